@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every schedule: messages enumerated a second on one core, of 4,096 ranks; what costing a million ranks by messages alone
-// takes, and 512 ranks by routes.
+// For every schedule on one core: messages enumerated per second with 4,096 ranks; time of cost() without routes for a
+// million ranks; time of cost() and run_cost() with routes for 512 ranks.
 #include <cstdint>
 #include <ranges>
 #include <string>
@@ -48,7 +48,7 @@ void cost_alone(benchmark::State& state, const std::string& name, Operation oper
     for (auto _ : state) benchmark::DoNotOptimize(cost(any, model).time);
 }
 
-/// Scattered over a torus, without and with ranks that wait only for their own messages.
+/// Ranks are scattered over a torus. `run`: run_cost(), where ranks wait only for their own messages, instead of cost().
 void cost_routed(benchmark::State& state, const std::string& name, Operation operation, bool run) {
     const Machine machine = make_machine("torus:8x8x8");
     const AnySchedule any = make_schedule(call_of(operation, 512), name);

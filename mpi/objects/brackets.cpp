@@ -123,7 +123,7 @@ void State::be_done(std::uint32_t bracket, Resident& resident) {
 }
 
 void State::take_inserted(Message* message) {
-    const Header header = message->header;  // a copy: what completes its turn is packed and freed
+    const Header header = message->header;  // a copy: completing its turn packs and frees the message
     Bracket& bracket = brackets[header.bracket];
     Bracket::Turn& turn = bracket.turns[header.sequence];
     ++turn.inserted;

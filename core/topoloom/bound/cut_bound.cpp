@@ -16,7 +16,7 @@ namespace topoloom {
 
 namespace {
 
-constexpr std::uint64_t max_neighbors = 100'000'000;  // of neighbors, for each kind of parts; a second or so
+constexpr std::uint64_t max_neighbor_visits = 100'000'000;  // per kind of parts; about one second
 
 /// [s]: the least bytes that leave a part of capacity s, when as few as must or as many as can are in it.
 std::vector<std::int64_t> min_leaving(const BoundProblem& problem) {
@@ -107,7 +107,7 @@ class CutSearch {
         if (!part_.holds(vertex)) part_.add(vertex);
     }
     [[nodiscard]] bool spent() const { return part_.visits() + steps_ > end_; }
-    void next_kind() { end_ = part_.visits() + steps_ + max_neighbors; }
+    void next_kind() { end_ = part_.visits() + steps_ + max_neighbor_visits; }
 
     template <class Name>
     void consider(const Name& name) {
@@ -165,7 +165,7 @@ class CutSearch {
     std::vector<std::int64_t> least_;
     WiringPart part_;
     std::uint64_t steps_ = 0;
-    std::uint64_t end_ = max_neighbors;
+    std::uint64_t end_ = max_neighbor_visits;
     CongestionBound best_;
 };
 

@@ -16,7 +16,7 @@ namespace topoloom::bound {
 
 namespace {
 
-/// Slots that see the same distances: those of a node, or each for itself where distances count inside nodes.
+/// Searches sites: the slots of a node, or single slots if distances count levels inside nodes.
 class NearSearch {
    public:
     NearSearch(const BoundProblem& problem, std::uint32_t reach)
@@ -35,10 +35,10 @@ class NearSearch {
             capacity_[known] += problem.capacity()[position];
             site_of_slot_[position] = known;
         }
-        // Where a good part of all sites is asked for, regions rule out little.
+        // Bounds prune little if a large part of all sites is within reach.
         const bool near_only = slots.size() / 16 > reach;
-        space_ = slot_space(allocation.machine(), slots);
-        if (!space_->in_table() && near_only) space_->halve();
+        space_ = make_slot_space(allocation.machine(), slots);
+        if (!space_->has_router_table() && near_only) space_->build_parts();
     }
 
     [[nodiscard]] std::size_t site_count() const { return capacity_.size(); }
@@ -51,9 +51,9 @@ class NearSearch {
         if (capacity_[from] > 1) found.push_back({0, capacity_[from] - 1});
         if (space_->parts().empty()) {
             std::vector<std::uint32_t> distances(capacity_.size());
-            space_->measure(from, 0, distances);
+            space_->measure_distances(from, 0, distances);
             for (std::uint32_t i = 0; i < distances.size(); ++i) {
-                if (!space_->symmetric()) distances[i] = std::min(distances[i], space_->distance(i, from));
+                if (!space_->is_symmetric()) distances[i] = std::min(distances[i], space_->distance(i, from));
                 if (i != from) found.push_back({distances[i], capacity_[i]});
             }
             std::ranges::sort(found);
@@ -80,7 +80,7 @@ class NearSearch {
         const SlotSpace::Part& part = space_->parts()[at];
         if (part.right == no_index) {
             std::array<std::uint32_t, SlotSpace::leaf_size> distances;
-            space_->measure(from, part.begin, std::span(distances).first(part.end - part.begin));
+            space_->measure_distances(from, part.begin, std::span(distances).first(part.end - part.begin));
             for (std::uint32_t i = part.begin; i < part.end; ++i) {
                 if (i != from) insert({distances[i - part.begin], capacity_[i]}, capacity, found);
             }
@@ -111,7 +111,7 @@ class NearSearch {
     }
 
     std::uint64_t reach_;
-    std::unique_ptr<SlotSpace> space_;     // of the sites, along a Hilbert curve
+    std::unique_ptr<SlotSpace> space_;     // of the sites, in Hilbert-curve order
     std::vector<std::uint32_t> capacity_;  // by site
     std::vector<std::uint32_t> site_of_slot_;
 };

@@ -17,9 +17,10 @@ class SlotDistances {
    public:
     explicit SlotDistances(const Allocation& allocation)
         : count_(allocation.slot_count()), rows_(count_ * count_) {
-        const auto space = slot_space(allocation.machine(), allocation.slots());
+        const auto space = make_slot_space(allocation.machine(), allocation.slots());
         for (std::size_t a = 0; a < count_; ++a)
-            space->measure(static_cast<std::uint32_t>(a), 0, std::span(rows_).subspan(a * count_, count_));
+            space->measure_distances(static_cast<std::uint32_t>(a), 0,
+                                     std::span(rows_).subspan(a * count_, count_));
         for (std::size_t a = 0; a < count_; ++a) {
             for (std::size_t b = 0; b < a; ++b) symmetric_ = symmetric_ && (*this)(a, b) == (*this)(b, a);
         }

@@ -67,7 +67,7 @@ bool keeps_order(const AnySchedule& schedule) {
 
 bool keeps_rank_order(const AnySchedule& schedule) {
     const Operation operation = schedule.collective().operation();
-    // A scan keeps lower ranks apart from higher ones, and signals have no operator.
+    // A scan never combines lower ranks with higher ones, and signals have no operator.
     if (!schedule.collective().reduces() || operation == Operation::barrier || operation == Operation::scan ||
         operation == Operation::exscan)
         return true;

@@ -227,7 +227,7 @@ class Machine {
     void find_bandwidths();
     void complete_speeds();
 
-    /// Shared: machines are copied, and nothing in it ever changes.
+    /// Immutable, so copies of a machine share it.
     std::shared_ptr<const AnyTopology> topology_;
     NodeInside inside_;
     std::shared_ptr<const std::string> text_;

@@ -36,9 +36,9 @@ void require_matrix(const Machine& machine, std::span<const Node> nodes) {
     machine.require_usable(nodes, "the matrix");
 }
 
-/// measure(i, row) fills in what is between the i-th and all.
-PairMatrix filled(std::size_t count, std::string_view what,
-                  const std::function<void(std::size_t, std::span<std::uint32_t>)>& measure) {
+/// fill_row(i, row) computes the distances from the i-th node or slot to all.
+PairMatrix fill_matrix(std::size_t count, std::string_view what,
+                       const std::function<void(std::size_t, std::span<std::uint32_t>)>& fill_row) {
     const double bytes = 4.0 * static_cast<double>(count) * static_cast<double>(count);
     if (bytes > static_cast<double>(usable_memory())) {
         fail("a matrix of ", count, " x ", count, " takes ", bytes / 1e9,
@@ -48,7 +48,7 @@ PairMatrix filled(std::size_t count, std::string_view what,
     const Chunks chunks(count, rows_per_chunk);
     parallel_for(chunks.size(), 0, [&](std::size_t c, int) {
         for (std::size_t i = chunks[c].begin; i < chunks[c].end; ++i)
-            measure(i, std::span(matrix).subspan(i * count, count));
+            fill_row(i, std::span(matrix).subspan(i * count, count));
     });
     return matrix;
 }
@@ -83,7 +83,7 @@ PairMatrix hop_matrix(const Machine& machine, std::span<const Node> nodes) {
         std::vector<typename T::Point> points;
         points.reserve(nodes.size());
         for (const Node node : nodes) points.push_back(network.point(node));
-        return filled(nodes.size(), "nodes", [&](std::size_t i, std::span<std::uint32_t> row) {
+        return fill_matrix(nodes.size(), "nodes", [&](std::size_t i, std::span<std::uint32_t> row) {
             for (std::size_t j = 0; j < row.size(); ++j) row[j] = network.hops(points[i], points[j]);
         });
     });
@@ -94,9 +94,9 @@ PairMatrix distance_matrix(const Machine& machine, std::span<const Slot> slots) 
     std::vector<Node> nodes;
     for (const Slot slot : slots) nodes.push_back(machine.node(slot));
     require_matrix(machine, nodes);
-    const auto space = slot_space(machine, slots);
-    return filled(slots.size(), "slots", [&](std::size_t i, std::span<std::uint32_t> row) {
-        space->measure(static_cast<std::uint32_t>(i), 0, row);
+    const auto space = make_slot_space(machine, slots);
+    return fill_matrix(slots.size(), "slots", [&](std::size_t i, std::span<std::uint32_t> row) {
+        space->measure_distances(static_cast<std::uint32_t>(i), 0, row);
     });
 }
 

@@ -73,7 +73,7 @@ template <class T>
 inline constexpr bool is_common_topology = false TOPOLOOM_COMMON_TOPOLOGIES(TOPOLOOM_OR_SAME);
 #undef TOPOLOOM_OR_SAME
 
-/// Calls use(topology) with a common topology, or with the view of a rare one.
+/// Calls use(topology) with the topology itself if it is common, with a NetworkView if it is rare.
 template <class Use>
 decltype(auto) with_common_routes(const Machine& machine, Use&& use) {
     return with_topology(machine, [&]<class T>(const T& topology) -> decltype(auto) {

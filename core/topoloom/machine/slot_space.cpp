@@ -9,21 +9,21 @@
 
 namespace topoloom {
 
-std::uint32_t SlotSpace::halve(std::uint32_t begin, std::uint32_t end) {
+std::uint32_t SlotSpace::bisect(std::uint32_t begin, std::uint32_t end) {
     const auto me = static_cast<std::uint32_t>(parts_.size());
     parts_.push_back({begin, end, no_index});
     add_region(begin, end);
     if (end - begin > leaf_size) {
         const std::uint32_t middle = begin + (end - begin) / 2;
-        halve(begin, middle);
-        parts_[me].right = halve(middle, end);
+        bisect(begin, middle);
+        parts_[me].right = bisect(middle, end);
     }
     return me;
 }
 
 namespace {
 
-/// Adds the interior of nodes to a network's Pull.
+/// Extends a network's Pull by distances inside nodes.
 template <class Space>
 class LeveledPull {
    public:
@@ -73,14 +73,14 @@ class LeveledPull {
     std::vector<std::uint64_t> weights_;
     typename Space::Network::Pull network_;
     std::uint64_t weight_ = 0;
-    std::uint64_t ports_ = 0;            // what the distances to their ports cost the points
-    std::uint64_t ports_elsewhere_ = 0;  // at least, for points that are not on the same node as a slot
+    std::uint64_t ports_ = 0;            // weighted distances of the points to their ports
+    std::uint64_t ports_elsewhere_ = 0;  // lower bound of ports_ over points on other nodes than a slot
 };
 
 template <class Space>
-class SlotsIn final : public SlotSpace {
+class TypedSlotSpace final : public SlotSpace {
    public:
-    SlotsIn(const Space& space, std::span<const Slot> slots) : SlotSpace(slots.size()), space_(space) {
+    TypedSlotSpace(const Space& space, std::span<const Slot> slots) : SlotSpace(slots.size()), space_(space) {
         points_.reserve(slots.size());
         for (const Slot slot : slots) points_.push_back(space.point(slot));
     }
@@ -88,16 +88,17 @@ class SlotsIn final : public SlotSpace {
     [[nodiscard]] std::uint32_t distance(std::uint32_t a, std::uint32_t b) const override {
         return space_.distance(points_[a], points_[b]);
     }
-    void measure(std::uint32_t a, std::uint32_t begin, std::span<std::uint32_t> distances) const override {
+    void measure_distances(std::uint32_t a, std::uint32_t begin,
+                           std::span<std::uint32_t> distances) const override {
         const Point from = points_[a];
         const Point* to = points_.data() + begin;
         for (std::uint32_t& distance : distances) distance = space_.distance(from, *to++);
     }
-    [[nodiscard]] bool symmetric() const override {
+    [[nodiscard]] bool is_symmetric() const override {
         if constexpr (is_table) return space_.network().symmetric();
         return true;
     }
-    [[nodiscard]] bool in_table() const override { return is_table; }
+    [[nodiscard]] bool has_router_table() const override { return is_table; }
     [[nodiscard]] std::uint32_t port_cost(std::uint32_t a) const override {
         return space_.port_cost(points_[a]);
     }
@@ -106,13 +107,13 @@ class SlotsIn final : public SlotSpace {
     }
     [[nodiscard]] std::unique_ptr<Pull> pull(std::span<const std::uint32_t> slots,
                                              std::span<const std::uint64_t> weights,
-                                             std::optional<Weighted> more) const override {
+                                             std::optional<WeightedSlot> extra) const override {
         std::vector<Point> points = some_points(slots);
-        if (!more) return std::make_unique<PullIn>(*this, std::move(points), weights);
-        points.push_back(space_.point(more->slot));
-        std::vector<std::uint64_t> with_more(weights.begin(), weights.end());
-        with_more.push_back(more->weight);
-        return std::make_unique<PullIn>(*this, std::move(points), with_more);
+        if (!extra) return std::make_unique<TypedPull>(*this, std::move(points), weights);
+        points.push_back(space_.point(extra->slot));
+        std::vector<std::uint64_t> with_extra(weights.begin(), weights.end());
+        with_extra.push_back(extra->weight);
+        return std::make_unique<TypedPull>(*this, std::move(points), with_extra);
     }
 
    private:
@@ -120,9 +121,10 @@ class SlotsIn final : public SlotSpace {
     using Network = typename Space::Network;
     static constexpr bool is_table = std::is_same_v<Network, HopTable>;
 
-    class PullIn final : public Pull {
+    class TypedPull final : public Pull {
        public:
-        PullIn(const SlotsIn& slots, std::vector<Point> points, std::span<const std::uint64_t> weights)
+        TypedPull(const TypedSlotSpace& slots, std::vector<Point> points,
+                  std::span<const std::uint64_t> weights)
             : slots_(slots), sum_(network_or_space(slots), std::move(points), weights) {}
         [[nodiscard]] std::uint64_t cost(std::uint32_t a) const override {
             return sum_.cost(slots_.points_[a]);
@@ -133,13 +135,13 @@ class SlotsIn final : public SlotSpace {
 
        private:
         using Sum = std::conditional_t<Space::has_inside, LeveledPull<Space>, typename Network::Pull>;
-        static const auto& network_or_space(const SlotsIn& slots) {
+        static const auto& network_or_space(const TypedSlotSpace& slots) {
             if constexpr (Space::has_inside)
                 return slots.space_;
             else
                 return slots.space_.network();
         }
-        const SlotsIn& slots_;
+        const TypedSlotSpace& slots_;
         Sum sum_;
     };
 
@@ -163,9 +165,9 @@ class SlotsIn final : public SlotSpace {
 
 }  // namespace
 
-std::unique_ptr<SlotSpace> slot_space(const Machine& machine, std::span<const Slot> slots) {
+std::unique_ptr<SlotSpace> make_slot_space(const Machine& machine, std::span<const Slot> slots) {
     return with_space(machine, [&]<class Space>(const Space& space) -> std::unique_ptr<SlotSpace> {
-        return std::make_unique<SlotsIn<Space>>(space, slots);
+        return std::make_unique<TypedSlotSpace<Space>>(space, slots);
     });
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Slots of a machine in its space, behind one type, for what need not be compiled for each space.
+// Type-erased distances between slots, for code that need not be compiled for each space.
 #pragma once
 
 #include <cstddef>
@@ -16,54 +16,59 @@ namespace topoloom {
 
 class Machine;
 
-/// Slots, named by their place in a list. Every answer costs one call; ask for many at once where there are many.
+/// A list of slots and the distances between them. Slots are identified by their index in the list. Every function is a
+/// virtual call: prefer measure_distances() to repeated distance().
 class SlotSpace {
    public:
     virtual ~SlotSpace() = default;
 
     [[nodiscard]] virtual std::uint32_t distance(std::uint32_t a, std::uint32_t b) const = 0;
-    /// From `a` to the slots from `begin` on, as many as `distances` holds.
-    virtual void measure(std::uint32_t a, std::uint32_t begin, std::span<std::uint32_t> distances) const = 0;
-    /// Whether the distance back is always as long.
-    [[nodiscard]] virtual bool symmetric() const = 0;
-    /// Whether distances come from a table of routers, in which halves rule out little.
-    [[nodiscard]] virtual bool in_table() const = 0;
-    /// What the path between a slot and its node's port adds to distances.
+    /// Fills `distances` with the distances from `a` to slots begin, begin + 1, ...
+    virtual void measure_distances(std::uint32_t a, std::uint32_t begin,
+                                   std::span<std::uint32_t> distances) const = 0;
+    /// Whether distance(a, b) == distance(b, a) for all pairs.
+    [[nodiscard]] virtual bool is_symmetric() const = 0;
+    /// Whether distances come from a router table. There, bounds of parts are weak and prune little.
+    [[nodiscard]] virtual bool has_router_table() const = 0;
+    /// Distance between a slot and its node's port.
     [[nodiscard]] virtual std::uint32_t port_cost(std::uint32_t a) const = 0;
-    /// Of some of the slots; see SplitKey.
+    /// The SplitKey of each of these slots.
     [[nodiscard]] virtual std::vector<SplitKey> split_keys(std::span<const std::uint32_t> some) const = 0;
 
     static constexpr std::uint32_t leaf_size = 8;
-    /// A run of the list.
+    /// A contiguous range of the list.
     struct Part {
         std::uint32_t begin, end;
-        std::uint32_t right;  // the second half; the first half is the next part; no_index: a leaf
+        std::uint32_t
+            right;  // index of the second half; the first half is the next part; no_index for a leaf
     };
-    /// The list, its halves, their halves, depth first, down to leaves of at most leaf_size slots.
+    /// Recursive bisection of the list in depth-first order, down to leaves of at most leaf_size slots. Empty until
+    /// build_parts() is called.
     [[nodiscard]] std::span<const Part> parts() const { return parts_; }
-    /// Makes the parts; to be called once.
-    void halve() { halve(0, count_); }
+    /// Call at most once.
+    void build_parts() { bisect(0, count_); }
 
-    /// The sum of weighted distances to given slots.
+    /// Sum of weighted distances to a set of slots.
     class Pull {
        public:
         virtual ~Pull() = default;
         [[nodiscard]] virtual std::uint64_t cost(std::uint32_t a) const = 0;
-        /// At least this for all slots of a part.
+        /// Lower bound of cost() over the slots of a part.
         [[nodiscard]] virtual std::uint64_t bound(std::uint32_t part) const = 0;
     };
-    struct Weighted {
+    struct WeightedSlot {
         Slot slot;
         std::uint64_t weight;
     };
-    /// To slots of the list, and `more`, which need not be one. Refers to this space.
+    /// Makes the Pull towards slots of the list and, if given, `extra`, which need not be in the list. The Pull keeps a
+    /// reference to this space.
     [[nodiscard]] virtual std::unique_ptr<Pull> pull(std::span<const std::uint32_t> slots,
                                                      std::span<const std::uint64_t> weights,
-                                                     std::optional<Weighted> more = {}) const = 0;
+                                                     std::optional<WeightedSlot> extra = {}) const = 0;
 
    private:
-    std::uint32_t halve(std::uint32_t begin, std::uint32_t end);
-    /// Of the next part.
+    std::uint32_t bisect(std::uint32_t begin, std::uint32_t end);
+    /// Stores the region of the next part, which holds slots begin .. end - 1.
     virtual void add_region(std::uint32_t begin, std::uint32_t end) = 0;
 
     std::uint32_t count_;
@@ -73,7 +78,7 @@ class SlotSpace {
     explicit SlotSpace(std::size_t count) : count_(static_cast<std::uint32_t>(count)) {}
 };
 
-/// Refers to the machine.
-[[nodiscard]] std::unique_ptr<SlotSpace> slot_space(const Machine& machine, std::span<const Slot> slots);
+/// Makes the space of these slots. It keeps a reference to the machine.
+[[nodiscard]] std::unique_ptr<SlotSpace> make_slot_space(const Machine& machine, std::span<const Slot> slots);
 
 }  // namespace topoloom

@@ -135,8 +135,8 @@ struct Site {
     double nodes;
 };
 
-/// A network whose routes are walked: as Topology.
-struct Walked {
+/// A type-erased Topology, as far as bounds by routes need it.
+struct RoutedNetwork {
     std::size_t vertex_count;
     std::size_t link_count;
     std::uint32_t diameter;
@@ -146,7 +146,7 @@ struct Walked {
 };
 
 template <Topology T>
-Walked walked(const T& network) {
+RoutedNetwork erase_network_type(const T& network) {
     return {network.vertex_count(),
             network.link_count(),
             network.diameter(),
@@ -155,7 +155,7 @@ Walked walked(const T& network) {
             [&](Link link) { return network.bandwidth(link); }};
 }
 
-std::vector<Site> sites_of(const Walked& network, std::span<const Node> nodes) {
+std::vector<Site> sites_of(const RoutedNetwork& network, std::span<const Node> nodes) {
     std::vector<std::uint32_t> site(network.vertex_count, std::numeric_limits<std::uint32_t>::max());
     std::vector<Site> sites;
     for (const Node node : nodes) {
@@ -201,7 +201,8 @@ std::vector<double> worst_shares(std::size_t links, const std::vector<Site>& sit
 }
 
 /// What the routes between these nodes prove, for all pairs and for partners.
-double at_least_by_routes(const Walked& network, std::span<const Node> nodes, const NodeHalves& halves) {
+double at_least_by_routes(const RoutedNetwork& network, std::span<const Node> nodes,
+                          const NodeHalves& halves) {
     const std::vector<Site> sites = sites_of(network, nodes);
     if (sites.size() * sites.size() * network.diameter > max_visits) return 0;
     std::vector<double> load(network.link_count, 0.0);
@@ -232,7 +233,7 @@ double at_least_by_routes(const Walked& network, std::span<const Node> nodes, co
 template <Topology T>
 double at_least(const T& network, const NodeHalves& halves) {
     const ids<Node> all(network.node_count());
-    return at_least_by_routes(walked(network), std::vector<Node>(all.begin(), all.end()), halves);
+    return at_least_by_routes(erase_network_type(network), std::vector<Node>(all.begin(), all.end()), halves);
 }
 
 double at_least(const Degraded& network, const NodeHalves& halves) {
@@ -242,7 +243,7 @@ double at_least(const Degraded& network, const NodeHalves& halves) {
     } catch (const Error&) {
         return 0;  // some of them cannot reach each other
     }
-    return at_least_by_routes(walked(network), nodes, halves);
+    return at_least_by_routes(erase_network_type(network), nodes, halves);
 }
 
 }  // namespace

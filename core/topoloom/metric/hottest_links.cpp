@@ -49,7 +49,7 @@ std::vector<HotLink> most_congested(const Machine& machine, const Judgement& jud
 
 using Routes = std::function<void(Node, Node, const RouteVisitor&)>;
 
-/// The routes that the judged traffic took. Refers to the machine.
+/// Returns the routes that the judged traffic takes. They keep a reference to the machine.
 Routes routes_of(const Machine& machine, const Judgement& judgement) {
     if (judgement.minimal_share) {
         return with_topology(machine, [&](const auto& network) -> Routes {

@@ -73,14 +73,14 @@ int affordable_workers(const CommGraph& graph, const Machine& machine, int threa
                       thread_count(threads));
 }
 
-/// Between ranks of a machine with a rare topology, which takes calls for its routes, too.
-class CalledSpace {
+/// Distances between ranks on a machine with a rare topology, through virtual calls, as for its routes.
+class SlotSpaceAdapter {
    public:
     using Network = void;
     using Point = std::uint32_t;  // rank
 
-    CalledSpace(const Machine& machine, const Placement& placement)
-        : machine_(machine), ranks_(slot_space(machine, placement.slots())) {}
+    SlotSpaceAdapter(const Machine& machine, const Placement& placement)
+        : machine_(machine), ranks_(make_slot_space(machine, placement.slots())) {}
     [[nodiscard]] Node node(Slot slot) const { return machine_.node(slot); }
     [[nodiscard]] std::uint32_t distance(Point a, Point b) const { return ranks_->distance(a, b); }
 
@@ -238,9 +238,9 @@ Judgement judge(const CommGraph& graph, const Machine& machine, const Placement&
         if constexpr (std::is_same_v<Network, NetworkView>) {
             std::vector<std::uint32_t> ranks(graph.rank_count());
             std::iota(ranks.begin(), ranks.end(), 0U);
-            traverse(CalledSpace(machine, placement), std::move(ranks));
+            traverse(SlotSpaceAdapter(machine, placement), std::move(ranks));
         } else if constexpr (requires { network.between_routers(); }) {
-            const LeveledSpace space(network.geometry(), machine.inside());  // host links count in distances
+            const LeveledSpace space(network.geometry(), machine.inside());  // host links count as hops
             traverse(space, points_of(space, placement.slots()));
         } else {
             with_space(network.geometry(), machine.inside(),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A schedule behind one type: what uses schedules is compiled once, not for each of them.
+// Type-erased schedule: code that uses schedules is compiled once, not once per schedule type.
 #pragma once
 
 #include <concepts>
@@ -11,7 +11,7 @@
 
 namespace topoloom {
 
-/// Refers to a function of any type, and calls it through a pointer.
+/// Non-owning reference to a callable, like std::function_ref.
 template <class... Arguments>
 class Visitor {
    public:
@@ -32,7 +32,7 @@ using BlockVisitor = Visitor<std::uint64_t>;
 using MessageVisitor = Visitor<Rank, Bytes>;
 using TotalVisitor = Visitor<Rank, Bytes, std::int64_t>;
 
-/// The functions of a schedule, as schedule.hpp defines them.
+/// The functions of the Schedule concept, as schedule.hpp specifies them.
 class ScheduleInterface {
    public:
     virtual ~ScheduleInterface() = default;
@@ -52,10 +52,10 @@ class ScheduleInterface {
     virtual void senders(std::uint64_t round, const RankVisitor& visit) const = 0;
 };
 
-/// Itself a Schedule: a call costs a virtual one, and one through a pointer for each visit. Copies share the schedule.
+/// Satisfies Schedule. Each function costs one virtual call, plus one indirect call per visit. Copies share the schedule.
 class AnySchedule {
    public:
-    /// Defined in schedule_model.hpp, for those who make schedules.
+    /// Defined in schedule_adapter.hpp; include it where schedules are constructed.
     template <class S>
         requires(!std::same_as<S, AnySchedule> && Schedule<S>)
     AnySchedule(S schedule);

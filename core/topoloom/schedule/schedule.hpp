@@ -38,7 +38,7 @@ struct Copies {
 /// A round begins when the messages of the round before have arrived. Where instead they are sent close behind these along
 /// the same route, and arrive a gap after them, pipelined(round) is true. Where all wait in a barrier after a round,
 /// has_barrier(round) is.
-/// Where every rank sends to every other, sends_to_all() is true.
+/// sends_to_all() is true if every rank sends to every other rank.
 /// Where ranks combine blocks, copied(rank, round) returns the Copies. Where a rank sends the same data to several,
 /// staged(rank, round) returns how much of them it has to bring into its network card's memory before it sends from there,
 /// and nothing of a round that is sent from main memory.
@@ -54,7 +54,7 @@ concept Schedule = requires(const S& s, Rank rank, std::uint64_t round, void (*m
     s.busiest(round, who);
 };
 
-/// Whether every rank sends to every other.
+/// Whether every rank sends to every other rank.
 template <Schedule S>
 [[nodiscard]] bool sends_to_all(const S& schedule) {
     if constexpr (requires { schedule.sends_to_all(); }) {

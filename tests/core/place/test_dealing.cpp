@@ -159,7 +159,8 @@ TEST_CASE("boxes cut the fewest bytes of all factorizations that fit, found by t
 }
 
 TEST_CASE("where equal boxes are too large they are cut at equal loads") {
-    const DealtGrid setting({13, 7}, "torus:2x3", 0);  // layers would make boxes of 7 x 3 = 21, a share is 16
+    // Layers would give boxes of 7 x 3 = 21 ranks; a share is 16.
+    const DealtGrid setting({13, 7}, "torus:2x3", 0);
     const auto counts = setting.counts("box(grid=13x7)");
     CHECK(std::ranges::minmax(counts).min == 15);
     CHECK(std::ranges::minmax(counts).max == 16);

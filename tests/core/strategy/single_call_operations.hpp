@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The collectives whose call is an operation, ranks, bytes and a root: no many-to-many.
+// Collectives that an operation, ranks, bytes and a root describe: all except many-to-many.
 #pragma once
 
 #include <array>

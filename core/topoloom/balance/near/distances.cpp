@@ -17,7 +17,7 @@ std::vector<std::uint32_t> distances_along(const Machine& machine, std::span<con
                                            std::span<const std::uint32_t> ranks) {
     std::vector<Slot> along;
     add_slots(along, slots, ranks);
-    const auto space = slot_space(machine, along);
+    const auto space = make_slot_space(machine, along);
     std::vector<std::uint32_t> distances;
     for (std::uint32_t i = 1; i < along.size(); ++i) distances.push_back(space->distance(i - 1, i));
     return distances;
@@ -29,11 +29,11 @@ std::vector<std::uint32_t> distances_between(const Machine& machine, std::span<c
     std::vector<Slot> ends;
     add_slots(ends, slots, to);
     add_slots(ends, slots, from);
-    const auto space = slot_space(machine, ends);
+    const auto space = make_slot_space(machine, ends);
     std::vector<std::uint32_t> distances(from.size() * to.size());
     for (std::size_t i = 0; i < from.size(); ++i) {
-        space->measure(static_cast<std::uint32_t>(to.size() + i), 0,
-                       std::span(distances).subspan(i * to.size(), to.size()));
+        space->measure_distances(static_cast<std::uint32_t>(to.size() + i), 0,
+                                 std::span(distances).subspan(i * to.size(), to.size()));
     }
     return distances;
 }
@@ -43,7 +43,7 @@ std::vector<std::uint32_t> distances_of(std::span<const Shipment> shipments,
                                         std::span<const Slot> slots) {
     std::vector<Slot> ends;
     add_slots(ends, slots, ranks);
-    const auto space = slot_space(machine, ends);
+    const auto space = make_slot_space(machine, ends);
     std::vector<std::uint32_t> distances;
     distances.reserve(shipments.size());
     for (const auto& [giver, receiver, tasks] : shipments)

@@ -200,7 +200,7 @@ qap::Qap inner_problem(const SlotSpace& space, const partition::WeightedGraph& g
 }
 
 Placement place_in_parts(const Problem& problem, Meter& meter, std::size_t size) {
-    const auto machine_slots = slot_space(problem.machine(), problem.allocation().slots());
+    const auto machine_slots = make_slot_space(problem.machine(), problem.allocation().slots());
     const SlotSpace& space = *machine_slots;
     const std::size_t slot_count = problem.allocation().slot_count();
     const partition::WeightedGraph graph = rank_graph(problem);

@@ -88,7 +88,7 @@ class GridHalving {
           slots_(machine_.grid().size(), std::min(pattern.rank_of_cell.size(), allocation.slot_count())),
           has_axes_(machine_.has_grid()) {
         take_slots(allocation, choice);
-        space_ = slot_space(machine_, taken_);
+        space_ = make_slot_space(machine_, taken_);
         if (has_axes_) locate_slots();
         const Extents stride = strides_of(pattern.axes);
         for (const GridCell cell : ids<GridCell>(pattern.rank_of_cell.size())) {
@@ -359,7 +359,7 @@ class GridHalving {
         std::span<Position> slots;
     };
 
-    std::unique_ptr<SlotSpace> space_;  // of the slots that are used
+    std::unique_ptr<SlotSpace> space_;  // of the used slots
     const GridPattern& pattern_;
     const CommGraph& graph_;
     const Machine& machine_;

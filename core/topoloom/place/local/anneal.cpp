@@ -144,13 +144,13 @@ class Annealing {
 };
 
 template <class Space, class Graph>
-class SpaceWalkers final : public Walkers<Graph> {
+class SpaceWalkerFactory final : public WalkerFactory<Graph> {
    public:
     using Point = typename Space::Point;
 
-    /// Refers to all but the last.
-    SpaceWalkers(const Space& space, std::span<const Point> slots, const Graph& graph, const NearSlots& near,
-                 std::uint32_t active, std::vector<Position> start)
+    /// Keeps references to all arguments except `start`.
+    SpaceWalkerFactory(const Space& space, std::span<const Point> slots, const Graph& graph,
+                       const NearSlots& near, std::uint32_t active, std::vector<Position> start)
         : space_(space),
           slots_(slots),
           graph_(graph),
@@ -158,32 +158,33 @@ class SpaceWalkers final : public Walkers<Graph> {
           active_(active),
           start_(std::move(start)) {}
 
-    [[nodiscard]] std::unique_ptr<AnnealWalker> on_all(Rng rng) const override {
+    [[nodiscard]] std::unique_ptr<AnnealWalker> make_global(Rng rng) const override {
         using Walker = SpaceWalker<Space, NearSlots, Graph>;
         return std::make_unique<Walker>(typename Walker::State(space_, slots_, graph_, start_), graph_, near_,
                                         active_, rng);
     }
-    [[nodiscard]] std::unique_ptr<AnnealWalker> in(const RegionState<Graph>& region, Rng rng) const override {
+    [[nodiscard]] std::unique_ptr<AnnealWalker> make_regional(const RegionState<Graph>& region,
+                                                              Rng rng) const override {
         std::vector<Point> points;
         for (const Position slot : region.slots()) points.push_back(slots_[slot.value]);
-        return std::make_unique<InRegion>(std::move(points), space_, region, rng);
+        return std::make_unique<RegionWalker>(std::move(points), space_, region, rng);
     }
 
    private:
     using Region = RegionState<Graph>;
-    struct Kept {
-        std::vector<Point> kept;
+    struct PointStorage {
+        std::vector<Point> stored;
     };
-    /// Keeps the points that its walker refers to.
-    class InRegion final
-        : private Kept,
+    /// Owns the points that its base refers to.
+    class RegionWalker final
+        : private PointStorage,
           public SpaceWalker<Space, typename Region::LocalNear, typename Region::LocalGraph> {
         using Walker = SpaceWalker<Space, typename Region::LocalNear, typename Region::LocalGraph>;
 
        public:
-        InRegion(std::vector<Point> points, const Space& space, const Region& region, Rng rng)
-            : Kept{std::move(points)},
-              Walker(typename Walker::State(space, Kept::kept, region.graph(), region.start()),
+        RegionWalker(std::vector<Point> points, const Space& space, const Region& region, Rng rng)
+            : PointStorage{std::move(points)},
+              Walker(typename Walker::State(space, PointStorage::stored, region.graph(), region.start()),
                      region.graph(), region.near(), region.active(), rng) {}
     };
 
@@ -195,16 +196,16 @@ class SpaceWalkers final : public Walkers<Graph> {
     std::vector<Position> start_;
 };
 
-/// Calls use(walkers, graph) with the walkers of the allocation's space; `use` is compiled for each graph only.
+/// Calls use(factory, graph). The factory hides the allocation's space, so `use` is compiled once per graph type.
 template <class Use>
-void with_walkers(const Problem& problem, const Numbering& numbering, const NearSlots& near, const Use& use) {
+void with_walker_factory(const Problem& problem, const Numbering& numbering, const NearSlots& near,
+                         const Use& use) {
     with_packed_graph(problem.symmetric(), numbering.order, [&]<class Graph>(const Graph& graph) {
-        const std::function<void(const Walkers<Graph>&)> call = [&](const Walkers<Graph>& walkers) {
-            use(walkers, graph);
-        };
+        const std::function<void(const WalkerFactory<Graph>&)> call =
+            [&](const WalkerFactory<Graph>& factory) { use(factory, graph); };
         with_fast_space(problem.allocation(), [&]<class Space>(const Space& space, const auto& slots) {
-            call(SpaceWalkers<Space, Graph>(space, slots, graph, near, numbering.active,
-                                            numbering.position_of_rank));
+            call(SpaceWalkerFactory<Space, Graph>(space, slots, graph, near, numbering.active,
+                                                  numbering.position_of_rank));
         });
     });
 }
@@ -220,31 +221,31 @@ Placement anneal_by_regions(const Problem& problem, Placement start, Meter& mete
     constexpr std::uint32_t near_count = 24;  // on a 3-D torus all slots within two hops
     const NearSlots near(allocation, near_count, problem.threads());
     std::vector<Position> found;
-    with_walkers(problem, numbering, near,
-                 [&]<class Graph>(const Walkers<Graph>& walkers, const Graph& graph) {
-                     if (whole) {
-                         std::vector<std::unique_ptr<AnnealWalker>> chains;
-                         for (std::uint32_t i = 0; i < options.chains; ++i)
-                             chains.push_back(walkers.on_all(Rng(problem.seed(), i)));
-                         found = Annealing(std::move(chains), numbering.active, problem, options).run(meter);
-                     } else {
-                         found = RegionAnnealing(walkers, graph, near, problem, numbering.active,
-                                                 numbering.position_of_rank, region_size)
-                                     .run(options, meter);
-                     }
-                 });
+    with_walker_factory(
+        problem, numbering, near, [&]<class Graph>(const WalkerFactory<Graph>& factory, const Graph& graph) {
+            if (whole) {
+                std::vector<std::unique_ptr<AnnealWalker>> chains;
+                for (std::uint32_t i = 0; i < options.chains; ++i)
+                    chains.push_back(factory.make_global(Rng(problem.seed(), i)));
+                found = Annealing(std::move(chains), numbering.active, problem, options).run(meter);
+            } else {
+                found = RegionAnnealing(factory, graph, near, problem, numbering.active,
+                                        numbering.position_of_rank, region_size)
+                            .run(options, meter);
+            }
+        });
     std::vector<Position> result(found.size());
     for (std::size_t i = 0; i < found.size(); ++i) result[numbering.order[i].value] = found[i];
     Placement placement = placement_at(allocation, result);
     if (!meter.exhausted()) {
-        // On many ranks, or after a short search, a wider look costs more than the annealing did.
+        // For many ranks or after a short search, a wider swap neighborhood would cost more than the annealing.
         const std::size_t ranks = problem.rank_count();
         const bool brief = options.sweeps > 0 && options.sweeps < 100;
         const bool dense = problem.symmetric().edge_count() > 4 * ranks;
         const SwapOptions last{.reach = (brief && dense) || ranks > max_ranks_side_by_side ? 1U : 3U};
         placement = improve_by_swaps(problem, std::move(placement), meter, last);
     }
-    // Chains keep their best placement; regions do not know of each other.
+    // Chains return their best placement. Regions are annealed independently, so together they can end up worse.
     const bool worse = !whole && problem.value(placement.slots()) > problem.value(start.slots());
     return worse ? start : placement;
 }

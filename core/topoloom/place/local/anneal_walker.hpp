@@ -42,7 +42,7 @@ class Acceptance {
     std::array<std::int64_t, levels> loss_{};
 };
 
-/// What cools a search need not know the space: one call for many proposals.
+/// Hides the space from the cooling schedule; one virtual call covers many proposals.
 class AnnealWalker {
    public:
     virtual ~AnnealWalker() = default;
@@ -55,7 +55,7 @@ class AnnealWalker {
     /// `count` proposals, for all ranks in turn. The best placement is looked for at the end: a search that cools
     /// slowly is rarely better in between.
     virtual void run(std::uint64_t count, const Acceptance& acceptance) = 0;
-    /// What `count` proposals would lose, of those that would lose anything. None is made.
+    /// Draws `count` proposals and returns the losses of those that would raise the cost. Accepts none of them.
     [[nodiscard]] virtual std::vector<std::int64_t> sample_losses(std::uint64_t count) = 0;
 
    protected:
@@ -64,7 +64,7 @@ class AnnealWalker {
     std::vector<Position> best_;
 };
 
-/// Refers to graph and near slots, which many walkers share. Ranks 0 .. active - 1 are those that have partners.
+/// Keeps references to the graph and the near slots, which walkers share. Ranks 0 .. active - 1 have partners.
 template <class Space, class Near, class Graph>
 class SpaceWalker : public AnnealWalker {
    public:

@@ -186,9 +186,9 @@ class RegionState {
     [[nodiscard]] std::uint32_t active() const { return active_; }
     [[nodiscard]] const LocalGraph& graph() const { return graph_; }
     [[nodiscard]] const LocalNear& near() const { return near_; }
-    /// Of the ranks, then of those that stand still.
+    /// Local positions of the region's ranks, then of the fixed ranks outside it.
     [[nodiscard]] const std::vector<Position>& start() const { return start_; }
-    /// By their position in the allocation.
+    /// Positions in the allocation, by local position.
     [[nodiscard]] std::span<const Position> slots() const { return slots_; }
     [[nodiscard]] std::span<const Rank> ranks() const { return ranks_; }
     /// The position in the allocation of a slot.
@@ -210,21 +210,21 @@ class RegionState {
     std::vector<Rank> ranks_;  // those with partners first
     std::uint32_t active_ = 0;
     std::vector<Position> start_;
-    std::vector<Position> slots_;  // all, by their position in the allocation
+    std::vector<Position> slots_;  // positions in the allocation, by local position
     LocalGraph graph_;
     LocalNear near_;
 };
 
-/// Makes walkers, which are compiled for each space and graph, for the loops around them, which are not.
+/// Makes walkers. Walkers are compiled for each space; the cooling loops that use them are not.
 template <class Graph>
-class Walkers {
+class WalkerFactory {
    public:
-    virtual ~Walkers() = default;
-    /// Over all ranks.
-    [[nodiscard]] virtual std::unique_ptr<AnnealWalker> on_all(Rng rng) const = 0;
-    /// Over those of a region, to which the walker refers.
-    [[nodiscard]] virtual std::unique_ptr<AnnealWalker> in(const RegionState<Graph>& region,
-                                                           Rng rng) const = 0;
+    virtual ~WalkerFactory() = default;
+    /// A walker over all ranks.
+    [[nodiscard]] virtual std::unique_ptr<AnnealWalker> make_global(Rng rng) const = 0;
+    /// A walker over the ranks of a region. It keeps a reference to the region.
+    [[nodiscard]] virtual std::unique_ptr<AnnealWalker> make_regional(const RegionState<Graph>& region,
+                                                                      Rng rng) const = 0;
 };
 
 /// Each round divides the ranks anew. The regions of a round are annealed a few at a time, side by side; each sees the
@@ -233,10 +233,10 @@ template <class Graph>
 class RegionAnnealing {
    public:
     /// Refers to all but the last two. Ranks are those of `graph`; the first `active` have partners.
-    RegionAnnealing(const Walkers<Graph>& walkers, const Graph& graph, const NearSlots& near,
+    RegionAnnealing(const WalkerFactory<Graph>& factory, const Graph& graph, const NearSlots& near,
                     const Problem& problem, std::uint32_t active, std::vector<Position> position_of_rank,
                     std::uint32_t region_size)
-        : walkers_(walkers),
+        : factory_(factory),
           graph_(graph),
           near_(near),
           problem_(problem),
@@ -297,7 +297,7 @@ class RegionAnnealing {
         for (std::size_t i = 0; i < probes; ++i) {
             const Region here = region(Part{i * regions_->size() / probes});
             if (here.active() == 0) continue;
-            const auto more = walkers_.in(here, Rng(problem_.seed(), i))->sample_losses(samples);
+            const auto more = factory_.make_regional(here, Rng(problem_.seed(), i))->sample_losses(samples);
             losses.insert(losses.end(), more.begin(), more.end());
             meter.spend(samples);
         }
@@ -313,7 +313,8 @@ class RegionAnnealing {
             parallel_for(count, problem_.threads(), [&](std::size_t i, int) {
                 const Region here = region(Part{begin + i});
                 if (here.active() == 0) return;
-                const auto walker = walkers_.in(here, Rng(problem_.seed(), (number << 32) + begin + i + 1));
+                const auto walker =
+                    factory_.make_regional(here, Rng(problem_.seed(), (number << 32) + begin + i + 1));
                 work[i] = std::uint64_t{sweeps} * here.active();
                 for (std::uint64_t s = 0; s < steps; ++s) {
                     const double at = from + (to - from) * static_cast<double>(s) / steps;
@@ -329,7 +330,7 @@ class RegionAnnealing {
         }
     }
 
-    const Walkers<Graph>& walkers_;
+    const WalkerFactory<Graph>& factory_;
     const Graph& graph_;
     const NearSlots& near_;
     const Problem& problem_;

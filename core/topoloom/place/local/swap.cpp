@@ -50,10 +50,10 @@ class SwapSearch {
     }
 
     void visit(Rank u, Meter& meter) {
-        // Itself first, which is no candidate.
+        // The slot itself comes first; skip it.
         const std::vector<Rank>& around = neighborhood_.around(u);
         for (std::size_t next = 1; next < around.size();) {
-            const std::size_t found = state_.find_gain(u, around, next);
+            const std::size_t found = state_.find_first_gain(u, around, next);
             const std::size_t end = std::min(found + 1, around.size());
             if (!meter.spend(end - next)) return;
             next = end;

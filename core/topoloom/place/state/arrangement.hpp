@@ -46,10 +46,10 @@ template <class Space>
     return {allocation, std::move(slots), use};
 }
 
-/// One rank on a slot; slots are named by their position in the allocation. The cost of each rank is kept: to ask for a
-/// gain costs O(degree), to make the change twice that. All values are exact, so exchanging again, or moving back,
-/// restores the state bit for bit. Compiled for each space (SpaceArrangement). A call costs about as much as a gain of low
-/// degree, so a search that tries many ranks asks for all of them in one.
+/// At most one rank per slot; slots are identified by their position in the allocation. Caches the cost of each rank: a
+/// gain costs O(degree), a change twice that. Values are exact, so undoing a change restores the state bit for bit.
+/// SpaceArrangement implements it for each space. A virtual call costs about as much as a gain of low degree: use
+/// find_first_gain() to try many ranks.
 class Arrangement {
    public:
     virtual ~Arrangement() = default;
@@ -63,17 +63,17 @@ class Arrangement {
         for (const std::int64_t cost : cost_) twice += cost;
         return twice / 2;
     }
-    /// Whether distances are those of both directions together.
+    /// Whether a distance is the sum of both directions.
     [[nodiscard]] virtual bool counts_both_ways() const = 0;
 
     /// By how much exchanging u and v lowers the total; negative when it raises it. O(degree of u and v).
     [[nodiscard]] virtual std::int64_t exchange_gain(Rank u, Rank v) = 0;
     /// By how much moving u to the free slot at `position` lowers the total. O(degree of u).
     [[nodiscard]] virtual std::int64_t move_gain(Rank u, Position position) const = 0;
-    /// The index, from `begin` on, of the first candidate whose exchange with u lowers the total; their number if none
-    /// does.
-    [[nodiscard]] virtual std::size_t find_gain(Rank u, std::span<const Rank> candidates,
-                                                std::size_t begin) = 0;
+    /// Index of the first candidate, from `begin` on, whose exchange with u lowers the total; candidates.size() if there
+    /// is none.
+    [[nodiscard]] virtual std::size_t find_first_gain(Rank u, std::span<const Rank> candidates,
+                                                      std::size_t begin) = 0;
     virtual void exchange(Rank u, Rank v) = 0;
     virtual void move(Rank u, Position position) = 0;
 
@@ -92,8 +92,8 @@ class Arrangement {
     std::vector<std::int64_t> cost_;
 };
 
-/// Calls use(arrangement) with the quickest space for the distances between the slots of the allocation. The graph is
-/// symmetric, so that each pair of ranks counts in both its rows.
+/// Calls use(arrangement) with an arrangement in the fastest space for this allocation. The graph must be symmetric:
+/// every pair of ranks is in both rows.
 void with_arrangement(const Allocation& allocation, const CommGraph& symmetric,
                       std::vector<Position> position_of_rank, const std::function<void(Arrangement&)>& use);
 

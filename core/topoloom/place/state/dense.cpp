@@ -29,10 +29,10 @@ std::vector<std::int64_t> dense_bytes(const CommGraph& graph, std::size_t order)
 std::vector<std::int64_t> dense_distances(const Allocation& allocation) {
     const std::size_t slots = allocation.slot_count();
     std::vector<std::int64_t> distance(slots * slots);
-    const auto space = slot_space(allocation.machine(), allocation.slots());
+    const auto space = make_slot_space(allocation.machine(), allocation.slots());
     std::vector<std::uint32_t> row(slots);
     for (std::size_t x = 0; x < slots; ++x) {
-        space->measure(static_cast<std::uint32_t>(x), 0, row);
+        space->measure_distances(static_cast<std::uint32_t>(x), 0, row);
         row[x] = 0;
         std::ranges::copy(row, distance.begin() + static_cast<std::ptrdiff_t>(x * slots));
     }
@@ -48,12 +48,12 @@ std::vector<std::int64_t> dense_moving_costs(const Problem& problem) {
     for (const std::optional<Slot>& from : migration.from) {
         if (from) slots.push_back(*from);
     }
-    const auto space = slot_space(problem.machine(), slots);
+    const auto space = make_slot_space(problem.machine(), slots);
     std::vector<std::uint32_t> row(count);
     std::size_t origin = count;
     for (std::size_t u = 0; u < problem.rank_count(); ++u) {
         if (!migration.from[u]) continue;
-        space->measure(static_cast<std::uint32_t>(origin++), 0, row);
+        space->measure_distances(static_cast<std::uint32_t>(origin++), 0, row);
         for (std::size_t x = 0; x < count; ++x)
             costs[u * count + x] = migration.bytes_per_rank.value * std::int64_t{row[x]};
     }

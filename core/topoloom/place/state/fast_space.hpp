@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The quickest source of the distances between the slots of an allocation: by offset, from a table, or as the machine
-// does.
+// The fastest source of distances between the slots of an allocation: by offset, from a table, or from the machine.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +14,8 @@
 #include "topoloom/machine/allocations/allocation.hpp"
 #include "topoloom/machine/slot_space.hpp"
 #include "topoloom/place/state/arrangement.hpp"
-#include "topoloom/place/state/key_space.hpp"
 #include "topoloom/place/state/offset_space.hpp"
+#include "topoloom/place/state/tree_key_space.hpp"
 
 namespace topoloom {
 
@@ -37,11 +36,11 @@ class TableSpace {
     /// O(slots^2).
     explicit TableSpace(const Allocation& allocation)
         : width_(allocation.slot_count()), distance_(width_ * width_) {
-        const auto space = slot_space(allocation.machine(), allocation.slots());
+        const auto space = make_slot_space(allocation.machine(), allocation.slots());
         std::vector<std::uint32_t> row(width_);
         bool symmetric = true;
         for (std::size_t a = 0; a < width_; ++a) {
-            space->measure(static_cast<std::uint32_t>(a), 0, row);
+            space->measure_distances(static_cast<std::uint32_t>(a), 0, row);
             for (std::size_t b = 0; b < width_; ++b) at(a, b) = static_cast<std::uint16_t>(row[b]);
             for (std::size_t b = 0; b < a; ++b) symmetric &= at(a, b) == at(b, a);
         }
@@ -56,7 +55,7 @@ class TableSpace {
     }
 
     [[nodiscard]] std::uint32_t distance(Point a, Point b) const { return distance_[a * width_ + b]; }
-    /// As that of SymmetricSpace: distances are sums of two.
+    /// Whether distances are sums of both directions, as in SymmetricSpace.
     [[nodiscard]] bool differ() const { return differ_; }
 
    private:
@@ -67,9 +66,9 @@ class TableSpace {
     std::vector<std::uint16_t> distance_;
 };
 
-/// Distances of a table of routers and the levels inside nodes. A search that adds up gains rank by rank needs the same
-/// distance in either direction: then every move that it accepts lowers the sum over all pairs of ranks, and it comes
-/// to an end. Only given links and routes may lack that; there the sum of the two directions stands for both.
+/// Distances from a router table and the levels inside nodes, made symmetric. Local search terminates only if distances
+/// are symmetric: then every accepted move lowers the sum over all pairs of ranks. Only given links and routes can be
+/// asymmetric; there, the distance is the sum of both directions.
 class SymmetricSpace {
    public:
     using Space = LeveledSpace<HopTable>;
@@ -88,22 +87,23 @@ class SymmetricSpace {
     bool differ_;
 };
 
-/// Distances of what is too rare to compile searches for it: a call each.
-class CalledSpace {
+/// Adapts SlotSpace to the interface of a space, for networks too rare to compile searches for. Each distance is a
+/// virtual call.
+class SlotSpaceAdapter {
    public:
     using Point = std::uint32_t;  // position in the allocation
 
-    explicit CalledSpace(const Allocation& allocation)
-        : space_(slot_space(allocation.machine(), allocation.slots())) {}
+    explicit SlotSpaceAdapter(const Allocation& allocation)
+        : space_(make_slot_space(allocation.machine(), allocation.slots())) {}
     [[nodiscard]] std::uint32_t distance(Point a, Point b) const { return space_->distance(a, b); }
 
    private:
     std::unique_ptr<SlotSpace> space_;
 };
 
-/// Calls use(space, slots) with the quickest space for the distances between the slots of an allocation, and their points
-/// by position. The distances are the machine's, except where those there and back differ: then they are the sum
-/// of both. Searches are compiled for each of these spaces, so they are few.
+/// Calls use(space, slots) with the fastest space for the distances between the slots of an allocation, and the slots'
+/// points by position. Distances are the machine's, or the sum of both directions if these differ. There are few spaces
+/// because searches are compiled for each.
 template <class Use>
 decltype(auto) with_fast_space(const Allocation& allocation, Use&& use) {
     const Machine& machine = allocation.machine();
@@ -126,9 +126,9 @@ decltype(auto) with_fast_space(const Allocation& allocation, Use&& use) {
             return with_points(SymmetricSpace(LeveledSpace<HopTable>(network, inside)));
         } else {
             if constexpr (std::is_same_v<Network, Tree>) {
-                if (KeySpace::fits(network, inside)) return with_points(KeySpace(network, inside));
+                if (TreeKeySpace::fits(network, inside)) return with_points(TreeKeySpace(network, inside));
             }
-            return with_positions(CalledSpace(allocation));
+            return with_positions(SlotSpaceAdapter(allocation));
         }
     });
 }

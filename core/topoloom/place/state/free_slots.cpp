@@ -25,7 +25,7 @@ FreeSlots::FreeSlots(const Allocation& allocation)
     : tree_(allocation, [](Position position) { return position; }), free_(allocation.slot_count()) {}
 
 FreeSlots::Found FreeSlots::nearest(const Partners& partners) const {
-    std::optional<SlotSpace::Weighted> origin;
+    std::optional<SlotSpace::WeightedSlot> origin;
     if (partners.origin) origin = {*partners.origin, partners.origin_weight};
     Best best;
     best.found.evaluated = tree_.search(*tree_.pull(partners.positions, partners.weights, origin), best);

@@ -31,7 +31,7 @@ class FreeSlots {
         std::uint64_t origin_weight = 0;
     };
 
-    /// Refers to the allocation's machine. Copies share what never changes.
+    /// Keeps a reference to the allocation's machine. Copies share the immutable part.
     explicit FreeSlots(const Allocation& allocation);
 
     [[nodiscard]] std::size_t count() const { return free_; }
@@ -49,7 +49,7 @@ class FreeSlots {
     [[nodiscard]] Found nearest(const Partners& partners) const;
 
    private:
-    /// Of a part, the first free slot.
+    /// Joins two parts: the first free slot of both.
     struct First {
         Position operator()(Position a, Position b) const { return std::min(a, b); }
     };

@@ -19,13 +19,13 @@ MovingCost::MovingCost(const Problem& problem, std::int64_t scale)
     : problem_(problem),
       bytes_(problem.migration() == nullptr ? 0 : scale * problem.migration()->bytes_per_rank.value) {
     if (bytes_ == 0) return;
-    // The slots of the allocation, then those that ranks come from.
+    // The slots of the allocation, then the ranks' old slots.
     std::vector<Slot> slots(problem.allocation().slots().begin(), problem.allocation().slots().end());
     for (const std::optional<Slot>& from : problem.migration()->from) {
         origin_.push_back(from ? static_cast<std::uint32_t>(slots.size()) : no_index);
         if (from) slots.push_back(*from);
     }
-    space_ = slot_space(problem.machine(), slots);
+    space_ = make_slot_space(problem.machine(), slots);
 }
 
 }  // namespace topoloom

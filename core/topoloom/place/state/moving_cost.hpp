@@ -34,7 +34,7 @@ class MovingCost {
    private:
     const Problem& problem_;
     std::int64_t bytes_;
-    std::vector<std::uint32_t> origin_;  // by rank, in the space
+    std::vector<std::uint32_t> origin_;  // index in space_, by rank
     std::unique_ptr<SlotSpace> space_;
 };
 

@@ -26,7 +26,7 @@ void NearSlotSearch::search(std::uint32_t part, std::uint64_t bound, std::uint32
     const SlotSpace::Part& p = slots_.parts()[part];
     if (p.right == no_index) {
         std::array<std::uint32_t, SlotSpace::leaf_size> distances;
-        slots_.space().measure(from, p.begin, std::span(distances).first(p.end - p.begin));
+        slots_.space().measure_distances(from, p.begin, std::span(distances).first(p.end - p.begin));
         for (std::uint32_t i = p.begin; i < p.end; ++i) {
             if (i != from) insert({distances[i - p.begin], i}, found);
         }
@@ -36,7 +36,7 @@ void NearSlotSearch::search(std::uint32_t part, std::uint64_t bound, std::uint32
     std::uint32_t far = p.right;
     std::uint64_t near_bound = pull.bound(near);
     std::uint64_t far_bound = pull.bound(far);
-    // The half that holds the slot itself first: its slots are near, and bounds that are equal do not tell.
+    // On equal bounds, search the half that holds the slot itself first: it has near slots.
     if (far_bound < near_bound ||
         (far_bound == near_bound && from >= slots_.parts()[far].begin && from < p.end)) {
         std::swap(near, far);
@@ -46,7 +46,7 @@ void NearSlotSearch::search(std::uint32_t part, std::uint64_t bound, std::uint32
     search(far, far_bound, from, pull, found);
 }
 
-/// Keeps `found` ascending; later equals stay behind earlier ones.
+/// Keeps `found` sorted; the order of equal distances is stable.
 void NearSlotSearch::insert(Near near, std::vector<Near>& found) const {
     if (found.size() == count_) {
         if (count_ == 0 || near.distance >= found.back().distance) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The slots of an allocation in a tree, searched outward: the best one for a rank is found without trying them all.
+// Branch-and-bound search for the best slot of an allocation.
 #pragma once
 
 #include <cstdint>
@@ -12,19 +12,19 @@
 
 #include "topoloom/base/id.hpp"
 #include "topoloom/machine/slot_space.hpp"
-#include "topoloom/place/state/halved_slots.hpp"
+#include "topoloom/place/state/hilbert_slots.hpp"
 
 namespace topoloom {
 
-/// Slots are named by their position in the allocation. Every part of the halved order knows the `Join` of its slots'
-/// values, so that whole parts are ruled out at once. Memory O(slots); set O(log slots). Copies share what never changes.
+/// Slots are identified by their position in the allocation. Every part of the bisected order stores the `Join` of its
+/// slots' values, so that a search prunes whole parts. Memory O(slots); set O(log slots). Copies share the immutable part.
 template <class Value, class Join>
 class SlotTree {
    public:
-    /// value(position) is that of a slot.
+    /// value_of(position) is the initial value of a slot.
     template <class ValueOf>
     SlotTree(const Allocation& allocation, const ValueOf& value_of)
-        : slots_(std::make_shared<HalvedSlots>(allocation)), part_value_(slots_->parts().size()) {
+        : slots_(std::make_shared<HilbertSlots>(allocation)), part_value_(slots_->parts().size()) {
         for (std::uint32_t i = 0; i < slots_->size(); ++i) value_.push_back(value_of(slots_->position(i)));
         for (std::size_t part = part_value_.size(); part-- > 0;) join(static_cast<std::uint32_t>(part));
     }
@@ -35,20 +35,19 @@ class SlotTree {
         value_[at] = value;
         update(0, at);
     }
-    /// Of weighted distances to some slots.
-    [[nodiscard]] std::unique_ptr<SlotSpace::Pull> pull(std::span<const Position> positions,
-                                                        std::span<const std::uint64_t> weights,
-                                                        std::optional<SlotSpace::Weighted> more = {}) const {
+    /// Makes the sum of weighted distances to slots, and to `extra`.
+    [[nodiscard]] std::unique_ptr<SlotSpace::Pull> pull(
+        std::span<const Position> positions, std::span<const std::uint64_t> weights,
+        std::optional<SlotSpace::WeightedSlot> extra = {}) const {
         std::vector<std::uint32_t> indices;
         indices.reserve(positions.size());
         for (const Position position : positions) indices.push_back(slots_->index(position));
-        return slots_->space().pull(indices, weights, more);
+        return slots_->space().pull(indices, weights, extra);
     }
 
-    /// Shows `best` what may be better, the nearest parts first: best.admits(value) says whether a slot of that value,
-    /// or a part of that joint value, is a candidate at all; best.hopes(value, bound) whether one that costs no
-    /// less than the bound may be better; best.offer(position, value, cost) takes it if it is. Returns the slots and parts
-    /// looked at.
+    /// Offers candidates to `best`, nearest parts first. best.admits(value) tells whether a slot with this value, or a part
+    /// with this joined value, is a candidate; best.hopes(value, bound) whether one with at least this cost could be
+    /// better; best.offer(position, value, cost) takes it if it is. Returns the number of slots and parts evaluated.
     template <class Best>
     std::uint64_t search(const SlotSpace::Pull& pull, Best& best) const {
         std::uint64_t evaluated = 0;
@@ -59,7 +58,7 @@ class SlotTree {
    private:
     static constexpr std::uint64_t worst = std::numeric_limits<std::uint64_t>::max();
 
-    /// The value of a part from its halves or slots.
+    /// Computes the value of a part from its halves or slots.
     void join(std::uint32_t part) {
         const SlotSpace::Part& p = slots_->parts()[part];
         if (p.right != no_index) {
@@ -90,7 +89,7 @@ class SlotTree {
             }
             return;
         }
-        // Bounds are expensive, and many parts are full.
+        // Bounds are expensive, and many parts have no candidate.
         const auto bound_of = [&](std::uint32_t half) {
             return best.admits(part_value_[half]) ? pull.bound(half) : worst;
         };
@@ -107,8 +106,8 @@ class SlotTree {
         look(far, far_bound, pull, best, evaluated);
     }
 
-    std::shared_ptr<const HalvedSlots> slots_;
-    std::vector<Value> value_;       // along the order
+    std::shared_ptr<const HilbertSlots> slots_;
+    std::vector<Value> value_;       // by index in the order
     std::vector<Value> part_value_;  // by part
 };
 

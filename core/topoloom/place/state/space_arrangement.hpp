@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An arrangement in one space: the loops over edges that all local searches spend their time in.
+// The arrangement for one space: holds the loops over edges in which local searches spend their time.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ template <class Space, class Graph>
 class SpaceArrangement final : public Arrangement {
    public:
     using Point = typename Space::Point;
-    /// Refers to its arguments but the last. `slots` are the points of all slots: slot_points().
+    /// Keeps references to all arguments except the last. `slots` are slot_points(space, allocation).
     SpaceArrangement(const Space& space, std::span<const Point> slots, const Graph& symmetric,
                      std::vector<Position> position_of_rank)
         : Arrangement(std::move(position_of_rank), slots.size()),
@@ -32,7 +32,7 @@ class SpaceArrangement final : public Arrangement {
         return false;
     }
     [[nodiscard]] std::int64_t exchange_gain(Rank u, Rank v) override {
-        // Each sees the other where it would be: at their old distance.
+        // Both ranks move, so their distance to each other stays the same.
         std::swap(points_[u.value], points_[v.value]);
         const std::int64_t after = cost_at(u, points_[u.value]) + cost_at(v, points_[v.value]);
         std::swap(points_[u.value], points_[v.value]);
@@ -43,8 +43,8 @@ class SpaceArrangement final : public Arrangement {
         return cost_[u.value] - cost_at(u, slots_[position.value]);
     }
 
-    [[nodiscard]] std::size_t find_gain(Rank u, std::span<const Rank> candidates,
-                                        std::size_t begin) override {
+    [[nodiscard]] std::size_t find_first_gain(Rank u, std::span<const Rank> candidates,
+                                              std::size_t begin) override {
         for (std::size_t i = begin; i < candidates.size(); ++i)
             if (SpaceArrangement::exchange_gain(u, candidates[i]) > 0) return i;
         return candidates.size();
@@ -67,7 +67,7 @@ class SpaceArrangement final : public Arrangement {
     }
 
    private:
-    /// What the messages of u cost if it sits at `p` and all others stay.
+    /// Cost of u's messages if u were at `p` and all other ranks stayed.
     [[nodiscard]] std::int64_t cost_at(Rank u, const Point p) const {
         std::int64_t sum = 0;
         for (const auto edge : graph_.sends(u))

@@ -13,8 +13,8 @@
 
 namespace topoloom::structure {
 
-/// Slots are named by their position in the allocation. Finds nothing where the network is not a torus, or distances
-/// count inside nodes. O(routers) memory; update O(slots of a router).
+/// Slots are identified by their position in the allocation. Finds nothing if the network is not a torus or distances
+/// count levels inside nodes. Memory O(routers); update O(slots of a router).
 class BrickShells {
    public:
     /// `capacity` has one entry for each slot of the allocation, and must live longer.
@@ -77,9 +77,9 @@ class BrickShells {
         std::uint32_t stride;  // in routers' numbers
     };
     struct Brick {
-        std::vector<std::int32_t> low;  // on a ring the brick may wrap around its end
+        std::vector<std::int32_t> low;  // on a ring, the brick may wrap around
         std::vector<std::int32_t> length;
-        std::int32_t shells = 16;  // this many hold all that is as near
+        std::int32_t shells = 16;  // enough to hold all equally near slots
     };
     struct Best {
         std::uint32_t router;
@@ -165,7 +165,7 @@ class BrickShells {
         }
     }
 
-    std::vector<Axis> axes_;                  // none: finds nothing
+    std::vector<Axis> axes_;                  // empty: finds nothing
     std::span<const std::int64_t> capacity_;  // by position
     std::vector<std::uint32_t> router_;       // by position
     std::vector<std::uint32_t> first_;        // of a router's slots in position_

@@ -87,10 +87,10 @@ std::variant<Placement, Rank> fill(const Problem& problem, const Patches& patche
     const auto mass = problem.capacity().masses();
     std::vector<std::int64_t> capacity(problem.capacity().capacities().begin(),
                                        problem.capacity().capacities().end());
-    const auto space = slot_space(allocation.machine(), allocation.slots());
+    const auto space = make_slot_space(allocation.machine(), allocation.slots());
     BrickShells shells(allocation, capacity);
     ProxySlots proxies(*space, problem.graph().proxied(), patches.count(), capacity, equally_far);
-    std::optional<SpareSlots> everywhere;  // made when first needed
+    std::optional<SpareSlots> everywhere;  // built on first use
     const auto find = [&](std::span<const Position> near, bool anywhere, std::int64_t wanted,
                           std::uint64_t& evaluated) -> std::optional<Position> {
         anywhere = anywhere || meter.exhausted();

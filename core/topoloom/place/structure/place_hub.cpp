@@ -27,7 +27,7 @@ HubPlacement place_hub(const Problem& problem, Rank hub) {
     const auto slots = problem.allocation().slots();
     constexpr std::size_t max_distances = 4'000'000;
     const std::size_t tries = std::min(slots.size(), std::max<std::size_t>(1, max_distances / slots.size()));
-    const auto space = slot_space(problem.machine(), slots);
+    const auto space = make_slot_space(problem.machine(), slots);
     struct Near {
         std::uint32_t distance;
         Position position;
@@ -36,9 +36,9 @@ HubPlacement place_hub(const Problem& problem, Rank hub) {
     std::vector<Near> near(slots.size());
     std::vector<std::uint32_t> distances(slots.size());
     const auto sort_around = [&](std::size_t center) {
-        space->measure(static_cast<std::uint32_t>(center), 0, distances);
+        space->measure_distances(static_cast<std::uint32_t>(center), 0, distances);
         for (std::size_t i = 0; i < slots.size(); ++i) near[i] = {distances[i], Position{i}};
-        std::swap(near[0], near[center]);  // the hub's own slot comes first, whatever is as near
+        std::swap(near[0], near[center]);  // the hub's own slot comes first, also among equals
         std::sort(near.begin() + 1, near.end());
     };
     std::int64_t least = std::numeric_limits<std::int64_t>::max();
@@ -55,8 +55,9 @@ HubPlacement place_hub(const Problem& problem, Rank hub) {
         best = center;
     }
     sort_around(best);
-    // Where routes are given, the route back may have another length.
-    HubPlacement result{std::vector<Slot>(graph.rank_count()), tries == slots.size() && !space->in_table()};
+    // With given routes, distances can be asymmetric.
+    HubPlacement result{std::vector<Slot>(graph.rank_count()),
+                        tries == slots.size() && !space->has_router_table()};
     result.slots[hub.value] = slots[best];
     for (std::size_t k = 0; k < workers.size(); ++k) {
         result.slots[workers[k].peer.value] = slots[near[k + 1].position.value];

@@ -28,7 +28,7 @@ class SpareSlots {
     SpareSlots(const Allocation& allocation, std::span<const std::int64_t> capacity)
         : tree_(allocation, [&](Position position) { return capacity[position.value]; }) {}
 
-    /// To some slots, each with the same weight.
+    /// The sum of distances to these slots, with equal weights.
     [[nodiscard]] std::unique_ptr<SlotSpace::Pull> pull(std::span<const Position> positions) const {
         return tree_.pull(positions, std::vector<std::uint64_t>(positions.size(), 1));
     }

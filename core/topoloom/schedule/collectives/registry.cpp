@@ -30,7 +30,7 @@
 #include "topoloom/schedule/collectives/scatter_all_gather.hpp"
 #include "topoloom/schedule/collectives/shapes/near_cube.hpp"
 #include "topoloom/schedule/collectives/two_trees.hpp"
-#include "topoloom/schedule/schedule_model.hpp"
+#include "topoloom/schedule/schedule_adapter.hpp"
 
 namespace topoloom {
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "topoloom/base/error.hpp"
-#include "topoloom/schedule/cost/link_paths.hpp"
 #include "topoloom/schedule/cost/round_timer.hpp"
+#include "topoloom/schedule/cost/route_links.hpp"
 #include "topoloom/schedule/cost/run_timer.hpp"
 
 namespace topoloom {
@@ -95,7 +95,7 @@ std::uint32_t cards_of(const Machine& machine) {
 }
 
 /// A dissemination among the nodes, in the order in which ranks name them: ranks of a node wait for each other in no time.
-Barrier barrier_of(LinkPaths& paths, const NetworkModel& model, std::span<const Node> node_of_rank,
+Barrier barrier_of(RouteLinks& routes, const NetworkModel& model, std::span<const Node> node_of_rank,
                    std::size_t node_count) {
     std::vector<Node> nodes;
     std::vector<bool> known(node_count, false);
@@ -109,7 +109,7 @@ Barrier barrier_of(LinkPaths& paths, const NetworkModel& model, std::span<const 
         const double factor = model.link_factors(Bytes{0}).latency;
         for (std::size_t i = 0; i < nodes.size(); ++i) {
             double way = 0;
-            for (const PathLink& link : paths.between(nodes[i], nodes[(i + step) % nodes.size()]))
+            for (const RouteLink& link : routes.between(nodes[i], nodes[(i + step) % nodes.size()]))
                 way += link.part * link.latency;
             longest = std::max(longest, factor * way);
         }
@@ -162,20 +162,20 @@ RankNodes rank_nodes(const AnySchedule& schedule, const NetworkModel& model, con
     return found;
 }
 
-/// What ranks wait for in barriers of the schedule.
+/// Cost of the barriers in the schedule.
 Barrier barrier_of(const AnySchedule& schedule, const RankNodes& at, const Machine& machine,
-                   LinkPaths& paths) {
+                   RouteLinks& routes) {
     if (!ever_waits(schedule)) return {};
-    return barrier_of(paths, at.model, std::span(at.node).first(at.ranks), machine.node_count());
+    return barrier_of(routes, at.model, std::span(at.node).first(at.ranks), machine.node_count());
 }
 
 /// Calls use(timer) with a RoundTimer.
 template <class Use>
 RoundCost with_timer(const AnySchedule& schedule, const RankNodes& at, const Machine& machine,
                      const Thinning& thin, const Use& use) {
-    LinkPaths paths(machine);
-    const Barrier barrier = barrier_of(schedule, at, machine, paths);
-    RoundTimer timer(paths, at.model, machine, at.calls(), barrier, at.shares, thin);
+    RouteLinks routes(machine);
+    const Barrier barrier = barrier_of(schedule, at, machine, routes);
+    RoundTimer timer(routes, at.model, machine, at.calls(), barrier, at.shares, thin);
     return use(timer);
 }
 
@@ -184,9 +184,9 @@ template <class Use>
 RoundCost with_run(const AnySchedule& schedule, const RankNodes& at, const Machine& machine,
                    std::size_t ranks, Meter& meter, const Use& use) {
     const NetworkModel memory = memory_model(at.model, machine.inside());
-    LinkPaths paths(machine);
-    const Barrier barrier = barrier_of(schedule, at, machine, paths);
-    RunTimer timer(paths, at.model, memory, machine, at.calls(), barrier, at.shares, meter);
+    RouteLinks routes(machine);
+    const Barrier barrier = barrier_of(schedule, at, machine, routes);
+    RunTimer timer(routes, at.model, memory, machine, at.calls(), barrier, at.shares, meter);
     RankClocks clocks(ranks);
     double congestion = 0;
     std::uint64_t round = 0;
@@ -311,10 +311,10 @@ double program_time(std::span<const AnySchedule* const> steps, const NetworkMode
     const NetworkModel memory = memory_model(at.model, machine.inside());
     const Budget unlimited;
     Meter meter(unlimited);
-    LinkPaths paths(machine);
+    RouteLinks routes(machine);
     const Barrier barrier =
-        barrier_of(paths, at.model, std::span(at.node).first(at.ranks), machine.node_count());
-    RunTimer timer(paths, at.model, memory, machine, at.calls(), barrier, at.shares, meter);
+        barrier_of(routes, at.model, std::span(at.node).first(at.ranks), machine.node_count());
+    RunTimer timer(routes, at.model, memory, machine, at.calls(), barrier, at.shares, meter);
     RankClocks clocks(slots.size());
     for (const AnySchedule* step : steps) {
         const std::uint64_t rounds = step->rounds();

@@ -12,10 +12,10 @@
 
 #include "topoloom/machine/machine.hpp"
 #include "topoloom/schedule/cost/calls_at_once.hpp"
-#include "topoloom/schedule/cost/link_paths.hpp"
 #include "topoloom/schedule/cost/network_model.hpp"
 #include "topoloom/schedule/cost/overlap.hpp"
 #include "topoloom/schedule/cost/round_loads.hpp"
+#include "topoloom/schedule/cost/route_links.hpp"
 
 namespace topoloom {
 
@@ -49,9 +49,9 @@ struct Thinning {
 /// Times rounds, each as if it began when all ranks have ended the one before, with memory of its own.
 class RoundTimer {
    public:
-    RoundTimer(LinkPaths& paths, const NetworkModel& model, const Machine& machine, const CallsAtOnce& calls,
-               const Barrier& barrier, bool shares, const Thinning& thin)
-        : paths_(paths),
+    RoundTimer(RouteLinks& routes, const NetworkModel& model, const Machine& machine,
+               const CallsAtOnce& calls, const Barrier& barrier, bool shares, const Thinning& thin)
+        : routes_(routes),
           model_(model),
           port_(machine.inside().port_bandwidth.value),
           calls_(calls),
@@ -141,7 +141,7 @@ class RoundTimer {
     /// Returns the seconds that the busiest needs.
     double empty_links() {
         return links_.empty(
-            [&](std::size_t index, double bytes) { return bytes / paths_.bandwidth(Link{index}); });
+            [&](std::size_t index, double bytes) { return bytes / routes_.bandwidth(Link{index}); });
     }
     /// How many senders each that is left stands for.
     double thin_senders() {
@@ -183,7 +183,7 @@ class RoundTimer {
     /// Fills the links of the route.
     Way send(Node from, Node to, double bytes) {
         Way way;
-        for (const PathLink& link : paths_.between(from, to)) {
+        for (const RouteLink& link : routes_.between(from, to)) {
             links_.add(link.link.value, link.part * bytes);
             way.latency += link.part * link.latency;
             way.bandwidth = std::min(way.bandwidth, link.bandwidth);
@@ -193,7 +193,7 @@ class RoundTimer {
         return way;
     }
 
-    LinkPaths& paths_;
+    RouteLinks& routes_;
     const NetworkModel& model_;
     double port_;
     CallsAtOnce calls_;

@@ -15,11 +15,11 @@
 #include "topoloom/base/budget.hpp"
 #include "topoloom/machine/machine.hpp"
 #include "topoloom/schedule/cost/calls_at_once.hpp"
-#include "topoloom/schedule/cost/link_paths.hpp"
 #include "topoloom/schedule/cost/link_queues.hpp"
 #include "topoloom/schedule/cost/network_model.hpp"
 #include "topoloom/schedule/cost/overlap.hpp"
 #include "topoloom/schedule/cost/round_loads.hpp"
+#include "topoloom/schedule/cost/route_links.hpp"
 
 namespace topoloom {
 
@@ -33,9 +33,10 @@ struct RankClocks {
 class RunTimer {
    public:
     /// `memory` is of messages inside a node.
-    RunTimer(LinkPaths& paths, const NetworkModel& model, const NetworkModel& memory, const Machine& machine,
-             const CallsAtOnce& calls, const Barrier& barrier, bool shares, Meter& meter)
-        : paths_(paths),
+    RunTimer(RouteLinks& routes, const NetworkModel& model, const NetworkModel& memory,
+             const Machine& machine, const CallsAtOnce& calls, const Barrier& barrier, bool shares,
+             Meter& meter)
+        : routes_(routes),
           model_(model),
           memory_(memory),
           port_(machine.inside().port_bandwidth.value),
@@ -139,7 +140,7 @@ class RunTimer {
             fill(ports_, 3 * here.value + 2, bytes / memory_rate_);
         } else {
             const double wide = bytes / model_.link_factors(message.bytes).bandwidth;
-            for (const PathLink& link : paths_.between(here, there)) {
+            for (const RouteLink& link : routes_.between(here, there)) {
                 message.latency += link.part * link.latency;
                 message.bandwidth = std::min(message.bandwidth, link.bandwidth);
                 fill(links_, link.link.value, link.part * wide / link.bandwidth);
@@ -212,7 +213,7 @@ class RunTimer {
         }
     }
 
-    LinkPaths& paths_;
+    RouteLinks& routes_;
     const NetworkModel& model_;
     const NetworkModel& memory_;
     double port_, memory_rate_;

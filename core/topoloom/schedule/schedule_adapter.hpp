@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Makes an AnySchedule of a schedule: compiles its functions for visitors of one type.
+// Implements ScheduleInterface for a concrete schedule, and the constructor of AnySchedule.
 #pragma once
 
 #include <memory>
@@ -10,9 +10,9 @@
 namespace topoloom {
 
 template <Schedule S>
-class ScheduleModel final : public ScheduleInterface {
+class ScheduleAdapter final : public ScheduleInterface {
    public:
-    explicit ScheduleModel(S schedule) : schedule_(std::move(schedule)) {}
+    explicit ScheduleAdapter(S schedule) : schedule_(std::move(schedule)) {}
 
     [[nodiscard]] const Collective& collective() const override { return schedule_.collective(); }
     [[nodiscard]] std::uint64_t rounds() const override { return schedule_.rounds(); }
@@ -54,6 +54,6 @@ class ScheduleModel final : public ScheduleInterface {
 template <class S>
     requires(!std::same_as<S, AnySchedule> && Schedule<S>)
 AnySchedule::AnySchedule(S schedule)
-    : schedule_(std::make_shared<const ScheduleModel<S>>(std::move(schedule))) {}
+    : schedule_(std::make_shared<const ScheduleAdapter<S>>(std::move(schedule))) {}
 
 }  // namespace topoloom

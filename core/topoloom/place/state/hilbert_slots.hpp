@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The slots of an allocation along a curve that is halved again and again, for searches outward from some of them.
+// The slots of an allocation in Hilbert-curve order, recursively bisected, for branch-and-bound searches of near slots.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,13 @@
 
 namespace topoloom {
 
-/// The order preserves locality: slots near each other along it are near on the machine.
-class HalvedSlots {
+/// The order preserves locality: slots with close indices are close on the machine.
+class HilbertSlots {
    public:
-    explicit HalvedSlots(const Allocation& allocation);
+    explicit HilbertSlots(const Allocation& allocation);
 
     [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(order_.size()); }
-    /// The position in the allocation of the i-th slot along the order, and the inverse.
+    /// Position in the allocation of the slot with this index in the order, and the inverse.
     [[nodiscard]] Position position(std::uint32_t index) const { return order_[index]; }
     [[nodiscard]] std::uint32_t index(Position position) const { return index_in_order_[position.value]; }
     [[nodiscard]] std::span<const SlotSpace::Part> parts() const { return space_->parts(); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Distances between the slots of a tree, levels inside its nodes included, from the highest bit in which two keys differ.
+// Distances on a tree network, including levels inside nodes, from the highest bit in which two keys differ.
 #pragma once
 
 #include <array>
@@ -11,20 +11,20 @@
 
 namespace topoloom {
 
-/// A slot's Point is the key of its node, and below it that of the slot in the node.
-class KeySpace {
+/// A slot's Point: the key of its node in the high bits, the key of the slot inside the node in the low bits.
+class TreeKeySpace {
    public:
     using Point = Levels::Key;
 
-    /// Whether all slots of a node are as far from its port, and keys have enough bits.
+    /// Whether all slots of a node have the same distance to its port, and both keys fit in 64 bits.
     [[nodiscard]] static bool fits(const Tree& tree, const NodeInside& inside) {
         const Node last{tree.node_count() - 1};
         return inside.min_port_cost() == inside.max_port_cost() &&
                static_cast<int>(std::bit_width(tree.point(last))) + bits_inside(inside) <= 64;
     }
 
-    /// Refers to both.
-    KeySpace(const Tree& tree, const NodeInside& inside)
+    /// Keeps references to both arguments.
+    TreeKeySpace(const Tree& tree, const NodeInside& inside)
         : tree_(&tree), inside_(&inside), bits_inside_(bits_inside(inside)) {
         for (int bit = 0; bit < 64; ++bit) {
             std::uint32_t& distance = distance_of_width_[static_cast<std::size_t>(bit) + 1];

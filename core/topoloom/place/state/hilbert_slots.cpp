@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topoloom/place/state/halved_slots.hpp"
+#include "topoloom/place/state/hilbert_slots.hpp"
 
 #include "topoloom/place/state/positions_along.hpp"
 
 namespace topoloom {
 
-HalvedSlots::HalvedSlots(const Allocation& allocation)
+HilbertSlots::HilbertSlots(const Allocation& allocation)
     : order_(positions_along(Curve::hilbert, allocation)), index_in_order_(order_.size()) {
     std::vector<Slot> slots;
     slots.reserve(order_.size());
@@ -13,8 +13,8 @@ HalvedSlots::HalvedSlots(const Allocation& allocation)
         index_in_order_[order_[i].value] = i;
         slots.push_back(allocation.slots()[order_[i].value]);
     }
-    space_ = slot_space(allocation.machine(), slots);
-    space_->halve();
+    space_ = make_slot_space(allocation.machine(), slots);
+    space_->build_parts();
 }
 
 }  // namespace topoloom
