@@ -1,26 +1,26 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The two commands that matter: make demo, make test. Each installs what it needs.
+# Main targets: make demo, make test. Each installs what it needs.
 SHELL := /bin/bash
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
-# Modules are compiled once, not by each of a thousand processes.
+# Tests start about a thousand Python processes: let them share compiled modules.
 unexport PYTHONDONTWRITEBYTECODE
 
-stamps  := build/stamps
+stamps      := build/stamps
 # One build tree for the package, its wheel, the core's tests and its benchmarks.
-tree    := build/release
-options := --no-build-isolation -C build-dir=$(tree) -C cmake.define.TOPOLOOM_TESTS=ON -C cmake.define.TOPOLOOM_WARNINGS=ON
-# The wheel in dist/, if it was made from this commit.
-wheel   := $(shell tools/wheel_of_commit.sh)
-sources := $(shell find core bindings mpi -type f) CMakeLists.txt pyproject.toml
-python  := python tests bench docs tools
-code    := $(shell find core bindings mpi nccl apps bench tests -name '*.[ch]' -o -name '*.[ch]pp')
+tree        := build/release
+pip_options := --no-build-isolation -C build-dir=$(tree) -C cmake.define.TOPOLOOM_TESTS=ON -C cmake.define.TOPOLOOM_WARNINGS=ON
+# The wheel in dist/ if it was built from this commit, else empty.
+wheel       := $(shell tools/wheel_of_commit.sh)
+sources     := $(shell find core bindings mpi -type f) CMakeLists.txt pyproject.toml
+python      := python tests bench docs tools
+code        := $(shell find core bindings mpi nccl apps bench tests -name '*.[ch]' -o -name '*.[ch]pp')
 
 .PHONY: help build demo test test-all core-test package-test mpi-test bench-core bench-record bench-reorder bench-peers bench-contention bench-tiles bench-axes bench-ai bench-affinity bench-balance bench-collectives bench-exchange bench-grids bench-persistent bench-preloaded bench-probe bench-remap bench-learning bench-network bench-programs bench-switches bench-defaults bench-objects bench-stream bench-report bench-validation bench-published bench-readings wheel test-wheel fuzz fuzz-calls fuzz-collectives fuzz-network checked asan tsan fmt lint stub tidy docs clean
 
-help:                        ## what there is to make
+help:                        ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 18
 
-build: $(stamps)/package     ## .venv/bin/topoloom
+build: $(stamps)/package     ## build and install .venv/bin/topoloom
 
 demo: $(if $(or $(wildcard $(stamps)/package),$(if $(wheel),,none)),build,$(stamps)/wheel)  ## record, place, judge and export a real MPI program; pictures in out/demo
 	tools/setup.sh demo
@@ -28,7 +28,7 @@ demo: $(if $(or $(wildcard $(stamps)/package),$(if $(wheel),,none)),build,$(stam
 
 test: core-test package-test mpi-test   ## everything a commit must pass
 
-test-all: checked asan tsan  ## what make test leaves out, too: tests marked full, every MPI, sanitizers, fuzzing, docs
+test-all: checked asan tsan  ## make test plus tests marked full, every MPI, sanitizers, fuzzing, docs
 	$(MAKE) core-test package-test mpi-test FULL=--full
 	$(MAKE) fuzz ARGS='--seconds 300'
 	$(MAKE) fuzz-calls fuzz-collectives ARGS=''
@@ -47,9 +47,9 @@ mpi-test: $(stamps)/test-tools
 	pytest -q -n 2 $(FULL) tests/journeys --ignore tests/journeys/slurm
 	pytest -q -n 4 --dist loadgroup $(FULL) tests/mpi tests/journeys/slurm
 
-bench-core: build            ## speed of the core, beside its limits
+bench-core: build            ## measure the core's speed against its limits
 	tools/setup.sh bench
-	cmake $(tree) -DTOPOLOOM_BENCH=ON >/dev/null && cmake --build $(tree) --target core_benches
+	cmake $(tree) -DTOPOLOOM_BENCH=ON >/dev/null && cmake --build $(tree) --target core_benchmarks
 	for program in $(tree)/bench/core/bench_*; do $$program || exit 1; done
 
 bench-record: build          ## what recording costs a call; ARGS=world: what --world does
@@ -160,9 +160,9 @@ bench-readings: build        ## what readings of models say whose source contrad
 wheel: build                 ## dist/: a manylinux wheel with the core inside
 	tools/setup.sh wheel
 	rm -rf build/wheel dist
-	pip wheel -q $(options) --no-deps -w build/wheel .
+	pip wheel -q $(pip_options) --no-deps -w build/wheel .
 	auditwheel repair -w dist build/wheel/*.whl
-	tools/wheel_of_commit.sh --keep
+	tools/wheel_of_commit.sh --record
 
 test-wheel: wheel $(stamps)/test-tools   ## that wheel in an empty environment, on the journeys that need no cluster
 	tools/test_wheel.sh
@@ -178,11 +178,11 @@ fuzz-collectives: build       ## 10^5 drawn collectives on each MPI, beside its 
 	tools/setup.sh test
 	python tests/fuzz/fuzz_collectives.py $(ARGS)
 
-fuzz-network: build          ## packets through switches in 10^6 drawn configurations; ARGS='100000 7': as many, from this seed
+fuzz-network: build          ## simulate switches in 10^6 random configurations; ARGS='COUNT SEED'
 	cmake --build $(tree) --target fuzz_network
 	$(tree)/tests/fuzz/fuzz_network $(ARGS)
 
-checked asan tsan:           ## the core's tests with assertions, or under a sanitizer
+checked asan tsan:           ## run the core's tests with assertions or under a sanitizer
 	cmake --workflow --preset $@
 
 fmt: $(stamps)/test-tools    ## format everything
@@ -210,7 +210,7 @@ clean:                       ## everything that was made, except the environment
 
 $(stamps)/package: $(sources)
 	tools/setup.sh build
-	pip install -q $(options) -e '.[cli,report]'
+	pip install -q $(pip_options) -e '.[cli,report]'
 	@mkdir -p $(@D) && rm -f $(stamps)/wheel && touch $@
 
 $(stamps)/wheel: $(wheel)
@@ -220,5 +220,5 @@ $(stamps)/wheel: $(wheel)
 
 $(stamps)/test-tools: $(stamps)/package
 	tools/setup.sh test
-	pip install -q $(options) -e '.[dev]'
+	pip install -q $(pip_options) -e '.[dev]'
 	@touch $@

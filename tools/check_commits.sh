@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Checks the messages of the last 20 commits: `area: do this` in at most 60 characters, and a body.
+# Checks the last 20 commit messages: the subject is `area: do this` in at most 60 characters, and there is a body.
 # Usage: tools/check_commits.sh [REVISION OR RANGE]
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What compile times are measured in: the standard library as the core uses it. A change here changes the unit.
+// The unit of compile times: a file that uses the standard library as the core does. A change here changes the unit.
 #include <algorithm>
 #include <array>
 #include <compare>
