@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What tests share: the option ``--full``, and the command line in this process."""
+"""Shared by all tests: the option ``--full``, and the command line in this process."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-# No example is held to a time: machines that run tests are shared.
+# No deadline per example: test machines are shared.
 settings.register_profile(
     "full",
     deadline=None,
@@ -21,8 +21,8 @@ settings.register_profile(
 )
 settings.register_profile("sample", settings.get_profile("full"), max_examples=20)
 
-# Tests that were left out; with pytest-xdist, as each worker counted them.
-LEFT_OUT = pytest.StashKey[int]()
+# Number of tests deselected since they are marked full; each xdist worker counts all.
+DESELECTED = pytest.StashKey[int]()
 
 # Shells let what they start in the background ignore Ctrl-C, and that is inherited.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -33,44 +33,44 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--full",
         action="store_true",
-        help="run tests marked full, too, and draw more examples",
+        help="also run tests marked full, and draw more examples",
     )
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Draw as many examples as the run has time for."""
-    config.stash[LEFT_OUT] = 0
+    """Load the Hypothesis profile: fewer examples without ``--full``."""
+    config.stash[DESELECTED] = 0
     settings.load_profile("full" if config.getoption("full") else "sample")
 
 
 def pytest_collection_modifyitems(
     config: pytest.Config, items: list[pytest.Item]
 ) -> None:
-    """Leave tests marked ``full`` out, except with ``--full``."""
+    """Deselect tests marked ``full`` unless ``--full`` is given."""
     if config.getoption("full"):
         return
-    left_out = [item for item in items if item.get_closest_marker("full")]
+    deselected = [item for item in items if item.get_closest_marker("full")]
     items[:] = [item for item in items if not item.get_closest_marker("full")]
-    config.hook.pytest_deselected(items=left_out)
-    config.stash[LEFT_OUT] = len(left_out)
+    config.hook.pytest_deselected(items=deselected)
+    config.stash[DESELECTED] = len(deselected)
     if hasattr(config, "workeroutput"):
-        config.workeroutput["left_out"] = len(left_out)
+        config.workeroutput["deselected"] = len(deselected)
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
-    """Learn from a worker of pytest-xdist how many tests it left out."""
-    left_out = getattr(node, "workeroutput", {}).get("left_out", 0)
-    node.config.stash[LEFT_OUT] = max(node.config.stash[LEFT_OUT], left_out)
+    """Collect the number of deselected tests from an xdist worker."""
+    deselected = getattr(node, "workeroutput", {}).get("deselected", 0)
+    node.config.stash[DESELECTED] = max(node.config.stash[DESELECTED], deselected)
 
 
 def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config
 ) -> None:
-    """Say how many tests were left out, and what runs them."""
-    if left_out := config.stash[LEFT_OUT]:
+    """Print how many tests were deselected, and how to run them."""
+    if deselected := config.stash[DESELECTED]:
         terminalreporter.write_line(
-            f"Left out, marked full: {left_out} (make test-all runs them)"
+            f"Deselected, marked full: {deselected} (make test-all runs them)"
         )
 
 

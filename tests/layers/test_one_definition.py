@@ -3,8 +3,9 @@
 
 Compilers need not notice that: each file is compiled alone, and the linker keeps one
 of two functions that it takes for the same. ``-flto -Wodr`` finds such types in more
-than a minute of processor time. Here headers are read, types of sources must be hidden
-in their file, and in a full run one compilation meets all headers at once.
+than a minute of processor time. Here types are
+counted in the text of headers, and types in sources must have internal linkage. A full
+run also compiles all headers in one file.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ def visible_types(source: str) -> Iterator[str]:
 
 
 def defined_types(header: str) -> Iterator[str]:
-    """Name the types that a header defines, with their namespaces."""
+    """List the qualified names of the types that a header defines."""
     spaces: list[str] = []
     for line in header.splitlines():
         if space := NAMESPACE.match(line):
@@ -53,7 +54,7 @@ def defined_types(header: str) -> Iterator[str]:
 
 
 def headers() -> list[Path]:
-    """List the headers by the names under which they are included."""
+    """List all headers by their include paths."""
     found = [
         header.relative_to(ROOT / folder)
         for folder in INCLUDED[:2]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""An option means one thing in every verb."""
+"""An option has the same meaning in every verb."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Test programs, compiled once per compiler and kept in build/test-programs.
+"""Build cache for test programs, in build/test-programs.
 
-The name of a kept folder has a hash of all that its content depends on. Processes that
-want the same program at once wait for the first of them.
+The name of an entry contains a hash of everything that it depends on: compiler, command
+line and sources. A file lock serializes processes that build the same entry.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 KEPT = ROOT / "build/test-programs"
 SOURCES = (".c", ".cpp", ".f90", ".F90")
-#: Linked into programs that wait for each other.
+#: Linked into programs whose ranks wait for each other, so that they yield the core.
 NAP = Path(__file__).parent / "programs/nap_when_idle.c"
 
 
 def run(words: Sequence[object], **variables: str) -> str:
-    """Run what must succeed, and give what it prints."""
+    """Run a command that must succeed; return its standard output."""
     done = subprocess.run(
         list(map(str, words)),
         capture_output=True,
@@ -37,10 +37,10 @@ def run(words: Sequence[object], **variables: str) -> str:
 
 
 def compiled(name: str, words: Sequence[object]) -> Path:
-    """Run a compiler, which is the first word, and return the program."""
+    """Compile a program; the first word is the compiler. Return its path."""
 
-    def compile_it(folder: Path) -> None:
-        # Modules of Fortran go to the current directory.
+    def compile_program(folder: Path) -> None:
+        # Fortran compilers write module files to the current directory.
         done = subprocess.run(
             [*map(str, words), "-o", folder / name],
             capture_output=True,
@@ -51,11 +51,11 @@ def compiled(name: str, words: Sequence[object]) -> Path:
         assert done.returncode == 0, done.stderr[-3000:]
 
     inputs = [_identity(words[0]), *map(str, words[1:]), *_contents(words[1:])]
-    return kept(name, inputs, compile_it) / name
+    return kept(name, inputs, compile_program) / name
 
 
 def kept(name: str, inputs: Iterable[str], make: Callable[[Path], None]) -> Path:
-    """Return the folder that `make` fills, kept for as long as its inputs are these."""
+    """Return the cached folder for these inputs; `make` fills a new one."""
     key = hashlib.sha256("\n".join(inputs).encode()).hexdigest()[:16]
     folder = KEPT / f"{name}-{key}"
 
@@ -69,7 +69,7 @@ def kept(name: str, inputs: Iterable[str], make: Callable[[Path], None]) -> Path
 
 
 def once(stamp: Path, lock: Path, make: Callable[[], None]) -> None:
-    """Call `make` unless the stamp says that it has succeeded before."""
+    """Call `make` unless the stamp exists; create the stamp when it succeeds."""
     if stamp.exists():
         return
     lock.parent.mkdir(parents=True, exist_ok=True)
@@ -82,7 +82,7 @@ def once(stamp: Path, lock: Path, make: Callable[[], None]) -> None:
 
 @cache
 def tree_hash(folder: Path, pattern: str = "**/*") -> str:
-    """Hash the names and contents of files in a folder."""
+    """Hash the names and contents of the files in a folder."""
     files = sorted(file for file in folder.glob(pattern) if file.is_file())
     digest = hashlib.sha256()
     for file in files:
@@ -98,7 +98,7 @@ def _identity(compiler: object) -> str:
 
 
 def _contents(words: Iterable[object]) -> Iterable[str]:
-    """Hash the folders of sources and headers: either includes what is beside it."""
+    """Hash the folders of sources and headers, since both include their neighbors."""
     for word in map(str, words):
         if word.startswith("-I"):
             yield tree_hash(Path(word[2:]), "*")

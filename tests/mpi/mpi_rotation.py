@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One MPI for each test in a run, another one after the next commit.
+"""Runs each MPI test on one MPI, which changes with the commit.
 
-A test that takes an MPI as a parameter runs on one of them, drawn by its name and the
-commit; on the others only a full run executes it. With the mark ``every_mpi`` it runs
-on each.
+A test that takes an MPI as a parameter runs on one MPI, chosen by a hash of the test's
+name and the commit. It runs on the others only with ``--full``. Tests marked
+``every_mpi`` always run on every MPI.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from several_hosts import Mpi as HostsMpi
 
 
 def left_to_full_runs(items: list[pytest.Item], commit: str) -> list[pytest.Item]:
-    """List the tests whose turn it is not in this commit."""
-    choices: dict[str, list[pytest.Item]] = defaultdict(list)
+    """List the tests on MPIs that are not chosen for this commit."""
+    variants: dict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
-        if (key := _same_test(item)) is not None:
-            choices[key].append(item)
+        if (key := _name_without_mpi(item)) is not None:
+            variants[key].append(item)
     left = []
-    for key, same in choices.items():
+    for key, same in variants.items():
         digest = hashlib.sha256(f"{key} {commit}".encode()).digest()
         chosen = same[int.from_bytes(digest[:4], "big") % len(same)]
         left += [item for item in same if item is not chosen]
@@ -33,7 +33,7 @@ def left_to_full_runs(items: list[pytest.Item], commit: str) -> list[pytest.Item
 
 
 def current_commit() -> str:
-    """Return the commit of this work tree; outside of Git the choice is fixed."""
+    """Return the commit of this work tree, or an empty string outside Git."""
     done = subprocess.run(
         ["git", "rev-parse", "HEAD"],
         cwd=Path(__file__).parent,
@@ -44,21 +44,21 @@ def current_commit() -> str:
     return done.stdout.strip()
 
 
-def _same_test(item: pytest.Item) -> str | None:
-    """Name a test by all but its MPI; None if it is to run on each."""
+def _name_without_mpi(item: pytest.Item) -> str | None:
+    """Return the test's name without its MPI; None if it runs on every MPI."""
     call = getattr(item, "callspec", None)
     if call is None or item.get_closest_marker("every_mpi"):
         return None
-    names = [each.name for each in call.params.values() if _is_mpi(each)]
-    if len(names) != 1:
+    mpis = [value.name for value in call.params.values() if _is_mpi(value)]
+    if len(mpis) != 1:
         return None
-    others = call.id.split("-")
-    own = names[0].replace(" ", "")
-    if own not in others:
+    parts = call.id.split("-")
+    mpi = mpis[0].replace(" ", "")
+    if mpi not in parts:
         return None
-    others.remove(own)
-    return f"{item.nodeid.partition('[')[0]}[{'-'.join(others)}]"
+    parts.remove(mpi)
+    return f"{item.nodeid.partition('[')[0]}[{'-'.join(parts)}]"
 
 
-def _is_mpi(given: object) -> bool:
-    return isinstance(given, (Mpi, HostsMpi))
+def _is_mpi(value: object) -> bool:
+    return isinstance(value, (Mpi, HostsMpi))

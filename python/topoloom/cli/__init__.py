@@ -9,7 +9,7 @@ import sys
 
 def main() -> None:
     """Run the command line on ``sys.argv`` and exit with its status."""
-    if sys.argv[1:] == ["--version"]:  # which scripts ask for: no parser is needed
+    if sys.argv[1:] == ["--version"]:  # fast path for scripts: skip the parser
         from topoloom.support.version import __version__
 
         print(f"topoloom {__version__}")

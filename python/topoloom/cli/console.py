@@ -47,7 +47,7 @@ def print_table(
     first; returns which.
     """
     if not is_terminal(sys.stdout):
-        # A pipe has no width: never wrap a table that somebody may want to grep.
+        # A pipe has no width: never wrap lines that a user may want to grep.
         print(_plain_table(columns, rows, title, left))
         return []
     from rich import box
@@ -72,30 +72,30 @@ def print_table(
 
 
 def is_terminal(stream: IO[str] | None) -> bool:
-    """Whether somebody watches; a stream is None if it was closed before we started."""
+    """Whether a stream is a terminal; it is None if closed before we started."""
     return stream is not None and stream.isatty()
 
 
 def _plain_table(
     columns: Sequence[str], rows: Sequence[Sequence[str]], title: str, left: int
 ) -> str:
-    heads = [name.split("\n") for name in columns]
-    depth = max(map(len, heads))
-    head = [[*[""] * (depth - len(lines)), *lines] for lines in heads]
-    lines = [*zip(*head, strict=True), *rows]
+    headings = [name.split("\n") for name in columns]
+    height = max(map(len, headings))
+    padded = [[*[""] * (height - len(parts)), *parts] for parts in headings]
+    lines = [*zip(*padded, strict=True), *rows]
     widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
 
-    def text(cells: Sequence[str]) -> str:
-        padded = [
+    def format_row(cells: Sequence[str]) -> str:
+        aligned = [
             cell.ljust(width) if index < left else cell.rjust(width)
             for index, (cell, width) in enumerate(zip(cells, widths, strict=True))
         ]
-        return f"  {'   '.join(padded)}".rstrip()
+        return f"  {'   '.join(aligned)}".rstrip()
 
     rule = " " + "─" * (sum(widths) + 3 * len(widths) - 1)
-    body = [text(cells) for cells in lines]
+    text = [format_row(cells) for cells in lines]
     above = [title] if title else []
-    return "\n".join([*above, "", *body[:depth], rule, *body[depth:], ""])
+    return "\n".join([*above, "", *text[:height], rule, *text[height:], ""])
 
 
 def _too_many(

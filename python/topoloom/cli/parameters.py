@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Commands of click from annotated signatures.
+"""Makes click commands from annotated signatures.
 
 A parameter is ``Annotated[type, Option(...)]`` or ``Annotated[type, Argument(...)]``,
 where the type is str, int, float, bool or Path, a list of one of them, or ``| None``.
@@ -17,7 +17,7 @@ import click
 
 
 class Argument:
-    """A value that is given by its position."""
+    """A positional argument."""
 
     def __init__(
         self,
@@ -31,9 +31,9 @@ class Argument:
 
 
 class Option:
-    """A value that is given by a name.
+    """A named option.
 
-    `callback` takes the value and returns what the verb gets; `show_default` describes
+    `callback` converts the value before the verb receives it; `show_default` describes
     a default that is not a constant.
     """
 
@@ -62,21 +62,21 @@ class Option:
 
 
 class _Argument(click.Argument):
-    """An argument whose metavar is framed by what may be left out or repeated."""
+    """A click argument that marks optional and repeated values in the usage line."""
 
     def get_usage_pieces(self, ctx: click.Context) -> list[str]:
-        """Write the argument for the line of usage."""
+        """Return the argument as the usage line shows it."""
         piece = self.make_metavar(ctx)
         if not self.required:
             piece = f"[{piece}]"
         return [piece if self.nargs == 1 else f"{piece}..."]
 
 
-class _Form(NamedTuple):
-    """The type of a parameter: of one value, and whether there may be several."""
+class _ValueType(NamedTuple):
+    """The type of a parameter's value, and whether it takes several values."""
 
     value: Any
-    several: bool
+    multiple: bool
 
 
 def make_command(name: str, verb: Callable[..., Any], **settings: Any) -> click.Command:
@@ -101,47 +101,47 @@ def make_command(name: str, verb: Callable[..., Any], **settings: Any) -> click.
 
 
 def _parameter(parameter: inspect.Parameter, hint: Any) -> click.Parameter:
-    annotation, described = get_args(hint)
-    form = _form(annotation)
-    settings = described.settings | {"type": form.value}
+    annotation, declared = get_args(hint)
+    value_type = _value_type(annotation)
+    settings = declared.settings | {"type": value_type.value}
     if parameter.default is not parameter.empty:
         settings["default"] = parameter.default
-    complete = described.autocompletion
+    complete = declared.autocompletion
     if complete is not None:
         settings["shell_complete"] = lambda ctx, param, word: complete(word)
     settings["required"] = parameter.default is parameter.empty
-    if isinstance(described, Argument):
-        settings["callback"] = _callback(form, None)
-        settings["nargs"] = -1 if form.several else 1
+    if isinstance(declared, Argument):
+        settings["callback"] = _callback(value_type, None)
+        settings["nargs"] = -1 if value_type.multiple else 1
         return _Argument([parameter.name], **settings)
-    settings["callback"] = _callback(form, described.callback)
-    settings["multiple"] = form.several
-    if form.value is bool:
+    settings["callback"] = _callback(value_type, declared.callback)
+    settings["multiple"] = value_type.multiple
+    if value_type.value is bool:
         settings["is_flag"] = True
-    if described.min is not None:
-        settings["type"] = click.IntRange(min=described.min)
-    return click.Option([parameter.name, *described.names], **settings)
+    if declared.min is not None:
+        settings["type"] = click.IntRange(min=declared.min)
+    return click.Option([parameter.name, *declared.names], **settings)
 
 
-def _form(annotation: Any) -> _Form:
-    several = False
+def _value_type(annotation: Any) -> _ValueType:
+    multiple = False
     if NoneType in get_args(annotation):
-        (annotation,) = (one for one in get_args(annotation) if one is not NoneType)
+        (annotation,) = (arg for arg in get_args(annotation) if arg is not NoneType)
     if get_origin(annotation) is list:
-        several, (annotation,) = True, get_args(annotation)
+        multiple, (annotation,) = True, get_args(annotation)
     if annotation is Path:
-        return _Form(click.Path(path_type=Path), several)
-    return _Form(annotation, several)
+        return _ValueType(click.Path(path_type=Path), multiple)
+    return _ValueType(annotation, multiple)
 
 
 def _callback(
-    form: _Form, then: Callable[[Any], Any] | None
+    value_type: _ValueType, convert: Callable[[Any], Any] | None
 ) -> Callable[[click.Context, click.Parameter, Any], Any] | None:
-    """Give a verb lists, or None, where click has tuples."""
-    if not form.several:
-        return None if then is None else lambda ctx, parameter, value: then(value)
+    """Convert click's tuples to lists, or to the default if empty."""
+    if not value_type.multiple:
+        return None if convert is None else lambda ctx, parameter, value: convert(value)
 
-    def listed(ctx: click.Context, parameter: click.Parameter, value: Any) -> Any:
+    def to_list(ctx: click.Context, parameter: click.Parameter, value: Any) -> Any:
         return list(value) if value or parameter.required else parameter.default
 
-    return listed
+    return to_list

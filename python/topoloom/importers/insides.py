@@ -12,7 +12,7 @@ from topoloom.importers.described import Described
 from topoloom.importers.torus_places import is_vacant
 from topoloom.nodes.node_frame import frame_of
 from topoloom.nodes.node_parts import Levels, NodeParts, NodeType, shortest_port
-from topoloom.nodes.text_hosts import text_nodes_per_host
+from topoloom.nodes.nodes_per_host import text_nodes_per_host
 from topoloom.support.hostlist import compress_hostlist
 from topoloom.support.number_ranges import compress_ranges
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from topoloom._core import Error, Machine, MachineText
 from topoloom.importers.described import Described
-from topoloom.nodes.text_hosts import text_nodes_per_host
+from topoloom.nodes.nodes_per_host import text_nodes_per_host
 from topoloom.support.units import format_bandwidth
 
 _LINK = re.compile(r"([0-9]+)-([0-9]+)")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Machines that have a name: those of the zoo, and the one that we are on."""
+"""Names of machines: the zoo, and ``detect`` for the machine of this process."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from topoloom.support.resources import shipped
 
-#: What stands for the machine that this process is on.
+#: Stands for the machine of this process.
 DETECT = "detect"
 
 
@@ -48,6 +48,6 @@ def zoo_names() -> list[str]:
 
 
 def zoo_files() -> dict[str, Path]:
-    """Map the names of the zoo to their descriptions."""
+    """Map the names of the zoo's machines to their files."""
     files = {path.stem: path for path in shipped("machines").glob("*/*.toml")}
     return dict(sorted(files.items()))

@@ -39,7 +39,7 @@ from topoloom.machines.node_toml import read_node
 from topoloom.machines.node_types_toml import read_insides
 from topoloom.machines.topology_keys import read_down, read_topology
 from topoloom.machines.vacant_places import without_vacant
-from topoloom.nodes.text_hosts import text_nodes_per_host
+from topoloom.nodes.nodes_per_host import text_nodes_per_host
 from topoloom.support.hostlist import expand_hostlist
 from topoloom.support.toml_document import HEAD, check_head, read_toml
 from topoloom.support.toml_values import entry, refuse_unknown

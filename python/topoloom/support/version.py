@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The version of the package; its metadata are made of this file."""
+"""The version of the package; the build reads it from here."""
 
 from __future__ import annotations
 

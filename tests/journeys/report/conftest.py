@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The browser that tests of report pages share."""
+"""The browser shared by the tests of report pages."""
 
 from __future__ import annotations
 

@@ -215,7 +215,7 @@ def _daemons(home: Path, names: list[str]) -> Iterator[tuple[str, list[str]]]:
 
 
 def _free_ports(count: int) -> list[int]:
-    """Draw ports below those that the system gives to whoever asks for any."""
+    """Draw free ports below the ephemeral range, so that nobody else is given them."""
     given = Path("/proc/sys/net/ipv4/ip_local_port_range").read_text()
     lowest = int(given.split()[0])
     with contextlib.ExitStack() as stack:

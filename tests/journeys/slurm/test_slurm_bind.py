@@ -15,7 +15,7 @@ from real_slurm import RealSlurm, crossed_nodes, real_slurm
 from topoloom import load_placement, save_graph
 from topoloom.graphs import ring
 
-#: One after the other, with the same daemons.
+#: One worker: the tests share Slurm daemons.
 pytestmark = pytest.mark.xdist_group("slurm_bind")
 
 RANK = """#!/bin/sh

@@ -21,7 +21,7 @@ from topoloom import Error, load_placement, save_graph
 from topoloom.graphs import ring
 from topoloom.machines import load_machine_and_allocation
 
-#: One after the other, with the same daemons.
+#: One worker: the tests share Slurm daemons.
 pytestmark = pytest.mark.xdist_group("slurm_detect")
 
 TOPOLOOM = f"""#!/bin/sh

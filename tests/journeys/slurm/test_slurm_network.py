@@ -23,7 +23,7 @@ from several_hosts import PROGRAMS, SECONDS
 from topoloom import load_placement, save_graph
 from topoloom.graphs import ring
 
-#: One after the other, with the same daemons.
+#: One worker: the tests share Slurm daemons.
 pytestmark = pytest.mark.xdist_group("slurm_network")
 
 NODES = ("n1", "n2", "n3")

@@ -16,7 +16,7 @@ from topoloom import Allocation, Machine, load_placement, save_graph
 from topoloom.allocations.launch_order import LaunchOrder
 from topoloom.graphs import ring
 
-#: One after the other, with the same daemons.
+#: One worker: the tests share Slurm daemons.
 pytestmark = pytest.mark.xdist_group("slurm_order")
 
 SAY = "echo $SLURM_PROCID $SLURMD_NODENAME"

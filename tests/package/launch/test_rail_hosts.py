@@ -28,7 +28,7 @@ from topoloom.launch.exports.registry import find_format
 from topoloom.launch.host_placement import HostPlacement, host_placement
 from topoloom.machines.machine_file import load_described, save_machine
 from topoloom.nodes.hosts import host_count, host_machine
-from topoloom.nodes.text_hosts import text_nodes_per_host
+from topoloom.nodes.nodes_per_host import text_nodes_per_host
 from topoloom.tasks.previous_placement import previous_slots
 
 #: machine, and the GPUs of its hosts

@@ -45,8 +45,8 @@ def least_congestion(graph: CommGraph, allocation: Allocation) -> float:
 
 
 @pytest.fixture
-def here(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Solve in this process: one of its own takes longer to start than to solve."""
+def solve_in_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Solve in this process: starting another takes longer than solving."""
     from scipy.optimize import linprog
 
     def solve(progress: lp.Progress, **program: Any) -> Any:
@@ -55,7 +55,7 @@ def here(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lp, "solve", solve)
 
 
-@pytest.mark.usefixtures("here")
+@pytest.mark.usefixtures("solve_in_process")
 @pytest.mark.parametrize("machine", MACHINES)
 def test_no_placement_is_better_than_the_relaxation(machine: str) -> None:
     whole = load_machine(machine)
@@ -69,7 +69,7 @@ def test_no_placement_is_better_than_the_relaxation(machine: str) -> None:
         assert 0 < found.bound <= least <= found.congestion, name
 
 
-@pytest.mark.usefixtures("here")
+@pytest.mark.usefixtures("solve_in_process")
 @pytest.mark.parametrize("name", PATTERNS)
 def test_on_a_few_nodes_of_a_torus_it_is_not_far(name: str) -> None:
     graph = PATTERNS[name]
@@ -90,7 +90,7 @@ def test_six_ranks_on_six_nodes() -> None:
     assert found.bound == pytest.approx(least_congestion(graph, allocation))
 
 
-@pytest.mark.usefixtures("here")
+@pytest.mark.usefixtures("solve_in_process")
 def test_prices_that_are_off_make_a_weaker_bound_not_a_wrong_one() -> None:
     graph = recursive_doubling(4, 10)
     allocation = Allocation.whole(load_machine("torus:3x2"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Hosts of a machine that is only a text yet."""
+"""Nodes per host, from the text of a machine."""
 
 from __future__ import annotations
 
