@@ -28,6 +28,9 @@ class SlotSpace {
     [[nodiscard]] virtual bool symmetric() const = 0;
     /// Whether distances come from a table of routers, in which halves rule out little.
     [[nodiscard]] virtual bool in_table() const = 0;
+    /// By slot, a number from 0: slots of one number are as far as each other from all slots of other nodes. In tables
+    /// those of a router are; elsewhere every slot has a number of its own.
+    [[nodiscard]] virtual std::vector<std::uint32_t> kinds() const = 0;
     /// What the path between a slot and its node's port adds to distances.
     [[nodiscard]] virtual std::uint32_t port_cost(std::uint32_t a) const = 0;
     /// Of some of the slots; see SplitKey.
