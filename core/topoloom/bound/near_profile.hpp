@@ -26,8 +26,9 @@ struct NearProfiles {
     [[nodiscard]] NearProfile best() const;  // the most capacity within every distance that any of them has
 };
 
-/// Of every slot, up to `reach` other ranks. Searched in regions of the network where `reach` is small; else,
-/// and where distances come from a table, O(slots^2 * log slots). On all cores.
+/// Of every slot, up to `reach` other ranks. Alike slots of a node are searched from once. Where distances come from a
+/// table, so are alike nodes of a router, and nodes hold `reach` ranks or O(routers^2); else in regions of the network
+/// where `reach` is small, or O(nodes^2). On all cores.
 [[nodiscard]] NearProfiles near_profiles(const BoundProblem& problem, std::uint32_t reach);
 
 }  // namespace topoloom::bound
