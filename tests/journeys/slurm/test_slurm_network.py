@@ -80,13 +80,17 @@ def test_export_asks_srun_where_ranks_would_start(
     script = f"""
         cd {tmp_path}
         {words} {place}
+        srun -n6 sleep 100 &
+        sleep 0.5
         {words} {export} "n[1-3]" 2>&1
+        kill %1 && echo did not wait for another step
         cp h right
         {words} {export} "n1,n2,n9" 2>&1 || echo status $?
     """
     said = slurm.in_job("-N3 --exclusive", script).splitlines()
     (checked,) = (line for line in said if line.startswith("checked: Slurm "))
     assert checked.endswith("would start all 5 ranks as placed")
+    assert "did not wait for another step" in said
     refused, status = said[-2:]
     assert refused.startswith("topoloom: srun refuses the placement: srun: error:")
     assert status == "status 1"
