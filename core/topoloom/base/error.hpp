@@ -31,7 +31,7 @@ template <class... Parts>
 }
 
 /// The text of an error about an unknown name: says which names there are and which one is nearest.
-[[nodiscard]] std::string unknown_name(std::string_view kind, std::string_view given,
-                                       const std::vector<std::string>& known);
+[[nodiscard]] std::string unknown_name_message(std::string_view kind, std::string_view given,
+                                               const std::vector<std::string>& known);
 
 }  // namespace topoloom

@@ -15,7 +15,7 @@ namespace topoloom {
 using Extents = std::vector<std::uint32_t>;
 
 /// Such as 8x8x16.
-[[nodiscard]] std::string extents_text(const Extents& extents);
+[[nodiscard]] std::string format_extents(const Extents& extents);
 
 /// Cells of the grid; 2^64 - 1 where there are as many or more.
 [[nodiscard]] inline std::uint64_t cell_count(std::span<const std::uint32_t> extents) {

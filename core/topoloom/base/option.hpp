@@ -33,9 +33,9 @@ inline constexpr Range extent_range{1, 2147483647};
 /// What an option says about itself.
 struct OptionInfo {
     std::string name;
-    std::string standard;  // the value when not given
-    Range range;           // of numbers, and of the extents of a grid; {0, 0}: a text
-    Choices choices;       // of words; empty: a number or a text
+    std::string default_value;  // the value when not given
+    Range range;                // of numbers, and of the extents of a grid; {0, 0}: a text
+    Choices choices;            // of words; empty: a number or a text
     std::string help;
 };
 
@@ -55,7 +55,7 @@ class OptionLister {
         (*this)(name, static_cast<std::uint32_t>(value), choices, help);
     }
     void operator()(std::string_view name, const Extents& value, std::string_view help) {
-        list_.push_back({std::string(name), extents_text(value), extent_range, {}, std::string(help)});
+        list_.push_back({std::string(name), format_extents(value), extent_range, {}, std::string(help)});
     }
     void operator()(std::string_view name, const std::string& value, std::string_view help) {
         list_.push_back({std::string(name), value, {}, {}, std::string(help)});

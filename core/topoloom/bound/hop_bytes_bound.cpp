@@ -17,10 +17,10 @@ HopBytesBound hop_bytes_bound(const BoundProblem& problem, Meter& meter) {
         if (value && *value > best.value) best = {*value, by};
     };
     const std::uint64_t pairs = problem.rank_count() * problem.total_capacity();
-    if (pairs > max_pairs || (pairs > few_pairs && !meter.go_on())) return best;
+    if (pairs > max_pairs || (pairs > few_pairs && !meter.poll())) return best;
     take(bound::gilmore_lawler_bound(problem), "gilmore-lawler");
     take(bound::projection_bound(problem), "projection");
-    if (meter.go_on()) take(bound::dual_ascent_bound(problem, meter), "dual-ascent");
+    if (meter.poll()) take(bound::dual_ascent_bound(problem, meter), "dual-ascent");
     return best;
 }
 

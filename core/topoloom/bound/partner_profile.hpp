@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "topoloom/bound/near_profile.hpp"
+#include "topoloom/bound/distance_profile.hpp"
 #include "topoloom/pattern/comm_graph.hpp"
 
 namespace topoloom::bound {
@@ -25,6 +25,6 @@ struct PartnerProfiles {
 
 /// Hop-bytes of a rank's messages if its heaviest partners sit nearest: no slot with this profile does better (Hardy,
 /// Littlewood, Polya on rearrangements). O(runs).
-[[nodiscard]] std::int64_t min_hop_bytes(const PartnerProfile& partners, const NearProfile& near);
+[[nodiscard]] std::int64_t min_hop_bytes(const PartnerProfile& partners, const DistanceProfile& near);
 
 }  // namespace topoloom::bound

@@ -253,7 +253,7 @@ class PriceGame {
 
 CongestionBound price_bound(const BoundProblem& problem, Meter& meter) {
     const std::span<const Node> nodes = problem.allocation().nodes();
-    if (!meter.go_on()) return {};
+    if (!meter.poll()) return {};
     const NetworkView network(problem.machine().topology());
     if (network.adapts()) return {};
     if (nodes.size() * nodes.size() * network.diameter() > max_crossings) return {};

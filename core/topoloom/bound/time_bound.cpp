@@ -313,7 +313,7 @@ TimeBound time_bound(const BoundProblem& problem, std::span<const CommGraph* con
         }
         const BoundProblem part(graph, problem.allocation(),
                                 {problem.capacity().begin(), problem.capacity().end()}, problem.threads());
-        raise(load, is_phase && meter.go_on() ? congestion_bound(part, meter) : injection_bound(part));
+        raise(load, is_phase && meter.poll() ? congestion_bound(part, meter) : injection_bound(part));
         return load;
     };
     const auto bound_of = [&](const CommGraph& graph) {

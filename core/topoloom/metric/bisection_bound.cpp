@@ -248,7 +248,7 @@ double at_least(const Degraded& network, const NodeHalves& halves) {
 
 }  // namespace
 
-NodeHalves halves_of(const Machine& machine) {
+NodeHalves halve_nodes(const Machine& machine) {
     const std::vector<Node> nodes = machine.usable_nodes();
     std::vector<std::uint32_t> on_vertex;
     with_topology(machine, [&](const auto& topology) {
@@ -261,8 +261,8 @@ NodeHalves halves_of(const Machine& machine) {
     return {larger, nodes.size() - std::min<std::uint64_t>(nodes.size(), larger)};
 }
 
-BytesPerSecond bisection_at_least(const Machine& machine) {
-    const NodeHalves halves = halves_of(machine);
+BytesPerSecond bisection_lower_bound(const Machine& machine) {
+    const NodeHalves halves = halve_nodes(machine);
     if (halves.smaller == 0) return BytesPerSecond{0};
     return BytesPerSecond{
         with_topology(machine, [&](const auto& t) { return at_least(between_routers(t), halves); })};

@@ -15,7 +15,7 @@ struct NodeHalves {
     std::uint64_t smaller;
 };
 
-[[nodiscard]] NodeHalves halves_of(const Machine& machine);
+[[nodiscard]] NodeHalves halve_nodes(const Machine& machine);
 
 /// A lower limit on the bandwidth, of both directions together, of the links between any two halves of the nodes, which
 /// go with their routers.
@@ -25,6 +25,6 @@ struct NodeHalves {
 /// From formulas where there is one, else from the machine's routes; 0 where those are too many, beyond some
 /// 2,000 routers, or where failures leave nodes without a route between them. Leighton, Introduction to Parallel
 /// Algorithms and Architectures, 1992, section 1.9.
-[[nodiscard]] BytesPerSecond bisection_at_least(const Machine& machine);
+[[nodiscard]] BytesPerSecond bisection_lower_bound(const Machine& machine);
 
 }  // namespace topoloom

@@ -46,9 +46,9 @@ class DelayedLoads {
 
 /// Rounds loads so that no sum of them needs more than 53 bits: it is exact, then, and the same in any order. A share
 /// such as a third is off by 2^-52 of all bytes at most.
-class Grain {
+class LoadQuantizer {
    public:
-    explicit Grain(Bytes all)
+    explicit LoadQuantizer(Bytes all)
         : magic_(0.5 * static_cast<double>(std::bit_ceil(static_cast<std::uint64_t>(all.value)))) {}
     /// In the sum the bits below the grain do not fit.
     [[nodiscard]] double round(double load) const { return (load + magic_) - magic_; }
@@ -61,18 +61,19 @@ class Grain {
 template <class Routes>
 class RouteLoads {
    public:
-    RouteLoads(const Routes& routes, std::span<double> loads, Grain grain)
-        : routes_(routes), loads_(loads), grain_(grain) {}
+    RouteLoads(const Routes& routes, std::span<double> loads, LoadQuantizer quantizer)
+        : routes_(routes), loads_(loads), quantizer_(quantizer) {}
     void from(Node node, const auto& /*point*/) { from_ = node; }
     void to(Node node, const auto& /*point*/, double bytes) {
-        routes_.route(from_, node,
-                      [&](Link link, double share) { loads_.add(link.value, grain_.round(bytes * share)); });
+        routes_.route(from_, node, [&](Link link, double share) {
+            loads_.add(link.value, quantizer_.round(bytes * share));
+        });
     }
 
    private:
     const Routes& routes_;
     DelayedLoads loads_;
-    Grain grain_;
+    LoadQuantizer quantizer_;
     Node from_;
 };
 
@@ -81,7 +82,7 @@ template <std::size_t Width>
 class RouteLoads<BasicTorus<Width>> {
    public:
     using Point = typename BasicTorus<Width>::Point;
-    RouteLoads(const BasicTorus<Width>& torus, std::span<double> loads, Grain /*sums are exact*/)
+    RouteLoads(const BasicTorus<Width>& torus, std::span<double> loads, LoadQuantizer /*sums are exact*/)
         : loads_(loads), deposits_(torus, Add{&loads_}) {}
     void from(Node, const Point& a) { deposits_.from(a); }
     void to(Node, const Point& b, double bytes) { deposits_.to(b, bytes); }
@@ -99,7 +100,7 @@ class RouteLoads<BasicTorus<Width>> {
 template <>
 class RouteLoads<FatTree> {
    public:
-    RouteLoads(const FatTree& tree, std::span<double> loads, Grain /*sums are exact*/)
+    RouteLoads(const FatTree& tree, std::span<double> loads, LoadQuantizer /*sums are exact*/)
         : tree_(tree), loads_(loads) {}
     void from(Node node, const FatTree::Point&) { from_ = node; }
     void to(Node node, const FatTree::Point&, double bytes) {
@@ -117,8 +118,8 @@ template <class Base>
 class RouteLoads<Hosted<Base>> {
    public:
     using Point = typename Hosted<Base>::Point;
-    RouteLoads(const Hosted<Base>& network, std::span<double> loads, Grain grain)
-        : network_(network), between_(network.between_routers(), loads, grain), loads_(loads) {}
+    RouteLoads(const Hosted<Base>& network, std::span<double> loads, LoadQuantizer quantizer)
+        : network_(network), between_(network.between_routers(), loads, quantizer), loads_(loads) {}
     void from(Node node, const Point& a) {
         between_.from(node, a.router);
         from_ = node;

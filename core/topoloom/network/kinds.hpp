@@ -20,19 +20,19 @@ struct Kind {
 };
 
 /// Throws Error for a name that no kind has.
-[[noreturn]] inline void refuse_unknown(std::string_view what, std::string_view name,
-                                        std::span<const Kind> kinds) {
+[[noreturn]] inline void fail_unknown_kind(std::string_view what, std::string_view name,
+                                           std::span<const Kind> kinds) {
     std::vector<std::string> known;
     for (const Kind& kind : kinds) known.emplace_back(kind.name.substr(0, kind.name.find('(')));
-    throw Error(unknown_name(what, std::string(name), known));
+    throw Error(unknown_name_message(what, std::string(name), known));
 }
 
 /// That of an enumeration whose values are in the order of the kinds. Throws Error for names that none has.
 template <class Value>
-[[nodiscard]] Value value_of(std::string_view what, std::string_view name, std::span<const Kind> kinds) {
+[[nodiscard]] Value parse_kind(std::string_view what, std::string_view name, std::span<const Kind> kinds) {
     const auto found = std::ranges::find(kinds, name, &Kind::name);
     if (found != kinds.end()) return static_cast<Value>(found - kinds.begin());
-    refuse_unknown(what, name, kinds);
+    fail_unknown_kind(what, name, kinds);
 }
 
 }  // namespace topoloom

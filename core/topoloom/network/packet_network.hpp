@@ -12,7 +12,7 @@ namespace topoloom {
 /// What nodes have received since the counts began. Integers, whose sums do not depend on their order.
 struct Received {
     /// Latencies are counted one by one up to this number of cycles.
-    static constexpr std::size_t most_cycles = std::size_t{1} << 16;
+    static constexpr std::size_t max_cycles = std::size_t{1} << 16;
 
     std::uint64_t packets = 0;
     std::uint64_t flits = 0;
@@ -51,7 +51,7 @@ class PacketNetwork {
     [[nodiscard]] virtual std::vector<std::uint64_t> carried() const = 0;
     [[nodiscard]] virtual Usage usage() const { return {}; }
     /// Packets that wait for each other in a circle, in a line; empty: there are none, or it is not known.
-    [[nodiscard]] virtual std::string circle_of_waits() const { return {}; }
+    [[nodiscard]] virtual std::string describe_deadlock() const { return {}; }
     /// Throws Error unless all adds up: each buffer is as large as the flits and credits that belong to it, wherever they are, and
     /// what nodes have sent has been received or is on its way.
     virtual void check() const = 0;

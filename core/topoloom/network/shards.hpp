@@ -22,7 +22,7 @@ struct Shard {
 
 struct Shards {
     std::vector<Shard> parts;
-    bool are_entered_from_others = false;  // a node has channels to routers of another shard than its own
+    bool has_foreign_entries = false;  // a node has channels to routers of another shard than its own
 };
 
 /// As many as asked for, or as there are routers, with about as many ports each.

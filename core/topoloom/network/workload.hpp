@@ -13,7 +13,7 @@ namespace topoloom {
 constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
 
 /// A packet that a node is to send.
-struct Order {
+struct PacketRequest {
     Node to;
     std::uint32_t flits = 0;    // 0: there is none, see Workload::take()
     std::uint64_t message = 0;  // the workload's own number of what it is a part of
@@ -36,11 +36,11 @@ class Workload {
     [[nodiscard]] virtual std::uint64_t next(Node node) const = 0;
     /// The packet that next() spoke of, which the network takes in this cycle, not before it is made. No flits: there was something
     /// else to do, which is done, and next() is later.
-    [[nodiscard]] virtual Order take(Node node, std::uint64_t cycle) = 0;
+    [[nodiscard]] virtual PacketRequest take(Node node, std::uint64_t cycle) = 0;
     /// All of a packet has left a node when a cycle begins, which may be a later one. It took no other since.
-    virtual void left(Node /*node*/, const Order& /*order*/, std::uint64_t /*cycle*/) {}
+    virtual void left(Node /*node*/, const PacketRequest& /*order*/, std::uint64_t /*cycle*/) {}
     /// All of a packet has come to a node in a cycle.
-    virtual void receive(Node /*node*/, const Order& /*order*/, std::uint64_t /*cycle*/) {}
+    virtual void receive(Node /*node*/, const PacketRequest& /*order*/, std::uint64_t /*cycle*/) {}
 };
 
 }  // namespace topoloom

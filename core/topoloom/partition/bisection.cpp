@@ -240,7 +240,7 @@ struct Means {
     const BisectionOptions& options;
     Meter* clock;
     int threads;
-    [[nodiscard]] bool late() const { return clock != nullptr && !clock->go_on(); }
+    [[nodiscard]] bool late() const { return clock != nullptr && !clock->poll(); }
 };
 
 struct Level {

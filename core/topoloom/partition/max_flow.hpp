@@ -37,7 +37,7 @@ class FlowNetwork {
     [[nodiscard]] std::uint64_t work() const { return work_; }
 
    private:
-    struct EdgeIn {
+    struct InputEdge {
         Vertex u, v;
         std::int64_t weight;
     };
@@ -51,7 +51,7 @@ class FlowNetwork {
     bool find_levels();
     std::int64_t augment_from(Vertex source);
 
-    std::vector<EdgeIn> edges_;
+    std::vector<InputEdge> edges_;
     std::vector<std::int64_t> terminal_;  // what can still come from the source (> 0) or go to the sink (< 0)
     std::vector<std::uint32_t> first_;
     std::vector<Arc> arcs_;

@@ -33,12 +33,13 @@ struct WeightedGraph {
 
 /// A symmetric communication graph with these masses of its ranks, edges weighing their bytes shifted right
 /// by `shift`; without those that weigh nothing. O(edges), on all cores.
-[[nodiscard]] WeightedGraph weighted(const CommGraph& symmetric, std::span<const std::int64_t> mass,
-                                     int shift = 0, int threads = 1);
+[[nodiscard]] WeightedGraph make_weighted_graph(const CommGraph& symmetric,
+                                                std::span<const std::int64_t> mass, int shift = 0,
+                                                int threads = 1);
 
 /// The graph whose vertex i is order[i] of this one; edges stay in the order of their rows. O(edges), on all
 /// cores.
-[[nodiscard]] WeightedGraph renumbered(const WeightedGraph& graph, std::span<const Vertex> order,
-                                       int threads);
+[[nodiscard]] WeightedGraph renumber_graph(const WeightedGraph& graph, std::span<const Vertex> order,
+                                           int threads);
 
 }  // namespace topoloom::partition

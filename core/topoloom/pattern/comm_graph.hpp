@@ -86,7 +86,7 @@ class CommGraph {
     }
 
     /// Ranks whose data a slot needs once, however many of its ranks want it, ascending: a proxy there passes it on, and
-    /// what these ranks return comes back as one message. See through_proxies(). None unless given.
+    /// what these ranks return comes back as one message. See apply_proxies(). None unless given.
     [[nodiscard]] std::span<const Rank> proxied() const { return proxied_; }
     /// The same graph with these; in any order. Throws Error for ranks out of range or named twice.
     [[nodiscard]] CommGraph with_proxies(std::vector<Rank> proxied) &&;
@@ -120,12 +120,12 @@ class CommGraph {
     /// Throws Error when there are more ranks than 31-bit ids.
     static void check_rank_count(std::size_t rank_count);
     /// Keeps rows that are fit to be kept.
-    static CommGraph take_over(CommRows rows);
+    static CommGraph adopt_rows(CommRows rows);
     /// symmetric() where every edge has its reverse, as in most patterns: all peers stay where they are.
-    [[nodiscard]] std::optional<CommGraph> doubled() const;
+    [[nodiscard]] std::optional<CommGraph> symmetric_same_structure() const;
     void allocate_edges();
     void store_row(Rank u, std::span<const Edge> edges);
-    void add_up();
+    void compute_totals();
     void set_load(std::vector<double> load);
     /// Throws Error unless the edge of u is one that a graph of rank_count ranks can have.
     static void check(std::size_t rank_count, Rank u, const Edge& edge);
@@ -203,7 +203,7 @@ CommGraph CommGraph::from_rows(std::size_t rank_count, const Emit& emit, std::ve
     graph.allocate_edges();
     each_row([&](Rank u, std::span<const Edge> row) { graph.store_row(u, row); });
     graph.set_load(std::move(load));
-    graph.add_up();
+    graph.compute_totals();
     return graph;
 }
 

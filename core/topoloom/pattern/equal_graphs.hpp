@@ -11,6 +11,6 @@ namespace topoloom {
 /// The same edges, bytes, messages and loads.
 [[nodiscard]] bool are_equal(const CommGraph& a, const CommGraph& b);
 /// O(ranks): equal graphs have the same.
-[[nodiscard]] std::size_t hash_of(const CommGraph& graph);
+[[nodiscard]] std::size_t hash_graph(const CommGraph& graph);
 
 }  // namespace topoloom

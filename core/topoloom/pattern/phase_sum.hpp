@@ -10,6 +10,6 @@ namespace topoloom {
 
 /// Throws Error unless the bytes and messages of the phases, pair by pair, add up to those of the graph. No phases: the
 /// graph is one. O(edges of all).
-void require_sum(std::span<const CommGraph* const> phases, const CommGraph& graph);
+void require_phases_add_up(std::span<const CommGraph* const> phases, const CommGraph& graph);
 
 }  // namespace topoloom

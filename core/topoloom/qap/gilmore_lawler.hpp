@@ -13,6 +13,6 @@ namespace topoloom::qap {
 /// O(order^3).
 [[nodiscard]] std::int64_t gilmore_lawler_bound(std::size_t order, std::span<const std::int64_t> a,
                                                 std::span<const std::int64_t> b,
-                                                std::span<const std::int64_t> alone = {});
+                                                std::span<const std::int64_t> linear = {});
 
 }  // namespace topoloom::qap

@@ -13,19 +13,19 @@ struct Triangle {
     std::size_t order;
     const std::size_t* offset;  // of row i; order + 1 of them
     T* delta;
-    const T* sign;
+    const T* tabu_until;
 };
 
 template <class T>
-struct Least {
+struct Minima {
     T free;  // of those with sign <= now
     T any;   // of those whose sign is not `never`
 };
 
 /// delta(i, j) += (x[i] - x[j]) * (y[i] - y[j]) for all, and the same with xt, yt unless null; then the least.
 template <class T>
-Least<T> update_and_find(const Triangle<T>& triangle, const T* x, const T* y, const T* xt, const T* yt,
-                         T now);
+Minima<T> update_and_find(const Triangle<T>& triangle, const T* x, const T* y, const T* xt, const T* yt,
+                          T now);
 
 /// The first exchange in row `from` or, cyclically, after it that has the value and a sign <= now: its place in the
 /// triangle, and its row in `from`. There must be one.

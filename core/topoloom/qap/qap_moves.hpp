@@ -12,13 +12,13 @@
 
 namespace topoloom::qap {
 
-/// Matrices of a QapForm as searches read them, shared by all of them: rows padded with zeros to whole vectors.
+/// Matrices of a NormalizedQap as searches read them, shared by all of them: rows padded with zeros to whole vectors.
 template <class T>
 class QapTables {
    public:
     static constexpr std::size_t lanes = 32 / sizeof(T);
 
-    explicit QapTables(const QapForm& form);
+    explicit QapTables(const NormalizedQap& form);
 
     [[nodiscard]] static std::size_t padded(std::size_t n) { return (n + lanes - 1) / lanes * lanes; }
     [[nodiscard]] const T* a(std::size_t i) const { return a_.data() + i * stride; }
@@ -30,18 +30,18 @@ class QapTables {
         return (symmetric ? b_ : bt_).data() + x * stride;
     }
     /// What item i at location x costs by itself.
-    [[nodiscard]] T alone(std::size_t i, std::size_t x) const {
-        return has_alone ? alone_[i * order + x] : T{0};
+    [[nodiscard]] T linear(std::size_t i, std::size_t x) const {
+        return has_linear ? linear_[i * order + x] : T{0};
     }
 
     std::size_t order;
     std::size_t stride;
     bool symmetric;
-    bool has_alone;                                         // anything but 0
+    bool has_linear;                                        // anything but 0
     std::vector<std::uint32_t> item_class, location_class;  // twins
 
    private:
-    std::vector<T> a_, b_, at_, bt_, alone_;
+    std::vector<T> a_, b_, at_, bt_, linear_;
 };
 
 /// An assignment with the change of value of each of its exchanges, and a stop sign (tabu until) on each. The update
@@ -73,7 +73,7 @@ class QapMoves {
     /// later than `now`, and among all but those of twins.
     void exchange(std::uint32_t i, std::uint32_t j, T now);
     /// Finds both again without a move.
-    void look(T now);
+    void find_minima(T now);
     [[nodiscard]] T min_free() const { return min_free_; }
     [[nodiscard]] T least() const { return least_; }
 
@@ -88,25 +88,27 @@ class QapMoves {
    private:
     [[nodiscard]] T* row(std::size_t i) { return delta_.data() + offset_[i]; }
     [[nodiscard]] const T* row(std::size_t i) const { return delta_.data() + offset_[i]; }
-    [[nodiscard]] T* sign(std::size_t i) { return sign_.data() + offset_[i]; }
-    [[nodiscard]] const T* sign(std::size_t i) const { return sign_.data() + offset_[i]; }
+    [[nodiscard]] T* tabu_until(std::size_t i) { return tabu_until_.data() + offset_[i]; }
+    [[nodiscard]] const T* tabu_until(std::size_t i) const { return tabu_until_.data() + offset_[i]; }
 
-    [[nodiscard]] Triangle<T> triangle() { return {order_, offset_.data(), delta_.data(), sign_.data()}; }
+    [[nodiscard]] Triangle<T> triangle() {
+        return {order_, offset_.data(), delta_.data(), tabu_until_.data()};
+    }
     void rows_symmetric(std::uint32_t r, std::uint32_t s);
     void copy_exchanges(std::uint32_t r, std::vector<T>& with) const;
     void store_exchanges(std::uint32_t r, const std::vector<T>& with);
     void rows_asymmetric(std::uint32_t r, std::uint32_t s);
     void exchanges_after(std::uint32_t v, std::vector<T>& with);
     [[nodiscard]] T between(std::size_t i, std::size_t j) const;
-    [[nodiscard]] T alone_change(std::size_t i, std::size_t j) const;
-    void refresh_signs(std::uint32_t r);
+    [[nodiscard]] T linear_change(std::size_t i, std::size_t j) const;
+    void refresh_tabu(std::uint32_t r);
     [[nodiscard]] Move find(std::uint32_t from, T value, T now);
 
     const QapTables<T>& tables_;
     std::size_t order_;
     Permutation p_;
     std::vector<std::size_t> offset_;  // of row i, which has the exchanges with j < i
-    std::vector<T> delta_, sign_;
+    std::vector<T> delta_, tabu_until_;
     std::vector<T> until_by_item_, until_by_location_;  // class x class, in both orders
     std::vector<std::uint32_t> location_class_;         // location class of each item's location
     std::vector<T> x_, y_, xt_, yt_, x_at_, sum_a_, sum_b_;
@@ -126,7 +128,7 @@ extern template class QapMoves<double>;
 
 /// Calls use(T{}) with the cheapest exact type for the form.
 template <class Use>
-decltype(auto) with_qap_type(const QapForm& form, Use&& use) {
+decltype(auto) with_qap_type(const NormalizedQap& form, Use&& use) {
     if (form.magnitude < (std::int64_t{1} << 30)) return use(std::int32_t{});
     if (form.magnitude < (std::int64_t{1} << 52)) return use(double{});
     return use(std::int64_t{});

@@ -19,10 +19,13 @@ class QapPool {
 
     /// Refers to the classes of twins, by item and by location. Members differ in at least `apart` items.
     QapPool(std::span<const std::uint32_t> item_class, std::span<const std::uint32_t> location_class,
-            std::size_t size, std::size_t apart)
-        : item_class_(item_class), location_class_(location_class), size_(size), apart_(apart) {}
+            std::size_t size, std::size_t min_distance)
+        : item_class_(item_class),
+          location_class_(location_class),
+          size_(size),
+          min_distance_(min_distance) {}
 
-    [[nodiscard]] bool full() const { return members_.size() == size_; }
+    [[nodiscard]] bool is_full() const { return members_.size() == size_; }
     [[nodiscard]] std::span<const Member> members() const { return members_; }  // best first
     void clear() { members_.clear(); }
 
@@ -31,10 +34,10 @@ class QapPool {
     bool offer(Member member);
 
     /// A child of two members, drawn with a preference for good ones.
-    [[nodiscard]] Permutation child(Rng& rng) const;
+    [[nodiscard]] Permutation make_child(Rng& rng) const;
 
     /// `q` with twins renamed so as to agree with `p` in as many items as possible.
-    [[nodiscard]] Permutation aligned(const Permutation& p, Permutation q) const;
+    [[nodiscard]] Permutation align_twins(const Permutation& p, Permutation q) const;
 
    private:
     [[nodiscard]] std::size_t distance(const Permutation& p, const Permutation& q) const;
@@ -43,17 +46,17 @@ class QapPool {
     std::span<const std::uint32_t> item_class_;
     std::span<const std::uint32_t> location_class_;
     std::size_t size_;
-    std::size_t apart_;
+    std::size_t min_distance_;
     std::vector<Member> members_;
 };
 
 /// Uniform crossover (Tate, Smith, Computers & Operations Research 22, 1995): keeps what the parents share, takes the
 /// rest from either where it is free, and draws what remains.
-[[nodiscard]] Permutation cross(const Permutation& p, const Permutation& q, Rng& rng);
+[[nodiscard]] Permutation uniform_crossover(const Permutation& p, const Permutation& q, Rng& rng);
 
 [[nodiscard]] Permutation random_assignment(std::size_t order, Rng& rng);
 
 /// Moves `items` random items in a cycle.
-[[nodiscard]] Permutation shaken(Permutation p, std::size_t items, Rng& rng);
+[[nodiscard]] Permutation perturb(Permutation p, std::size_t items, Rng& rng);
 
 }  // namespace topoloom::qap

@@ -40,12 +40,12 @@ class QapTabu {
 };
 
 /// What several searches on one problem share.
-class QapGround {
+class QapContext {
    public:
-    explicit QapGround(const Qap& qap);
-    ~QapGround();
+    explicit QapContext(const Qap& qap);
+    ~QapContext();
 
-    [[nodiscard]] const QapForm& form() const { return form_; }
+    [[nodiscard]] const NormalizedQap& form() const { return form_; }
     [[nodiscard]] std::span<const std::uint32_t> item_class() const;
     [[nodiscard]] std::span<const std::uint32_t> location_class() const;
     [[nodiscard]] std::unique_ptr<QapTabu> search() const;
@@ -54,7 +54,7 @@ class QapGround {
 
    private:
     struct Tables;
-    QapForm form_;
+    NormalizedQap form_;
     std::unique_ptr<const Tables> tables_;
 };
 

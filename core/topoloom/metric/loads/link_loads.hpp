@@ -13,7 +13,7 @@
 
 #include "topoloom/base/big_vector.hpp"
 #include "topoloom/base/id.hpp"
-#include "topoloom/metric/loads/busiest.hpp"
+#include "topoloom/metric/loads/bottleneck_times.hpp"
 #include "topoloom/metric/loads/loads.hpp"
 #include "topoloom/metric/loads/placed_runs.hpp"
 #include "topoloom/metric/loads/soft_term.hpp"
@@ -23,7 +23,7 @@ namespace topoloom {
 /// What counts as a link: those of the network; or also what every node sends and receives through its port, and what
 /// messages read from its memory and write to it, those inside the node and those over the network alike, where the
 /// machine limits these.
-enum class Busy { links, links_and_nodes };
+enum class LoadScope { links, links_and_nodes };
 
 /// Every sum is exact (see Grain), so loads do not depend on the order of changes: taken back, they are what they were
 /// bit for bit, and they equal those of judge(). Where routing adapts to the load, all traffic goes minimally. A
@@ -35,7 +35,7 @@ class LinkLoads final : public Loads {
    public:
     /// Refers to all but the last two. Throws Error for a background that does not fit the links, or is negative.
     LinkLoads(const Machine& machine, const CommGraph& graph, std::span<const Slot> slot_of_rank,
-              std::span<const double> background = {}, Busy busy = Busy::links);
+              std::span<const double> background = {}, LoadScope busy = LoadScope::links);
 
     /// Bytes on a link, the background included.
     [[nodiscard]] double load(Link link) const {
@@ -50,7 +50,7 @@ class LinkLoads final : public Loads {
     [[nodiscard]] std::int64_t hop_bytes() const { return hop_bytes_; }
     [[nodiscard]] const CongestionKey& key() override;
     /// The congestion of the key, apart: of links and what nodes send and receive, and of memory.
-    [[nodiscard]] const Busiest& busiest();
+    [[nodiscard]] const BottleneckTimes& bottleneck();
     /// The sum over links of soft_term(congestion / scale), where the scale is the given congestion, or the highest now.
     /// To set it costs O(links that were ever loaded).
     [[nodiscard]] std::int64_t soft() const override { return soft_; }
@@ -67,15 +67,17 @@ class LinkLoads final : public Loads {
         set_spare(to);
         return change_if_better(u, Rank::none);
     }
-    bool exchange_if_soft(Rank u, Rank v, std::int64_t most) override { return change_if_soft(u, v, most); }
-    bool move_if_soft(Rank u, Slot to, std::int64_t most) override {
+    bool exchange_if_soft_at_most(Rank u, Rank v, std::int64_t most) override {
+        return change_if_soft(u, v, most);
+    }
+    bool move_if_soft_at_most(Rank u, Slot to, std::int64_t most) override {
         set_spare(to);
         return change_if_soft(u, Rank::none, most);
     }
     void undo() override { change(last_.u, last_.v); }
 
-    [[nodiscard]] std::vector<Rank> ends_of_busy(double share) override;
-    [[nodiscard]] bool is_at_maximum(Rank u) override;
+    [[nodiscard]] std::vector<Rank> ranks_on_busy_links(double share) override;
+    [[nodiscard]] bool is_on_busiest_link(Rank u) override;
 
    private:
     static constexpr std::size_t block_size = 64;  // lines
@@ -107,7 +109,7 @@ class LinkLoads final : public Loads {
 
     /// Calls use(amount) for every link of the run.
     template <class Use>
-    void each_amount(const LoadRun& run, const Use& use) {
+    void for_each_amount(const LoadRun& run, const Use& use) {
         const Line& line = lines_[run.line];
         double* const amounts = amount_.data() + line.first;
         const std::uint32_t before_end = std::min(run.count, line.length - run.start);
@@ -115,13 +117,13 @@ class LinkLoads final : public Loads {
         for (std::uint32_t i = 0; i < run.count - before_end; ++i) use(amounts[i]);
     }
     void add(const LoadRun& run, double by) {
-        each_amount(run, [&](double& amount) { amount += by; });
+        for_each_amount(run, [&](double& amount) { amount += by; });
     }
     void add_with_soft(const LoadRun& run) {
         if (soft_factor_.empty()) return add(run, run.amount);
         const double factor = soft_factor_[lines_[run.line].rate];
         std::int64_t more = 0;
-        each_amount(run, [&](double& amount) {
+        for_each_amount(run, [&](double& amount) {
             more -= soft_term(amount * factor);
             amount += run.amount;
             more += soft_term(amount * factor);
@@ -129,7 +131,7 @@ class LinkLoads final : public Loads {
         soft_ += more;
     }
     void begin_change(Rank u, Rank v) {
-        journal_.cut(0);
+        journal_.truncate(0);
         last_ = {u, v, soft_};
     }
     void change(Rank u, Rank v);
@@ -183,8 +185,8 @@ class LinkLoads final : public Loads {
     std::vector<double> soft_factor_;     // by rate
     CongestionKey key_;
     bool key_known_ = false;
-    Busiest busiest_;
-    bool busiest_known_ = false;
+    BottleneckTimes bottleneck_;
+    bool bottleneck_known_ = false;
     std::uint32_t tries_ = 0;
     std::int64_t hop_bytes_ = 0;
     std::int64_t soft_ = 0;

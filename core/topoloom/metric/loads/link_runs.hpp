@@ -48,8 +48,8 @@ struct LoadRun {
 };
 
 /// For sums of all bytes that a placement sends, and of a background.
-[[nodiscard]] inline Grain grain_for(Bytes all, double background) {
-    return Grain(all + Bytes{static_cast<std::int64_t>(std::ceil(background))});
+[[nodiscard]] inline LoadQuantizer quantizer_for(Bytes all, double background) {
+    return LoadQuantizer(all + Bytes{static_cast<std::int64_t>(std::ceil(background))});
 }
 
 /// In general every link is a line.
@@ -65,7 +65,7 @@ class LinkRuns {
     using Point = Node;
 
     LinkRuns(const T& network, Bytes all, double background)
-        : network_(network), grain_(Bytes{}), rate_(network.link_count()) {
+        : network_(network), quantizer_(Bytes{}), rate_(network.link_count()) {
         std::map<std::pair<double, double>, std::uint32_t> known;
         const std::vector<LinkRun> links = network.bandwidth_runs();
         for (std::size_t i = 0; i < links.size(); ++i) {
@@ -77,10 +77,10 @@ class LinkRuns {
         }
         double ways = 1;
         for (const LinkRate& rate : rates_) ways = std::max(ways, rate.ways);
-        grain_ = grain_for(all, background * ways);
+        quantizer_ = quantizer_for(all, background * ways);
     }
 
-    [[nodiscard]] Grain grain() const { return grain_; }
+    [[nodiscard]] LoadQuantizer quantizer() const { return quantizer_; }
     [[nodiscard]] Point point(Node node) const { return node; }
     [[nodiscard]] std::vector<LinkLine> lines() const {
         std::vector<LinkLine> lines;
@@ -113,11 +113,11 @@ class LinkRuns {
         }
     }
     [[nodiscard]] double amount(double bytes, double share) const {
-        return may_spread ? bytes : grain_.round(bytes * share);
+        return may_spread ? bytes : quantizer_.round(bytes * share);
     }
 
     const T& network_;
-    Grain grain_;
+    LoadQuantizer quantizer_;
     std::vector<std::uint32_t> rate_;  // by link
     std::vector<LinkRate> rates_;
 };
@@ -136,7 +136,7 @@ class LinkRuns<BasicTorus<Width>> {
 
     LinkRuns(const BasicTorus<Width>& torus, Bytes all, double background)
         : torus_(torus),
-          grain_(grain_for(all, background)),
+          quantizer_(quantizer_for(all, background)),
           split_ties_(torus.spec().ties == TorusTies::split),
           minus_to_(torus.spec().ties == TorusTies::simgrid ? 0 : -1) {
         const std::vector<std::uint32_t>& size = torus.grid();
@@ -153,7 +153,7 @@ class LinkRuns<BasicTorus<Width>> {
         }
     }
 
-    [[nodiscard]] Grain grain() const { return grain_; }
+    [[nodiscard]] LoadQuantizer quantizer() const { return quantizer_; }
     [[nodiscard]] const std::vector<LinkRate>& rates() const { return rates_; }
     [[nodiscard]] std::vector<LinkLine> lines() const {
         std::vector<LinkLine> lines;
@@ -230,7 +230,7 @@ class LinkRuns<BasicTorus<Width>> {
     };
 
     const BasicTorus<Width>& torus_;
-    Grain grain_;
+    LoadQuantizer quantizer_;
     std::vector<std::uint32_t> first_link_;  // of every axis and sign
     std::vector<LinkRate> rates_;            // likewise
     std::vector<Axis> axes_;                 // in the order in which routes correct them
@@ -262,7 +262,7 @@ class LinkRuns<Hosted<Base>> {
             lines_.push_back({place++, 1, static_cast<std::uint32_t>(rates_.size() - 1)});
     }
 
-    [[nodiscard]] Grain grain() const { return between_.grain(); }
+    [[nodiscard]] LoadQuantizer quantizer() const { return between_.quantizer(); }
     [[nodiscard]] Point point(Node node) const { return {between_.point(node), node}; }
     [[nodiscard]] const std::vector<LinkLine>& lines() const { return lines_; }
     [[nodiscard]] LinkPlace place(Link link) const {

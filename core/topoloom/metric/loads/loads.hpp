@@ -34,16 +34,16 @@ class Loads {
     virtual bool exchange_if_better(Rank u, Rank v) = 0;
     virtual bool move_if_better(Rank u, Slot to) = 0;
     /// Make the change if soft() is at most `most` then; else nothing has happened. A scale must be set.
-    virtual bool exchange_if_soft(Rank u, Rank v, std::int64_t most) = 0;
-    virtual bool move_if_soft(Rank u, Slot to, std::int64_t most) = 0;
+    virtual bool exchange_if_soft_at_most(Rank u, Rank v, std::int64_t most) = 0;
+    virtual bool move_if_soft_at_most(Rank u, Slot to, std::int64_t most) = 0;
     /// Takes back the last change; only once, and before any other is tried.
     virtual void undo() = 0;
 
     /// The ranks whose changes may matter most: those with a message over a link that is at least this share as busy as
     /// the busiest. O(edges * hops).
-    [[nodiscard]] virtual std::vector<Rank> ends_of_busy(double share) = 0;
+    [[nodiscard]] virtual std::vector<Rank> ranks_on_busy_links(double share) = 0;
     /// Whether a message from or to u crosses one of the busiest links.
-    [[nodiscard]] virtual bool is_at_maximum(Rank u) = 0;
+    [[nodiscard]] virtual bool is_on_busiest_link(Rank u) = 0;
 };
 
 }  // namespace topoloom

@@ -44,25 +44,25 @@ class ObjectiveLoads final : public Loads {
     void move(Rank u, Slot to) override;
     bool exchange_if_better(Rank u, Rank v) override;
     bool move_if_better(Rank u, Slot to) override;
-    bool exchange_if_soft(Rank u, Rank v, std::int64_t most) override;
-    bool move_if_soft(Rank u, Slot to, std::int64_t most) override;
+    bool exchange_if_soft_at_most(Rank u, Rank v, std::int64_t most) override;
+    bool move_if_soft_at_most(Rank u, Slot to, std::int64_t most) override;
     void undo() override;
 
     /// Everybody, where the objective is not only about what is busiest.
-    [[nodiscard]] std::vector<Rank> ends_of_busy(double share) override;
-    [[nodiscard]] bool is_at_maximum(Rank u) override;
+    [[nodiscard]] std::vector<Rank> ranks_on_busy_links(double share) override;
+    [[nodiscard]] bool is_on_busiest_link(Rank u) override;
 
    private:
     [[nodiscard]] double weight(ObjectiveKind kind) const {
         return objective_.mix.of(kind) / objective_.unit[static_cast<std::size_t>(kind)];
     }
-    [[nodiscard]] bool counts(ObjectiveKind kind) const { return objective_.mix.of(kind) > 0; }
-    [[nodiscard]] bool concerns_all() const {
-        return counts(ObjectiveKind::hop_bytes) || counts(ObjectiveKind::soft);
+    [[nodiscard]] bool has_weight(ObjectiveKind kind) const { return objective_.mix.of(kind) > 0; }
+    [[nodiscard]] bool depends_on_all_ranks() const {
+        return has_weight(ObjectiveKind::hop_bytes) || has_weight(ObjectiveKind::soft);
     }
     [[nodiscard]] const LinkLoads& any() const { return links_.empty() ? busy_.front() : links_.front(); }
     template <class Use>
-    void each_loads(const Use& use) {
+    void for_each_loads(const Use& use) {
         for (LinkLoads& loads : links_) use(loads);
         for (LinkLoads& loads : busy_) use(loads);
     }
@@ -92,8 +92,8 @@ class ObjectiveLoads final : public Loads {
 
 /// What searches go by under the objective. Under `time` in one phase these are loads of links and nodes: what else it takes,
 /// startups and latencies, costs a search more than it gains. See objective_key() for what the objective is.
-[[nodiscard]] std::unique_ptr<Loads> loads_for(const Machine& machine, const MeasuredObjective& objective,
-                                               std::span<const Slot> slot_of_rank);
+[[nodiscard]] std::unique_ptr<Loads> make_loads(const Machine& machine, const MeasuredObjective& objective,
+                                                std::span<const Slot> slot_of_rank);
 
 /// Of one placement. O(edges * hops).
 [[nodiscard]] CongestionKey objective_key(const Machine& machine, const MeasuredObjective& objective,

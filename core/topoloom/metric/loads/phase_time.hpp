@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "topoloom/machine/machine.hpp"
-#include "topoloom/metric/loads/busiest.hpp"
+#include "topoloom/metric/loads/bottleneck_times.hpp"
 #include "topoloom/metric/loads/max_tree.hpp"
 #include "topoloom/metric/loads/running_max.hpp"
 #include "topoloom/pattern/comm_graph.hpp"
@@ -40,10 +40,10 @@ class PhaseTime {
     /// Refers to the machine.
     PhaseTime(const Machine& machine, const CommGraph& graph, std::span<const Slot> slot_of_rank);
 
-    [[nodiscard]] double time(const Busiest& busiest) const;
+    [[nodiscard]] double time(const BottleneckTimes& bottleneck) const;
 
     /// Of u, and of v if that is not Rank::none.
-    void sit(Rank u, Slot for_u, Rank v, Slot for_v);
+    void set_slots(Rank u, Slot for_u, Rank v, Slot for_v);
 
    private:
     /// As sender and receiver see a message.

@@ -24,7 +24,7 @@ class RunJournal {
     }
     [[nodiscard]] std::span<const LoadRun> runs() const { return {runs_.data(), size_}; }
     [[nodiscard]] std::size_t size() const { return size_; }
-    void cut(std::size_t size) { size_ = size; }
+    void truncate(std::size_t size) { size_ = size; }
 
    private:
     /// Out of line, so that add() is inlined.
@@ -48,7 +48,7 @@ class PlacedRuns {
     /// From now on, what nodes do counts, too.
     void set_node_lines(const NodeLines& lines) { node_lines_ = lines; }
 
-    [[nodiscard]] virtual Grain grain() const = 0;
+    [[nodiscard]] virtual LoadQuantizer quantizer() const = 0;
     [[nodiscard]] virtual const std::vector<LinkRate>& rates() const = 0;
     [[nodiscard]] virtual std::vector<LinkLine> lines() const = 0;
     [[nodiscard]] virtual LinkPlace place(Link link) const = 0;
@@ -58,17 +58,19 @@ class PlacedRuns {
     /// Of the messages of u and v, each once.
     [[nodiscard]] virtual std::int64_t hop_bytes(Rank u, Rank v) const = 0;
     /// Adds the runs of a message, of amounts times `sign`.
-    virtual void note(Rank end, const RankMessage& message, double sign, RunJournal& journal) const = 0;
+    virtual void append_runs(Rank end, const RankMessage& message, double sign,
+                             RunJournal& journal) const = 0;
     /// Of the messages of u and v, each once.
-    virtual void note(Rank u, Rank v, double sign, RunJournal& journal) const = 0;
+    virtual void append_runs(Rank u, Rank v, double sign, RunJournal& journal) const = 0;
 
    protected:
     NodeLines node_lines_;
 };
 
 /// Refers to the machine and the messages. `all` and `background` as for LinkRuns.
-[[nodiscard]] std::unique_ptr<PlacedRuns> placed_runs(const Machine& machine, const RankMessages& messages,
-                                                      std::span<const Slot> slot_of_rank, Bytes all,
-                                                      double background);
+[[nodiscard]] std::unique_ptr<PlacedRuns> make_placed_runs(const Machine& machine,
+                                                           const RankMessages& messages,
+                                                           std::span<const Slot> slot_of_rank, Bytes all,
+                                                           double background);
 
 }  // namespace topoloom

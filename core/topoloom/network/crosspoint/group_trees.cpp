@@ -175,7 +175,7 @@ const TreeEntry& GroupTrees::entry(std::uint32_t group, Node member) const {
     return entries_[group][static_cast<std::size_t>(place - members.begin())];
 }
 
-std::uint32_t GroupTrees::give_windows(std::uint32_t group, std::uint32_t first) {
+std::uint32_t GroupTrees::assign_windows(std::uint32_t group, std::uint32_t first) {
     for (TreeVertex& vertex : vertices_)
         if (vertex.group == group)
             for (TreeBranch& branch : vertex.branches)

@@ -73,7 +73,7 @@ class GroupTrees {
     [[nodiscard]] const TreeEntry& entry(std::uint32_t group, Node member) const;
     [[nodiscard]] std::span<const Node> members(std::uint32_t group) const { return members_[group]; }
     /// Gives each branch of a group, and each member, a window of its own, numbered from here; returns the next number.
-    std::uint32_t give_windows(std::uint32_t group, std::uint32_t first);
+    std::uint32_t assign_windows(std::uint32_t group, std::uint32_t first);
     /// Adds what packets of multicasts do to what other packets do.
     void add_turns(Turns& turns) const;
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "topoloom/network/kinds.hpp"
-#include "topoloom/network/switching.hpp"
+#include "topoloom/network/switch_options.hpp"
 #include "topoloom/schedule/orders/spanning_trees.hpp"
 
 namespace topoloom {

@@ -9,7 +9,7 @@
 #include "topoloom/network/fabric.hpp"
 #include "topoloom/network/packet_network.hpp"
 #include "topoloom/network/routes/paths.hpp"
-#include "topoloom/network/switching.hpp"
+#include "topoloom/network/switch_options.hpp"
 #include "topoloom/network/workload.hpp"
 
 namespace topoloom {

@@ -19,7 +19,7 @@ class FiniteWorkload : public Workload {
     /// The cycle in which the last step was done, once all are.
     [[nodiscard]] virtual std::uint64_t end() const = 0;
     /// For a person: who is not done, and waits for what.
-    [[nodiscard]] virtual std::string first_waiting() const = 0;
+    [[nodiscard]] virtual std::string describe_first_waiting() const = 0;
 };
 
 }  // namespace topoloom

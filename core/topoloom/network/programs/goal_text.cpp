@@ -240,7 +240,7 @@ class Reader {
 
 }  // namespace
 
-CommGraph messages_of(const OperationGraph& graph) {
+CommGraph communication_graph(const OperationGraph& graph) {
     std::vector<Rank> from, to;
     std::vector<Bytes> bytes;
     for (const RankOperation& one : graph.operations()) {

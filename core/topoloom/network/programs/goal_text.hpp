@@ -19,6 +19,6 @@ namespace topoloom {
 [[nodiscard]] OperationGraph read_goal_text(std::string_view text);
 
 /// All that is sent, whenever that is.
-[[nodiscard]] CommGraph messages_of(const OperationGraph& graph);
+[[nodiscard]] CommGraph communication_graph(const OperationGraph& graph);
 
 }  // namespace topoloom

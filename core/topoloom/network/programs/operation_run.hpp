@@ -10,8 +10,8 @@
 #include <tuple>
 #include <vector>
 
-#include "topoloom/network/programs/cards.hpp"
 #include "topoloom/network/programs/finite_workload.hpp"
+#include "topoloom/network/programs/nic_queues.hpp"
 #include "topoloom/network/programs/operations.hpp"
 #include "topoloom/network/programs/packet_format.hpp"
 #include "topoloom/network/programs/program_run.hpp"
@@ -32,9 +32,9 @@ class OperationRun final : public FiniteWorkload {
 
     [[nodiscard]] std::uint32_t longest_packet() const override { return format_.flits(format_.payload); }
     [[nodiscard]] std::uint64_t next(Node node) const override;
-    [[nodiscard]] Order take(Node node, std::uint64_t cycle) override;
-    void left(Node node, const Order& order, std::uint64_t cycle) override;
-    void receive(Node node, const Order& order, std::uint64_t cycle) override;
+    [[nodiscard]] PacketRequest take(Node node, std::uint64_t cycle) override;
+    void left(Node node, const PacketRequest& order, std::uint64_t cycle) override;
+    void receive(Node node, const PacketRequest& order, std::uint64_t cycle) override;
 
     [[nodiscard]] std::size_t rank_count() const { return ranks_.size(); }
     /// The cycle in which a rank had done its last operation.
@@ -45,20 +45,20 @@ class OperationRun final : public FiniteWorkload {
     [[nodiscard]] std::uint64_t steps() const override { return graph_.operations().size(); }
     [[nodiscard]] std::uint64_t end() const override;
     /// An operation.
-    [[nodiscard]] std::string first_waiting() const override;
+    [[nodiscard]] std::string describe_first_waiting() const override;
 
    private:
     /// In this order, where several come in the same cycle.
-    enum class Happening : std::uint8_t { starts, ends, can_begin, can_go, arrives };
+    enum class EventKind : std::uint8_t { starts, ends, can_begin, can_go, arrives };
 
     struct Event {
         std::uint64_t cycle;
-        Happening what;
+        EventKind kind;
         OperationId operation;
 
         friend bool operator>(const Event& a, const Event& b) {
-            return std::tie(a.cycle, a.what, a.operation.value) >
-                   std::tie(b.cycle, b.what, b.operation.value);
+            return std::tie(a.cycle, a.kind, a.operation.value) >
+                   std::tie(b.cycle, b.kind, b.operation.value);
         }
     };
     struct OperationState {
@@ -84,20 +84,20 @@ class OperationRun final : public FiniteWorkload {
     };
 
     [[nodiscard]] NodeState& node_of(const RankOperation& operation) {
-        return nodes_[cards_.node_of(operation.rank.value).value];
+        return nodes_[nics_.node_of(operation.rank.value).value];
     }
     [[nodiscard]] Processor& processor_of(const RankOperation& operation);
-    void schedule(OperationId id, Happening what, std::uint64_t cycle);
+    void schedule(OperationId id, EventKind kind, std::uint64_t cycle);
     /// What happens inside a node up to a cycle.
-    void play(NodeState& node, std::uint64_t until);
-    void happen(const Event& event);
+    void process_until(NodeState& node, std::uint64_t until);
+    void process(const Event& event);
     void begin(OperationId id, std::uint64_t cycle);
     void start(OperationId id, std::uint64_t cycle);
     void send_inside(OperationId id, std::uint64_t cycle);
     void open(OperationId send, std::uint64_t cycle);
     void open_messages(std::uint32_t rank, std::uint64_t cycle);
     void arrive(OperationId receive, std::uint64_t cycle);
-    void go_on(OperationId id, bool on_start, std::uint64_t cycle);
+    void release_dependents(OperationId id, bool on_start, std::uint64_t cycle);
 
     const OperationGraph& graph_;
     PacketFormat format_;
@@ -106,7 +106,7 @@ class OperationRun final : public FiniteWorkload {
     std::vector<OperationState> states_;
     std::vector<RankState> ranks_;
     std::vector<NodeState> nodes_;
-    Cards cards_;  // numbers of messages: their sends
+    NicQueues nics_;  // numbers of messages: their sends
 };
 
 }  // namespace topoloom

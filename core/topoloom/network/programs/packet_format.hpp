@@ -28,6 +28,6 @@ struct PacketFormat {
 };
 
 /// Throws Error for packets without flits, or larger than can be counted.
-void require_packets(const PacketFormat& format);
+void require_packet_format(const PacketFormat& format);
 
 }  // namespace topoloom

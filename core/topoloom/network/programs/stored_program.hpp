@@ -11,7 +11,7 @@
 namespace topoloom {
 
 /// A message of a step.
-struct ListedMessage {
+struct StepMessage {
     Rank from, to;
     std::uint64_t step;
     Bytes bytes;
@@ -21,7 +21,7 @@ struct ListedMessage {
 class StoredProgram final : public Program {
    public:
     /// Throws Error for ranks that there are not, and a message with less than no bytes.
-    StoredProgram(std::size_t ranks, std::span<const ListedMessage> messages);
+    StoredProgram(std::size_t ranks, std::span<const StepMessage> messages);
 
     [[nodiscard]] std::size_t rank_count() const override { return sends_.first.size() - 1; }
     [[nodiscard]] std::uint64_t step_count() const override { return steps_; }
@@ -45,7 +45,7 @@ class StoredProgram final : public Program {
         void list(Rank rank, std::uint64_t step, std::vector<ProgramMessage>& messages) const;
     };
     template <class Own, class Peer>
-    static Side sorted(std::size_t ranks, std::span<const ListedMessage> messages, Own own, Peer peer);
+    static Side sorted(std::size_t ranks, std::span<const StepMessage> messages, Own own, Peer peer);
 
     std::uint64_t steps_ = 0;
     Side sends_, receives_;

@@ -8,7 +8,7 @@
 
 #include "topoloom/base/rng.hpp"
 #include "topoloom/network/fabric.hpp"
-#include "topoloom/network/routes/doors.hpp"
+#include "topoloom/network/routes/node_channels.hpp"
 
 namespace topoloom {
 
@@ -29,7 +29,7 @@ class Detours {
     }
     /// The node at the router that a channel leads to.
     [[nodiscard]] Node node_behind(ChannelId channel) const {
-        return doors_.node_at[fabric_->channel(channel).to];
+        return node_channels_.node_at[fabric_->channel(channel).to];
     }
     /// Calls visit(channel, node) for each channel between groups, with one node of each router in a third group.
     void each_turn(const std::function<void(ChannelId, Node)>& visit) const;
@@ -42,7 +42,7 @@ class Detours {
     }
 
     const Fabric* fabric_;
-    Doors doors_;
+    NodeChannels node_channels_;
     std::uint32_t nodes_ = 1;  // of a group
     std::uint32_t groups_ = 1;
     std::vector<std::uint32_t> group_of_;  // [router]

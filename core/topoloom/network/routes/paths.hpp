@@ -14,8 +14,8 @@
 #include "topoloom/machine/network_view.hpp"
 #include "topoloom/network/fabric.hpp"
 #include "topoloom/network/routes/detours.hpp"
+#include "topoloom/network/routes/minimal_next_hops.hpp"
 #include "topoloom/network/routes/routing.hpp"
-#include "topoloom/network/routes/shortest_steps.hpp"
 #include "topoloom/network/routes/turns.hpp"
 
 namespace topoloom {
@@ -67,7 +67,7 @@ class Paths {
     /// Channels in the order of a circle that one class of virtual channels would leave; empty: there is none.
     [[nodiscard]] const std::vector<ChannelId>& circle() const { return circles_.circle; }
     /// Where packets choose at each switch; otherwise null, and find() gives their whole path.
-    [[nodiscard]] const ShortestSteps* steps() const { return steps_ ? &*steps_ : nullptr; }
+    [[nodiscard]] const MinimalNextHops* steps() const { return steps_ ? &*steps_ : nullptr; }
     /// The first classes, kept for packets that have left for the machine's own routes; 0: they never do.
     [[nodiscard]] std::uint32_t escape_classes() const { return escape_classes_; }
 
@@ -77,15 +77,16 @@ class Paths {
         ChannelId channel;
         double share;
     };
-    struct Room {
+    struct Workspace {
         std::vector<Way> ways;
         std::vector<Hop> path;
         std::vector<Hop> detour;
         bool is_fixed = false;  // the path is the only one between these nodes
     };
-    std::span<const Hop> find(Node from, Node to, Rng& rng, Room& room, const Queued& queued = {}) const;
+    std::span<const Hop> find(Node from, Node to, Rng& rng, Workspace& workspace,
+                              const Queued& queued = {}) const;
     /// The machine's own route to a node from a router that is not the last one, for packets that escape.
-    std::span<const Hop> escape(std::uint32_t router, Node to, Rng& rng, Room& room) const;
+    std::span<const Hop> escape(std::uint32_t router, Node to, Rng& rng, Workspace& workspace) const;
 
    private:
     using Poll = std::function<void()>;
@@ -99,7 +100,7 @@ class Paths {
     /// The channels of a route, in an order in which each follows one before; split ones have shares below 1.
     void find_ways(Node from, Node to, std::vector<Way>& ways) const;
     /// Ways that have all turns and rises of all paths.
-    void each_ways(const Poll& poll, const Visit& visit) const;
+    void for_each_route(const Poll& poll, const Visit& visit) const;
     void require_no_detours(Node from, Node to, const std::vector<Way>& ways) const;
     [[nodiscard]] Turns find_turns(const Poll& poll) const;
     [[nodiscard]] std::function<bool(ChannelId, ChannelId)> dateline_turns() const;
@@ -112,17 +113,18 @@ class Paths {
     }
     /// Adds a way to a path that has come to where it begins.
     void draw_way(Rng& rng, const std::vector<Way>& ways, std::vector<Hop>& path) const;
-    void add_route(Node from, Node to, Rng& rng, Room& room, std::vector<Hop>& path) const;
-    void add_detour(Node from, Node to, Rng& rng, Room& room) const;
-    [[nodiscard]] std::span<const Hop> enter(Node from, Node to, Room& room, const Queued& queued) const;
+    void add_route(Node from, Node to, Rng& rng, Workspace& workspace, std::vector<Hop>& path) const;
+    void add_detour(Node from, Node to, Rng& rng, Workspace& workspace) const;
+    [[nodiscard]] std::span<const Hop> enter(Node from, Node to, Workspace& workspace,
+                                             const Queued& queued) const;
     void set_classes(std::vector<Hop>& path) const;
 
     const Fabric* fabric_;
     NetworkView view_;
     Routing routing_;
     std::optional<Detours> detours_;
-    std::optional<ShortestSteps> steps_;
-    CutCircles circles_;
+    std::optional<MinimalNextHops> steps_;
+    BrokenCycles circles_;
     std::vector<std::uint32_t> classes_;  // [part]
     std::uint32_t class_count_ = 1;
     std::uint32_t escape_classes_ = 0;
@@ -130,14 +132,14 @@ class Paths {
 };
 
 /// The path that a node's last packet took, as programs send there again.
-class LastPath {
+class PathCache {
    public:
     /// As Paths::find(), which is asked only if the node is another or its path not the only one.
-    std::span<const Hop> find(const Paths& paths, Node from, Node to, Rng& rng, Paths::Room& room,
+    std::span<const Hop> find(const Paths& paths, Node from, Node to, Rng& rng, Paths::Workspace& workspace,
                               const Queued& queued) {
         if (to_ == to) return path_;
-        const std::span<const Hop> path = paths.find(from, to, rng, room, queued);
-        if (room.is_fixed) {
+        const std::span<const Hop> path = paths.find(from, to, rng, workspace, queued);
+        if (workspace.is_fixed) {
             to_ = to;
             path_.assign(path.begin(), path.end());
         }

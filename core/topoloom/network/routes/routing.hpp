@@ -23,7 +23,7 @@ inline constexpr std::array<Kind, 4> routings{{
 }};
 
 [[nodiscard]] inline Routing routing_of(std::string_view name) {
-    return value_of<Routing>("routing", name, routings);
+    return parse_kind<Routing>("routing", name, routings);
 }
 
 /// What a machine's own routing is: another one where it says that messages take detours, or choose by the load.

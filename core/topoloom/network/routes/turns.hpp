@@ -33,7 +33,7 @@ class Turns {
 };
 
 /// Channels that lie on a circle with each other are a part. Without the turns that are cut there is no circle.
-struct CutCircles {
+struct BrokenCycles {
     std::vector<std::uint32_t> part;  // [channel]
     std::uint32_t parts = 0;
     Turns cut{0};
@@ -42,7 +42,7 @@ struct CutCircles {
 
 /// Circles are cut first where `is_dateline` says so, then where a search from the first channel on comes back to one that it has
 /// come through.
-[[nodiscard]] CutCircles cut_circles(const Turns& turns,
-                                     const std::function<bool(ChannelId, ChannelId)>& is_dateline);
+[[nodiscard]] BrokenCycles break_cycles(const Turns& turns,
+                                        const std::function<bool(ChannelId, ChannelId)>& is_dateline);
 
 }  // namespace topoloom

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "topoloom/network/workloads/load_source.hpp"
-#include "topoloom/network/workloads/sources.hpp"
+#include "topoloom/network/workloads/packet_source.hpp"
 #include "topoloom/network/workloads/traffic_pattern.hpp"
 
 namespace topoloom {
@@ -29,8 +29,8 @@ class ClosedLoop final : public LoadSource {
     [[nodiscard]] std::uint32_t longest_packet() const override { return std::max(packet_, reply_); }
     [[nodiscard]] std::uint64_t held_back(Node node, std::uint64_t cycle) const override;
     [[nodiscard]] std::uint64_t next(Node node) const override;
-    [[nodiscard]] Order take(Node node, std::uint64_t cycle) override;
-    void receive(Node node, const Order& order, std::uint64_t cycle) override;
+    [[nodiscard]] PacketRequest take(Node node, std::uint64_t cycle) override;
+    void receive(Node node, const PacketRequest& order, std::uint64_t cycle) override;
 
    private:
     struct Reply {
@@ -38,7 +38,7 @@ class ClosedLoop final : public LoadSource {
         std::uint64_t made;
     };
     struct Sender {
-        Source source;
+        PacketSource source;
         std::uint32_t open = 0;        // packets without a reply
         std::uint64_t since = 0;       // the cycle in which the window had room again
         std::vector<Reply> replies{};  // to be sent from `first` on

@@ -9,7 +9,7 @@
 
 #include "topoloom/network/crosspoint/switch_group.hpp"
 #include "topoloom/network/workloads/load_source.hpp"
-#include "topoloom/network/workloads/sources.hpp"
+#include "topoloom/network/workloads/packet_source.hpp"
 
 namespace topoloom {
 
@@ -51,7 +51,7 @@ class MulticastLoad final : public LoadSource {
     [[nodiscard]] double copies() const override { return sets_.fanout; }
     [[nodiscard]] std::uint32_t longest_packet() const override { return packet_; }
     [[nodiscard]] std::uint64_t next(Node node) const override;
-    [[nodiscard]] Order take(Node node, std::uint64_t cycle) override;
+    [[nodiscard]] PacketRequest take(Node node, std::uint64_t cycle) override;
 
    private:
     /// What a card that copies has begun.
@@ -65,7 +65,7 @@ class MulticastLoad final : public LoadSource {
     std::uint32_t packet_;
     double load_;
     std::vector<std::uint32_t> number_;  // [node]: among the senders; no_index: it does not send
-    std::vector<Source> sources_;        // [sender]
+    std::vector<PacketSource> sources_;  // [sender]
     std::vector<Begun> begun_;           // [sender]
 };
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "topoloom/network/workloads/load_source.hpp"
-#include "topoloom/network/workloads/sources.hpp"
+#include "topoloom/network/workloads/packet_source.hpp"
 #include "topoloom/network/workloads/traffic_pattern.hpp"
 
 namespace topoloom {
@@ -26,8 +26,8 @@ class OpenLoop final : public LoadSource {
     [[nodiscard]] std::uint64_t next(Node node) const override {
         return traffic_.sends(node) ? sources_[node.value].next() : never;
     }
-    [[nodiscard]] Order take(Node node, std::uint64_t /*cycle*/) override {
-        Source& source = sources_[node.value];
+    [[nodiscard]] PacketRequest take(Node node, std::uint64_t /*cycle*/) override {
+        PacketSource& source = sources_[node.value];
         const std::uint64_t made = source.next();
         source.take();
         return {traffic_.next(node, source.rng()), packet_, 0, made};
@@ -38,7 +38,7 @@ class OpenLoop final : public LoadSource {
     double load_;
     std::uint32_t packet_;
     std::size_t sender_count_ = 0;
-    std::vector<Source> sources_;  // [node]
+    std::vector<PacketSource> sources_;  // [node]
 };
 
 }  // namespace topoloom

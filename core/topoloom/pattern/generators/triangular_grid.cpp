@@ -138,7 +138,7 @@ class Trees {
 template <class Kind>
 Kind parse(std::string_view kind, std::string_view text, const std::vector<std::string>& names) {
     const auto found = std::ranges::find(names, text);
-    if (found == names.end()) throw Error(unknown_name(kind, text, names));
+    if (found == names.end()) throw Error(unknown_name_message(kind, text, names));
     return static_cast<Kind>(found - names.begin());
 }
 

@@ -43,7 +43,7 @@ class TextScanner {
 
     /// Goes to the next line; only blanks may be left on this one.
     void end_line() {
-        if (!at_line_end()) unexpected("the end of the line");
+        if (!at_line_end()) fail_expected("the end of the line");
         if (at_ != end_) ++at_;
     }
 
@@ -68,11 +68,11 @@ class TextScanner {
     std::string_view read_word(std::string_view expected);
 
     /// Throws Error about what comes next on this line.
-    [[noreturn]] void unexpected(std::string_view expected);
+    [[noreturn]] void fail_expected(std::string_view expected);
 
     /// Throws Error about the number, word or line read last.
     template <class... Parts>
-    [[noreturn]] void refuse(const Parts&... parts) const {
+    [[noreturn]] void fail_at_previous(const Parts&... parts) const {
         fail_at_line(line_of(previous_), parts...);
     }
 

@@ -23,7 +23,7 @@ class Adjacency {
     [[nodiscard]] std::uint32_t degree(std::uint32_t u) const {
         return static_cast<std::uint32_t>(first_[u + 1] - first_[u]);
     }
-    [[nodiscard]] bool adjacent(std::uint32_t u, std::uint32_t v) const {
+    [[nodiscard]] bool are_adjacent(std::uint32_t u, std::uint32_t v) const {
         const auto list = of(u);
         return std::binary_search(list.begin(), list.end(), Rank{v});
     }
@@ -50,7 +50,7 @@ class Adjacency {
         return count;
     }
     /// Common neighbors of two adjacent vertices, with the two themselves.
-    [[nodiscard]] std::uint32_t closed_common(std::uint32_t u, std::uint32_t v) const {
+    [[nodiscard]] std::uint32_t closed_common_count(std::uint32_t u, std::uint32_t v) const {
         return common_count(u, v) + 2;
     }
 

@@ -17,7 +17,7 @@ struct GeneralizedAssignment {
     std::uint32_t slots = 0;
     std::vector<std::int64_t> bytes;      // from rank to rank; need not be symmetric
     std::vector<std::int64_t> distances;  // from slot to slot, 0 to itself; need not be symmetric
-    std::vector<std::int64_t> alone;      // of a rank on a slot, whatever the others do; may be empty
+    std::vector<std::int64_t> linear;     // of a rank on a slot, whatever the others do; may be empty
     std::vector<std::int64_t> mass;       // by rank
     std::vector<std::int64_t> capacity;   // by slot
 

@@ -34,9 +34,9 @@ struct Incumbent {
 };
 
 /// What all searches have in common.
-class SearchGround {
+class SearchContext {
    public:
-    SearchGround(const QuadraticAssignment& assignment, std::int64_t value_at_start);
+    SearchContext(const QuadraticAssignment& assignment, std::int64_t value_at_start);
 
     /// The largest bound that a better placement can have.
     [[nodiscard]] std::int64_t limit(std::int64_t best) const {
@@ -50,15 +50,15 @@ class SearchGround {
     const CostScale scale;
 
    private:
-    [[nodiscard]] bool talks(std::size_t i) const;
+    [[nodiscard]] bool has_partners(std::size_t i) const;
     std::int64_t granularity_;
 };
 
 /// Looks for placements that are better than the best one, on one thread.
 class PlacementSearch {
    public:
-    PlacementSearch(const SearchGround& ground, Incumbent best, Meter& meter)
-        : ground_(ground), problem_(ground.problem), best_(std::move(best)), meter_(meter) {}
+    PlacementSearch(const SearchContext& context, Incumbent best, Meter& meter)
+        : context_(context), problem_(context.problem), best_(std::move(best)), meter_(meter) {}
 
     [[nodiscard]] const Incumbent& best() const { return best_; }
     /// No placement that is better and was not looked at has less.
@@ -71,19 +71,19 @@ class PlacementSearch {
     static PartialPlacement follow(const PartialPlacement& partial, const Branch& branch);
 
    private:
-    [[nodiscard]] std::int64_t limit() const { return ground_.limit(best_.value); }
+    [[nodiscard]] std::int64_t limit() const { return context_.limit(best_.value); }
 
     void rule_out(DualAscent& costs) const;
     /// All slots for the rank, or all ranks for the slot, that leave the least.
     std::vector<Branch> branches(PartialPlacement& partial) const;
     /// Of free slots that are alike, the first one; false if none are.
     bool mark_representatives(const PartialPlacement& partial, std::vector<char>& only) const;
-    void leave_open(std::int64_t bound) { open_ = std::min(open_, ground_.scale.up(bound)); }
+    void leave_open(std::int64_t bound) { open_ = std::min(open_, context_.scale.up(bound)); }
 
     /// The last rank that talks to others goes where it is best, the silent ones where slots are left.
     void finish(const PartialPlacement& partial);
 
-    const SearchGround& ground_;
+    const SearchContext& context_;
     const QuadraticAssignment& problem_;
     Incumbent best_;
     Meter& meter_;
