@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A value that is made when first asked for, by whichever thread asks.
+// A value that is computed on first use. Thread-safe.
 #pragma once
 
 #include <atomic>
@@ -8,7 +8,7 @@
 
 namespace topoloom {
 
-/// If making it throws, the next who asks tries again: std::call_once may hang then, on some platforms.
+/// If make() throws, the next caller tries again. std::call_once may hang in this case on some platforms.
 template <class T>
 class Lazy {
    public:

@@ -10,7 +10,7 @@ namespace topoloom {
 
 namespace {
 
-/// None unless all of the text is an integer in the range.
+/// Parses an integer within the range; none if the text is anything else.
 std::optional<std::uint32_t> whole_number(std::string_view text, Range range) {
     std::uint32_t number = 0;
     const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);

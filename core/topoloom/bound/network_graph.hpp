@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Any network as a plain graph of vertices and links that are up, and the ranks that fit on the vertices.
+// Any network as a graph of vertices and working links, with rank capacities at vertices.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace topoloom {
 
-/// Bandwidths are whole multiples of a unit, rounded up, so that those of a cut add up and cancel exactly.
+/// Bandwidths are rounded up to integer multiples of a unit, so that sums over a cut are exact.
 class NetworkGraph {
    public:
     explicit NetworkGraph(const BoundProblem& problem);
@@ -23,7 +23,7 @@ class NetworkGraph {
     [[nodiscard]] std::span<const Neighbor> neighbors(std::uint32_t vertex) const {
         return {neighbors_.data() + first_[vertex], neighbors_.data() + first_[vertex + 1]};
     }
-    /// For ranks, on the slots of nodes at a vertex.
+    /// Ranks that fit on the nodes at a vertex.
     [[nodiscard]] std::uint64_t capacity(std::uint32_t vertex) const { return capacity_[vertex]; }
     [[nodiscard]] std::uint32_t vertex(Node node) const { return vertex_of_node_[node.value]; }
     [[nodiscard]] double bandwidth(std::int64_t units) const { return static_cast<double>(units) * unit_; }
@@ -36,14 +36,14 @@ class NetworkGraph {
     double unit_ = 1;
 };
 
-/// A set of vertices that grows one by one, with the bandwidth of the links that leave and enter it.
+/// A growing vertex set, with the bandwidth of links that leave and enter it.
 class NetworkCut {
    public:
     explicit NetworkCut(const NetworkGraph& graph) : graph_(graph), inside_(graph.vertex_count(), 0) {}
 
     void clear();
     void add(std::uint32_t vertex);
-    /// Adds vertices without capacity that have more bandwidth to the part than to others, such as switches of a subtree.
+    /// Adds switches (vertices without capacity) that have more bandwidth to the set than to the rest.
     void add_switches();
     [[nodiscard]] bool holds(std::uint32_t vertex) const { return inside_[vertex] != 0; }
     [[nodiscard]] std::span<const std::uint32_t> members() const { return members_; }

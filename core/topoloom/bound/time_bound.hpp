@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A lower bound on the time that PhaseTime predicts: its parts, each at the least that any placement allows.
+// A lower bound on the predicted time (PhaseTime): the sum of the minima of its parts.
 #pragma once
 
 #include <span>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What messages put on the links of their routes, added up as fast as memory allows.
+// Accumulates link loads over the routes of messages, at memory speed.
 #pragma once
 
 #include <array>
@@ -15,8 +15,8 @@
 
 namespace topoloom {
 
-/// Adds to loads a little later than asked, so that the memory they lie in has been fetched by then: messages
-/// between far ranks touch links all over the machine.
+/// Delays additions to loads until their cache lines have been prefetched: messages between distant ranks touch links
+/// all over the machine.
 class DelayedLoads {
    public:
     explicit DelayedLoads(std::span<double> loads) : loads_(loads) {}
@@ -44,20 +44,20 @@ class DelayedLoads {
     std::size_t next_ = 0;
 };
 
-/// Rounds loads so that no sum of them needs more than 53 bits: it is exact, then, and the same in any order. A share
-/// such as a third is off by 2^-52 of all bytes at most.
+/// Rounds loads so that no sum needs more than 53 bits. Sums are therefore exact and independent of order. A share
+/// such as a third is off by at most 2^-52 of all bytes.
 class LoadQuantizer {
    public:
     explicit LoadQuantizer(Bytes all)
         : magic_(0.5 * static_cast<double>(std::bit_ceil(static_cast<std::uint64_t>(all.value)))) {}
-    /// In the sum the bits below the grain do not fit.
+    /// The addition drops the bits below the quantum.
     [[nodiscard]] double round(double load) const { return (load + magic_) - magic_; }
 
    private:
     double magic_;
 };
 
-/// Loads links by the routes of messages, one by one.
+/// Adds messages to link loads, route by route.
 template <class Routes>
 class RouteLoads {
    public:
@@ -77,7 +77,7 @@ class RouteLoads {
     Node from_;
 };
 
-/// On a torus, by runs of links instead.
+/// On a torus: adds runs of links.
 template <std::size_t Width>
 class RouteLoads<BasicTorus<Width>> {
    public:
@@ -96,7 +96,7 @@ class RouteLoads<BasicTorus<Width>> {
     typename BasicTorus<Width>::template Deposits<Add> deposits_;
 };
 
-/// On a fat tree, by one link for all those that share a message equally.
+/// On a fat tree: adds to one representative of the links that share a message equally.
 template <>
 class RouteLoads<FatTree> {
    public:
@@ -113,7 +113,7 @@ class RouteLoads<FatTree> {
     Node from_;
 };
 
-/// Between routers as there; and on the links of both nodes.
+/// Hosted networks: the router network, plus the host links of both nodes.
 template <class Base>
 class RouteLoads<Hosted<Base>> {
    public:
@@ -138,7 +138,7 @@ class RouteLoads<Hosted<Base>> {
     Node from_;
 };
 
-/// To be called once all messages are in: turns what RouteLoads left into loads.
+/// Converts what RouteLoads accumulated into loads, after the last message.
 template <class T>
 void settle_loads(const T& network, std::span<double> loads) {
     if constexpr (requires { network.settle(loads); }) network.settle(loads);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Many binary choices whose costs depend on each other.
+// Minimizes a pairwise energy of binary labels by Kernighan-Lin passes.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@
 
 namespace topoloom::partition {
 
-/// Choices for all vertices: an edge costs its weight, which may be negative, if its ends choose differently, and a
-/// vertex its bias if it chooses 1; those of mass 0 have no choice but 0. Begins with all 0 and goes on from losing
-/// flips, too, as Kernighan and Lin did (Bell Syst. Tech. J. 49 (1970)): what has to turn as a whole mostly loses at
-/// first. O(edges log vertices) per pass.
+/// Labels all vertices 0 or 1. An edge costs its weight, which may be negative, if its ends differ; a vertex costs
+/// its bias if it is 1. Vertices of mass 0 stay 0. Starts with all 0 and continues through losing flips like
+/// Kernighan and Lin (Bell Syst. Tech. J. 49 (1970)): groups that must flip together mostly lose at first. O(edges
+/// log vertices) per pass.
 class BinaryLabeling {
    public:
     BinaryLabeling(const WeightedGraph& graph, std::span<const std::int64_t> bias)
@@ -74,7 +74,7 @@ class BinaryLabeling {
 
     const WeightedGraph& graph_;
     std::vector<char> label_;
-    std::vector<std::int64_t> gain_;  // of choosing otherwise
+    std::vector<std::int64_t> gain_;  // of flipping
     GainHeap heap_;
     std::vector<Vertex> flipped_;
     std::uint64_t work_ = 0;

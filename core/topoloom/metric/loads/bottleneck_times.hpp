@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the busiest parts of a machine need.
+// Times of the busiest links and memories.
 #pragma once
 
 namespace topoloom {
 
-/// Seconds of the busiest link or network card, and of the busiest memory of a node.
+/// Seconds of the busiest link or NIC, and of the busiest node memory.
 struct BottleneckTimes {
     double network = 0;
     double memory = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a phase takes beside its busiest link or node: the longest route, and what messages take to start.
+// Predicted time of a phase: startup and latency in addition to the busiest link or node.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 
 namespace topoloom {
 
-/// Startups are counted in whole ticks of at least a picosecond, so that what is taken back leaves no trace.
+/// The tick in which startups are counted, at least a picosecond: integer sums leave no rounding trace when undone.
 [[nodiscard]] double startup_tick(const CommGraph& graph, const Machine& machine);
 
 /// A phase of as many rounds as there are messages between any two ranks, each round waiting for the one before; see
@@ -42,11 +42,11 @@ class PhaseTime {
 
     [[nodiscard]] double time(const BottleneckTimes& bottleneck) const;
 
-    /// Of u, and of v if that is not Rank::none.
+    /// Moves u, and v unless it is Rank::none, to these slots.
     void set_slots(Rank u, Slot for_u, Rank v, Slot for_v);
 
    private:
-    /// As sender and receiver see a message.
+    /// A message as one of its ends sees it.
     struct End {
         Rank peer;
         bool sent;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the messages of placed ranks put on the lines of links, by the routes of a network.
+// Runs of links that the messages of placed ranks load, by the routes of a network.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace topoloom {
 
-/// Runs one after the other, in memory that is kept.
+/// A list of runs that reuses its memory.
 class RunJournal {
    public:
     void add(const LoadRun& run) {
@@ -34,18 +34,18 @@ class RunJournal {
     std::size_t size_ = 0;
 };
 
-/// The lines of what nodes send, receive, read and write come behind those of links, and those of memory last: each of
-/// these is that of node 0, or no_index where the machine has no limit.
+/// Line numbers of the node resources of node 0, or no_index without a limit. Ports follow the links, memory comes
+/// last.
 struct NodeLines {
     std::uint32_t out = no_index, in = no_index, read = no_index, write = no_index;
 };
 
-/// The ranks on their slots, and one spare slot, for which Rank::none stands; compiled for each network.
+/// Ranks on slots, plus one spare slot that Rank::none stands for. Compiled for each network.
 class PlacedRuns {
    public:
     virtual ~PlacedRuns() = default;
 
-    /// From now on, what nodes do counts, too.
+    /// From now on, ports and memory of nodes count.
     void set_node_lines(const NodeLines& lines) { node_lines_ = lines; }
 
     [[nodiscard]] virtual LoadQuantizer quantizer() const = 0;
@@ -67,7 +67,7 @@ class PlacedRuns {
     NodeLines node_lines_;
 };
 
-/// Refers to the machine and the messages. `all` and `background` as for LinkRuns.
+/// Keeps references to machine and messages. `all` and `background` as for LinkRuns.
 [[nodiscard]] std::unique_ptr<PlacedRuns> make_placed_runs(const Machine& machine,
                                                            const RankMessages& messages,
                                                            std::span<const Slot> slot_of_rank, Bytes all,

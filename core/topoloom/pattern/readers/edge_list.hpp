@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the text readers have in common.
+// The edge list that text readers fill.
 #pragma once
 
 #include <algorithm>
@@ -12,10 +12,10 @@
 
 namespace topoloom {
 
-/// More ranks than this are taken for a damaged file: a header or an id alone must not cost gigabytes.
+/// Upper limit on ranks in a file. A damaged header or id must not allocate gigabytes.
 inline constexpr std::int64_t max_ranks_read = std::int64_t{1} << 26;
 
-/// Edges as a text lists them, to be summed by CommGraph::from_edges.
+/// Edges in file order; CommGraph::from_edges sums duplicates.
 struct EdgeList {
     BigVector<Rank> sources;
     BigVector<Rank> peers;
@@ -33,7 +33,7 @@ struct EdgeList {
     }
 };
 
-/// The graph of these edges, one message each. Takes their arrays over where they come row by row.
+/// Builds a graph with one message per edge. Adopts the arrays if edges are sorted by source.
 [[nodiscard]] inline CommGraph make_graph(std::size_t rank_count, EdgeList edges) {
     if (!std::is_sorted(edges.sources.begin(), edges.sources.end())) {
         return CommGraph::from_edges(rank_count, edges.sources, edges.peers, edges.bytes);
