@@ -12,7 +12,7 @@
 namespace topoloom {
 
 /// `value` in seconds. `by` is the part that needs the most of them: "network", the startups of a round, the nearest
-/// route to enough nodes, and what the busiest link or network card carries at least; "memory", the same for what nodes
+/// route to enough nodes, and what the busiest link or NIC carries at least; "memory", the same for what nodes
 /// read and write; "sender", what one rank takes to start all its messages and see the last arrive; or "nothing".
 /// `where` names the rank, or what proves the load.
 struct TimeBound {

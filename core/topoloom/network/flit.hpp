@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The flits that packets are cut in.
+// Flits: the units that packets are divided into.
 #pragma once
 
 #include <cstdint>
 
 namespace topoloom {
 
-/// A flit knows its packet, the virtual channel that it is on, and whether it is the packet's first or last. By default none.
+/// Packet, virtual channel, and head and tail flags of a flit. The default is no flit.
 class Flit {
    public:
     constexpr Flit() = default;

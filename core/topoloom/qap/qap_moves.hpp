@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The values of all exchanges of an assignment, kept up to date move by move: the inner loop of robust tabu search.
+// Deltas of all exchanges of an assignment, updated move by move: the inner loop of robust tabu search.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace topoloom::qap {
 
-/// Matrices of a NormalizedQap as searches read them, shared by all of them: rows padded with zeros to whole vectors.
+/// Matrices of a NormalizedQap, shared by all searches. Rows are padded with zeros to whole vectors.
 template <class T>
 class QapTables {
    public:
@@ -29,7 +29,7 @@ class QapTables {
     [[nodiscard]] const T* b_column(std::size_t x) const {
         return (symmetric ? b_ : bt_).data() + x * stride;
     }
-    /// What item i at location x costs by itself.
+    /// Linear cost of item i at location x.
     [[nodiscard]] T linear(std::size_t i, std::size_t x) const {
         return has_linear ? linear_[i * order + x] : T{0};
     }
@@ -44,16 +44,15 @@ class QapTables {
     std::vector<T> a_, b_, at_, bt_, linear_;
 };
 
-/// An assignment with the change of value of each of its exchanges, and a stop sign (tabu until) on each. The update
-/// after a move is that of Taillard (Parallel Computing 17, 1991): O(1) for exchanges that do not share an item with
-/// it. Those that do need sums over all items; here one sum serves two of them, as the values of an assignment and of
-/// its two cyclic shifts of three items add up to those of the three exchanges, whatever the (symmetric) matrices.
-/// T: std::int32_t, double (exact up to 2^53) or std::int64_t, whichever is the cheapest that holds the form's
-/// magnitude. Memory 2 * order^2 / 2 values.
+/// An assignment with the delta and the tabu tenure end of each exchange. Updates follow Taillard (Parallel Computing
+/// 17, 1991): O(1) for exchanges that share no item with the move. The others need sums over all items. One sum
+/// serves two of them: the values of an assignment and its two cyclic shifts of three items add up to those of the
+/// three exchanges for any (symmetric) matrices. T: std::int32_t, double (exact up to 2^53) or std::int64_t,
+/// whichever is the cheapest that holds the magnitude. Memory 2 * order^2 / 2 values.
 template <class T>
 class QapMoves {
    public:
-    static constexpr T never = std::numeric_limits<T>::max();  // the sign on exchanges that change nothing
+    static constexpr T never = std::numeric_limits<T>::max();  // tabu_until of exchanges of twins
     static constexpr T nothing = std::numeric_limits<T>::max();
 
     struct Move {
@@ -63,26 +62,28 @@ class QapMoves {
 
     explicit QapMoves(const QapTables<T>& tables);
 
-    /// Takes an assignment over and computes all exchanges; no signs but those on twins. O(order^3), vectorized.
+    /// Sets the assignment and computes all deltas; clears all tabus except those of twins. O(order^3),
+    /// vectorized.
     void start(std::span<const std::uint32_t> p);
 
     [[nodiscard]] const Permutation& assignment() const { return p_; }
     [[nodiscard]] T delta(std::size_t i, std::size_t j) const { return i > j ? row(i)[j] : row(j)[i]; }
 
-    /// Performs an exchange, updates all values, and finds the least of them: among the exchanges whose sign is not
-    /// later than `now`, and among all but those of twins.
+    /// Performs an exchange, updates all deltas, and finds two minima: over exchanges not tabu at `now`, and over
+    /// all except those of twins.
     void exchange(std::uint32_t i, std::uint32_t j, T now);
-    /// Finds both again without a move.
+    /// Recomputes both minima without a move.
     void find_minima(T now);
     [[nodiscard]] T min_free() const { return min_free_; }
     [[nodiscard]] T least() const { return least_; }
 
-    /// An exchange of value min_free() and sign <= now, or of value least(): the first after row `from`, cyclically.
+    /// The first exchange cyclically from row `from` with value min_free() that is not tabu, or with value
+    /// least().
     [[nodiscard]] Move find_free(std::uint32_t from, T now) { return find(from, min_free_, now); }
     [[nodiscard]] Move find_any(std::uint32_t from) { return find(from, least_, never / 2); }
 
-    /// Puts a sign on every exchange that brings item i or a twin to location x or a twin of it, unless the other
-    /// item's sign is earlier.
+    /// Makes every exchange tabu that moves item i or a twin to location x or a twin of it, until the earlier end
+    /// of both items.
     void forbid(std::uint32_t i, std::uint32_t x, T until);
 
    private:
@@ -112,7 +113,7 @@ class QapMoves {
     std::vector<T> until_by_item_, until_by_location_;  // class x class, in both orders
     std::vector<std::uint32_t> location_class_;         // location class of each item's location
     std::vector<T> x_, y_, xt_, yt_, x_at_, sum_a_, sum_b_;
-    std::vector<T> here_;  // what each item costs where it is; asymmetric only
+    std::vector<T> here_;  // current cost of each item; asymmetric only
     std::vector<T> near_r_, near_s_, with_r_,
         with_s_;  // of all items: distances to r and s, exchanges with them
     T min_free_ = nothing;
@@ -126,7 +127,7 @@ extern template class QapMoves<std::int32_t>;
 extern template class QapMoves<std::int64_t>;
 extern template class QapMoves<double>;
 
-/// Calls use(T{}) with the cheapest exact type for the form.
+/// Calls use(T{}) with the cheapest exact type for the problem.
 template <class Use>
 decltype(auto) with_qap_type(const NormalizedQap& form, Use&& use) {
     if (form.magnitude < (std::int64_t{1} << 30)) return use(std::int32_t{});

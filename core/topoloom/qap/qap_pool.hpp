@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Good assignments that differ, and how two of them make a new one.
+// A pool of good, diverse assignments, and their recombination.
 #pragma once
 
 #include <span>
@@ -17,7 +17,8 @@ class QapPool {
         std::int64_t value;
     };
 
-    /// Refers to the classes of twins, by item and by location. Members differ in at least `apart` items.
+    /// Keeps references to the twin classes of items and locations. Members differ in at least `min_distance`
+    /// items.
     QapPool(std::span<const std::uint32_t> item_class, std::span<const std::uint32_t> location_class,
             std::size_t size, std::size_t min_distance)
         : item_class_(item_class),
@@ -29,14 +30,14 @@ class QapPool {
     [[nodiscard]] std::span<const Member> members() const { return members_; }  // best first
     void clear() { members_.clear(); }
 
-    /// Takes a member in if it is better than the worst, or than those that it hardly differs from, which it replaces.
-    /// O(size * order).
+    /// Inserts a member if it is better than the worst, or than similar members, which it replaces. O(size *
+    /// order).
     bool offer(Member member);
 
-    /// A child of two members, drawn with a preference for good ones.
+    /// Makes a child of two members, drawn with a preference for good ones.
     [[nodiscard]] Permutation make_child(Rng& rng) const;
 
-    /// `q` with twins renamed so as to agree with `p` in as many items as possible.
+    /// Renames twins in `q` to agree with `p` in as many items as possible.
     [[nodiscard]] Permutation align_twins(const Permutation& p, Permutation q) const;
 
    private:
@@ -50,8 +51,8 @@ class QapPool {
     std::vector<Member> members_;
 };
 
-/// Uniform crossover (Tate, Smith, Computers & Operations Research 22, 1995): keeps what the parents share, takes the
-/// rest from either where it is free, and draws what remains.
+/// Uniform crossover (Tate, Smith, Computers & Operations Research 22, 1995): keeps common locations, takes others
+/// from either parent where free, and draws the rest.
 [[nodiscard]] Permutation uniform_crossover(const Permutation& p, const Permutation& q, Rng& rng);
 
 [[nodiscard]] Permutation random_assignment(std::size_t order, Rng& rng);

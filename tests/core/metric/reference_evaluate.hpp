@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The slow twin of judge(): every number from its definition, by loops over all pairs of ranks.
+// Reference for evaluate(): every number from its definition, by loops over all pairs of ranks.
 #pragma once
 
 #include <algorithm>

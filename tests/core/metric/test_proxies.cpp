@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Messages through proxies: what is sent against its definition, slot by slot, and what judge() makes of it.
+// Messages through proxies: what is sent against its definition, slot by slot, and what evaluate() computes for it.
 #include <doctest.h>
 
 #include <algorithm>

@@ -37,7 +37,7 @@ namespace topoloom {
 /// what is shared. The startups inside nodes are those of senders that also leave theirs: their cards wait for them.
 class PhaseTime {
    public:
-    /// Refers to the machine.
+    /// Keeps references to the machine.
     PhaseTime(const Machine& machine, const CommGraph& graph, std::span<const Slot> slot_of_rank);
 
     [[nodiscard]] double time(const BottleneckTimes& bottleneck) const;

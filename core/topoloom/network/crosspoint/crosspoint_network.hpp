@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a network of crosspoint switches consists of, for its files: outputs, units that combine, and nodes.
+// Simulation state of crosspoint switches: outputs, combining units and nodes.
 #pragma once
 
 #include <algorithm>
@@ -21,9 +21,8 @@
 
 namespace topoloom {
 
-/// In a cycle all that arrives is taken first, then outputs, units and nodes that something has happened to look for what to send,
-/// which arrives in later cycles. Units are numbered behind outputs, as what packets leave a buffer for, and behind inputs, as
-/// where their results come from.
+/// Each cycle processes arrivals first; then woken outputs, units and nodes send. Units are numbered after outputs as
+/// sinks, and after inputs as sources.
 class CrosspointNetwork final : public PacketNetwork {
    public:
     CrosspointNetwork(const Fabric& fabric, const Paths& paths, Workload& workload,
@@ -56,12 +55,12 @@ class CrosspointNetwork final : public PacketNetwork {
         std::uint32_t whose;      // packet, window, output or unit, node, vertex
         std::uint32_t place = 0;  // node that receives, combiner of the vertex
     };
-    /// Where a packet comes to in the tree of its group; by default it has none.
+    /// Position of a packet in the tree of its group; by default none.
     struct TreePlace {
         std::uint32_t vertex = no_index;
         std::uint32_t branch = no_index;  // by which it comes
     };
-    /// A packet on its way to a switch, or in its buffers.
+    /// A packet in flight to a switch, or in its buffers.
     struct Stored {
         std::uint32_t source = no_index;    // input, or unit
         std::uint32_t window = no_index;    // that it takes; none: it comes from a unit
@@ -75,7 +74,7 @@ class CrosspointNetwork final : public PacketNetwork {
         std::uint64_t gone = 0;             // and has left
         std::uint64_t operation = 0;        // that a unit combines it with
     };
-    /// A packet, or one of its copies, in a queue.
+    /// A packet or one of its copies in a queue.
     struct Copy {
         std::uint32_t packet;
         std::uint32_t branch;  // by which a packet of a group leaves
@@ -85,13 +84,13 @@ class CrosspointNetwork final : public PacketNetwork {
     struct Queue {
         std::uint32_t first = no_index, last = no_index;
     };
-    /// Packets of a lane of an input, where they wait behind each other.
+    /// Packets of a lane that queue at an input.
     struct Line {
         std::uint32_t first = no_index, last = no_index;
         std::uint64_t taken_until = 0;  // parts of a cycle: the input sends
         std::uint64_t begun = never;    // the cycle in which copies of the first began to leave
     };
-    /// An output, or a unit. Its queues are requesters: for each source of the switch one for each lane.
+    /// An output or combining unit. It arbitrates among one queue for each source and lane of the switch.
     struct Sink {
         std::size_t first_queue = 0;
         std::size_t first_word = 0;  // of the bits that say which queues have packets
@@ -202,7 +201,7 @@ class CrosspointNetwork final : public PacketNetwork {
         return source < inputs ? fabric_.channel(fabric_.at_input(source)).to
                                : router_of_unit_[source - inputs];
     }
-    /// Among the sources of its router.
+    /// Index among the sources of its router.
     [[nodiscard]] std::uint32_t place_of(std::uint32_t source, std::uint32_t router) const {
         const auto inputs = static_cast<std::uint32_t>(fabric_.input_count());
         if (source < inputs) return source - fabric_.first_input(router);
@@ -223,7 +222,7 @@ class CrosspointNetwork final : public PacketNetwork {
         for (std::uint32_t vc = 0; vc < vcs_; ++vc) sum += credits_[channel.value * vcs_ + vc];
         return sum;
     }
-    /// Flits that wait for a channel, and packets behind it, as long as the longest, for which no credit has come back.
+    /// Queued flits for a channel, plus credits outstanding behind it in units of the longest packet.
     [[nodiscard]] std::uint32_t queued(ChannelId channel) const {
         const Channel& one = fabric_.channel(channel);
         const std::uint32_t here = one.is_entry() ? 0 : sinks_[one.output].waiting;
@@ -232,12 +231,12 @@ class CrosspointNetwork final : public PacketNetwork {
     [[nodiscard]] bool is_busy(std::uint64_t taken_until) const {
         return taken_until > now_ * ChannelTimes::cycle + ChannelTimes::cycle - 1;
     }
-    /// Begins to move flits over something that takes a period for each. Returns the cycles from the first to the last.
+    /// Reserves a resource with a period per flit. Returns the cycles from the first flit to the last.
     std::uint64_t take_time(std::uint64_t& taken_until, std::uint32_t flits, std::uint32_t period) const {
         taken_until = std::max(taken_until, now_ * ChannelTimes::cycle) + std::uint64_t{flits} * period;
         return cycles(flits, period);
     }
-    /// From the first flit to the last.
+    /// Cycles from the first flit to the last.
     [[nodiscard]] static std::uint64_t cycles(std::uint32_t flits, std::uint32_t period) {
         return std::uint64_t{flits - 1} * period / ChannelTimes::cycle;
     }

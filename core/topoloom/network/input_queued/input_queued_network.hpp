@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What an input-queued network consists of, for its two files: routers, and the nodes that send and receive.
+// Simulation state of input-queued routers, and of nodes that send and receive.
 #pragma once
 
 #include <algorithm>
@@ -21,9 +21,9 @@
 
 namespace topoloom {
 
-/// What belongs to a router is used by one thread only, and what belongs to a node, too: threads meet in delay lines. Lines are
-/// numbered so that what a thread looks at lies together. Flits arrive on the lines of inputs, then of exits; credits on those of
-/// outputs, then of entries.
+/// Each router and node belongs to one thread; threads communicate through delay lines only. Line numbers keep the
+/// lines of a thread contiguous. Flits arrive on the lines of inputs, then exits; credits on those of outputs, then
+/// entries.
 class InputQueuedNetwork final : public PacketNetwork {
    public:
     InputQueuedNetwork(const Fabric& fabric, const Paths& paths, Workload& workload,
@@ -42,10 +42,10 @@ class InputQueuedNetwork final : public PacketNetwork {
     void check() const override;
 
    private:
-    /// Credits of what takes all that comes.
+    /// Credits of an exit, which always accepts flits.
     static constexpr std::uint32_t unlimited_credits = no_index;
 
-    /// A queue at an input, of one virtual channel.
+    /// The queue of a virtual channel at an input.
     struct Queue {
         std::uint64_t ready = 0;  // the cycle from which on the packet in front may ask
         VcMask open = 0;          // virtual channels of the output that it may take
@@ -55,13 +55,13 @@ class InputQueuedNetwork final : public PacketNetwork {
         std::uint8_t vc = 0;       // there
     };
 
-    /// By virtual channels.
+    /// Virtual channel masks of an input.
     struct Input {
         VcMask filled = 0;   // with flits
         VcMask waiting = 0;  // the packet in front asks for a virtual channel
         VcMask active = 0;   // it has one
     };
-    /// A node's network card: the packet that it is sending.
+    /// NIC of a node: the packet that it is sending.
     struct Sender {
         Rng ways;
         std::uint64_t next;  // cycle of its next packet
@@ -75,7 +75,7 @@ class InputQueuedNetwork final : public PacketNetwork {
         std::uint64_t flits = 0;  // sent since they were last asked for
         PathCache path{};
     };
-    /// A thread's part, what has happened there, and room to work in.
+    /// Shard, counters and scratch memory of a thread.
     struct alignas(64) Worker {
         std::uint32_t number;
         Shard shard;
@@ -100,7 +100,7 @@ class InputQueuedNetwork final : public PacketNetwork {
     void queue_by_output();
     void make_worker(Shard shard);
     void step(Worker& worker);
-    /// True while nothing is on its way to, from or in the workers' parts.
+    /// Whether no flits or credits are in flight to, from or in the shards.
     [[nodiscard]] bool is_quiet(std::uint64_t now) const;
     void serve_nodes(Worker& worker);
     void send(Worker& worker, Node node);
@@ -117,22 +117,22 @@ class InputQueuedNetwork final : public PacketNetwork {
         ++credits_[line * vcs_ + credit - 1U];
         credit = 0;
     }
-    /// Several threads may announce something to a router in the same cycle.
+    /// Several threads may mark arrivals at a router in the same cycle.
     void mark_arrival(std::uint32_t router, std::uint64_t arrival) {
         std::atomic_ref(arrivals_.at(arrival)[router]).store(1, std::memory_order_relaxed);
     }
-    /// Whether a slow channel still takes the flit before.
+    /// Whether a slow channel is still busy with the previous flit.
     [[nodiscard]] bool is_busy(std::uint32_t arrival_line, std::uint64_t now) const {
         return paced_ && taken_until_[arrival_line] > now * ChannelTimes::cycle + ChannelTimes::cycle - 1;
     }
-    /// A flit begins its way.
+    /// A flit enters the channel.
     void occupy_channel(std::uint32_t arrival_line, std::uint64_t now) {
         ++carried_[arrival_line];
         if (!paced_) return;
         std::uint64_t& until = taken_until_[arrival_line];
         until = std::max(until, now * ChannelTimes::cycle) + period_[arrival_line];
     }
-    /// The cycle in which a flit that began its way in this one has left.
+    /// The cycle in which a flit that entered in this cycle has left.
     [[nodiscard]] std::uint64_t channel_free_at(std::uint32_t arrival_line, std::uint64_t now) const {
         if (!paced_) return now + 1;
         return (taken_until_[arrival_line] + ChannelTimes::cycle - 1) / ChannelTimes::cycle;
@@ -144,13 +144,13 @@ class InputQueuedNetwork final : public PacketNetwork {
     template <bool in_turns>
     void allocate_switch(Worker& worker, std::uint32_t router);
     void match_switch(Worker& worker, std::uint32_t router);
-    /// How late a packet comes where turns do not count: the least wins.
+    /// Priority without round-robin; the smallest wins.
     [[nodiscard]] std::uint32_t lateness(std::uint64_t now, std::uint32_t router, std::uint32_t packet) {
         if (options_.arbiter == Arbiter::random) return choices_[router].next() >> 1;
         constexpr std::uint64_t oldest = (1U << 31) - 1;
         return static_cast<std::uint32_t>(oldest - std::min(now - packets_[packet].order.made, oldest));
     }
-    /// Virtual channels that hold packets for the output which a packet takes behind its hop.
+    /// Virtual channels with packets for the output that a packet takes after its next hop.
     [[nodiscard]] VcMask queues_for(std::uint32_t packet) const {
         const Hop* const next = packets_.next_hop(packet);
         return next == nullptr ? vc_range(0, vcs_) : queues_of_[fabric_.channel(next->channel).output];
@@ -170,7 +170,7 @@ class InputQueuedNetwork final : public PacketNetwork {
     [[nodiscard]] std::uint32_t place(std::uint32_t number) const {
         return number >= options_.buffer ? number - options_.buffer : number;
     }
-    /// Flits behind a channel for which no credit has come back.
+    /// Flits behind a channel whose credits are outstanding.
     [[nodiscard]] std::uint32_t queued(ChannelId channel) const {
         const std::uint32_t* const credits =
             credits_.data() + std::size_t{credit_line_[channel.value]} * vcs_;
@@ -179,7 +179,7 @@ class InputQueuedNetwork final : public PacketNetwork {
             if (credits[vc] != unlimited_credits) sum += options_.buffer - credits[vc];
         return sum;
     }
-    /// Those of some virtual channels that have as much room as a packet needs to begin.
+    /// The subset of virtual channels with enough credits for a packet to start.
     [[nodiscard]] VcMask with_room(std::size_t credit_line, VcMask some) const {
         VcMask found = 0;
         for (; some != 0; some &= some - 1) {

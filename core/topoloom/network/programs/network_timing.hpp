@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a machine's speeds come to in cycles.
+// Converts latencies and bandwidths of a machine to cycles of the simulator.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace topoloom {
 
-/// What is known of switches and cards beside the machine's own speeds. In seconds, bytes, and bytes per second.
+/// Speeds of switches and NICs that the machine does not describe. In seconds, bytes and bytes per second.
 struct SwitchSpeeds {
     std::optional<double> switch_latency{};  // of each; otherwise a part of the links' latencies
     std::optional<double>
@@ -25,8 +25,8 @@ struct SwitchSpeeds {
     std::optional<double> combining{};  // of a unit that combines; otherwise all that comes into a switch
 };
 
-/// A cycle is what the fastest channel takes for a flit; slower ones take longer. A link's latency counts from switch to switch:
-/// what a switch's steps take is a part of it, unless the switch's own latency is known, which then comes on top.
+/// A cycle is the time per flit of the fastest channel; slower ones take several. Link latencies are from switch to
+/// switch and include the pipeline of a switch, unless the switch latency is known and added.
 struct NetworkTiming {
     double cycle;  // seconds
     std::vector<ChannelTimes> channels;
@@ -35,12 +35,12 @@ struct NetworkTiming {
     CombineOptions combine;
 };
 
-/// Throws Error for a machine without bandwidths, and times that cannot be counted in cycles of its links.
+/// Throws Error for machines without bandwidths, and for times that exceed the range of cycles.
 [[nodiscard]] NetworkTiming compute_network_timing(const Fabric& fabric, const PacketFormat& format,
                                                    SwitchOptions options, const SwitchSpeeds& speeds,
                                                    std::uint32_t units = 1);
 
-/// Bytes that channels and buffers take.
+/// Memory in bytes of channels and buffers.
 [[nodiscard]] std::uint64_t simulation_memory(const Fabric& fabric, const NetworkTiming& times);
 
 }  // namespace topoloom

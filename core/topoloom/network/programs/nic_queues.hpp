@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which message of its ranks the network card of a node sends a packet of next.
+// NIC queues: which message of the ranks of a node sends the next packet.
 #pragma once
 
 #include <cstddef>
@@ -12,25 +12,25 @@
 
 namespace topoloom {
 
-/// Ranks of a node share its card, which takes a packet of each in turn, and of a rank one of each of its open messages.
+/// Ranks of a node share its NIC, which serves ranks round-robin, and the open messages of a rank round-robin.
 class NicQueues {
    public:
-    /// Of a rank.
+    /// Per rank.
     static constexpr std::size_t max_open_messages = 16;
 
     struct Message {
-        std::uint32_t number;  // the caller's own
+        std::uint32_t number;  // defined by the caller
         std::uint64_t ready;   // the cycle from which on its packets can go
         std::uint64_t left;    // bytes
     };
     struct Packet {
         std::uint32_t rank;
         std::uint32_t message;  // its number
-        std::uint64_t left;     // bytes of it, before this packet
-        bool is_last;           // of the message, which is open no more
+        std::uint64_t left;     // bytes of the message before this packet
+        bool is_last;           // of the message, which is then closed
     };
 
-    /// Throws Error for other than one node of the machine for each of the ranks.
+    /// Throws Error unless every rank has a node of the machine.
     NicQueues(std::size_t ranks, std::span<const Node> node_of_rank, std::size_t nodes);
 
     [[nodiscard]] std::size_t rank_count() const { return node_of_.size(); }
@@ -42,10 +42,10 @@ class NicQueues {
         return std::span(by_node_).subspan(nodes_[node.value].first,
                                            nodes_[node.value].end - nodes_[node.value].first);
     }
-    /// Among the ranks of its node.
+    /// Index among the ranks of its node.
     [[nodiscard]] std::uint32_t place(std::uint32_t rank) const { return place_[rank]; }
 
-    /// Whether the rank may open one more.
+    /// Whether the rank may open another message.
     [[nodiscard]] bool has_room(std::uint32_t rank) const {
         return ranks_[rank].open.size() < max_open_messages;
     }
@@ -54,7 +54,7 @@ class NicQueues {
 
     /// The cycle in which the next packet of a node can go; `never`: no message is open.
     [[nodiscard]] std::uint64_t next(Node node) const;
-    /// In this cycle, which is not before next().
+    /// Takes a packet in this cycle, not before next().
     [[nodiscard]] Packet take(Node node, std::uint64_t cycle, std::uint32_t payload);
 
    private:

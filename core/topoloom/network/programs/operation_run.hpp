@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Operations of ranks as a workload: each begins when what it waits for is done.
+// Runs an operation graph as a workload: each operation starts when its dependences are done.
 #pragma once
 
 #include <cstddef>
@@ -24,8 +24,8 @@ namespace topoloom {
 /// other nodes by the card, which has the first of a rank that can go. Memory: a few words for each operation.
 class OperationRun final : public FiniteWorkload {
    public:
-    /// Refers to the graph. A nanosecond of work takes `nanosecond` cycles; of a cycle what one operation does not fill counts for
-    /// the next one of its processor. Throws Error for what Cards and require_packets() refuse, and work of more cycles than
+    /// Keeps a reference to the graph. A nanosecond of work takes `nanosecond` cycles; of a cycle what one operation does not fill counts for
+    /// the next one of its processor. Throws Error for what NicQueues and require_packet_format() reject, and work of more cycles than
     /// can be counted.
     OperationRun(const OperationGraph& graph, std::span<const Node> node_of_rank, std::size_t nodes,
                  const PacketFormat& format, const MessageCycles& costs, double nanosecond);
@@ -48,7 +48,7 @@ class OperationRun final : public FiniteWorkload {
     [[nodiscard]] std::string describe_first_waiting() const override;
 
    private:
-    /// In this order, where several come in the same cycle.
+    /// In order of processing within a cycle.
     enum class EventKind : std::uint8_t { starts, ends, can_begin, can_go, arrives };
 
     struct Event {
@@ -88,7 +88,7 @@ class OperationRun final : public FiniteWorkload {
     }
     [[nodiscard]] Processor& processor_of(const RankOperation& operation);
     void schedule(OperationId id, EventKind kind, std::uint64_t cycle);
-    /// What happens inside a node up to a cycle.
+    /// Processes events of a node up to a cycle.
     void process_until(NodeState& node, std::uint64_t until);
     void process(const Event& event);
     void begin(OperationId id, std::uint64_t cycle);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How messages are cut into packets, and packets into flits.
+// Division of messages into packets, and of packets into flits.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@ struct PacketFormat {
     }
 };
 
-/// Throws Error for packets without flits, or larger than can be counted.
+/// Throws Error for packets that are empty or too large.
 void require_packet_format(const PacketFormat& format);
 
 }  // namespace topoloom

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A program as a workload: ranks on nodes, messages as packets.
+// Runs a program as a workload: ranks on nodes, messages as packets.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace topoloom {
 
-/// What a message costs its ranks, in cycles; a rank handles one message at a time.
+/// Overheads per message in cycles; a rank handles one message at a time.
 struct MessageCycles {
     std::uint64_t send = 0;     // before the first packet of a message can go
     std::uint64_t receive = 0;  // once its last packet has come
@@ -29,7 +29,7 @@ struct MessageCycles {
 /// words for each rank, and its messages of one step.
 class ProgramRun final : public FiniteWorkload {
    public:
-    /// Refers to the program. Throws Error for what Cards and require_packets() refuse.
+    /// Keeps a reference to the program. Throws Error for what NicQueues and require_packet_format() reject.
     ProgramRun(const Program& program, std::span<const Node> node_of_rank, std::size_t nodes,
                const PacketFormat& format, const MessageCycles& costs);
 
@@ -51,7 +51,7 @@ class ProgramRun final : public FiniteWorkload {
     [[nodiscard]] std::string describe_first_waiting() const override;
 
    private:
-    /// What has come of a step that the rank has not begun.
+    /// Packets that arrived before the rank started the step.
     struct Early {
         std::uint64_t step;
         std::uint64_t packets;

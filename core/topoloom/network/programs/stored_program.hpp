@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Programs whose messages are listed: phases of a pattern, what was recorded.
+// Programs with explicit message lists: phases of a pattern, or recordings.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,10 @@ struct StepMessage {
     Bytes bytes;
 };
 
-/// In a step a rank sends in the order of the list.
+/// Within a step, a rank sends in list order.
 class StoredProgram final : public Program {
    public:
-    /// Throws Error for ranks that there are not, and a message with less than no bytes.
+    /// Throws Error for ranks out of range and negative sizes.
     StoredProgram(std::size_t ranks, std::span<const StepMessage> messages);
 
     [[nodiscard]] std::size_t rank_count() const override { return sends_.first.size() - 1; }

@@ -12,15 +12,16 @@
 
 namespace topoloom {
 
-/// A detour goes minimally to a group that is drawn, up to the router where it comes in, and minimally on.
+/// A detour goes minimally to a random group, up to the router where it enters, and then minimally to its
+/// destination.
 class Detours {
    public:
-    /// Refers to the fabric. Throws Error for machines without groups.
+    /// Keeps a reference to the fabric. Throws Error for machines without groups.
     explicit Detours(const Fabric& fabric);
 
     /// Whether there is another group between those of these nodes.
     [[nodiscard]] bool has(Node from, Node to) const { return groups_ > 2 && group(from) != group(to); }
-    /// A node in the drawn group, towards which the detour begins.
+    /// Draws a group; returns a node in it, towards which the detour starts.
     [[nodiscard]] Node draw(Node from, Node to, Rng& rng) const;
     /// Whether a channel leads into the group of a node.
     [[nodiscard]] bool enters(ChannelId channel, Node node) const {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which channels lead on along shortest routes, from any router to any node.
+// Next hops on shortest routes from any router to any node.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +12,10 @@
 
 namespace topoloom {
 
-/// Distances from all routers to all sets of routers that a node leaves the network by.
+/// Distances from all routers to the sets of routers by which nodes leave the network.
 class MinimalNextHops {
    public:
-    /// Refers to the fabric. Throws Error where distances would take more than a gibibyte.
+    /// Keeps a reference to the fabric. Throws Error where distances would take more than a gibibyte.
     explicit MinimalNextHops(const Fabric& fabric);
 
     [[nodiscard]] const NodeChannels& node_channels() const { return node_channels_; }
@@ -39,7 +39,7 @@ class MinimalNextHops {
                 visit(next);
         }
     }
-    /// All that packets may take on such routes, wherever they come from.
+    /// All turns of such routes.
     [[nodiscard]] Turns turns() const;
     [[nodiscard]] std::uint32_t longest() const { return longest_; }
 

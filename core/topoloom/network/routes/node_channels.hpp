@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// By which channels nodes send and receive.
+// Injection and ejection channels of nodes.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace topoloom {
 
-/// Channels from nodes to routers, and back. A node has several where it is attached to several routers.
+/// Channels from nodes to routers and back. A node attached to several routers has several.
 struct NodeChannels {
     explicit NodeChannels(const Fabric& fabric);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Packets on their way, in memory that several threads share.
+// A pool of packets in flight, shared by threads.
 #pragma once
 
 #include <algorithm>
@@ -18,11 +18,11 @@
 
 namespace topoloom {
 
-/// Packets with their paths. Numbers are used again by the shard that made them; they say nothing of the packets. A packet
-/// is used by one shard at a time.
+/// Packets with their paths. The shard that made a packet reuses its number; numbers carry no meaning. One shard uses
+/// a packet at a time.
 class PacketPool {
    public:
-    /// Whether a packet has a path; without one it chooses at each router, where it may have found a path to escape by.
+    /// Whether a packet has a path, or chooses adaptively at each router, possibly with an escape path.
     enum class Way : std::uint8_t { planned, open, may_escape };
     struct Packet {
         PacketRequest order;
@@ -48,20 +48,20 @@ class PacketPool {
         std::ranges::copy(path, hops(packet));
         return packet;
     }
-    /// Gives a packet another path, at whose first hop it is.
+    /// Replaces the path of a packet, which is at its first hop.
     void plan(std::uint32_t packet, std::span<const Hop> path) {
         std::ranges::copy(path, hops(packet));
         (*this)[packet].hop = 0;
         (*this)[packet].hops = static_cast<std::uint16_t>(path.size());
     }
-    /// By any shard; another one gets it back at its next but one collect().
+    /// Frees a packet from any shard. Its maker gets it back at its second next collect().
     void free(std::size_t shard, std::uint32_t packet) {
         FreeList& free_list = free_lists_[shard];
         const std::size_t maker = chunks_[packet / chunk_size]->maker;
         (maker == shard ? free_list.unused : free_list.returned[free_list.turn][maker]).push_back(packet);
     }
-    /// Takes back what others have freed before their last collect(); all shards call this in the same cycles, between
-    /// which they wait for each other.
+    /// Reclaims packets that other shards freed before their last collect(). All shards call this in the same
+    /// cycles, between barriers.
     void collect(std::size_t shard) {
         FreeList& own = free_lists_[shard];
         const std::size_t before = own.turn;
@@ -79,14 +79,14 @@ class PacketPool {
     [[nodiscard]] const Packet& operator[](std::uint32_t packet) const {
         return chunks_[packet / chunk_size]->packets[packet % chunk_size];
     }
-    /// The hop that the head takes next, or has taken last.
+    /// The current hop of the head.
     [[nodiscard]] const Hop& hop(std::uint32_t packet) const { return hops(packet)[(*this)[packet].hop]; }
-    /// The one behind that; null: it leads to a node.
+    /// The hop after that; null if it leads to a node.
     [[nodiscard]] const Hop* next_hop(std::uint32_t packet) const {
         const Packet& one = (*this)[packet];
         return one.hop + 1 < one.hops ? hops(packet) + one.hop + 1 : nullptr;
     }
-    /// Goes on to the next hop.
+    /// Advances to the next hop.
     const Hop& step(std::uint32_t packet) { return hops(packet)[++(*this)[packet].hop]; }
 
    private:
@@ -96,7 +96,7 @@ class PacketPool {
         std::array<Packet, chunk_size> packets{};
         std::vector<Hop> hops;  // [packet][hop]
     };
-    /// Of a shard. A cache line of its own.
+    /// Free list of a shard, on its own cache line.
     struct alignas(64) FreeList {
         std::vector<std::uint32_t> unused;
         /// [turn][maker]: freed here. One turn is filled while makers empty the other.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Few pairs of nodes whose routes show what the routes of all pairs do.
+// Node pairs whose routes represent the routes of all pairs.
 #pragma once
 
 #include <functional>

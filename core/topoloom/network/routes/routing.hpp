@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// By what packets choose among the routes that there are.
+// Routing algorithms.
 #pragma once
 
 #include <array>
@@ -26,7 +26,7 @@ inline constexpr std::array<Kind, 4> routings{{
     return parse_kind<Routing>("routing", name, routings);
 }
 
-/// What a machine's own routing is: another one where it says that messages take detours, or choose by the load.
+/// Resolves the machine's own routing: a named one if it takes detours or adapts to load.
 [[nodiscard]] Routing own_routing(const Machine& machine);
 
 }  // namespace topoloom

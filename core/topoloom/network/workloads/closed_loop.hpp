@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Nodes that wait for replies.
+// Closed-loop workload: nodes limit outstanding packets and wait for replies.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace topoloom {
 /// receiver replies at once, before its own packets.
 class ClosedLoop final : public LoadSource {
    public:
-    /// `load`: flits that each sending node makes per cycle, without replies. Refers to the traffic. Throws Error for what a
+    /// `load`: flits that each sending node makes per cycle, without replies. Keeps a reference to the traffic. Throws Error for what a
     /// Source refuses, and nodes or windows that cannot be counted.
     ClosedLoop(const TrafficPattern& traffic, std::size_t nodes, std::uint32_t packet, double load,
                std::uint64_t seed, const Injection& injection);

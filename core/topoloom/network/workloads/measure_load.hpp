@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How long packets take under a load: warm-up found, mean with its confidence, percentiles.
+// Measures latency and throughput under load: warm-up detection, confidence interval, percentiles.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace topoloom {
 
-/// What is in use while a batch of cycles is measured.
+/// Utilization during a batch of cycles.
 struct LoadSample {
     std::uint64_t cycle = 0;  // the last one
     double accepted = 0;      // flits per sending node and cycle
@@ -21,7 +21,7 @@ struct LoadSample {
     double buffer_fill = 0;   // share of all buffers, in the last cycle; 0: not known
 };
 
-/// What a network does under a load. Cycles count from when a packet was made until all of it has been received.
+/// Result of a load measurement. Cycles count from creation of a packet to arrival of its tail.
 struct LoadMeasure {
     double offered = 0;       // flits per sending node and cycle
     double accepted = 0;      // that nodes received, each copy of a multicast as its part
@@ -44,13 +44,13 @@ struct LoadMeasure {
     [[nodiscard]] double fairness() const;
 };
 
-/// Packets wait for each other in a circle, and are named.
+/// A deadlock; the message names its packets.
 class Stalled : public Error {
    public:
     using Error::Error;
 };
 
-/// How exactly, and for how long at most.
+/// Precision and limit of a measurement.
 struct LoadLimits {
     double precision = 0.01;  // of the half-width, relative to the mean
     std::uint64_t max_cycles = 400000;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Nodes that multicast at random, by switches or packet by packet.
+// Random multicasts, copied by switches or by the sending NIC.
 #pragma once
 
 #include <cstddef>
@@ -40,7 +40,7 @@ struct MulticastSets {
 /// each receiver in turn.
 class MulticastLoad final : public LoadSource {
    public:
-    /// `load`: flits that each sender makes per cycle. Refers to the sets. Throws Error for what a Source refuses, and a closed
+    /// `load`: flits that each sender makes per cycle. Keeps a reference to the sets. Throws Error for what a Source refuses, and a closed
     /// loop.
     MulticastLoad(const MulticastSets& sets, std::size_t nodes, std::uint32_t packet, double load,
                   std::uint64_t seed, const Injection& injection = Injection{});
@@ -54,7 +54,7 @@ class MulticastLoad final : public LoadSource {
     [[nodiscard]] PacketRequest take(Node node, std::uint64_t cycle) override;
 
    private:
-    /// What a card that copies has begun.
+    /// A multicast that the NIC is copying.
     struct Begun {
         std::size_t set = 0;
         std::size_t left = 0;  // members

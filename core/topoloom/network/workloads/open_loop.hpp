@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Nodes that make packets at random, whether or not the network takes them.
+// Open-loop workload: nodes make packets at random, regardless of backpressure.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace topoloom {
 /// Each node that the pattern lets send makes packets of the same length at the same mean rate.
 class OpenLoop final : public LoadSource {
    public:
-    /// `load`: flits that each sending node makes per cycle. Refers to the traffic. Throws Error for what a Source
+    /// `load`: flits that each sending node makes per cycle. Keeps a reference to the traffic. Throws Error for what a Source
     /// refuses.
     OpenLoop(const TrafficPattern& traffic, std::size_t nodes, std::uint32_t packet, double load,
              std::uint64_t seed, const Injection& injection = Injection{});

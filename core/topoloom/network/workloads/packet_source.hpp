@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// When nodes make packets: each in its own random stream, whatever threads there are.
+// Random packet creation times, with one random stream per node for reproducibility.
 #pragma once
 
 #include <cmath>
