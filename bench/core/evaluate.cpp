@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Judging a million ranks with 26 neighbors each on a 100x100x100 torus, beside the time to read the graph once.
+// Evaluation of a million ranks with 26 neighbors each on a 100x100x100 torus, compared with reading the graph once.
 #include <numeric>
 
 #include <benchmark/benchmark.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How all cores are used: fixed chunks of work, so that results do not depend on the number of threads.
+// Parallel loops over fixed chunks, so that results do not depend on the number of threads.
 #pragma once
 
 #include <algorithm>

@@ -39,7 +39,7 @@ struct Port {
     friend auto operator<=>(const Port&, const Port&) = default;
 };
 
-/// Of the vertices that ranks can sit at: how many fit, and the bandwidth of all links from and to there.
+/// Rank capacity and total link bandwidth of vertices.
 std::vector<Port> ports(const NetworkGraph& graph) {
     std::vector<Port> found;
     for (std::uint32_t v = 0; v < graph.vertex_count(); ++v) {
@@ -57,7 +57,7 @@ std::vector<Port> ports(const NetworkGraph& graph) {
     return found;
 }
 
-/// Whether the routes between nodes of the allocation do not depend on the load, nor are too many to look at.
+/// Whether routes are independent of load and few enough to enumerate.
 bool routes_are_known(const NetworkView& network, const Allocation& allocation) {
     constexpr double max_visits = 5e7;
     const auto nodes = static_cast<double>(allocation.nodes().size());
@@ -86,7 +86,7 @@ double usable_bandwidth(const NetworkView& network, const Allocation& allocation
     return sum;
 }
 
-/// The same network, whose distances are hops: not those that a tree states, nor any inside nodes.
+/// The same network with hop distances, without stated tree distances and levels inside nodes.
 Machine hop_machine(const Machine& machine) {
     AnyTopology topology = machine.topology();
     if (const auto* tree = std::get_if<Tree>(&topology)) {

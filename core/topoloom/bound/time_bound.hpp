@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A lower bound on the predicted time (PhaseTime): the sum of the minima of its parts.
+// A lower bound on the predicted time (PhaseTime): each of its parts at its minimum.
 #pragma once
 
 #include <span>

@@ -20,7 +20,7 @@ namespace topoloom {
 
 namespace {
 
-/// What one worker has seen, on cache lines of its own.
+/// Accumulators of a worker, on their own cache lines.
 struct alignas(128) Tally {
     std::int64_t hop_bytes = 0;
     std::int64_t message_hops = 0;

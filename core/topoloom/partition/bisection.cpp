@@ -235,7 +235,7 @@ class Split {
     std::uint64_t work_ = 0;
 };
 
-/// What is the same for all levels.
+/// Data common to all levels.
 struct Means {
     const BisectionOptions& options;
     Meter* clock;

@@ -15,7 +15,7 @@
 
 namespace topoloom {
 
-/// What one rank sends to one peer, per iteration.
+/// Traffic from a rank to a peer, per iteration.
 struct Edge {
     Rank peer;
     Bytes bytes;
@@ -34,7 +34,7 @@ struct CommRows {
 };
 
 /// A directed, weighted communication graph in compressed sparse rows: the edges of rank u are
-/// [first[u], first[u+1]), ascending by peer, one per peer. Messages of a rank to itself are kept apart,
+/// [first[u], first[u+1]), ascending by peer, one per peer. Self-messages are stored separately,
 /// since no placement changes what they cost. Built once, then only read; 20 bytes per edge.
 class CommGraph {
    public:

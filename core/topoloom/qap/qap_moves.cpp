@@ -170,7 +170,7 @@ void QapMoves<T>::store_exchanges(std::uint32_t r, const std::vector<T>& with) {
     for (std::size_t u = r + 1; u < order_; ++u) delta_[offset_[u] + r] = with[u];
 }
 
-/// The same in general: from the costs of r and s anywhere, and of any item where r and s will be.
+/// The asymmetric case: from the costs of r and s anywhere, and of any item at the new locations of r and s.
 template <class T>
 void QapMoves<T>::rows_asymmetric(std::uint32_t r, std::uint32_t s) {
     const T of_move = delta(r, s);
@@ -197,7 +197,7 @@ void QapMoves<T>::rows_asymmetric(std::uint32_t r, std::uint32_t s) {
     std::swap(p_[r], p_[s]);
 }
 
-/// All exchanges with v of the assignment as it stands; here_ is right but for v.
+/// All exchanges with v in the current assignment; here_ is valid except for v.
 template <class T>
 void QapMoves<T>::exchanges_after(std::uint32_t v, std::vector<T>& with) {
     const std::size_t stride = tables_.stride;

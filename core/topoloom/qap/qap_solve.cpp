@@ -23,7 +23,7 @@ constexpr std::array<std::uint64_t, qap_searches> patience_if_dominated{2, 2, 3,
 constexpr double dominated = 2;  // flow dominance from which the latter hold
 /// Pools given up, the best members of which make the next one.
 constexpr std::size_t champions_of_a_pool = 5;
-/// Of each search; the first rounds are short, so that small budgets are kept to.
+/// Iterations per search; the first rounds are short to respect small budgets.
 constexpr std::uint64_t min_work_per_round = std::uint64_t{1} << 12;
 constexpr std::uint64_t max_work_per_round = std::uint64_t{1} << 21;
 
@@ -65,7 +65,7 @@ class Memetic {
 
     QapResult run(Meter& meter) {
         const std::uint64_t pairs = qap_.order() * (qap_.order() - 1) / 2;
-        // Of an iteration, including what is not a loop over pairs.
+        // Cost of an iteration, including work outside of the pair loops.
         const std::uint64_t cost = pairs + 16 * qap_.order();
         std::uint64_t left = options_.iterations;
         std::uint64_t work = min_work_per_round;
@@ -98,7 +98,7 @@ class Memetic {
         }
     };
 
-    /// Where a search begins that has no parents.
+    /// Start of a search without parents.
     [[nodiscard]] Permutation fresh() {
         return home_.empty() ? random_assignment(qap_.order(), rng_)
                              : perturb(home_, 2 + qap_.order() / 4, rng_);
@@ -117,7 +117,7 @@ class Memetic {
         search.next = pool_.is_full() ? pool_.make_child(rng_) : fresh();
     }
 
-    /// Gives up a pool that no longer improves, with all searches that stem from it: or they would bring it back.
+    /// Discards a stagnant pool and all searches that stem from it, which would restore it.
     void renew() {
         champions_.push_back(pool_.members().front());
         pool_.clear();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Values that are made when first asked for.
+// Lazy values.
 #include "topoloom/base/lazy.hpp"
 
 #include <doctest.h>

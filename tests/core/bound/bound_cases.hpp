@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Random patterns on random parts of machines of every kind, and the best of all placements where they are few.
+// Random patterns on random allocations of all machines, and exhaustive optima of small ones.
 #pragma once
 
 #include <doctest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lower bounds on congestion: no placement is better, and for matching patterns none needs to be worse.
+// Congestion bounds: valid for all placements, and tight for matching patterns.
 #include <bit>
 #include <limits>
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The least congestion against all placements.
+// Minimum congestion against enumeration.
 #include <limits>
 #include <string>
 

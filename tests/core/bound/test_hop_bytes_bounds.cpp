@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lower bounds on hop-bytes: no placement is better, and for matching patterns none needs to be worse.
+// Hop-bytes bounds: valid for all placements, and tight for matching patterns.
 #include <string>
 
 #include "bound/bound_cases.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Random changes of a placement under loads that follow it, and what the loads should be then.
+// Random changes of a placement with incremental loads, and reference loads.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 #include "topoloom/metric/route_loads.hpp"
 #include "topoloom/pattern/comm_graph.hpp"
 
-/// Of all messages over minimal routes, in no hurry.
+/// Reference link loads of all messages over minimal routes.
 inline std::vector<double> slow_loads(const topoloom::CommGraph& graph, const topoloom::Machine& machine,
                                       std::span<const topoloom::Slot> slots) {
     using namespace topoloom;

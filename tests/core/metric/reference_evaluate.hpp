@@ -18,7 +18,7 @@ struct SlowMessage {
     std::int64_t messages;
 };
 
-/// What every ordered pair of different ranks exchanges, with the pairs that exchange nothing.
+/// Traffic of every ordered pair of different ranks, including pairs without any.
 inline std::vector<SlowMessage> all_pairs(const topoloom::CommGraph& graph) {
     using namespace topoloom;
     std::vector<SlowMessage> pairs;

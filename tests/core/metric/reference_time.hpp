@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The slow twins of loads on links and nodes, and of the time of a phase: from their definitions, message by message.
+// References for link and node loads and for phase times, computed message by message.
 #pragma once
 
 #include <algorithm>

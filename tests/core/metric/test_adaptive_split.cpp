@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The split of adaptive routing: the best there is, by hand, by search, and on dragonflies as the closed form says.
+// The adaptive split is optimal: by hand, by search, and by the closed form on dragonflies.
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Measurements of placements: against their definitions, against hand counts, on any number of threads.
+// Evaluations against their definitions and hand counts, for any number of threads.
 #include <algorithm>
 #include <array>
 #include <cmath>

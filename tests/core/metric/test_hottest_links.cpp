@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The hottest links by name, and who loads them.
+// The hottest links and their contributors.
 #include <algorithm>
 #include <array>
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Loads under changes: whatever happened before, they are those of the placement that is there now, bit for bit.
+// Incremental link loads equal those of the current placement bit for bit.
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Objectives under changes: each is what its definition says of the placement that is there now.
+// Incremental objectives equal their definitions on the current placement.
 #include <algorithm>
 #include <array>
 #include <cmath>

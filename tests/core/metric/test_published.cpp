@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Numbers that others have published must come out.
+// Reproduces published numbers.
 #include <algorithm>
 #include <array>
 #include <bit>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Networks of switches in configurations that are drawn, which send until all has come.
+// Randomly configured switch networks, run until all packets have arrived.
 #pragma once
 
 #include <cstdint>

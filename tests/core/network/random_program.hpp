@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ranks on nodes of small machines, and collectives that are drawn for them.
+// Random collectives on nodes of small machines.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ inline std::vector<Node> in_order(std::size_t ranks, std::uint32_t per_node = 1)
     return nodes;
 }
 
-/// What a packet takes that meets nobody: it comes in, and crosses routers one by one.
+/// Latency of a packet without contention: injection, then router by router.
 inline std::uint64_t alone(std::uint64_t routers, std::uint64_t flits, const SwitchOptions& options = {}) {
     return options.channel + routers * (options.routing + 1 + options.crossing + options.channel) + flits - 1;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Choices that depend on each other, against all there are.
+// Binary labeling against enumeration.
 #include <doctest.h>
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The exact search against all placements, and on problems whose optimum is known.
+// Branch and bound against enumeration and known optima.
 
 #include "bound/bound_cases.hpp"
 #include "topoloom/base/error.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The QAP solver and GRASP: optimal on what can be enumerated, the same for any number of threads, never worse.
+// QAP search and GRASP: optimal where enumeration is possible, independent of threads, never worse.
 #include <doctest.h>
 
 #include <algorithm>

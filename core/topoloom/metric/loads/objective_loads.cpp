@@ -10,7 +10,7 @@ namespace topoloom {
 
 namespace {
 
-/// Where all pairs need equally many.
+/// Used if all pairs need the same number of rounds.
 double round_count(const CommGraph& graph) {
     std::int64_t most = 1;
     for (const std::int64_t messages : graph.all_messages()) most = std::max(most, messages);
@@ -45,7 +45,7 @@ void ObjectiveLoads::add_rounds(const Machine& machine, const CommGraph& phase,
     };
     const std::vector<CommGraph>& rounds = rounds_.emplace_back(split_rounds(phase));
     if (rounds.empty()) return add(phase, objective_.background);
-    // What others send meanwhile comes in equal parts.
+    // Background traffic is divided equally among rounds.
     double all = 0;
     for (const CommGraph& graph : rounds) all += round_count(graph);
     for (const CommGraph& graph : rounds) {

@@ -10,7 +10,7 @@ namespace topoloom {
 
 namespace {
 
-/// Of one message, in seconds.
+/// Seconds of one message.
 struct Passage {
     double latency;
     double transfer;  // at the narrowest point

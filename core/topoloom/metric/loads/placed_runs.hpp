@@ -57,7 +57,7 @@ class PlacedRuns {
     virtual void swap(Rank u, Rank v) = 0;
     /// Of the messages of u and v, each once.
     [[nodiscard]] virtual std::int64_t hop_bytes(Rank u, Rank v) const = 0;
-    /// Adds the runs of a message, of amounts times `sign`.
+    /// Appends the runs of a message with amounts times `sign`.
     virtual void append_runs(Rank end, const RankMessage& message, double sign,
                              RunJournal& journal) const = 0;
     /// Of the messages of u and v, each once.

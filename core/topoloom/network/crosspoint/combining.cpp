@@ -23,7 +23,7 @@ std::uint32_t CrosspointNetwork::combiner_for(const TreeVertex& vertex, const St
                                      : vertex.combiners[stored.combiner].above;
 }
 
-/// Whether its operation has a place in the table.
+/// Whether its operation fits in the table.
 bool CrosspointNetwork::can_combine(const Stored& stored) const {
     const TreeVertex& vertex = trees_.vertices()[stored.vertex];
     const Combiner& taker = vertex.combiners[combiner_for(vertex, stored)];

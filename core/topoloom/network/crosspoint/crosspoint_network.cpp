@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a network of crosspoint switches is set up, and how it goes from event to event.
+// Setup and event loop of the crosspoint network.
 #include "topoloom/network/crosspoint/crosspoint_network.hpp"
 
 #include <string>
@@ -49,7 +49,7 @@ std::size_t most_packets(const Fabric& fabric, const GroupTrees& trees, const Sw
     return windows * room + fabric.channel_count() * (delay + std::size_t{2}) + fabric.node_count();
 }
 
-/// Whether multicasts may take the buffers of other packets.
+/// Whether multicasts may share the buffers of other packets.
 bool can_share(const Paths& paths, const GroupTrees& trees, std::span<const SwitchGroup> groups) {
     const auto is_multicast = [](const SwitchGroup& group) {
         return group.collective == SwitchCollective::multicast;

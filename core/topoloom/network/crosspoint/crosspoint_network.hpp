@@ -102,7 +102,7 @@ class CrosspointNetwork final : public PacketNetwork {
         bool is_awake = false;          // it is to look for what to send in this cycle
         std::uint64_t woken = 0;        // the cycle in which it will look again, as it is busy until then
     };
-    /// Of a router.
+    /// Ports of a router.
     struct Ports {
         std::uint32_t lanes = 0;  // virtual channels, then groups with windows of their own
         std::uint32_t units = 0;
@@ -273,7 +273,7 @@ class CrosspointNetwork final : public PacketNetwork {
     Paths::Workspace path_;
     const Queued queued_ = [this](ChannelId channel) { return queued(channel); };
     Calendar<Event> calendar_;
-    /// Of nodes that have nothing to send before: (cycle, node). Those that are woken earlier than they thought are there twice.
+    /// Wake-up times (cycle, node) of idle nodes. Nodes woken early appear twice.
     std::priority_queue<std::pair<std::uint64_t, std::uint32_t>,
                         std::vector<std::pair<std::uint64_t, std::uint32_t>>, std::greater<>>
         later_;

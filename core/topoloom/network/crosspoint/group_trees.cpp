@@ -123,7 +123,7 @@ class GroupTrees::Builder {
         if (trees_.vertices_.size() > first_ && !vertex_of_.contains(router)) return;
         add_member(member, fabric_.exit(member), fabric_.entry(member));
     }
-    /// Of the tree: the last vertex when all that lead to one other only are taken away, time and again.
+    /// The center of the tree: the last vertex after repeated removal of leaves.
     [[nodiscard]] std::uint32_t middle() const {
         const std::size_t count = trees_.vertices_.size() - first_;
         std::vector<std::uint32_t> others(count), ends;

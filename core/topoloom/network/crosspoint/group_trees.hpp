@@ -25,8 +25,8 @@ struct TreeBranch {
     std::uint64_t combined = 0;       // packets from here so far
 };
 
-/// What a unit knows of the operations of a group. Operations are combined in their order; as many as a window has packets
-/// may be incomplete.
+/// State of a combining unit for a group. Operations are combined in order; at most a window of them may be
+/// incomplete.
 struct Combiner {
     struct Operation {
         std::uint32_t there = 0;  // parts that have come

@@ -10,13 +10,13 @@ void CrosspointNetwork::enqueue_at_input(std::uint32_t packet) {
     line.last = packet;
 }
 
-/// Whether it is the first, and its input is not sending, or began with other copies of it in this cycle.
+/// Whether the packet is first and its input is idle or started sending copies of it in this cycle.
 bool CrosspointNetwork::is_at_front(std::uint32_t packet) {
     const Line& line = line_of(stored_[packet]);
     return line.first == packet && (!is_busy(line.taken_until) || line.begun == now_);
 }
 
-/// Whether all outputs that it goes to are free.
+/// Whether all its outputs are free.
 bool CrosspointNetwork::can_send_all(std::uint32_t packet) {
     const Stored& stored = stored_[packet];
     const auto is_free = [&](ChannelId channel, std::uint32_t branch) {

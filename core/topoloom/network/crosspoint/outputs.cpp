@@ -131,7 +131,8 @@ bool CrosspointNetwork::has_room(const Copy& copy, ChannelId channel) const {
     return fabric_.channel(channel).is_exit() || window_for(copy, channel) != no_index;
 }
 
-/// That of the packet's group, or of the virtual channel with the most room among those that it may take; none: there is no room.
+/// The window of the packet's group, or of the allowed virtual channel with the most credits; none if there is no
+/// space.
 std::uint32_t CrosspointNetwork::window_for(const Copy& copy, ChannelId channel) const {
     const Stored& stored = stored_[copy.packet];
     if (stored.vertex == no_index) {

@@ -8,7 +8,7 @@
 
 namespace topoloom {
 
-/// Says what each packet that waits asks for.
+/// Chooses the requested output of each waiting packet.
 void InputQueuedNetwork::choose_outputs(Worker& worker, std::uint32_t router) {
     std::ranges::fill(worker.chosen_counts, 0);
     for (std::uint32_t input = fabric_.first_input(router); input < fabric_.first_input(router + 1); ++input)

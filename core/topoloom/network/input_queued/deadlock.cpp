@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Who waits for whom.
+// Deadlock detection: the wait-for graph of packets.
 #include <algorithm>
 #include <bit>
 #include <string>

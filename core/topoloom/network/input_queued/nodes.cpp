@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What nodes send and receive, and what is known of that.
+// Injection and reception at nodes, and their statistics.
 #include <algorithm>
 #include <utility>
 

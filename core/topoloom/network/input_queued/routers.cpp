@@ -14,7 +14,7 @@ namespace topoloom {
 
 namespace {
 
-/// How often it is looked whether nothing is on its way, so that cycles can be left out; less often where threads are started.
+/// Interval of checks for idle cycles that can be skipped; longer with several threads.
 constexpr std::uint64_t cycles_between_looks = 64;
 constexpr std::uint64_t cycles_between_starts = 4096;
 
@@ -372,7 +372,7 @@ void InputQueuedNetwork::allocate_switch(Worker& worker, std::uint32_t router) {
     for (const std::uint32_t output : worker.asked) worker.grants[output] = {};
 }
 
-/// Of each input's queues for an output, the one whose turn it is asks.
+/// Each input requests an output for the queue selected by its round-robin pointer.
 void InputQueuedNetwork::match_switch(Worker& worker, std::uint32_t router) {
     const std::uint32_t first = fabric_.first_input(router), first_output = fabric_.first_output(router);
     const std::uint32_t count = fabric_.first_input(router + 1) - first;

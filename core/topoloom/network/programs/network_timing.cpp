@@ -59,8 +59,8 @@ std::uint32_t most_inputs(const Fabric& fabric) {
     return static_cast<std::uint32_t>(most);
 }
 
-/// As much as comes until the credit for a flit is back, and a packet; of crosspoints, which give back whole packets, that many
-/// of them.
+/// Buffer size: what arrives during the credit round trip, plus a packet; for crosspoints in whole packets, as they
+/// return credits for whole packets.
 std::uint32_t full_speed_buffer(const std::vector<ChannelTimes>& channels, std::uint32_t steps,
                                 std::uint32_t packet, bool whole) {
     std::uint32_t most = 0;

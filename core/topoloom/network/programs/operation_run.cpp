@@ -113,7 +113,7 @@ void OperationRun::process(const Event& event) {
     }
 }
 
-/// Those that waited for its start, or its end.
+/// Releases operations that waited for its start or end.
 void OperationRun::release_dependents(OperationId id, bool on_start, std::uint64_t cycle) {
     for (const OperationGraph::Dependent& dependent : graph_.dependents(id))
         if (dependent.on_start == on_start && --states_[dependent.operation.value].waits == 0)

@@ -20,7 +20,7 @@ struct PacketFormat {
         return std::max<std::uint64_t>(1,
                                        (static_cast<std::uint64_t>(message.value) + payload - 1) / payload);
     }
-    /// Of a packet that carries the first of the bytes that are left.
+    /// Flits of a packet that carries the first of the remaining bytes.
     [[nodiscard]] std::uint32_t flits(std::uint64_t left) const {
         const auto bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(left, payload)) + header;
         return std::max((bytes + flit - 1) / flit, 1U);

@@ -12,7 +12,7 @@ namespace topoloom {
 
 namespace {
 
-/// What a packet says of its message: the receiver's place on its node, the step, and whether it is the last packet.
+/// Label of a packet: the receiver's index on its node, the step, and whether it is the last of its message.
 struct Label {
     static constexpr unsigned place_bits = 20;
     static constexpr std::uint64_t most_places = std::uint64_t{1} << place_bits;
@@ -62,7 +62,7 @@ ProgramRun::ProgramRun(const Program& program, std::span<const Node> node_of_ran
     }
 }
 
-/// Goes on with all ranks of a node that have done their steps. What one does may end the step of another.
+/// Advances all ranks of a node that finished their steps. One may complete the step of another.
 void ProgramRun::begin_steps(NodeState& node) {
     while (!node.advancing.empty()) {
         const std::uint32_t rank = node.advancing.back();
@@ -98,7 +98,7 @@ bool ProgramRun::begin_step(NodeState& node, std::uint32_t rank) {
     return is_step_complete(rank);
 }
 
-/// Goes on with the messages of a rank that have to go over the network.
+/// Opens further inter-node messages of a rank.
 void ProgramRun::open_messages(NodeState& node, std::uint32_t rank) {
     RankState& state = ranks_[rank];
     for (; state.opened < state.sends.size() && nics_.has_room(rank); ++state.opened) {

@@ -31,7 +31,7 @@ class PacketPool {
         Way way = Way::planned;
     };
 
-    /// For `most` packets at a time.
+    /// Holds up to `most` packets at a time.
     PacketPool(std::size_t longest_path, std::size_t most, std::size_t shards)
         : longest_(longest_path), free_lists_(shards), chunks_(most / chunk_size + shards + 1) {
         for (FreeList& free_list : free_lists_)

@@ -60,7 +60,7 @@ class Paths {
     [[nodiscard]] std::uint32_t class_count() const { return class_count_; }
     /// Throws Error where there are fewer virtual channels than classes.
     void require_classes(std::uint32_t vcs) const;
-    /// All that packets may take.
+    /// All turns that packets may take.
     [[nodiscard]] Turns turns() const { return steps_ ? steps_->turns() : find_turns({}); }
     /// The most channels on a path.
     [[nodiscard]] std::size_t longest() const { return longest_; }

@@ -7,7 +7,7 @@ namespace topoloom {
 
 namespace {
 
-/// What the `message` of a packet says: its sender, who gets the reply, or that it is a reply.
+/// Encodes in `message` the sender, which gets the reply, or marks a reply.
 constexpr std::uint64_t is_reply = std::uint64_t{1} << 32;
 
 }  // namespace
@@ -60,7 +60,7 @@ void ClosedLoop::receive(Node node, const PacketRequest& order, std::uint64_t cy
         if (sender.open-- == window_) sender.since = cycle;
         return;
     }
-    // Those that were sent make room, so that a node that never catches up keeps no more than wait.
+    // Drops sent packets, so that a node that never catches up stores only waiting ones.
     if (sender.first > 64 && sender.first * 2 > sender.replies.size()) {
         sender.replies.erase(sender.replies.begin(),
                              sender.replies.begin() + static_cast<std::ptrdiff_t>(sender.first));

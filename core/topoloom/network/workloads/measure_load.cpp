@@ -33,7 +33,7 @@ double squares(std::span<const double> values) {
     return sum;
 }
 
-/// How many of the first values MSER leaves out.
+/// Number of initial values that MSER discards.
 std::size_t truncation(const std::vector<double>& values) {
     std::size_t best = 0;
     double least = std::numeric_limits<double>::infinity();
@@ -103,7 +103,7 @@ class LoadRun {
         lags_ = lags();
         since_ = network_.cycle();
     }
-    /// Whether they do: on average, or one that hardly gets in.
+    /// Whether nodes fall behind: on average, or one of them.
     [[nodiscard]] bool is_saturated() const {
         const std::vector<std::uint64_t> lags = this->lags();
         const auto cycles = static_cast<double>(network_.cycle() - since_);
@@ -155,7 +155,7 @@ LoadSample sample(const PacketNetwork& network, const Received& received, std::u
                 usage.room == 0 ? 0 : static_cast<double>(usage.stored) / static_cast<double>(usage.room)};
 }
 
-/// What has been counted in all, per cycle.
+/// Totals per cycle.
 void set_counts(LoadMeasure& measure, const Received& all, const LoadSource& senders) {
     measure.by_latency = all.by_latency;
     while (!measure.by_latency.empty() && measure.by_latency.back() == 0) measure.by_latency.pop_back();

@@ -40,7 +40,8 @@ struct LoadMeasure {
     std::vector<LoadSample> series{};
     std::string stalled{};  // names packets that wait for each other in a circle; empty: none do
 
-    /// Of the rates of sources: 1 if all are the same, 1/n if one has all (R. Jain, D. Chiu, W. Hawe, DEC TR-301, 1984).
+    /// Fairness of source rates: 1 if all are equal, 1/n if one has all (R. Jain, D. Chiu, W. Hawe, DEC TR-301,
+    /// 1984).
     [[nodiscard]] double fairness() const;
 };
 

@@ -13,14 +13,14 @@
 
 namespace topoloom {
 
-/// To whom nodes multicast: each has a number of sets of receivers, of which it takes one at random for each packet.
+/// Receiver sets of multicasts. Each sender has several and draws one for each packet.
 struct MulticastSets {
     /// multicast(fanout=4,sets=8,senders=0)  sets of this many receivers on average, each other node with the same chance;
     ///                                       `senders` nodes, equally spaced, send to those that do not; 0: all send to all
     /// copies(...)                           likewise, but cards send a packet to each receiver
     /// Throws Error for fanouts above the number of receivers.
     MulticastSets(std::string_view text, std::size_t nodes, std::uint64_t seed);
-    /// Whether a text is one of these.
+    /// Whether text names one of these.
     [[nodiscard]] static bool is_named(std::string_view text) {
         const std::string_view name = text.substr(0, text.find('('));
         return name == "multicast" || name == "copies";

@@ -72,7 +72,7 @@ class Partners {
     std::vector<Partner> found_;
 };
 
-/// What the messages of one class look like.
+/// Bytes of the messages of one class.
 struct ClassSum {
     std::int64_t bytes = 0;
     std::int64_t count = 0;

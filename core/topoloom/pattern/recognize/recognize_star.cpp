@@ -9,7 +9,7 @@ namespace topoloom {
 
 namespace {
 
-/// Whether v and w, both beside u, lie on one axis with it.
+/// Whether the neighbors v and w of u lie on one axis with it.
 bool same_axis(const Adjacency& graph, std::uint32_t v, std::uint32_t w) {
     return graph.are_adjacent(v, w) || graph.common_count(v, w) == 1;
 }

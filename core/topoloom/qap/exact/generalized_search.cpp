@@ -119,7 +119,7 @@ class GeneralizedSearch {
         return SlotSymmetry(problem_.slots, symmetric_distances_).orbits(used);
     }
 
-    /// What u costs at least on a slot: its bytes to placed ranks, and half of those to the others.
+    /// Lower bound on the cost of u on a slot: its bytes to placed ranks, and half of those to others.
     [[nodiscard]] Halves least_cost(Rank u, Position s, std::int64_t lightest) {
         std::int64_t to_others = 0;
         const std::vector<Position>& near = nearest_[s.value];

@@ -11,7 +11,7 @@ namespace topoloom::qap {
 
 namespace {
 
-/// What all values are multiples of.
+/// Common divisor of all values.
 std::int64_t common_factor(const QuadraticAssignment& p) {
     std::int64_t distances = 0;
     bool symmetric = true;
