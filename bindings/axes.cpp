@@ -31,7 +31,7 @@ MeshTraffic make_traffic(const Traffic& traffic) {
     const auto& [axes, name, bytes] = traffic;
     const auto* const found = std::ranges::find(collectives, name);
     if (found == collectives.end())
-        throw Error(unknown_name("collective", name, {collectives.begin(), collectives.end()}));
+        throw Error(unknown_name_message("collective", name, {collectives.begin(), collectives.end()}));
     return {axes, static_cast<MeshCollective>(found - collectives.begin()), Bytes{bytes}};
 }
 

@@ -42,7 +42,7 @@ Bounds find_bounds(const CommGraph& graph, const Allocation& allocation,
     if (std::ranges::count(phases, nullptr) > 0)
         throw nb::type_error("phases must hold a CommGraph each, not None");
     return watch.run([&] {
-        require_sum(phases, graph);
+        require_phases_add_up(phases, graph);
         const Capacity capacity(graph, allocation, sharing.value_or(Sharing{}));
         std::vector<std::uint32_t> ranks_on_slots;
         const bool shared = !capacity.one_rank_per_slot();

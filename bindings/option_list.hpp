@@ -16,7 +16,7 @@ inline nanobind::list option_list(const std::vector<OptionInfo>& options) {
     for (const OptionInfo& option : options) {
         nanobind::dict described;
         described["name"] = option.name.c_str();
-        described["default"] = option.standard.c_str();
+        described["default"] = option.default_value.c_str();
         described["range"] = nanobind::make_tuple(option.range.low, option.range.high);
         nanobind::list choices;
         for (const std::string& choice : option.choices) choices.append(choice.c_str());

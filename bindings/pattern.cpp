@@ -180,7 +180,7 @@ void make_graphs_values(nb::class_<CommGraph>& graph) {
         return "CommGraph(" + std::to_string(g.rank_count()) + " ranks, " + std::to_string(g.edge_count()) +
                " edges, " + std::to_string(g.total_bytes().value) + " bytes)";
     });
-    add_equality(graph, &are_equal, &hash_of);
+    add_equality(graph, &are_equal, &hash_graph);
     add_pickling(graph, "CommGraph", [](const nb::object& self, const CommGraph& g, const auto& add) {
         const auto unless_empty = [&](bool is_empty, const char* name) {
             return is_empty ? nb::object(nb::none()) : nb::object(self.attr(name));

@@ -79,7 +79,7 @@ std::string repr_of(const Found& found) {
 /// What is sent where ranks share slots: use(graph), of the messages through proxies where there are any.
 double of_what_is_sent(const CommGraph& graph, const Placement& placement, const auto& use) {
     const bool sent_once = placement.use() == SlotUse::shared && !graph.proxied().empty();
-    return sent_once ? use(through_proxies(graph, placement.slots())) : use(graph);
+    return sent_once ? use(apply_proxies(graph, placement.slots())) : use(graph);
 }
 
 double value_of(const CommGraph& graph, const Allocation& allocation, const Placement& placement,

@@ -28,7 +28,7 @@ GridCollective collective_of(std::string_view name) {
 
 Reading reading_of(std::string_view name) {
     if (name != "counted" && name != "printed")
-        throw Error(unknown_name("reading", std::string(name), {"counted", "printed"}));
+        throw Error(unknown_name_message("reading", std::string(name), {"counted", "printed"}));
     return name == "printed" ? Reading::printed : Reading::counted;
 }
 

@@ -44,7 +44,7 @@ std::tuple<qap::Permutation, std::int64_t, std::uint64_t> solve(
     if (target) options.target = *target;
     Meter meter(budget);
     const qap::QapResult result = watch.run([&] { return qap::solve_qap(problem, {}, meter, options); });
-    return {result.assignment, result.value, meter.done()};
+    return {result.assignment, result.value, meter.work_done()};
 }
 
 }  // namespace

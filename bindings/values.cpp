@@ -38,7 +38,7 @@ Measured::Measured(NamedObjective objective, std::vector<const CommGraph*> phase
 }
 
 Problem Measured::at(const Problem& problem) const {
-    require_sum(phases_, problem.graph());
+    require_phases_add_up(phases_, problem.graph());
     return problem.with_objective(
         objective_.value ? *objective_.value : objective_of(choose(problem).objective), phases_, background_);
 }
@@ -49,7 +49,7 @@ MeasuredObjective Measured::for_use(const CommGraph& graph, const Allocation& al
         return problem.is_for_hop_bytes() ? measured(graph, objective_of(ObjectiveKind::hop_bytes))
                                           : problem.objective_on_links();
     }
-    require_sum(phases_, graph);
+    require_phases_add_up(phases_, graph);
     require_exact_hop_bytes(graph, allocation.machine());
     // Those that share slots are placed for hop-bytes.
     const Objective objective = objective_.value.value_or(objective_of(ObjectiveKind::hop_bytes));
@@ -73,13 +73,13 @@ double Measured::value(const CommGraph& graph, const Allocation& allocation,
 
 double Measured::time(const Machine& machine, const CommGraph& graph, const Placement& placement) const {
     require_placed(graph, machine, placement.slots());
-    require_sum(phases_, graph);
+    require_phases_add_up(phases_, graph);
     if (!machine.has_bandwidths()) return 0;
     return time_parts(machine, measured(graph, objective_of(ObjectiveKind::time)), placement.slots()).all;
 }
 
 ObjectiveChoice Measured::choose(const Problem& problem) const {
-    require_sum(phases_, problem.graph());
+    require_phases_add_up(phases_, problem.graph());
     return choose_objective(problem, phases_, background_);
 }
 

@@ -18,11 +18,12 @@ namespace {
 void run(benchmark::State& state, bool named) {
     const auto cells = static_cast<std::uint32_t>(state.range(0));
     const auto side = static_cast<std::uint32_t>(state.range(1));
-    const Machine machine = make_machine("torus:" + extents_text({side, side, side}));
+    const Machine machine = make_machine("torus:" + format_extents({side, side, side}));
     const Allocation allocation = Allocation::whole(machine);
     const std::size_t atoms = std::size_t{100} * cells * cells * cells;
     const CommGraph graph = molecular_dynamics({cells, cells, cells}, atoms, 1);
-    const std::string mapper = named ? "bricks(cells=" + extents_text({cells, cells, cells}) + ")" : "bricks";
+    const std::string mapper =
+        named ? "bricks(cells=" + format_extents({cells, cells, cells}) + ")" : "bricks";
     for (auto _ : state) {
         const Problem problem(graph, allocation, 1, 1, {.imbalance = 0.3});
         benchmark::DoNotOptimize(place(problem, mapper));

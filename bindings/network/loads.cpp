@@ -14,7 +14,7 @@
 #include "rooms.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/network/workloads/closed_loop.hpp"
-#include "topoloom/network/workloads/load.hpp"
+#include "topoloom/network/workloads/measure_load.hpp"
 #include "topoloom/network/workloads/multicast_load.hpp"
 #include "topoloom/network/workloads/open_loop.hpp"
 #include "watch.hpp"
@@ -113,7 +113,7 @@ void bind_network(nb::module_& m) {
                                                                            .crossing = crossing,
                                                                            .channel = channel,
                                                                            .iterations = iterations,
-                                                                           .allow_circles = watch_waits});
+                                                                           .allow_deadlock = watch_waits});
                 const Senders senders(wiring, traffic, injection, packet, load, seed);
                 Watch watch(progress);
                 const Budget budget = make_budget(std::nullopt, std::nullopt, watch);

@@ -23,9 +23,9 @@
 #include "topoloom/base/memory.hpp"
 #include "topoloom/network/programs/collective_run.hpp"
 #include "topoloom/network/programs/goal_text.hpp"
+#include "topoloom/network/programs/network_timing.hpp"
 #include "topoloom/network/programs/operation_run.hpp"
 #include "topoloom/network/programs/program_run.hpp"
-#include "topoloom/network/programs/real_times.hpp"
 #include "topoloom/network/programs/run_to_end.hpp"
 #include "topoloom/network/programs/schedule_program.hpp"
 #include "topoloom/network/programs/stored_program.hpp"
@@ -65,7 +65,7 @@ struct Run {
 };
 
 /// [channel]: cycles that it was sending.
-std::vector<double> busy_cycles(const RealTimes& times, const std::vector<std::uint64_t>& carried) {
+std::vector<double> busy_cycles(const NetworkTiming& times, const std::vector<std::uint64_t>& carried) {
     std::vector<double> busy(carried.size());
     for (std::size_t c = 0; c < busy.size(); ++c)
         busy[c] = static_cast<double>(carried[c]) * times.channels[c].period / ChannelTimes::cycle;
@@ -78,9 +78,9 @@ ProgramMeasure measure(const SwitchWiring& wiring, const SwitchSettings& setting
                        std::span<const SwitchGroup> groups, const Make& make, const Finish& finish) {
     Watch watch(run.progress);
     return watch.run([&] {
-        const RealTimes times =
-            real_times(wiring.fabric, settings.format, settings.how.options, settings.speeds, settings.units);
-        const std::uint64_t needed = memory_of(wiring.fabric, times);
+        const NetworkTiming times = compute_network_timing(
+            wiring.fabric, settings.format, settings.how.options, settings.speeds, settings.units);
+        const std::uint64_t needed = simulation_memory(wiring.fabric, times);
         if (needed > usable_memory())
             fail("buffers and channels of ", wiring.fabric.router_count(), " switches take ", needed >> 20,
                  " MiB, more than there is; choose smaller buffers, fewer virtual channels or larger flits");
@@ -123,7 +123,7 @@ ProgramMeasure measure_program(const SwitchWiring& wiring, const Program& progra
     const std::vector<Node> nodes = nodes_of(node_of_rank);
     return measure(
         wiring, settings, run, {},
-        [&](const RealTimes& times) {
+        [&](const NetworkTiming& times) {
             return std::make_unique<ProgramRun>(program, nodes, wiring.fabric.node_count(), settings.format,
                                                 times.messages);
         },
@@ -135,7 +135,7 @@ ProgramMeasure measure_operations(const SwitchWiring& wiring, const OperationGra
     const std::vector<Node> nodes = nodes_of(node_of_rank);
     return measure(
         wiring, settings, run, {},
-        [&](const RealTimes& times) {
+        [&](const NetworkTiming& times) {
             return std::make_unique<OperationRun>(graph, nodes, wiring.fabric.node_count(), settings.format,
                                                   times.messages, 1e-9 / times.cycle);
         },
@@ -154,12 +154,12 @@ ProgramMeasure measure_collective(const SwitchWiring& wiring, std::string_view c
         if (trees[i] == nullptr) throw nb::type_error("trees must hold a SpanningTree each, not None");
         require_made_for(wiring.fabric.machine(), trees[i]->machine, "a tree");
         SwitchGroup& group = groups.emplace_back(SwitchGroup{
-            value_of<SwitchCollective>("collective", collective, switch_collectives), trees[i]->tree, {}});
+            parse_kind<SwitchCollective>("collective", collective, switch_collectives), trees[i]->tree, {}});
         for (const std::uint32_t member : members[i].values("members")) group.members.push_back(Node{member});
     }
     return measure(
         wiring, settings, run, groups,
-        [&](const RealTimes& times) {
+        [&](const NetworkTiming& times) {
             return std::make_unique<CollectiveRun>(groups, wiring.fabric.node_count(), Bytes{bytes},
                                                    settings.format, times.messages);
         },
@@ -169,13 +169,13 @@ ProgramMeasure measure_collective(const SwitchWiring& wiring, std::string_view c
         });
 }
 
-std::vector<ListedMessage> listed(const Ids& source, const Ids& target, const Integers& bytes) {
+std::vector<StepMessage> listed(const Ids& source, const Ids& target, const Integers& bytes) {
     const auto from = source.values("source"), to = target.values("target");
     const auto sizes = bytes.values("bytes");
     if (from.size() != to.size() || from.size() != sizes.size())
         fail("source, target and bytes must have as many numbers each, not ", from.size(), ", ", to.size(),
              " and ", sizes.size());
-    std::vector<ListedMessage> messages;
+    std::vector<StepMessage> messages;
     messages.reserve(from.size());
     for (std::size_t i = 0; i < from.size(); ++i)
         messages.push_back({Rank{from[i]}, Rank{to[i]}, 0, Bytes{sizes[i]}});
@@ -243,7 +243,7 @@ void bind_network_programs(nb::module_& m) {
                                "Sends, receives and work of ranks, and what each waits for.")
         .def_prop_ro("rank_count", &OperationGraph::rank_count)
         .def("__len__", [](const OperationGraph& graph) { return graph.operations().size(); })
-        .def_prop_ro("messages", &messages_of, "All that is sent, whenever that is.")
+        .def_prop_ro("messages", &communication_graph, "All that is sent, whenever that is.")
         .def_prop_ro(
             "sends",
             [](const OperationGraph& graph) {

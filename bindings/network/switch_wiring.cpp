@@ -12,10 +12,10 @@ SwitchWiring::SwitchWiring(const Machine& machine, std::string_view routing)
     : fabric(machine), paths(fabric, routing_of(routing), check_signals) {}
 
 NamedSwitch named_switch(const SwitchNames& names, SwitchOptions options) {
-    const auto router = value_of<SwitchRouter>("router", names.router, routers);
-    options.switching = value_of<Switching>("switching", names.switching, switchings);
-    options.arbiter = value_of<Arbiter>("arbiter", names.arbiter, arbiters);
-    options.allocator = value_of<Allocator>("allocator", names.allocator, allocators);
+    const auto router = parse_kind<SwitchRouter>("router", names.router, routers);
+    options.switching = parse_kind<Switching>("switching", names.switching, switchings);
+    options.arbiter = parse_kind<Arbiter>("arbiter", names.arbiter, arbiters);
+    options.allocator = parse_kind<Allocator>("allocator", names.allocator, allocators);
     if (options.allocator == Allocator::wavefront && options.iterations > 1)
         fail("a wavefront leaves nothing to further iterations; leave them out, or choose islip");
     options.queues = router == SwitchRouter::voq ? InputQueues::by_output : InputQueues::shared;

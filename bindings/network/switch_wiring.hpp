@@ -12,7 +12,7 @@
 #include "topoloom/network/kinds.hpp"
 #include "topoloom/network/packet_network.hpp"
 #include "topoloom/network/routes/paths.hpp"
-#include "topoloom/network/switching.hpp"
+#include "topoloom/network/switch_options.hpp"
 #include "topoloom/network/workload.hpp"
 
 namespace topoloom::python {

@@ -22,7 +22,7 @@ Combining strategy_of(std::string_view name) {
     for (std::size_t i = 0; i < names.size(); ++i) {
         if (names[i] == name) return static_cast<Combining>(i);
     }
-    throw Error(unknown_name("strategy", std::string(name), {names.begin(), names.end()}));
+    throw Error(unknown_name_message("strategy", std::string(name), {names.begin(), names.end()}));
 }
 
 Reading reading_of(bool printed) { return printed ? Reading::printed : Reading::counted; }

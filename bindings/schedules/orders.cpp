@@ -36,7 +36,7 @@ ChannelSharing sharing_of(std::string_view name) {
     for (std::size_t i = 0; i < names.size(); ++i) {
         if (names[i] == name) return static_cast<ChannelSharing>(i);
     }
-    throw Error(unknown_name("reading", std::string(name), {names.begin(), names.end()}));
+    throw Error(unknown_name_message("reading", std::string(name), {names.begin(), names.end()}));
 }
 
 using Message = std::tuple<std::uint32_t, std::uint32_t, std::int64_t>;
@@ -153,7 +153,7 @@ void bind_schedules_orders(nb::module_& m) {
         [](const Extents& extents, std::string_view operation, std::int64_t bytes, std::uint32_t root,
            std::uint64_t pieces) {
             if (extents.empty() || cell_count(extents) == 0 || cell_count(extents) >= std::uint64_t{1} << 31)
-                fail("a grid of ", extents_text(extents), " ranks; there must be 1 to 2147483647");
+                fail("a grid of ", format_extents(extents), " ranks; there must be 1 to 2147483647");
             const Operation does = parse_operation(operation);
             if (does != Operation::broadcast && does != Operation::reduce && does != Operation::scatter &&
                 does != Operation::gather)

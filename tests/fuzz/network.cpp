@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "network/drawn_network.hpp"
+#include "network/random_network.hpp"
 
 int main(int argc, char** argv) {
     using namespace topoloom;

@@ -41,7 +41,7 @@ Named named_balancer(std::string_view method) {
     if (found == balancers().end()) {
         std::vector<std::string> known;
         for (const Balancer& one : balancers()) known.emplace_back(one.name);
-        throw Error(unknown_name("balancer", name, known));
+        throw Error(unknown_name_message("balancer", name, known));
     }
     return {*found, found->make(name, values)};
 }

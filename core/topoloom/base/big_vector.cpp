@@ -22,7 +22,7 @@ void* allocate_big(std::size_t bytes) {
     if (!is_big(bytes)) return ::operator new(bytes);
     void* memory = ::operator new(bytes, alignment);
 #ifdef MADV_HUGEPAGE
-    // Only advice: where it is not taken the pages are ordinary ones.
+    // The kernel may ignore this advice.
     (void)madvise(memory, bytes / huge_page * huge_page, MADV_HUGEPAGE);
 #endif
     return memory;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How long a search may run: work units, seconds, or until someone says stop.
+// Limits of a search: work units, seconds, or a callback that stops it.
 #pragma once
 
 #include <algorithm>
@@ -11,11 +11,12 @@
 
 namespace topoloom {
 
-/// Limits of a search. Work counts evaluated candidates, so a budget in work gives the same answer everywhere.
+/// Limits of a search. Work counts evaluated candidates, so a work budget is reproducible on any machine.
 struct Budget {
     std::uint64_t work = std::numeric_limits<std::uint64_t>::max();
     double seconds = std::numeric_limits<double>::infinity();
-    /// Called now and then with the work done so far; false asks the search to return the best it has.
+    /// Called periodically with the work done so far. If it returns false, the search stops and returns its best
+    /// result.
     std::function<bool(std::uint64_t)> keep_going = nullptr;
 };
 
@@ -24,63 +25,65 @@ class Meter {
    public:
     explicit Meter(const Budget& budget) : budget_(budget), start_(Clock::now()) {}
 
-    /// Adds work; false once the budget is spent. The clock and the caller are asked every 2^14 units.
+    /// Adds work; returns false once the budget is spent. Checks the clock and the callback every 2^14 units.
     bool spend(std::uint64_t units) {
         done_ += units;
         if (done_ >= budget_.work) exhausted_ = true;
-        if (done_ >= next_look_ && !exhausted_) look();
+        if (done_ >= next_poll_ && !exhausted_) poll_limits();
         return !exhausted_;
     }
-    /// What share of the budget is used up, of work or of time, whichever is more; 0 where nothing is limited. By
-    /// the clock now, so the same on every run only if the budget is one of work.
-    [[nodiscard]] double share() const {
+    /// The used share of work or time, whichever is larger; 0 without limits. It depends on the clock unless only
+    /// work is limited.
+    [[nodiscard]] double used_share() const {
         const std::chrono::duration<double> passed = Clock::now() - start_;
         const double by_time = passed.count() / budget_.seconds;
         return budget_.work == std::numeric_limits<std::uint64_t>::max()
                    ? by_time
                    : std::max(by_time, static_cast<double>(done_) / static_cast<double>(budget_.work));
     }
-    [[nodiscard]] bool limited() const {
+    [[nodiscard]] bool is_limited() const {
         return budget_.work != std::numeric_limits<std::uint64_t>::max() ||
                budget_.seconds != std::numeric_limits<double>::infinity();
     }
-    [[nodiscard]] bool exhausted() const { return exhausted_; }
-    [[nodiscard]] std::uint64_t done() const { return done_; }
-    /// Asks clock and caller at once; false once the budget is spent.
-    bool go_on() {
-        if (!exhausted_) look();
+    [[nodiscard]] bool is_exhausted() const { return exhausted_; }
+    [[nodiscard]] std::uint64_t work_done() const { return done_; }
+    /// Checks the clock and the callback now; returns false once the budget is spent.
+    bool poll() {
+        if (!exhausted_) poll_limits();
         return !exhausted_;
     }
-    /// The same where seconds are limited; elsewhere no one is asked, so that budgets in work end where they did.
-    bool in_time() {
+    /// Like poll() if time is limited. Otherwise checks nothing, so that work budgets stay reproducible.
+    bool poll_clock() {
         if (budget_.seconds == std::numeric_limits<double>::infinity()) return !exhausted_;
-        return go_on();
+        return poll();
     }
-    /// For searches that prove something: nothing has a lower value of the objective than this.
-    void prove(double least) { proven_ = least; }
-    [[nodiscard]] std::optional<double> proven() const { return proven_; }
-    /// What is left, for searches side by side. Whether to go on, only the thread of this meter may ask: go_on().
-    [[nodiscard]] Budget rest() const {
+    /// Records a proven lower bound on the objective.
+    void set_lower_bound(double bound) { lower_bound_ = bound; }
+    [[nodiscard]] std::optional<double> lower_bound() const { return lower_bound_; }
+    /// The remaining work and time, for parallel searches. It has no callback: only the thread of this meter may
+    /// poll().
+    [[nodiscard]] Budget remaining() const {
         const std::chrono::duration<double> passed = Clock::now() - start_;
         return {.work = budget_.work - std::min(done_, budget_.work),
                 .seconds = budget_.seconds - passed.count()};
     }
-    /// A share of what is left, for one step of a larger search in this thread; what is unlimited stays so.
-    [[nodiscard]] Budget part(double share) {
+    /// A share of the remaining budget, for one step of a larger search in this thread. Unlimited budgets stay
+    /// unlimited.
+    [[nodiscard]] Budget sub_budget(double share) {
         constexpr std::uint64_t unlimited = std::numeric_limits<std::uint64_t>::max();
-        const Budget left = rest();
+        const Budget left = remaining();
         return {.work = budget_.work == unlimited
                             ? unlimited
                             : static_cast<std::uint64_t>(share * static_cast<double>(left.work)),
                 .seconds = share * left.seconds,
-                .keep_going = [this](std::uint64_t) { return go_on(); }};
+                .keep_going = [this](std::uint64_t) { return poll(); }};
     }
 
    private:
     using Clock = std::chrono::steady_clock;
 
-    void look() {
-        next_look_ = done_ + (1U << 14);
+    void poll_limits() {
+        next_poll_ = done_ + (1U << 14);
         const std::chrono::duration<double> passed = Clock::now() - start_;
         exhausted_ = passed.count() >= budget_.seconds || (budget_.keep_going && !budget_.keep_going(done_));
     }
@@ -88,9 +91,9 @@ class Meter {
     const Budget& budget_;
     Clock::time_point start_;
     std::uint64_t done_ = 0;
-    std::uint64_t next_look_ = 0;
+    std::uint64_t next_poll_ = 0;
     bool exhausted_ = false;
-    std::optional<double> proven_;
+    std::optional<double> lower_bound_;
 };
 
 }  // namespace topoloom

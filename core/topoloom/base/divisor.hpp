@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Division of node numbers by a value known only at run time, without the slow division of the processor.
+// Fast division by a divisor that is known only at run time.
 #pragma once
 
 #include <bit>
@@ -7,7 +7,7 @@
 
 namespace topoloom {
 
-/// Multiplies with the divisor's reciprocal instead: exact for every dividend below 2^31 (Granlund and Montgomery 1994).
+/// Multiplies by the reciprocal. Exact for every dividend below 2^31 (Granlund and Montgomery 1994).
 class Divisor {
    public:
     Divisor() : Divisor(1) {}

@@ -26,8 +26,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-std::string unknown_name(std::string_view kind, std::string_view given,
-                         const std::vector<std::string>& known) {
+std::string unknown_name_message(std::string_view kind, std::string_view given,
+                                 const std::vector<std::string>& known) {
     std::ostringstream text;
     text << "no " << kind << " '" << given << "'";
     const auto nearest = std::min_element(known.begin(), known.end(), [&](const auto& a, const auto& b) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The one exception that leaves the core: what was wrong, where, and what to do about it.
+// The exception that the core throws, and helpers that format its message.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ class Error : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// Throws an Error whose text is the parts, concatenated.
+/// Throws an Error with the concatenated parts as its message.
 template <class... Parts>
 [[noreturn]] void fail(const Parts&... parts) {
     std::ostringstream text;
@@ -24,14 +24,14 @@ template <class... Parts>
     throw Error(text.str());
 }
 
-/// Like fail, with `line 7: ` in front; lines count from 1. Whoever opened the file adds its name.
+/// Like fail(), prefixed with `line 7: `. Lines count from 1. The caller that opened the file adds its name.
 template <class... Parts>
 [[noreturn]] void fail_at_line(std::size_t line, const Parts&... parts) {
     fail("line ", line, ": ", parts...);
 }
 
-/// The text of an error about an unknown name: says which names there are and which one is nearest.
-[[nodiscard]] std::string unknown_name(std::string_view kind, std::string_view given,
-                                       const std::vector<std::string>& known);
+/// Formats an error about an unknown name: lists the known names and suggests the nearest.
+[[nodiscard]] std::string unknown_name_message(std::string_view kind, std::string_view given,
+                                               const std::vector<std::string>& known);
 
 }  // namespace topoloom

@@ -3,7 +3,7 @@
 
 namespace topoloom {
 
-std::string extents_text(const Extents& extents) {
+std::string format_extents(const Extents& extents) {
     std::string text;
     for (const std::uint32_t extent : extents) {
         if (!text.empty()) text += 'x';

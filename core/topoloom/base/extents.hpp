@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Grids by their extents; cells are numbered row-major, the last axis the fastest.
+// Extents of grids. Cells are numbered row-major: the last axis varies fastest.
 #pragma once
 
 #include <cstddef>
@@ -11,13 +11,13 @@
 
 namespace topoloom {
 
-/// Cells along every axis of a grid.
+/// Number of cells along each axis of a grid.
 using Extents = std::vector<std::uint32_t>;
 
-/// Such as 8x8x16.
-[[nodiscard]] std::string extents_text(const Extents& extents);
+/// Formats extents as 8x8x16.
+[[nodiscard]] std::string format_extents(const Extents& extents);
 
-/// Cells of the grid; 2^64 - 1 where there are as many or more.
+/// Number of cells of the grid, saturated at 2^64 - 1.
 [[nodiscard]] inline std::uint64_t cell_count(std::span<const std::uint32_t> extents) {
     constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
     std::uint64_t cells = 1;
@@ -28,14 +28,14 @@ using Extents = std::vector<std::uint32_t>;
     return cells;
 }
 
-/// By how many cells one step along an axis moves.
+/// Distance in cell numbers between neighbors along each axis.
 [[nodiscard]] inline Extents row_major_strides(std::span<const std::uint32_t> extents) {
     Extents strides(extents.size(), 1);
     for (std::size_t i = extents.size(); i-- > 1;) strides[i - 1] = strides[i] * extents[i];
     return strides;
 }
 
-/// Calls visit(coordinates) for every cell, in the order of their numbers.
+/// Calls visit(coordinates) for every cell in row-major order.
 template <class Visit>
 void for_each_cell(std::span<const std::uint32_t> extents, const Visit& visit) {
     Extents at(extents.size(), 0);

@@ -12,7 +12,7 @@
 
 namespace topoloom {
 
-/// No index, where indices are plain numbers.
+/// The invalid value of plain indices.
 inline constexpr std::uint32_t no_index = std::numeric_limits<std::uint32_t>::max();
 
 /// A 32-bit index of one kind of thing. The same machine code as a bare integer.
@@ -36,13 +36,13 @@ using Rank = Id<struct RankKind>;
 using Node = Id<struct NodeKind>;
 using Slot = Id<struct SlotKind>;
 using Link = Id<struct LinkKind>;
-/// An allocated slot, by its place in the allocation.
+/// Index of a slot in the allocation.
 using Position = Id<struct PositionKind>;
-/// Of a grid, numbered row-major, the last axis the fastest.
+/// A cell of a grid, numbered row-major.
 using GridCell = Id<struct GridCellKind>;
-/// Of a graph that is being partitioned.
+/// A vertex of a graph that is being partitioned.
 using Vertex = Id<struct VertexKind>;
-/// One of those that vertices are dealt to.
+/// A part of a partition.
 using Part = Id<struct PartKind>;
 
 /// The ids 0 .. count-1 as a range: `for (const Rank rank : ids<Rank>(graph.rank_count()))`.
@@ -75,7 +75,7 @@ class ids {
     std::uint32_t count_;
 };
 
-/// The ids 0 .. count-1 in a vector, to be put in another order.
+/// The ids 0 .. count-1 in a vector, for sorting or shuffling.
 template <class I>
 [[nodiscard]] std::vector<I> id_list(std::size_t count) {
     std::vector<I> all(count);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How much memory there is, so that what cannot fit is refused before work starts.
+// The memory limit of the process, to reject problems that cannot fit before work starts.
 #pragma once
 
 #include <cstdint>
 
 namespace topoloom {
 
-/// Bytes that this process may use: those of the computer, or fewer where `ulimit -v` sets a limit.
+/// Bytes that this process may use: physical memory, or the `ulimit -v` limit if lower.
 [[nodiscard]] std::uint64_t usable_memory();
 
 }  // namespace topoloom

@@ -10,7 +10,7 @@ namespace topoloom {
 
 namespace {
 
-/// None unless all of the text is an integer in the range.
+/// Parses an integer within the range; none if the text is anything else.
 std::optional<std::uint32_t> whole_number(std::string_view text, Range range) {
     std::uint32_t number = 0;
     const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -47,7 +47,8 @@ void OptionReader::operator()(std::string_view name, std::uint32_t& value, const
     if (!text) return;
     const auto chosen = std::find(choices.begin(), choices.end(), *text);
     if (chosen == choices.end())
-        throw Error(unknown_name("value of option " + std::string(name) + " of " + owner_, *text, choices));
+        throw Error(
+            unknown_name_message("value of option " + std::string(name) + " of " + owner_, *text, choices));
     value = static_cast<std::uint32_t>(chosen - choices.begin());
 }
 
@@ -73,7 +74,7 @@ void OptionReader::operator()(std::string_view name, std::string& value, std::st
 void OptionReader::finish() const {
     if (values_.empty()) return;
     if (known_.empty()) fail(owner_, " has no options, but '", values_.begin()->first, "' is given");
-    throw Error(unknown_name("option of " + owner_, values_.begin()->first, known_));
+    throw Error(unknown_name_message("option of " + owner_, values_.begin()->first, known_));
 }
 
 std::vector<std::string_view> split_outside_parentheses(std::string_view text, std::string_view separators) {

@@ -20,28 +20,28 @@ struct Range {
     double high;
 };
 
-/// Words to choose from; the value is the number of the word.
+/// The allowed words of an option. The value of the option is an index into them.
 using Choices = std::vector<std::string>;
 
-/// A type whose values are the numbers of words.
+/// A type whose values index a list of words.
 template <class Value>
 concept Choice = std::is_enum_v<Value> || std::is_same_v<Value, bool>;
 
-/// Of the extents of a grid.
+/// Allowed extents of a grid.
 inline constexpr Range extent_range{1, 2147483647};
 
-/// What an option says about itself.
+/// Description of an option.
 struct OptionInfo {
     std::string name;
-    std::string standard;  // the value when not given
-    Range range;           // of numbers, and of the extents of a grid; {0, 0}: a text
-    Choices choices;       // of words; empty: a number or a text
+    std::string default_value;  // default, as text
+    Range range;                // of integers and grid extents; {0, 0} for text
+    Choices choices;            // allowed words; empty for integers and text
     std::string help;
 };
 
 using OptionValues = std::map<std::string, std::string, std::less<>>;
 
-/// Lists what `options.visit(field)` names: field(name, value, range, help).
+/// Collects the options that `options.visit(field)` reports as field(name, value, range, help).
 class OptionLister {
    public:
     void operator()(std::string_view name, std::uint32_t value, Range range, std::string_view help) {
@@ -55,7 +55,7 @@ class OptionLister {
         (*this)(name, static_cast<std::uint32_t>(value), choices, help);
     }
     void operator()(std::string_view name, const Extents& value, std::string_view help) {
-        list_.push_back({std::string(name), extents_text(value), extent_range, {}, std::string(help)});
+        list_.push_back({std::string(name), format_extents(value), extent_range, {}, std::string(help)});
     }
     void operator()(std::string_view name, const std::string& value, std::string_view help) {
         list_.push_back({std::string(name), value, {}, {}, std::string(help)});
@@ -66,7 +66,7 @@ class OptionLister {
     std::vector<OptionInfo> list_;
 };
 
-/// Sets options from texts; finish() throws Error for names that no option has.
+/// Parses option values. finish() throws Error for unknown option names.
 class OptionReader {
    public:
     OptionReader(std::string owner, OptionValues values)
@@ -85,7 +85,7 @@ class OptionReader {
     void finish() const;
 
    private:
-    /// Takes the text of an option, if it is given.
+    /// Removes and returns the value of an option, if given.
     [[nodiscard]] std::optional<std::string> take(std::string_view name);
 
     std::string owner_;
@@ -93,21 +93,21 @@ class OptionReader {
     std::vector<std::string> known_;
 };
 
-/// What a text such as anneal(sweeps=4;restarts=2) names, and its options.
+/// A name with options, parsed from text such as anneal(sweeps=4;restarts=2).
 struct NamedOptions {
     std::string_view name;
     OptionValues options;
 };
 
-/// Parts of a text between any of the separators, except those within parentheses.
+/// Splits text at any of the separators, except inside parentheses.
 [[nodiscard]] std::vector<std::string_view> split_outside_parentheses(std::string_view text,
                                                                       std::string_view separators);
 
-/// Throws Error that begins with `kind` unless the text is a name alone, or with options in parentheses, separated by ,
-/// or ;.
+/// Parses a name, optionally followed by options in parentheses, separated by , or ;. Throws Error that begins with
+/// `kind` for anything else.
 [[nodiscard]] NamedOptions read_named_options(std::string_view kind, std::string_view text);
 
-/// The options of an algorithm, read from texts.
+/// Parses the options of an algorithm.
 template <class Options>
 [[nodiscard]] Options read_options(std::string_view owner, const OptionValues& values) {
     Options options;
@@ -125,7 +125,7 @@ template <class Options>
     return lister.list();
 }
 
-/// For algorithms that have nothing to choose.
+/// For algorithms without options.
 struct NoOptions {
     void visit(auto&) {}
 };

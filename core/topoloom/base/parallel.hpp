@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How all cores are used: fixed chunks of work, so that results do not depend on the number of threads.
+// Parallel loops over fixed chunks, so that results do not depend on the number of threads.
 #pragma once
 
 #include <algorithm>
@@ -9,20 +9,20 @@
 
 namespace topoloom {
 
-/// How many threads may run: the given number, or one per core when 0.
+/// Resolves a thread count: 0 means one per core.
 [[nodiscard]] int thread_count(int wanted);
 
 /// Runs body(chunk, worker) for chunk = 0 .. chunks-1 on up to `threads` threads (0: one per core); worker < threads.
 /// Chunks start in order. The first exception is rethrown once all threads have stopped.
 void parallel_for(std::size_t chunks, int threads, const std::function<void(std::size_t, int)>& body);
 
-/// A piece [begin, end) of 0 .. count-1.
+/// The index range [begin, end).
 struct Chunk {
     std::size_t begin;
     std::size_t end;
 };
 
-/// `count` items cut into pieces of `size`; the cut depends on nothing else.
+/// Splits `count` items into chunks of `size`, independent of the number of threads.
 class Chunks {
    public:
     Chunks(std::size_t count, std::size_t size) : count_(count), size_(size) {}
@@ -34,7 +34,7 @@ class Chunks {
     std::size_t size_;
 };
 
-/// Sum of part(chunk) over all chunks, added in the order of the chunks.
+/// Sums part(chunk) over all chunks in chunk order, so that the result does not depend on the number of threads.
 template <class Sum, class Part>
 [[nodiscard]] Sum parallel_sum(const Chunks& chunks, int threads, const Part& part) {
     std::vector<Sum> parts(chunks.size());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What measured times say: their mean without outliers, and whether two samples of them have one mean.
+// Statistics of measured times: the mean without outliers, and a test for equal means.
 #pragma once
 
 #include <cstddef>
@@ -7,33 +7,33 @@
 
 namespace topoloom {
 
-/// Measured values without outliers.
+/// Mean and standard deviation of measured values without outliers.
 struct Sample {
     double mean = 0;
-    double sigma = 0;          // with n - 1; 0 for a single value
-    std::size_t count = 0;     // of those that are left
-    std::size_t outliers = 0;  // left out
+    double sigma = 0;          // standard deviation with n - 1; 0 for a single value
+    std::size_t count = 0;     // values kept
+    std::size_t outliers = 0;  // values removed
 };
 
-/// Leaves out values that lie above the median by more than ten times 1.4826 times the median deviation, or ten times 1 %
-/// of the median, whichever is more; none of fewer than three, and none where more than one and more than a fifth lie
-/// there.
+/// Removes outliers: values that exceed the median by more than 10 * 1.4826 * the median absolute deviation, or 10 %
+/// of the median if that is larger. Removes nothing from fewer than three values, or if more than one value and more
+/// than a fifth of all are outliers.
 [[nodiscard]] Sample summarize(std::vector<double> values);
 
 /// Student's test that two samples have one mean, with pooled variance.
 struct StudentTest {
-    double t = 0;      // above 0 where the first mean is the larger
-    double log_p = 0;  // of the two-sided probability of such a t or a larger one; natural logarithm
+    double t = 0;      // positive if the first mean is larger
+    double log_p = 0;  // natural logarithm of the two-sided p-value
 
     [[nodiscard]] double p() const;
 };
 
-/// t = 0 and p = 1 for an empty sample and for two single values. Values that differ by less than 1e-9 of themselves
-/// count as equal.
+/// Student's t-test. Returns t = 0 and p = 1 for an empty sample and for two single values. Values with a relative
+/// difference below 1e-9 count as equal.
 [[nodiscard]] StudentTest student_test(const Sample& first, const Sample& second);
 
-/// The natural logarithm of the probability that |t| is as large or larger: of the regularized incomplete beta function
-/// I_x(freedom / 2, 1 / 2) at x = freedom / (freedom + t^2), by its continued fraction.
+/// Natural logarithm of the two-sided tail probability of |t|: the regularized incomplete beta function I_x(freedom /
+/// 2, 1 / 2) at x = freedom / (freedom + t^2), by its continued fraction.
 [[nodiscard]] double log_student_tail(double t, double freedom);
 
 }  // namespace topoloom

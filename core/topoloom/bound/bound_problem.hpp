@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a lower bound is asked for: all placements of these ranks on these slots.
+// The problem of a lower bound: all placements of given ranks on given slots.
 #pragma once
 
 #include <cstdint>
@@ -11,21 +11,20 @@
 
 namespace topoloom {
 
-/// The most ranks that slots can hold: as many of the lightest ones as fit.
+/// The largest number of ranks that slots can hold, lightest ranks first.
 [[nodiscard]] std::vector<std::uint32_t> max_ranks_on_slots(std::span<const std::int64_t> masses,
                                                             std::span<const std::int64_t> capacities);
 
-/// Where the route back is longer or shorter than the route there, bounds on hop-bytes count the shorter one for both.
+/// If a distance depends on the direction, bounds on hop-bytes use the shorter one for both.
 class BoundProblem {
    public:
-    /// `capacity` says how many ranks each slot of the allocation can hold; empty: 1. Refers to graph and allocation,
-    /// which must live longer. Throws Error for empty graphs, when the ranks do not fit, and where twice the
-    /// hop-bytes could reach 2^62.
+    /// `capacity`: ranks per slot of the allocation; empty: 1 each. Keeps references to graph and allocation.
+    /// Throws Error for empty graphs, if the ranks do not fit, and if twice the hop-bytes could reach 2^62.
     BoundProblem(const CommGraph& graph, const Allocation& allocation,
                  std::vector<std::uint32_t> capacity = {}, int threads = 0);
 
     [[nodiscard]] const CommGraph& graph() const { return graph_; }
-    /// Both directions of every pair together.
+    /// Each pair has the bytes of both directions.
     [[nodiscard]] const CommGraph& symmetric() const { return symmetric_; }
     [[nodiscard]] const Allocation& allocation() const { return allocation_; }
     [[nodiscard]] const Machine& machine() const { return allocation_.machine(); }
@@ -43,11 +42,10 @@ class BoundProblem {
     int threads_;
 };
 
-/// What a bound that adds up bandwidths, prices or quotients is multiplied by, so that rounding leaves it a bound.
+/// Factor on floating-point bounds, so that they hold in spite of rounding.
 inline constexpr double rounding_margin = 1 - 1e-9;
 
-/// Half of what bounds add up over the symmetric graph, where every pair counts twice; rounded up, as hop-bytes are
-/// whole.
+/// Half of a bound on the symmetric graph, which counts every pair twice. Rounded up, as hop-bytes are integers.
 [[nodiscard]] inline std::int64_t half_of(std::int64_t both_ways) { return (both_ways + 1) / 2; }
 
 }  // namespace topoloom

@@ -19,7 +19,7 @@ constexpr std::size_t max_links = 24;
 constexpr std::size_t lanes = 32;
 constexpr std::int64_t max_halves = std::numeric_limits<std::int64_t>::max() / 4;
 
-/// Where a message goes, in halves.
+/// Links of a message, in halves.
 struct Arc {
     alignas(lanes) std::array<std::uint8_t, lanes> load{};
     std::int32_t clockwise = 0;  // 1, or -1 for the other direction, or 0 for both

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which thread on which processing element of a ring bus: all assignments, scored.
+// Evaluates all assignments of threads to the processing elements of a ring bus.
 #pragma once
 
 #include <compare>
@@ -33,23 +33,23 @@ struct RankedAffinity {
 };
 
 struct BusAffinities {
-    /// All 8! of them, the best first; equals in the order of permutations.
+    /// All 8! assignments, best first; ties in permutation order.
     std::vector<RankedAffinity> ranking;
-    std::size_t optima = 0;  // that are as good as the first
+    std::size_t optima = 0;  // assignments as good as the first
     Bytes unit{1};           // of the scores
 };
 
-/// `station` says where each of the eight elements is on the bus; the pattern has eight ranks, every edge of which is one
-/// message. All 40,320, as the other stations on the bus break its symmetry. Throws Error for other numbers of them.
+/// `station`: bus stations of the eight elements. The pattern has eight ranks; each edge is one message. Ranks all
+/// 40,320 assignments, since the other stations break the symmetry of the bus. Throws Error for other counts.
 [[nodiscard]] BusAffinities rank_bus_affinities(const RingBus& bus, std::span<const Node> station,
                                                 const CommGraph& pattern);
 
-/// Of the slowest message, and over all messages.
+/// Rates of the slowest message and of all messages on average.
 struct AffinityRate {
     BusRate slowest, average;
 };
 
-/// For each of these assignments; edges without bytes count for nothing. Throws Error as bus_rates() does.
+/// Rates of each assignment; ignores edges without bytes. Throws Error as bus_rates() does.
 [[nodiscard]] std::vector<AffinityRate> affinity_rates(const RingBus& bus, std::span<const Node> station,
                                                        const CommGraph& pattern,
                                                        std::span<const RankedAffinity> ranking,
@@ -68,8 +68,8 @@ struct Bipartitions {
     std::size_t pessima = 0;
 };
 
-/// All halves of an even number of up to 24 threads, by the bytes that cross between the processors. Throws Error for
-/// other numbers.
+/// Ranks all balanced bipartitions of an even number of up to 24 threads by the bytes between processors. Throws
+/// Error for other counts.
 [[nodiscard]] Bipartitions rank_bipartitions(const CommGraph& pattern);
 
 }  // namespace topoloom

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "topoloom/bound/hop_bytes_bound.hpp"
+#include "topoloom/bound/network_graph.hpp"
 #include "topoloom/bound/partner_profile.hpp"
-#include "topoloom/bound/wiring.hpp"
 #include "topoloom/machine/allocations/territory.hpp"
 #include "topoloom/machine/network_view.hpp"
 
@@ -39,25 +39,25 @@ struct Port {
     friend auto operator<=>(const Port&, const Port&) = default;
 };
 
-/// Of the vertices that ranks can sit at: how many fit, and the bandwidth of all links from and to there.
-std::vector<Port> ports(const Wiring& wiring) {
+/// Rank capacity and total link bandwidth of vertices.
+std::vector<Port> ports(const NetworkGraph& graph) {
     std::vector<Port> found;
-    for (std::uint32_t v = 0; v < wiring.vertex_count(); ++v) {
-        if (wiring.capacity(v) == 0) continue;
+    for (std::uint32_t v = 0; v < graph.vertex_count(); ++v) {
+        if (graph.capacity(v) == 0) continue;
         std::int64_t out = 0;
         std::int64_t in = 0;
-        for (const Wiring::Neighbor& neighbor : wiring.neighbors(v)) {
+        for (const NetworkGraph::Neighbor& neighbor : graph.neighbors(v)) {
             out += neighbor.out;
             in += neighbor.in;
         }
-        found.push_back({wiring.capacity(v), wiring.bandwidth(out), wiring.bandwidth(in)});
+        found.push_back({graph.capacity(v), graph.bandwidth(out), graph.bandwidth(in)});
     }
     std::ranges::sort(found);
     found.erase(std::unique(found.begin(), found.end()), found.end());
     return found;
 }
 
-/// Whether the routes between nodes of the allocation do not depend on the load, nor are too many to look at.
+/// Whether routes are independent of load and few enough to enumerate.
 bool routes_are_known(const NetworkView& network, const Allocation& allocation) {
     constexpr double max_visits = 5e7;
     const auto nodes = static_cast<double>(allocation.nodes().size());
@@ -86,7 +86,7 @@ double usable_bandwidth(const NetworkView& network, const Allocation& allocation
     return sum;
 }
 
-/// The same network, whose distances are hops: not those that a tree states, nor any inside nodes.
+/// The same network with hop distances, without stated tree distances and levels inside nodes.
 Machine hop_machine(const Machine& machine) {
     AnyTopology topology = machine.topology();
     if (const auto* tree = std::get_if<Tree>(&topology)) {
@@ -136,7 +136,7 @@ CongestionBound message_bound(const BoundProblem& problem) {
 }
 
 CongestionBound injection_bound(const BoundProblem& problem) {
-    const std::vector<Port> all_ports = ports(Wiring(problem));
+    const std::vector<Port> all_ports = ports(NetworkGraph(problem));
     std::vector<std::vector<std::int64_t>> out(problem.rank_count());
     std::vector<std::vector<std::int64_t>> in(problem.rank_count());
     for (const Rank u : ids<Rank>(problem.rank_count())) {

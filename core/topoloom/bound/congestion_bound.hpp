@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lower bounds on congestion, the most that any link has to carry for its bandwidth.
+// Lower bounds on congestion: the largest bytes / bandwidth of a link.
 #pragma once
 
 #include <string>
@@ -18,27 +18,25 @@ struct CongestionBound {
     std::string where;
 };
 
-/// Where every node holds one rank, on its true routes. 0 elsewhere, where routes depend on the load, and where they are
-/// too many to look at.
+/// For one rank per node, on the machine's routes. 0 otherwise, for adaptive routing, and for too many routes.
 [[nodiscard]] CongestionBound message_bound(const BoundProblem& problem);
 
-/// No link of any placement's busiest ones carries less, whatever the routes.
+/// From the bytes that leave the router of one rank, for any routing.
 [[nodiscard]] CongestionBound injection_bound(const BoundProblem& problem);
 
-/// Over parts of many kinds: nodes with consecutive numbers (subtrees, groups, rows), slabs across every axis of a grid,
-/// and what grows from a node; each with the switches that belong to it. Large machines are sampled.
+/// Over many candidate cuts: consecutive nodes (subtrees, groups, rows), slabs across each grid axis, and regions
+/// grown from a node; each with its switches. Samples large machines.
 [[nodiscard]] CongestionBound cut_bound(const BoundProblem& problem);
 
-/// Spends the budget on a bound on bytes times hops.
+/// Average load over all links; spends the budget on a bound on hop-bytes.
 [[nodiscard]] CongestionBound average_load_bound(const BoundProblem& problem, Meter& meter);
 
-/// With a share of 1 as the price of every link, no placement's busiest link is busier than what all bytes pay: prices
-/// times bytes / bandwidth on the links that they cross. That is bounded as hop-bytes are, by dual ascent, at prices that
-/// rise where good placements have their loads. On the true routes. 0 where routes depend on the load, and from a few
-/// hundred nodes on.
+/// A dual bound. For link prices that sum to 1, the busiest link is at least as busy as the price-weighted sum of
+/// bytes / bandwidth over all links. This sum is bounded like hop-bytes, by dual ascent; prices rise on links that
+/// good placements load. Uses the machine's routes. 0 for adaptive routing, and beyond a few hundred nodes.
 [[nodiscard]] CongestionBound price_bound(const BoundProblem& problem, Meter& meter);
 
-/// The best of these.
+/// The largest of these bounds.
 [[nodiscard]] CongestionBound congestion_bound(const BoundProblem& problem, Meter& meter);
 
 }  // namespace topoloom

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "topoloom/bound/congestion_bound.hpp"
+#include "topoloom/bound/network_graph.hpp"
 #include "topoloom/bound/rank_cuts.hpp"
-#include "topoloom/bound/wiring.hpp"
 
 namespace topoloom {
 
@@ -38,7 +38,7 @@ std::vector<std::int64_t> min_leaving(const BoundProblem& problem) {
 class CutSearch {
    public:
     explicit CutSearch(const BoundProblem& problem)
-        : problem_(problem), wiring_(problem), least_(min_leaving(problem)), part_(wiring_) {}
+        : problem_(problem), graph_(problem), least_(min_leaving(problem)), part_(graph_) {}
 
     /// Nodes with consecutive numbers, as many as divide the number of all: subtrees, groups, rows and planes.
     void try_ranges() {
@@ -47,8 +47,7 @@ class CutSearch {
             if (nodes % count != 0) continue;
             for (std::uint32_t first = 0; first < nodes; first += count) {
                 part_.clear();
-                for (std::uint32_t node = first; node < first + count; ++node)
-                    add(wiring_.vertex(Node{node}));
+                for (std::uint32_t node = first; node < first + count; ++node) add(graph_.vertex(Node{node}));
                 if (part_.capacity() == 0) continue;
                 consider([&] { return "nodes " + range(first, first + count - 1); });
                 part_.add_switches();
@@ -68,7 +67,7 @@ class CutSearch {
             const std::uint32_t extent = grid[axis];
             std::vector<std::vector<std::uint32_t>> planes(extent);
             for (const Node node : ids<Node>(machine.node_count()))
-                planes[machine.coordinates(node)[axis]].push_back(wiring_.vertex(node));
+                planes[machine.coordinates(node)[axis]].push_back(graph_.vertex(node));
             for (std::uint32_t first = 0; first < extent && !spent(); ++first) {
                 part_.clear();
                 for (std::uint32_t length = 1; length < extent; ++length) {
@@ -86,9 +85,9 @@ class CutSearch {
     /// Around every node: one vertex after the other, the one that most bandwidth joins to those before, of these the
     /// nearest.
     void try_growing() {
-        const std::size_t vertices = wiring_.vertex_count();
+        const std::size_t vertices = graph_.vertex_count();
         std::vector<std::uint32_t> starts;
-        for (const Node node : problem_.allocation().nodes()) starts.push_back(wiring_.vertex(node));
+        for (const Node node : problem_.allocation().nodes()) starts.push_back(graph_.vertex(node));
         // A stride that visits all of them in an order that is spread out, should time run short.
         std::size_t stride = starts.size() * 5 / 8 + 1;
         while (std::gcd(stride, starts.size()) != 1) ++stride;
@@ -129,7 +128,7 @@ class CutSearch {
         part_.clear();
         const auto take = [&](std::uint32_t vertex, std::uint32_t far) {
             part_.add(vertex);
-            for (const Wiring::Neighbor& near : wiring_.neighbors(vertex)) {
+            for (const NetworkGraph::Neighbor& near : graph_.neighbors(vertex)) {
                 if (part_.holds(near.vertex)) continue;
                 if (place[near.vertex] >= candidates.size() ||
                     candidates[place[near.vertex]].vertex != near.vertex) {
@@ -161,9 +160,9 @@ class CutSearch {
     }
 
     const BoundProblem& problem_;
-    Wiring wiring_;
+    NetworkGraph graph_;
     std::vector<std::int64_t> least_;
-    WiringPart part_;
+    NetworkCut part_;
     std::uint64_t steps_ = 0;
     std::uint64_t end_ = max_neighbor_visits;
     CongestionBound best_;

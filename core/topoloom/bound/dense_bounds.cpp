@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "topoloom/bound/near_profile.hpp"
+#include "topoloom/bound/distance_profile.hpp"
 #include "topoloom/bound/partner_profile.hpp"
 #include "topoloom/bound/slot_distances.hpp"
 #include "topoloom/qap/dual_ascent.hpp"
@@ -41,7 +41,7 @@ qap::QuadraticAssignment quadratic_assignment(const BoundProblem& problem) {
 
 std::int64_t gilmore_lawler_bound(const BoundProblem& problem) {
     const PartnerProfiles partners = partner_profiles(problem.symmetric());
-    const NearProfiles near = near_profiles(problem, partners.max_partners);
+    const DistanceProfiles near = distance_profiles(problem, partners.max_partners);
     std::vector<std::int64_t> by_profile(partners.profiles.size() * near.profiles.size());
     for (std::size_t p = 0; p < partners.profiles.size(); ++p) {
         for (std::size_t q = 0; q < near.profiles.size(); ++q)

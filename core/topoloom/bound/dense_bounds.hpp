@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bounds on hop-bytes from quadratic assignment: places are slots, each as often as its capacity says.
+// Bounds on hop-bytes by quadratic assignment. A slot of capacity k is k locations.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace topoloom::bound {
 
-/// Hop-bytes of the problem as quadratic assignment.
+/// Formulates the problem as quadratic assignment.
 [[nodiscard]] qap::QuadraticAssignment quadratic_assignment(const BoundProblem& problem);
 
 /// A lower bound on the hop-bytes of all placements, as in qap/gilmore_lawler.hpp: what a rank's messages cost on a slot,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The placement with the least congestion of all, for a few ranks.
+// Branch and bound for the minimum congestion of few ranks.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct ExactCongestion {
     std::vector<Position> position_of_rank;
     double value = 0;         // the largest bytes / bandwidth of a link
     double lower_bound = 0;   // equal to the value unless the search was interrupted
-    std::uint64_t nodes = 0;  // partial placements looked at
+    std::uint64_t nodes = 0;  // partial placements visited
 };
 
 /// Depth-first branch and bound from a given placement on: ranks one by one, those that exchange most with the ones

@@ -10,17 +10,17 @@
 namespace topoloom {
 
 HopBytesBound hop_bytes_bound(const BoundProblem& problem, Meter& meter) {
-    // Of ranks and places: proofs take a second, and half a minute.
+    // Limits on ranks and locations, for proofs of a second and of half a minute.
     constexpr std::uint64_t few_pairs = std::uint64_t{1} << 18, max_pairs = std::uint64_t{1} << 22;
     HopBytesBound best{bound::sparse_bound(problem), "sparse"};
     const auto take = [&](std::optional<std::int64_t> value, std::string_view by) {
         if (value && *value > best.value) best = {*value, by};
     };
     const std::uint64_t pairs = problem.rank_count() * problem.total_capacity();
-    if (pairs > max_pairs || (pairs > few_pairs && !meter.go_on())) return best;
+    if (pairs > max_pairs || (pairs > few_pairs && !meter.poll())) return best;
     take(bound::gilmore_lawler_bound(problem), "gilmore-lawler");
     take(bound::projection_bound(problem), "projection");
-    if (meter.go_on()) take(bound::dual_ascent_bound(problem, meter), "dual-ascent");
+    if (meter.poll()) take(bound::dual_ascent_bound(problem, meter), "dual-ascent");
     return best;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The best of all lower bounds on hop-bytes that a problem is small enough for.
+// Computes the best affordable lower bound on hop-bytes.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ struct HopBytesBound {
     std::string_view by = "sparse";  // sparse, gilmore-lawler, projection or dual-ascent
 };
 
-/// Tries one after the other, the cheapest first; the budget is that of dual ascent, the last. Once it is spent, as from
-/// the start, only those are tried that take about a second.
+/// Tries bounds from cheap to expensive; dual ascent, the last, spends the budget. With no budget left, only bounds
+/// that take about a second are tried.
 [[nodiscard]] HopBytesBound hop_bytes_bound(const BoundProblem& problem, Meter& meter);
 
 }  // namespace topoloom

@@ -31,11 +31,11 @@ PartnerProfiles partner_profiles(const CommGraph& symmetric) {
     return result;
 }
 
-std::int64_t min_hop_bytes(const PartnerProfile& partners, const NearProfile& near) {
+std::int64_t min_hop_bytes(const PartnerProfile& partners, const DistanceProfile& near) {
     std::int64_t sum = 0;
     std::size_t placed = 0;
     std::uint32_t distance = 0;
-    for (const NearRun& run : near) {
+    for (const DistanceStep& run : near) {
         distance = run.distance;
         const std::size_t now = std::min<std::size_t>(run.count, partners.size() - 1);
         sum += distance * (partners[now] - partners[placed]);

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What ranks exchange with their partners, the heaviest first, and what that costs at least beside a slot.
+// Bytes that ranks exchange with their heaviest partners, and the hop-bytes that these imply.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "topoloom/bound/near_profile.hpp"
+#include "topoloom/bound/distance_profile.hpp"
 #include "topoloom/pattern/comm_graph.hpp"
 
 namespace topoloom::bound {
 
-/// [k]: bytes exchanged with the k heaviest partners together; from 0.
+/// [k]: bytes exchanged with the k heaviest partners; [0] is 0.
 using PartnerProfile = std::vector<std::int64_t>;
 
 struct PartnerProfiles {
@@ -23,8 +23,8 @@ struct PartnerProfiles {
 /// O(edges * log degree).
 [[nodiscard]] PartnerProfiles partner_profiles(const CommGraph& symmetric);
 
-/// Hop-bytes of a rank's messages if its heaviest partners sit nearest: no slot with this profile does better (Hardy,
-/// Littlewood, Polya on rearrangements). O(runs).
-[[nodiscard]] std::int64_t min_hop_bytes(const PartnerProfile& partners, const NearProfile& near);
+/// Minimum hop-bytes of a rank on a slot with this profile: the heaviest partners sit nearest (rearrangement
+/// inequality of Hardy, Littlewood, Polya). O(steps).
+[[nodiscard]] std::int64_t min_hop_bytes(const PartnerProfile& partners, const DistanceProfile& near);
 
 }  // namespace topoloom::bound

@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t max_crossings = std::size_t{1} << 24;  // links on all routes
 constexpr double max_pair_costs = 0x1p25;  // of dual ascent; above, it takes long and proves little
 
-/// What a rank exchanges with a partner.
+/// Traffic of a rank with a partner.
 struct Exchange {
     std::uint32_t partner;
     double sent;
@@ -50,7 +50,7 @@ class PricedRoutes {
     }
 
     [[nodiscard]] std::size_t link_count() const { return bandwidth_.size(); }
-    /// What a byte from a to b costs.
+    /// Price of a byte from a to b.
     [[nodiscard]] double distance(std::size_t a, std::size_t b) const { return distance_[a * nodes_ + b]; }
     /// Shares of 1, by link.
     void set_prices(std::span<const double> price) {
@@ -181,7 +181,7 @@ class PriceGame {
     }
 
     [[nodiscard]] std::uint32_t node_of(std::uint32_t u) const { return node_of_place_[place_of_rank_[u]]; }
-    /// What u's messages cost with u on a node; `other` is on its new node already.
+    /// Price of u's messages with u on a node; `other` has already moved.
     [[nodiscard]] double payment(std::uint32_t u, std::uint32_t node, std::uint32_t other,
                                  std::uint32_t node_of_other) const {
         double sum = 0;
@@ -199,7 +199,7 @@ class PriceGame {
         }
         return most;
     }
-    /// What this placement pays.
+    /// Total price of this placement.
     [[nodiscard]] double paid() const {
         double sum = 0;
         for (std::uint32_t u = 0; u < exchanges_.size(); ++u) sum += payment(u, node_of(u), no_index, 0) / 2;
@@ -253,7 +253,7 @@ class PriceGame {
 
 CongestionBound price_bound(const BoundProblem& problem, Meter& meter) {
     const std::span<const Node> nodes = problem.allocation().nodes();
-    if (!meter.go_on()) return {};
+    if (!meter.poll()) return {};
     const NetworkView network(problem.machine().topology());
     if (network.adapts()) return {};
     if (nodes.size() * nodes.size() * network.diameter() > max_crossings) return {};

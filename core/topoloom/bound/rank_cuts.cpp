@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t max_ranks_of_matrix = 1024;
 constexpr std::size_t max_cut_steps = std::size_t{1} << 28;
 
-/// What leaves k ranks if each has its k - 1 heaviest partners among them: the k ranks for which that is least.
+/// Bytes that leave k ranks if each has its k - 1 heaviest partners among them, for the k ranks that minimize it.
 std::vector<std::int64_t> cuts_by_partners(const PartnerProfiles& partners, std::size_t ranks) {
     std::vector<std::int64_t> cuts(ranks + 1, 0);
     const std::size_t largest = std::min<std::size_t>(

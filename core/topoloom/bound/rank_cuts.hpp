@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How many bytes at least pass between some ranks and all others, whichever ranks these are.
+// Lower bound on the bytes between any k ranks and all others.
 #pragma once
 
 #include <cstdint>

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "topoloom/bound/near_profile.hpp"
+#include "topoloom/bound/distance_profile.hpp"
 #include "topoloom/bound/partner_profile.hpp"
 #include "topoloom/bound/transport.hpp"
 
@@ -19,11 +19,11 @@ constexpr std::uint32_t max_near = 64;        // places that are told apart arou
 
 std::int64_t sparse_bound(const BoundProblem& problem) {
     const PartnerProfiles partners = partner_profiles(problem.symmetric());
-    const NearProfiles near = near_profiles(problem, std::min(partners.max_partners, max_near));
+    const DistanceProfiles near = distance_profiles(problem, std::min(partners.max_partners, max_near));
     const auto rows = static_cast<double>(partners.profiles.size());
     const auto columns = static_cast<double>(near.profiles.size());
     if ((rows + columns) * rows * columns > max_assignment_steps) {
-        const NearProfile best = near.best();
+        const DistanceProfile best = near.best();
         std::int64_t sum = 0;
         for (std::size_t p = 0; p < partners.profiles.size(); ++p) {
             sum += static_cast<std::int64_t>(partners.ranks[p]) * min_hop_bytes(partners.profiles[p], best);
@@ -32,7 +32,7 @@ std::int64_t sparse_bound(const BoundProblem& problem) {
     }
     std::vector<std::int64_t> costs;
     for (const PartnerProfile& profile : partners.profiles) {
-        for (const NearProfile& around : near.profiles) costs.push_back(min_hop_bytes(profile, around));
+        for (const DistanceProfile& around : near.profiles) costs.push_back(min_hop_bytes(profile, around));
     }
     return half_of(min_transport_cost(costs, partners.ranks, near.capacity));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The Gilmore-Lawler bound for large sparse patterns: by kinds of ranks and kinds of slots.
+// The Gilmore-Lawler bound for large sparse patterns, by classes of equal ranks and equal slots.
 #pragma once
 
 #include <cstdint>

@@ -115,7 +115,7 @@ class NearLatencies {
     double seconds_per_byte_ = 0;
 };
 
-/// What one rank sends and receives; bytes descend.
+/// Messages of a rank in descending size.
 struct RankTraffic {
     std::vector<std::int64_t> out, in;  // bytes, by peer
     std::vector<std::int64_t> sent;     // of those, what goes in messages
@@ -150,7 +150,7 @@ double sum_from(const std::vector<std::int64_t>& bytes, std::uint64_t first) {
     return static_cast<double>(std::accumulate(bytes.begin() + skipped, bytes.end(), std::int64_t{0}));
 }
 
-/// Whether some of the messages must leave their node: more ranks hang together than fit on one.
+/// Whether inter-node messages are unavoidable: a connected component exceeds the capacity of a node.
 bool must_leave(const CommGraph& graph, std::uint64_t max_on_node) {
     std::vector<std::uint32_t> above(graph.rank_count());
     std::iota(above.begin(), above.end(), 0U);
@@ -190,7 +190,7 @@ struct Load {
     std::string where{};
 };
 
-/// Of cards and memories.
+/// Loads of NICs and memories.
 Load node_load(const std::vector<RankTraffic>& traffic, const NearLatencies& near, const NodeSpeeds& speeds) {
     Load load{.where = "network cards"};
     for (const auto bytes : {&RankTraffic::out, &RankTraffic::in}) {
@@ -216,7 +216,7 @@ void raise(Load& load, const CongestionBound& congestion) {
     load.where = congestion.by + (congestion.where.empty() ? "" : " of " + congestion.where);
 }
 
-/// What PhaseTime adds up, at the least; see there.
+/// Minima of the parts of PhaseTime.
 struct Parts {
     double first = 0;         // until the network is reached
     double first_inside = 0;  // likewise memory
@@ -284,7 +284,7 @@ Parts parts_of(const CommGraph& graph, const Machine& machine, const NearLatenci
     return parts;
 }
 
-/// What takes most of a sum names it.
+/// The largest term names the bound.
 void add(Parts& sum, const Parts& parts, TimeBound& largest) {
     sum.first += parts.first;
     sum.first_inside += parts.first_inside;
@@ -321,7 +321,7 @@ TimeBound time_bound(const BoundProblem& problem, std::span<const CommGraph* con
         }
         const BoundProblem part(graph, problem.allocation(),
                                 {problem.capacity().begin(), problem.capacity().end()}, problem.threads());
-        raise(load, is_phase && meter.go_on() ? congestion_bound(part, meter) : injection_bound(part));
+        raise(load, is_phase && meter.poll() ? congestion_bound(part, meter) : injection_bound(part));
         return load;
     };
     const auto bound_of = [&](const CommGraph& graph) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A lower bound on the time that PhaseTime predicts: its parts, each at the least that any placement allows.
+// A lower bound on the predicted time (PhaseTime): each of its parts at its minimum.
 #pragma once
 
 #include <span>
@@ -12,7 +12,7 @@
 namespace topoloom {
 
 /// `value` in seconds. `by` is the part that needs the most of them: "network", the startups of a round, the nearest
-/// route to enough nodes, and what the busiest link or network card carries at least; "memory", the same for what nodes
+/// route to enough nodes, and what the busiest link or NIC carries at least; "memory", the same for what nodes
 /// read and write; "sender", what one rank takes to start all its messages and see the last arrive; or "nothing".
 /// `where` names the rank, or what proves the load.
 struct TimeBound {

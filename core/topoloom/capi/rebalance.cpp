@@ -70,7 +70,7 @@ struct Program {
     }
     [[nodiscard]] double hop_bytes(std::span<const Rank> processes) const {
         const std::vector<Slot> slots = slots_of(processes);
-        return hop_bytes(graph.proxied().empty() ? graph : through_proxies(graph, slots), slots);
+        return hop_bytes(graph.proxied().empty() ? graph : apply_proxies(graph, slots), slots);
     }
     [[nodiscard]] double hop_bytes(const CommGraph& sent, std::span<const Slot> slots) const {
         double sum = 0;
@@ -141,7 +141,7 @@ std::vector<Rank> choose(const Program& program, const std::string& policy, cons
         std::ranges::find(mappers(), name, &MapperEntry::name) == mappers().end()) {
         const std::vector<std::string> usual{"none",      "greedy", "few-bytes", "repartition",
                                              "diffusion", "alias",  "place",     "bricks"};
-        throw Error(unknown_name("policy", name, usual) + ", other balancers, and other mappers");
+        throw Error(unknown_name_message("policy", name, usual) + ", other balancers, and other mappers");
     }
     const std::int64_t all_bytes =
         std::accumulate(objects.moved_bytes, objects.moved_bytes + program.rank_of.size(), std::int64_t{0});

@@ -62,7 +62,7 @@ class LineSearch {
             for (const std::uint32_t axis : axes) found.pieces.push_back({axis, extents[axis]});
             found.seconds = seconds(found, meter);
             all.push_back(std::move(found));
-        } while (!meter.exhausted() && std::ranges::next_permutation(axes).found);
+        } while (!meter.is_exhausted() && std::ranges::next_permutation(axes).found);
         std::ranges::stable_sort(all, {}, &Found::seconds);
         if (all.size() > keep) all.resize(keep);
         return all;
@@ -78,7 +78,7 @@ class LineSearch {
             for (std::size_t i = 0; i < found.pieces.size(); ++i) {
                 for (std::size_t j = i + 1; j < found.pieces.size(); ++j) {
                     if (found.pieces[i] == found.pieces[j]) continue;
-                    if (measured_ > max_messages || meter.exhausted()) return found;
+                    if (measured_ > max_messages || meter.is_exhausted()) return found;
                     Found other = found;
                     std::swap(other.pieces[i], other.pieces[j]);
                     other.seconds = seconds(other, meter);
@@ -217,7 +217,7 @@ AxisOrders order_axes(const Allocation& allocation, std::span<const std::uint32_
     mesh.add(layout, axes);
     std::vector<Start> starts = starts_on(mesh, allocation, ranks);
     search_side_by_side(starts.size(), 0, meter, [&](std::size_t i, Meter& own) {
-        if (i == 0 || own.go_on()) starts[i].found = starts[i].search.nested(0, starts_on_line, own);
+        if (i == 0 || own.poll()) starts[i].found = starts[i].search.nested(0, starts_on_line, own);
     });
     LineSearch& allocated = starts.front().search;
     AxisOrders orders{
@@ -225,7 +225,7 @@ AxisOrders order_axes(const Allocation& allocation, std::span<const std::uint32_
     const std::span<Start> best = promising(starts);
     search_side_by_side(best.size(), 0, meter, [&](std::size_t i, Meter& own) {
         for (LineSearch::Found& found : best[i].found) {
-            if (own.go_on()) found = best[i].search.split(found, own);
+            if (own.poll()) found = best[i].search.split(found, own);
         }
     });
     orders.best = orders.nested;
@@ -247,7 +247,7 @@ LayoutOrders order_layouts(const Allocation& allocation, std::span<const MeshLay
     search_side_by_side(starts.size(), 0, meter, [&](std::size_t i, Meter& own) {
         auto& [search, found] = starts[i];
         for (std::size_t layout = 0; layout < layouts.size(); ++layout) {
-            if (own.go_on() || (i == 0 && layout == 0)) found.push_back(search.as_numbered(layout, own));
+            if (own.poll() || (i == 0 && layout == 0)) found.push_back(search.as_numbered(layout, own));
         }
     });
     LineSearch& allocated = starts.front().search;
@@ -264,7 +264,7 @@ LayoutOrders order_layouts(const Allocation& allocation, std::span<const MeshLay
         auto& [search, found] = best[i];
         const std::vector<LineSearch::Found> numbered = found;
         for (const LineSearch::Found& one : numbered) {
-            if (!own.go_on()) break;
+            if (!own.poll()) break;
             for (const LineSearch::Found& start : search.nested(one.layout, starts_on_layout, own))
                 found.push_back(search.split(start, own));
         }

@@ -44,13 +44,13 @@ class Chooser {
         const std::vector<Node> first(free_.nodes().begin(),
                                       free_.nodes().begin() + static_cast<std::ptrdiff_t>(count_));
         first_value_ = place_on(first, chain_, 0.15);
-        if (clock_.go_on()) random_value_ = place_on(random_nodes(), chain_, 0.15);
+        if (clock_.poll()) random_value_ = place_on(random_nodes(), chain_, 0.15);
         if (count_ == free_.nodes().size()) return finish();
-        if (clock_.go_on()) place_on(compact_nodes(free_, count_, seed_), auto_chain(Effort::fast), 0.05);
-        if (clock_.go_on()) try_boxes(0.1);
-        if (clock_.go_on()) move_nodes(placed_among_all_free(0.25));
-        if (clock_.go_on()) move_nodes(annealed_among_all_free(0.2));
-        if (clock_.go_on()) place_on(chosen_, chain_, 0.1);
+        if (clock_.poll()) place_on(compact_nodes(free_, count_, seed_), auto_chain(Effort::fast), 0.05);
+        if (clock_.poll()) try_boxes(0.1);
+        if (clock_.poll()) move_nodes(placed_among_all_free(0.25));
+        if (clock_.poll()) move_nodes(annealed_among_all_free(0.2));
+        if (clock_.poll()) place_on(chosen_, chain_, 0.1);
         return finish();
     }
 
@@ -68,7 +68,7 @@ class Chooser {
                 value_,
                 first_value_,
                 random_value_,
-                clock_.done()};
+                clock_.work_done()};
     }
 
     [[nodiscard]] Problem problem_on(const Allocation& allocation) const {
@@ -82,8 +82,8 @@ class Chooser {
         Budget part;
         if (budget_.work != unlimited)
             part.work = static_cast<std::uint64_t>(static_cast<double>(budget_.work) * share);
-        part.seconds = clock_.rest().seconds * std::min(1.0, share / share_left_);
-        part.keep_going = [this](std::uint64_t) { return clock_.go_on(); };
+        part.seconds = clock_.remaining().seconds * std::min(1.0, share / share_left_);
+        part.keep_going = [this](std::uint64_t) { return clock_.poll(); };
         share_left_ -= share;
         return part;
     }
@@ -110,7 +110,7 @@ class Chooser {
         const Budget part = next_part(share);
         Meter meter(part);
         for (std::vector<Node>& nodes : full_boxes(free_, count_, max_boxes)) {
-            if (meter.exhausted() || !clock_.go_on()) break;
+            if (meter.is_exhausted() || !clock_.poll()) break;
             sort_as_free(nodes);
             const Allocation allocation(machine_, nodes);
             const Problem problem = problem_on(allocation);
@@ -119,7 +119,7 @@ class Chooser {
             if (!structured) break;
             offer(problem, std::move(nodes), std::move(structured->placement));
         }
-        clock_.spend(meter.done());
+        clock_.spend(meter.work_done());
     }
 
     void sort_as_free(std::vector<Node>& nodes) const {
@@ -188,12 +188,12 @@ class Chooser {
         const double degree = static_cast<double>(problem.symmetric().edge_count()) / count;
         const double sweeps = std::clamp(2e8 / (9 + degree) / count, 16.0, 10'000.0);
         const Budget part = next_part(share);
-        const bool limited = Meter(part).limited();
+        const bool limited = Meter(part).is_limited();
         const local::AnnealOptions options{.sweeps = limited ? 0U : static_cast<std::uint32_t>(sweeps),
                                            .heat = 60};
         Meter meter(part);
         Placement target = local::improve_by_annealing(problem, Placement(bare_free_, start), meter, options);
-        clock_.spend(meter.done());
+        clock_.spend(meter.work_done());
         return {std::move(all), std::move(target)};
     }
 

@@ -37,7 +37,7 @@ std::vector<std::uint32_t> grid_of(const Machine& machine) {
 class Halver {
    public:
     explicit Halver(const Machine& machine)
-        : halves_(halves_of(machine)), result_{bisection_at_least(machine), {}, 0} {
+        : halves_(halve_nodes(machine)), result_{bisection_lower_bound(machine), {}, 0} {
         const NetworkView view(machine.topology());
         with_topology(machine, [&](const auto& topology) {
             const auto& network = between_routers(topology);
@@ -203,7 +203,7 @@ class Halver {
 }  // namespace
 
 MachineBisection bisect_machine(const Machine& machine, std::uint64_t seed) {
-    if (machine.node_count() < 2 || machine.link_count() == 0 || halves_of(machine).smaller == 0) return {};
+    if (machine.node_count() < 2 || machine.link_count() == 0 || halve_nodes(machine).smaller == 0) return {};
     Halver halver(machine);
     halver.across_axes(grid_of(machine));
     if (!halver.result().exact()) halver.in_order();

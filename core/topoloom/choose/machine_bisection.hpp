@@ -13,7 +13,7 @@ namespace topoloom {
 /// Both directions are counted together. The bisection bandwidth is from at_least to at_most; the two are the
 /// same where the halving that was found is proven to be the worst.
 struct MachineBisection {
-    BytesPerSecond at_least;  // of any halving, see bisection_at_least()
+    BytesPerSecond at_least;  // of any halving, see bisection_lower_bound()
     BytesPerSecond at_most;   // of the halving that was found
     std::size_t link_count;   // directed links between the halves that were found
 

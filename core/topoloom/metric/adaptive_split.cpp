@@ -7,7 +7,7 @@ namespace topoloom {
 
 namespace {
 
-/// What one link's congestion is for every share f: start + slope * f.
+/// Congestion of a link as a function of the share f: start + slope * f.
 struct Line {
     double start;
     double slope;

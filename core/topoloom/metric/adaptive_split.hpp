@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How adaptive routing divides traffic between minimal routes and detours: such that the busiest link carries least.
+// Adaptive routing as an optimal split of traffic between minimal routes and detours.
 #pragma once
 
 #include <span>
@@ -8,9 +8,9 @@
 
 namespace topoloom {
 
-/// The share f of all traffic on minimal routes for which the congestion, the max over links of
-/// (f * minimal + (1 - f) * detours) / bandwidth, is least; of several such f the largest. Loads are bytes by link id.
-/// A model: real routers (UGAL) decide packet by packet from the queues that they see.
+/// The share f of traffic on minimal routes that minimizes congestion: the max over links of (f * minimal + (1 - f) *
+/// detours) / bandwidth. Ties go to the largest f. Loads are bytes by link id. A model: real routers (UGAL) decide
+/// per packet from local queue lengths.
 [[nodiscard]] double best_minimal_share(std::span<const double> minimal, std::span<const double> detours,
                                         std::span<const LinkRun> runs);
 

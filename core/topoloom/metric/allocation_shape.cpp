@@ -26,11 +26,11 @@ double average_distance(const Allocation& allocation) {
 }
 
 BigVector<double> all_pairs_loads(const Allocation& allocation, int threads) {
-    // As many parts on every computer, so that sums of fractions do not depend on the number of threads.
+    // A fixed number of parts, so that sums of fractions do not depend on the number of threads.
     constexpr std::size_t parts = 8;
     const std::span<const Node> nodes = allocation.nodes();
     const std::size_t links = allocation.machine().link_count();
-    const Grain grain(Bytes{static_cast<std::int64_t>(nodes.size() * nodes.size())});
+    const LoadQuantizer quantizer(Bytes{static_cast<std::int64_t>(nodes.size() * nodes.size())});
     const Chunks chunks(nodes.size(), (nodes.size() + parts - 1) / parts);
     std::vector<BigVector<double>> loads(chunks.size());
     with_common_routes(allocation.machine(), [&]<class T>(const T& network) {
@@ -38,7 +38,7 @@ BigVector<double> all_pairs_loads(const Allocation& allocation, int threads) {
         for (const Node node : nodes) points.push_back(network.point(node));
         parallel_for(chunks.size(), threads, [&](std::size_t c, int) {
             loads[c] = BigVector<double>(links);
-            RouteLoads<T> mine(network, loads[c], grain);
+            RouteLoads<T> mine(network, loads[c], quantizer);
             for (std::size_t i = chunks[c].begin; i < chunks[c].end; ++i) {
                 mine.from(nodes[i], points[i]);
                 for (std::size_t j = 0; j < nodes.size(); ++j) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What an allocation looks like on its machine: how far its nodes are apart, and which links are its own.
+// Shape of an allocation: average distance between nodes, and links shared with other jobs.
 #pragma once
 
 #include <cstddef>
@@ -15,18 +15,18 @@ namespace topoloom {
 /// Mean network distance over ordered pairs of different nodes of the allocation; 0 for one node.
 [[nodiscard]] double average_distance(const Allocation& allocation);
 
-/// For every link, how many messages cross it when every node of the allocation sends one to every other; fractions
-/// where routes are split. O(nodes^2 * route), on all cores; the same for any number of threads.
+/// Link loads if every node of the allocation sends one message to every other; fractional for split routes.
+/// O(nodes^2 * route length), on all cores. The result does not depend on the number of threads.
 [[nodiscard]] BigVector<double> all_pairs_loads(const Allocation& allocation, int threads = 0);
 
-/// Directed links, by where their ends are; see Territory.
+/// Counts of directed links; see Territory.
 struct AllocationShape {
     std::size_t components = 0;
-    std::size_t links_inside = 0;          // both ends belong to the allocation
-    std::size_t links_leaving = 0;         // from a vertex of the allocation to one that is not: its surface
+    std::size_t links_inside = 0;          // both ends in the allocation
+    std::size_t links_leaving = 0;         // from the allocation to the outside: its surface
     std::size_t links_used = 0;            // by routes between its nodes
-    std::vector<std::uint32_t> foreign{};  // links used that are not the allocation's alone, ascending
-    double foreign_share = 0;              // of all hops between its nodes, those over foreign links
+    std::vector<std::uint32_t> foreign{};  // used links that other jobs may use, ascending
+    double foreign_share = 0;              // share of all hops that use foreign links
 };
 
 /// `loads` are all_pairs_loads().

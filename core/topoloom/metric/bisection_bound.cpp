@@ -66,7 +66,7 @@ double at_least(const Dragonfly& network, const NodeHalves& halves) {
         through_port = in_group * in_group / network.links_between_groups();
         rate = spec.bandwidth[2].value / through_port;
     }
-    // What a router sends and gets over the ports of another one of its group, and to its nodes.
+    // Traffic of a router over the ports of another one of its group, and to its nodes.
     const double ports = spec.groups > 1 ? *spec.global_links : 0;
     const double between = 2 * ports * through_port / (rows * columns) + on_router * on_router;
     if (columns > 1) rate = std::min(rate, spec.bandwidth[0].value / (rows * between));
@@ -200,7 +200,7 @@ std::vector<double> worst_shares(std::size_t links, const std::vector<Site>& sit
     return sum;
 }
 
-/// What the routes between these nodes prove, for all pairs and for partners.
+/// The bound from the routes between these nodes, for all pairs and for partners.
 double at_least_by_routes(const RoutedNetwork& network, std::span<const Node> nodes,
                           const NodeHalves& halves) {
     const std::vector<Site> sites = sites_of(network, nodes);
@@ -248,7 +248,7 @@ double at_least(const Degraded& network, const NodeHalves& halves) {
 
 }  // namespace
 
-NodeHalves halves_of(const Machine& machine) {
+NodeHalves halve_nodes(const Machine& machine) {
     const std::vector<Node> nodes = machine.usable_nodes();
     std::vector<std::uint32_t> on_vertex;
     with_topology(machine, [&](const auto& topology) {
@@ -261,8 +261,8 @@ NodeHalves halves_of(const Machine& machine) {
     return {larger, nodes.size() - std::min<std::uint64_t>(nodes.size(), larger)};
 }
 
-BytesPerSecond bisection_at_least(const Machine& machine) {
-    const NodeHalves halves = halves_of(machine);
+BytesPerSecond bisection_lower_bound(const Machine& machine) {
+    const NodeHalves halves = halve_nodes(machine);
     if (halves.smaller == 0) return BytesPerSecond{0};
     return BytesPerSecond{
         with_topology(machine, [&](const auto& t) { return at_least(between_routers(t), halves); })};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the links between two halves of a machine carry at least, however it is halved.
+// Lower bound on the bisection bandwidth of a machine.
 #pragma once
 
 #include <cstdint>
@@ -9,22 +9,22 @@
 
 namespace topoloom {
 
-/// How many nodes the halves of a machine have, without those that are down; they differ by one router's at most.
+/// Node counts of the two halves of a machine, without nodes that are down. They differ by at most the nodes of one
+/// router.
 struct NodeHalves {
     std::uint64_t larger;
     std::uint64_t smaller;
 };
 
-[[nodiscard]] NodeHalves halves_of(const Machine& machine);
+[[nodiscard]] NodeHalves halve_nodes(const Machine& machine);
 
-/// A lower limit on the bandwidth, of both directions together, of the links between any two halves of the nodes, which
-/// go with their routers.
+/// Lower bound on the bandwidth, both directions together, between any two halves of the nodes; nodes stay with their
+/// routers.
 ///
-/// Traffic that the network can carry proves it: where all pairs can exchange x bytes/s at once, 2 x larger x
-/// smaller of them cross; where every node can exchange x with a partner at once, whoever that is, 2 x smaller do.
-/// From formulas where there is one, else from the machine's routes; 0 where those are too many, beyond some
-/// 2,000 routers, or where failures leave nodes without a route between them. Leighton, Introduction to Parallel
-/// Algorithms and Architectures, 1992, section 1.9.
-[[nodiscard]] BytesPerSecond bisection_at_least(const Machine& machine);
+/// The proof is a flow that the network supports. If all pairs can exchange x bytes/s at once, 2 x larger x smaller
+/// of them cross the cut. If every node can exchange x with any partner at once, 2 x smaller cross. Uses a formula
+/// where one is known, otherwise the machine's routes. Returns 0 beyond about 2,000 routers, and if failures
+/// disconnect nodes. Leighton, Introduction to Parallel Algorithms and Architectures, 1992, section 1.9.
+[[nodiscard]] BytesPerSecond bisection_lower_bound(const Machine& machine);
 
 }  // namespace topoloom

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The Cell processor's elements on its ring bus, and assignments of eight threads to them that have a name.
+// The SPEs of the Cell processor on its ring bus, and named thread affinities for them.
 #pragma once
 
 #include <array>
@@ -35,8 +35,9 @@ struct NamedAffinity {
 /// Those of Sudheer 2012, ch. 4.
 [[nodiscard]] std::span<const NamedAffinity> named_affinities();
 
-/// Where elements 0 ... 7 are: on a bus of 12 stations whose eight SPEs are all allocated, these; else the nodes of the
-/// eight slots that are allocated, in order. Throws Error for other allocations, and for machines without a ring bus.
+/// Stations of elements 0 ... 7: the Cell layout on a bus of 12 stations whose eight SPEs are all allocated,
+/// otherwise the nodes of the eight allocated slots in order. Throws Error for other allocations, and for machines
+/// without a ring bus.
 [[nodiscard]] std::array<Node, bus_elements> elements_of(const Allocation& allocation);
 
 /// The bus of a machine; throws Error if it has none.

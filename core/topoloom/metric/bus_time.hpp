@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How fast messages are on a ring bus: pieces in turn on its rings, as an arbiter grants them.
+// Bandwidth of concurrent messages on a ring bus, which an arbiter grants piece by piece.
 #pragma once
 
 #include <span>
@@ -17,17 +17,17 @@ struct BusMessage {
 };
 
 struct BusTiming {
-    Bytes piece{16384};  // the largest DMA transfer; messages of less neither wait nor make others wait
-    Seconds startup{0};  // of a message
-    /// The station of the memory controller, which reads or writes one piece at a time; none if there is not any.
+    Bytes piece{16384};  // largest DMA transfer; smaller messages never contend
+    Seconds startup{0};  // per message
+    /// Station of the memory controller, which transfers one piece at a time; Node::none if there is none.
     Node memory = Node::none;
-    /// Observed, not explained: a ring does not carry three messages of one size where two or more of them go over two
-    /// or more links and pass an end of the bus, between its last station and the first or opposite. The source gives no
-    /// amount; here such a ring carries two of them at a time.
+    /// Observed, not explained: a ring does not carry three messages of one size if at least two of them span two
+    /// or more links and pass an end of the bus, between its last station and the first or opposite. The source
+    /// gives no amount; here such a ring carries two of them at a time.
     bool ring_ends = false;
 };
 
-/// Bandwidth over all ways that half-way messages may go, of which nothing is known: the least, the mean, the most.
+/// Worst, mean and best bandwidth over all directions of half-way messages, which are unknown.
 struct BusRate {
     BytesPerSecond worst{0}, mean{0}, best{0};
 };
@@ -35,16 +35,16 @@ struct BusRate {
 struct BusRates {
     std::vector<BusRate> of_message;
     BusRate slowest;       // message
-    BusRate average;       // over the messages
-    std::size_t ways = 1;  // of the half-way messages
+    BusRate average;       // over all messages
+    std::size_t ways = 1;  // direction choices of half-way messages
 };
 
-/// All messages start at once. A station sends one piece at a time and receives one, each at the bandwidth of a ring.
-/// Pieces take the shorter arc, and start if those in flight in that direction can be dealt to its rings with them: on
-/// a ring no two share a link, and no more than the bus's `transfers` are in flight. Who has waited longest goes first.
-/// The principles are those of Sudheer 2012, section 4.6, which gives no formula. Throws Error for messages without bytes
-/// or from a station to itself, without a piece, for more than 64 stations, and for more than 12 half-way messages or, over
-/// all ways, 2^20 pieces.
+/// All messages start at once. A station sends one piece and receives one piece at a time, at the bandwidth of a
+/// ring. Pieces take the shorter arc. A piece starts if it fits on the rings of its direction with those in flight:
+/// pieces on a ring share no link, and at most `transfers` are in flight. The longest-waiting message goes first.
+/// Sudheer 2012, section 4.6, states these principles without a formula. Throws Error for empty messages, messages to
+/// the same station, a piece of 0 bytes, more than 64 stations, more than 12 half-way messages, and more than 2^20
+/// pieces over all directions.
 [[nodiscard]] BusRates bus_rates(const RingBus& bus, std::span<const BusMessage> messages,
                                  const BusTiming& timing);
 

@@ -12,10 +12,10 @@
 
 namespace topoloom {
 
-/// Throws Error if bytes times distance could add up to 2^63, so that sums below are always exact.
+/// Throws Error if the hop-bytes could reach 2^63; below, all sums are exact.
 void require_exact_hop_bytes(const CommGraph& graph, const Machine& machine);
 
-/// Throws Error unless there is a slot of the machine for every rank of the graph.
+/// Throws Error unless every rank has a slot of the machine.
 void require_placed(const CommGraph& graph, const Machine& machine, std::span<const Slot> slot_of_rank);
 
 /// Sum over directed edges of bytes times Machine::distance (Agarwal, Sharma, Kale, IPDPS 2006). Each message counts
@@ -23,7 +23,7 @@ void require_placed(const CommGraph& graph, const Machine& machine, std::span<co
 [[nodiscard]] std::int64_t hop_bytes(const CommGraph& graph, const Machine& machine,
                                      std::span<const Slot> slot_of_rank, int threads = 0);
 
-/// The points of all ranks: gathered once, so that loops over edges touch neither slots nor nodes.
+/// Gathers the points of all ranks, so that edge loops access neither slots nor nodes.
 template <class Space>
 [[nodiscard]] std::vector<typename Space::Point> points_of(const Space& space,
                                                            std::span<const Slot> slot_of_rank) {
@@ -33,7 +33,7 @@ template <class Space>
     return points;
 }
 
-/// Ranks are cut in chunks of this many for work on all cores.
+/// Ranks per chunk of parallel loops.
 inline constexpr std::size_t ranks_per_chunk = 4096;
 
 }  // namespace topoloom

@@ -48,10 +48,10 @@ std::uint32_t NodeMap::external_links() const {
 NodeMap node_map(const Extents& extents, std::span<const std::uint32_t> node_of_cell) {
     const std::uint64_t cells = cell_count(extents);
     if (extents.empty() || cells != node_of_cell.size()) {
-        fail("a grid of ", extents.empty() ? "no axes" : extents_text(extents), " has not the ",
+        fail("a grid of ", extents.empty() ? "no axes" : format_extents(extents), " has not the ",
              node_of_cell.size(), " cells that are placed");
     }
-    if (cells == 0) fail("a grid of ", extents_text(extents), " has no cells");
+    if (cells == 0) fail("a grid of ", format_extents(extents), " has no cells");
     const std::uint32_t last = *std::ranges::max_element(node_of_cell);
     if (last >= cells)
         fail("a cell is on node ", last, ", but ", cells, " cells are on at most ", cells,

@@ -20,7 +20,7 @@ ObjectiveKind parse_kind(std::string_view text) {
     if (found != names.end()) return static_cast<ObjectiveKind>(found - names.begin());
     std::vector<std::string> known(names.begin(), names.end());
     known.emplace_back("weighted(NAME=WEIGHT;...)");
-    throw Error(unknown_name("objective", text, known));
+    throw Error(unknown_name_message("objective", text, known));
 }
 
 double parse_weight(std::string_view part, std::string_view text) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What placements are compared by.
+// Objectives of placements.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@ enum class ObjectiveKind : std::size_t { hop_bytes, congestion, soft, time };
 /// One kind, or a mix of several.
 struct Objective {
     std::array<double, 4> weight{1, 0, 0, 0};  // by ObjectiveKind
-    bool relative = false;  // what counts is the share of what block placement, rank i on slot i, has
+    bool relative = false;                     // relative to block placement, rank i on slot i
 
     [[nodiscard]] double of(ObjectiveKind kind) const { return weight[static_cast<std::size_t>(kind)]; }
     [[nodiscard]] bool is(ObjectiveKind kind) const;
@@ -35,12 +35,12 @@ struct Objective {
 [[nodiscard]] std::string_view name_of(ObjectiveKind kind);
 [[nodiscard]] Objective objective_of(ObjectiveKind kind);
 
-/// An objective, and what it is measured on.
+/// An objective with the phases that it is evaluated on.
 struct MeasuredObjective {
     Objective mix;
-    std::vector<const CommGraph*> phases;    // what is sent together; at least one
-    std::span<const double> background{};    // bytes by link that others send in every phase; may be empty
-    std::array<double, 4> unit{1, 1, 1, 1};  // by ObjectiveKind: what counts as 1
+    std::vector<const CommGraph*> phases;    // at least one
+    std::span<const double> background{};    // bytes by link of other jobs, in every phase; may be empty
+    std::array<double, 4> unit{1, 1, 1, 1};  // by ObjectiveKind: normalization
 };
 
 }  // namespace topoloom

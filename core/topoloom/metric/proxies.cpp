@@ -27,7 +27,7 @@ struct Copy {
 
 }  // namespace
 
-CommGraph through_proxies(const CommGraph& graph, std::span<const Slot> slot_of_rank) {
+CommGraph apply_proxies(const CommGraph& graph, std::span<const Slot> slot_of_rank) {
     std::vector<Rank> sources;
     std::vector<Rank> peers;
     std::vector<Bytes> bytes;

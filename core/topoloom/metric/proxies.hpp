@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is really sent where slots need the data of some ranks once: messages through proxies.
+// Replaces messages of proxied ranks by those that their proxies forward.
 #pragma once
 
 #include <span>
@@ -9,9 +9,10 @@
 
 namespace topoloom {
 
-/// All that a proxied rank sends to ranks on one slot is one message, the largest of these, to the first of them; all that
-/// ranks on one slot send to it likewise. Between two proxied ranks the sender counts. Without proxied ranks; loads stay.
-/// Source: J. C. Phillips et al., NAMD: Biomolecular Simulation on Thousands of Processors, SC 2002. O(edges log edges).
-[[nodiscard]] CommGraph through_proxies(const CommGraph& graph, std::span<const Slot> slot_of_rank);
+/// Combines all messages of a proxied rank to the ranks of one slot into one, of the largest size, to the first of
+/// them; and likewise all messages from these ranks to it. Between two proxied ranks the sender's proxies count. The
+/// result has no proxied ranks; loads stay. Source: J. C. Phillips et al., NAMD: Biomolecular Simulation on Thousands
+/// of Processors, SC 2002. O(edges log edges).
+[[nodiscard]] CommGraph apply_proxies(const CommGraph& graph, std::span<const Slot> slot_of_rank);
 
 }  // namespace topoloom

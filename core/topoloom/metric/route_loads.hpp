@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What messages put on the links of their routes, added up as fast as memory allows.
+// Accumulates link loads over the routes of messages, at memory speed.
 #pragma once
 
 #include <array>
@@ -15,8 +15,8 @@
 
 namespace topoloom {
 
-/// Adds to loads a little later than asked, so that the memory they lie in has been fetched by then: messages
-/// between far ranks touch links all over the machine.
+/// Delays additions to loads until their cache lines have been prefetched: messages between distant ranks touch links
+/// all over the machine.
 class DelayedLoads {
    public:
     explicit DelayedLoads(std::span<double> loads) : loads_(loads) {}
@@ -44,44 +44,45 @@ class DelayedLoads {
     std::size_t next_ = 0;
 };
 
-/// Rounds loads so that no sum of them needs more than 53 bits: it is exact, then, and the same in any order. A share
-/// such as a third is off by 2^-52 of all bytes at most.
-class Grain {
+/// Rounds loads so that no sum needs more than 53 bits. Sums are therefore exact and independent of order. A share
+/// such as a third is off by at most 2^-52 of all bytes.
+class LoadQuantizer {
    public:
-    explicit Grain(Bytes all)
+    explicit LoadQuantizer(Bytes all)
         : magic_(0.5 * static_cast<double>(std::bit_ceil(static_cast<std::uint64_t>(all.value)))) {}
-    /// In the sum the bits below the grain do not fit.
+    /// The addition drops the bits below the quantum.
     [[nodiscard]] double round(double load) const { return (load + magic_) - magic_; }
 
    private:
     double magic_;
 };
 
-/// Loads links by the routes of messages, one by one.
+/// Adds messages to link loads, route by route.
 template <class Routes>
 class RouteLoads {
    public:
-    RouteLoads(const Routes& routes, std::span<double> loads, Grain grain)
-        : routes_(routes), loads_(loads), grain_(grain) {}
+    RouteLoads(const Routes& routes, std::span<double> loads, LoadQuantizer quantizer)
+        : routes_(routes), loads_(loads), quantizer_(quantizer) {}
     void from(Node node, const auto& /*point*/) { from_ = node; }
     void to(Node node, const auto& /*point*/, double bytes) {
-        routes_.route(from_, node,
-                      [&](Link link, double share) { loads_.add(link.value, grain_.round(bytes * share)); });
+        routes_.route(from_, node, [&](Link link, double share) {
+            loads_.add(link.value, quantizer_.round(bytes * share));
+        });
     }
 
    private:
     const Routes& routes_;
     DelayedLoads loads_;
-    Grain grain_;
+    LoadQuantizer quantizer_;
     Node from_;
 };
 
-/// On a torus, by runs of links instead.
+/// On a torus: adds runs of links.
 template <std::size_t Width>
 class RouteLoads<BasicTorus<Width>> {
    public:
     using Point = typename BasicTorus<Width>::Point;
-    RouteLoads(const BasicTorus<Width>& torus, std::span<double> loads, Grain /*sums are exact*/)
+    RouteLoads(const BasicTorus<Width>& torus, std::span<double> loads, LoadQuantizer /*sums are exact*/)
         : loads_(loads), deposits_(torus, Add{&loads_}) {}
     void from(Node, const Point& a) { deposits_.from(a); }
     void to(Node, const Point& b, double bytes) { deposits_.to(b, bytes); }
@@ -95,11 +96,11 @@ class RouteLoads<BasicTorus<Width>> {
     typename BasicTorus<Width>::template Deposits<Add> deposits_;
 };
 
-/// On a fat tree, by one link for all those that share a message equally.
+/// On a fat tree: adds to one representative of the links that share a message equally.
 template <>
 class RouteLoads<FatTree> {
    public:
-    RouteLoads(const FatTree& tree, std::span<double> loads, Grain /*sums are exact*/)
+    RouteLoads(const FatTree& tree, std::span<double> loads, LoadQuantizer /*sums are exact*/)
         : tree_(tree), loads_(loads) {}
     void from(Node node, const FatTree::Point&) { from_ = node; }
     void to(Node node, const FatTree::Point&, double bytes) {
@@ -112,13 +113,13 @@ class RouteLoads<FatTree> {
     Node from_;
 };
 
-/// Between routers as there; and on the links of both nodes.
+/// Hosted networks: the router network, plus the host links of both nodes.
 template <class Base>
 class RouteLoads<Hosted<Base>> {
    public:
     using Point = typename Hosted<Base>::Point;
-    RouteLoads(const Hosted<Base>& network, std::span<double> loads, Grain grain)
-        : network_(network), between_(network.between_routers(), loads, grain), loads_(loads) {}
+    RouteLoads(const Hosted<Base>& network, std::span<double> loads, LoadQuantizer quantizer)
+        : network_(network), between_(network.between_routers(), loads, quantizer), loads_(loads) {}
     void from(Node node, const Point& a) {
         between_.from(node, a.router);
         from_ = node;
@@ -137,7 +138,7 @@ class RouteLoads<Hosted<Base>> {
     Node from_;
 };
 
-/// To be called once all messages are in: turns what RouteLoads left into loads.
+/// Converts what RouteLoads accumulated into loads, after the last message.
 template <class T>
 void settle_loads(const T& network, std::span<double> loads) {
     if constexpr (requires { network.settle(loads); }) network.settle(loads);

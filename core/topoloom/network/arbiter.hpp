@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Who of several requesters is served.
+// Arbiters: which of several requesters is served.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace topoloom {
 
-/// By what requesters come first.
+/// Priority rule.
 enum class Arbiter { round_robin, age, random };
 inline constexpr std::array<Kind, 3> arbiters{{
     {"round-robin", "in turns that move on with success"},
@@ -18,10 +18,10 @@ inline constexpr std::array<Kind, 3> arbiters{{
     {"random", "by lot"},
 }};
 
-/// The requester that comes first from where the turn is, round the end: its own last success is the end.
+/// Round-robin pointer: it points behind the last served requester.
 class RoundRobin {
    public:
-    /// How far a requester is from the turn: the smallest wins.
+    /// Distance of a requester from the pointer; the smallest wins.
     [[nodiscard]] std::uint32_t distance(std::uint32_t requester, std::uint32_t requesters) const {
         return requester >= turn_ ? requester - turn_ : requester + requesters - turn_;
     }
@@ -33,12 +33,12 @@ class RoundRobin {
     std::uint32_t turn_ = 0;
 };
 
-/// The best of the requests that have been seen for one thing.
+/// The best request for a resource so far.
 struct Grant {
     std::uint32_t distance = no_index;
     std::uint32_t requester = no_index;
 
-    /// True if it is the first request.
+    /// Returns true for the first request.
     bool offer(std::uint32_t from, std::uint32_t at) {
         const bool first = requester == no_index;
         if (at < distance) *this = {at, from};

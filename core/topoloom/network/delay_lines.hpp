@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is on its way: put in one cycle, taken a few cycles later.
+// Fixed-latency pipelines: items are put in one cycle and taken some cycles later.
 #pragma once
 
 #include <algorithm>
@@ -10,20 +10,20 @@
 
 namespace topoloom {
 
-/// Many lines, on each of which one thing arrives per cycle. Nothing is a default value.
+/// A set of lines; on each, at most one item arrives per cycle. The default value means no item.
 template <class Thing>
 class DelayLines {
    public:
-    /// For things that are put there up to `longest` cycles before they are taken, by a thread that may be `ahead` cycles further
-    /// than the one that takes them.
+    /// Items are put up to `longest` cycles before they are taken, by threads up to `ahead` cycles ahead of the
+    /// taker.
     DelayLines(std::size_t lines, std::uint32_t longest, std::uint32_t ahead)
         : lines_(lines),
           places_(std::bit_ceil(std::uint64_t{longest} + std::max(ahead, 1U))),
           things_(lines * places_) {}
     void put(std::size_t line, std::uint64_t arrival, Thing thing) { at(arrival)[line] = thing; }
-    /// What arrives in a cycle, by lines; whoever takes a thing clears it.
+    /// The items that arrive in a cycle, by line. The taker must clear what it takes.
     [[nodiscard]] Thing* at(std::uint64_t cycle) { return things_.data() + (cycle & (places_ - 1)) * lines_; }
-    /// Calls visit(thing) for what is on a line.
+    /// Calls visit(thing) for every item on a line.
     template <class Visit>
     void each(std::size_t line, const Visit& visit) const {
         for (std::size_t place = 0; place < places_; ++place)

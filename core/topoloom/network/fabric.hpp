@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A machine as a simulator of switches sees it: routers, their ports, and the channels between them.
+// A machine as the packet simulator sees it: routers, ports and channels.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,8 @@ namespace topoloom {
 
 using ChannelId = Id<struct ChannelKind>;
 
-/// Leads from an output of a router to an input of another; from a node, where there is no router to leave, or to one.
-/// Ports are numbered over all routers.
+/// A channel from an output of a router to an input of another. Entry channels come from a node, exit channels lead
+/// to one. Ports are numbered over all routers.
 struct Channel {
     std::uint32_t from = no_index;    // router
     std::uint32_t to = no_index;      // router
@@ -27,11 +27,11 @@ struct Channel {
     [[nodiscard]] bool is_exit() const { return to == no_index; }
 };
 
-/// Routers are the vertices that forward messages. Channels: the machine's links by number, then, where nodes are their
-/// own routers, one from each node and one to it.
+/// Routers are the vertices that forward messages. Channels are the machine's links in order, followed by an entry
+/// and an exit for each node that is its own router.
 class Fabric {
    public:
-    /// Refers to the machine. Throws Error for machines with nodes that have no way to others.
+    /// Keeps a reference to the machine. Throws Error for machines with isolated nodes.
     explicit Fabric(const Machine& machine);
 
     [[nodiscard]] const Machine& machine() const { return *machine_; }
@@ -41,7 +41,7 @@ class Fabric {
     [[nodiscard]] std::size_t input_count() const { return into_.size(); }
     [[nodiscard]] std::size_t output_count() const { return out_of_.size(); }
     [[nodiscard]] const Channel& channel(ChannelId id) const { return channels_[id.value]; }
-    /// Channels that end at the inputs of a router, or begin at its outputs; the ports have consecutive numbers.
+    /// Channels at the inputs or outputs of a router; their ports are consecutive.
     [[nodiscard]] std::span<const ChannelId> into(std::uint32_t router) const {
         return part(into_, first_input_, router);
     }
@@ -50,12 +50,12 @@ class Fabric {
     }
     [[nodiscard]] std::uint32_t first_input(std::uint32_t router) const { return first_input_[router]; }
     [[nodiscard]] std::uint32_t first_output(std::uint32_t router) const { return first_output_[router]; }
-    /// By the number of the port.
+    /// The channel at a port.
     [[nodiscard]] ChannelId at_input(std::uint32_t port) const { return into_[port]; }
     [[nodiscard]] ChannelId at_output(std::uint32_t port) const { return out_of_[port]; }
     [[nodiscard]] std::string name(ChannelId id) const;
 
-    /// The channels by which messages of a node that is its own router come and go.
+    /// Entry and exit channel of a node that is its own router.
     [[nodiscard]] bool is_own_router(Node node) const { return own_[node.value] != no_index; }
     [[nodiscard]] ChannelId entry(Node node) const { return ChannelId{link_count_ + 2 * own_[node.value]}; }
     [[nodiscard]] ChannelId exit(Node node) const {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Kinds of a part of switches, as users name them.
+// Named alternatives of a switch component, such as arbiters.
 #pragma once
 
 #include <algorithm>
@@ -13,26 +13,26 @@
 
 namespace topoloom {
 
-/// A name, with its options and their defaults in parentheses if it has any.
+/// A name, followed by its options and defaults in parentheses if there are any, and a help text.
 struct Kind {
     std::string_view name;
     std::string_view help;
 };
 
-/// Throws Error for a name that no kind has.
-[[noreturn]] inline void refuse_unknown(std::string_view what, std::string_view name,
-                                        std::span<const Kind> kinds) {
+/// Throws Error for an unknown name.
+[[noreturn]] inline void fail_unknown_kind(std::string_view what, std::string_view name,
+                                           std::span<const Kind> kinds) {
     std::vector<std::string> known;
     for (const Kind& kind : kinds) known.emplace_back(kind.name.substr(0, kind.name.find('(')));
-    throw Error(unknown_name(what, std::string(name), known));
+    throw Error(unknown_name_message(what, std::string(name), known));
 }
 
-/// That of an enumeration whose values are in the order of the kinds. Throws Error for names that none has.
+/// Parses the name of an enumerator; enumerators are in the order of `kinds`. Throws Error for unknown names.
 template <class Value>
-[[nodiscard]] Value value_of(std::string_view what, std::string_view name, std::span<const Kind> kinds) {
+[[nodiscard]] Value parse_kind(std::string_view what, std::string_view name, std::span<const Kind> kinds) {
     const auto found = std::ranges::find(kinds, name, &Kind::name);
     if (found != kinds.end()) return static_cast<Value>(found - kinds.begin());
-    refuse_unknown(what, name, kinds);
+    fail_unknown_kind(what, name, kinds);
 }
 
 }  // namespace topoloom

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which inputs of a switch send to which outputs in a cycle, where requests are looked at several times.
+// Crossbar allocation: matches inputs to outputs, iteratively.
 #pragma once
 
 #include <array>
@@ -21,12 +21,12 @@ inline constexpr std::array<Kind, 2> allocators{{
     {"wavefront", "diagonal by diagonal, so that no request is left whose input and output are free"},
 }};
 
-/// Requests of inputs for outputs, and pairs of them.
+/// Requests of inputs for outputs, and the matched pairs.
 class Matching {
    public:
-    /// Without requests, for a switch of this size.
+    /// Clears all requests and sets the size of the switch.
     void begin(std::uint32_t inputs, std::uint32_t outputs);
-    /// What a request is for is the caller's; 0: none.
+    /// A caller-defined request value; 0: none.
     [[nodiscard]] std::uint8_t& request(std::uint32_t input, std::uint32_t output) {
         return requests_[std::size_t{input} * outputs_ + output];
     }
@@ -34,14 +34,14 @@ class Matching {
     /// no_index: none.
     [[nodiscard]] std::uint32_t output_of(std::uint32_t input) const { return output_of_[input]; }
 
-    /// Turns of outputs among inputs, and of inputs among outputs, move on with what the first iteration matches.
+    /// Round-robin pointers advance on grants of the first iteration that are accepted.
     void islip(std::uint32_t iterations, std::span<RoundRobin> output_turns,
                std::span<RoundRobin> input_turns);
-    /// From this diagonal on.
+    /// Starts at this diagonal.
     void wavefront(std::uint64_t diagonal);
 
    private:
-    /// Whether it has matched any.
+    /// Returns whether it matched any pair.
     bool iterate(std::span<RoundRobin> output_turns, std::span<RoundRobin> input_turns, bool moves);
     void match(std::uint32_t input, std::uint32_t output) {
         output_of_[input] = output;

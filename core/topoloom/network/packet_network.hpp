@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What all kinds of simulated switches can be asked.
+// Interface of simulated networks.
 #pragma once
 
 #include <cstddef>
@@ -9,26 +9,26 @@
 
 namespace topoloom {
 
-/// What nodes have received since the counts began. Integers, whose sums do not depend on their order.
+/// Counts of received packets since the last reset. Integers, so that sums do not depend on their order.
 struct Received {
-    /// Latencies are counted one by one up to this number of cycles.
-    static constexpr std::size_t most_cycles = std::size_t{1} << 16;
+    /// Latencies up to this number of cycles have a histogram bin of their own.
+    static constexpr std::size_t max_cycles = std::size_t{1} << 16;
 
     std::uint64_t packets = 0;
     std::uint64_t flits = 0;
-    std::uint64_t latency = 0;                // sum over packets, in cycles: from made to all there
-    std::vector<std::uint64_t> by_latency{};  // [cycles], the last also of all longer ones
+    std::uint64_t latency = 0;  // sum over packets, in cycles: from creation to arrival of the tail
+    std::vector<std::uint64_t> by_latency{};  // [cycles]; the last bin includes all longer ones
     std::vector<std::uint64_t> sent{};        // [node]: flits; empty: not counted
 };
 
-/// What is in use at a time.
+/// Buffer occupancy at one time.
 struct Usage {
     std::uint64_t stored = 0;  // flits in buffers of switches
     std::uint64_t room = 0;    // of all these buffers
     std::uint64_t outputs = 0;
 };
 
-/// Switches and channels that pass on what a workload makes its nodes send.
+/// A simulated network that transports the packets of a workload.
 class PacketNetwork {
    public:
     PacketNetwork() = default;
@@ -38,22 +38,21 @@ class PacketNetwork {
 
     virtual void run(std::uint64_t cycles) = 0;
     [[nodiscard]] virtual std::uint64_t cycle() const = 0;
-    /// The cycle in which something happens next: this one as long as flits or credits are on their way, else the one in which a
-    /// node sends, `never` if none will.
+    /// The cycle of the next event: the current one while flits or credits are in flight, otherwise that of the
+    /// next packet; `never` if there is none.
     [[nodiscard]] virtual std::uint64_t next_event() const = 0;
-    /// [node]: how far it is behind, in cycles since the packet was made that it would send next.
+    /// [node]: cycles since the creation of the packet that the node sends next.
     [[nodiscard]] virtual std::vector<std::uint64_t> lags() const = 0;
-    /// Counts since the last call of this function.
+    /// Returns the counts since the last call.
     [[nodiscard]] virtual Received take_received() = 0;
-    /// Flits that have crossed a switch so far.
+    /// Flits forwarded by switches so far.
     [[nodiscard]] virtual std::uint64_t flit_hops() const = 0;
-    /// [channel]: flits that have gone over it so far.
+    /// [channel]: flits transported so far.
     [[nodiscard]] virtual std::vector<std::uint64_t> carried() const = 0;
     [[nodiscard]] virtual Usage usage() const { return {}; }
-    /// Packets that wait for each other in a circle, in a line; empty: there are none, or it is not known.
-    [[nodiscard]] virtual std::string circle_of_waits() const { return {}; }
-    /// Throws Error unless all adds up: each buffer is as large as the flits and credits that belong to it, wherever they are, and
-    /// what nodes have sent has been received or is on its way.
+    /// The packets of a deadlock in one line; empty if there is none or it is unknown.
+    [[nodiscard]] virtual std::string describe_deadlock() const { return {}; }
+    /// Checks conservation of flits and credits: per buffer, and between nodes. Throws Error on a violation.
     virtual void check() const = 0;
 };
 

@@ -47,8 +47,7 @@ Shards make_shards(const Fabric& fabric, std::size_t count) {
         const std::uint32_t vertex = view.ends(link).from;
         if (!is_known[vertex]) of_vertex[vertex] = shard[ends.to];
         is_known[vertex] = true;
-        shards.are_entered_from_others =
-            shards.are_entered_from_others || of_vertex[vertex] != shard[ends.to];
+        shards.has_foreign_entries = shards.has_foreign_entries || of_vertex[vertex] != shard[ends.to];
         shards.parts[of_vertex[vertex]].entries.push_back(ChannelId{link.value});
     }
     for (const Link link : links) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Parts of a fabric for threads, which wait for each other only as often as channels need.
+// Partitions a fabric among threads, which synchronize as rarely as channel delays allow.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace topoloom {
 
-/// Routers with consecutive numbers, and the nodes that send by them.
+/// Consecutive routers, and the nodes that inject there.
 struct Shard {
     std::uint32_t first_router = 0;
     std::uint32_t end_router = 0;
@@ -22,14 +22,14 @@ struct Shard {
 
 struct Shards {
     std::vector<Shard> parts;
-    bool are_entered_from_others = false;  // a node has channels to routers of another shard than its own
+    bool has_foreign_entries = false;  // a node has channels to routers of other shards
 };
 
-/// As many as asked for, or as there are routers, with about as many ports each.
+/// Makes `count` shards, at most one per router, with similar port counts.
 [[nodiscard]] Shards make_shards(const Fabric& fabric, std::size_t count);
 
-/// Runs each shard from cycle `begin` to `end` in a thread of its own: work(shard, from, to) with at most `ahead` cycles at a
-/// time, after which all wait for each other. The first exception is rethrown once all have stopped.
+/// Runs each shard from cycle `begin` to `end` in its own thread: work(shard, from, to) for at most `ahead` cycles
+/// between barriers. Rethrows the first exception after all threads have stopped.
 void run_shards(std::size_t shards, std::uint64_t begin, std::uint64_t end, std::uint32_t ahead,
                 const std::function<void(std::size_t, std::uint64_t, std::uint64_t)>& work);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What nodes send, and what follows from what they receive.
+// Interface of workloads: packets that nodes send, and reactions to received ones.
 #pragma once
 
 #include <cstdint>
@@ -9,19 +9,19 @@
 
 namespace topoloom {
 
-/// Of an event that has no cycle.
+/// The cycle of an event that never happens.
 constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
 
-/// A packet that a node is to send.
-struct Order {
+/// A packet that a node requests to send.
+struct PacketRequest {
     Node to;
-    std::uint32_t flits = 0;    // 0: there is none, see Workload::take()
-    std::uint64_t message = 0;  // the workload's own number of what it is a part of
+    std::uint32_t flits = 0;    // 0: no packet, see Workload::take()
+    std::uint64_t message = 0;  // message number, defined by the workload
     std::uint64_t made = 0;     // cycle
 };
 
-/// Networks ask for a node's packets one by one, and say which ones have come. All that a workload knows of a node is changed by
-/// calls for that node alone, so that threads may take nodes in any order.
+/// Networks request packets of a node one by one and report arrivals. Calls for a node modify only the state of that
+/// node, so threads may process nodes in any order.
 class Workload {
    public:
     Workload() = default;
@@ -29,18 +29,18 @@ class Workload {
     Workload& operator=(const Workload&) = delete;
     virtual ~Workload() = default;
 
-    /// The most flits of a packet.
+    /// The largest packet, in flits.
     [[nodiscard]] virtual std::uint32_t longest_packet() const = 0;
-    /// The cycle from which on a node has a packet to send, or something to do by itself; `never` as long as it waits for
-    /// others, or is done.
+    /// The cycle of the next packet or internal event of a node; `never` while it waits for others, or is done.
     [[nodiscard]] virtual std::uint64_t next(Node node) const = 0;
-    /// The packet that next() spoke of, which the network takes in this cycle, not before it is made. No flits: there was something
-    /// else to do, which is done, and next() is later.
-    [[nodiscard]] virtual Order take(Node node, std::uint64_t cycle) = 0;
-    /// All of a packet has left a node when a cycle begins, which may be a later one. It took no other since.
-    virtual void left(Node /*node*/, const Order& /*order*/, std::uint64_t /*cycle*/) {}
-    /// All of a packet has come to a node in a cycle.
-    virtual void receive(Node /*node*/, const Order& /*order*/, std::uint64_t /*cycle*/) {}
+    /// Takes the packet due at next(), not before its creation. With 0 flits an internal event was processed
+    /// instead, and next() has advanced.
+    [[nodiscard]] virtual PacketRequest take(Node node, std::uint64_t cycle) = 0;
+    /// The tail of a packet has left a node at the start of a cycle, possibly a later one. The node took no other
+    /// packet since.
+    virtual void left(Node /*node*/, const PacketRequest& /*order*/, std::uint64_t /*cycle*/) {}
+    /// The tail of a packet has arrived at a node.
+    virtual void receive(Node /*node*/, const PacketRequest& /*order*/, std::uint64_t /*cycle*/) {}
 };
 
 }  // namespace topoloom

@@ -235,12 +235,12 @@ class Split {
     std::uint64_t work_ = 0;
 };
 
-/// What is the same for all levels.
+/// Data common to all levels.
 struct Means {
     const BisectionOptions& options;
     Meter* clock;
     int threads;
-    [[nodiscard]] bool late() const { return clock != nullptr && !clock->go_on(); }
+    [[nodiscard]] bool late() const { return clock != nullptr && !clock->poll(); }
 };
 
 struct Level {

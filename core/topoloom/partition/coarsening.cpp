@@ -13,7 +13,7 @@ namespace topoloom::partition {
 
 namespace {
 
-/// Gives every vertex the number of its cluster.
+/// Numbers the clusters of all vertices.
 class Joiner {
    public:
     Joiner(const WeightedGraph& graph, std::int64_t max_mass, std::span<const Part> label,
@@ -37,7 +37,7 @@ class Joiner {
     [[nodiscard]] const std::vector<std::int64_t>& masses() const { return mass_; }
 
    private:
-    /// Of every window, vertices of few neighbors first: they have the least choice. Random among equals.
+    /// Within a window, low-degree vertices come first since they have the fewest choices; ties are random.
     std::vector<Vertex> visiting_order(Rng rng) const {
         std::vector<Vertex> order = id_list<Vertex>(graph_.size());
         std::vector<Vertex> sorted(order.size());

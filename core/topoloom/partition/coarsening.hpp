@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One step of coarsening: vertices that belong together become one.
+// One level of coarsening by clustering.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +16,12 @@ struct Coarsening {
     std::vector<Vertex> coarse_of;  // by vertex of the finer graph
 };
 
-/// Joins every vertex with the unjoined neighbor of the best rating weight^2 / (mass * mass) (Holtgrewe, Sanders,
-/// Schulz, IPDPS 2010, expansion*2), or where all neighbors are taken, with a small cluster beside it or with another
-/// vertex that prefers the same neighbor, so that stars shrink too. No cluster becomes heavier than `max_mass`; where
-/// `label` is given, only vertices of one of these parts are joined. Isolated vertices are joined with each other.
-/// Vertices are visited at random; with a `window` at random among this many neighboring numbers after
-/// the other, so that large graphs whose numbers follow their structure are read in order. O(edges),
-/// partly on all threads.
+/// Matches every vertex with the unmatched neighbor of the highest rating weight^2 / (mass * mass) (Holtgrewe,
+/// Sanders, Schulz, IPDPS 2010, expansion*2). If all neighbors are matched, it joins a small adjacent cluster or
+/// another vertex with the same preferred neighbor, so that stars shrink too. Clusters are at most `max_mass` heavy.
+/// With `label`, only vertices of the same part are joined. Isolated vertices are joined with each other. The
+/// visiting order is random; with a `window`, random within consecutive windows of this many vertices, for locality
+/// in large graphs. O(edges), partly on all threads.
 [[nodiscard]] Coarsening coarsen(const WeightedGraph& graph, std::int64_t max_mass, Rng rng,
                                  std::span<const Part> label = {}, std::uint32_t window = 0, int threads = 1);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Vertices by the gain of moving them, the highest first; gains may change while they wait.
+// Priority queue of vertices by gain, with updates.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace topoloom::partition {
 
-/// A 4-ary heap that knows where each vertex is. Among equal gains the one changed last comes first: that keeps a
-/// search in one place (Hagen, Huang, Kahng, IEEE TCAD 16 (1997)). All changes O(log size).
+/// An addressable 4-ary heap. Among equal gains the last changed comes first, which keeps a search local (Hagen,
+/// Huang, Kahng, IEEE TCAD 16 (1997)). All changes O(log size).
 class GainHeap {
    public:
     explicit GainHeap(std::size_t vertices) : position_(vertices, no_index) {}
@@ -20,7 +20,7 @@ class GainHeap {
     [[nodiscard]] Vertex top() const { return heap_.front().vertex; }
     [[nodiscard]] std::int64_t top_gain() const { return heap_.front().gain; }
 
-    /// Adds the vertex, or changes its gain.
+    /// Inserts the vertex or updates its gain.
     void set(Vertex v, std::int64_t gain) {
         const Entry entry{gain, ++stamp_, v};
         if (contains(v)) {

@@ -17,14 +17,14 @@ void FlowNetwork::reset(std::uint32_t vertices) {
 void FlowNetwork::build() {
     const std::size_t n = terminal_.size();
     first_.assign(n + 1, 0);
-    for (const EdgeIn& e : edges_) {
+    for (const InputEdge& e : edges_) {
         ++first_[e.u.value + 1];
         ++first_[e.v.value + 1];
     }
     for (std::size_t v = 0; v < n; ++v) first_[v + 1] += first_[v];
     current_.assign(first_.begin(), first_.end() - 1);
     arcs_.resize(2 * edges_.size());
-    for (const EdgeIn& e : edges_) {
+    for (const InputEdge& e : edges_) {
         const std::uint32_t there = current_[e.u.value]++;
         const std::uint32_t back = current_[e.v.value]++;
         arcs_[there] = {e.v, back, e.weight};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Maximum flow between two terminals through an undirected network, and the minimum cuts it shows.
+// Maximum flow and minimum cuts between two terminals of an undirected network.
 #pragma once
 
 #include <cstdint>
@@ -10,24 +10,25 @@
 
 namespace topoloom::partition {
 
-/// Vertices are 0 .. size-1; the terminals, source and sink, are none of them. Used again and again without new memory.
+/// Vertices are 0 .. size-1, not counting source and sink. reset() reuses the memory.
 class FlowNetwork {
    public:
     /// Clears the network.
     void reset(std::uint32_t vertices);
-    /// What cutting v from the source costs more than cutting it from the sink; may be negative.
+    /// Adds the cost of v on the sink side minus its cost on the source side; may be negative.
     void add_terminal(Vertex v, std::int64_t weight) { terminal_[v.value] += weight; }
-    /// Edges in both directions, weight > 0.
+    /// Adds an undirected edge of weight > 0.
     void add_edge(Vertex u, Vertex v, std::int64_t weight) { edges_.push_back({u, v, weight}); }
 
-    /// Finds a maximum flow: shortest augmenting paths in phases (Dinic, Soviet Math. Dokl. 11 (1970)). Returns the
-    /// least value of: the weight of the edges between two sides, plus add_terminal's weight of all on the sink's side.
+    /// Computes a maximum flow by Dinic's algorithm (Soviet Math. Dokl. 11 (1970)). Returns the minimum of:
+    /// weight of cut edges plus add_terminal's weight of all vertices on the sink side.
     std::int64_t solve();
 
-    /// After solve(): with the source (1) in every minimum cut, with the sink (-1) in every one, or with either (0).
+    /// After solve(): 1 for vertices on the source side of every minimum cut, -1 for those on the sink side of
+    /// every one, else 0.
     [[nodiscard]] std::vector<signed char> sides();
 
-    /// After solve(): calls visit(u) for every u that has to be on the source's side when v is.
+    /// After solve(): calls visit(u) for every u that must be on the source side if v is.
     template <class Visit>
     void follow(Vertex v, const Visit& visit) const {
         for (std::uint32_t a = first_[v.value]; a < first_[v.value + 1]; ++a) {
@@ -37,7 +38,7 @@ class FlowNetwork {
     [[nodiscard]] std::uint64_t work() const { return work_; }
 
    private:
-    struct EdgeIn {
+    struct InputEdge {
         Vertex u, v;
         std::int64_t weight;
     };
@@ -51,8 +52,8 @@ class FlowNetwork {
     bool find_levels();
     std::int64_t augment_from(Vertex source);
 
-    std::vector<EdgeIn> edges_;
-    std::vector<std::int64_t> terminal_;  // what can still come from the source (> 0) or go to the sink (< 0)
+    std::vector<InputEdge> edges_;
+    std::vector<std::int64_t> terminal_;  // residual capacity from the source (> 0) or to the sink (< 0)
     std::vector<std::uint32_t> first_;
     std::vector<Arc> arcs_;
     std::vector<std::uint32_t> level_;

@@ -34,8 +34,8 @@ void fill_rows(WeightedGraph& graph, std::size_t vertices, const Visit& visit, i
 
 }  // namespace
 
-WeightedGraph weighted(const CommGraph& symmetric, std::span<const std::int64_t> mass, int shift,
-                       int threads) {
+WeightedGraph make_weighted_graph(const CommGraph& symmetric, std::span<const std::int64_t> mass, int shift,
+                                  int threads) {
     WeightedGraph graph;
     graph.mass.assign(mass.begin(), mass.end());
     const auto visit = [&](Vertex v, const auto& add) {
@@ -50,7 +50,7 @@ WeightedGraph weighted(const CommGraph& symmetric, std::span<const std::int64_t>
     return graph;
 }
 
-WeightedGraph renumbered(const WeightedGraph& graph, std::span<const Vertex> order, int threads) {
+WeightedGraph renumber_graph(const WeightedGraph& graph, std::span<const Vertex> order, int threads) {
     BigVector<Vertex> number(order.size());
     for (std::size_t i = 0; i < order.size(); ++i) number[order[i].value] = Vertex{i};
     WeightedGraph result;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An undirected graph with weights on vertices and edges: the form in which partitioning works.
+// Undirected graph with vertex masses and edge weights, for partitioning.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace topoloom::partition {
 
-/// Compressed sparse rows; every edge stands in the rows of both its ends. At the finest level vertices have the numbers of
-/// ranks; at coarser ones each stands for many.
+/// Compressed sparse rows; every edge is stored at both ends. At the finest level, vertices are ranks; coarser ones
+/// stand for many.
 struct WeightedGraph {
     BigVector<std::uint32_t> first = BigVector<std::uint32_t>(1, 0);
     BigVector<Vertex> peer;
@@ -31,14 +31,14 @@ struct WeightedGraph {
     }
 };
 
-/// A symmetric communication graph with these masses of its ranks, edges weighing their bytes shifted right
-/// by `shift`; without those that weigh nothing. O(edges), on all cores.
-[[nodiscard]] WeightedGraph weighted(const CommGraph& symmetric, std::span<const std::int64_t> mass,
-                                     int shift = 0, int threads = 1);
+/// Converts a symmetric communication graph. Edge weights are bytes shifted right by `shift`; edges of weight 0 are
+/// dropped. O(edges), on all cores.
+[[nodiscard]] WeightedGraph make_weighted_graph(const CommGraph& symmetric,
+                                                std::span<const std::int64_t> mass, int shift = 0,
+                                                int threads = 1);
 
-/// The graph whose vertex i is order[i] of this one; edges stay in the order of their rows. O(edges), on all
-/// cores.
-[[nodiscard]] WeightedGraph renumbered(const WeightedGraph& graph, std::span<const Vertex> order,
-                                       int threads);
+/// Permutes a graph: vertex i of the result is order[i]. Keeps the edge order within rows. O(edges), on all cores.
+[[nodiscard]] WeightedGraph renumber_graph(const WeightedGraph& graph, std::span<const Vertex> order,
+                                           int threads);
 
 }  // namespace topoloom::partition

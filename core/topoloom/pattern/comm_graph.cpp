@@ -73,7 +73,7 @@ void CommGraph::check_rank_count(std::size_t rank_count) {
 CommGraph::CommGraph(std::size_t rank_count) {
     check_rank_count(rank_count);
     first_.assign(rank_count + 1, 0);
-    // Filled row by row from several threads; dropped again by add_up() when all are zero.
+    // Filled row by row from several threads; dropped again by compute_totals() when all are zero.
     self_bytes_.assign(rank_count, Bytes{});
     self_messages_.assign(rank_count, 0);
 }
@@ -132,7 +132,7 @@ void CommGraph::store_row(Rank u, std::span<const Edge> edges) {
     }
 }
 
-void CommGraph::add_up() {
+void CommGraph::compute_totals() {
     for (const Bytes bytes : bytes_)
         total_bytes_.value = add_exactly(total_bytes_.value, bytes.value, "bytes");
     for (const std::int64_t m : messages_) total_messages_ = add_exactly(total_messages_, m, "messages");
@@ -207,7 +207,7 @@ CommGraph CommGraph::from_csr(std::span<const std::uint64_t> first, std::span<co
         rows.self_bytes.assign(self_bytes.begin(), self_bytes.end());
         rows.self_messages.assign(self_messages.begin(), self_messages.end());
         rows.load = std::move(load);
-        return take_over(std::move(rows));
+        return adopt_rows(std::move(rows));
     }
     return from_rows(
         rank_count,
@@ -228,13 +228,13 @@ CommGraph CommGraph::from_csr(CommRows rows) {
     check_self(rows.first.size() - 1, rows.self_bytes, rows.self_messages);
     if (is_canonical(rows.first, rows.peers, rows.bytes, rows.messages) &&
         none_negative(rows.self_bytes, rows.self_messages)) {
-        return take_over(std::move(rows));
+        return adopt_rows(std::move(rows));
     }
     return from_csr(rows.first, rows.peers, rows.bytes, rows.messages, std::move(rows.load), rows.self_bytes,
                     rows.self_messages);
 }
 
-CommGraph CommGraph::take_over(CommRows rows) {
+CommGraph CommGraph::adopt_rows(CommRows rows) {
     check_rank_count(rows.first.size() - 1);
     CommGraph graph;
     graph.first_ = std::move(rows.first);
@@ -247,7 +247,7 @@ CommGraph CommGraph::take_over(CommRows rows) {
     graph.self_messages_ = std::move(rows.self_messages);
     graph.self_bytes_.resize(graph.rank_count());
     graph.self_messages_.resize(graph.rank_count(), 0);
-    graph.add_up();
+    graph.compute_totals();
     return graph;
 }
 
@@ -261,7 +261,7 @@ CommGraph CommGraph::with_proxies(std::vector<Rank> proxied) && {
     return std::move(*this);
 }
 
-std::optional<CommGraph> CommGraph::doubled() const {
+std::optional<CommGraph> CommGraph::symmetric_same_structure() const {
     CommRows rows;
     rows.bytes.reserve(edge_count());
     rows.messages.reserve(edge_count());
@@ -281,7 +281,7 @@ std::optional<CommGraph> CommGraph::doubled() const {
     rows.load = load_;
     rows.self_bytes = self_bytes_;
     rows.self_messages = self_messages_;
-    return take_over(std::move(rows));
+    return adopt_rows(std::move(rows));
 }
 
 std::size_t CommGraph::symmetric_edge_count() const {
@@ -293,7 +293,7 @@ std::size_t CommGraph::symmetric_edge_count() const {
 }
 
 CommGraph CommGraph::symmetric() const {
-    if (std::optional<CommGraph> both_ways = doubled()) return *std::move(both_ways);
+    if (std::optional<CommGraph> both_ways = symmetric_same_structure()) return *std::move(both_ways);
     // The transpose; its rows come out ascending because sources are visited in order.
     BigVector<std::uint64_t> start(rank_count() + 1, 0);
     for (const Rank v : peer_) ++start[v.value + 1];

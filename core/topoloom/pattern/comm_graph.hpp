@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Who sends how many bytes in how many messages to whom.
+// Communication graph: bytes and messages from rank to rank.
 #pragma once
 
 #include <algorithm>
@@ -15,26 +15,26 @@
 
 namespace topoloom {
 
-/// What one rank sends to one peer, per iteration.
+/// Traffic from a rank to a peer, per iteration.
 struct Edge {
     Rank peer;
     Bytes bytes;
     std::int64_t messages = 1;
 };
 
-/// Edges as a reader finds them row by row: those of rank u are [first[u], first[u+1]).
+/// Edges in compressed sparse rows: those of rank u are [first[u], first[u+1]).
 struct CommRows {
     BigVector<std::uint64_t> first = BigVector<std::uint64_t>(1, 0);
     BigVector<Rank> peers;
     BigVector<Bytes> bytes;
     BigVector<std::int64_t> messages;  ///< may be empty: 1 each
     std::vector<double> load;          ///< may be empty: 1 each
-    BigVector<Bytes> self_bytes;       ///< may be empty like the next: ranks send nothing to themselves
+    BigVector<Bytes> self_bytes;       ///< may be empty, as may self_messages: 0 each
     BigVector<std::int64_t> self_messages;
 };
 
 /// A directed, weighted communication graph in compressed sparse rows: the edges of rank u are
-/// [first[u], first[u+1]), ascending by peer, one per peer. Messages of a rank to itself are kept apart,
+/// [first[u], first[u+1]), ascending by peer, one per peer. Self-messages are stored separately,
 /// since no placement changes what they cost. Built once, then only read; 20 bytes per edge.
 class CommGraph {
    public:
@@ -55,7 +55,7 @@ class CommGraph {
                               std::vector<double> load = {}, std::span<const Bytes> self_bytes = {},
                               std::span<const std::int64_t> self_messages = {});
 
-    /// The same, and takes the arrays over as they are where the rows are ascending and without duplicates.
+    /// Like from_csr above; adopts the arrays if all rows ascend without duplicates.
     static CommGraph from_csr(CommRows rows);
 
     /// Calls emit(u, add) twice for every rank u; it must call add(Edge) for each edge of u, in any order.
@@ -85,20 +85,20 @@ class CommGraph {
         return self_messages_.empty() ? 0 : self_messages_[u.value];
     }
 
-    /// Ranks whose data a slot needs once, however many of its ranks want it, ascending: a proxy there passes it on, and
-    /// what these ranks return comes back as one message. See through_proxies(). None unless given.
+    /// Ranks that communicate through proxies, ascending: a slot receives their data once, however many of its
+    /// ranks need it, and returns one combined message. See apply_proxies(). Empty by default.
     [[nodiscard]] std::span<const Rank> proxied() const { return proxied_; }
-    /// The same graph with these; in any order. Throws Error for ranks out of range or named twice.
+    /// The same graph with these proxied ranks, in any order. Throws Error for duplicates and ranks out of range.
     [[nodiscard]] CommGraph with_proxies(std::vector<Rank> proxied) &&;
 
     /// Totals over all edges, without messages to oneself.
     [[nodiscard]] Bytes total_bytes() const { return total_bytes_; }
     [[nodiscard]] std::int64_t total_messages() const { return total_messages_; }
 
-    /// Both directions of every pair, each with the bytes and messages of the two together: what
-    /// distance-based objectives need. Messages to oneself and loads stay as they are, no rank is proxied. O(edges).
+    /// The undirected graph: each pair has the bytes and messages of both directions. Used by distance-based
+    /// objectives. Keeps self-messages and loads, drops proxies. O(edges).
     [[nodiscard]] CommGraph symmetric() const;
-    /// How many edges that has, without making it. O(edges * log degree).
+    /// The edge count of symmetric(), without building it. O(edges * log degree).
     [[nodiscard]] std::size_t symmetric_edge_count() const;
 
     /// The arrays themselves, for readers and writers.
@@ -119,15 +119,15 @@ class CommGraph {
     explicit CommGraph(std::size_t rank_count);
     /// Throws Error when there are more ranks than 31-bit ids.
     static void check_rank_count(std::size_t rank_count);
-    /// Keeps rows that are fit to be kept.
-    static CommGraph take_over(CommRows rows);
-    /// symmetric() where every edge has its reverse, as in most patterns: all peers stay where they are.
-    [[nodiscard]] std::optional<CommGraph> doubled() const;
+    /// Adopts rows that are sorted and free of duplicates.
+    static CommGraph adopt_rows(CommRows rows);
+    /// symmetric() if every edge has its reverse, as in most patterns: the sparsity structure stays.
+    [[nodiscard]] std::optional<CommGraph> symmetric_same_structure() const;
     void allocate_edges();
     void store_row(Rank u, std::span<const Edge> edges);
-    void add_up();
+    void compute_totals();
     void set_load(std::vector<double> load);
-    /// Throws Error unless the edge of u is one that a graph of rank_count ranks can have.
+    /// Throws Error unless this is a valid edge of u in a graph of rank_count ranks.
     static void check(std::size_t rank_count, Rank u, const Edge& edge);
     /// Sorts by peer and sums duplicates.
     static void merge(std::vector<Edge>& row);
@@ -203,7 +203,7 @@ CommGraph CommGraph::from_rows(std::size_t rank_count, const Emit& emit, std::ve
     graph.allocate_edges();
     each_row([&](Rank u, std::span<const Edge> row) { graph.store_row(u, row); });
     graph.set_load(std::move(load));
-    graph.add_up();
+    graph.compute_totals();
     return graph;
 }
 

@@ -18,7 +18,7 @@ bool are_equal(const CommGraph& a, const CommGraph& b) {
            std::ranges::all_of(ids<Rank>(a.rank_count()), same_load);
 }
 
-std::size_t hash_of(const CommGraph& graph) {
+std::size_t hash_graph(const CommGraph& graph) {
     std::uint64_t hash = static_cast<std::uint64_t>(graph.total_bytes().value);
     const auto mix = [&](std::uint64_t value) {
         hash = (hash ^ value) * 0x9E3779B97F4A7C15U + (hash >> 29U);

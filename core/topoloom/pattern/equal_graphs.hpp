@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether two communication graphs are the same, and a hash of what then is.
+// Equality and hash of communication graphs.
 #pragma once
 
 #include <cstddef>
@@ -8,9 +8,9 @@
 
 namespace topoloom {
 
-/// The same edges, bytes, messages and loads.
+/// Compares edges, bytes, messages and loads.
 [[nodiscard]] bool are_equal(const CommGraph& a, const CommGraph& b);
-/// O(ranks): equal graphs have the same.
-[[nodiscard]] std::size_t hash_of(const CommGraph& graph);
+/// A hash that is equal for equal graphs. O(ranks).
+[[nodiscard]] std::size_t hash_graph(const CommGraph& graph);
 
 }  // namespace topoloom

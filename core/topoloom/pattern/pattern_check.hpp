@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What every generated pattern asks of its arguments.
+// Argument checks that all pattern generators share.
 #pragma once
 
 #include <cstddef>

@@ -8,7 +8,7 @@
 
 namespace topoloom {
 
-void require_sum(std::span<const CommGraph* const> phases, const CommGraph& graph) {
+void require_phases_add_up(std::span<const CommGraph* const> phases, const CommGraph& graph) {
     if (phases.empty()) return;
     const std::size_t ranks = graph.rank_count();
     for (const CommGraph* const phase : phases) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether phases are the parts of a communication graph.
+// Checks that phases add up to a communication graph.
 #pragma once
 
 #include <span>
@@ -8,8 +8,8 @@
 
 namespace topoloom {
 
-/// Throws Error unless the bytes and messages of the phases, pair by pair, add up to those of the graph. No phases: the
-/// graph is one. O(edges of all).
-void require_sum(std::span<const CommGraph* const> phases, const CommGraph& graph);
+/// Throws Error unless the bytes and messages of the phases add up to those of the graph for each pair of ranks. No
+/// phases: the graph is the only phase. O(edges of all).
+void require_phases_add_up(std::span<const CommGraph* const> phases, const CommGraph& graph);
 
 }  // namespace topoloom

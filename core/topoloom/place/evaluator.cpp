@@ -30,7 +30,7 @@ class Evaluator::HopBytes final : public Evaluator::State {
    public:
     HopBytes(const CommGraph& graph, const Machine& machine, std::span<const Slot> slot_of_rank)
         : messages_(graph),
-          runs_(placed_runs(machine, messages_, slot_of_rank, Bytes{}, 0)),
+          runs_(make_placed_runs(machine, messages_, slot_of_rank, Bytes{}, 0)),
           hop_bytes_(hop_bytes(graph, machine, slot_of_rank)) {}
 
     [[nodiscard]] double value() override { return static_cast<double>(hop_bytes_); }
@@ -69,7 +69,7 @@ class Evaluator::OnLinks final : public Evaluator::State {
         if (objective.mix.of(ObjectiveKind::time) > 0) {
             loads_ = std::make_unique<ObjectiveLoads>(machine, objective, slot_of_rank);
         } else {
-            loads_ = loads_for(machine, objective, slot_of_rank);
+            loads_ = make_loads(machine, objective, slot_of_rank);
         }
     }
 

@@ -124,7 +124,7 @@ MeasuredObjective Problem::objective_on_links() const {
 
 std::int64_t Problem::value(std::span<const Slot> slot_of_rank) const {
     const std::int64_t bytes =
-        uses_proxies() ? hop_bytes(through_proxies(graph_, slot_of_rank), machine(), slot_of_rank, threads_)
+        uses_proxies() ? hop_bytes(apply_proxies(graph_, slot_of_rank), machine(), slot_of_rank, threads_)
                        : hop_bytes(graph_, machine(), slot_of_rank, threads_);
     return migration_ ? bytes + migration_cost(*migration_, machine(), slot_of_rank) : bytes;
 }
@@ -145,7 +145,7 @@ TimeParts Problem::parts_of_time(std::span<const Slot> slot_of_rank) const {
     if (!machine().has_bandwidths()) return {};
     MeasuredObjective objective = objective_on_links();
     objective.mix = objective_of(ObjectiveKind::time);
-    const CommGraph sent = uses_proxies() ? through_proxies(graph_, slot_of_rank) : CommGraph{};
+    const CommGraph sent = uses_proxies() ? apply_proxies(graph_, slot_of_rank) : CommGraph{};
     if (uses_proxies()) objective.phases = {&sent};
     return time_parts(machine(), objective, slot_of_rank);
 }

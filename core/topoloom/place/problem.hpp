@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "topoloom/base/budget.hpp"
-#include "topoloom/base/made_once.hpp"
+#include "topoloom/base/lazy.hpp"
 #include "topoloom/machine/allocations/allocation.hpp"
 #include "topoloom/metric/loads/congestion_key.hpp"
 #include "topoloom/metric/loads/time_parts.hpp"
@@ -77,8 +77,8 @@ class Problem {
    private:
     /// What follows from the graph alone.
     struct Derived {
-        MadeOnce<CommGraph> symmetric;
-        MadeOnce<std::optional<GridPattern>> pattern;
+        Lazy<CommGraph> symmetric;
+        Lazy<std::optional<GridPattern>> pattern;
     };
     [[nodiscard]] TimeParts parts_of_time(std::span<const Slot> slot_of_rank) const;
 

@@ -21,7 +21,7 @@ inline constexpr std::size_t max_ranks_side_by_side = 20'000;
 /// depend on threads; of the time, what is left by then for those not yet begun. All work counts.
 template <class Search>
 void search_side_by_side(std::size_t count, int threads, Meter& meter, const Search& search) {
-    const Budget whole = meter.rest();
+    const Budget whole = meter.remaining();
     const std::size_t at_once = std::min<std::size_t>(count, static_cast<std::size_t>(thread_count(threads)));
     std::vector<std::uint64_t> work(count, 0);
     std::atomic<std::size_t> begun = 0;
@@ -31,14 +31,14 @@ void search_side_by_side(std::size_t count, int threads, Meter& meter, const Sea
         const std::size_t rounds = (waiting + at_once - 1) / at_once;
         // The caller can be asked by this thread only, which is worker 0.
         const Budget share{.work = whole.work / count,
-                           .seconds = meter.rest().seconds / static_cast<double>(rounds),
+                           .seconds = meter.remaining().seconds / static_cast<double>(rounds),
                            .keep_going = [&, worker](std::uint64_t) {
-                               if (worker == 0 && !meter.go_on()) stopped = true;
+                               if (worker == 0 && !meter.poll()) stopped = true;
                                return !stopped;
                            }};
         Meter own(share);
         search(i, own);
-        work[i] = own.done();
+        work[i] = own.work_done();
     });
     for (const std::uint64_t done : work) meter.spend(done);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Dual ascent for quadratic assignment: bounds that approach those of the level-1 linear relaxation.
+// Dual ascent for quadratic assignment: bounds that approach the level-1 linear relaxation.
 #pragma once
 
 #include <algorithm>
@@ -12,20 +12,20 @@
 
 namespace topoloom::qap {
 
-/// The cost of a placement as a bound, costs of ranks on slots and costs of pairs of ranks at pairs of slots, all of
-/// them >= 0. A sweep moves costs between them so that the bound rises and the cost of no placement does (Hahn, Grant,
-/// Operations Research 46, 1998). Only pairs that were added take part, so that sparse patterns are cheap: memory 4
-/// bytes for every pair of ranks and ordered pair of slots.
+/// Splits the cost of a placement into a bound, costs of ranks on slots, and costs of rank pairs on slot pairs, all
+/// >= 0. A sweep moves costs between these such that the bound rises and no placement becomes more expensive (Hahn,
+/// Grant, Operations Research 46, 1998). Only added pairs take part, so sparse patterns are cheap: memory 4 bytes for
+/// every rank pair and ordered slot pair.
 class DualAscent {
    public:
     using Cost = std::int32_t;
-    /// Larger costs count as this; less where a rank has too many partners for sums to fit.
+    /// Saturation limit of costs; lower where a rank has so many partners that sums could overflow.
     static constexpr Cost max_cost = 1 << 24;
 
-    /// At least as many slots as ranks, and nothing costs anything yet; memory for `pairs` pairs of ranks.
+    /// All costs are initially 0. Needs at least as many slots as ranks; reserves memory for `pairs` rank pairs.
     DualAscent(std::uint32_t ranks, std::uint32_t slots, std::size_t pairs);
 
-    /// cost(j, l) for rank i on slot j and rank k on slot l. Every pair at most once.
+    /// Adds cost(j, l) for rank i on slot j and rank k on slot l. Each pair at most once.
     template <class PairCost>
     void add_pair(std::uint32_t i, std::uint32_t k, const PairCost& cost) {
         Cost* const block = add_block(i, k);
@@ -42,20 +42,20 @@ class DualAscent {
         single = static_cast<Cost>(std::min<std::int64_t>(single + cost, max_cost));
     }
 
-    /// The first one makes the bound that of Gilmore and Lawler or a better one. Ranks come one after the other, every
-    /// other time backwards. The result does not depend on the threads.
+    /// The first sweep yields at least the Gilmore-Lawler bound. Ranks are processed in order, and backwards
+    /// every other sweep. The result does not depend on the number of threads.
     void sweep(int threads = 1);
 
     [[nodiscard]] std::int64_t bound() const { return bound_; }
     [[nodiscard]] std::uint32_t ranks() const { return ranks_; }
     [[nodiscard]] std::uint32_t slots() const { return slots_; }
-    /// No placement with rank i on slot j costs less than bound() and this.
+    /// Reduced cost: a placement with rank i on slot j costs at least bound() plus this.
     [[nodiscard]] Cost single(std::uint32_t i, std::uint32_t j) const { return singles_[i * slots_ + j]; }
-    /// Says that placements with rank i on slot j do not matter.
+    /// Excludes placements with rank i on slot j.
     void rule_out(std::uint32_t i, std::uint32_t j) { singles_[i * slots_ + j] = max_cost; }
-    /// A better bound on placements with rank i on slot j. O(ranks^2 * slots).
+    /// A tighter bound on placements with rank i on slot j. O(ranks^2 * slots).
     [[nodiscard]] std::int64_t bound_with(std::uint32_t i, std::uint32_t j);
-    /// What is left when rank i is on slot j; ranks and slots behind them move up.
+    /// The subproblem with rank i fixed on slot j; higher ranks and slots are renumbered.
     [[nodiscard]] DualAscent with(std::uint32_t i, std::uint32_t j) const;
 
    private:
@@ -76,9 +76,9 @@ class DualAscent {
     void give_back(std::uint32_t i, std::size_t p);
     void settle(std::uint32_t i, std::uint32_t j, bool forward, Worker& worker);
     void assign_singles();
-    /// What a rank's cost on a slot adds to the costs of pairs with one of its partners.
+    /// Share of a reduced cost that goes to the pairs with one partner.
     [[nodiscard]] Cost share(std::uint32_t i, std::uint32_t j, std::size_t partner) const;
-    /// Costs of the other ranks at the other slots when rank i is on slot j, row-major.
+    /// Reduced costs of the other ranks on the other slots if rank i is on slot j, row-major.
     void singles_with(std::uint32_t i, std::uint32_t j, std::vector<Cost>& costs) const;
 
     std::uint32_t ranks_, slots_;
@@ -93,14 +93,14 @@ class DualAscent {
     std::vector<Cost> scratch_;
 };
 
-/// Costs as integers that DualAscent can work with: times `factor`, or divided by `divisor` and rounded down.
+/// Scales costs to the integer range of DualAscent: times `factor`, or divided by `divisor` and rounded down.
 struct CostScale {
     std::int64_t factor = 1;
     std::int64_t divisor = 1;
-    /// For costs that add up to at most `total`, of ranks with up to `partners` partners.
+    /// For costs with sums of at most `total`, of ranks with up to `partners` partners.
     CostScale(std::int64_t total, std::size_t partners);
     [[nodiscard]] std::int64_t down(std::int64_t cost) const { return cost * factor / divisor; }
-    /// What the cost is at least.
+    /// The least cost that scales to this.
     [[nodiscard]] std::int64_t up(std::int64_t scaled) const {
         return (scaled + factor - 1) / factor * divisor;
     }

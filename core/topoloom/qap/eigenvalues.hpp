@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Eigenvalues of symmetric matrices, and how far off they can be.
+// Eigenvalues of symmetric matrices with an error bound.
 #pragma once
 
 #include <cstddef>
@@ -9,15 +9,14 @@ namespace topoloom::qap {
 
 struct Eigenvalues {
     std::vector<double> values;  // ascending
-    /// No value is further from the true one than this, for what rounding adds up to at most: backward errors of
-    /// Householder's reduction and of the QL iteration (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed.,
-    /// theorem 19.10 and section 19.6), each order^2 roundings of the Frobenius norm, with 16 for what they call a small
-    /// constant; then Weyl's theorem.
+    /// Bound on the error of each value due to rounding: backward errors of Householder's reduction and of the QL
+    /// iteration (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., theorem 19.10 and section
+    /// 19.6), each order^2 roundings of the Frobenius norm, with 16 as the constant; then Weyl's theorem.
     double error;
 };
 
-/// Of a row-major symmetric matrix. Householder's reduction to a tridiagonal matrix, then implicit QL (Martin, Reinsch,
-/// Wilkinson 1968; Dubrulle, Martin, Wilkinson 1968). O(order^3).
+/// Eigenvalues of a row-major symmetric matrix. Householder's reduction to tridiagonal form, then implicit QL
+/// (Martin, Reinsch, Wilkinson 1968; Dubrulle, Martin, Wilkinson 1968). O(order^3).
 [[nodiscard]] Eigenvalues eigenvalues(std::size_t order, std::vector<double> matrix);
 
 }  // namespace topoloom::qap

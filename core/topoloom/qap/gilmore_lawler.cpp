@@ -30,7 +30,7 @@ std::vector<std::int64_t> sorted_rows(std::size_t order, std::span<const std::in
 }  // namespace
 
 std::int64_t gilmore_lawler_bound(std::size_t order, std::span<const std::int64_t> a,
-                                  std::span<const std::int64_t> b, std::span<const std::int64_t> alone) {
+                                  std::span<const std::int64_t> b, std::span<const std::int64_t> linear) {
     const auto heaviest_first = sorted_rows(order, a, std::greater());
     const auto nearest_first = sorted_rows(order, b, std::less());
     std::vector<std::int64_t> costs(order * order);
@@ -40,7 +40,7 @@ std::int64_t gilmore_lawler_bound(std::size_t order, std::span<const std::int64_
             const std::int64_t* const distances = nearest_first.data() + x * (order - 1);
             costs[i * order + x] = std::inner_product(weights, weights + order - 1, distances,
                                                       a[i * order + i] * b[x * order + x]) +
-                                   (alone.empty() ? 0 : alone[i * order + x]);
+                                   (linear.empty() ? 0 : linear[i * order + x]);
         }
     });
     return LinearAssignment<std::int64_t>().solve(costs, order);

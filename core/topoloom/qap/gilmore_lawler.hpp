@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The Gilmore-Lawler bound: every row's costs as small as they can be, on columns that differ.
+// The Gilmore-Lawler bound on quadratic assignment.
 #pragma once
 
 #include <cstddef>
@@ -8,11 +8,11 @@
 
 namespace topoloom::qap {
 
-/// A lower bound on sum over i, j of a(i, j) * b(p[i], p[j]) + sum over i of alone(i, p[i]) over all permutations p, for
-/// square matrices of one order, row-major; `alone` may be empty (Gilmore 1962; Lawler, Management Science 9, 1963).
+/// A lower bound on sum over i, j of a(i, j) * b(p[i], p[j]) + sum over i of linear(i, p[i]) over all permutations p, for
+/// square matrices of one order, row-major; `linear` may be empty (Gilmore 1962; Lawler, Management Science 9, 1963).
 /// O(order^3).
 [[nodiscard]] std::int64_t gilmore_lawler_bound(std::size_t order, std::span<const std::int64_t> a,
                                                 std::span<const std::int64_t> b,
-                                                std::span<const std::int64_t> alone = {});
+                                                std::span<const std::int64_t> linear = {});
 
 }  // namespace topoloom::qap

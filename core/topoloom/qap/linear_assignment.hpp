@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The linear assignment problem: a column of its own for every row, at the lowest total cost.
+// The linear assignment problem: assigns each row its own column at minimum total cost.
 #pragma once
 
 #include <cstddef>
@@ -9,17 +9,17 @@
 
 namespace topoloom::qap {
 
-/// Solves dense problems one after the other in the same memory, by shortest augmenting paths after augmenting row
-/// reduction (Jonker, Volgenant, Computing 38, 1987). O(rows^2 * columns). Prices prove the value: row_price[i] +
-/// column_price[j] <= cost(i, j), column prices are <= 0, and 0 for columns that no row has; both together sum up to
-/// the value. For std::int32_t and std::int64_t.
+/// Solves dense problems by shortest augmenting paths after augmenting row reduction (Jonker, Volgenant, Computing
+/// 38, 1987), reusing its memory. O(rows^2 * columns). Prices certify the value: row_price[i] + column_price[j] <=
+/// cost(i, j); column prices are <= 0, and 0 for unassigned columns; the sum of all prices is the value. For
+/// std::int32_t and std::int64_t.
 template <class Cost>
 class LinearAssignment {
    public:
-    /// One pointer to `columns` costs for each row. Sums of `rows` costs must fit. Throws Error if there are more rows
-    /// than columns.
+    /// `rows`: one pointer to `columns` costs per row. Sums of `rows` costs must not overflow. Throws Error if
+    /// there are more rows than columns.
     Cost solve(std::span<const Cost* const> rows, std::size_t columns);
-    /// The same for a row-major matrix.
+    /// Like above, for a row-major matrix.
     Cost solve(std::span<const Cost> costs, std::size_t columns);
 
     [[nodiscard]] std::span<const std::uint32_t> column_of_row() const { return column_of_row_; }

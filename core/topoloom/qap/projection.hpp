@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The projection bound: eigenvalues of one matrix against those of the other.
+// The projection bound on quadratic assignment, from the eigenvalues of both matrices.
 #pragma once
 
 #include <cstddef>

@@ -51,15 +51,16 @@ void divide(std::vector<std::int64_t>& m, std::int64_t factor) {
     for (std::int64_t& v : m) v /= factor;
 }
 
-std::vector<std::int64_t> with_diagonals(std::vector<std::int64_t> alone, const std::vector<std::int64_t>& aa,
+std::vector<std::int64_t> with_diagonals(std::vector<std::int64_t> linear,
+                                         const std::vector<std::int64_t>& aa,
                                          const std::vector<std::int64_t>& bb) {
     const std::size_t n = aa.size();
-    if (alone.empty()) alone.resize(n * n);
+    if (linear.empty()) linear.resize(n * n);
     for (std::size_t i = 0; i < n; ++i) {
-        for (std::size_t x = 0; x < n; ++x) alone[i * n + x] += aa[i] * bb[x];
+        for (std::size_t x = 0; x < n; ++x) linear[i * n + x] += aa[i] * bb[x];
     }
-    if (std::ranges::all_of(alone, [](std::int64_t v) { return v == 0; })) alone.clear();
-    return alone;
+    if (std::ranges::all_of(linear, [](std::int64_t v) { return v == 0; })) linear.clear();
+    return linear;
 }
 
 double largest_row_or_column(std::size_t order, std::span<const std::int64_t> m) {
@@ -79,25 +80,25 @@ double largest_row_or_column(std::size_t order, std::span<const std::int64_t> m)
 }  // namespace
 
 Qap::Qap(std::size_t order, std::vector<std::int64_t> a, std::vector<std::int64_t> b,
-         std::vector<std::int64_t> alone)
-    : order_(order), a_(std::move(a)), b_(std::move(b)), alone_(std::move(alone)) {
+         std::vector<std::int64_t> linear)
+    : order_(order), a_(std::move(a)), b_(std::move(b)), linear_(std::move(linear)) {
     if (order == 0) fail("a quadratic assignment problem needs at least one item");
     if (a_.size() != order * order || b_.size() != order * order) {
         fail("matrices of order ", order, " have ", order * order, " entries; these have ", a_.size(),
              " and ", b_.size());
     }
-    if (!alone_.empty() && alone_.size() != order * order)
+    if (!linear_.empty() && linear_.size() != order * order)
         fail("costs of items alone of order ", order, " have ", order * order, " entries, not ",
-             alone_.size());
+             linear_.size());
     const double together = std::min(sum_of_sizes(a_) * largest(b_), sum_of_sizes(b_) * largest(a_));
-    if (together + static_cast<double>(order) * largest(alone_) > most)
+    if (together + static_cast<double>(order) * largest(linear_) > most)
         fail("the value of the assignment could exceed 2^61; scale one of the matrices down");
 }
 
 std::int64_t Qap::value(std::span<const std::uint32_t> p) const {
     std::int64_t sum = 0;
     for (std::size_t i = 0; i < order_; ++i) {
-        sum += alone(i, p[i]);
+        sum += linear(i, p[i]);
         for (std::size_t j = 0; j < order_; ++j) sum += a(i, j) * b(p[i], p[j]);
     }
     return sum;
@@ -113,30 +114,30 @@ void require_permutation(std::span<const std::uint32_t> p, std::size_t order) {
     }
 }
 
-QapForm::QapForm(const Qap& qap)
+NormalizedQap::NormalizedQap(const Qap& qap)
     : order(qap.order()),
       a(qap.a().begin(), qap.a().end()),
       b(qap.b().begin(), qap.b().end()),
-      alone(qap.alone().begin(), qap.alone().end()) {
+      linear(qap.linear().begin(), qap.linear().end()) {
     const std::vector<std::int64_t> aa = take_diagonal(order, a);
-    alone = with_diagonals(std::move(alone), aa, take_diagonal(order, b));
+    linear = with_diagonals(std::move(linear), aa, take_diagonal(order, b));
     const bool a_symmetric = is_symmetric(order, a);
     symmetric = a_symmetric || is_symmetric(order, b);
     if (symmetric) add_transpose(order, a_symmetric ? b : a);
     const std::int64_t of_a = std::max<std::int64_t>(1, common_factor(a));
     const std::int64_t of_b = std::max<std::int64_t>(1, common_factor(b));
-    factor = std::gcd(of_a * of_b, common_factor(alone));
+    factor = std::gcd(of_a * of_b, common_factor(linear));
     divide(a, std::gcd(of_a, factor));
     divide(b, factor / std::gcd(of_a, factor));
-    divide(alone, factor);
+    divide(linear, factor);
     const double both = (symmetric ? 1 : 2) * std::min(largest_row_or_column(order, a) * largest(b),
                                                        largest_row_or_column(order, b) * largest(a));
-    const double bound = 24 * std::max(both, largest(a) * largest(b)) + 8 * largest(alone);
+    const double bound = 24 * std::max(both, largest(a) * largest(b)) + 8 * largest(linear);
     magnitude = bound < most ? static_cast<std::int64_t>(bound) : static_cast<std::int64_t>(most);
 }
 
 std::vector<std::uint32_t> twin_classes(std::size_t order, std::span<const std::int64_t> m,
-                                        std::span<const std::int64_t> alone) {
+                                        std::span<const std::int64_t> linear) {
     const auto at = [&](std::size_t i, std::size_t j) { return m[i * order + j]; };
     // Checksums of rows and columns rule nearly all pairs out in O(1). Any odd weights would do.
     const auto weight = [](std::size_t k) {
@@ -146,7 +147,9 @@ std::vector<std::uint32_t> twin_classes(std::size_t order, std::span<const std::
         return static_cast<std::uint64_t>(at(i, k)) * (weight(k) ^ weight(k) >> 29) +
                static_cast<std::uint64_t>(at(k, i)) * (weight(k) ^ weight(k) >> 31);
     };
-    const auto row = [&](std::size_t i) { return alone.empty() ? alone : alone.subspan(i * order, order); };
+    const auto row = [&](std::size_t i) {
+        return linear.empty() ? linear : linear.subspan(i * order, order);
+    };
     std::vector<std::uint64_t> checksum(order, 0);
     for (std::size_t i = 0; i < order; ++i) {
         for (std::size_t k = 0; k < order; ++k) checksum[i] += k == i ? 0 : term(i, k);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The quadratic assignment problem on dense matrices: the smallest placement problems, and those of QAPLIB.
+// Dense quadratic assignment problems: small placement problems, and those of QAPLIB.
 #pragma once
 
 #include <cstddef>
@@ -9,28 +9,28 @@
 
 namespace topoloom::qap {
 
-/// Item i goes to location p[i]; every location holds one item.
+/// Item i is at location p[i]; every location holds one item.
 using Permutation = std::vector<std::uint32_t>;
 
-/// Minimize sum over i, j of a(i, j) * b(p[i], p[j]) + sum over i of alone(i, p[i]) (Koopmans, Beckmann, Econometrica
+/// Minimize sum over i, j of a(i, j) * b(p[i], p[j]) + sum over i of linear(i, p[i]) (Koopmans, Beckmann, Econometrica
 /// 25, 1957). No matrix need be symmetric or have a zero diagonal. All values are exact.
 class Qap {
    public:
-    /// Row-major matrices; no `alone` costs nothing. Throws Error unless they are order x order with order >= 1, and no
-    /// value can exceed 2^61.
+    /// Row-major matrices; `linear` may be empty. Throws Error unless they are order x order with order >= 1, and
+    /// if a value can exceed 2^61.
     Qap(std::size_t order, std::vector<std::int64_t> a, std::vector<std::int64_t> b,
-        std::vector<std::int64_t> alone = {});
+        std::vector<std::int64_t> linear = {});
 
     [[nodiscard]] std::size_t order() const { return order_; }
     [[nodiscard]] std::int64_t a(std::size_t i, std::size_t j) const { return a_[i * order_ + j]; }
     [[nodiscard]] std::int64_t b(std::size_t x, std::size_t y) const { return b_[x * order_ + y]; }
-    /// What item i at location x costs whatever the others do, besides a(i, i) * b(x, x).
-    [[nodiscard]] std::int64_t alone(std::size_t i, std::size_t x) const {
-        return alone_.empty() ? 0 : alone_[i * order_ + x];
+    /// Linear cost of item i at location x, in addition to a(i, i) * b(x, x).
+    [[nodiscard]] std::int64_t linear(std::size_t i, std::size_t x) const {
+        return linear_.empty() ? 0 : linear_[i * order_ + x];
     }
     [[nodiscard]] std::span<const std::int64_t> a() const { return a_; }
     [[nodiscard]] std::span<const std::int64_t> b() const { return b_; }
-    [[nodiscard]] std::span<const std::int64_t> alone() const { return alone_; }
+    [[nodiscard]] std::span<const std::int64_t> linear() const { return linear_; }
 
     /// O(order^2).
     [[nodiscard]] std::int64_t value(std::span<const std::uint32_t> p) const;
@@ -39,28 +39,28 @@ class Qap {
     std::size_t order_;
     std::vector<std::int64_t> a_;
     std::vector<std::int64_t> b_;
-    std::vector<std::int64_t> alone_;  // empty: nothing
+    std::vector<std::int64_t> linear_;  // empty: nothing
 };
 
 /// Throws Error unless p holds each of 0 .. order-1 once.
 void require_permutation(std::span<const std::uint32_t> p, std::size_t order);
 
-/// A Qap in the form that searches work on. Where one matrix is symmetric the other is replaced by the sum with its
-/// transpose, so that only pairs i < j count; common factors are taken out. value = factor * value in this form.
-struct QapForm {
-    explicit QapForm(const Qap& qap);
+/// A Qap normalized for search. If one matrix is symmetric, the other is replaced by the sum with its transpose, so
+/// that only pairs i < j count. Common factors are removed: value = factor * normalized value.
+struct NormalizedQap {
+    explicit NormalizedQap(const Qap& qap);
 
     std::size_t order;
-    bool symmetric;                   // the sum runs over i < j only
-    std::int64_t factor = 1;          // of the value
-    std::vector<std::int64_t> a, b;   // zero diagonals
-    std::vector<std::int64_t> alone;  // item i at location x, with what the diagonals add; empty: nothing
-    std::int64_t magnitude;           // no difference of values, nor what leads to it, is larger
+    bool symmetric;                    // the sum runs over i < j only
+    std::int64_t factor = 1;           // of the value
+    std::vector<std::int64_t> a, b;    // zero diagonals
+    std::vector<std::int64_t> linear;  // item by location, includes the diagonals; may be empty
+    std::int64_t magnitude;            // bound on differences of values and their intermediate results
 };
 
-/// Classes of indices whose exchange changes nothing, whatever the other matrix is: the class of i is the least of its
-/// twins. Their rows in `alone`, if there is one, are equal. O(order^2).
+/// Twins: indices whose exchange changes no value for any other matrix. The class of i is its smallest twin; rows of
+/// twins in `linear` are equal. O(order^2).
 [[nodiscard]] std::vector<std::uint32_t> twin_classes(std::size_t order, std::span<const std::int64_t> matrix,
-                                                      std::span<const std::int64_t> alone = {});
+                                                      std::span<const std::int64_t> linear = {});
 
 }  // namespace topoloom::qap

@@ -31,8 +31,8 @@ struct VectorOf<double> {
 
 // Padding may overflow, which only unsigned numbers are allowed to.
 template <class T, bool two>
-[[gnu::always_inline]] inline Least<T> update_body(const Triangle<T>& triangle, const T* x, const T* y,
-                                                   const T* xt, const T* yt, T now) {
+[[gnu::always_inline]] inline Minima<T> update_body(const Triangle<T>& triangle, const T* x, const T* y,
+                                                    const T* xt, const T* yt, T now) {
     using Signed = typename VectorOf<T>::type;
     using Wrapping = typename VectorOf<T>::wrapping;
     constexpr std::size_t lanes = 32 / sizeof(T);
@@ -43,7 +43,7 @@ template <class T, bool two>
     Signed any = nothings;
     for (std::size_t i = 1; i < triangle.order; ++i) {
         T* delta = triangle.delta + triangle.offset[i];
-        const T* sign = triangle.sign + triangle.offset[i];
+        const T* tabu_until = triangle.tabu_until + triangle.offset[i];
         const Wrapping xi = (Wrapping)(Signed{} + x[i]);
         const Wrapping yi = (Wrapping)(Signed{} + y[i]);
         Wrapping xti{};
@@ -58,7 +58,7 @@ template <class T, bool two>
             std::memcpy(&value, delta + j, sizeof value);
             std::memcpy(&xj, x + j, sizeof xj);
             std::memcpy(&yj, y + j, sizeof yj);
-            std::memcpy(&until, sign + j, sizeof until);
+            std::memcpy(&until, tabu_until + j, sizeof until);
             value += (xi - xj) * (yi - yj);
             if constexpr (two) {
                 Wrapping xtj, ytj;
@@ -74,7 +74,7 @@ template <class T, bool two>
             any = if_any < any ? if_any : any;
         }
     }
-    Least<T> least{nothing, nothing};
+    Minima<T> least{nothing, nothing};
     for (std::size_t l = 0; l < lanes; ++l) {
         least.free = std::min<T>(least.free, free[l]);
         least.any = std::min<T>(least.any, any[l]);
@@ -83,8 +83,8 @@ template <class T, bool two>
 }
 
 template <class T>
-[[gnu::always_inline]] inline Least<T> update_either(const Triangle<T>& triangle, const T* x, const T* y,
-                                                     const T* xt, const T* yt, T now) {
+[[gnu::always_inline]] inline Minima<T> update_either(const Triangle<T>& triangle, const T* x, const T* y,
+                                                      const T* xt, const T* yt, T now) {
     return xt ? update_body<T, true>(triangle, x, y, xt, yt, now)
               : update_body<T, false>(triangle, x, y, xt, yt, now);
 }
@@ -101,7 +101,7 @@ template <class T>
         for (std::size_t at = begin; at < end; at += lanes) {
             Signed delta, until;
             std::memcpy(&delta, triangle.delta + at, sizeof delta);
-            std::memcpy(&until, triangle.sign + at, sizeof until);
+            std::memcpy(&until, triangle.tabu_until + at, sizeof until);
             hit |= (delta == values) & (until <= nows);
         }
         bool any = false;
@@ -111,7 +111,7 @@ template <class T>
     while (!hits(triangle.offset[from], triangle.offset[from + 1]))
         from = from + 1 == triangle.order ? 0 : from + 1;
     std::size_t at = triangle.offset[from];
-    while (!(triangle.delta[at] == value && triangle.sign[at] <= now)) ++at;
+    while (!(triangle.delta[at] == value && triangle.tabu_until[at] <= now)) ++at;
     return at;
 }
 
@@ -156,8 +156,8 @@ template <class T>
 #if defined(__x86_64__)
 
 template <class T>
-[[gnu::target("avx2,fma")]] Least<T> update_avx2(const Triangle<T>& triangle, const T* x, const T* y,
-                                                 const T* xt, const T* yt, T now) {
+[[gnu::target("avx2,fma")]] Minima<T> update_avx2(const Triangle<T>& triangle, const T* x, const T* y,
+                                                  const T* xt, const T* yt, T now) {
     return update_either(triangle, x, y, xt, yt, now);
 }
 
@@ -183,8 +183,8 @@ bool has_avx2() {
 }  // namespace
 
 template <class T>
-Least<T> update_and_find(const Triangle<T>& triangle, const T* x, const T* y, const T* xt, const T* yt,
-                         T now) {
+Minima<T> update_and_find(const Triangle<T>& triangle, const T* x, const T* y, const T* xt, const T* yt,
+                          T now) {
 #if defined(__x86_64__)
     if (has_avx2()) return update_avx2(triangle, x, y, xt, yt, now);
 #endif
@@ -207,14 +207,14 @@ void weighted_row_sum(const T* matrix, std::size_t rows, std::size_t stride, con
     sum_body(matrix, rows, stride, factor, sum);
 }
 
-template Least<std::int32_t> update_and_find(const Triangle<std::int32_t>&, const std::int32_t*,
-                                             const std::int32_t*, const std::int32_t*, const std::int32_t*,
-                                             std::int32_t);
-template Least<std::int64_t> update_and_find(const Triangle<std::int64_t>&, const std::int64_t*,
-                                             const std::int64_t*, const std::int64_t*, const std::int64_t*,
-                                             std::int64_t);
-template Least<double> update_and_find(const Triangle<double>&, const double*, const double*, const double*,
-                                       const double*, double);
+template Minima<std::int32_t> update_and_find(const Triangle<std::int32_t>&, const std::int32_t*,
+                                              const std::int32_t*, const std::int32_t*, const std::int32_t*,
+                                              std::int32_t);
+template Minima<std::int64_t> update_and_find(const Triangle<std::int64_t>&, const std::int64_t*,
+                                              const std::int64_t*, const std::int64_t*, const std::int64_t*,
+                                              std::int64_t);
+template Minima<double> update_and_find(const Triangle<double>&, const double*, const double*, const double*,
+                                        const double*, double);
 template std::size_t find_value(const Triangle<std::int32_t>&, std::size_t&, std::int32_t, std::int32_t);
 template std::size_t find_value(const Triangle<std::int64_t>&, std::size_t&, std::int64_t, std::int64_t);
 template std::size_t find_value(const Triangle<double>&, std::size_t&, double, double);

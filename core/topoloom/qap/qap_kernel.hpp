@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The three loops over matrices that dense QAP search spends its time in, for the vector unit at hand.
+// The three hot loops of dense QAP search, vectorized.
 #pragma once
 
 #include <cstddef>
@@ -7,28 +7,29 @@
 
 namespace topoloom::qap {
 
-/// A triangle of exchange values: row i has those with j < i, padded to whole vectors with the sign `never`.
+/// A triangle of exchange deltas: row i has those with j < i, padded to whole vectors with tabu_until = `never`.
 template <class T>
 struct Triangle {
     std::size_t order;
     const std::size_t* offset;  // of row i; order + 1 of them
     T* delta;
-    const T* sign;
+    const T* tabu_until;
 };
 
 template <class T>
-struct Least {
-    T free;  // of those with sign <= now
-    T any;   // of those whose sign is not `never`
+struct Minima {
+    T free;  // over exchanges with tabu_until <= now
+    T any;   // over exchanges with tabu_until != never
 };
 
-/// delta(i, j) += (x[i] - x[j]) * (y[i] - y[j]) for all, and the same with xt, yt unless null; then the least.
+/// For all i, j: delta(i, j) += (x[i] - x[j]) * (y[i] - y[j]), and the same with xt, yt unless null. Returns the
+/// minima.
 template <class T>
-Least<T> update_and_find(const Triangle<T>& triangle, const T* x, const T* y, const T* xt, const T* yt,
-                         T now);
+Minima<T> update_and_find(const Triangle<T>& triangle, const T* x, const T* y, const T* xt, const T* yt,
+                          T now);
 
-/// The first exchange in row `from` or, cyclically, after it that has the value and a sign <= now: its place in the
-/// triangle, and its row in `from`. There must be one.
+/// Finds the first exchange with this value and tabu_until <= now, starting cyclically at row `from`. Returns its
+/// index in the triangle, and its row in `from`. There must be one.
 template <class T>
 std::size_t find_value(const Triangle<T>& triangle, std::size_t& from, T value, T now);
 

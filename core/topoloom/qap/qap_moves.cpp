@@ -29,16 +29,16 @@ std::vector<std::int64_t> transposed(std::span<const std::int64_t> m, std::size_
 }  // namespace
 
 template <class T>
-QapTables<T>::QapTables(const QapForm& form)
+QapTables<T>::QapTables(const NormalizedQap& form)
     : order(form.order),
       stride(padded(form.order)),
       symmetric(form.symmetric),
-      has_alone(!form.alone.empty()),
-      item_class(twin_classes(form.order, form.a, form.alone)),
-      location_class(twin_classes(form.order, form.b, transposed(form.alone, form.order))),
+      has_linear(!form.linear.empty()),
+      item_class(twin_classes(form.order, form.a, form.linear)),
+      location_class(twin_classes(form.order, form.b, transposed(form.linear, form.order))),
       a_(padded_rows<T>(form.a, order, stride, false)),
       b_(padded_rows<T>(form.b, order, stride, false)),
-      alone_(form.alone.begin(), form.alone.end()) {
+      linear_(form.linear.begin(), form.linear.end()) {
     if (!symmetric) {
         at_ = padded_rows<T>(form.a, order, stride, true);
         bt_ = padded_rows<T>(form.b, order, stride, true);
@@ -58,7 +58,7 @@ QapMoves<T>::QapMoves(const QapTables<T>& tables)
     }
     offset_.push_back(size);
     delta_.resize(size);
-    sign_.resize(size);
+    tabu_until_.resize(size);
     for (std::vector<T>* v :
          {&x_, &y_, &x_at_, &sum_a_, &sum_b_, &near_r_, &near_s_, &with_r_, &with_s_, &here_})
         v->resize(tables.stride);
@@ -73,14 +73,14 @@ void QapMoves<T>::start(std::span<const std::uint32_t> p) {
     p_.assign(p.begin(), p.end());
     location_class_.clear();
     for (const std::uint32_t x : p) location_class_.push_back(tables_.location_class[x]);
-    std::fill(sign_.begin(), sign_.end(), never);
+    std::fill(tabu_until_.begin(), tabu_until_.end(), never);
     std::fill(until_by_item_.begin(), until_by_item_.end(), T{0});
     std::fill(until_by_location_.begin(), until_by_location_.end(), T{0});
     for (std::size_t i = 0; i < order_; ++i) {
         for (std::size_t j = 0; j < i; ++j) {
             const bool twins =
                 tables_.item_class[i] == tables_.item_class[j] || location_class_[i] == location_class_[j];
-            sign(i)[j] = twins ? never : T{0};
+            tabu_until(i)[j] = twins ? never : T{0};
         }
     }
     // cost[i * stride + x]: what item i would cost at location x (rows of a by columns of b, then the reverse).
@@ -100,11 +100,11 @@ void QapMoves<T>::start(std::span<const std::uint32_t> p) {
         here_[i] = cost[i * stride + p_[i]];
         for (std::size_t j = 0; j < i; ++j) {
             const T there = cost[i * stride + p_[j]] + cost[j * stride + p_[i]];
-            row(i)[j] = there - here_[i] - here_[j] + between(i, j) + alone_change(i, j);
+            row(i)[j] = there - here_[i] - here_[j] + between(i, j) + linear_change(i, j);
         }
     }
     for (std::vector<T>* v : {&x_, &y_, &xt_, &yt_, &x_at_}) std::fill(v->begin(), v->end(), T{0});
-    look(0);
+    find_minima(0);
 }
 
 /// Exchanges that share an item with r, s, computed beforehand less what the update of all will add to them.
@@ -132,14 +132,14 @@ void QapMoves<T>::rows_symmetric(std::uint32_t r, std::uint32_t s) {
     copy_exchanges(r, with_r_);
     copy_exchanges(s, with_s_);
     // The difference of the two cyclic shifts of u, r, s: one moves u to pr, r to ps, s to pu.
-    const T fixed = both + tables_.alone(r, ps) - tables_.alone(s, pr);
+    const T fixed = both + tables_.linear(r, ps) - tables_.linear(s, pr);
     const T ars = ar[s];
     const T brs = br[ps];
     for (std::size_t u = 0; u < order_; ++u) sum_a_[u] -= sum_b_[p_[u]];
-    if (tables_.has_alone) {
+    if (tables_.has_linear) {
         for (std::size_t u = 0; u < order_; ++u) {
-            sum_a_[u] += tables_.alone(u, pr) - tables_.alone(u, ps) + tables_.alone(s, p_[u]) -
-                         tables_.alone(r, p_[u]);
+            sum_a_[u] += tables_.linear(u, pr) - tables_.linear(u, ps) + tables_.linear(s, p_[u]) -
+                         tables_.linear(r, p_[u]);
         }
     }
     for (std::size_t u = 0; u < order_; ++u) {
@@ -170,7 +170,7 @@ void QapMoves<T>::store_exchanges(std::uint32_t r, const std::vector<T>& with) {
     for (std::size_t u = r + 1; u < order_; ++u) delta_[offset_[u] + r] = with[u];
 }
 
-/// The same in general: from the costs of r and s anywhere, and of any item where r and s will be.
+/// The asymmetric case: from the costs of r and s anywhere, and of any item at the new locations of r and s.
 template <class T>
 void QapMoves<T>::rows_asymmetric(std::uint32_t r, std::uint32_t s) {
     const T of_move = delta(r, s);
@@ -197,7 +197,7 @@ void QapMoves<T>::rows_asymmetric(std::uint32_t r, std::uint32_t s) {
     std::swap(p_[r], p_[s]);
 }
 
-/// All exchanges with v of the assignment as it stands; here_ is right but for v.
+/// All exchanges with v in the current assignment; here_ is valid except for v.
 template <class T>
 void QapMoves<T>::exchanges_after(std::uint32_t v, std::vector<T>& with) {
     const std::size_t stride = tables_.stride;
@@ -216,7 +216,7 @@ void QapMoves<T>::exchanges_after(std::uint32_t v, std::vector<T>& with) {
     here_[v] = sum_b_[x];
     for (std::size_t u = 0; u < order_; ++u) {
         const std::uint32_t y = p_[u];
-        with[u] = sum_a_[u] + sum_b_[y] - here_[u] - here_[v] + between(u, v) + alone_change(u, v);
+        with[u] = sum_a_[u] + sum_b_[y] - here_[u] - here_[v] + between(u, v) + linear_change(u, v);
     }
 }
 
@@ -230,14 +230,14 @@ T QapMoves<T>::between(std::size_t i, std::size_t j) const {
 }
 
 template <class T>
-T QapMoves<T>::alone_change(std::size_t i, std::size_t j) const {
-    if (!tables_.has_alone) return 0;
-    return tables_.alone(i, p_[j]) - tables_.alone(i, p_[i]) + tables_.alone(j, p_[i]) -
-           tables_.alone(j, p_[j]);
+T QapMoves<T>::linear_change(std::size_t i, std::size_t j) const {
+    if (!tables_.has_linear) return 0;
+    return tables_.linear(i, p_[j]) - tables_.linear(i, p_[i]) + tables_.linear(j, p_[i]) -
+           tables_.linear(j, p_[j]);
 }
 
 template <class T>
-void QapMoves<T>::refresh_signs(std::uint32_t r) {
+void QapMoves<T>::refresh_tabu(std::uint32_t r) {
     const std::uint32_t item = tables_.item_class[r];
     const std::uint32_t here = location_class_[r];
     const T* by_item = until_by_item_.data() + item * order_;
@@ -247,9 +247,9 @@ void QapMoves<T>::refresh_signs(std::uint32_t r) {
         const std::uint32_t there = location_class_[u];
         return items[u] == item || there == here ? never : std::min(by_item[there], by_location[items[u]]);
     };
-    T* of_r = sign(r);
+    T* of_r = tabu_until(r);
     for (std::size_t u = 0; u < r; ++u) of_r[u] = until(u);
-    for (std::size_t u = r + 1; u < order_; ++u) sign_[offset_[u] + r] = until(u);
+    for (std::size_t u = r + 1; u < order_; ++u) tabu_until_[offset_[u] + r] = until(u);
 }
 
 template <class T>
@@ -269,17 +269,17 @@ void QapMoves<T>::exchange(std::uint32_t i, std::uint32_t j, T now) {
     }
     std::swap(p_[i], p_[j]);
     std::swap(location_class_[i], location_class_[j]);
-    refresh_signs(i);
-    refresh_signs(j);
-    look(now);
+    refresh_tabu(i);
+    refresh_tabu(j);
+    find_minima(now);
     std::fill(x_.begin(), x_.end(), T{0});
 }
 
 template <class T>
-void QapMoves<T>::look(T now) {
+void QapMoves<T>::find_minima(T now) {
     const bool two = !tables_.symmetric;
-    const Least<T> least = update_and_find<T>(triangle(), x_.data(), y_.data(), two ? xt_.data() : nullptr,
-                                              two ? yt_.data() : nullptr, now);
+    const Minima<T> least = update_and_find<T>(triangle(), x_.data(), y_.data(), two ? xt_.data() : nullptr,
+                                               two ? yt_.data() : nullptr, now);
     min_free_ = least.free;
     least_ = least.any;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The values of all exchanges of an assignment, kept up to date move by move: the inner loop of robust tabu search.
+// Deltas of all exchanges of an assignment, updated move by move: the inner loop of robust tabu search.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@
 
 namespace topoloom::qap {
 
-/// Matrices of a QapForm as searches read them, shared by all of them: rows padded with zeros to whole vectors.
+/// Matrices of a NormalizedQap, shared by all searches. Rows are padded with zeros to whole vectors.
 template <class T>
 class QapTables {
    public:
     static constexpr std::size_t lanes = 32 / sizeof(T);
 
-    explicit QapTables(const QapForm& form);
+    explicit QapTables(const NormalizedQap& form);
 
     [[nodiscard]] static std::size_t padded(std::size_t n) { return (n + lanes - 1) / lanes * lanes; }
     [[nodiscard]] const T* a(std::size_t i) const { return a_.data() + i * stride; }
@@ -29,31 +29,30 @@ class QapTables {
     [[nodiscard]] const T* b_column(std::size_t x) const {
         return (symmetric ? b_ : bt_).data() + x * stride;
     }
-    /// What item i at location x costs by itself.
-    [[nodiscard]] T alone(std::size_t i, std::size_t x) const {
-        return has_alone ? alone_[i * order + x] : T{0};
+    /// Linear cost of item i at location x.
+    [[nodiscard]] T linear(std::size_t i, std::size_t x) const {
+        return has_linear ? linear_[i * order + x] : T{0};
     }
 
     std::size_t order;
     std::size_t stride;
     bool symmetric;
-    bool has_alone;                                         // anything but 0
+    bool has_linear;                                        // anything but 0
     std::vector<std::uint32_t> item_class, location_class;  // twins
 
    private:
-    std::vector<T> a_, b_, at_, bt_, alone_;
+    std::vector<T> a_, b_, at_, bt_, linear_;
 };
 
-/// An assignment with the change of value of each of its exchanges, and a stop sign (tabu until) on each. The update
-/// after a move is that of Taillard (Parallel Computing 17, 1991): O(1) for exchanges that do not share an item with
-/// it. Those that do need sums over all items; here one sum serves two of them, as the values of an assignment and of
-/// its two cyclic shifts of three items add up to those of the three exchanges, whatever the (symmetric) matrices.
-/// T: std::int32_t, double (exact up to 2^53) or std::int64_t, whichever is the cheapest that holds the form's
-/// magnitude. Memory 2 * order^2 / 2 values.
+/// An assignment with the delta and the tabu tenure end of each exchange. Updates follow Taillard (Parallel Computing
+/// 17, 1991): O(1) for exchanges that share no item with the move. The others need sums over all items. One sum
+/// serves two of them: the values of an assignment and its two cyclic shifts of three items add up to those of the
+/// three exchanges for any (symmetric) matrices. T: std::int32_t, double (exact up to 2^53) or std::int64_t,
+/// whichever is the cheapest that holds the magnitude. Memory 2 * order^2 / 2 values.
 template <class T>
 class QapMoves {
    public:
-    static constexpr T never = std::numeric_limits<T>::max();  // the sign on exchanges that change nothing
+    static constexpr T never = std::numeric_limits<T>::max();  // tabu_until of exchanges of twins
     static constexpr T nothing = std::numeric_limits<T>::max();
 
     struct Move {
@@ -63,54 +62,58 @@ class QapMoves {
 
     explicit QapMoves(const QapTables<T>& tables);
 
-    /// Takes an assignment over and computes all exchanges; no signs but those on twins. O(order^3), vectorized.
+    /// Sets the assignment and computes all deltas; clears all tabus except those of twins. O(order^3),
+    /// vectorized.
     void start(std::span<const std::uint32_t> p);
 
     [[nodiscard]] const Permutation& assignment() const { return p_; }
     [[nodiscard]] T delta(std::size_t i, std::size_t j) const { return i > j ? row(i)[j] : row(j)[i]; }
 
-    /// Performs an exchange, updates all values, and finds the least of them: among the exchanges whose sign is not
-    /// later than `now`, and among all but those of twins.
+    /// Performs an exchange, updates all deltas, and finds two minima: over exchanges not tabu at `now`, and over
+    /// all except those of twins.
     void exchange(std::uint32_t i, std::uint32_t j, T now);
-    /// Finds both again without a move.
-    void look(T now);
+    /// Recomputes both minima without a move.
+    void find_minima(T now);
     [[nodiscard]] T min_free() const { return min_free_; }
     [[nodiscard]] T least() const { return least_; }
 
-    /// An exchange of value min_free() and sign <= now, or of value least(): the first after row `from`, cyclically.
+    /// The first exchange cyclically from row `from` with value min_free() that is not tabu, or with value
+    /// least().
     [[nodiscard]] Move find_free(std::uint32_t from, T now) { return find(from, min_free_, now); }
     [[nodiscard]] Move find_any(std::uint32_t from) { return find(from, least_, never / 2); }
 
-    /// Puts a sign on every exchange that brings item i or a twin to location x or a twin of it, unless the other
-    /// item's sign is earlier.
+    /// Makes every exchange tabu that moves item i or a twin to location x or a twin of it, until the earlier end
+    /// of both items.
     void forbid(std::uint32_t i, std::uint32_t x, T until);
 
    private:
     [[nodiscard]] T* row(std::size_t i) { return delta_.data() + offset_[i]; }
     [[nodiscard]] const T* row(std::size_t i) const { return delta_.data() + offset_[i]; }
-    [[nodiscard]] T* sign(std::size_t i) { return sign_.data() + offset_[i]; }
-    [[nodiscard]] const T* sign(std::size_t i) const { return sign_.data() + offset_[i]; }
+    [[nodiscard]] T* tabu_until(std::size_t i) { return tabu_until_.data() + offset_[i]; }
+    [[nodiscard]] const T* tabu_until(std::size_t i) const { return tabu_until_.data() + offset_[i]; }
 
-    [[nodiscard]] Triangle<T> triangle() { return {order_, offset_.data(), delta_.data(), sign_.data()}; }
+    [[nodiscard]] Triangle<T> triangle() {
+        return {order_, offset_.data(), delta_.data(), tabu_until_.data()};
+    }
     void rows_symmetric(std::uint32_t r, std::uint32_t s);
     void copy_exchanges(std::uint32_t r, std::vector<T>& with) const;
     void store_exchanges(std::uint32_t r, const std::vector<T>& with);
     void rows_asymmetric(std::uint32_t r, std::uint32_t s);
     void exchanges_after(std::uint32_t v, std::vector<T>& with);
     [[nodiscard]] T between(std::size_t i, std::size_t j) const;
-    [[nodiscard]] T alone_change(std::size_t i, std::size_t j) const;
-    void refresh_signs(std::uint32_t r);
+    [[nodiscard]] T linear_change(std::size_t i, std::size_t j) const;
+    void refresh_tabu(std::uint32_t r);
     [[nodiscard]] Move find(std::uint32_t from, T value, T now);
 
     const QapTables<T>& tables_;
     std::size_t order_;
     Permutation p_;
     std::vector<std::size_t> offset_;  // of row i, which has the exchanges with j < i
-    std::vector<T> delta_, sign_;
+    std::vector<T> delta_, tabu_until_;
     std::vector<T> until_by_item_, until_by_location_;  // class x class, in both orders
     std::vector<std::uint32_t> location_class_;         // location class of each item's location
     std::vector<T> x_, y_, xt_, yt_, x_at_, sum_a_, sum_b_;
-    std::vector<T> here_;  // what each item costs where it is; asymmetric only
+    std::vector<T> here_;  // current cost of each item; asymmetric only
     std::vector<T> near_r_, near_s_, with_r_,
         with_s_;  // of all items: distances to r and s, exchanges with them
     T min_free_ = nothing;
@@ -124,9 +127,9 @@ extern template class QapMoves<std::int32_t>;
 extern template class QapMoves<std::int64_t>;
 extern template class QapMoves<double>;
 
-/// Calls use(T{}) with the cheapest exact type for the form.
+/// Calls use(T{}) with the cheapest exact type for the problem.
 template <class Use>
-decltype(auto) with_qap_type(const QapForm& form, Use&& use) {
+decltype(auto) with_qap_type(const NormalizedQap& form, Use&& use) {
     if (form.magnitude < (std::int64_t{1} << 30)) return use(std::int32_t{});
     if (form.magnitude < (std::int64_t{1} << 52)) return use(double{});
     return use(std::int64_t{});

@@ -10,14 +10,14 @@ namespace topoloom::qap {
 
 bool QapPool::offer(Member member) {
     const auto close = [&](const Member& other) {
-        return distance(member.assignment, other.assignment) < apart_;
+        return distance(member.assignment, other.assignment) < min_distance_;
     };
     const auto same = std::ranges::find_if(members_, close);
     if (same != members_.end()) {
         if (member.value >= same->value) return false;
         std::erase_if(members_,
                       [&](const Member& other) { return other.value > member.value && close(other); });
-    } else if (full()) {
+    } else if (is_full()) {
         if (member.value >= members_.back().value) return false;
         members_.pop_back();
     }
@@ -31,15 +31,15 @@ std::size_t QapPool::draw(Rng& rng) const {
     return std::min(rng.below(size), rng.below(size));
 }
 
-Permutation QapPool::child(Rng& rng) const {
+Permutation QapPool::make_child(Rng& rng) const {
     const std::size_t one = draw(rng);
     std::size_t two = draw(rng);
     while (two == one) two = draw(rng);
     const Permutation& p = members_[one].assignment;
-    return cross(p, aligned(p, members_[two].assignment), rng);
+    return uniform_crossover(p, align_twins(p, members_[two].assignment), rng);
 }
 
-Permutation QapPool::aligned(const Permutation& p, Permutation q) const {
+Permutation QapPool::align_twins(const Permutation& p, Permutation q) const {
     std::vector<std::uint32_t> item_at(q.size());
     for (std::uint32_t i = 0; i < q.size(); ++i) item_at[q[i]] = i;
     for (std::uint32_t i = 0; i < q.size(); ++i) {
@@ -53,18 +53,18 @@ Permutation QapPool::aligned(const Permutation& p, Permutation q) const {
 }
 
 std::size_t QapPool::distance(const Permutation& p, const Permutation& q) const {
-    const Permutation r = aligned(p, q);
+    const Permutation r = align_twins(p, q);
     std::size_t count = 0;
     for (std::size_t i = 0; i < p.size(); ++i)
         count += location_class_[p[i]] != location_class_[r[i]] ? 1 : 0;
     return count;
 }
 
-Permutation cross(const Permutation& p, const Permutation& q, Rng& rng) {
-    Permutation child(p.size(), no_index);
+Permutation uniform_crossover(const Permutation& p, const Permutation& q, Rng& rng) {
+    Permutation make_child(p.size(), no_index);
     std::vector<char> used(p.size(), false);
     const auto assign = [&](std::uint32_t i, std::uint32_t x) {
-        child[i] = x;
+        make_child[i] = x;
         used[x] = true;
     };
     std::vector<std::uint32_t> open;
@@ -92,11 +92,11 @@ Permutation cross(const Permutation& p, const Permutation& q, Rng& rng) {
     }
     rng.shuffle(std::span<std::uint32_t>(free));
     for (const std::uint32_t i : open) {
-        if (child[i] != no_index) continue;
-        child[i] = free.back();
+        if (make_child[i] != no_index) continue;
+        make_child[i] = free.back();
         free.pop_back();
     }
-    return child;
+    return make_child;
 }
 
 Permutation random_assignment(std::size_t order, Rng& rng) {
@@ -106,7 +106,7 @@ Permutation random_assignment(std::size_t order, Rng& rng) {
     return p;
 }
 
-Permutation shaken(Permutation p, std::size_t items, Rng& rng) {
+Permutation perturb(Permutation p, std::size_t items, Rng& rng) {
     Permutation order(p.size());
     std::iota(order.begin(), order.end(), 0U);
     rng.shuffle(std::span<std::uint32_t>(order));

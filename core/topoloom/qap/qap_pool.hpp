@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Good assignments that differ, and how two of them make a new one.
+// A pool of good, diverse assignments, and their recombination.
 #pragma once
 
 #include <span>
@@ -17,24 +17,28 @@ class QapPool {
         std::int64_t value;
     };
 
-    /// Refers to the classes of twins, by item and by location. Members differ in at least `apart` items.
+    /// Keeps references to the twin classes of items and locations. Members differ in at least `min_distance`
+    /// items.
     QapPool(std::span<const std::uint32_t> item_class, std::span<const std::uint32_t> location_class,
-            std::size_t size, std::size_t apart)
-        : item_class_(item_class), location_class_(location_class), size_(size), apart_(apart) {}
+            std::size_t size, std::size_t min_distance)
+        : item_class_(item_class),
+          location_class_(location_class),
+          size_(size),
+          min_distance_(min_distance) {}
 
-    [[nodiscard]] bool full() const { return members_.size() == size_; }
+    [[nodiscard]] bool is_full() const { return members_.size() == size_; }
     [[nodiscard]] std::span<const Member> members() const { return members_; }  // best first
     void clear() { members_.clear(); }
 
-    /// Takes a member in if it is better than the worst, or than those that it hardly differs from, which it replaces.
-    /// O(size * order).
+    /// Inserts a member if it is better than the worst, or than similar members, which it replaces. O(size *
+    /// order).
     bool offer(Member member);
 
-    /// A child of two members, drawn with a preference for good ones.
-    [[nodiscard]] Permutation child(Rng& rng) const;
+    /// Makes a child of two members, drawn with a preference for good ones.
+    [[nodiscard]] Permutation make_child(Rng& rng) const;
 
-    /// `q` with twins renamed so as to agree with `p` in as many items as possible.
-    [[nodiscard]] Permutation aligned(const Permutation& p, Permutation q) const;
+    /// Renames twins in `q` to agree with `p` in as many items as possible.
+    [[nodiscard]] Permutation align_twins(const Permutation& p, Permutation q) const;
 
    private:
     [[nodiscard]] std::size_t distance(const Permutation& p, const Permutation& q) const;
@@ -43,17 +47,17 @@ class QapPool {
     std::span<const std::uint32_t> item_class_;
     std::span<const std::uint32_t> location_class_;
     std::size_t size_;
-    std::size_t apart_;
+    std::size_t min_distance_;
     std::vector<Member> members_;
 };
 
-/// Uniform crossover (Tate, Smith, Computers & Operations Research 22, 1995): keeps what the parents share, takes the
-/// rest from either where it is free, and draws what remains.
-[[nodiscard]] Permutation cross(const Permutation& p, const Permutation& q, Rng& rng);
+/// Uniform crossover (Tate, Smith, Computers & Operations Research 22, 1995): keeps common locations, takes others
+/// from either parent where free, and draws the rest.
+[[nodiscard]] Permutation uniform_crossover(const Permutation& p, const Permutation& q, Rng& rng);
 
 [[nodiscard]] Permutation random_assignment(std::size_t order, Rng& rng);
 
 /// Moves `items` random items in a cycle.
-[[nodiscard]] Permutation shaken(Permutation p, std::size_t items, Rng& rng);
+[[nodiscard]] Permutation perturb(Permutation p, std::size_t items, Rng& rng);
 
 }  // namespace topoloom::qap

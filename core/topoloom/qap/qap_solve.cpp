@@ -23,7 +23,7 @@ constexpr std::array<std::uint64_t, qap_searches> patience_if_dominated{2, 2, 3,
 constexpr double dominated = 2;  // flow dominance from which the latter hold
 /// Pools given up, the best members of which make the next one.
 constexpr std::size_t champions_of_a_pool = 5;
-/// Of each search; the first rounds are short, so that small budgets are kept to.
+/// Iterations per search; the first rounds are short to respect small budgets.
 constexpr std::uint64_t min_work_per_round = std::uint64_t{1} << 12;
 constexpr std::uint64_t max_work_per_round = std::uint64_t{1} << 21;
 
@@ -46,9 +46,9 @@ class Memetic {
     Memetic(const Qap& qap, std::span<const std::uint32_t> start, const QapSolveOptions& options)
         : qap_(qap),
           options_(options),
-          ground_(qap),
+          context_(qap),
           rng_(options.seed, 1),
-          pool_(ground_.item_class(), ground_.location_class(), pool_size,
+          pool_(context_.item_class(), context_.location_class(), pool_size,
                 std::max<std::size_t>(1, qap.order() / 50)) {
         best_.assignment =
             start.empty() ? random_assignment(qap.order(), rng_) : Permutation(start.begin(), start.end());
@@ -57,7 +57,7 @@ class Memetic {
         const bool short_ones = std::max(flow_dominance(qap.a()), flow_dominance(qap.b())) >= dominated;
         for (std::size_t k = 0; k < qap_searches; ++k) {
             Search& search = searches_[k];
-            search.tabu = ground_.search();
+            search.tabu = context_.search();
             search.patience = (short_ones ? patience_if_dominated : patience)[k] * qap.order();
             search.next = k == 0 ? best_.assignment : fresh();
         }
@@ -65,12 +65,12 @@ class Memetic {
 
     QapResult run(Meter& meter) {
         const std::uint64_t pairs = qap_.order() * (qap_.order() - 1) / 2;
-        // Of an iteration, including what is not a loop over pairs.
+        // Cost of an iteration, including work outside of the pair loops.
         const std::uint64_t cost = pairs + 16 * qap_.order();
         std::uint64_t left = options_.iterations;
         std::uint64_t work = min_work_per_round;
         meter.spend(0);
-        while (!meter.exhausted() && left > 0 && best_.value > options_.target) {
+        while (!meter.is_exhausted() && left > 0 && best_.value > options_.target) {
             const std::uint64_t iterations = std::min(work / cost, left / qap_searches) + 1;
             work = std::min(2 * work, max_work_per_round);
             for (Search& search : searches_) search.stream = ++streams_;
@@ -98,26 +98,26 @@ class Memetic {
         }
     };
 
-    /// Where a search begins that has no parents.
+    /// Start of a search without parents.
     [[nodiscard]] Permutation fresh() {
         return home_.empty() ? random_assignment(qap_.order(), rng_)
-                             : shaken(home_, 2 + qap_.order() / 4, rng_);
+                             : perturb(home_, 2 + qap_.order() / 4, rng_);
     }
 
     void harvest(Search& search) {
         const QapTabu& tabu = *search.tabu;
-        const std::int64_t value = tabu.best_value() * ground_.form().factor;
+        const std::int64_t value = tabu.best_value() * context_.form().factor;
         if (value < best_.value) {
             best_ = {tabu.best(), value};
             if (!home_.empty()) home_ = tabu.best();
         }
         if (tabu.since_best() < search.patience) return;
         const bool taken = pool_.offer({tabu.best(), tabu.best_value()});
-        if (pool_.full()) failures_ = taken ? 0 : failures_ + 1;
-        search.next = pool_.full() ? pool_.child(rng_) : fresh();
+        if (pool_.is_full()) failures_ = taken ? 0 : failures_ + 1;
+        search.next = pool_.is_full() ? pool_.make_child(rng_) : fresh();
     }
 
-    /// Gives up a pool that no longer improves, with all searches that stem from it: or they would bring it back.
+    /// Discards a stagnant pool and all searches that stem from it, which would restore it.
     void renew() {
         champions_.push_back(pool_.members().front());
         pool_.clear();
@@ -130,7 +130,7 @@ class Memetic {
 
     const Qap& qap_;
     const QapSolveOptions& options_;
-    QapGround ground_;
+    QapContext context_;
     Rng rng_;
     QapPool pool_;
     std::array<Search, qap_searches> searches_;

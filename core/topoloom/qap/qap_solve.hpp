@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Good assignments for a dense QAP: several tabu searches on all cores that learn from each other.
+// Memetic search for dense QAPs: parallel tabu searches with a common pool.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ namespace topoloom::qap {
 struct QapSolveOptions {
     std::uint64_t seed = 1;
     int threads = 0;                                                       ///< 0: one per core
-    std::int64_t target = std::numeric_limits<std::int64_t>::min();        ///< a value that is good enough
-    std::uint64_t iterations = std::numeric_limits<std::uint64_t>::max();  ///< of all searches together
+    std::int64_t target = std::numeric_limits<std::int64_t>::min();        ///< stop at this value
+    std::uint64_t iterations = std::numeric_limits<std::uint64_t>::max();  ///< over all searches
 };
 
 struct QapResult {
@@ -23,7 +23,7 @@ struct QapResult {
     std::int64_t value;
 };
 
-/// How many searches run side by side, whatever the number of threads.
+/// Number of parallel searches, for any number of threads.
 inline constexpr std::size_t qap_searches = 8;
 
 /// Memetic search (Benlic, Hao, Expert Systems with Applications 42, 2015: BMA): what robust tabu searches find goes

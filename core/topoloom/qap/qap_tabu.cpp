@@ -12,11 +12,11 @@ namespace topoloom::qap {
 
 namespace {
 
-std::int64_t value_in(const QapForm& form, std::span<const std::uint32_t> p) {
+std::int64_t value_in(const NormalizedQap& form, std::span<const std::uint32_t> p) {
     const std::size_t n = form.order;
     std::int64_t sum = 0;
     for (std::size_t i = 0; i < n; ++i) {
-        if (!form.alone.empty()) sum += form.alone[i * n + p[i]];
+        if (!form.linear.empty()) sum += form.linear[i * n + p[i]];
         for (std::size_t j = 0; j < (form.symmetric ? i : n); ++j)
             sum += form.a[i * n + j] * form.b[p[i] * n + p[j]];
     }
@@ -26,7 +26,7 @@ std::int64_t value_in(const QapForm& form, std::span<const std::uint32_t> p) {
 template <class T>
 class RobustTabu final : public QapTabu {
    public:
-    RobustTabu(const QapForm& form, const QapTables<T>& tables)
+    RobustTabu(const NormalizedQap& form, const QapTables<T>& tables)
         : form_(form), moves_(tables), longest_stay_(8 * kinds(tables)) {}
 
     void start(Permutation p, Rng rng) override {
@@ -91,7 +91,7 @@ class RobustTabu final : public QapTabu {
         return static_cast<T>(static_cast<double>(now_) + longest_stay_ * u * u * u);
     }
 
-    const QapForm& form_;
+    const NormalizedQap& form_;
     QapMoves<T> moves_;
     double longest_stay_;
     std::int64_t value_ = 0;
@@ -100,28 +100,28 @@ class RobustTabu final : public QapTabu {
 
 }  // namespace
 
-struct QapGround::Tables {
+struct QapContext::Tables {
     std::variant<QapTables<std::int32_t>, QapTables<double>, QapTables<std::int64_t>> of;
 };
 
-QapGround::QapGround(const Qap& qap)
+QapContext::QapContext(const Qap& qap)
     : form_(qap), tables_(with_qap_type(form_, [&]<class T>(T) {
           return std::make_unique<const Tables>(Tables{QapTables<T>(form_)});
       })) {}
 
-QapGround::~QapGround() = default;
+QapContext::~QapContext() = default;
 
-std::span<const std::uint32_t> QapGround::item_class() const {
+std::span<const std::uint32_t> QapContext::item_class() const {
     return std::visit([](const auto& t) { return std::span<const std::uint32_t>(t.item_class); },
                       tables_->of);
 }
 
-std::span<const std::uint32_t> QapGround::location_class() const {
+std::span<const std::uint32_t> QapContext::location_class() const {
     return std::visit([](const auto& t) { return std::span<const std::uint32_t>(t.location_class); },
                       tables_->of);
 }
 
-std::unique_ptr<QapTabu> QapGround::search() const {
+std::unique_ptr<QapTabu> QapContext::search() const {
     return std::visit(
         [&]<class T>(const QapTables<T>& tables) -> std::unique_ptr<QapTabu> {
             return std::make_unique<RobustTabu<T>>(form_, tables);

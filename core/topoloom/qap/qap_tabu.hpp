@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Robust tabu search on a dense QAP, in pieces: it can be stopped and taken up again at any iteration.
+// Resumable robust tabu search on a dense QAP.
 #pragma once
 
 #include <memory>
@@ -18,14 +18,14 @@ class QapTabu {
    public:
     virtual ~QapTabu() = default;
 
-    /// Begins anew at an assignment. Costs about as much as order / 4 iterations.
+    /// Restarts from an assignment. Costs about as much as order / 4 iterations.
     virtual void start(Permutation p, Rng rng) = 0;
-    /// Goes on for this number of iterations.
+    /// Runs this many more iterations.
     virtual void run(std::uint64_t iterations) = 0;
-    /// Performs the best exchange while that improves, at most this number of times; true when none improves any more.
+    /// Steepest descent by at most this many exchanges; returns true at a local optimum.
     virtual bool descend(std::uint64_t exchanges) = 0;
 
-    /// The best assignment since start(), and its value in the form.
+    /// The best assignment since start(), and its normalized value.
     [[nodiscard]] const Permutation& best() const { return best_; }
     [[nodiscard]] std::int64_t best_value() const { return best_value_; }
     /// Iterations since start(), and since best() was found.
@@ -39,22 +39,22 @@ class QapTabu {
     std::uint64_t best_at_ = 0;
 };
 
-/// What several searches on one problem share.
-class QapGround {
+/// Read-only data that searches on one problem share.
+class QapContext {
    public:
-    explicit QapGround(const Qap& qap);
-    ~QapGround();
+    explicit QapContext(const Qap& qap);
+    ~QapContext();
 
-    [[nodiscard]] const QapForm& form() const { return form_; }
+    [[nodiscard]] const NormalizedQap& form() const { return form_; }
     [[nodiscard]] std::span<const std::uint32_t> item_class() const;
     [[nodiscard]] std::span<const std::uint32_t> location_class() const;
     [[nodiscard]] std::unique_ptr<QapTabu> search() const;
-    /// Bytes that each search needs, and this ground.
+    /// Memory in bytes of each search, and of this context.
     [[nodiscard]] static double bytes(std::size_t order) { return 40.0 * static_cast<double>(order * order); }
 
    private:
     struct Tables;
-    QapForm form_;
+    NormalizedQap form_;
     std::unique_ptr<const Tables> tables_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Quadratic assignment: ranks to slots, by what pairs of them cost.
+// Quadratic assignment of ranks to slots, with at least as many slots as ranks.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace topoloom::qap {
 
-/// Minimize sum over i, k of bytes(i, k) * distance(slot of i, slot of k) + sum over i of alone(i, slot of i), every
+/// Minimize sum over i, k of bytes(i, k) * distance(slot of i, slot of k) + sum over i of linear(i, slot of i), every
 /// rank on a slot of its own. Matrices are row-major, have no negative entries and need not be symmetric; diagonals
 /// do not count.
 struct QuadraticAssignment {
@@ -19,13 +19,13 @@ struct QuadraticAssignment {
     std::uint32_t slots = 0;
     std::vector<std::int64_t> bytes;
     std::vector<std::int64_t> distances;
-    std::vector<std::int64_t> alone;  // ranks by slots; empty: nothing
+    std::vector<std::int64_t> linear;  // ranks by slots; empty: nothing
 
     QuadraticAssignment(std::uint32_t rank_count, std::uint32_t slot_count,
                         std::vector<std::int64_t> bytes_sent, std::vector<std::int64_t> distances_between,
                         std::vector<std::int64_t> costs_alone = {});
 
-    /// Of ranks i and k where one is on slot j, the other at l.
+    /// Cost of ranks i and k on slots j and l.
     [[nodiscard]] std::int64_t pair_cost(std::size_t i, std::size_t k, std::size_t j, std::size_t l) const {
         return bytes[i * ranks + k] * distances[j * slots + l] +
                bytes[k * ranks + i] * distances[l * slots + j];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether a matrix is symmetric.
+// Symmetry test of square matrices.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace topoloom::qap {
 
-/// Of a square matrix, row-major.
+/// `m` is row-major.
 [[nodiscard]] inline bool is_symmetric(std::size_t order, std::span<const std::int64_t> m) {
     for (std::size_t i = 0; i < order; ++i) {
         for (std::size_t j = 0; j < i; ++j) {

@@ -145,7 +145,7 @@ class Lines {
             model.costs.*cost.value = seconds(words[2]);
             return;
         }
-        fail_at_line(number_, unknown_name("cost", std::string(words[1]), known));
+        fail_at_line(number_, unknown_name_message("cost", std::string(words[1]), known));
     }
     double seconds(std::string_view word) const { return number(word, "a number of seconds"); }
     double number(std::string_view word, std::string_view what) const {

@@ -129,7 +129,7 @@ void check_schedule_text(const std::string& text) {
             return;
         (void)make_schedule(call_of(entry.operations.front(), ranks), text);
     }
-    throw Error(unknown_name("schedule", std::string(named.name), names));
+    throw Error(unknown_name_message("schedule", std::string(named.name), names));
 }
 
 Strategy::Strategy(std::size_t ranks, CostBasis basis)

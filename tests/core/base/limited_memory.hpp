@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// As `ulimit -v`, for a while.
+// Sets a temporary memory limit like `ulimit -v`.
 #pragma once
 
 #include <sys/resource.h>

@@ -9,10 +9,10 @@ TEST_CASE("a budget in work ends once it is used up") {
     const Budget budget{.work = 10};
     Meter meter(budget);
     CHECK(meter.spend(9));
-    CHECK_FALSE(meter.exhausted());
+    CHECK_FALSE(meter.is_exhausted());
     CHECK_FALSE(meter.spend(1));
-    CHECK(meter.exhausted());
-    CHECK(meter.done() == 10);
+    CHECK(meter.is_exhausted());
+    CHECK(meter.work_done() == 10);
 }
 
 TEST_CASE("a budget without limits never ends") {

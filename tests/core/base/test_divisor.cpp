@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reciprocals divide as the processor does.
+// Divisor agrees with hardware division.
 #include <doctest.h>
 
 #include <cstdint>

@@ -12,11 +12,11 @@ TEST_CASE("an error is its parts one after the other, with the line in front whe
 
 TEST_CASE("an unknown name lists those known and suggests the nearest one") {
     const std::vector<std::string> known{"block", "random", "hilbert", "mahd"};
-    CHECK(unknown_name("mapper", "hillbert", known) ==
+    CHECK(unknown_name_message("mapper", "hillbert", known) ==
           "no mapper 'hillbert' (did you mean 'hilbert'?); there are: block, random, hilbert, mahd");
-    CHECK(unknown_name("mapper", "madh", known) ==
+    CHECK(unknown_name_message("mapper", "madh", known) ==
           "no mapper 'madh' (did you mean 'mahd'?); there are: block, random, hilbert, mahd");
-    CHECK(unknown_name("mapper", "zzzzzzzz", known) ==
+    CHECK(unknown_name_message("mapper", "zzzzzzzz", known) ==
           "no mapper 'zzzzzzzz'; there are: block, random, hilbert, mahd");
-    CHECK(unknown_name("machine", "anything", {}) == "no machine 'anything'");
+    CHECK(unknown_name_message("machine", "anything", {}) == "no machine 'anything'");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What this process may use is what the computer has, or less where a limit is set.
+// The memory limit is physical memory, or the configured limit if lower.
 #include <doctest.h>
 
 #include <cstdint>

@@ -82,13 +82,13 @@ TEST_CASE("options list themselves with their standard values and what they may 
     const std::vector<OptionInfo> list = list_options<Cooking>();
     REQUIRE(list.size() == 3);
     CHECK(list[0].name == "minutes");
-    CHECK(list[0].standard == "10");
+    CHECK(list[0].default_value == "10");
     CHECK(list[0].range.high == 60);
     CHECK(list[0].choices.empty());
     CHECK(list[1].name == "way");
-    CHECK(list[1].standard == "roast");
+    CHECK(list[1].default_value == "roast");
     CHECK(list[1].choices == Choices{"boil", "roast", "steam"});
     CHECK(list[1].help == "how");
     CHECK(list[2].name == "tray");
-    CHECK(list[2].standard.empty());
+    CHECK(list[2].default_value.empty());
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Random patterns on random parts of machines of every kind, and the best of all placements where they are few.
+// Random patterns on random allocations of all machines, and exhaustive optima of small ones.
 #pragma once
 
 #include <doctest.h>
@@ -11,8 +11,8 @@
 #include "machine/machines.hpp"
 #include "metric/random_problem.hpp"
 #include "topoloom/bound/bound_problem.hpp"
+#include "topoloom/metric/evaluate.hpp"
 #include "topoloom/metric/hop_bytes.hpp"
-#include "topoloom/metric/judge.hpp"
 
 /// Calls law(graph, allocation, rng) for every machine: on a random choice of up to `slots` slots, in random order.
 template <class Law>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lower bounds on congestion: no placement is better, and for matching patterns none needs to be worse.
+// Congestion bounds: valid for all placements, and tight for matching patterns.
 #include <bit>
 #include <limits>
 #include <string>
@@ -22,7 +22,7 @@ CongestionBound best_bound(const BoundProblem& problem) {
 }
 
 double congestion(const CommGraph& graph, const Allocation& allocation, const Placement& placement) {
-    return judge(graph, allocation.machine(), placement, 1).congestion_max;
+    return evaluate(graph, allocation.machine(), placement, 1).congestion_max;
 }
 
 }  // namespace

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lower bounds on hop-bytes: no placement is better, and for matching patterns none needs to be worse.
+// Hop-bytes bounds: valid for all placements, and tight for matching patterns.
 #include <string>
 
 #include "bound/bound_cases.hpp"
 #include "topoloom/base/budget.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/bound/dense_bounds.hpp"
-#include "topoloom/bound/near_profile.hpp"
+#include "topoloom/bound/distance_profile.hpp"
 #include "topoloom/bound/sparse_bound.hpp"
 #include "topoloom/bound/transport.hpp"
 #include "topoloom/pattern/generators/stencil.hpp"
@@ -179,7 +179,7 @@ TEST_CASE("large allocations are searched in regions, and see the same distances
         std::vector<std::uint32_t> room;
         for (std::size_t i = 0; i < nodes.size(); ++i) room.push_back(1 + rng.below(2));
         const BoundProblem problem(graph, allocation, room);
-        const bound::NearProfiles near = bound::near_profiles(problem, 9);
+        const bound::DistanceProfiles near = bound::distance_profiles(problem, 9);
         for (int i = 0; i < 40; ++i) {
             const std::uint32_t position = rng.below(static_cast<std::uint32_t>(nodes.size()));
             std::vector<std::uint32_t> distances(room[position] - 1, 0);
@@ -190,7 +190,7 @@ TEST_CASE("large allocations are searched in regions, and see the same distances
             }
             std::ranges::sort(distances);
             std::vector<std::uint32_t> found;
-            for (const bound::NearRun& run : near.profiles[near.of_slot[position]])
+            for (const bound::DistanceStep& run : near.profiles[near.of_slot[position]])
                 found.resize(run.count, run.distance);
             distances.resize(9);
             CHECK(found == distances);

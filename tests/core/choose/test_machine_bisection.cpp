@@ -51,7 +51,7 @@ MachineBisection bisection_of(const std::string& text) { return bisect_machine(m
 TEST_CASE("the bisection of a small machine is the worst of all its halvings, and no bound is above it") {
     int exact = 0;
     for_each_topology([&](const Machine& machine, const auto& network) {
-        const NodeHalves halves = halves_of(machine);
+        const NodeHalves halves = halve_nodes(machine);
         const auto& routers = between_routers(network);  // which their nodes go with
         if (routers.vertex_count() > few || halves.smaller == 0) return;
         const double worst = worst_of_all(machine, routers, halves);
@@ -134,7 +134,7 @@ TEST_CASE("a single node has no halves") {
 }
 
 TEST_CASE("odd numbers of routers are halved but for one") {
-    CHECK(halves_of(make_machine("torus:3x3,nodes=2")).larger == 10);
-    CHECK(halves_of(make_machine("torus:3x3,nodes=2")).smaller == 8);
-    CHECK(halves_of(make_machine("tree:5")).larger == 3);
+    CHECK(halve_nodes(make_machine("torus:3x3,nodes=2")).larger == 10);
+    CHECK(halve_nodes(make_machine("torus:3x3,nodes=2")).smaller == 8);
+    CHECK(halve_nodes(make_machine("tree:5")).larger == 3);
 }

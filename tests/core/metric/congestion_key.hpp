@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The congestion of a placement, from loads made for it.
+// Congestion key of a placement, from newly computed loads.
 #pragma once
 
 #include <span>

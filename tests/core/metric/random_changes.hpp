@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Random changes of a placement under loads that follow it, and what the loads should be then.
+// Random changes of a placement with incremental loads, and reference loads.
 #pragma once
 
 #include <algorithm>
@@ -11,11 +11,11 @@
 #include "topoloom/metric/route_loads.hpp"
 #include "topoloom/pattern/comm_graph.hpp"
 
-/// Of all messages over minimal routes, in no hurry.
+/// Reference link loads of all messages over minimal routes.
 inline std::vector<double> slow_loads(const topoloom::CommGraph& graph, const topoloom::Machine& machine,
                                       std::span<const topoloom::Slot> slots) {
     using namespace topoloom;
-    const Grain grain(graph.total_bytes());
+    const LoadQuantizer quantizer(graph.total_bytes());
     std::vector<double> loads(machine.link_count());
     with_topology(machine, [&](const auto& network) {
         for (const Rank u : ids<Rank>(graph.rank_count())) {
@@ -24,7 +24,7 @@ inline std::vector<double> slow_loads(const topoloom::CommGraph& graph, const to
                 const Node to = machine.node(slots[edge.peer.value]);
                 if (from == to) continue;
                 network.route(from, to, [&](Link link, double share) {
-                    loads[link.value] += grain.round(static_cast<double>(edge.bytes.value) * share);
+                    loads[link.value] += quantizer.round(static_cast<double>(edge.bytes.value) * share);
                 });
             }
         }
@@ -63,14 +63,14 @@ struct RandomChanges {
             if (how == 0) {
                 loads.move(u, to);
             } else {
-                made = how == 1 ? loads.move_if_better(u, to) : loads.move_if_soft(u, to, most);
+                made = how == 1 ? loads.move_if_better(u, to) : loads.move_if_soft_at_most(u, to, most);
             }
             if (made) std::swap(slots[u.value], to);
         } else if (u != v) {
             if (how == 0) {
                 loads.exchange(u, v);
             } else {
-                made = how == 1 ? loads.exchange_if_better(u, v) : loads.exchange_if_soft(u, v, most);
+                made = how == 1 ? loads.exchange_if_better(u, v) : loads.exchange_if_soft_at_most(u, v, most);
             }
             if (made) std::swap(slots[u.value], slots[v.value]);
         } else {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Random patterns and placements for comparing fast measurements with slow ones.
+// Random patterns and placements for comparison with reference implementations.
 #pragma once
 
 #include <vector>

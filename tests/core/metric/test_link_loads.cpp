@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Loads under changes: whatever happened before, they are those of the placement that is there now, bit for bit.
+// Incremental link loads equal those of the current placement bit for bit.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -10,10 +10,10 @@
 #include "metric/congestion_key.hpp"
 #include "metric/random_changes.hpp"
 #include "metric/random_problem.hpp"
-#include "metric/slow_time.hpp"
+#include "metric/reference_time.hpp"
 #include "topoloom/base/error.hpp"
+#include "topoloom/metric/evaluate.hpp"
 #include "topoloom/metric/hop_bytes.hpp"
-#include "topoloom/metric/judge.hpp"
 #include "topoloom/pattern/generators/stencil.hpp"
 
 using namespace topoloom;
@@ -97,12 +97,12 @@ TEST_CASE("after any changes loads, maximum, hop-bytes and soft value are those 
                 const Placement placement(whole, changes.slots);
                 const std::vector<double> slow = slow_loads(graph, machine, changes.slots);
                 const BigVector<double> now = loads.loads();
-                const Judgement judgement = judge(graph, machine, placement, 1);
-                if (!adapts(machine)) CHECK(now == judgement.loads);
+                const Evaluation evaluation = evaluate(graph, machine, placement, 1);
+                if (!adapts(machine)) CHECK(now == evaluation.loads);
                 CHECK(std::ranges::equal(now, slow, [](double a, double b) {
                     return std::abs(a - b) <= 1e-12 * b;  // a fat tree sums up, then divides
                 }));
-                CHECK(loads.key() == slow_key(now, machine, judgement.hop_bytes));
+                CHECK(loads.key() == slow_key(now, machine, evaluation.hop_bytes));
                 CHECK(static_cast<double>(loads.soft()) / 0x1p20 ==
                       doctest::Approx(slow_soft(now, machine, scale)).epsilon(0.001));
                 LinkLoads fresh(machine, graph, changes.slots);
@@ -126,7 +126,7 @@ TEST_CASE("ports and memories of nodes are busy like links, whatever changes") {
                 1 + rng.below(static_cast<std::uint32_t>(std::min<std::size_t>(40, whole.slot_count())));
             const CommGraph graph = random_pattern(ranks, 4 * ranks, rng);
             RandomChanges changes(whole, ranks, rng);
-            LinkLoads loads(machine, graph, changes.slots, {}, Busy::links_and_nodes);
+            LinkLoads loads(machine, graph, changes.slots, {}, LoadScope::links_and_nodes);
             const double busiest = loads.key().congestion;
             const double scale = busiest > 0 ? busiest / 2 : 1;
             loads.set_soft_scale(scale);
@@ -147,11 +147,11 @@ TEST_CASE("ports and memories of nodes are busy like links, whatever changes") {
                 CHECK(static_cast<double>(loads.soft()) / 0x1p20 == doctest::Approx(soft).epsilon(0.001));
                 const std::vector<char> at_most = ends_of_busiest(graph, machine, changes.slots, seconds);
                 for (const Rank u : ids<Rank>(ranks)) {
-                    if (loads.is_at_maximum(u) != (at_most[u.value] != 0)) FAIL_CHECK("rank ", u.value);
+                    if (loads.is_on_busiest_link(u) != (at_most[u.value] != 0)) FAIL_CHECK("rank ", u.value);
                 }
-                CHECK(loads.ends_of_busy(1).size() ==
+                CHECK(loads.ranks_on_busy_links(1).size() ==
                       static_cast<std::size_t>(std::ranges::count(at_most, 1)));
-                LinkLoads fresh(machine, graph, changes.slots, {}, Busy::links_and_nodes);
+                LinkLoads fresh(machine, graph, changes.slots, {}, LoadScope::links_and_nodes);
                 fresh.set_soft_scale(scale);
                 CHECK(fresh.soft() == loads.soft());
                 CHECK(fresh.key() == key);

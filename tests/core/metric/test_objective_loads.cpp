@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Objectives under changes: each is what its definition says of the placement that is there now.
+// Incremental objectives equal their definitions on the current placement.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -10,7 +10,7 @@
 #include "metric/congestion_key.hpp"
 #include "metric/random_changes.hpp"
 #include "metric/random_problem.hpp"
-#include "metric/slow_time.hpp"
+#include "metric/reference_time.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/metric/hop_bytes.hpp"
 #include "topoloom/metric/loads/objective_loads.hpp"
@@ -67,7 +67,7 @@ TEST_CASE("after any changes every objective is what its definition says, in all
                     slow[0] += static_cast<double>(hop_bytes(*phase, machine, changes.slots, 1));
                     slow[1] += seconds.empty() ? 0 : std::ranges::max(seconds);
                     slow[2] += slow_norm(seconds);
-                    slow[3] += slow_time(*phase, machine, changes.slots, background);
+                    slow[3] += reference_time(*phase, machine, changes.slots, background);
                 }
                 const std::array<double, 4> now = loads.measures();
                 CHECK(now[0] == slow[0]);
@@ -142,12 +142,12 @@ TEST_CASE("the time of one phase is the whole formula, though searches go by loa
             const CommGraph graph = random_pattern(12, 40, rng);
             const std::vector<Slot> slots = RandomChanges(whole, 12, rng).slots;
             const MeasuredObjective objective{.mix = parse_objective("time"), .phases = {&graph}};
-            const auto expected = doctest::Approx(slow_time(graph, machine, slots));
+            const auto expected = doctest::Approx(reference_time(graph, machine, slots));
             CHECK(objective_key(machine, objective, slots).congestion == expected);
             CHECK(Problem(graph, whole).time(slots) == expected);
             const TimeParts parts = time_parts(machine, objective, slots);
             CHECK(parts.all == expected);
-            CHECK(parts.busy == doctest::Approx(slow_time_parts(graph, machine, slots).busy));
+            CHECK(parts.busy == doctest::Approx(reference_time_parts(graph, machine, slots).busy));
         }
     }
 }

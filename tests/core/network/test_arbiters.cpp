@@ -7,7 +7,7 @@
 #include "topoloom/base/rng.hpp"
 #include "topoloom/machine/text/machine_text.hpp"
 #include "topoloom/network/input_queued/input_queued.hpp"
-#include "topoloom/network/workloads/load.hpp"
+#include "topoloom/network/workloads/measure_load.hpp"
 #include "topoloom/network/workloads/open_loop.hpp"
 
 using namespace topoloom;

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "network/drawn_network.hpp"
+#include "network/random_network.hpp"
 #include "topoloom/base/budget.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/machine/network_view.hpp"
@@ -17,7 +17,7 @@
 #include "topoloom/network/crosspoint/crosspoint.hpp"
 #include "topoloom/network/programs/collective_run.hpp"
 #include "topoloom/network/programs/run_to_end.hpp"
-#include "topoloom/network/workloads/load.hpp"
+#include "topoloom/network/workloads/measure_load.hpp"
 #include "topoloom/network/workloads/multicast_load.hpp"
 #include "topoloom/network/workloads/open_loop.hpp"
 #include "topoloom/network/workloads/traffic_pattern.hpp"
@@ -128,12 +128,12 @@ class Both final : public Workload {
     [[nodiscard]] std::uint64_t next(Node node) const override {
         return std::min(single_.next(node), groups_.next(node));
     }
-    [[nodiscard]] Order take(Node node, std::uint64_t cycle) override {
+    [[nodiscard]] PacketRequest take(Node node, std::uint64_t cycle) override {
         groups_turn_ = !groups_turn_;
         const bool of_groups = groups_.next(node) <= cycle && (groups_turn_ || single_.next(node) > cycle);
         return (of_groups ? groups_ : single_).take(node, cycle);
     }
-    void receive(Node node, const Order& order, std::uint64_t cycle) override {
+    void receive(Node node, const PacketRequest& order, std::uint64_t cycle) override {
         (order.to.value >= nodes_ ? groups_ : single_).receive(node, order, cycle);
     }
 

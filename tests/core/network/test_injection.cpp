@@ -10,7 +10,7 @@
 #include "topoloom/machine/text/machine_text.hpp"
 #include "topoloom/network/input_queued/input_queued.hpp"
 #include "topoloom/network/workloads/closed_loop.hpp"
-#include "topoloom/network/workloads/load.hpp"
+#include "topoloom/network/workloads/measure_load.hpp"
 #include "topoloom/network/workloads/multicast_load.hpp"
 #include "topoloom/network/workloads/open_loop.hpp"
 
@@ -21,7 +21,7 @@ namespace {
 /// [cycle]: packets that a source makes.
 std::vector<int> counts(const std::string& injection, double load, std::uint32_t packet, std::uint64_t seed,
                         std::size_t cycles) {
-    Source source(Injection(injection), load, packet, seed, 0);
+    PacketSource source(Injection(injection), load, packet, seed, 0);
     std::vector<int> made(cycles);
     for (; source.next() < cycles; source.take()) ++made[source.next()];
     return made;
@@ -142,7 +142,8 @@ TEST_CASE("the window and its replies bound what waits, and threads change nothi
 
 TEST_CASE("injections that there are not, or do not fit, are refused in a line") {
     const auto refused = [](const std::string& text, double load, const std::string& why) {
-        CHECK_THROWS_WITH_AS(Source(Injection(text), load, 1, 1, 0), doctest::Contains(why.c_str()), Error);
+        CHECK_THROWS_WITH_AS(PacketSource(Injection(text), load, 1, 1, 0), doctest::Contains(why.c_str()),
+                             Error);
     };
     refused("bernouli", 0.1, "bernoulli");
     refused("on-off(length=0)", 0.1, "length");

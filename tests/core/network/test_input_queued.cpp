@@ -6,10 +6,10 @@
 #include <string>
 #include <tuple>
 
-#include "network/drawn_network.hpp"
+#include "network/random_network.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/machine/text/machine_text.hpp"
-#include "topoloom/network/workloads/load.hpp"
+#include "topoloom/network/workloads/measure_load.hpp"
 #include "topoloom/network/workloads/open_loop.hpp"
 
 using namespace topoloom;

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "network/drawn_program.hpp"
+#include "network/random_program.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/network/programs/goal_text.hpp"
 #include "topoloom/network/programs/operation_run.hpp"
@@ -121,7 +121,7 @@ TEST_CASE("operations in rounds end in the cycles in which the rounds of a sched
         how.costs = {.send = rng.below(300), .memory = rng.below(10)};
         // Rounds hand their messages to the card by and by, operations at once: where more than the card has open at a time
         // take their rank some time each, that is free at other times.
-        if (most_messages(program) > Cards::most_open) how.costs.send = 0;
+        if (most_messages(program) > NicQueues::max_open_messages) how.costs.send = 0;
         how.switches = rng.below(2) == 0 ? Switches::crosspoint : Switches::input_queued;
         how.options = {.vcs = wired.paths.class_count() + rng.below(3), .buffer = 1 + rng.below(8)};
         if (how.switches == Switches::crosspoint) {
@@ -246,7 +246,7 @@ TEST_CASE("messages match in the order of operations, whatever comes first") {
     network->run(100);
     // Work, the second send and receive, and what follows are done; the first are not.
     CHECK(ranks.steps_done() == 3);
-    CHECK(ranks.first_waiting() == "recv 8b from 0 of rank 1 (line 9) waits for its message");
+    CHECK(ranks.describe_first_waiting() == "recv 8b from 0 of rank 1 (line 9) waits for its message");
     network->run(1000);
     CHECK(ranks.is_done());
 }

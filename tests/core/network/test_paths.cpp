@@ -64,7 +64,7 @@ void check_paths(const Fabric& fabric, const Paths& paths, int draws, bool is_sh
     std::map<Place, std::set<Place>> next;
     std::size_t longest = 0;
     Rng rng(1);
-    Paths::Room room;
+    Paths::Workspace room;
     /// Adds what a path waits for, in whatever classes.
     const auto add = [&](std::span<const Hop> path) {
         std::set<Place> before;

@@ -10,7 +10,7 @@
 #include "topoloom/base/error.hpp"
 #include "topoloom/machine/text/machine_text.hpp"
 #include "topoloom/network/input_queued/input_queued.hpp"
-#include "topoloom/network/workloads/load.hpp"
+#include "topoloom/network/workloads/measure_load.hpp"
 #include "topoloom/network/workloads/open_loop.hpp"
 
 using namespace topoloom;
@@ -86,16 +86,16 @@ TEST_CASE("each step of a packet that chooses is one of a shortest route, and tr
         const Machine machine = make_machine(text);
         const Fabric fabric(machine);
         const Paths paths(fabric, Routing::minimal_adaptive);
-        const ShortestSteps& steps = *paths.steps();
+        const MinimalNextHops& steps = *paths.steps();
         const NetworkView view(machine.topology());
         for (const Node from : ids<Node>(machine.node_count()))
             for (const Node to : ids<Node>(machine.node_count())) {
                 if (from == to) continue;
                 std::uint32_t least = no_index;
-                for (const ChannelId entry : steps.doors().entries[from.value])
+                for (const ChannelId entry : steps.node_channels().entries[from.value])
                     least = std::min(least, steps.distance(fabric.channel(entry).to, to));
-                const std::uint32_t doors = fabric.is_own_router(from) ? 0 : 1;
-                CHECK(least + doors - (1 - doors) == view.hops(from, to));
+                const std::uint32_t node_channels = fabric.is_own_router(from) ? 0 : 1;
+                CHECK(least + node_channels - (1 - node_channels) == view.hops(from, to));
             }
         for (std::uint32_t router = 0; router < fabric.router_count(); ++router)
             for (const Node to : ids<Node>(machine.node_count())) {
@@ -139,7 +139,7 @@ TEST_CASE("packets that wait for each other are found, and named") {
     CHECK_THROWS_WITH_AS(make_input_queued_network(fabric, paths, senders, {.vcs = 1, .buffer = 2}, 1),
                          doctest::Contains("could wait for each other in a circle"), Error);
     const auto network =
-        make_input_queued_network(fabric, paths, senders, {.vcs = 1, .buffer = 2, .allow_circles = true}, 1);
+        make_input_queued_network(fabric, paths, senders, {.vcs = 1, .buffer = 2, .allow_deadlock = true}, 1);
     const Budget budget;
     Meter meter(budget);
     CHECK_THROWS_WITH_AS(
@@ -156,7 +156,7 @@ TEST_CASE("packets that only wait for their turn are in no circle") {
     const auto network = make_input_queued_network(fabric, paths, senders, {.vcs = 2, .buffer = 2}, 1);
     for (int step = 0; step < 3000; ++step) {
         network->run(1);
-        CHECK(network->circle_of_waits().empty());
+        CHECK(network->describe_deadlock().empty());
     }
 }
 

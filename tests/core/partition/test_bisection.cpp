@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bisection: its cost is what the definition says, capacities are exact, and small graphs get their optimum.
+// Bisection: costs match the definition, capacities hold, small graphs are solved optimally.
 #include <doctest.h>
 
 #include <algorithm>

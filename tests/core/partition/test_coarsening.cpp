@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Coarsening: nothing is lost, labels stay apart, and every kind of graph shrinks.
+// Coarsening preserves weights and labels, and shrinks every kind of graph.
 #include "topoloom/partition/coarsening.hpp"
 
 #include <doctest.h>

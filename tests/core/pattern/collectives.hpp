@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Communication graphs of collectives that tests take often.
+// Communication graphs of common collectives for tests.
 #pragma once
 
 #include "topoloom/schedule/collectives/pattern.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A communication graph as full matrices: the slow twin to compare with.
+// Reference: a communication graph as dense matrices.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Traffic of meshes: group by group, what the definition of its collective says.
+// Mesh traffic against the definition of its collective, group by group.
 #include <doctest.h>
 
 #include <bit>

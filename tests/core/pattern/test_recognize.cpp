@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is recognized, whatever the numbering; and what only looks like it.
+// Recognition under any numbering, and rejection of near misses.
 #include <doctest.h>
 
 #include <algorithm>

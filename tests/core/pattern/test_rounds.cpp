@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Phases split by how many rounds their pairs need.
+// Splitting phases into rounds.
 #include <doctest.h>
 
 #include <algorithm>

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "../metric/random_problem.hpp"
-#include "../metric/slow_time.hpp"
+#include "../metric/reference_time.hpp"
 #include "renumbered.hpp"
 #include "topoloom/machine/allocations/fragments.hpp"
 #include "topoloom/machine/text/machine_text.hpp"
@@ -59,7 +59,7 @@ TEST_CASE("what auto finds is never slower than block order, whatever the object
             for (const CommGraph& graph : patterns(allocation.slot_count() - 1, rng)) {
                 const Problem plain(graph, allocation, 3, 1);
                 const std::span<const Slot> block = allocation.slots().first(graph.rank_count());
-                const double slowest = slow_time(graph, machine, block);
+                const double slowest = reference_time(graph, machine, block);
                 CHECK(plain.time(block) == doctest::Approx(slowest));
                 for (const std::string objective : {"hop-bytes", "congestion", "time"}) {
                     CAPTURE(objective);
@@ -67,8 +67,8 @@ TEST_CASE("what auto finds is never slower than block order, whatever the object
                     Budget budget;
                     budget.work = 20'000;
                     const Placement found = place(problem, "auto(effort=fast)", budget).placement;
-                    if (slow_time(graph, machine, found.slots()) > slowest * rounding)
-                        FAIL_CHECK(slow_time(graph, machine, found.slots()), " > ", slowest);
+                    if (reference_time(graph, machine, found.slots()) > slowest * rounding)
+                        FAIL_CHECK(reference_time(graph, machine, found.slots()), " > ", slowest);
                 }
             }
         }
@@ -86,7 +86,7 @@ TEST_CASE("what auto finds for phases is not slower than block order in all of t
         const CommGraph second = renumbered(ring(ranks, Bytes{100'000}), 3);
         const CommGraph both = random_pattern(ranks, 4 * ranks, rng);
         const auto time = [&](std::span<const Slot> slots) {
-            return slow_time(first, machine, slots) + slow_time(second, machine, slots);
+            return reference_time(first, machine, slots) + reference_time(second, machine, slots);
         };
         for (const std::string objective : {"congestion", "time"}) {
             CAPTURE(objective);

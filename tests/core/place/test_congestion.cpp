@@ -27,7 +27,7 @@ bool can_improve(const Problem& problem, const Placement& placement) {
     const std::vector<Slot> slots(placement.slots().begin(), placement.slots().end());
     LinkLoads loads(problem.machine(), problem.graph(), slots);
     for (const Rank u : ids<Rank>(slots.size())) {
-        if (!loads.is_at_maximum(u)) continue;
+        if (!loads.is_on_busiest_link(u)) continue;
         for (const Slot to : problem.allocation().slots()) {
             std::vector<Slot> other = slots;
             const auto there = std::ranges::find(other, to);

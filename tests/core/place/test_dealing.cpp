@@ -111,7 +111,7 @@ TEST_CASE("box i is on slot i, and boxes differ by at most one layer on every ax
 TEST_CASE("boxes on random slots are the same boxes, each on another slot by chance") {
     for (const Extents& extents : {Extents{13, 7, 10}, Extents{24, 24}, Extents{100}}) {
         const DealtGrid setting(extents, "torus:4x6", 1);
-        const std::string grid = "grid=" + extents_text(extents);
+        const std::string grid = "grid=" + format_extents(extents);
         const auto in_order = setting.places("box(" + grid + ")");
         const auto random = setting.places("box(" + grid + ";slots=random)");
         CHECK(random != in_order);

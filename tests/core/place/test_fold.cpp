@@ -76,7 +76,7 @@ TEST_CASE("a grid on a machine of its own shape goes one hop per message, howeve
           Match{"mesh:4x4x4", {64}, false}, Match{"torus:4x4", {2, 2, 2, 2}, false}}) {
         CAPTURE(text);
         const CommGraph graph = grid_of(extents, periodic);
-        CHECK(hops(text, graph, "fold(grid=" + extents_text(extents) + ")") == graph.total_bytes().value);
+        CHECK(hops(text, graph, "fold(grid=" + format_extents(extents) + ")") == graph.total_bytes().value);
         CHECK(hops(text, renumbered(graph, 3), "fold") == graph.total_bytes().value);
     }
 }
@@ -97,7 +97,7 @@ TEST_CASE("onto says along which axes a grid lies, the slowest first") {
         const Extents cells{routers[0] * 4, routers[1] * 4};
         const CommGraph graph = grid_of(cells, true);
         const Problem problem(graph, allocation, 1, 1, {.imbalance = 0});
-        const std::string mapper = "fold(grid=" + extents_text(cells) + ";reflect=no;onto=" + onto + ")";
+        const std::string mapper = "fold(grid=" + format_extents(cells) + ";reflect=no;onto=" + onto + ")";
         const Placement placed = place(problem, mapper).placement;
         for (const Rank u : ids<Rank>(graph.rank_count())) {
             const auto at = machine.coordinates(machine.node(placed[u]));
@@ -169,7 +169,7 @@ TEST_CASE("a plan knows its hop-bytes where boxes are equal") {
             for (const bool periodic : {true, false}) {
                 for (const bool reflect : {true, false}) {
                     CAPTURE(text);
-                    CAPTURE(extents_text(extents));
+                    CAPTURE(format_extents(extents));
                     CAPTURE(periodic);
                     CAPTURE(reflect);
                     const Machine machine = make_machine(text);
@@ -213,7 +213,7 @@ TEST_CASE("any grid folds onto any machine and any part of it, within the capaci
             for (const Extents& extents : {Extents{slots}, Extents{1, std::max(1U, slots / 2), 2},
                                            Extents{10, 13}, Extents{5, 6, 7}}) {
                 CAPTURE(text);
-                CAPTURE(extents_text(extents));
+                CAPTURE(format_extents(extents));
                 const CommGraph graph = grid_of(extents, extents.size() % 2 == 0);
                 const CommGraph heavy = CommGraph::from_rows(
                     graph.rank_count(),
@@ -231,7 +231,7 @@ TEST_CASE("any grid folds onto any machine and any part of it, within the capaci
                     for (const std::string mapper : {"fold", "box", "hashed"}) {
                         if (alone && mapper != "fold") continue;
                         const Placement placed =
-                            place(problem, mapper + "(grid=" + extents_text(extents) + ")").placement;
+                            place(problem, mapper + "(grid=" + format_extents(extents) + ")").placement;
                         std::vector<std::int64_t> held(machine.slot_count(), 0);
                         for (const Rank u : ids<Rank>(one->rank_count()))
                             held[placed[u].value] += problem.capacity().masses()[u.value];

@@ -25,7 +25,7 @@ TEST_CASE("a local order holds every rank once, and the graph in that order is t
     std::vector<Vertex> old;
     for (const Rank u : order) old.emplace_back(u.value);
     const partition::WeightedGraph whole =
-        partition::weighted(graph, std::vector<std::int64_t>(3000, 1), 0, 2);
+        partition::make_weighted_graph(graph, std::vector<std::int64_t>(3000, 1), 0, 2);
     const partition::WeightedGraph local = renumbered(whole, old, 2);
     REQUIRE(local.peer.size() == graph.edge_count());
     bool same = true;
@@ -44,8 +44,8 @@ TEST_CASE("edges that weigh nothing are left out") {
     const std::vector<GridAxis> axes{{5, false}};
     const CommGraph graph = stencil(axes, StencilShape::star, Bytes{1}).symmetric();
     const std::vector<std::int64_t> mass(5, 1);
-    CHECK(partition::weighted(graph, mass).peer.size() == 8);
-    CHECK(partition::weighted(graph, mass, 8).peer.empty());
+    CHECK(partition::make_weighted_graph(graph, mass).peer.size() == 8);
+    CHECK(partition::make_weighted_graph(graph, mass, 8).peer.empty());
 }
 
 TEST_CASE("ranks that are in a local order stay as they are") {

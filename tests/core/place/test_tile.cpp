@@ -174,7 +174,7 @@ TEST_CASE("it is never worse than block order, on nodes of any sizes, with spare
                 for (const auto shape : {StencilShape::star, StencilShape::box}) {
                     const Extents grid{side, 5};
                     const CommGraph graph = grid_graph(grid, periodic, shape);
-                    const std::string mapper = "tile(grid=" + extents_text(grid) + ")";
+                    const std::string mapper = "tile(grid=" + format_extents(grid) + ")";
                     CHECK(Placed(graph, allocation, mapper).bytes <=
                           Placed(graph, allocation, "block").bytes);
                 }

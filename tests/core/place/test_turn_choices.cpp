@@ -34,8 +34,8 @@ TEST_CASE("the choices to turn cost what the edges cost, for any set of pairs th
 
         partition::WeightedGraph choices;
         std::vector<std::int64_t> bias;
-        multilevel::TurnChoices(partition::weighted(graph, std::vector<std::int64_t>(60, 1)), part_of, parts,
-                                lefts, ranks_of, farther_from)
+        multilevel::TurnChoices(partition::make_weighted_graph(graph, std::vector<std::int64_t>(60, 1)),
+                                part_of, parts, lefts, ranks_of, farther_from)
             .weigh(choices, bias, 2);
         for (std::uint32_t turned = 0; turned < 16; ++turned) {
             std::vector<Part> lies = id_list<Part>(parts);  // where a part's ranks are then

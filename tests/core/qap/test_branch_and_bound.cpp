@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The exact search against all placements, and on problems whose optimum is known.
+// Branch and bound against enumeration and known optima.
 
 #include "bound/bound_cases.hpp"
 #include "topoloom/base/error.hpp"
@@ -73,7 +73,7 @@ TEST_CASE("the optimum does not depend on the number of threads nor on the numbe
 
 TEST_CASE("threads change nothing, whatever the budget, from the worst start") {
     qap::QuadraticAssignment problem = nugent_12();
-    for (std::size_t k = 0; k < 144; ++k) problem.alone.push_back(static_cast<std::int64_t>(k * 7 % 31));
+    for (std::size_t k = 0; k < 144; ++k) problem.linear.push_back(static_cast<std::int64_t>(k * 7 % 31));
     for (const std::uint64_t work : {1U, 10'000U, 100'000U, 1'000'000U, 1'000'000'000U}) {
         const Budget budget{.work = work};
         std::vector<qap::ExactResult> found;
@@ -81,7 +81,7 @@ TEST_CASE("threads change nothing, whatever the budget, from the worst start") {
         for (const int threads : {1, 2, 5}) {
             Meter meter(budget);
             found.push_back(qap::branch_and_bound(problem, id_list<Position>(12), meter, threads));
-            done.push_back(meter.done());
+            done.push_back(meter.work_done());
             CHECK(found.back().position_of_rank == found.front().position_of_rank);
             CHECK(found.back().value == problem.value(found.back().position_of_rank));
             CHECK(found.back().lower_bound == found.front().lower_bound);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Eigenvalues against matrices whose eigenvalues are known, and the bounds made of them.
+// Eigenvalues of matrices with known spectra, and their error bounds.
 #include <doctest.h>
 
 #include <algorithm>

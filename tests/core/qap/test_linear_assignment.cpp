@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The linear assignment against all permutations, and its prices, which prove it.
+// Linear assignment against enumeration, and its price certificates.
 #include <doctest.h>
 
 #include <algorithm>

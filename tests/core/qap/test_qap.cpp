@@ -35,9 +35,9 @@ qap::Qap random_qap(std::size_t n, std::uint64_t seed, Shape shape, bool diagona
     auto a = random_matrix(n, rng, shape != Shape::asymmetric, diagonal, most);
     auto b = random_matrix(n, rng, shape == Shape::symmetric, diagonal, most);
     if (seed % 2 == 1) a.swap(b);
-    std::vector<std::int64_t> alone;
-    if (diagonal && seed % 4 < 2) alone = random_matrix(n, rng, false, true, most * most);
-    return {n, std::move(a), std::move(b), std::move(alone)};
+    std::vector<std::int64_t> linear;
+    if (diagonal && seed % 4 < 2) linear = random_matrix(n, rng, false, true, most * most);
+    return {n, std::move(a), std::move(b), std::move(linear)};
 }
 
 qap::Permutation random_permutation(std::size_t n, Rng& rng) {
@@ -56,7 +56,7 @@ std::int64_t exchange_delta(const qap::Qap& qap, qap::Permutation p, std::size_t
 /// Random exchanges; after each, every exchange's value is that of the definition.
 template <class T>
 void check_moves(const qap::Qap& qap, std::uint64_t seed) {
-    const qap::QapForm form(qap);
+    const qap::NormalizedQap form(qap);
     const qap::QapTables<T> tables(form);
     qap::QapMoves<T> moves(tables);
     Rng rng(seed, 1);
@@ -115,7 +115,7 @@ TEST_CASE("numbers too large for 32 bits take a wider type") {
     std::vector<std::int64_t> a(small.a().begin(), small.a().end());
     std::vector<std::int64_t> b(small.b().begin(), small.b().end());
     const auto type_of = [](const qap::Qap& qap) {
-        return qap::with_qap_type(qap::QapForm(qap), []<class T>(T) {
+        return qap::with_qap_type(qap::NormalizedQap(qap), []<class T>(T) {
             return std::is_same_v<T, double> ? 1 : std::is_integral_v<T> && sizeof(T) == 8 ? 2 : 0;
         });
     };
@@ -144,11 +144,11 @@ TEST_CASE("twins are the items that may trade places for nothing") {
 
 TEST_CASE("items alone cost what they say, and only those that cost the same are twins") {
     const std::vector<std::int64_t> same(9, 4);
-    const std::vector<std::int64_t> alone{1, 2, 3, 1, 2, 3, 6, 5, 6};
-    const qap::Qap qap(3, same, same, alone);
+    const std::vector<std::int64_t> linear{1, 2, 3, 1, 2, 3, 6, 5, 6};
+    const qap::Qap qap(3, same, same, linear);
     CHECK(qap.value(qap::Permutation{0, 1, 2}) == 9 * 16 + 1 + 2 + 6);
     CHECK(qap.value(qap::Permutation{2, 0, 1}) == 9 * 16 + 3 + 1 + 5);
-    CHECK(qap::twin_classes(3, same, alone) == std::vector<std::uint32_t>{0, 0, 2});
+    CHECK(qap::twin_classes(3, same, linear) == std::vector<std::uint32_t>{0, 0, 2});
     CHECK_THROWS_AS(qap::Qap(3, same, same, {1, 2}), Error);
     CHECK_THROWS_AS(qap::Qap(3, same, same, std::vector<std::int64_t>(9, std::int64_t{1} << 60)), Error);
 }

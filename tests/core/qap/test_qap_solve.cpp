@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The QAP solver and GRASP: optimal on what can be enumerated, the same for any number of threads, never worse.
+// QAP search and GRASP: optimal where enumeration is possible, independent of threads, never worse.
 #include <doctest.h>
 
 #include <algorithm>
@@ -101,7 +101,7 @@ TEST_CASE("the optimum of Nugent's twelve facilities is found, and a target ends
     const qap::QapResult result = qap::solve_qap(qap, {}, meter, options);
     CHECK(result.value == 578);
     CHECK(qap.value(result.assignment) == 578);
-    CHECK(!meter.exhausted());
+    CHECK(!meter.is_exhausted());
 }
 
 TEST_CASE("a work budget gives the same assignment for any number of threads, and more work none worse") {
@@ -141,17 +141,17 @@ TEST_CASE("children keep what their parents share, twins renamed first") {
     Rng rng(4);
     for (int trial = 0; trial < 50; ++trial) {
         const qap::Permutation p = qap::random_assignment(12, rng);
-        const qap::Permutation q = qap::shaken(p, 5, rng);
-        const qap::Permutation child = qap::cross(p, q, rng);
-        CHECK_NOTHROW(qap::require_permutation(child, 12));
+        const qap::Permutation q = qap::perturb(p, 5, rng);
+        const qap::Permutation make_child = qap::uniform_crossover(p, q, rng);
+        CHECK_NOTHROW(qap::require_permutation(make_child, 12));
         for (std::size_t i = 0; i < 12; ++i) {
-            if (p[i] == q[i]) CHECK(child[i] == p[i]);
+            if (p[i] == q[i]) CHECK(make_child[i] == p[i]);
         }
     }
     const std::vector<std::uint32_t> twins{0, 0, 2, 3};
     const std::vector<std::uint32_t> all_different{0, 1, 2, 3};
     qap::QapPool pool(twins, all_different, 4, 1);
-    CHECK(pool.aligned({0, 1, 2, 3}, {1, 0, 3, 2}) == qap::Permutation{0, 1, 3, 2});
+    CHECK(pool.align_twins({0, 1, 2, 3}, {1, 0, 3, 2}) == qap::Permutation{0, 1, 3, 2});
     CHECK(pool.offer({{0, 1, 2, 3}, 10}));
     CHECK(!pool.offer({{1, 0, 2, 3}, 10}));  // the same but for twins
     CHECK(pool.offer({{1, 0, 3, 2}, 9}));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Orbits of slots are those of all permutations that keep the distances, whatever stands on the diagonal.
+// Slot orbits against all distance-preserving permutations, for any diagonal.
 #include <doctest.h>
 
 #include <algorithm>

@@ -29,7 +29,7 @@ TaskLevel finest(const Tasks& tasks) {
     TaskLevel level;
     const CommGraph symmetric =
         tasks.graph != nullptr ? tasks.graph->symmetric() : CommGraph::from_edges(count, {}, {}, {});
-    level.graph = partition::weighted(symmetric, mass);
+    level.graph = partition::make_weighted_graph(symmetric, mass);
     level.load.assign(tasks.loads.begin(), tasks.loads.end());
     level.bytes.assign(tasks.bytes.begin(), tasks.bytes.end());
     level.bytes.resize(count, 0);

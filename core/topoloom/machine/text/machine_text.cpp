@@ -27,7 +27,8 @@ WholeTopology read_topology(const Section& network) {
         }
         names.emplace_back(text->form.name);
     }
-    fail(unknown_name("topology", shown(name), names), " (in machine '", shown(network.name.whole()), "')");
+    fail(unknown_name_message("topology", shown(name), names), " (in machine '", shown(network.name.whole()),
+         "')");
 }
 
 /// Throws Error for a word behind a plus sign that starts no part; there are others in graph:4+2 and bandwidth.x+=1GB/s.

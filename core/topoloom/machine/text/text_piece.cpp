@@ -62,9 +62,9 @@ Section read_section(const Piece& text) {
 }
 
 void unknown_option(const Section& section, const Piece& key, const std::vector<std::string>& known) {
-    key.complain(
-        unknown_name(std::string("option of ") + std::string(section.name.text()), shown(key.text()), known),
-        ";");
+    key.complain(unknown_name_message(std::string("option of ") + std::string(section.name.text()),
+                                      shown(key.text()), known),
+                 ";");
 }
 
 void refuse_items(const Section& section) {

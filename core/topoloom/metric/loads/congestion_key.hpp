@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What mappers minimize under congestion.
+// Comparison key of placements under congestion.
 #pragma once
 
 #include <compare>
@@ -8,10 +8,11 @@
 
 namespace topoloom {
 
-/// The busiest link decides; then how many are as busy; then hop-bytes, which guide a search where the others do not.
+/// Compares the busiest link, then the number of links at that maximum, then hop-bytes, which guide a search on
+/// plateaus.
 struct CongestionKey {
-    double congestion = 0;             // max over links of bytes / bandwidth; or what another objective is
-    std::size_t links_at_maximum = 0;  // 0 where nothing is sent between nodes
+    double congestion = 0;  // max over links of bytes / bandwidth, or the value of another objective
+    std::size_t links_at_maximum = 0;  // 0 without inter-node messages
     std::int64_t hop_bytes = 0;
 
     friend auto operator<=>(const CongestionKey&, const CongestionKey&) = default;

@@ -28,30 +28,31 @@ double max_background(const Machine& machine, std::span<const double> background
 }  // namespace
 
 LinkLoads::LinkLoads(const Machine& machine, const CommGraph& graph, std::span<const Slot> slot_of_rank,
-                     std::span<const double> background, Busy busy)
+                     std::span<const double> background, LoadScope busy)
     : messages_(graph),
-      runs_(placed_runs(machine, messages_, slot_of_rank, graph.total_bytes(),
-                        max_background(machine, background))),
+      runs_(make_placed_runs(machine, messages_, slot_of_rank, graph.total_bytes(),
+                             max_background(machine, background))),
       rates_(runs_->rates()),
       link_count_(machine.link_count()),
       slots_(slot_of_rank.begin(), slot_of_rank.end()),
       hop_bytes_(topoloom::hop_bytes(graph, machine, slot_of_rank, 1)) {
     for (const LinkLine& line : runs_->lines()) lines_.push_back({line});
-    if (busy == Busy::links_and_nodes) add_node_lines(machine);
+    if (busy == LoadScope::links_and_nodes) add_node_lines(machine);
     low_.resize(rates_.size());
     high_.resize(rates_.size());
     amount_.resize(lines_.empty() ? 0 : lines_.back().first + lines_.back().length);
     for (std::size_t i = 0; i < background.size(); ++i) {
         const LinkPlace place = runs_->place(Link{i});
         const Line& line = lines_[place.line];
-        amount_[line.first + place.position] = runs_->grain().round(background[i] * rates_[line.rate].ways);
+        amount_[line.first + place.position] =
+            runs_->quantizer().round(background[i] * rates_[line.rate].ways);
         if (background[i] > 0) use(place.line);
     }
     for (const Rank u : ids<Rank>(slots_.size())) {
         for (const RankMessage& message : messages_.of(u)) {
             if (!message.sent) continue;
-            journal_.cut(0);
-            runs_->note(u, message, 1, journal_);
+            journal_.truncate(0);
+            runs_->append_runs(u, message, 1, journal_);
             for (const LoadRun& run : journal_.runs()) {
                 add(run, run.amount);
                 use(run.line);
@@ -94,9 +95,9 @@ const CongestionKey& LinkLoads::key() {
     return key_;
 }
 
-const Busiest& LinkLoads::busiest() {
-    if (!busiest_known_) find_busiest();
-    return busiest_;
+const BottleneckTimes& LinkLoads::bottleneck() {
+    if (!bottleneck_known_) find_busiest();
+    return bottleneck_;
 }
 
 void LinkLoads::set_soft_scale(double congestion) {
@@ -113,9 +114,9 @@ void LinkLoads::set_soft_scale(double congestion) {
 void LinkLoads::change(Rank u, Rank v) {
     begin_change(u, v);
     const std::int64_t before = runs_->hop_bytes(u, v);
-    runs_->note(u, v, -1, journal_);
+    runs_->append_runs(u, v, -1, journal_);
     swap(u, v);
-    runs_->note(u, v, 1, journal_);
+    runs_->append_runs(u, v, 1, journal_);
     for (const LoadRun& run : journal_.runs()) add_with_soft(run);
     hop_bytes_ += runs_->hop_bytes(u, v) - before;
     mark_changed();
@@ -142,21 +143,21 @@ bool LinkLoads::change_if_soft(Rank u, Rank v, std::int64_t most) {
     swap(u, v);
     hop_bytes_ += now - runs_->hop_bytes(u, v);
     swap(u, v);
-    key_known_ = busiest_known_ = false;
+    key_known_ = bottleneck_known_ = false;
     return true;
 }
 
 void LinkLoads::put(Rank end, const RankMessage& message, double sign) {
     std::int64_t more = 0;
-    journal_.cut(0);
-    runs_->note(end, message, sign, journal_);
+    journal_.truncate(0);
+    runs_->append_runs(end, message, sign, journal_);
     for (const LoadRun& run : journal_.runs()) {
         make_stale(run.line);
         if (overwritten_.size() < overwritten_size_ + run.count)
             overwritten_.resize(2 * overwritten_size_ + run.count);
         const double factor = soft_factor_[lines_[run.line].rate];
         Overwritten* next = overwritten_.data() + overwritten_size_;
-        each_amount(run, [&](double& amount) {
+        for_each_amount(run, [&](double& amount) {
             *next++ = {&amount, amount};
             more -= soft_term(amount * factor);
             amount += run.amount;
@@ -175,7 +176,7 @@ bool LinkLoads::change_if_better(Rank u, Rank v) {
     begin_change(u, v);
     ++tries_;
     bool any_critical = false;
-    runs_->note(u, v, -1, journal_);
+    runs_->append_runs(u, v, -1, journal_);
     const std::size_t taken = journal_.size();
     for (const LoadRun& run : journal_.runs()) {
         Line& line = lines_[run.line];
@@ -188,7 +189,7 @@ bool LinkLoads::change_if_better(Rank u, Rank v) {
     const std::int64_t hop_bytes_more = runs_->hop_bytes(u, v) - hop_bytes_before;
     bool better = false;
     if (any_critical || hop_bytes_more < 0) {
-        runs_->note(u, v, 1, journal_);
+        runs_->append_runs(u, v, 1, journal_);
         for (const LoadRun& run : journal_.runs().subspan(taken)) {
             Line& line = lines_[run.line];
             line.added = run.amount + (line.tried == tries_ ? line.added : 0);
@@ -224,7 +225,7 @@ std::optional<std::int64_t> LinkLoads::more_at_maximum() {
         const double low = low_[line.rate];
         const double high = high_[line.rate];
         const bool adds = runs[done].amount > 0;
-        each_amount(runs[done], [&](double& amount) {
+        for_each_amount(runs[done], [&](double& amount) {
             more -= amount >= low ? 1 : 0;
             amount += runs[done].amount;
             more += amount >= low ? 1 : 0;
@@ -239,7 +240,7 @@ std::optional<std::int64_t> LinkLoads::more_at_maximum() {
 }
 
 void LinkLoads::mark_changed() {
-    key_known_ = busiest_known_ = false;
+    key_known_ = bottleneck_known_ = false;
     for (const LoadRun& run : journal_.runs()) make_stale(run.line);
 }
 
@@ -265,9 +266,9 @@ void LinkLoads::find_busiest() {
     }
     changed_.clear();
     const std::size_t memory = std::min<std::size_t>(node_lines_.read, lines_.size());
-    busiest_ = {highest(0, memory), highest(memory, lines_.size())};
-    busiest_known_ = true;
-    key_.congestion = std::max(busiest_.network, busiest_.memory);
+    bottleneck_ = {highest(0, memory), highest(memory, lines_.size())};
+    bottleneck_known_ = true;
+    key_.congestion = std::max(bottleneck_.network, bottleneck_.memory);
     key_.links_at_maximum = 0;
     key_known_ = true;
     if (key_.congestion == 0) return;
@@ -313,7 +314,7 @@ LinkLoads::Limit LinkLoads::limit_at(const LinkRate& rate, double congestion) {
     return {low, high};
 }
 
-std::vector<Rank> LinkLoads::ends_of_busy(double share) {
+std::vector<Rank> LinkLoads::ranks_on_busy_links(double share) {
     if (key().links_at_maximum == 0) return {};
     std::vector<double> least;  // by rate
     for (const LinkRate& rate : rates_) least.push_back(limit_at(rate, share * key().congestion).low);
@@ -331,7 +332,7 @@ std::vector<Rank> LinkLoads::ends_of_busy(double share) {
     return ends;
 }
 
-bool LinkLoads::is_at_maximum(Rank u) {
+bool LinkLoads::is_on_busiest_link(Rank u) {
     if (key().links_at_maximum == 0) return false;
     return std::ranges::any_of(messages_.of(u),
                                [&](const RankMessage& message) { return crosses(u, message, low_); });
@@ -339,14 +340,14 @@ bool LinkLoads::is_at_maximum(Rank u) {
 
 bool LinkLoads::crosses(Rank end, const RankMessage& message, std::span<const double> least) {
     const std::size_t size = journal_.size();
-    runs_->note(end, message, 1, journal_);
+    runs_->append_runs(end, message, 1, journal_);
     bool found = false;
     for (const LoadRun& run : journal_.runs().subspan(size)) {
         const Line& line = lines_[run.line];
         if (line.most < least[line.rate]) continue;
-        each_amount(run, [&](double amount) { found |= amount >= least[line.rate]; });
+        for_each_amount(run, [&](double amount) { found |= amount >= least[line.rate]; });
     }
-    journal_.cut(size);
+    journal_.truncate(size);
     return found;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Loads of all links under a placement that changes: what the routes of a rank add and take away, and the busiest link.
+// Link loads of a placement, updated incrementally when ranks move or exchange slots.
 #pragma once
 
 #include <algorithm>
@@ -13,31 +13,31 @@
 
 #include "topoloom/base/big_vector.hpp"
 #include "topoloom/base/id.hpp"
-#include "topoloom/metric/loads/busiest.hpp"
+#include "topoloom/metric/loads/bottleneck_times.hpp"
 #include "topoloom/metric/loads/loads.hpp"
 #include "topoloom/metric/loads/placed_runs.hpp"
 #include "topoloom/metric/loads/soft_term.hpp"
 
 namespace topoloom {
 
-/// What counts as a link: those of the network; or also what every node sends and receives through its port, and what
-/// messages read from its memory and write to it, those inside the node and those over the network alike, where the
-/// machine limits these.
-enum class Busy { links, links_and_nodes };
+/// Which resources count as links: network links only, or also the ports and memory of nodes where the machine limits
+/// them. Memory counts reads and writes of intra-node and inter-node messages.
+enum class LoadScope { links, links_and_nodes };
 
-/// Every sum is exact (see Grain), so loads do not depend on the order of changes: taken back, they are what they were
-/// bit for bit, and they equal those of judge(). Where routing adapts to the load, all traffic goes minimally. A
-/// background of bytes by link counts in every maximum; the grain is that of all bytes together, then.
+/// Every sum is exact (see LoadQuantizer): undo() restores loads bit for bit, and loads equal those of evaluate().
+/// Adaptive routing is modeled as minimal. Background bytes by link count in every maximum, and the quantizer covers
+/// them.
 ///
-/// A change costs O(links of the routes that change). The busiest link is looked for when asked for, among the
-/// blocks of links that changed. Memory O(links + edges): 32 bytes per edge; 56 per link, about 20 on tori.
+/// A change costs O(links of the changed routes). The busiest link is found on demand among the changed blocks of
+/// links. Memory O(links + edges): 32 bytes per edge; 56 per link, about 20 on tori.
 class LinkLoads final : public Loads {
    public:
-    /// Refers to all but the last two. Throws Error for a background that does not fit the links, or is negative.
+    /// Keeps references to machine and graph. Throws Error for a background that is negative or does not fit the
+    /// links.
     LinkLoads(const Machine& machine, const CommGraph& graph, std::span<const Slot> slot_of_rank,
-              std::span<const double> background = {}, Busy busy = Busy::links);
+              std::span<const double> background = {}, LoadScope busy = LoadScope::links);
 
-    /// Bytes on a link, the background included.
+    /// Bytes on a link, including the background.
     [[nodiscard]] double load(Link link) const {
         const LinkPlace place = runs_->place(link);
         const Line& line = lines_[place.line];
@@ -49,10 +49,10 @@ class LinkLoads final : public Loads {
     [[nodiscard]] std::size_t rank_count() const override { return slots_.size(); }
     [[nodiscard]] std::int64_t hop_bytes() const { return hop_bytes_; }
     [[nodiscard]] const CongestionKey& key() override;
-    /// The congestion of the key, apart: of links and what nodes send and receive, and of memory.
-    [[nodiscard]] const Busiest& busiest();
-    /// The sum over links of soft_term(congestion / scale), where the scale is the given congestion, or the highest now.
-    /// To set it costs O(links that were ever loaded).
+    /// The congestion of the key, split into links with ports and memory.
+    [[nodiscard]] const BottleneckTimes& bottleneck();
+    /// The sum over links of soft_term(congestion / scale); the scale is the given congestion, or by default the
+    /// current maximum. Setting it costs O(links that were ever loaded).
     [[nodiscard]] std::int64_t soft() const override { return soft_; }
     void set_soft_scale(double congestion);
     void set_soft_scale() override { set_soft_scale(key().congestion); }
@@ -67,15 +67,17 @@ class LinkLoads final : public Loads {
         set_spare(to);
         return change_if_better(u, Rank::none);
     }
-    bool exchange_if_soft(Rank u, Rank v, std::int64_t most) override { return change_if_soft(u, v, most); }
-    bool move_if_soft(Rank u, Slot to, std::int64_t most) override {
+    bool exchange_if_soft_at_most(Rank u, Rank v, std::int64_t most) override {
+        return change_if_soft(u, v, most);
+    }
+    bool move_if_soft_at_most(Rank u, Slot to, std::int64_t most) override {
         set_spare(to);
         return change_if_soft(u, Rank::none, most);
     }
     void undo() override { change(last_.u, last_.v); }
 
-    [[nodiscard]] std::vector<Rank> ends_of_busy(double share) override;
-    [[nodiscard]] bool is_at_maximum(Rank u) override;
+    [[nodiscard]] std::vector<Rank> ranks_on_busy_links(double share) override;
+    [[nodiscard]] bool is_on_busiest_link(Rank u) override;
 
    private:
     static constexpr std::size_t block_size = 64;  // lines
@@ -88,7 +90,7 @@ class LinkLoads final : public Loads {
         bool stale = false;          // `most` is to be found
         bool used = false;           // something was ever put on one of its links
     };
-    /// The amounts at which links of a rate are as busy as the busiest.
+    /// The amounts at which links of a rate reach the maximum congestion.
     struct Limit {
         double low;
         double high;
@@ -99,7 +101,7 @@ class LinkLoads final : public Loads {
         spare_ = slot;
         runs_->set_spare(slot);
     }
-    /// Of u with v, or with the spare slot.
+    /// Exchanges u with v, or with the spare slot.
     void swap(Rank u, Rank v) {
         std::swap(slots_[u.value], v == Rank::none ? spare_ : slots_[v.value]);
         runs_->swap(u, v);
@@ -107,7 +109,7 @@ class LinkLoads final : public Loads {
 
     /// Calls use(amount) for every link of the run.
     template <class Use>
-    void each_amount(const LoadRun& run, const Use& use) {
+    void for_each_amount(const LoadRun& run, const Use& use) {
         const Line& line = lines_[run.line];
         double* const amounts = amount_.data() + line.first;
         const std::uint32_t before_end = std::min(run.count, line.length - run.start);
@@ -115,13 +117,13 @@ class LinkLoads final : public Loads {
         for (std::uint32_t i = 0; i < run.count - before_end; ++i) use(amounts[i]);
     }
     void add(const LoadRun& run, double by) {
-        each_amount(run, [&](double& amount) { amount += by; });
+        for_each_amount(run, [&](double& amount) { amount += by; });
     }
     void add_with_soft(const LoadRun& run) {
         if (soft_factor_.empty()) return add(run, run.amount);
         const double factor = soft_factor_[lines_[run.line].rate];
         std::int64_t more = 0;
-        each_amount(run, [&](double& amount) {
+        for_each_amount(run, [&](double& amount) {
             more -= soft_term(amount * factor);
             amount += run.amount;
             more += soft_term(amount * factor);
@@ -129,14 +131,14 @@ class LinkLoads final : public Loads {
         soft_ += more;
     }
     void begin_change(Rank u, Rank v) {
-        journal_.cut(0);
+        journal_.truncate(0);
         last_ = {u, v, soft_};
     }
     void change(Rank u, Rank v);
     bool change_if_better(Rank u, Rank v);
     bool change_if_soft(Rank u, Rank v, std::int64_t most);
-    /// What critical lines say to the change in the journal: how many more of their links are as busy as the busiest;
-    /// nothing if one would be busier. Leaves all loads as they are.
+    /// Evaluates the change in the journal on critical lines: the change in the number of links at the maximum,
+    /// or nothing if the maximum would rise. Leaves all loads unchanged.
     [[nodiscard]] std::optional<std::int64_t> more_at_maximum();
     void mark_changed();
     void make_stale(std::uint32_t line) {
@@ -148,10 +150,10 @@ class LinkLoads final : public Loads {
     }
     /// Adds sign * message to loads and soft value.
     void put(Rank end, const RankMessage& message, double sign);
-    /// `most` of lines that changed.
+    /// Updates `most` of changed lines.
     void refresh();
     void find_busiest();
-    /// The highest congestion of the lines from `first` on, before `end`.
+    /// The highest congestion of lines in [first, end).
     [[nodiscard]] double highest(std::size_t first, std::size_t end) const;
     [[nodiscard]] std::span<const Line> block(std::size_t b) const {
         return std::span(lines_).subspan(b * block_size,
@@ -161,7 +163,7 @@ class LinkLoads final : public Loads {
         const auto first = amount_.begin() + line.first;
         return *std::max_element(first, first + line.length);
     }
-    /// Whether the message's route has a link with an amount of at least that of its rate.
+    /// Whether the route of the message has a link with at least the given amount of its rate.
     [[nodiscard]] bool crosses(Rank end, const RankMessage& message, std::span<const double> least);
     [[nodiscard]] static Limit limit_at(const LinkRate& rate, double congestion);
 
@@ -183,8 +185,8 @@ class LinkLoads final : public Loads {
     std::vector<double> soft_factor_;     // by rate
     CongestionKey key_;
     bool key_known_ = false;
-    Busiest busiest_;
-    bool busiest_known_ = false;
+    BottleneckTimes bottleneck_;
+    bool bottleneck_known_ = false;
     std::uint32_t tries_ = 0;
     std::int64_t hop_bytes_ = 0;
     std::int64_t soft_ = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Routes as runs of places: where loads lie so that the links of a route are neighbors in memory.
+// Routes as runs of consecutive array positions, so that the loads of a route are adjacent in memory.
 #pragma once
 
 #include <algorithm>
@@ -19,15 +19,15 @@
 
 namespace topoloom {
 
-/// Links whose loads mean the same: a load is amount / ways bytes, and its congestion that / bandwidth.
+/// Links with the same bandwidth and split: load = amount / ways, congestion = load / bandwidth.
 struct LinkRate {
     double bandwidth;
-    double ways;  // over which a message is split equally; amounts are those of all of them together
+    double ways;  // parallel links that share a message equally; amounts are their sum
     [[nodiscard]] double load(double amount) const { return amount / ways; }
     [[nodiscard]] double congestion(double amount) const { return load(amount) / bandwidth; }
 };
 
-/// Links side by side, of one rate; a run may go past the last and on at the first.
+/// Consecutive links of one rate. Runs may wrap around from the last to the first.
 struct LinkLine {
     std::uint32_t first;  // place of the first of them
     std::uint32_t length;
@@ -47,9 +47,9 @@ struct LoadRun {
     double amount;
 };
 
-/// For sums of all bytes that a placement sends, and of a background.
-[[nodiscard]] inline Grain grain_for(Bytes all, double background) {
-    return Grain(all + Bytes{static_cast<std::int64_t>(std::ceil(background))});
+/// A quantizer for sums of all bytes of a placement and its background.
+[[nodiscard]] inline LoadQuantizer quantizer_for(Bytes all, double background) {
+    return LoadQuantizer(all + Bytes{static_cast<std::int64_t>(std::ceil(background))});
 }
 
 /// In general every link is a line.
@@ -65,7 +65,7 @@ class LinkRuns {
     using Point = Node;
 
     LinkRuns(const T& network, Bytes all, double background)
-        : network_(network), grain_(Bytes{}), rate_(network.link_count()) {
+        : network_(network), quantizer_(Bytes{}), rate_(network.link_count()) {
         std::map<std::pair<double, double>, std::uint32_t> known;
         const std::vector<LinkRun> links = network.bandwidth_runs();
         for (std::size_t i = 0; i < links.size(); ++i) {
@@ -77,10 +77,10 @@ class LinkRuns {
         }
         double ways = 1;
         for (const LinkRate& rate : rates_) ways = std::max(ways, rate.ways);
-        grain_ = grain_for(all, background * ways);
+        quantizer_ = quantizer_for(all, background * ways);
     }
 
-    [[nodiscard]] Grain grain() const { return grain_; }
+    [[nodiscard]] LoadQuantizer quantizer() const { return quantizer_; }
     [[nodiscard]] Point point(Node node) const { return node; }
     [[nodiscard]] std::vector<LinkLine> lines() const {
         std::vector<LinkLine> lines;
@@ -113,21 +113,21 @@ class LinkRuns {
         }
     }
     [[nodiscard]] double amount(double bytes, double share) const {
-        return may_spread ? bytes : grain_.round(bytes * share);
+        return may_spread ? bytes : quantizer_.round(bytes * share);
     }
 
     const T& network_;
-    Grain grain_;
+    LoadQuantizer quantizer_;
     std::vector<std::uint32_t> rate_;  // by link
     std::vector<LinkRate> rates_;
 };
 
-/// On a torus the links of one sign along an axis form a line, so that a message is a run along every axis.
+/// On a torus, the links of one direction along an axis form a line, so a message is one run per axis.
 template <std::size_t Width>
 class LinkRuns<BasicTorus<Width>> {
    public:
-    /// Along every axis, in the order in which routes correct them, the position; and what the other coordinates
-    /// add to the number of the line: as long as the route is not there, those of its start, then those of its end.
+    /// For each axis in routing order: the position, and the contribution of the other coordinates to the line
+    /// number, taken from the source until the route has corrected them, then from the destination.
     struct Point {
         std::array<std::int32_t, Width> at;
         std::array<std::uint32_t, Width> line_from;
@@ -136,7 +136,7 @@ class LinkRuns<BasicTorus<Width>> {
 
     LinkRuns(const BasicTorus<Width>& torus, Bytes all, double background)
         : torus_(torus),
-          grain_(grain_for(all, background)),
+          quantizer_(quantizer_for(all, background)),
           split_ties_(torus.spec().ties == TorusTies::split),
           minus_to_(torus.spec().ties == TorusTies::simgrid ? 0 : -1) {
         const std::vector<std::uint32_t>& size = torus.grid();
@@ -153,7 +153,7 @@ class LinkRuns<BasicTorus<Width>> {
         }
     }
 
-    [[nodiscard]] Grain grain() const { return grain_; }
+    [[nodiscard]] LoadQuantizer quantizer() const { return quantizer_; }
     [[nodiscard]] const std::vector<LinkRate>& rates() const { return rates_; }
     [[nodiscard]] std::vector<LinkLine> lines() const {
         std::vector<LinkLine> lines;
@@ -202,7 +202,7 @@ class LinkRuns<BasicTorus<Width>> {
             const std::int32_t y = b.at[k];
             if (x == y) continue;
             const std::uint32_t line = axis.first_line + a.line_from[k] + b.line_to[k];
-            // Without branches, which would be unpredictable.
+            // Branch-free: the branches would be unpredictable.
             std::int32_t up = y - x;
             up += axis.ring & (up >> 31);
             const std::int32_t down = axis.ring - up;
@@ -230,7 +230,7 @@ class LinkRuns<BasicTorus<Width>> {
     };
 
     const BasicTorus<Width>& torus_;
-    Grain grain_;
+    LoadQuantizer quantizer_;
     std::vector<std::uint32_t> first_link_;  // of every axis and sign
     std::vector<LinkRate> rates_;            // likewise
     std::vector<Axis> axes_;                 // in the order in which routes correct them
@@ -262,7 +262,7 @@ class LinkRuns<Hosted<Base>> {
             lines_.push_back({place++, 1, static_cast<std::uint32_t>(rates_.size() - 1)});
     }
 
-    [[nodiscard]] Grain grain() const { return between_.grain(); }
+    [[nodiscard]] LoadQuantizer quantizer() const { return between_.quantizer(); }
     [[nodiscard]] Point point(Node node) const { return {between_.point(node), node}; }
     [[nodiscard]] const std::vector<LinkLine>& lines() const { return lines_; }
     [[nodiscard]] LinkPlace place(Link link) const {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What searches on links go by: the value of a placement that changes, rank by rank.
+// Incremental value of a placement under link-based objectives.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace topoloom {
 
-/// Behind one type, so that searches are compiled once. A call costs nothing beside the routes of a rank.
+/// A common interface, so that searches are compiled once. A virtual call is negligible beside the routes of a rank.
 class Loads {
    public:
     Loads() = default;
@@ -20,30 +20,30 @@ class Loads {
     Loads& operator=(const Loads&) = delete;
 
     [[nodiscard]] virtual Slot slot(Rank u) const = 0;
-    /// Of all ranks.
+    /// The slots of all ranks.
     [[nodiscard]] virtual std::vector<Slot> slots() const = 0;
     [[nodiscard]] virtual std::size_t rank_count() const = 0;
     [[nodiscard]] virtual const CongestionKey& key() = 0;
-    /// A value that falls as high loads do. 0 until a scale is set.
+    /// A smooth value that decreases with high loads. 0 until a scale is set.
     [[nodiscard]] virtual std::int64_t soft() const = 0;
     virtual void set_soft_scale() = 0;
 
     virtual void exchange(Rank u, Rank v) = 0;
     virtual void move(Rank u, Slot to) = 0;
-    /// Make the change if key() falls; else nothing has happened.
+    /// Applies the change and returns true if it lowers key(); otherwise leaves everything unchanged.
     virtual bool exchange_if_better(Rank u, Rank v) = 0;
     virtual bool move_if_better(Rank u, Slot to) = 0;
-    /// Make the change if soft() is at most `most` then; else nothing has happened. A scale must be set.
-    virtual bool exchange_if_soft(Rank u, Rank v, std::int64_t most) = 0;
-    virtual bool move_if_soft(Rank u, Slot to, std::int64_t most) = 0;
-    /// Takes back the last change; only once, and before any other is tried.
+    /// Applies the change and returns true if soft() is at most `most` afterwards; otherwise leaves everything
+    /// unchanged. Needs a scale.
+    virtual bool exchange_if_soft_at_most(Rank u, Rank v, std::int64_t most) = 0;
+    virtual bool move_if_soft_at_most(Rank u, Slot to, std::int64_t most) = 0;
+    /// Undoes the last change. Only once, and before any other change is tried.
     virtual void undo() = 0;
 
-    /// The ranks whose changes may matter most: those with a message over a link that is at least this share as busy as
-    /// the busiest. O(edges * hops).
-    [[nodiscard]] virtual std::vector<Rank> ends_of_busy(double share) = 0;
+    /// Ranks with a message over a link whose congestion is at least this share of the maximum. O(edges * hops).
+    [[nodiscard]] virtual std::vector<Rank> ranks_on_busy_links(double share) = 0;
     /// Whether a message from or to u crosses one of the busiest links.
-    [[nodiscard]] virtual bool is_at_maximum(Rank u) = 0;
+    [[nodiscard]] virtual bool is_on_busiest_link(Rank u) = 0;
 };
 
 }  // namespace topoloom

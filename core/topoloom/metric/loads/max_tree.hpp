@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The largest of many numbers that change one at a time.
+// The maximum of many values under single updates.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace topoloom {
 
-/// Numbers from 0 up, all 0 at first. O(log count) per change, O(1) for the largest.
+/// Non-negative values, initially 0. O(log count) per update, O(1) for the maximum.
 class MaxTree {
    public:
     explicit MaxTree(std::size_t count) : leaves_(std::bit_ceil(std::max<std::size_t>(count, 1))) {

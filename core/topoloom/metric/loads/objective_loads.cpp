@@ -10,7 +10,7 @@ namespace topoloom {
 
 namespace {
 
-/// Where all pairs need equally many.
+/// Used if all pairs need the same number of rounds.
 double round_count(const CommGraph& graph) {
     std::int64_t most = 1;
     for (const std::int64_t messages : graph.all_messages()) most = std::max(most, messages);
@@ -27,25 +27,25 @@ double soft_maximum(std::int64_t sum, double scale) {
 ObjectiveLoads::ObjectiveLoads(const Machine& machine, const MeasuredObjective& objective,
                                std::span<const Slot> slot_of_rank)
     : objective_(objective), scale_(objective.phases.size()), links_gain_(objective.phases.size()) {
-    const bool on_links =
-        counts(ObjectiveKind::congestion) || counts(ObjectiveKind::soft) || !counts(ObjectiveKind::time);
+    const bool on_links = has_weight(ObjectiveKind::congestion) || has_weight(ObjectiveKind::soft) ||
+                          !has_weight(ObjectiveKind::time);
     for (const CommGraph* const phase : objective.phases) {
         if (on_links) links_.emplace_back(machine, *phase, slot_of_rank, objective.background);
-        if (counts(ObjectiveKind::time)) add_rounds(machine, *phase, slot_of_rank);
+        if (has_weight(ObjectiveKind::time)) add_rounds(machine, *phase, slot_of_rank);
     }
     busy_gain_.resize(busy_.size());
-    if (counts(ObjectiveKind::soft)) set_soft_scale();
+    if (has_weight(ObjectiveKind::soft)) set_soft_scale();
 }
 
 void ObjectiveLoads::add_rounds(const Machine& machine, const CommGraph& phase,
                                 std::span<const Slot> slot_of_rank) {
     const auto add = [&](const CommGraph& graph, std::span<const double> background) {
-        busy_.emplace_back(machine, graph, slot_of_rank, background, Busy::links_and_nodes);
+        busy_.emplace_back(machine, graph, slot_of_rank, background, LoadScope::links_and_nodes);
         times_.emplace_back(machine, graph, slot_of_rank);
     };
     const std::vector<CommGraph>& rounds = rounds_.emplace_back(split_rounds(phase));
     if (rounds.empty()) return add(phase, objective_.background);
-    // What others send meanwhile comes in equal parts.
+    // Background traffic is divided equally among rounds.
     double all = 0;
     for (const CommGraph& graph : rounds) all += round_count(graph);
     for (const CommGraph& graph : rounds) {
@@ -66,7 +66,7 @@ std::array<double, 4> ObjectiveLoads::measures() {
     double soft = 0;
     for (std::size_t p = 0; p < links_.size(); ++p) {
         congestion += links_[p].key().congestion;
-        if (counts(ObjectiveKind::soft)) soft += soft_maximum(links_[p].soft(), scale_[p]);
+        if (has_weight(ObjectiveKind::soft)) soft += soft_maximum(links_[p].soft(), scale_[p]);
     }
     return {static_cast<double>(hop_bytes()), congestion, soft, time_parts().all};
 }
@@ -74,9 +74,9 @@ std::array<double, 4> ObjectiveLoads::measures() {
 TimeParts ObjectiveLoads::time_parts() {
     TimeParts parts;
     for (std::size_t r = 0; r < busy_.size(); ++r) {
-        const Busiest busiest = busy_[r].busiest();
-        parts.all += times_[r].time(busiest);
-        parts.busy += std::max(busiest.network, busiest.memory);
+        const BottleneckTimes bottleneck = busy_[r].bottleneck();
+        parts.all += times_[r].time(bottleneck);
+        parts.busy += std::max(bottleneck.network, bottleneck.memory);
     }
     return parts;
 }
@@ -87,7 +87,7 @@ const CongestionKey& ObjectiveLoads::key() {
     key_ = {0, 0, hop_bytes()};
     for (std::size_t kind = 0; kind < measured.size(); ++kind)
         key_.congestion += weight(static_cast<ObjectiveKind>(kind)) * measured[kind];
-    each_loads([&](LinkLoads& loads) { key_.links_at_maximum += loads.key().links_at_maximum; });
+    for_each_loads([&](LinkLoads& loads) { key_.links_at_maximum += loads.key().links_at_maximum; });
     return key_;
 }
 
@@ -102,40 +102,40 @@ std::int64_t ObjectiveLoads::soft() const {
 
 void ObjectiveLoads::set_soft_scale() {
     key_known_ = false;  // soft terms are cut to other parts
-    std::vector<double> busiest(busy_.size(), 0);
+    std::vector<double> bottleneck(busy_.size(), 0);
     for (std::size_t p = 0; p < links_.size(); ++p) {
         scale_[p] = links_[p].key().congestion;
         if (scale_[p] > 0) links_[p].set_soft_scale(scale_[p]);
     }
     for (std::size_t r = 0; r < busy_.size(); ++r) {
-        busiest[r] = busy_[r].key().congestion;
-        if (busiest[r] > 0) busy_[r].set_soft_scale(busiest[r]);
+        bottleneck[r] = busy_[r].key().congestion;
+        if (bottleneck[r] > 0) busy_[r].set_soft_scale(bottleneck[r]);
     }
     const double value = key().congestion;
     const double on_links = weight(ObjectiveKind::congestion) + weight(ObjectiveKind::soft);
     for (std::size_t p = 0; p < links_gain_.size(); ++p)
         links_gain_[p] = value > 0 ? on_links * scale_[p] / value : 0;
     for (std::size_t r = 0; r < busy_gain_.size(); ++r)
-        busy_gain_[r] = value > 0 ? weight(ObjectiveKind::time) * busiest[r] / value : 0;
+        busy_gain_[r] = value > 0 ? weight(ObjectiveKind::time) * bottleneck[r] / value : 0;
     // One percent more on the busiest links is eight more of their terms.
     hop_bytes_gain_ = value > 0 ? 8 * soft_unit * weight(ObjectiveKind::hop_bytes) / value : 0;
 }
 
 void ObjectiveLoads::exchange(Rank u, Rank v) {
     begin_change(u, v);
-    each_loads([&](LinkLoads& loads) { loads.exchange(u, v); });
-    for (PhaseTime& time : times_) time.sit(u, last_.slot_of_v, v, last_.slot_of_u);
+    for_each_loads([&](LinkLoads& loads) { loads.exchange(u, v); });
+    for (PhaseTime& time : times_) time.set_slots(u, last_.slot_of_v, v, last_.slot_of_u);
 }
 
 void ObjectiveLoads::move(Rank u, Slot to) {
     begin_change(u, Rank::none);
-    each_loads([&](LinkLoads& loads) { loads.move(u, to); });
-    for (PhaseTime& time : times_) time.sit(u, to, Rank::none, Slot{});
+    for_each_loads([&](LinkLoads& loads) { loads.move(u, to); });
+    for (PhaseTime& time : times_) time.set_slots(u, to, Rank::none, Slot{});
 }
 
 void ObjectiveLoads::undo() {
-    each_loads([&](LinkLoads& loads) { loads.undo(); });
-    for (PhaseTime& time : times_) time.sit(last_.u, last_.slot_of_u, last_.v, last_.slot_of_v);
+    for_each_loads([&](LinkLoads& loads) { loads.undo(); });
+    for (PhaseTime& time : times_) time.set_slots(last_.u, last_.slot_of_u, last_.v, last_.slot_of_v);
     key_known_ = false;
 }
 
@@ -159,24 +159,24 @@ bool ObjectiveLoads::move_if_better(Rank u, Slot to) {
     return is_better_than(before);
 }
 
-bool ObjectiveLoads::exchange_if_soft(Rank u, Rank v, std::int64_t most) {
+bool ObjectiveLoads::exchange_if_soft_at_most(Rank u, Rank v, std::int64_t most) {
     exchange(u, v);
     if (soft() <= most) return true;
     undo();
     return false;
 }
 
-bool ObjectiveLoads::move_if_soft(Rank u, Slot to, std::int64_t most) {
+bool ObjectiveLoads::move_if_soft_at_most(Rank u, Slot to, std::int64_t most) {
     move(u, to);
     if (soft() <= most) return true;
     undo();
     return false;
 }
 
-std::vector<Rank> ObjectiveLoads::ends_of_busy(double share) {
-    std::vector<char> is_end(rank_count(), concerns_all() ? 1 : 0);
-    each_loads([&](LinkLoads& loads) {
-        for (const Rank u : loads.ends_of_busy(share)) is_end[u.value] = 1;
+std::vector<Rank> ObjectiveLoads::ranks_on_busy_links(double share) {
+    std::vector<char> is_end(rank_count(), depends_on_all_ranks() ? 1 : 0);
+    for_each_loads([&](LinkLoads& loads) {
+        for (const Rank u : loads.ranks_on_busy_links(share)) is_end[u.value] = 1;
     });
     std::vector<Rank> ends;
     for (const Rank u : ids<Rank>(rank_count())) {
@@ -185,22 +185,22 @@ std::vector<Rank> ObjectiveLoads::ends_of_busy(double share) {
     return ends;
 }
 
-bool ObjectiveLoads::is_at_maximum(Rank u) {
-    bool found = concerns_all();
-    each_loads([&](LinkLoads& loads) { found = found || loads.is_at_maximum(u); });
+bool ObjectiveLoads::is_on_busiest_link(Rank u) {
+    bool found = depends_on_all_ranks();
+    for_each_loads([&](LinkLoads& loads) { found = found || loads.is_on_busiest_link(u); });
     return found;
 }
 
-std::unique_ptr<Loads> loads_for(const Machine& machine, const MeasuredObjective& objective,
-                                 std::span<const Slot> slot_of_rank) {
-    const auto of_links = [&](Busy busy) {
+std::unique_ptr<Loads> make_loads(const Machine& machine, const MeasuredObjective& objective,
+                                  std::span<const Slot> slot_of_rank) {
+    const auto of_links = [&](LoadScope busy) {
         return std::make_unique<LinkLoads>(machine, *objective.phases.front(), slot_of_rank,
                                            objective.background, busy);
     };
     if (objective.phases.size() == 1 && objective.mix.is(ObjectiveKind::congestion))
-        return of_links(Busy::links);
+        return of_links(LoadScope::links);
     if (objective.phases.size() == 1 && objective.mix.is(ObjectiveKind::time))
-        return of_links(Busy::links_and_nodes);
+        return of_links(LoadScope::links_and_nodes);
     return std::make_unique<ObjectiveLoads>(machine, objective, slot_of_rank);
 }
 
@@ -208,7 +208,7 @@ CongestionKey objective_key(const Machine& machine, const MeasuredObjective& obj
                             std::span<const Slot> slot_of_rank) {
     if (objective.mix.of(ObjectiveKind::time) > 0)
         return ObjectiveLoads(machine, objective, slot_of_rank).key();
-    return loads_for(machine, objective, slot_of_rank)->key();
+    return make_loads(machine, objective, slot_of_rank)->key();
 }
 
 std::array<double, 4> objective_measures(const Machine& machine, const MeasuredObjective& objective,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Any objective under a placement that changes: the link loads of every phase, and what else it takes.
+// Incremental value of any objective: link loads of every phase, and predicted time.
 #pragma once
 
 #include <array>
@@ -17,13 +17,12 @@
 
 namespace topoloom {
 
-/// Slower than LinkLoads, which do where one phase's busiest links are all that counts. The `congestion` of its key is
-/// the value of the objective, `links_at_maximum` the sum over the phases. Values are computed from exact loads each
-/// time, so they are what they were after undo(), bit for bit. Memory and changes cost what LinkLoads costs, for each
-/// phase.
+/// Slower than LinkLoads, which suffice for the busiest links of one phase. In its key, `congestion` is the objective
+/// value and `links_at_maximum` a sum over phases. Values are recomputed from exact loads, so undo() restores them
+/// bit for bit. Memory and time per change are those of LinkLoads for each phase.
 class ObjectiveLoads final : public Loads {
    public:
-    /// Refers to all but the last. Throws Error as LinkLoads does.
+    /// Keeps references to machine and objective. Throws Error as LinkLoads does.
     ObjectiveLoads(const Machine& machine, const MeasuredObjective& objective,
                    std::span<const Slot> slot_of_rank);
 
@@ -31,38 +30,38 @@ class ObjectiveLoads final : public Loads {
     [[nodiscard]] std::vector<Slot> slots() const override { return any().slots(); }
     [[nodiscard]] std::size_t rank_count() const override { return any().rank_count(); }
     [[nodiscard]] std::int64_t hop_bytes() const;
-    /// By ObjectiveKind; of those on links only what the objective has a weight for.
+    /// Measures by ObjectiveKind. Link measures are computed only if they have a weight.
     [[nodiscard]] std::array<double, 4> measures();
     [[nodiscard]] TimeParts time_parts();
     [[nodiscard]] const CongestionKey& key() override;
-    /// Falls as the objective would if it had a slope everywhere.
+    /// A smooth surrogate of the objective.
     [[nodiscard]] std::int64_t soft() const override;
-    /// Such that a phase's busiest links, or nodes, count as much as the phase does.
+    /// Scales the busiest links or nodes of a phase to the weight of that phase.
     void set_soft_scale() override;
 
     void exchange(Rank u, Rank v) override;
     void move(Rank u, Slot to) override;
     bool exchange_if_better(Rank u, Rank v) override;
     bool move_if_better(Rank u, Slot to) override;
-    bool exchange_if_soft(Rank u, Rank v, std::int64_t most) override;
-    bool move_if_soft(Rank u, Slot to, std::int64_t most) override;
+    bool exchange_if_soft_at_most(Rank u, Rank v, std::int64_t most) override;
+    bool move_if_soft_at_most(Rank u, Slot to, std::int64_t most) override;
     void undo() override;
 
-    /// Everybody, where the objective is not only about what is busiest.
-    [[nodiscard]] std::vector<Rank> ends_of_busy(double share) override;
-    [[nodiscard]] bool is_at_maximum(Rank u) override;
+    /// All ranks if the objective depends on more than the busiest links.
+    [[nodiscard]] std::vector<Rank> ranks_on_busy_links(double share) override;
+    [[nodiscard]] bool is_on_busiest_link(Rank u) override;
 
    private:
     [[nodiscard]] double weight(ObjectiveKind kind) const {
         return objective_.mix.of(kind) / objective_.unit[static_cast<std::size_t>(kind)];
     }
-    [[nodiscard]] bool counts(ObjectiveKind kind) const { return objective_.mix.of(kind) > 0; }
-    [[nodiscard]] bool concerns_all() const {
-        return counts(ObjectiveKind::hop_bytes) || counts(ObjectiveKind::soft);
+    [[nodiscard]] bool has_weight(ObjectiveKind kind) const { return objective_.mix.of(kind) > 0; }
+    [[nodiscard]] bool depends_on_all_ranks() const {
+        return has_weight(ObjectiveKind::hop_bytes) || has_weight(ObjectiveKind::soft);
     }
     [[nodiscard]] const LinkLoads& any() const { return links_.empty() ? busy_.front() : links_.front(); }
     template <class Use>
-    void each_loads(const Use& use) {
+    void for_each_loads(const Use& use) {
         for (LinkLoads& loads : links_) use(loads);
         for (LinkLoads& loads : busy_) use(loads);
     }
@@ -90,16 +89,16 @@ class ObjectiveLoads final : public Loads {
     } last_{};
 };
 
-/// What searches go by under the objective. Under `time` in one phase these are loads of links and nodes: what else it takes,
-/// startups and latencies, costs a search more than it gains. See objective_key() for what the objective is.
-[[nodiscard]] std::unique_ptr<Loads> loads_for(const Machine& machine, const MeasuredObjective& objective,
-                                               std::span<const Slot> slot_of_rank);
+/// Makes the Loads for an objective. For `time` with one phase these are link and node loads only: startup and
+/// latency cost a search more than they gain. objective_key() gives the objective itself.
+[[nodiscard]] std::unique_ptr<Loads> make_loads(const Machine& machine, const MeasuredObjective& objective,
+                                                std::span<const Slot> slot_of_rank);
 
-/// Of one placement. O(edges * hops).
+/// The key of one placement. O(edges * hops).
 [[nodiscard]] CongestionKey objective_key(const Machine& machine, const MeasuredObjective& objective,
                                           std::span<const Slot> slot_of_rank);
 
-/// By ObjectiveKind; 0 for what has no weight, but for hop-bytes.
+/// Measures by ObjectiveKind; 0 for unweighted ones except hop-bytes.
 [[nodiscard]] std::array<double, 4> objective_measures(const Machine& machine,
                                                        const MeasuredObjective& objective,
                                                        std::span<const Slot> slot_of_rank);

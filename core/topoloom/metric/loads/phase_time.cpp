@@ -10,7 +10,7 @@ namespace topoloom {
 
 namespace {
 
-/// Of one message, in seconds.
+/// Seconds of one message.
 struct Passage {
     double latency;
     double transfer;  // at the narrowest point
@@ -55,7 +55,7 @@ PhaseTime::PhaseTime(const Machine& machine, const CommGraph& graph, std::span<c
     }
 }
 
-double PhaseTime::time(const Busiest& busiest) const {
+double PhaseTime::time(const BottleneckTimes& bottleneck) const {
     const NodeSpeeds& speeds = machine_.speeds();
     const double startup = leaving_ > 0 ? speeds.startup.value : speeds.memory_startup.value;
     const double first = rounds_ * (longest_.max() + startup);
@@ -65,13 +65,13 @@ double PhaseTime::time(const Busiest& busiest) const {
     };
     const double waiting = static_cast<double>(startups_before_leaving_) * tick_ /
                            static_cast<double>(std::max<std::int64_t>(1, leaving_));
-    double last = busiest.memory / std::max(1.0, a_sender(leaving_ + inside_, all_senders_));
-    if (leaving_ > 0) last = std::max(last, busiest.network / a_sender(leaving_, leaving_senders_));
-    return std::max({first + waiting + busiest.network, first_inside + busiest.memory, ending_.max(),
+    double last = bottleneck.memory / std::max(1.0, a_sender(leaving_ + inside_, all_senders_));
+    if (leaving_ > 0) last = std::max(last, bottleneck.network / a_sender(leaving_, leaving_senders_));
+    return std::max({first + waiting + bottleneck.network, first_inside + bottleneck.memory, ending_.max(),
                      starting_.max() + last});
 }
 
-void PhaseTime::sit(Rank u, Slot for_u, Rank v, Slot for_v) {
+void PhaseTime::set_slots(Rank u, Slot for_u, Rank v, Slot for_v) {
     each(u, v, [&](Rank rank, const End& end) { take(rank, end); });
     node_[u.value] = machine_.node(for_u);
     if (v != Rank::none) node_[v.value] = machine_.node(for_v);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a phase takes beside its busiest link or node: the longest route, and what messages take to start.
+// Predicted time of a phase: startup and latency in addition to the busiest link or node.
 #pragma once
 
 #include <algorithm>
@@ -11,14 +11,14 @@
 #include <vector>
 
 #include "topoloom/machine/machine.hpp"
-#include "topoloom/metric/loads/busiest.hpp"
+#include "topoloom/metric/loads/bottleneck_times.hpp"
 #include "topoloom/metric/loads/max_tree.hpp"
 #include "topoloom/metric/loads/running_max.hpp"
 #include "topoloom/pattern/comm_graph.hpp"
 
 namespace topoloom {
 
-/// Startups are counted in whole ticks of at least a picosecond, so that what is taken back leaves no trace.
+/// The tick in which startups are counted, at least a picosecond: integer sums leave no rounding trace when undone.
 [[nodiscard]] double startup_tick(const CommGraph& graph, const Machine& machine);
 
 /// A phase of as many rounds as there are messages between any two ranks, each round waiting for the one before; see
@@ -37,16 +37,16 @@ namespace topoloom {
 /// what is shared. The startups inside nodes are those of senders that also leave theirs: their cards wait for them.
 class PhaseTime {
    public:
-    /// Refers to the machine.
+    /// Keeps references to the machine.
     PhaseTime(const Machine& machine, const CommGraph& graph, std::span<const Slot> slot_of_rank);
 
-    [[nodiscard]] double time(const Busiest& busiest) const;
+    [[nodiscard]] double time(const BottleneckTimes& bottleneck) const;
 
-    /// Of u, and of v if that is not Rank::none.
-    void sit(Rank u, Slot for_u, Rank v, Slot for_v);
+    /// Moves u, and v unless it is Rank::none, to these slots.
+    void set_slots(Rank u, Slot for_u, Rank v, Slot for_v);
 
    private:
-    /// As sender and receiver see a message.
+    /// A message as one of its ends sees it.
     struct End {
         Rank peer;
         bool sent;

@@ -23,7 +23,7 @@ class NetworkRuns final : public PlacedRuns {
         for (const Slot slot : slot_of_rank) seats_.push_back(seat(slot));
     }
 
-    [[nodiscard]] Grain grain() const override { return runs_.grain(); }
+    [[nodiscard]] LoadQuantizer quantizer() const override { return runs_.quantizer(); }
     [[nodiscard]] const std::vector<LinkRate>& rates() const override { return runs_.rates(); }
     [[nodiscard]] std::vector<LinkLine> lines() const override { return runs_.lines(); }
     [[nodiscard]] LinkPlace place(Link link) const override { return runs_.place(link); }
@@ -44,8 +44,8 @@ class NetworkRuns final : public PlacedRuns {
         return sum;
     }
     /// Out of line, since the routes of some machines are long programs.
-    [[gnu::noinline]] void note(Rank end, const RankMessage& message, double sign,
-                                RunJournal& journal) const override {
+    [[gnu::noinline]] void append_runs(Rank end, const RankMessage& message, double sign,
+                                       RunJournal& journal) const override {
         const Seat& here = seats_[end.value];
         const Seat& there = seats_[message.peer.value];
         const Seat& from = message.sent ? here : there;
@@ -65,9 +65,9 @@ class NetworkRuns final : public PlacedRuns {
         add({node_lines_.out + from.node.value, 0, 1, bytes});
         add({node_lines_.in + to.node.value, 0, 1, bytes});
     }
-    void note(Rank u, Rank v, double sign, RunJournal& journal) const override {
-        messages_.each(u, v,
-                       [&](Rank end, const RankMessage& message) { note(end, message, sign, journal); });
+    void append_runs(Rank u, Rank v, double sign, RunJournal& journal) const override {
+        messages_.each(
+            u, v, [&](Rank end, const RankMessage& message) { append_runs(end, message, sign, journal); });
     }
 
    private:
@@ -97,8 +97,9 @@ class NetworkRuns final : public PlacedRuns {
 
 }  // namespace
 
-std::unique_ptr<PlacedRuns> placed_runs(const Machine& machine, const RankMessages& messages,
-                                        std::span<const Slot> slot_of_rank, Bytes all, double background) {
+std::unique_ptr<PlacedRuns> make_placed_runs(const Machine& machine, const RankMessages& messages,
+                                             std::span<const Slot> slot_of_rank, Bytes all,
+                                             double background) {
     return with_common_topology(machine, [&]<class T>(const T& network) -> std::unique_ptr<PlacedRuns> {
         return std::make_unique<NetworkRuns<T>>(network, machine, messages, slot_of_rank, all, background);
     });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the messages of placed ranks put on the lines of links, by the routes of a network.
+// Runs of links that the messages of placed ranks load, by the routes of a network.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace topoloom {
 
-/// Runs one after the other, in memory that is kept.
+/// A list of runs that reuses its memory.
 class RunJournal {
    public:
     void add(const LoadRun& run) {
@@ -24,7 +24,7 @@ class RunJournal {
     }
     [[nodiscard]] std::span<const LoadRun> runs() const { return {runs_.data(), size_}; }
     [[nodiscard]] std::size_t size() const { return size_; }
-    void cut(std::size_t size) { size_ = size; }
+    void truncate(std::size_t size) { size_ = size; }
 
    private:
     /// Out of line, so that add() is inlined.
@@ -34,21 +34,21 @@ class RunJournal {
     std::size_t size_ = 0;
 };
 
-/// The lines of what nodes send, receive, read and write come behind those of links, and those of memory last: each of
-/// these is that of node 0, or no_index where the machine has no limit.
+/// Line numbers of the node resources of node 0, or no_index without a limit. Ports follow the links, memory comes
+/// last.
 struct NodeLines {
     std::uint32_t out = no_index, in = no_index, read = no_index, write = no_index;
 };
 
-/// The ranks on their slots, and one spare slot, for which Rank::none stands; compiled for each network.
+/// Ranks on slots, plus one spare slot that Rank::none stands for. Compiled for each network.
 class PlacedRuns {
    public:
     virtual ~PlacedRuns() = default;
 
-    /// From now on, what nodes do counts, too.
+    /// From now on, ports and memory of nodes count.
     void set_node_lines(const NodeLines& lines) { node_lines_ = lines; }
 
-    [[nodiscard]] virtual Grain grain() const = 0;
+    [[nodiscard]] virtual LoadQuantizer quantizer() const = 0;
     [[nodiscard]] virtual const std::vector<LinkRate>& rates() const = 0;
     [[nodiscard]] virtual std::vector<LinkLine> lines() const = 0;
     [[nodiscard]] virtual LinkPlace place(Link link) const = 0;
@@ -57,18 +57,20 @@ class PlacedRuns {
     virtual void swap(Rank u, Rank v) = 0;
     /// Of the messages of u and v, each once.
     [[nodiscard]] virtual std::int64_t hop_bytes(Rank u, Rank v) const = 0;
-    /// Adds the runs of a message, of amounts times `sign`.
-    virtual void note(Rank end, const RankMessage& message, double sign, RunJournal& journal) const = 0;
+    /// Appends the runs of a message with amounts times `sign`.
+    virtual void append_runs(Rank end, const RankMessage& message, double sign,
+                             RunJournal& journal) const = 0;
     /// Of the messages of u and v, each once.
-    virtual void note(Rank u, Rank v, double sign, RunJournal& journal) const = 0;
+    virtual void append_runs(Rank u, Rank v, double sign, RunJournal& journal) const = 0;
 
    protected:
     NodeLines node_lines_;
 };
 
-/// Refers to the machine and the messages. `all` and `background` as for LinkRuns.
-[[nodiscard]] std::unique_ptr<PlacedRuns> placed_runs(const Machine& machine, const RankMessages& messages,
-                                                      std::span<const Slot> slot_of_rank, Bytes all,
-                                                      double background);
+/// Keeps references to machine and messages. `all` and `background` as for LinkRuns.
+[[nodiscard]] std::unique_ptr<PlacedRuns> make_placed_runs(const Machine& machine,
+                                                           const RankMessages& messages,
+                                                           std::span<const Slot> slot_of_rank, Bytes all,
+                                                           double background);
 
 }  // namespace topoloom

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The messages of every rank, those it sends and those it gets.
+// Sent and received messages of every rank.
 #pragma once
 
 #include <algorithm>
@@ -15,15 +15,15 @@
 
 namespace topoloom {
 
-/// As one of its ends sees it.
+/// A message as one of its ends sees it.
 struct RankMessage {
     Rank peer;
     bool sent;
     std::int64_t bytes;
 };
 
-/// The heaviest first, since if they do not fit in a new place, nothing else matters. Without messages of no bytes. 32
-/// bytes per edge.
+/// Sorted by size, largest first: if these do not fit, a candidate is rejected early. Omits empty messages. 32 bytes
+/// per edge.
 class RankMessages {
    public:
     explicit RankMessages(const CommGraph& graph) : first_(graph.rank_count() + 1, 0) {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The largest of numbers that come and go.
+// The maximum of a changing multiset of numbers.
 #pragma once
 
 #include <cstdint>
 
 namespace topoloom {
 
-/// Numbers from 0 up. Once all of the largest are gone it is unknown, until a number comes that is at least as large.
+/// Non-negative numbers. The maximum is unknown after its last copy is removed, until a number at least as large is
+/// added.
 class RunningMax {
    public:
     void put(double number) {
@@ -17,7 +18,7 @@ class RunningMax {
             ++count_;
         }
     }
-    /// One that was put.
+    /// Removes a number that was put before.
     void take(double number) {
         if (number == value_ && count_ > 0) --count_;
     }

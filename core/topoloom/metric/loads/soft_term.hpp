@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A smooth stand-in for the maximum, in integers.
+// A smooth surrogate of the maximum, in integers.
 #pragma once
 
 #include <algorithm>
@@ -7,9 +7,9 @@
 
 namespace topoloom {
 
-constexpr double soft_unit = 0x1p20;  // what something as busy as the scale counts
+constexpr double soft_unit = 0x1p20;  // the term of a load equal to the scale
 
-/// x^8 for a load x times the scale, cut to whole parts of 2^-20 and at most 2^20, in these parts: sums do not drift.
+/// x^8 in fixed point with unit 2^-20, at most 2^20: integer sums do not drift.
 [[nodiscard]] inline std::int64_t soft_term(double x) {
     constexpr double most = 0x1p20 * soft_unit;
     const double x2 = x * x;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a predicted time consists of.
+// Parts of the predicted time.
 #pragma once
 
 namespace topoloom {
 
-/// Seconds of a placement under `time`, and how much of them the busiest links and nodes take, added up over phases.
+/// Predicted seconds, and the part due to the busiest links and nodes, summed over phases.
 struct TimeParts {
     double all = 0;
     double busy = 0;

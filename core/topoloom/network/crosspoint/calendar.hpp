@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Events by the cycle in which they happen.
+// Calendar queue of events.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +12,8 @@
 
 namespace topoloom {
 
-/// For events up to a number of cycles ahead. Those of a cycle stay in the order in which they were put. A list of events that
-/// has grown once is used again.
+/// Holds events up to a fixed number of cycles ahead. Events of a cycle stay in insertion order. Reuses the memory of
+/// event lists.
 template <class Event>
 class Calendar {
    public:
@@ -25,7 +25,7 @@ class Calendar {
         days_[day].push_back(event);
         is_used_[day / word] |= std::uint64_t{1} << (day % word);
     }
-    /// The first cycle from this one on that has events; `never`: none has.
+    /// The first cycle with events, from this one on; `never` if there is none.
     [[nodiscard]] std::uint64_t next(std::uint64_t cycle) const {
         const std::size_t day = cycle & (days_.size() - 1);
         std::uint64_t used = is_used_[day / word] >> (day % word);
@@ -37,7 +37,7 @@ class Calendar {
         }
         return never;
     }
-    /// Takes the events of a cycle in exchange for an empty list.
+    /// Swaps the events of a cycle with an empty list.
     void take(std::uint64_t cycle, std::vector<Event>& events) {
         const std::size_t day = cycle & (days_.size() - 1);
         events.clear();

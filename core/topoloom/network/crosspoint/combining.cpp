@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Units that combine the packets of reductions.
 #include "topoloom/base/error.hpp"
-#include "topoloom/network/crosspoint/simulation.hpp"
+#include "topoloom/network/crosspoint/crosspoint_network.hpp"
 
 namespace topoloom {
 
@@ -17,35 +17,35 @@ auto& next_operation(Vertex& vertex, const Packet& packet) {
 }  // namespace
 
 /// The combiner that takes a packet in; none: it goes on as it is.
-std::uint32_t CrosspointNetwork::taker_of(const TreeVertex& vertex, const Stored& stored) {
+std::uint32_t CrosspointNetwork::combiner_for(const TreeVertex& vertex, const Stored& stored) {
     if (vertex.combiners.empty()) return no_index;
     return stored.branch != no_index ? vertex.branches[stored.branch].combiner
                                      : vertex.combiners[stored.combiner].above;
 }
 
-/// Whether its operation has a place in the table.
-bool CrosspointNetwork::may_be_taken(const Stored& stored) const {
+/// Whether its operation fits in the table.
+bool CrosspointNetwork::can_combine(const Stored& stored) const {
     const TreeVertex& vertex = trees_.vertices()[stored.vertex];
-    const Combiner& taker = vertex.combiners[taker_of(vertex, stored)];
+    const Combiner& taker = vertex.combiners[combiner_for(vertex, stored)];
     return next_operation(vertex, stored) < taker.first + taker.table.size();
 }
 
-void CrosspointNetwork::take_in(std::uint32_t sink, std::uint32_t packet) {
+void CrosspointNetwork::start_combining(std::uint32_t sink, std::uint32_t packet) {
     Stored& stored = stored_[packet];
     stored.operation = next_operation(trees_.vertices()[stored.vertex], stored)++;
     std::uint64_t& taken_until = sinks_[sink].taken_until;
     take_time(taken_until, packets_[packet].order.flits, combine_.period);
     const std::uint64_t end = std::max(taken_until / ChannelTimes::cycle, now_ + 1);
-    put(end, Happening::combined, packet);
-    if (sinks_[sink].waiting > 0) look_when_free(sink);
+    put(end, EventKind::combined, packet);
+    if (sinks_[sink].waiting > 0) wake_sink_when_free(sink);
 }
 
 void CrosspointNetwork::combine(std::uint32_t packet) {
     const Stored& stored = stored_[packet];
-    const Order order = packets_[packet].order;
+    const PacketRequest order = packets_[packet].order;
     const std::uint32_t at = stored.vertex;
     TreeVertex& vertex = trees_.vertices()[at];
-    const std::uint32_t number = taker_of(vertex, stored);
+    const std::uint32_t number = combiner_for(vertex, stored);
     Combiner& taker = vertex.combiners[number];
     Combiner::Operation& operation = taker.table[stored.operation % taker.table.size()];
     if (operation.there > 0 && operation.message != order.message)
@@ -61,7 +61,7 @@ void CrosspointNetwork::combine(std::uint32_t packet) {
                        .vertex = at,
                        .combiner = number,
                        .tail = now_ + inside_};
-    put(now_ + inside_, Happening::enter, result);
+    put(now_ + inside_, EventKind::enter, result);
 }
 
 }  // namespace topoloom

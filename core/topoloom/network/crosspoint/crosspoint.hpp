@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Output-queued switches with a buffer for each crosspoint, simulated packet by packet.
+// Output-queued switches with a buffer for each crosspoint, simulated by packet events.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 #include "topoloom/network/fabric.hpp"
 #include "topoloom/network/packet_network.hpp"
 #include "topoloom/network/routes/paths.hpp"
-#include "topoloom/network/switching.hpp"
+#include "topoloom/network/switch_options.hpp"
 #include "topoloom/network/workload.hpp"
 
 namespace topoloom {

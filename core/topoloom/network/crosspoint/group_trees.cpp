@@ -123,7 +123,7 @@ class GroupTrees::Builder {
         if (trees_.vertices_.size() > first_ && !vertex_of_.contains(router)) return;
         add_member(member, fabric_.exit(member), fabric_.entry(member));
     }
-    /// Of the tree: the last vertex when all that lead to one other only are taken away, time and again.
+    /// The center of the tree: the last vertex after repeated removal of leaves.
     [[nodiscard]] std::uint32_t middle() const {
         const std::size_t count = trees_.vertices_.size() - first_;
         std::vector<std::uint32_t> others(count), ends;
@@ -175,7 +175,7 @@ const TreeEntry& GroupTrees::entry(std::uint32_t group, Node member) const {
     return entries_[group][static_cast<std::size_t>(place - members.begin())];
 }
 
-std::uint32_t GroupTrees::give_windows(std::uint32_t group, std::uint32_t first) {
+std::uint32_t GroupTrees::assign_windows(std::uint32_t group, std::uint32_t first) {
     for (TreeVertex& vertex : vertices_)
         if (vertex.group == group)
             for (TreeBranch& branch : vertex.branches)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The trees of groups as switches know them: ports to copy to, and what to wait for.
+// Multicast and reduction trees of groups, by switch.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace topoloom {
 
-/// What leads from a switch of a tree to another one, or to a member.
+/// A tree edge from a switch to another one, or to a member.
 struct TreeBranch {
     ChannelId out;
     ChannelId in;                     // the way back
@@ -25,8 +25,8 @@ struct TreeBranch {
     std::uint64_t combined = 0;       // packets from here so far
 };
 
-/// What a unit knows of the operations of a group. Operations are combined in their order; as many as a window has packets
-/// may be incomplete.
+/// State of a combining unit for a group. Operations are combined in order; at most a window of them may be
+/// incomplete.
 struct Combiner {
     struct Operation {
         std::uint32_t there = 0;  // parts that have come
@@ -40,7 +40,7 @@ struct Combiner {
     std::vector<Operation> table{};  // [operation modulo its size]
 };
 
-/// A switch as a part of a tree.
+/// A switch as a vertex of a tree.
 struct TreeVertex {
     std::uint32_t group = 0;
     std::uint32_t router = 0;
@@ -50,7 +50,7 @@ struct TreeVertex {
     std::vector<Combiner> combiners{};
 };
 
-/// Where a member sends into its tree.
+/// Where a member injects into its tree.
 struct TreeEntry {
     ChannelId channel;
     std::uint32_t vertex = no_index;  // none: the node is not a member
@@ -58,12 +58,12 @@ struct TreeEntry {
     std::uint32_t window = no_index;
 };
 
-/// Vertices and branches are numbered over all groups. Results of a reduction go to the root; those of an all-reduce meet in the
-/// middle of the tree and turn round.
+/// Vertices and branches are numbered over all groups. Reductions end at the root. Results of an all-reduce meet in
+/// the center of the tree and turn round.
 class GroupTrees {
    public:
-    /// Throws Error for groups of one member, members that the tree does not lead to, links that do not make a tree, and
-    /// links without one back.
+    /// Throws Error for groups of one member, members outside the tree, links that form no tree, and links
+    /// without a reverse link.
     GroupTrees(const Fabric& fabric, std::span<const SwitchGroup> groups);
 
     [[nodiscard]] std::size_t group_count() const { return collectives_.size(); }
@@ -72,9 +72,9 @@ class GroupTrees {
     [[nodiscard]] const std::vector<TreeVertex>& vertices() const { return vertices_; }
     [[nodiscard]] const TreeEntry& entry(std::uint32_t group, Node member) const;
     [[nodiscard]] std::span<const Node> members(std::uint32_t group) const { return members_[group]; }
-    /// Gives each branch of a group, and each member, a window of its own, numbered from here; returns the next number.
-    std::uint32_t give_windows(std::uint32_t group, std::uint32_t first);
-    /// Adds what packets of multicasts do to what other packets do.
+    /// Assigns each branch and member of a group its own window, numbered from `first`; returns the next number.
+    std::uint32_t assign_windows(std::uint32_t group, std::uint32_t first);
+    /// Adds the turns of multicast packets.
     void add_turns(Turns& turns) const;
 
    private:

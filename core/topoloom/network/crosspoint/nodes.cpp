@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What nodes send and receive, and what is known of that.
+// Injection and reception at nodes, and their statistics.
 #include <algorithm>
 #include <utility>
 
 #include "topoloom/base/error.hpp"
-#include "topoloom/network/crosspoint/simulation.hpp"
+#include "topoloom/network/crosspoint/crosspoint_network.hpp"
 
 namespace topoloom {
 
-std::uint32_t CrosspointNetwork::make_packet(const Order& order, std::span<const Hop> path) {
+std::uint32_t CrosspointNetwork::make_packet(const PacketRequest& order, std::span<const Hop> path) {
     const std::uint32_t packet = packets_.make(0, order, path);
     if (packet >= stored_.size()) stored_.resize(packet + 1);
     ++made_;
@@ -22,7 +22,7 @@ void CrosspointNetwork::end_packet(std::uint32_t packet) {
 
 void CrosspointNetwork::begin_packet(std::uint32_t node) {
     Sender& sender = senders_[node];
-    const Order order = workload_.take(Node{node}, now_);
+    const PacketRequest order = workload_.take(Node{node}, now_);
     sender.next = workload_.next(Node{node});
     if (order.flits == 0) return;
     if (!is_group(order.to)) {
@@ -49,9 +49,9 @@ void CrosspointNetwork::begin_packet(std::uint32_t node) {
 }
 
 /// When its next packet is made, or a cycle later.
-void CrosspointNetwork::look_for_next(std::uint32_t node) {
+void CrosspointNetwork::wake_sender_for_next(std::uint32_t node) {
     Sender& sender = senders_[node];
-    if (sender.next <= now_ + 1) return put(now_ + 1, Happening::send, node);
+    if (sender.next <= now_ + 1) return put(now_ + 1, EventKind::send, node);
     if (sender.next < sender.woken) later_.emplace(sender.woken = sender.next, node);
 }
 
@@ -59,16 +59,16 @@ void CrosspointNetwork::send_from(std::uint32_t node) {
     Sender& sender = senders_[node];
     if (sender.packet == no_index) {
         if (sender.next <= now_) begin_packet(node);
-        if (sender.packet == no_index) return look_for_next(node);
+        if (sender.packet == no_index) return wake_sender_for_next(node);
     }
     std::uint64_t& taken_until = taken_until_[sender.channel.value];
     if (is_busy(taken_until)) {
         const std::uint64_t free = taken_until / ChannelTimes::cycle;
-        if (std::exchange(sender.free, free) != free) put(free, Happening::send, node);
+        if (std::exchange(sender.free, free) != free) put(free, EventKind::send, node);
         return;
     }
     const std::uint32_t own = sender.window;
-    const std::uint32_t window = own == no_index     ? roomiest(sender.channel, sender.open)
+    const std::uint32_t window = own == no_index     ? vc_with_most_credits(sender.channel, sender.open)
                                  : credits_[own] > 0 ? own
                                                      : no_index;
     if (window == no_index) return;
@@ -77,22 +77,22 @@ void CrosspointNetwork::send_from(std::uint32_t node) {
     workload_.left(Node{node}, packets_[sender.packet].order,
                    (taken_until + ChannelTimes::cycle - 1) / ChannelTimes::cycle);
     sender.next = workload_.next(Node{node});
-    go(std::exchange(sender.packet, no_index), {}, sender.place, sender.channel, window, gone);
+    transmit(std::exchange(sender.packet, no_index), {}, sender.place, sender.channel, window, gone);
     sender.flits += flits;
-    look_for_next(node);
+    wake_sender_for_next(node);
 }
 
 void CrosspointNetwork::receive(std::uint32_t packet, std::uint32_t node) {
-    const Order order = packets_[packet].order;
+    const PacketRequest order = packets_[packet].order;
     const std::uint64_t latency = now_ - order.made;
     ++received_.packets;
     received_.flits += order.flits;
     received_.latency += latency;
-    ++received_.by_latency[std::min<std::size_t>(latency, Received::most_cycles - 1)];
+    ++received_.by_latency[std::min<std::size_t>(latency, Received::max_cycles - 1)];
     end_packet(packet);
     workload_.receive(Node{node}, order, now_);
     senders_[node].next = workload_.next(Node{node});
-    look_to_send(node);
+    wake_sender(node);
 }
 
 std::vector<std::uint64_t> CrosspointNetwork::lags() const {
@@ -107,7 +107,7 @@ std::vector<std::uint64_t> CrosspointNetwork::lags() const {
 
 Received CrosspointNetwork::take_received() {
     Received all = std::exchange(received_, Received{});
-    received_.by_latency.assign(Received::most_cycles, 0);
+    received_.by_latency.assign(Received::max_cycles, 0);
     for (Sender& sender : senders_) all.sent.push_back(std::exchange(sender.flits, 0));
     return all;
 }
@@ -124,9 +124,9 @@ void CrosspointNetwork::check() const {
     std::vector<std::uint32_t> seen(credits_);
     std::uint64_t alive = 0;
     calendar_.each([&](const Event& event) {
-        if (event.what == Happening::enter || event.what == Happening::combined) is_there[event.whose] = true;
-        if (event.what == Happening::credit) ++seen[event.whose];
-        if (event.what == Happening::receive) ++alive;
+        if (event.what == EventKind::enter || event.what == EventKind::combined) is_there[event.whose] = true;
+        if (event.what == EventKind::credit) ++seen[event.whose];
+        if (event.what == EventKind::receive) ++alive;
     });
     for (std::uint32_t packet = 0; packet < stored_.size(); ++packet) {
         if (!is_there[packet]) continue;

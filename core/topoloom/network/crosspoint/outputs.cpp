@@ -3,19 +3,19 @@
 #include <bit>
 #include <limits>
 
-#include "topoloom/network/crosspoint/simulation.hpp"
+#include "topoloom/network/crosspoint/crosspoint_network.hpp"
 
 namespace topoloom {
 
 void CrosspointNetwork::enter(std::uint32_t packet) {
     const Stored& stored = stored_[packet];
     flits_stored_ += packets_[packet].order.flits;
-    if (waits_in_line()) stand_in_line(packet);
+    if (has_input_queues()) enqueue_at_input(packet);
     if (stored.vertex != no_index) return enter_tree(packet);
     const ChannelId next = paths_.steps() != nullptr
                                ? choose(router_of(stored.source), packets_[packet].order.to)
                                : packets_.step(packet).channel;
-    wait(packet, output_of(next), no_index);
+    enqueue(packet, output_of(next), no_index);
 }
 
 /// The channel on a shortest route with the fewest flits waiting for it, and behind it; ties by lot. (Ties by the input's place
@@ -39,17 +39,18 @@ void CrosspointNetwork::enter_tree(std::uint32_t packet) {
     const bool is_result = stored.branch == no_index;
     const bool combines = trees_.collective(vertex.group) != SwitchCollective::multicast;
     if (combines && (is_result || stored.branch != vertex.up)) {
-        if (const std::uint32_t taker = taker_of(vertex, stored); taker != no_index)
-            return wait(packet, unit_of(vertex, vertex.combiners[taker]), no_index);
-        if (vertex.up != no_index) return wait(packet, output_of(vertex.branches[vertex.up].out), vertex.up);
+        if (const std::uint32_t taker = combiner_for(vertex, stored); taker != no_index)
+            return enqueue(packet, unit_of(vertex, vertex.combiners[taker]), no_index);
+        if (vertex.up != no_index)
+            return enqueue(packet, output_of(vertex.branches[vertex.up].out), vertex.up);
     }
     for (std::uint32_t b = 0; b < vertex.branches.size(); ++b)
-        if (b != stored.branch) wait(packet, output_of(vertex.branches[b].out), b);
+        if (b != stored.branch) enqueue(packet, output_of(vertex.branches[b].out), b);
 }
 
 /// In the queue for an output, or a unit, which takes whole packets. A packet that comes in slower than it could leave waits until
 /// its last flit will not be missed.
-void CrosspointNetwork::wait(std::uint32_t packet, std::uint32_t sink, std::uint32_t branch) {
+void CrosspointNetwork::enqueue(std::uint32_t packet, std::uint32_t sink, std::uint32_t branch) {
     Stored& stored = stored_[packet];
     const std::uint32_t flits = packets_[packet].order.flits;
     const std::uint64_t leaving = is_unit(sink) ? 0 : cycles(flits, period_[fabric_.at_output(sink).value]);
@@ -74,8 +75,8 @@ void CrosspointNetwork::wait(std::uint32_t packet, std::uint32_t sink, std::uint
         copies_[queue.last].next = number;
     }
     queue.last = number;
-    if (copy.ready > now_) return put(copy.ready, Happening::look, sink);
-    look(sink);
+    if (copy.ready > now_) return put(copy.ready, EventKind::wake_sink, sink);
+    wake_sink(sink);
 }
 
 /// Has the queue that comes first go, of those whose front may.
@@ -88,7 +89,7 @@ void CrosspointNetwork::serve(std::uint32_t sink) {
         for (std::uint64_t filled = filled_[at.first_word + base / 64]; filled != 0; filled &= filled - 1) {
             const std::uint32_t place = base + static_cast<std::uint32_t>(std::countr_zero(filled));
             const Copy& copy = copies_[queues_[at.first_queue + place].first];
-            if (copy.ready > now_ || !may_leave(sink, copy)) continue;
+            if (copy.ready > now_ || !can_send(sink, copy)) continue;
             grant.offer(place, in_turns ? at.turn.distance(place, at.requesters) : lateness(copy.packet));
         }
     if (grant.requester == no_index) return;
@@ -96,7 +97,7 @@ void CrosspointNetwork::serve(std::uint32_t sink) {
     if (options_.fanout == Fanout::whole)
         return send_all(copies_[queues_[at.first_queue + grant.requester].first].packet);
     const Copy copy = take_copy(sink, grant.requester);
-    is_unit(sink) ? take_in(sink, copy.packet) : send(sink, copy);
+    is_unit(sink) ? start_combining(sink, copy.packet) : send(sink, copy);
 }
 
 /// The first one of a queue.
@@ -119,10 +120,10 @@ std::uint32_t CrosspointNetwork::lateness(std::uint32_t packet) {
     return static_cast<std::uint32_t>(oldest - std::min(now_ - packets_[packet].order.made, oldest));
 }
 
-bool CrosspointNetwork::may_leave(std::uint32_t sink, const Copy& copy) {
-    if (is_unit(sink)) return may_be_taken(stored_[copy.packet]);
-    if (waits_in_line() && !is_its_turn(copy.packet)) return false;
-    if (options_.fanout == Fanout::whole) return may_all_leave(copy.packet);
+bool CrosspointNetwork::can_send(std::uint32_t sink, const Copy& copy) {
+    if (is_unit(sink)) return can_combine(stored_[copy.packet]);
+    if (has_input_queues() && !is_at_front(copy.packet)) return false;
+    if (options_.fanout == Fanout::whole) return can_send_all(copy.packet);
     return has_room(copy, fabric_.at_output(sink));
 }
 
@@ -130,20 +131,21 @@ bool CrosspointNetwork::has_room(const Copy& copy, ChannelId channel) const {
     return fabric_.channel(channel).is_exit() || window_for(copy, channel) != no_index;
 }
 
-/// That of the packet's group, or of the virtual channel with the most room among those that it may take; none: there is no room.
+/// The window of the packet's group, or of the allowed virtual channel with the most credits; none if there is no
+/// space.
 std::uint32_t CrosspointNetwork::window_for(const Copy& copy, ChannelId channel) const {
     const Stored& stored = stored_[copy.packet];
     if (stored.vertex == no_index) {
         const bool chooses = paths_.steps() != nullptr;
-        return roomiest(
+        return vc_with_most_credits(
             channel, chooses ? vc_range(0, vcs_) : classed_.open_to(packets_.hop(copy.packet), stored.lane));
     }
     const std::uint32_t own = trees_.vertices()[stored.vertex].branches[copy.branch].window;
-    if (own == no_index) return roomiest(channel, vc_range(0, vcs_));
+    if (own == no_index) return vc_with_most_credits(channel, vc_range(0, vcs_));
     return credits_[own] > 0 ? own : no_index;
 }
 
-std::uint32_t CrosspointNetwork::roomiest(ChannelId channel, VcMask open) const {
+std::uint32_t CrosspointNetwork::vc_with_most_credits(ChannelId channel, VcMask open) const {
     std::uint32_t best = no_index, most = 0;
     for (; open != 0; open &= open - 1) {
         const std::uint32_t window =
@@ -161,18 +163,18 @@ void CrosspointNetwork::send(std::uint32_t sink, const Copy& copy) {
     const std::uint32_t window = fabric_.channel(channel).is_exit() ? no_index : window_for(copy, channel);
     std::uint64_t& taken_until = sinks_[sink].taken_until;
     const std::uint64_t gone = now_ + take_time(taken_until, flits, period_[channel.value]);
-    if (sinks_[sink].waiting > 0) look_when_free(sink);
+    if (sinks_[sink].waiting > 0) wake_sink_when_free(sink);
     flit_hops_ += flits;
-    if (waits_in_line()) begin_to_leave(copy.packet, sink);
+    if (has_input_queues()) begin_to_leave(copy.packet, sink);
     const Stored before = stored_[copy.packet];
     if (before.vertex == no_index) {
-        give_back(before, flits, gone);
-        return go(copy.packet, packets_[copy.packet].order.to, {}, channel, window, gone);
+        return_credits(before, flits, gone);
+        return transmit(copy.packet, packets_[copy.packet].order.to, {}, channel, window, gone);
     }
     const std::uint32_t twin = make_packet(packets_[copy.packet].order, {});
     const TreeBranch& branch = trees_.vertices()[before.vertex].branches[copy.branch];
     leave(copy.packet, gone);
-    go(twin, branch.member, {branch.next, branch.back}, channel, window, gone);
+    transmit(twin, branch.member, {branch.next, branch.back}, channel, window, gone);
 }
 
 /// One of the copies of a packet.
@@ -180,25 +182,25 @@ void CrosspointNetwork::leave(std::uint32_t packet, std::uint64_t gone) {
     Stored& stored = stored_[packet];
     stored.gone = std::max(stored.gone, gone);
     if (--stored.copies > 0) return;
-    give_back(stored, packets_[packet].order.flits, stored.gone);
+    return_credits(stored, packets_[packet].order.flits, stored.gone);
     end_packet(packet);
 }
 
 /// The buffer of a packet that has left.
-void CrosspointNetwork::give_back(const Stored& stored, std::uint32_t flits, std::uint64_t gone) {
+void CrosspointNetwork::return_credits(const Stored& stored, std::uint32_t flits, std::uint64_t gone) {
     flits_stored_ -= flits;
     if (stored.window != no_index)
-        return put(gone + delay_[channel_of_[stored.window].value], Happening::credit, stored.window);
-    put(std::max(gone, now_ + 1), Happening::left, stored.vertex, stored.combiner);
+        return put(gone + delay_[channel_of_[stored.window].value], EventKind::credit, stored.window);
+    put(std::max(gone, now_ + 1), EventKind::left, stored.vertex, stored.combiner);
 }
 
 /// Over a channel, to a vertex of its tree, or to a node.
-void CrosspointNetwork::go(std::uint32_t packet, Node to, TreePlace place, ChannelId id, std::uint32_t window,
-                           std::uint64_t gone) {
+void CrosspointNetwork::transmit(std::uint32_t packet, Node to, TreePlace place, ChannelId id,
+                                 std::uint32_t window, std::uint64_t gone) {
     const Channel& channel = fabric_.channel(id);
     carried_[id.value] += packets_[packet].order.flits;
     const std::uint64_t there = now_ + delay_[id.value], all_there = gone + delay_[id.value];
-    if (channel.is_exit()) return put(all_there, Happening::receive, packet, to.value);
+    if (channel.is_exit()) return put(all_there, EventKind::receive, packet, to.value);
     --credits_[window];
     const bool has_own = window >= fabric_.channel_count() * vcs_;
     stored_[packet] = {.source = channel.input,
@@ -207,7 +209,7 @@ void CrosspointNetwork::go(std::uint32_t packet, Node to, TreePlace place, Chann
                        .vertex = place.vertex,
                        .branch = place.branch,
                        .tail = all_there + inside_};
-    put(there + inside_, Happening::enter, packet);
+    put(there + inside_, EventKind::enter, packet);
 }
 
 }  // namespace topoloom

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Nodes that multicast or reduce in switches, along a tree.
+// Groups of nodes whose multicasts and reductions switches perform along a tree.
 #pragma once
 
 #include <array>
@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "topoloom/network/kinds.hpp"
-#include "topoloom/network/switching.hpp"
+#include "topoloom/network/switch_options.hpp"
 #include "topoloom/schedule/orders/spanning_trees.hpp"
 
 namespace topoloom {
 
-/// What switches do with the packets of a group. A barrier is an all-reduce of packets without values.
+/// Collective operation of a group. A barrier is an all-reduce without data.
 enum class SwitchCollective { multicast, reduce, allreduce };
 inline constexpr std::array<Kind, 3> switch_collectives{{
     {"multicast", "switches copy what a member sends to all others"},
@@ -20,14 +20,14 @@ inline constexpr std::array<Kind, 3> switch_collectives{{
     {"allreduce", "switches combine what all members send, and copy the result to all"},
 }};
 
-/// A tree serves its members whoever of them sends.
+/// A tree serves all its members as senders.
 struct SwitchGroup {
     SwitchCollective collective = SwitchCollective::multicast;
     SpanningTree tree;          // of a reduction, its root receives
     std::vector<Node> members;  // the root is one of them
 };
 
-/// How switches combine. A unit takes whole packets, one after the other.
+/// Options of combining units. A unit processes whole packets, one after the other.
 struct CombineOptions {
     static constexpr std::uint32_t longest = 1U << 20;  // period
 

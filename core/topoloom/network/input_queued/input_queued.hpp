@@ -9,7 +9,7 @@
 #include "topoloom/network/fabric.hpp"
 #include "topoloom/network/packet_network.hpp"
 #include "topoloom/network/routes/paths.hpp"
-#include "topoloom/network/switching.hpp"
+#include "topoloom/network/switch_options.hpp"
 #include "topoloom/network/workload.hpp"
 
 namespace topoloom {
@@ -23,7 +23,7 @@ namespace topoloom {
 ///
 /// `seed` draws the ways of packets whose routes are split. What happens does not depend on the number of threads (0: one per
 /// core), each of which simulates a part of the routers. Refers to the fabric, the paths and the workload. Throws Error for
-/// options that require_switches() refuses, and fewer virtual channels than classes of paths.
+/// options that require_switch_options() rejects, and fewer virtual channels than classes of paths.
 /// Without times all channels take `options.channel` cycles, and a flit per cycle.
 [[nodiscard]] std::unique_ptr<PacketNetwork> make_input_queued_network(
     const Fabric& fabric, const Paths& paths, Workload& workload, const SwitchOptions& options,

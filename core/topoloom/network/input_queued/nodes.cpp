@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What nodes send and receive, and what is known of that.
+// Injection and reception at nodes, and their statistics.
 #include <algorithm>
 #include <utility>
 
 #include "topoloom/base/error.hpp"
-#include "topoloom/network/input_queued/simulation.hpp"
+#include "topoloom/network/input_queued/input_queued_network.hpp"
 
 namespace topoloom {
 
@@ -12,7 +12,7 @@ void InputQueuedNetwork::serve_nodes(Worker& worker) {
     std::uint8_t* const credits = returning_.at(worker.now);
     for (const std::uint32_t line : worker.entry_lines) take_credit(line, credits[line]);
     Flit* const arrived = moving_.at(worker.now);
-    std::uint8_t* const coming = coming_.at(worker.now) + fabric_.router_count();
+    std::uint8_t* const coming = arrivals_.at(worker.now) + fabric_.router_count();
     for (const std::uint32_t line : worker.exit_lines)
         if (std::exchange(coming[line - fabric_.input_count()], 0) != 0)
             receive(worker, std::exchange(arrived[line], Flit{}));
@@ -27,13 +27,13 @@ bool InputQueuedNetwork::begin_packet(Worker& worker, Node node) {
     Sender& sender = senders_[node.value];
     // The path says which channel the packet enters by, hence it is drawn before there is room.
     if (sender.packet == no_index) {
-        const Order order = workload_.take(node, worker.now);
+        const PacketRequest order = workload_.take(node, worker.now);
         sender.next = workload_.next(node);
         if (order.flits == 0) return false;
         sender.packet =
             packets_.make(worker.number, order,
                           sender.path.find(paths_, node, order.to, sender.ways, worker.path, queued_));
-        if (paths_.steps() != nullptr) packets_[sender.packet].way = Packets::Way::open;
+        if (paths_.steps() != nullptr) packets_[sender.packet].way = PacketPool::Way::open;
         const Hop& entry = packets_.hop(sender.packet);
         sender.arrival_line = arrival_line_[entry.channel.value];
         sender.credit_line = credit_line_[entry.channel.value];
@@ -59,12 +59,12 @@ void InputQueuedNetwork::send(Worker& worker, Node node) {
     ++sender.flits;
     const bool is_head = sender.left == packets_[sender.packet].order.flits;
     const bool is_tail = --sender.left == 0;
-    begin_way(sender.arrival_line, worker.now);
+    occupy_channel(sender.arrival_line, worker.now);
     moving_.put(sender.arrival_line, worker.now + delay_[sender.arrival_line],
                 Flit(sender.packet, sender.vc, is_head, is_tail));
-    announce(sender.entry_router, worker.now + delay_[sender.arrival_line]);
+    mark_arrival(sender.entry_router, worker.now + delay_[sender.arrival_line]);
     if (!is_tail) return;
-    workload_.left(node, packets_[sender.packet].order, way_free(sender.arrival_line, worker.now));
+    workload_.left(node, packets_[sender.packet].order, channel_free_at(sender.arrival_line, worker.now));
     sender.next = workload_.next(node);
     sender.packet = no_index;
 }
@@ -74,11 +74,11 @@ void InputQueuedNetwork::receive(Worker& worker, Flit flit) {
     ++received.flits;
     ++worker.taken;
     if (!flit.is_tail()) return;
-    const Order& order = packets_[flit.packet()].order;
+    const PacketRequest& order = packets_[flit.packet()].order;
     const std::uint64_t latency = worker.now - order.made;
     ++received.packets;
     received.latency += latency;
-    ++received.by_latency[std::min<std::size_t>(latency, Received::most_cycles - 1)];
+    ++received.by_latency[std::min<std::size_t>(latency, Received::max_cycles - 1)];
     workload_.receive(order.to, order, worker.now);
     senders_[order.to.value].next = workload_.next(order.to);
     set_due(order.to);
@@ -98,13 +98,13 @@ std::vector<std::uint64_t> InputQueuedNetwork::lags() const {
 
 Received InputQueuedNetwork::take_received() {
     Received sum;
-    sum.by_latency.assign(Received::most_cycles, 0);
+    sum.by_latency.assign(Received::max_cycles, 0);
     for (Worker& worker : workers_) {
         Received& part = worker.received;
         sum.packets += std::exchange(part.packets, 0);
         sum.flits += std::exchange(part.flits, 0);
         sum.latency += std::exchange(part.latency, 0);
-        for (std::size_t i = 0; i < Received::most_cycles; ++i)
+        for (std::size_t i = 0; i < Received::max_cycles; ++i)
             sum.by_latency[i] += std::exchange(part.by_latency[i], 0);
     }
     for (Sender& sender : senders_) sum.sent.push_back(std::exchange(sender.flits, 0));

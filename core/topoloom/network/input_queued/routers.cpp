@@ -8,13 +8,13 @@
 
 #include "topoloom/base/error.hpp"
 #include "topoloom/base/parallel.hpp"
-#include "topoloom/network/input_queued/simulation.hpp"
+#include "topoloom/network/input_queued/input_queued_network.hpp"
 
 namespace topoloom {
 
 namespace {
 
-/// How often it is looked whether nothing is on its way, so that cycles can be left out; less often where threads are started.
+/// Interval of checks for idle cycles that can be skipped; longer with several threads.
 constexpr std::uint64_t cycles_between_looks = 64;
 constexpr std::uint64_t cycles_between_starts = 4096;
 
@@ -36,9 +36,9 @@ SwitchOptions in_virtual_channels(const Fabric& fabric, const Paths& paths, cons
     if (paths.steps() != nullptr)
         fail("packets that choose their channel at each switch cannot be queued by output before");
     const std::uint64_t outputs = most_outputs(fabric), queues = outputs * options.vcs;
-    if (queues > most_vcs)
+    if (queues > max_vcs)
         fail("queues for each of ", outputs, " outputs, ", options.vcs, " each, are ", queues,
-             "; an input has at most ", most_vcs, outputs <= most_vcs ? ": choose fewer" : "");
+             "; an input has at most ", max_vcs, outputs <= max_vcs ? ": choose fewer" : "");
     paths.require_classes(options.vcs);
     SwitchOptions all = options;
     all.vcs = static_cast<std::uint32_t>(queues);
@@ -55,7 +55,7 @@ InputQueuedNetwork::InputQueuedNetwork(const Fabric& fabric, const Paths& paths,
       workload_(workload),
       options_(options),
       vcs_(options.vcs),
-      classed_{paths.escape_classes() > 0 ? paths.escape_classes() : options.vcs, !options.allow_circles},
+      classed_{paths.escape_classes() > 0 ? paths.escape_classes() : options.vcs, !options.allow_deadlock},
       chosen_(paths.steps() != nullptr ? vc_range(std::min(paths.escape_classes(), vcs_), vcs_) : 0),
       matches_(options.allocator != Allocator::islip || options.iterations > 1),
       longest_delay_(times.empty() ? options.channel
@@ -66,7 +66,7 @@ InputQueuedNetwork::InputQueuedNetwork(const Fabric& fabric, const Paths& paths,
                                  [](const ChannelTimes& one) { return one.period > ChannelTimes::cycle; })),
       room_(options.switching == Switching::cut_through ? workload.longest_packet() : 1),
       shards_(make_shards(fabric, static_cast<std::size_t>(thread_count(threads)))),
-      ahead_(shortest_delay_ + (shards_.are_entered_from_others ? 0 : options.crossing)),
+      ahead_(shortest_delay_ + (shards_.has_foreign_entries ? 0 : options.crossing)),
       // Each holds a flit of a buffer or of a node, or is to be taken back.
       packets_(paths.longest(),
                fabric.channel_count() *
@@ -75,10 +75,10 @@ InputQueuedNetwork::InputQueuedNetwork(const Fabric& fabric, const Paths& paths,
                shards_.parts.size()),
       moving_(fabric.channel_count(), options.crossing + longest_delay_, ahead_),
       returning_(fabric.channel_count(), options.crossing + longest_delay_, ahead_),
-      coming_(receiver_count(fabric), options.crossing + longest_delay_, ahead_) {
-    require_switches(options, workload.longest_packet());
+      arrivals_(receiver_count(fabric), options.crossing + longest_delay_, ahead_) {
+    require_switch_options(options, workload.longest_packet());
     require_channel_times(times, fabric.channel_count());
-    if (!options.allow_circles) paths.require_classes(vcs_);
+    if (!options.allow_deadlock) paths.require_classes(vcs_);
     for (const Node node : ids<Node>(fabric.node_count()))
         senders_.push_back({Rng(seed, fabric.node_count() + node.value), workload.next(node)});
     for (const Node node : ids<Node>(fabric.node_count())) due_.push_back(senders_[node.value].next);
@@ -138,7 +138,8 @@ void InputQueuedNetwork::number_lines() {
             credited_router_[channel.input] = channel.is_entry() ? nobody : channel.from;
         }
         // Nodes take all that comes.
-        if (channel.is_exit()) std::fill_n(credits_.begin() + std::ptrdiff_t{credits} * vcs_, vcs_, endless);
+        if (channel.is_exit())
+            std::fill_n(credits_.begin() + std::ptrdiff_t{credits} * vcs_, vcs_, unlimited_credits);
     }
 }
 
@@ -170,10 +171,10 @@ void InputQueuedNetwork::make_worker(Shard shard) {
     }
     worker.grants.resize(most_outputs * vcs_);
     worker.accepted.resize(most_inputs * vcs_);
-    worker.steered.resize(most_outputs);
+    worker.chosen_counts.resize(most_outputs);
     worker.asked.reserve(worker.grants.size());
     worker.granted.reserve(worker.accepted.size());
-    worker.received.by_latency.assign(Received::most_cycles, 0);
+    worker.received.by_latency.assign(Received::max_cycles, 0);
 }
 
 void InputQueuedNetwork::run(std::uint64_t cycles) {
@@ -212,14 +213,14 @@ std::uint64_t InputQueuedNetwork::next_event() const {
 
 void InputQueuedNetwork::step(Worker& worker) {
     serve_nodes(worker);
-    std::uint8_t* const coming = coming_.at(worker.now);
+    std::uint8_t* const coming = arrivals_.at(worker.now);
     for (std::uint32_t router = worker.shard.first_router; router < worker.shard.end_router; ++router) {
         if (std::exchange(coming[router], 0) != 0) {
             take_arrivals(router, worker.now);
             take_credits(router, worker.now);
         }
         if (stored_[router] == 0) continue;
-        if (chosen_ != 0) steer(worker, router);
+        if (chosen_ != 0) choose_outputs(worker, router);
         if (options_.arbiter != Arbiter::round_robin) {
             allocate<false>(worker, router);
         } else {
@@ -246,8 +247,8 @@ void InputQueuedNetwork::show_head(std::uint32_t input, std::uint32_t vc, std::u
     const std::uint32_t packet = stored(input, vc, queue.begin).packet();
     queue.ready = since + options_.routing;
     inputs_[input].waiting |= VcMask{1} << vc;
-    if (chosen_ != 0 && packets_[packet].way != Packets::Way::planned) {
-        packets_[packet].way = Packets::Way::open;
+    if (chosen_ != 0 && packets_[packet].way != PacketPool::Way::planned) {
+        packets_[packet].way = PacketPool::Way::open;
         queue.open = 0;
         return;
     }
@@ -371,7 +372,7 @@ void InputQueuedNetwork::allocate_switch(Worker& worker, std::uint32_t router) {
     for (const std::uint32_t output : worker.asked) worker.grants[output] = {};
 }
 
-/// Of each input's queues for an output, the one whose turn it is asks.
+/// Each input requests an output for the queue selected by its round-robin pointer.
 void InputQueuedNetwork::match_switch(Worker& worker, std::uint32_t router) {
     const std::uint32_t first = fabric_.first_input(router), first_output = fabric_.first_output(router);
     const std::uint32_t count = fabric_.first_input(router + 1) - first;
@@ -422,13 +423,13 @@ void InputQueuedNetwork::cross(Worker& worker, std::uint32_t router, std::uint32
     const std::uint64_t arrival = worker.now + options_.crossing + delay_[line];
     const std::uint64_t return_time = worker.now + credit_delay_[input];
     worker.quiet_from = std::max(worker.quiet_from, return_time + 1);
-    begin_way(line, worker.now);
+    occupy_channel(line, worker.now);
     returning_.put(input_credits_[input], return_time, static_cast<std::uint8_t>(vc + 1));
     moving_.put(line, arrival, flit.on(queue.vc));
-    announce(credited_router_[input], return_time);
-    announce(next_router_[output], arrival);
+    mark_arrival(credited_router_[input], return_time);
+    mark_arrival(next_router_[output], arrival);
     std::uint32_t& credits = credits_[std::size_t{output} * vcs_ + queue.vc];
-    if (credits != endless) --credits;
+    if (credits != unlimited_credits) --credits;
     const VcMask bit = VcMask{1} << vc;
     if (--queue.count == 0) inputs_[input].filled &= ~bit;
     if (!flit.is_tail()) return;

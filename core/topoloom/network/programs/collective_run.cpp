@@ -10,7 +10,7 @@ namespace topoloom {
 CollectiveRun::CollectiveRun(std::span<const SwitchGroup> groups, std::size_t nodes, Bytes bytes,
                              const PacketFormat& format, const MessageCycles& costs)
     : node_count_(nodes), format_(format), costs_(costs), nodes_(nodes) {
-    require_packets(format);
+    require_packet_format(format);
     if (bytes.value < 0) fail("a message has 0 bytes or more, not ", bytes.value);
     bytes_ = static_cast<std::uint64_t>(bytes.value);
     packets_ = format.packets(bytes);
@@ -34,24 +34,24 @@ void CollectiveRun::add_member(const SwitchGroup& group, std::uint32_t number, N
     }
 }
 
-Order CollectiveRun::take(Node from, std::uint64_t /*cycle*/) {
+PacketRequest CollectiveRun::take(Node from, std::uint64_t /*cycle*/) {
     NodeState& node = nodes_[from.value];
     const std::uint64_t groups = node.sends.size();
     const std::uint64_t packet = node.sent / groups;
     const std::uint32_t group = node.sends[node.sent % groups];
     const std::uint64_t before = packet * format_.payload;
-    const Order order{Node{node_count_ + group}, format_.flits(bytes_ - std::min(bytes_, before)), packet,
-                      costs_.send};
+    const PacketRequest order{Node{node_count_ + group}, format_.flits(bytes_ - std::min(bytes_, before)),
+                              packet, costs_.send};
     if (++node.sent == groups * packets_) node.next = never;
     return order;
 }
 
-void CollectiveRun::left(Node from, const Order& /*order*/, std::uint64_t cycle) {
+void CollectiveRun::left(Node from, const PacketRequest& /*order*/, std::uint64_t cycle) {
     NodeState& node = nodes_[from.value];
     node.finish = std::max(node.finish, cycle);
 }
 
-void CollectiveRun::receive(Node at, const Order& /*order*/, std::uint64_t cycle) {
+void CollectiveRun::receive(Node at, const PacketRequest& /*order*/, std::uint64_t cycle) {
     NodeState& node = nodes_[at.value];
     if (++node.received < node.expected) return;
     node.finish = std::max(node.finish, cycle + costs_.receive + costs_.latency);
@@ -65,7 +65,7 @@ std::uint64_t CollectiveRun::steps_done() const {
 
 std::uint64_t CollectiveRun::end() const { return std::ranges::max(nodes_, {}, &NodeState::finish).finish; }
 
-std::string CollectiveRun::first_waiting() const {
+std::string CollectiveRun::describe_first_waiting() const {
     for (std::uint32_t node = 0; node < nodes_.size(); ++node) {
         const NodeState& state = nodes_[node];
         if (state.next != never) return "node " + std::to_string(node) + " waits to send";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Collectives that switches do, as a workload.
+// In-network collectives as a workload.
 #pragma once
 
 #include <cstddef>
@@ -22,22 +22,22 @@ namespace topoloom {
 class CollectiveRun final : public FiniteWorkload {
    public:
     /// Groups as the network has them. What a message costs counts once for each member: before its first packet, and after
-    /// the last that it receives. Throws Error for formats that require_packets() refuses and messages of less than no bytes.
+    /// the last that it receives. Throws Error for formats that require_packet_format() rejects and negative sizes.
     CollectiveRun(std::span<const SwitchGroup> groups, std::size_t nodes, Bytes bytes,
                   const PacketFormat& format, const MessageCycles& costs);
 
     [[nodiscard]] std::uint32_t longest_packet() const override { return format_.flits(format_.payload); }
     [[nodiscard]] std::uint64_t next(Node node) const override { return nodes_[node.value].next; }
-    [[nodiscard]] Order take(Node node, std::uint64_t cycle) override;
-    void left(Node node, const Order& order, std::uint64_t cycle) override;
-    void receive(Node node, const Order& order, std::uint64_t cycle) override;
+    [[nodiscard]] PacketRequest take(Node node, std::uint64_t cycle) override;
+    void left(Node node, const PacketRequest& order, std::uint64_t cycle) override;
+    void receive(Node node, const PacketRequest& order, std::uint64_t cycle) override;
 
     [[nodiscard]] bool is_done() const override { return steps_done() == steps_; }
     [[nodiscard]] std::uint64_t steps_done() const override;
     [[nodiscard]] std::uint64_t steps() const override { return steps_; }
     [[nodiscard]] std::uint64_t end() const override;
-    [[nodiscard]] std::string first_waiting() const override;
-    /// The cycle in which a node had sent and received all; 0: it is in no group.
+    [[nodiscard]] std::string describe_first_waiting() const override;
+    /// The cycle in which a node finished; 0: it is in no group.
     [[nodiscard]] std::uint64_t finish(Node node) const { return nodes_[node.value].finish; }
 
    private:

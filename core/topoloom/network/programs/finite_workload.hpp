@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What nodes send until they are done.
+// Workloads that end.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ class FiniteWorkload : public Workload {
     [[nodiscard]] virtual std::uint64_t steps() const = 0;
     /// The cycle in which the last step was done, once all are.
     [[nodiscard]] virtual std::uint64_t end() const = 0;
-    /// For a person: who is not done, and waits for what.
-    [[nodiscard]] virtual std::string first_waiting() const = 0;
+    /// Describes the first unfinished rank or operation and what it waits for.
+    [[nodiscard]] virtual std::string describe_first_waiting() const = 0;
 };
 
 }  // namespace topoloom

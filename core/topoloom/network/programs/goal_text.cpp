@@ -56,7 +56,7 @@ class Reader {
         std::uint32_t line;
     };
 
-    /// Goes to what says something, on this line or a later one; false: there is nothing.
+    /// Moves to the next token, on this line or a later one; returns false at the end.
     bool next_line() {
         while (!scanner_.at_end()) {
             if (!rest_.empty()) return true;
@@ -126,7 +126,7 @@ class Reader {
         if (*value > most) scanner_.refuse(what, " is ", *value, ", but at most ", most);
         return *value;
     }
-    /// Of a message, where some programs have -1 for any.
+    /// The tag of a message; some programs write -1 for any.
     std::int64_t count_of_message(std::string_view what, std::string_view any, std::int64_t most) {
         if (scanner_.at_line_end() || !scanner_.at('-')) return count(what, most);
         scanner_.refuse("expected ", what, ", found ", quote(read_word(what)), ": messages from ", any,
@@ -240,7 +240,7 @@ class Reader {
 
 }  // namespace
 
-CommGraph messages_of(const OperationGraph& graph) {
+CommGraph communication_graph(const OperationGraph& graph) {
     std::vector<Rank> from, to;
     std::vector<Bytes> bytes;
     for (const RankOperation& one : graph.operations()) {

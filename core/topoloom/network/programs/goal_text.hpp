@@ -18,7 +18,7 @@ namespace topoloom {
 /// Assembly Language, ICPP 2009; the text that LogGOPSim reads.
 [[nodiscard]] OperationGraph read_goal_text(std::string_view text);
 
-/// All that is sent, whenever that is.
-[[nodiscard]] CommGraph messages_of(const OperationGraph& graph);
+/// The communication graph of all sends.
+[[nodiscard]] CommGraph communication_graph(const OperationGraph& graph);
 
 }  // namespace topoloom

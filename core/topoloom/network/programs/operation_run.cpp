@@ -11,9 +11,9 @@ namespace topoloom {
 
 namespace {
 
-constexpr double most_cycles = 1e17;
+constexpr double max_cycles = 1e17;
 
-OperationId receive_of(const Order& order) {
+OperationId receive_of(const PacketRequest& order) {
     return OperationId{static_cast<std::uint32_t>(order.message >> 1)};
 }
 
@@ -32,8 +32,8 @@ OperationRun::OperationRun(const OperationGraph& graph, std::span<const Node> no
       states_(graph.operations().size()),
       ranks_(graph.rank_count()),
       nodes_(nodes),
-      cards_(ranks_.size(), node_of_rank, nodes) {
-    require_packets(format);
+      nics_(ranks_.size(), node_of_rank, nodes) {
+    require_packet_format(format);
     double work = 0;
     for (const OperationId id : ids<OperationId>(states_.size())) {
         const RankOperation& one = graph_[id];
@@ -41,39 +41,39 @@ OperationRun::OperationRun(const OperationGraph& graph, std::span<const Node> no
         std::vector<Processor>& processors = ranks_[one.rank.value].processors;
         if (one.processor >= processors.size()) processors.resize(one.processor + 1U);
         if (one.kind == RankOperation::Kind::work) work += static_cast<double>(one.size) * nanosecond;
-        if (work > most_cycles) fail(graph_.name(id), ": the work up to there is more than can be counted");
+        if (work > max_cycles) fail(graph_.name(id), ": the work up to there is more than can be counted");
         if (one.kind == RankOperation::Kind::receive)
-            state.packets = cards_.is_inside(one.rank.value, one.peer.value)
+            state.packets = nics_.is_inside(one.rank.value, one.peer.value)
                                 ? 1
                                 : format_.packets(Bytes{static_cast<std::int64_t>(one.size)});
         state.waits = graph_.waits(id);
-        if (state.waits == 0) schedule(id, Happening::can_begin, 0);
+        if (state.waits == 0) schedule(id, EventKind::can_begin, 0);
     }
 }
 
 std::uint64_t OperationRun::next(Node node) const {
     const auto& events = nodes_[node.value].events;
-    return std::min(cards_.next(node), events.empty() ? never : events.top().cycle);
+    return std::min(nics_.next(node), events.empty() ? never : events.top().cycle);
 }
 
-Order OperationRun::take(Node from, std::uint64_t cycle) {
-    play(nodes_[from.value], cycle);
-    if (cards_.next(from) > cycle) return {};
-    const Cards::Packet packet = cards_.take(from, cycle, format_.payload);
+PacketRequest OperationRun::take(Node from, std::uint64_t cycle) {
+    process_until(nodes_[from.value], cycle);
+    if (nics_.next(from) > cycle) return {};
+    const NicQueues::Packet packet = nics_.take(from, cycle, format_.payload);
     const OperationId send{packet.message};
     const RankOperation& operation = graph_[send];
     if (packet.is_last) open_messages(packet.rank, cycle);
-    return {cards_.node_of(operation.peer.value), format_.flits(packet.left),
+    return {nics_.node_of(operation.peer.value), format_.flits(packet.left),
             std::uint64_t{operation.match.value} << 1 | (packet.is_last ? 1 : 0), cycle};
 }
 
-void OperationRun::left(Node /*from*/, const Order& order, std::uint64_t cycle) {
+void OperationRun::left(Node /*from*/, const PacketRequest& order, std::uint64_t cycle) {
     const bool is_last = (order.message & 1) != 0;
-    if (is_last) schedule(graph_[receive_of(order)].match, Happening::ends, cycle);
+    if (is_last) schedule(graph_[receive_of(order)].match, EventKind::ends, cycle);
 }
 
-void OperationRun::receive(Node at, const Order& order, std::uint64_t cycle) {
-    if (cycle > 0) play(nodes_[at.value], cycle - 1);
+void OperationRun::receive(Node at, const PacketRequest& order, std::uint64_t cycle) {
+    if (cycle > 0) process_until(nodes_[at.value], cycle - 1);
     arrive(receive_of(order), cycle);
 }
 
@@ -81,48 +81,48 @@ OperationRun::Processor& OperationRun::processor_of(const RankOperation& operati
     return ranks_[operation.rank.value].processors[operation.processor];
 }
 
-void OperationRun::schedule(OperationId id, Happening what, std::uint64_t cycle) {
-    node_of(graph_[id]).events.push({cycle, what, id});
+void OperationRun::schedule(OperationId id, EventKind kind, std::uint64_t cycle) {
+    node_of(graph_[id]).events.push({cycle, kind, id});
 }
 
-void OperationRun::play(NodeState& node, std::uint64_t until) {
+void OperationRun::process_until(NodeState& node, std::uint64_t until) {
     while (!node.events.empty() && node.events.top().cycle <= until) {
         const Event event = node.events.top();
         node.events.pop();
-        happen(event);
+        process(event);
     }
 }
 
-void OperationRun::happen(const Event& event) {
+void OperationRun::process(const Event& event) {
     const RankOperation& operation = graph_[event.operation];
-    switch (event.what) {
-        case Happening::starts:
-            return go_on(event.operation, true, event.cycle);
-        case Happening::ends: {
+    switch (event.kind) {
+        case EventKind::starts:
+            return release_dependents(event.operation, true, event.cycle);
+        case EventKind::ends: {
             RankState& rank = ranks_[operation.rank.value];
             rank.since = std::max(rank.since, event.cycle);
             ++node_of(operation).done;
-            return go_on(event.operation, false, event.cycle);
+            return release_dependents(event.operation, false, event.cycle);
         }
-        case Happening::can_begin:
+        case EventKind::can_begin:
             return begin(event.operation, event.cycle);
-        case Happening::can_go:
+        case EventKind::can_go:
             return open(event.operation, event.cycle);
-        case Happening::arrives:
+        case EventKind::arrives:
             return arrive(event.operation, event.cycle);
     }
 }
 
-/// Those that waited for its start, or its end.
-void OperationRun::go_on(OperationId id, bool on_start, std::uint64_t cycle) {
+/// Releases operations that waited for its start or end.
+void OperationRun::release_dependents(OperationId id, bool on_start, std::uint64_t cycle) {
     for (const OperationGraph::Dependent& dependent : graph_.dependents(id))
         if (dependent.on_start == on_start && --states_[dependent.operation.value].waits == 0)
-            schedule(dependent.operation, Happening::can_begin, cycle);
+            schedule(dependent.operation, EventKind::can_begin, cycle);
 }
 
 void OperationRun::start(OperationId id, std::uint64_t cycle) {
     if (std::ranges::any_of(graph_.dependents(id), &OperationGraph::Dependent::on_start))
-        schedule(id, Happening::starts, cycle);
+        schedule(id, EventKind::starts, cycle);
 }
 
 void OperationRun::begin(OperationId id, std::uint64_t cycle) {
@@ -131,7 +131,7 @@ void OperationRun::begin(OperationId id, std::uint64_t cycle) {
     if (operation.kind == RankOperation::Kind::receive) {
         state.has_begun = true;
         start(id, cycle);
-        if (state.handled != never) schedule(id, Happening::ends, std::max(cycle, state.handled));
+        if (state.handled != never) schedule(id, EventKind::ends, std::max(cycle, state.handled));
         return;
     }
     Processor& processor = processor_of(operation);
@@ -142,24 +142,24 @@ void OperationRun::begin(OperationId id, std::uint64_t cycle) {
         const double exact = static_cast<double>(operation.size) * nanosecond_ + processor.rest;
         processor.rest = exact - std::floor(exact);
         until += static_cast<std::uint64_t>(exact);
-        return schedule(id, Happening::ends, until);
+        return schedule(id, EventKind::ends, until);
     }
-    if (cards_.is_inside(operation.rank.value, operation.peer.value)) return send_inside(id, until);
+    if (nics_.is_inside(operation.rank.value, operation.peer.value)) return send_inside(id, until);
     until += costs_.send;
-    schedule(id, Happening::can_go, until);
+    schedule(id, EventKind::can_go, until);
 }
 
 void OperationRun::send_inside(OperationId id, std::uint64_t cycle) {
     const RankOperation& operation = graph_[id];
     NodeState& node = node_of(operation);
     std::uint64_t there = processor_of(operation).busy = cycle + costs_.memory;
-    schedule(id, Happening::ends, there);
+    schedule(id, EventKind::ends, there);
     if (costs_.memory_rate > 0) {
         node.memory_free =
             std::max(node.memory_free, there) + transfer_cycles(operation.size, costs_.memory_rate);
         there = node.memory_free;
     }
-    schedule(operation.match, Happening::arrives, there);
+    schedule(operation.match, EventKind::arrives, there);
 }
 
 void OperationRun::open(OperationId send, std::uint64_t cycle) {
@@ -170,9 +170,9 @@ void OperationRun::open(OperationId send, std::uint64_t cycle) {
 
 void OperationRun::open_messages(std::uint32_t rank, std::uint64_t cycle) {
     RankState& state = ranks_[rank];
-    for (; state.opened < state.sends.size() && cards_.has_room(rank); ++state.opened) {
+    for (; state.opened < state.sends.size() && nics_.has_room(rank); ++state.opened) {
         const OperationId send = state.sends[state.opened];
-        cards_.add(rank, {send.value, cycle, graph_[send].size});
+        nics_.add(rank, {send.value, cycle, graph_[send].size});
     }
     if (state.opened < state.sends.size()) return;
     state.sends.clear();
@@ -184,13 +184,13 @@ void OperationRun::arrive(OperationId receive, std::uint64_t cycle) {
     const RankOperation& operation = graph_[receive];
     OperationState& state = states_[receive.value];
     if (--state.packets > 0) return;
-    const bool is_inside = cards_.is_inside(operation.rank.value, operation.peer.value);
+    const bool is_inside = nics_.is_inside(operation.rank.value, operation.peer.value);
     const std::uint64_t handling = is_inside ? 0 : costs_.receive;
     const std::uint64_t there = cycle + (is_inside ? 0 : costs_.latency) + handling;
     std::uint64_t& until = processor_of(operation).busy;
     until = std::max(until, cycle) + handling;
     state.handled = std::max(until, there);
-    if (state.has_begun) schedule(receive, Happening::ends, state.handled);
+    if (state.has_begun) schedule(receive, EventKind::ends, state.handled);
 }
 
 std::uint64_t OperationRun::steps_done() const {
@@ -202,7 +202,7 @@ std::uint64_t OperationRun::end() const {
     return ranks_.empty() ? 0 : std::ranges::max(ranks_, {}, &RankState::since).since;
 }
 
-std::string OperationRun::first_waiting() const {
+std::string OperationRun::describe_first_waiting() const {
     for (const OperationId id : ids<OperationId>(states_.size())) {
         const OperationState& state = states_[id.value];
         if (graph_[id].kind == RankOperation::Kind::receive && state.has_begun && state.handled == never)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Operations of ranks as a workload: each begins when what it waits for is done.
+// Runs an operation graph as a workload: each operation starts when its dependences are done.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@
 #include <tuple>
 #include <vector>
 
-#include "topoloom/network/programs/cards.hpp"
 #include "topoloom/network/programs/finite_workload.hpp"
+#include "topoloom/network/programs/nic_queues.hpp"
 #include "topoloom/network/programs/operations.hpp"
 #include "topoloom/network/programs/packet_format.hpp"
 #include "topoloom/network/programs/program_run.hpp"
@@ -24,17 +24,17 @@ namespace topoloom {
 /// other nodes by the card, which has the first of a rank that can go. Memory: a few words for each operation.
 class OperationRun final : public FiniteWorkload {
    public:
-    /// Refers to the graph. A nanosecond of work takes `nanosecond` cycles; of a cycle what one operation does not fill counts for
-    /// the next one of its processor. Throws Error for what Cards and require_packets() refuse, and work of more cycles than
+    /// Keeps a reference to the graph. A nanosecond of work takes `nanosecond` cycles; of a cycle what one operation does not fill counts for
+    /// the next one of its processor. Throws Error for what NicQueues and require_packet_format() reject, and work of more cycles than
     /// can be counted.
     OperationRun(const OperationGraph& graph, std::span<const Node> node_of_rank, std::size_t nodes,
                  const PacketFormat& format, const MessageCycles& costs, double nanosecond);
 
     [[nodiscard]] std::uint32_t longest_packet() const override { return format_.flits(format_.payload); }
     [[nodiscard]] std::uint64_t next(Node node) const override;
-    [[nodiscard]] Order take(Node node, std::uint64_t cycle) override;
-    void left(Node node, const Order& order, std::uint64_t cycle) override;
-    void receive(Node node, const Order& order, std::uint64_t cycle) override;
+    [[nodiscard]] PacketRequest take(Node node, std::uint64_t cycle) override;
+    void left(Node node, const PacketRequest& order, std::uint64_t cycle) override;
+    void receive(Node node, const PacketRequest& order, std::uint64_t cycle) override;
 
     [[nodiscard]] std::size_t rank_count() const { return ranks_.size(); }
     /// The cycle in which a rank had done its last operation.
@@ -45,20 +45,20 @@ class OperationRun final : public FiniteWorkload {
     [[nodiscard]] std::uint64_t steps() const override { return graph_.operations().size(); }
     [[nodiscard]] std::uint64_t end() const override;
     /// An operation.
-    [[nodiscard]] std::string first_waiting() const override;
+    [[nodiscard]] std::string describe_first_waiting() const override;
 
    private:
-    /// In this order, where several come in the same cycle.
-    enum class Happening : std::uint8_t { starts, ends, can_begin, can_go, arrives };
+    /// In order of processing within a cycle.
+    enum class EventKind : std::uint8_t { starts, ends, can_begin, can_go, arrives };
 
     struct Event {
         std::uint64_t cycle;
-        Happening what;
+        EventKind kind;
         OperationId operation;
 
         friend bool operator>(const Event& a, const Event& b) {
-            return std::tie(a.cycle, a.what, a.operation.value) >
-                   std::tie(b.cycle, b.what, b.operation.value);
+            return std::tie(a.cycle, a.kind, a.operation.value) >
+                   std::tie(b.cycle, b.kind, b.operation.value);
         }
     };
     struct OperationState {
@@ -84,20 +84,20 @@ class OperationRun final : public FiniteWorkload {
     };
 
     [[nodiscard]] NodeState& node_of(const RankOperation& operation) {
-        return nodes_[cards_.node_of(operation.rank.value).value];
+        return nodes_[nics_.node_of(operation.rank.value).value];
     }
     [[nodiscard]] Processor& processor_of(const RankOperation& operation);
-    void schedule(OperationId id, Happening what, std::uint64_t cycle);
-    /// What happens inside a node up to a cycle.
-    void play(NodeState& node, std::uint64_t until);
-    void happen(const Event& event);
+    void schedule(OperationId id, EventKind kind, std::uint64_t cycle);
+    /// Processes events of a node up to a cycle.
+    void process_until(NodeState& node, std::uint64_t until);
+    void process(const Event& event);
     void begin(OperationId id, std::uint64_t cycle);
     void start(OperationId id, std::uint64_t cycle);
     void send_inside(OperationId id, std::uint64_t cycle);
     void open(OperationId send, std::uint64_t cycle);
     void open_messages(std::uint32_t rank, std::uint64_t cycle);
     void arrive(OperationId receive, std::uint64_t cycle);
-    void go_on(OperationId id, bool on_start, std::uint64_t cycle);
+    void release_dependents(OperationId id, bool on_start, std::uint64_t cycle);
 
     const OperationGraph& graph_;
     PacketFormat format_;
@@ -106,7 +106,7 @@ class OperationRun final : public FiniteWorkload {
     std::vector<OperationState> states_;
     std::vector<RankState> ranks_;
     std::vector<NodeState> nodes_;
-    Cards cards_;  // numbers of messages: their sends
+    NicQueues nics_;  // numbers of messages: their sends
 };
 
 }  // namespace topoloom

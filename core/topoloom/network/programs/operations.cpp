@@ -12,7 +12,7 @@ namespace topoloom {
 
 namespace {
 
-/// Of a circle, for a person.
+/// Describes a dependency cycle for error messages.
 constexpr std::size_t most_named = 8;
 
 /// Sender, receiver and tag of a message.
@@ -91,7 +91,7 @@ void OperationGraph::match_messages() {
     }
 }
 
-/// Takes away what waits for nothing until nothing is left, or a circle.
+/// Removes operations without dependences until none or only cycles remain.
 void OperationGraph::require_order() const {
     const Times times{*this};
     std::vector<std::uint32_t> left(2 * operations_.size(), 0), ready;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What ranks do, operation by operation, and what each operation waits for.
+// Operation graph of ranks: sends, receives and work with dependences.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace topoloom {
 
 using OperationId = Id<struct OperationKind>;
 
-/// A rank has processors that do one thing at a time each.
+/// An operation. Each processor of a rank does one at a time.
 struct RankOperation {
     enum class Kind : std::uint8_t { send, receive, work };
 
@@ -29,7 +29,7 @@ struct RankOperation {
     OperationId match{};     // the other side of a message
 };
 
-/// `before` comes first: its end, or only its start.
+/// `after` waits for the end of `before`, or only for its start.
 struct Dependence {
     OperationId after, before;
     bool on_start = false;
@@ -52,13 +52,13 @@ class OperationGraph {
     [[nodiscard]] std::size_t rank_count() const { return ranks_; }
     [[nodiscard]] std::span<const RankOperation> operations() const { return operations_; }
     [[nodiscard]] const RankOperation& operator[](OperationId id) const { return operations_[id.value]; }
-    /// What waits for it.
+    /// Operations that wait for this one.
     [[nodiscard]] std::span<const Dependent> dependents(OperationId id) const {
         return std::span(dependents_).subspan(first_[id.value], first_[id.value + 1] - first_[id.value]);
     }
-    /// How many operations it waits for, on this rank.
+    /// Number of dependences on this rank.
     [[nodiscard]] std::uint32_t waits(OperationId id) const { return waits_[id.value]; }
-    /// For a person.
+    /// A description for error messages.
     [[nodiscard]] std::string name(OperationId id) const;
 
    private:

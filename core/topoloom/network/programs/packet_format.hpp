@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How messages are cut into packets, and packets into flits.
+// Division of messages into packets, and of packets into flits.
 #pragma once
 
 #include <algorithm>
@@ -20,14 +20,14 @@ struct PacketFormat {
         return std::max<std::uint64_t>(1,
                                        (static_cast<std::uint64_t>(message.value) + payload - 1) / payload);
     }
-    /// Of a packet that carries the first of the bytes that are left.
+    /// Flits of a packet that carries the first of the remaining bytes.
     [[nodiscard]] std::uint32_t flits(std::uint64_t left) const {
         const auto bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(left, payload)) + header;
         return std::max((bytes + flit - 1) / flit, 1U);
     }
 };
 
-/// Throws Error for packets without flits, or larger than can be counted.
-void require_packets(const PacketFormat& format);
+/// Throws Error for packets that are empty or too large.
+void require_packet_format(const PacketFormat& format);
 
 }  // namespace topoloom

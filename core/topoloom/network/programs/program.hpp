@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What ranks send and wait for, step by step.
+// Interface of programs: the messages of each rank, step by step.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace topoloom {
 
-/// To or from another rank, or the rank itself.
+/// A message to or from a peer, possibly the rank itself.
 struct ProgramMessage {
     Rank peer;
     Bytes bytes;

@@ -12,7 +12,7 @@ namespace topoloom {
 
 namespace {
 
-/// What a packet says of its message: the receiver's place on its node, the step, and whether it is the last packet.
+/// Label of a packet: the receiver's index on its node, the step, and whether it is the last of its message.
 struct Label {
     static constexpr unsigned place_bits = 20;
     static constexpr std::uint64_t most_places = std::uint64_t{1} << place_bits;
@@ -32,7 +32,7 @@ struct Label {
 
 }  // namespace
 
-void require_packets(const PacketFormat& format) {
+void require_packet_format(const PacketFormat& format) {
     if (format.flit == 0) fail("a flit must have a byte or more");
     if (format.payload == 0) fail("a packet must carry a byte or more of a message");
     const std::uint64_t bytes = std::uint64_t{format.payload} + format.header;
@@ -46,11 +46,11 @@ ProgramRun::ProgramRun(const Program& program, std::span<const Node> node_of_ran
       costs_(costs),
       ranks_(program.rank_count()),
       nodes_(nodes),
-      cards_(ranks_.size(), node_of_rank, nodes) {
-    require_packets(format);
+      nics_(ranks_.size(), node_of_rank, nodes) {
+    require_packet_format(format);
     for (const Node at : ids<Node>(nodes)) {
         NodeState& node = nodes_[at.value];
-        const std::span<const std::uint32_t> ranks = cards_.ranks_of(at);
+        const std::span<const std::uint32_t> ranks = nics_.ranks_of(at);
         if (ranks.size() > Label::most_places) fail("more than ", Label::most_places, " ranks are on a node");
         for (const std::uint32_t rank : ranks) {
             if (program.step_count() == 0) continue;
@@ -58,17 +58,17 @@ ProgramRun::ProgramRun(const Program& program, std::span<const Node> node_of_ran
             if (begin_step(node, rank)) node.advancing.push_back(rank);
         }
         begin_steps(node);
-        node.next = cards_.next(at);
+        node.next = nics_.next(at);
     }
 }
 
-/// Goes on with all ranks of a node that have done their steps. What one does may end the step of another.
+/// Advances all ranks of a node that finished their steps. One may complete the step of another.
 void ProgramRun::begin_steps(NodeState& node) {
     while (!node.advancing.empty()) {
         const std::uint32_t rank = node.advancing.back();
         node.advancing.pop_back();
         RankState& state = ranks_[rank];
-        while (state.step < program_.step_count() && is_over(rank)) {
+        while (state.step < program_.step_count() && is_step_complete(rank)) {
             ++node.steps_done;
             if (++state.step == program_.step_count()) break;
             if (!begin_step(node, rank)) break;
@@ -82,7 +82,7 @@ bool ProgramRun::begin_step(NodeState& node, std::uint32_t rank) {
     node.receives.clear();
     program_.list_receives(Rank{rank}, state.step, node.receives);
     for (const ProgramMessage& message : node.receives)
-        state.expected += cards_.is_inside(rank, message.peer.value) ? 1 : format_.packets(message.bytes);
+        state.expected += nics_.is_inside(rank, message.peer.value) ? 1 : format_.packets(message.bytes);
     state.busy = std::max(state.busy, state.since);
     const auto early = std::ranges::find(state.early, state.step, &Early::step);
     if (early != state.early.end()) {
@@ -95,20 +95,20 @@ bool ProgramRun::begin_step(NodeState& node, std::uint32_t rank) {
     state.opened = 0;
     program_.list_sends(Rank{rank}, state.step, state.sends);
     open_messages(node, rank);
-    return is_over(rank);
+    return is_step_complete(rank);
 }
 
-/// Goes on with the messages of a rank that have to go over the network.
+/// Opens further inter-node messages of a rank.
 void ProgramRun::open_messages(NodeState& node, std::uint32_t rank) {
     RankState& state = ranks_[rank];
-    for (; state.opened < state.sends.size() && cards_.has_room(rank); ++state.opened) {
+    for (; state.opened < state.sends.size() && nics_.has_room(rank); ++state.opened) {
         const ProgramMessage message = state.sends[state.opened];
-        if (cards_.is_inside(rank, message.peer.value)) {
+        if (nics_.is_inside(rank, message.peer.value)) {
             deliver_inside(node, rank, message);
             continue;
         }
         state.busy += costs_.send;
-        cards_.add(rank, {message.peer.value, state.busy, static_cast<std::uint64_t>(message.bytes.value)});
+        nics_.add(rank, {message.peer.value, state.busy, static_cast<std::uint64_t>(message.bytes.value)});
     }
 }
 
@@ -146,44 +146,44 @@ void ProgramRun::arrive(NodeState& node, std::uint32_t rank, std::uint64_t step,
     }
     state.since = std::max(state.since, cycle);
     state.expected -= packets;
-    if (is_over(rank)) node.advancing.push_back(rank);
+    if (is_step_complete(rank)) node.advancing.push_back(rank);
 }
 
-Order ProgramRun::take(Node from, std::uint64_t cycle) {
+PacketRequest ProgramRun::take(Node from, std::uint64_t cycle) {
     NodeState& node = nodes_[from.value];
-    const Cards::Packet packet = cards_.take(from, cycle, format_.payload);
+    const NicQueues::Packet packet = nics_.take(from, cycle, format_.payload);
     RankState& state = ranks_[packet.rank];
     const std::uint32_t flits = format_.flits(packet.left);
-    const Label label{state.step, cards_.place(packet.message), packet.is_last};
-    const Order order{cards_.node_of(packet.message), flits, label.packed(), cycle};
+    const Label label{state.step, nics_.place(packet.message), packet.is_last};
+    const PacketRequest order{nics_.node_of(packet.message), flits, label.packed(), cycle};
     if (packet.is_last) {
         state.is_leaving = true;
         node.leaving = packet.rank;
         open_messages(node, packet.rank);
     }
-    node.next = cards_.next(from);
+    node.next = nics_.next(from);
     return order;
 }
 
-void ProgramRun::left(Node from, const Order& /*order*/, std::uint64_t cycle) {
+void ProgramRun::left(Node from, const PacketRequest& /*order*/, std::uint64_t cycle) {
     NodeState& node = nodes_[from.value];
     if (node.leaving == no_index) return;
     const std::uint32_t rank = std::exchange(node.leaving, no_index);
     RankState& state = ranks_[rank];
     state.is_leaving = false;
     state.since = std::max(state.since, cycle);
-    if (!is_over(rank)) return;
+    if (!is_step_complete(rank)) return;
     node.advancing.push_back(rank);
     begin_steps(node);
-    node.next = cards_.next(from);
+    node.next = nics_.next(from);
 }
 
-void ProgramRun::receive(Node at, const Order& order, std::uint64_t cycle) {
+void ProgramRun::receive(Node at, const PacketRequest& order, std::uint64_t cycle) {
     NodeState& node = nodes_[at.value];
     const Label label = Label::of(order.message);
-    arrive(node, cards_.ranks_of(at)[label.place], label.step, 1, label.is_last, cycle);
+    arrive(node, nics_.ranks_of(at)[label.place], label.step, 1, label.is_last, cycle);
     begin_steps(node);
-    node.next = cards_.next(at);
+    node.next = nics_.next(at);
 }
 
 bool ProgramRun::is_done() const { return steps_done() == steps(); }
@@ -197,13 +197,13 @@ std::uint64_t ProgramRun::end() const {
     return ranks_.empty() ? 0 : std::ranges::max(ranks_, {}, &RankState::since).since;
 }
 
-std::string ProgramRun::first_waiting() const {
+std::string ProgramRun::describe_first_waiting() const {
     for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
         const RankState& state = ranks_[rank];
         if (state.step >= program_.step_count()) continue;
         std::string what = "rank " + std::to_string(rank) + " waits in step " + std::to_string(state.step);
-        if (!cards_.open(rank).empty())
-            return what + " to send to rank " + std::to_string(cards_.open(rank).front().number);
+        if (!nics_.open(rank).empty())
+            return what + " to send to rank " + std::to_string(nics_.open(rank).front().number);
         std::vector<ProgramMessage> receives;
         program_.list_receives(Rank{rank}, state.step, receives);
         what += " for";

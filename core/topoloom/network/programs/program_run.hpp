@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A program as a workload: ranks on nodes, messages as packets.
+// Runs a program as a workload: ranks on nodes, messages as packets.
 #pragma once
 
 #include <cstddef>
@@ -8,14 +8,14 @@
 #include <string>
 #include <vector>
 
-#include "topoloom/network/programs/cards.hpp"
 #include "topoloom/network/programs/finite_workload.hpp"
+#include "topoloom/network/programs/nic_queues.hpp"
 #include "topoloom/network/programs/packet_format.hpp"
 #include "topoloom/network/programs/program.hpp"
 
 namespace topoloom {
 
-/// What a message costs its ranks, in cycles; a rank handles one message at a time.
+/// Overheads per message in cycles; a rank handles one message at a time.
 struct MessageCycles {
     std::uint64_t send = 0;     // before the first packet of a message can go
     std::uint64_t receive = 0;  // once its last packet has come
@@ -29,15 +29,15 @@ struct MessageCycles {
 /// words for each rank, and its messages of one step.
 class ProgramRun final : public FiniteWorkload {
    public:
-    /// Refers to the program. Throws Error for what Cards and require_packets() refuse.
+    /// Keeps a reference to the program. Throws Error for what NicQueues and require_packet_format() reject.
     ProgramRun(const Program& program, std::span<const Node> node_of_rank, std::size_t nodes,
                const PacketFormat& format, const MessageCycles& costs);
 
     [[nodiscard]] std::uint32_t longest_packet() const override { return format_.flits(format_.payload); }
     [[nodiscard]] std::uint64_t next(Node node) const override { return nodes_[node.value].next; }
-    [[nodiscard]] Order take(Node node, std::uint64_t cycle) override;
-    void left(Node node, const Order& order, std::uint64_t cycle) override;
-    void receive(Node node, const Order& order, std::uint64_t cycle) override;
+    [[nodiscard]] PacketRequest take(Node node, std::uint64_t cycle) override;
+    void left(Node node, const PacketRequest& order, std::uint64_t cycle) override;
+    void receive(Node node, const PacketRequest& order, std::uint64_t cycle) override;
 
     [[nodiscard]] std::size_t rank_count() const { return ranks_.size(); }
     /// The cycle in which a rank had done its last step.
@@ -48,10 +48,10 @@ class ProgramRun final : public FiniteWorkload {
     [[nodiscard]] std::uint64_t steps() const override { return program_.step_count() * ranks_.size(); }
     [[nodiscard]] std::uint64_t end() const override;
     /// A rank.
-    [[nodiscard]] std::string first_waiting() const override;
+    [[nodiscard]] std::string describe_first_waiting() const override;
 
    private:
-    /// What has come of a step that the rank has not begun.
+    /// Packets that arrived before the rank started the step.
     struct Early {
         std::uint64_t step;
         std::uint64_t packets;
@@ -82,9 +82,9 @@ class ProgramRun final : public FiniteWorkload {
     void deliver_inside(NodeState& node, std::uint32_t from, const ProgramMessage& message);
     void arrive(NodeState& node, std::uint32_t rank, std::uint64_t step, std::uint64_t packets, bool is_last,
                 std::uint64_t cycle);
-    [[nodiscard]] bool is_over(std::uint32_t rank) const {
+    [[nodiscard]] bool is_step_complete(std::uint32_t rank) const {
         const RankState& state = ranks_[rank];
-        return state.expected == 0 && !state.is_leaving && cards_.open(rank).empty() &&
+        return state.expected == 0 && !state.is_leaving && nics_.open(rank).empty() &&
                state.opened == state.sends.size();
     }
 
@@ -93,7 +93,7 @@ class ProgramRun final : public FiniteWorkload {
     MessageCycles costs_;
     std::vector<RankState> ranks_;
     std::vector<NodeState> nodes_;
-    Cards cards_;  // numbers of messages: the rank that it is to
+    NicQueues nics_;  // numbers of messages: the rank that it is to
 };
 
 }  // namespace topoloom

@@ -22,7 +22,7 @@ std::uint64_t run_to_end(PacketNetwork& network, const FiniteWorkload& senders, 
     while (!senders.is_done()) {
         const std::uint64_t next = network.next_event();
         network.run(next == never ? cycles_at_once : next - network.cycle() + cycles_at_once);
-        if (!meter.go_on()) return never;
+        if (!meter.poll()) return never;
         if (network.flit_hops() != hops || senders.steps_done() != steps ||
             network.next_event() != network.cycle()) {
             hops = network.flit_hops();
@@ -30,10 +30,11 @@ std::uint64_t run_to_end(PacketNetwork& network, const FiniteWorkload& senders, 
             moved = network.cycle();
         }
         if (network.next_event() == never && !senders.is_done())
-            fail("the program waits for itself: ", senders.first_waiting());
+            fail("the program waits for itself: ", senders.describe_first_waiting());
         if (network.cycle() - moved <= patience + longest_delay) continue;
-        const std::string circle = network.circle_of_waits();
-        fail("packets wait for each other for ever: ", circle.empty() ? senders.first_waiting() : circle);
+        const std::string circle = network.describe_deadlock();
+        fail("packets wait for each other for ever: ",
+             circle.empty() ? senders.describe_first_waiting() : circle);
     }
     return senders.end();
 }

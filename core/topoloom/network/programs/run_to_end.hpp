@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How long what ends takes in simulated switches.
+// Runs a finite workload on a simulated network to completion.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,8 @@
 
 namespace topoloom {
 
-/// Runs the network, which is new, and which these send over, until all have done their steps. Returns the cycle in which
-/// the last one had, or `never` if the meter stopped it before. Throws Error where nothing moves any more, though a channel takes
-/// no more than `longest_delay` cycles.
+/// Runs a new network until all nodes have finished. Returns the cycle of the last step, or `never` if the meter
+/// stopped the run. Throws Error on deadlock; channels have delays of at most `longest_delay` cycles.
 [[nodiscard]] std::uint64_t run_to_end(PacketNetwork& network, const FiniteWorkload& senders, Meter& meter,
                                        std::uint64_t longest_delay = 0);
 

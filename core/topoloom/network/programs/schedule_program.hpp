@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A schedule of the registry as a program.
+// A collective schedule as a program.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace topoloom {
 /// Programming 17, 1988).
 class ScheduleProgram final : public Program {
    public:
-    /// Refers to the schedule.
+    /// Keeps references to the schedule.
     explicit ScheduleProgram(const AnySchedule& schedule);
 
     [[nodiscard]] std::size_t rank_count() const override { return ranks_; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Programs whose messages are listed: phases of a pattern, what was recorded.
+// Programs with explicit message lists: phases of a pattern, or recordings.
 #pragma once
 
 #include <cstdint>
@@ -11,17 +11,17 @@
 namespace topoloom {
 
 /// A message of a step.
-struct ListedMessage {
+struct StepMessage {
     Rank from, to;
     std::uint64_t step;
     Bytes bytes;
 };
 
-/// In a step a rank sends in the order of the list.
+/// Within a step, a rank sends in list order.
 class StoredProgram final : public Program {
    public:
-    /// Throws Error for ranks that there are not, and a message with less than no bytes.
-    StoredProgram(std::size_t ranks, std::span<const ListedMessage> messages);
+    /// Throws Error for ranks out of range and negative sizes.
+    StoredProgram(std::size_t ranks, std::span<const StepMessage> messages);
 
     [[nodiscard]] std::size_t rank_count() const override { return sends_.first.size() - 1; }
     [[nodiscard]] std::uint64_t step_count() const override { return steps_; }
@@ -45,7 +45,7 @@ class StoredProgram final : public Program {
         void list(Rank rank, std::uint64_t step, std::vector<ProgramMessage>& messages) const;
     };
     template <class Own, class Peer>
-    static Side sorted(std::size_t ranks, std::span<const ListedMessage> messages, Own own, Peer peer);
+    static Side sorted(std::size_t ranks, std::span<const StepMessage> messages, Own own, Peer peer);
 
     std::uint64_t steps_ = 0;
     Side sends_, receives_;

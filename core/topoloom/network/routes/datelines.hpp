@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where a machine's own structure says that circles of turns are best cut.
+// Datelines: where the structure of a machine suggests to break dependency cycles.
 #pragma once
 
 #include <functional>

@@ -28,14 +28,14 @@ Routing own_routing(const Machine& machine) {
     return spec->routing == DragonflyRouting::ugal ? Routing::ugal : Routing::valiant;
 }
 
-Detours::Detours(const Fabric& fabric) : fabric_(&fabric), doors_(fabric) {
+Detours::Detours(const Fabric& fabric) : fabric_(&fabric), node_channels_(fabric) {
     const DragonflySpec* const spec = dragonfly_of(fabric.machine());
     if (spec == nullptr)
         fail("Valiant's routes and UGAL go over groups of a dragonfly, and '", fabric.machine().text(),
              "' has none; choose its own routing, or minimal-adaptive");
     groups_ = spec->groups;
     nodes_ = spec->rows * spec->columns * spec->nodes_per_router;
-    for (const Node node : doors_.node_at) group_of_.push_back(group(node));
+    for (const Node node : node_channels_.node_at) group_of_.push_back(group(node));
 }
 
 Node Detours::draw(Node from, Node to, Rng& rng) const {
@@ -50,7 +50,7 @@ void Detours::each_turn(const std::function<void(ChannelId, Node)>& visit) const
     for (const ChannelId channel : ids<ChannelId>(fabric_->channel_count())) {
         if (!is_global(channel)) continue;
         const Channel& ends = fabric_->channel(channel);
-        for (const Node to : doors_.node_at)
+        for (const Node to : node_channels_.node_at)
             if (group(to) != group_of_[ends.from] && group(to) != group_of_[ends.to]) visit(channel, to);
     }
 }

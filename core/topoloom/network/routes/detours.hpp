@@ -8,19 +8,20 @@
 
 #include "topoloom/base/rng.hpp"
 #include "topoloom/network/fabric.hpp"
-#include "topoloom/network/routes/doors.hpp"
+#include "topoloom/network/routes/node_channels.hpp"
 
 namespace topoloom {
 
-/// A detour goes minimally to a group that is drawn, up to the router where it comes in, and minimally on.
+/// A detour goes minimally to a random group, up to the router where it enters, and then minimally to its
+/// destination.
 class Detours {
    public:
-    /// Refers to the fabric. Throws Error for machines without groups.
+    /// Keeps a reference to the fabric. Throws Error for machines without groups.
     explicit Detours(const Fabric& fabric);
 
     /// Whether there is another group between those of these nodes.
     [[nodiscard]] bool has(Node from, Node to) const { return groups_ > 2 && group(from) != group(to); }
-    /// A node in the drawn group, towards which the detour begins.
+    /// Draws a group; returns a node in it, towards which the detour starts.
     [[nodiscard]] Node draw(Node from, Node to, Rng& rng) const;
     /// Whether a channel leads into the group of a node.
     [[nodiscard]] bool enters(ChannelId channel, Node node) const {
@@ -29,7 +30,7 @@ class Detours {
     }
     /// The node at the router that a channel leads to.
     [[nodiscard]] Node node_behind(ChannelId channel) const {
-        return doors_.node_at[fabric_->channel(channel).to];
+        return node_channels_.node_at[fabric_->channel(channel).to];
     }
     /// Calls visit(channel, node) for each channel between groups, with one node of each router in a third group.
     void each_turn(const std::function<void(ChannelId, Node)>& visit) const;
@@ -42,7 +43,7 @@ class Detours {
     }
 
     const Fabric* fabric_;
-    Doors doors_;
+    NodeChannels node_channels_;
     std::uint32_t nodes_ = 1;  // of a group
     std::uint32_t groups_ = 1;
     std::vector<std::uint32_t> group_of_;  // [router]

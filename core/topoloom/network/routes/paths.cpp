@@ -9,7 +9,7 @@
 
 #include "topoloom/base/error.hpp"
 #include "topoloom/network/routes/datelines.hpp"
-#include "topoloom/network/routes/telling_pairs.hpp"
+#include "topoloom/network/routes/representative_pairs.hpp"
 
 namespace topoloom {
 
@@ -51,9 +51,9 @@ Paths::Paths(const Fabric& fabric, Routing routing, const Poll& poll)
 bool Paths::choose_steps() {
     steps_.emplace(*fabric_);
     longest_ = std::max<std::size_t>(longest_, steps_->longest() + 1);
-    circles_ = cut_circles(steps_->turns(), [](ChannelId, ChannelId) { return false; });
+    circles_ = break_cycles(steps_->turns(), [](ChannelId, ChannelId) { return false; });
     if (circles_.circle.empty()) return true;
-    for (const Node node : steps_->doors().node_at)
+    for (const Node node : steps_->node_channels().node_at)
         if (node == Node::none)
             fail("packets that choose their channels on '", fabric_->machine().text(),
                  "' could wait for each other in a circle, and switches without nodes have no routes to "
@@ -133,7 +133,7 @@ class Paths::Successions {
     std::vector<Succession> found_;
 };
 
-void Paths::each_ways(const Poll& poll, const Visit& visit) const {
+void Paths::for_each_route(const Poll& poll, const Visit& visit) const {
     constexpr std::uint32_t routes_between_polls = 4096;
     std::vector<Way> ways;
     Successions successions(*fabric_);
@@ -142,7 +142,7 @@ void Paths::each_ways(const Poll& poll, const Visit& visit) const {
         visit(ways, successions.of(ways));
         if (poll && ++routes % routes_between_polls == 0) poll();
     };
-    each_telling_pair(fabric_->machine(), [&](Node from, Node to) {
+    for_each_representative_pair(fabric_->machine(), [&](Node from, Node to) {
         find_ways(from, to, ways);
         if (is_split(ways)) require_no_detours(from, to, ways);
         show();
@@ -157,7 +157,7 @@ void Paths::each_ways(const Poll& poll, const Visit& visit) const {
 
 Turns Paths::find_turns(const Poll& poll) const {
     Turns turns(fabric_->channel_count());
-    each_ways(poll, [&](const std::vector<Way>& ways, const std::vector<Succession>& successions) {
+    for_each_route(poll, [&](const std::vector<Way>& ways, const std::vector<Succession>& successions) {
         for (const auto [before, after] : successions) turns.add(ways[before].channel, ways[after].channel);
     });
     return turns;
@@ -172,7 +172,7 @@ std::function<bool(ChannelId, ChannelId)> Paths::dateline_turns() const {
 }
 
 void Paths::class_routes(const Poll& poll) {
-    circles_ = cut_circles(find_turns(poll), dateline_turns());
+    circles_ = break_cycles(find_turns(poll), dateline_turns());
     classes_.assign(circles_.parts, 1);
     count_classes(poll);
     if (detours_) longest_ *= 2;
@@ -180,7 +180,7 @@ void Paths::class_routes(const Poll& poll) {
 
 void Paths::count_classes(const Poll& poll) {
     std::vector<std::uint32_t> rises, lengths;
-    each_ways(poll, [&](const std::vector<Way>& ways, const std::vector<Succession>& successions) {
+    for_each_route(poll, [&](const std::vector<Way>& ways, const std::vector<Succession>& successions) {
         /// Whether it has changed what is known of the way behind a turn.
         const auto lengthen = [&](std::size_t before, std::size_t after) {
             const ChannelId one = ways[before].channel, next = ways[after].channel;
@@ -208,64 +208,65 @@ void Paths::count_classes(const Poll& poll) {
     class_count_ = std::ranges::max(classes_);
 }
 
-std::span<const Hop> Paths::find(Node from, Node to, Rng& rng, Room& room, const Queued& queued) const {
-    room.is_fixed = false;
-    if (steps_) return enter(from, to, room, queued);
-    room.path.clear();
-    add_route(from, to, rng, room, room.path);
-    room.is_fixed = !detours_ && !is_split(room.ways);
+std::span<const Hop> Paths::find(Node from, Node to, Rng& rng, Workspace& workspace,
+                                 const Queued& queued) const {
+    workspace.is_fixed = false;
+    if (steps_) return enter(from, to, workspace, queued);
+    workspace.path.clear();
+    add_route(from, to, rng, workspace, workspace.path);
+    workspace.is_fixed = !detours_ && !is_split(workspace.ways);
     if (detours_ && detours_->has(from, to)) {
-        add_detour(from, to, rng, room);
+        add_detour(from, to, rng, workspace);
         /// Of the channels between routers, the first of which is behind the one from the node.
         const auto cost = [&](const std::vector<Hop>& path) {
             return std::uint64_t{queued(path[1].channel)} * (path.size() - 2);
         };
-        if (routing_ == Routing::valiant || (queued && cost(room.path) > cost(room.detour)))
-            room.path.swap(room.detour);
+        if (routing_ == Routing::valiant || (queued && cost(workspace.path) > cost(workspace.detour)))
+            workspace.path.swap(workspace.detour);
     }
-    set_classes(room.path);
-    return room.path;
+    set_classes(workspace.path);
+    return workspace.path;
 }
 
-void Paths::add_route(Node from, Node to, Rng& rng, Room& room, std::vector<Hop>& path) const {
-    find_ways(from, to, room.ways);
-    if (is_split(room.ways)) {
-        draw_way(rng, room.ways, path);
+void Paths::add_route(Node from, Node to, Rng& rng, Workspace& workspace, std::vector<Hop>& path) const {
+    find_ways(from, to, workspace.ways);
+    if (is_split(workspace.ways)) {
+        draw_way(rng, workspace.ways, path);
     } else {
-        for (const Way& way : room.ways) path.push_back({way.channel});
+        for (const Way& way : workspace.ways) path.push_back({way.channel});
     }
 }
 
-void Paths::add_detour(Node from, Node to, Rng& rng, Room& room) const {
+void Paths::add_detour(Node from, Node to, Rng& rng, Workspace& workspace) const {
     const Node via = detours_->draw(from, to, rng);
-    std::vector<Hop>& path = room.detour;
+    std::vector<Hop>& path = workspace.detour;
     path.clear();
-    add_route(from, via, rng, room, path);
+    add_route(from, via, rng, workspace, path);
     while (!detours_->enters(path.back().channel, via)) path.pop_back();
     const std::size_t begin = path.size();
-    add_route(detours_->node_behind(path.back().channel), to, rng, room, path);
+    add_route(detours_->node_behind(path.back().channel), to, rng, workspace, path);
     path.erase(path.begin() + static_cast<std::ptrdiff_t>(begin));  // into the router where it is already
 }
 
-std::span<const Hop> Paths::enter(Node from, Node to, Room& room, const Queued& queued) const {
+std::span<const Hop> Paths::enter(Node from, Node to, Workspace& workspace, const Queued& queued) const {
     ChannelId best;
     std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
-    for (const ChannelId entry : steps_->doors().entries[from.value]) {
+    for (const ChannelId entry : steps_->node_channels().entries[from.value]) {
         const std::uint64_t away = steps_->distance(fabric_->channel(entry).to, to);
         const std::uint64_t cost = (away << 32) + (queued ? queued(entry) : 0);
         if (cost >= least) continue;
         least = cost;
         best = entry;
     }
-    room.path.assign(1, {best});
-    return room.path;
+    workspace.path.assign(1, {best});
+    return workspace.path;
 }
 
-std::span<const Hop> Paths::escape(std::uint32_t router, Node to, Rng& rng, Room& room) const {
-    room.path.clear();
-    add_route(steps_->doors().node_at[router], to, rng, room, room.path);
-    set_classes(room.path);
-    return std::span<const Hop>(room.path).subspan(1);
+std::span<const Hop> Paths::escape(std::uint32_t router, Node to, Rng& rng, Workspace& workspace) const {
+    workspace.path.clear();
+    add_route(steps_->node_channels().node_at[router], to, rng, workspace, workspace.path);
+    set_classes(workspace.path);
+    return std::span<const Hop>(workspace.path).subspan(1);
 }
 
 void Paths::draw_way(Rng& rng, const std::vector<Way>& ways, std::vector<Hop>& path) const {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The routes of packets as channels, and the classes of virtual channels that keep them free of deadlock.
+// Packet routes as channels, with virtual channel classes that prevent deadlock.
 #pragma once
 
 #include <cstddef>
@@ -14,13 +14,13 @@
 #include "topoloom/machine/network_view.hpp"
 #include "topoloom/network/fabric.hpp"
 #include "topoloom/network/routes/detours.hpp"
+#include "topoloom/network/routes/minimal_next_hops.hpp"
 #include "topoloom/network/routes/routing.hpp"
-#include "topoloom/network/routes/shortest_steps.hpp"
 #include "topoloom/network/routes/turns.hpp"
 
 namespace topoloom {
 
-/// A channel of a path, and the classes of virtual channels that the path may take there: from lowest() to `highest`.
+/// A channel of a path, and the range of virtual channel classes allowed there: lowest() to `highest`.
 struct Hop {
     ChannelId channel;
     std::uint8_t classes = 1;  // that the virtual channels of this channel are divided in
@@ -32,7 +32,7 @@ struct Hop {
     [[nodiscard]] std::uint32_t lowest(std::uint32_t before) const { return follows ? before + rise : 0; }
 };
 
-/// Flits that wait for a channel, or behind it.
+/// Queue length in flits of a channel and the buffers behind it.
 using Queued = std::function<std::uint32_t(ChannelId)>;
 
 /// A packet holds a channel while it waits for the next one of its route. It is free of deadlock if no channels wait for
@@ -48,27 +48,27 @@ using Queued = std::function<std::uint32_t(ChannelId)>;
 /// kept for this, and stay on it: those drain, and whoever waits for one gets it in the end.
 class Paths {
    public:
-    /// Refers to the fabric. Looks at the routes of each_telling_pair(). Throws Error for machines that split routes over
+    /// Keeps a reference to the fabric. Examines the routes of for_each_representative_pair(). Throws Error for machines that split routes over
     /// detours other than Valiant's, for routings that do not fit the machine, and for nodes without a route. Large machines
     /// take a while: `poll` is called now and then, and ends that by an exception.
     explicit Paths(const Fabric& fabric, Routing routing = Routing::own,
                    const std::function<void()>& poll = {});
 
-    /// What it comes to: never `own` for a machine whose own routes are those of another routing.
+    /// The resolved routing: never `own` if the machine's own routing is a named one.
     [[nodiscard]] Routing routing() const { return routing_; }
-    /// How many classes packets need in all.
+    /// Number of classes required.
     [[nodiscard]] std::uint32_t class_count() const { return class_count_; }
     /// Throws Error where there are fewer virtual channels than classes.
     void require_classes(std::uint32_t vcs) const;
-    /// All that packets may take.
+    /// All turns that packets may take.
     [[nodiscard]] Turns turns() const { return steps_ ? steps_->turns() : find_turns({}); }
     /// The most channels on a path.
     [[nodiscard]] std::size_t longest() const { return longest_; }
-    /// Channels in the order of a circle that one class of virtual channels would leave; empty: there is none.
+    /// A dependency cycle that a single class would leave, in order; empty if there is none.
     [[nodiscard]] const std::vector<ChannelId>& circle() const { return circles_.circle; }
-    /// Where packets choose at each switch; otherwise null, and find() gives their whole path.
-    [[nodiscard]] const ShortestSteps* steps() const { return steps_ ? &*steps_ : nullptr; }
-    /// The first classes, kept for packets that have left for the machine's own routes; 0: they never do.
+    /// Next hops of adaptive routing; null if find() returns complete paths.
+    [[nodiscard]] const MinimalNextHops* steps() const { return steps_ ? &*steps_ : nullptr; }
+    /// Number of classes reserved for escape paths; 0: none.
     [[nodiscard]] std::uint32_t escape_classes() const { return escape_classes_; }
 
     /// A path between nodes that differ; where the route is split, one of its ways is drawn by their shares. It is valid until
@@ -77,15 +77,16 @@ class Paths {
         ChannelId channel;
         double share;
     };
-    struct Room {
+    struct Workspace {
         std::vector<Way> ways;
         std::vector<Hop> path;
         std::vector<Hop> detour;
         bool is_fixed = false;  // the path is the only one between these nodes
     };
-    std::span<const Hop> find(Node from, Node to, Rng& rng, Room& room, const Queued& queued = {}) const;
+    std::span<const Hop> find(Node from, Node to, Rng& rng, Workspace& workspace,
+                              const Queued& queued = {}) const;
     /// The machine's own route to a node from a router that is not the last one, for packets that escape.
-    std::span<const Hop> escape(std::uint32_t router, Node to, Rng& rng, Room& room) const;
+    std::span<const Hop> escape(std::uint32_t router, Node to, Rng& rng, Workspace& workspace) const;
 
    private:
     using Poll = std::function<void()>;
@@ -99,7 +100,7 @@ class Paths {
     /// The channels of a route, in an order in which each follows one before; split ones have shares below 1.
     void find_ways(Node from, Node to, std::vector<Way>& ways) const;
     /// Ways that have all turns and rises of all paths.
-    void each_ways(const Poll& poll, const Visit& visit) const;
+    void for_each_route(const Poll& poll, const Visit& visit) const;
     void require_no_detours(Node from, Node to, const std::vector<Way>& ways) const;
     [[nodiscard]] Turns find_turns(const Poll& poll) const;
     [[nodiscard]] std::function<bool(ChannelId, ChannelId)> dateline_turns() const;
@@ -112,32 +113,33 @@ class Paths {
     }
     /// Adds a way to a path that has come to where it begins.
     void draw_way(Rng& rng, const std::vector<Way>& ways, std::vector<Hop>& path) const;
-    void add_route(Node from, Node to, Rng& rng, Room& room, std::vector<Hop>& path) const;
-    void add_detour(Node from, Node to, Rng& rng, Room& room) const;
-    [[nodiscard]] std::span<const Hop> enter(Node from, Node to, Room& room, const Queued& queued) const;
+    void add_route(Node from, Node to, Rng& rng, Workspace& workspace, std::vector<Hop>& path) const;
+    void add_detour(Node from, Node to, Rng& rng, Workspace& workspace) const;
+    [[nodiscard]] std::span<const Hop> enter(Node from, Node to, Workspace& workspace,
+                                             const Queued& queued) const;
     void set_classes(std::vector<Hop>& path) const;
 
     const Fabric* fabric_;
     NetworkView view_;
     Routing routing_;
     std::optional<Detours> detours_;
-    std::optional<ShortestSteps> steps_;
-    CutCircles circles_;
+    std::optional<MinimalNextHops> steps_;
+    BrokenCycles circles_;
     std::vector<std::uint32_t> classes_;  // [part]
     std::uint32_t class_count_ = 1;
     std::uint32_t escape_classes_ = 0;
     std::size_t longest_;
 };
 
-/// The path that a node's last packet took, as programs send there again.
-class LastPath {
+/// Caches the path of the last packet of a node: programs often send to the same node again.
+class PathCache {
    public:
-    /// As Paths::find(), which is asked only if the node is another or its path not the only one.
-    std::span<const Hop> find(const Paths& paths, Node from, Node to, Rng& rng, Paths::Room& room,
+    /// Like Paths::find(), which is called only for another node or if paths vary.
+    std::span<const Hop> find(const Paths& paths, Node from, Node to, Rng& rng, Paths::Workspace& workspace,
                               const Queued& queued) {
         if (to_ == to) return path_;
-        const std::span<const Hop> path = paths.find(from, to, rng, room, queued);
-        if (room.is_fixed) {
+        const std::span<const Hop> path = paths.find(from, to, rng, workspace, queued);
+        if (workspace.is_fixed) {
             to_ = to;
             path_.assign(path.begin(), path.end());
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// By what packets choose among the routes that there are.
+// Routing algorithms.
 #pragma once
 
 #include <array>
@@ -23,10 +23,10 @@ inline constexpr std::array<Kind, 4> routings{{
 }};
 
 [[nodiscard]] inline Routing routing_of(std::string_view name) {
-    return value_of<Routing>("routing", name, routings);
+    return parse_kind<Routing>("routing", name, routings);
 }
 
-/// What a machine's own routing is: another one where it says that messages take detours, or choose by the load.
+/// Resolves the machine's own routing: a named one if it takes detours or adapts to load.
 [[nodiscard]] Routing own_routing(const Machine& machine);
 
 }  // namespace topoloom

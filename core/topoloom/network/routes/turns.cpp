@@ -36,7 +36,7 @@ class Search {
             turn(last.channel, next);
         }
     }
-    [[nodiscard]] CutCircles found() && { return std::move(found_); }
+    [[nodiscard]] BrokenCycles found() && { return std::move(found_); }
 
    private:
     struct Visit {
@@ -87,18 +87,18 @@ class Search {
     std::vector<Visit> open_;
     std::vector<ChannelId> unassigned_;
     std::uint32_t numbers_ = 0;
-    CutCircles found_;
+    BrokenCycles found_;
 };
 
 }  // namespace
 
-CutCircles cut_circles(const Turns& turns, const std::function<bool(ChannelId, ChannelId)>& is_dateline) {
+BrokenCycles break_cycles(const Turns& turns, const std::function<bool(ChannelId, ChannelId)>& is_dateline) {
     const auto found_in = [](const Turns& some) {
         Search search(some);
         for (const ChannelId start : ids<ChannelId>(some.channel_count())) search.from(start);
         return std::move(search).found();
     };
-    CutCircles found = found_in(turns);
+    BrokenCycles found = found_in(turns);
     Turns cut(turns.channel_count()), rest(turns.channel_count());
     bool any = false;
     for (const ChannelId before : ids<ChannelId>(turns.channel_count()))
@@ -109,7 +109,7 @@ CutCircles cut_circles(const Turns& turns, const std::function<bool(ChannelId, C
             any = any || is_cut;
         }
     if (!any) return found;
-    const CutCircles left = found_in(rest);
+    const BrokenCycles left = found_in(rest);
     for (const ChannelId before : ids<ChannelId>(turns.channel_count()))
         for (const ChannelId after : left.cut.after(before)) cut.add(before, after);
     found.cut = std::move(cut);

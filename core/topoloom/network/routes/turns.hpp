@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which channels follow which on routes, and where the circles that they make are cut.
+// Channel dependencies of routes, and where their cycles are broken.
 #pragma once
 
 #include <algorithm>
@@ -32,17 +32,16 @@ class Turns {
     std::vector<std::vector<ChannelId>> after_;  // sorted
 };
 
-/// Channels that lie on a circle with each other are a part. Without the turns that are cut there is no circle.
-struct CutCircles {
+/// Strongly connected components of the channel dependency graph, and the turns whose removal breaks all cycles.
+struct BrokenCycles {
     std::vector<std::uint32_t> part;  // [channel]
     std::uint32_t parts = 0;
     Turns cut{0};
     std::vector<ChannelId> circle;  // one of them, in its order; empty: there is none
 };
 
-/// Circles are cut first where `is_dateline` says so, then where a search from the first channel on comes back to one that it has
-/// come through.
-[[nodiscard]] CutCircles cut_circles(const Turns& turns,
-                                     const std::function<bool(ChannelId, ChannelId)>& is_dateline);
+/// Breaks cycles at datelines first, then at back edges of a depth-first search from the first channel.
+[[nodiscard]] BrokenCycles break_cycles(const Turns& turns,
+                                        const std::function<bool(ChannelId, ChannelId)>& is_dateline);
 
 }  // namespace topoloom

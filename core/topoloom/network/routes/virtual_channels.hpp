@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which virtual channels belong to which classes.
+// Assignment of virtual channels to classes.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ using VcMask = std::uint32_t;
     return static_cast<VcMask>(((std::uint64_t{1} << end) - 1) & ~((std::uint64_t{1} << begin) - 1));
 }
 
-/// Those of a channel, in as many parts as it has classes.
+/// The virtual channels of a channel, divided evenly among its classes.
 struct ClassedVcs {
     std::uint32_t vcs;
     bool in_classes = true;  // false: a packet takes any
@@ -26,7 +26,7 @@ struct ClassedVcs {
     [[nodiscard]] constexpr std::uint32_t class_of(std::uint32_t vc, std::uint32_t classes) const {
         return ((vc + 1) * classes - 1) / vcs;
     }
-    /// Those that a packet may take on a hop, which holds `held` on the hop before.
+    /// Virtual channels allowed on a hop for a packet that held `held` on the previous one.
     [[nodiscard]] constexpr VcMask open_to(const Hop& hop, std::uint32_t held) const {
         if (hop.classes == 1 || !in_classes) return vc_range(0, vcs);
         const std::uint32_t lowest = hop.lowest(class_of(held, hop.classes));

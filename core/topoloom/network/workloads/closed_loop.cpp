@@ -7,7 +7,7 @@ namespace topoloom {
 
 namespace {
 
-/// What the `message` of a packet says: its sender, who gets the reply, or that it is a reply.
+/// Encodes in `message` the sender, which gets the reply, or marks a reply.
 constexpr std::uint64_t is_reply = std::uint64_t{1} << 32;
 
 }  // namespace
@@ -21,7 +21,7 @@ ClosedLoop::ClosedLoop(const TrafficPattern& traffic, std::size_t nodes, std::ui
       window_(injection.window) {
     senders_.reserve(nodes);
     for (const Node node : ids<Node>(nodes)) {
-        senders_.push_back({.source = Source(injection, load, packet, seed, node.value)});
+        senders_.push_back({.source = PacketSource(injection, load, packet, seed, node.value)});
         sender_count_ += traffic.sends(node) ? 1 : 0;
     }
 }
@@ -38,7 +38,7 @@ std::uint64_t ClosedLoop::next(Node node) const {
     return std::max(sender.source.next(), sender.since);
 }
 
-Order ClosedLoop::take(Node node, std::uint64_t /*cycle*/) {
+PacketRequest ClosedLoop::take(Node node, std::uint64_t /*cycle*/) {
     Sender& sender = senders_[node.value];
     if (sender.first < sender.replies.size()) {
         const Reply reply = sender.replies[sender.first++];
@@ -54,13 +54,13 @@ Order ClosedLoop::take(Node node, std::uint64_t /*cycle*/) {
     return {traffic_.next(node, sender.source.rng()), packet_, node.value, made};
 }
 
-void ClosedLoop::receive(Node node, const Order& order, std::uint64_t cycle) {
+void ClosedLoop::receive(Node node, const PacketRequest& order, std::uint64_t cycle) {
     Sender& sender = senders_[node.value];
     if (order.message == is_reply) {
         if (sender.open-- == window_) sender.since = cycle;
         return;
     }
-    // Those that were sent make room, so that a node that never catches up keeps no more than wait.
+    // Drops sent packets, so that a node that never catches up stores only waiting ones.
     if (sender.first > 64 && sender.first * 2 > sender.replies.size()) {
         sender.replies.erase(sender.replies.begin(),
                              sender.replies.begin() + static_cast<std::ptrdiff_t>(sender.first));

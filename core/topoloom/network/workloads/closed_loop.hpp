@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Nodes that wait for replies.
+// Closed-loop workload: nodes limit outstanding packets and wait for replies.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "topoloom/network/workloads/load_source.hpp"
-#include "topoloom/network/workloads/sources.hpp"
+#include "topoloom/network/workloads/packet_source.hpp"
 #include "topoloom/network/workloads/traffic_pattern.hpp"
 
 namespace topoloom {
@@ -17,7 +17,7 @@ namespace topoloom {
 /// receiver replies at once, before its own packets.
 class ClosedLoop final : public LoadSource {
    public:
-    /// `load`: flits that each sending node makes per cycle, without replies. Refers to the traffic. Throws Error for what a
+    /// `load`: flits that each sending node makes per cycle, without replies. Keeps a reference to the traffic. Throws Error for what a
     /// Source refuses, and nodes or windows that cannot be counted.
     ClosedLoop(const TrafficPattern& traffic, std::size_t nodes, std::uint32_t packet, double load,
                std::uint64_t seed, const Injection& injection);
@@ -29,8 +29,8 @@ class ClosedLoop final : public LoadSource {
     [[nodiscard]] std::uint32_t longest_packet() const override { return std::max(packet_, reply_); }
     [[nodiscard]] std::uint64_t held_back(Node node, std::uint64_t cycle) const override;
     [[nodiscard]] std::uint64_t next(Node node) const override;
-    [[nodiscard]] Order take(Node node, std::uint64_t cycle) override;
-    void receive(Node node, const Order& order, std::uint64_t cycle) override;
+    [[nodiscard]] PacketRequest take(Node node, std::uint64_t cycle) override;
+    void receive(Node node, const PacketRequest& order, std::uint64_t cycle) override;
 
    private:
     struct Reply {
@@ -38,7 +38,7 @@ class ClosedLoop final : public LoadSource {
         std::uint64_t made;
     };
     struct Sender {
-        Source source;
+        PacketSource source;
         std::uint32_t open = 0;        // packets without a reply
         std::uint64_t since = 0;       // the cycle in which the window had room again
         std::vector<Reply> replies{};  // to be sent from `first` on

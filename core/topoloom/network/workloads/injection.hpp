@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// When nodes make packets, as users name it.
+// Injection processes by name.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a measure of a load asks of those who send.
+// Interface of workloads with a given rate.
 #pragma once
 
 #include <cstddef>
@@ -9,14 +9,14 @@
 
 namespace topoloom {
 
-/// Nodes that make packets at a rate.
+/// A workload with a rate of packets.
 class LoadSource : public Workload {
    public:
     /// Flits per sending node and cycle.
     [[nodiscard]] virtual double load() const = 0;
     [[nodiscard]] virtual bool sends(Node node) const = 0;
     [[nodiscard]] virtual std::size_t sender_count() const = 0;
-    /// Flits that nodes receive for each that is made, on average.
+    /// Mean number of flits received per flit sent.
     [[nodiscard]] virtual double copies() const { return 1; }
     /// Cycles since the packet was made that the node holds back; 0: it holds none back.
     [[nodiscard]] virtual std::uint64_t held_back(Node /*node*/, std::uint64_t /*cycle*/) const { return 0; }

@@ -87,9 +87,9 @@ std::uint64_t MulticastLoad::next(Node node) const {
     return begun_[number].left > 0 ? begun_[number].made : sources_[number].next();
 }
 
-Order MulticastLoad::take(Node node, std::uint64_t /*cycle*/) {
+PacketRequest MulticastLoad::take(Node node, std::uint64_t /*cycle*/) {
     const std::uint32_t number = number_[node.value];
-    Source& source = sources_[number];
+    PacketSource& source = sources_[number];
     Begun& begun = begun_[number];
     if (begun.left == 0) {
         const std::uint32_t drawn = source.rng().below(static_cast<std::uint32_t>(sets_.sets_per_sender));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Nodes that multicast at random, by switches or packet by packet.
+// Random multicasts, copied by switches or by the sending NIC.
 #pragma once
 
 #include <cstddef>
@@ -9,18 +9,18 @@
 
 #include "topoloom/network/crosspoint/switch_group.hpp"
 #include "topoloom/network/workloads/load_source.hpp"
-#include "topoloom/network/workloads/sources.hpp"
+#include "topoloom/network/workloads/packet_source.hpp"
 
 namespace topoloom {
 
-/// To whom nodes multicast: each has a number of sets of receivers, of which it takes one at random for each packet.
+/// Receiver sets of multicasts. Each sender has several and draws one for each packet.
 struct MulticastSets {
     /// multicast(fanout=4,sets=8,senders=0)  sets of this many receivers on average, each other node with the same chance;
     ///                                       `senders` nodes, equally spaced, send to those that do not; 0: all send to all
     /// copies(...)                           likewise, but cards send a packet to each receiver
     /// Throws Error for fanouts above the number of receivers.
     MulticastSets(std::string_view text, std::size_t nodes, std::uint64_t seed);
-    /// Whether a text is one of these.
+    /// Whether text names one of these.
     [[nodiscard]] static bool is_named(std::string_view text) {
         const std::string_view name = text.substr(0, text.find('('));
         return name == "multicast" || name == "copies";
@@ -40,7 +40,7 @@ struct MulticastSets {
 /// each receiver in turn.
 class MulticastLoad final : public LoadSource {
    public:
-    /// `load`: flits that each sender makes per cycle. Refers to the sets. Throws Error for what a Source refuses, and a closed
+    /// `load`: flits that each sender makes per cycle. Keeps a reference to the sets. Throws Error for what a Source refuses, and a closed
     /// loop.
     MulticastLoad(const MulticastSets& sets, std::size_t nodes, std::uint32_t packet, double load,
                   std::uint64_t seed, const Injection& injection = Injection{});
@@ -51,10 +51,10 @@ class MulticastLoad final : public LoadSource {
     [[nodiscard]] double copies() const override { return sets_.fanout; }
     [[nodiscard]] std::uint32_t longest_packet() const override { return packet_; }
     [[nodiscard]] std::uint64_t next(Node node) const override;
-    [[nodiscard]] Order take(Node node, std::uint64_t cycle) override;
+    [[nodiscard]] PacketRequest take(Node node, std::uint64_t cycle) override;
 
    private:
-    /// What a card that copies has begun.
+    /// A multicast that the NIC is copying.
     struct Begun {
         std::size_t set = 0;
         std::size_t left = 0;  // members
@@ -65,7 +65,7 @@ class MulticastLoad final : public LoadSource {
     std::uint32_t packet_;
     double load_;
     std::vector<std::uint32_t> number_;  // [node]: among the senders; no_index: it does not send
-    std::vector<Source> sources_;        // [sender]
+    std::vector<PacketSource> sources_;  // [sender]
     std::vector<Begun> begun_;           // [sender]
 };
 

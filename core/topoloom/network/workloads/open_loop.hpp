@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Nodes that make packets at random, whether or not the network takes them.
+// Open-loop workload: nodes make packets at random, regardless of backpressure.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
 #include "topoloom/network/workloads/load_source.hpp"
-#include "topoloom/network/workloads/sources.hpp"
+#include "topoloom/network/workloads/packet_source.hpp"
 #include "topoloom/network/workloads/traffic_pattern.hpp"
 
 namespace topoloom {
@@ -14,7 +14,7 @@ namespace topoloom {
 /// Each node that the pattern lets send makes packets of the same length at the same mean rate.
 class OpenLoop final : public LoadSource {
    public:
-    /// `load`: flits that each sending node makes per cycle. Refers to the traffic. Throws Error for what a Source
+    /// `load`: flits that each sending node makes per cycle. Keeps a reference to the traffic. Throws Error for what a Source
     /// refuses.
     OpenLoop(const TrafficPattern& traffic, std::size_t nodes, std::uint32_t packet, double load,
              std::uint64_t seed, const Injection& injection = Injection{});
@@ -26,8 +26,8 @@ class OpenLoop final : public LoadSource {
     [[nodiscard]] std::uint64_t next(Node node) const override {
         return traffic_.sends(node) ? sources_[node.value].next() : never;
     }
-    [[nodiscard]] Order take(Node node, std::uint64_t /*cycle*/) override {
-        Source& source = sources_[node.value];
+    [[nodiscard]] PacketRequest take(Node node, std::uint64_t /*cycle*/) override {
+        PacketSource& source = sources_[node.value];
         const std::uint64_t made = source.next();
         source.take();
         return {traffic_.next(node, source.rng()), packet_, 0, made};
@@ -38,7 +38,7 @@ class OpenLoop final : public LoadSource {
     double load_;
     std::uint32_t packet_;
     std::size_t sender_count_ = 0;
-    std::vector<Source> sources_;  // [node]
+    std::vector<PacketSource> sources_;  // [node]
 };
 
 }  // namespace topoloom

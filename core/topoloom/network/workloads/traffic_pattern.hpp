@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Synthetic traffic: to whom a node sends its next packet.
+// Synthetic traffic: destinations of packets.
 #pragma once
 
 #include <array>
@@ -27,7 +27,7 @@ class TrafficPattern {
     /// Throws Error for unknown names and options, and numbers of nodes that do not fit.
     TrafficPattern(std::string_view text, std::size_t nodes, std::uint64_t seed);
 
-    /// Whether the node sends: not where it would send to itself.
+    /// Whether the node sends; it does not send to itself.
     [[nodiscard]] bool sends(Node node) const { return fixed_.empty() || fixed_[node.value] != node; }
     [[nodiscard]] Node next(Node from, Rng& rng) const {
         if (!fixed_.empty()) return fixed_[from.value];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Collectives along the axes of a mesh of ranks, as programs that train neural networks have them.
+// Collectives along the axes of a rank mesh, as in parallel neural network training.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace topoloom {
 
-/// What the n members of a group send, numbered 0 .. n-1, when each sends `bytes` in all.
+/// Traffic among the n members of a group, numbered 0 .. n-1; each sends `bytes` in total.
 enum class MeshCollective : std::uint8_t {
     ring,        ///< half to the next member and half to the one before, the last next to the first
     all_to_all,  ///< a part to every other member
@@ -21,7 +21,7 @@ enum class MeshCollective : std::uint8_t {
     chain,  ///< a ring that is open: stages of a pipeline, whose first and last send half
 };
 
-/// One group for every position on the mesh's other axes. Members are counted along `axes`, the first the fastest.
+/// A collective in every group along some axes of the mesh. Members are numbered with the first of `axes` fastest.
 struct MeshTraffic {
     std::vector<std::uint32_t> axes;  // of the mesh, by index
     MeshCollective collective;

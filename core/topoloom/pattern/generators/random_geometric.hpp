@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Random points in the unit square that talk to those near them: an irregular pattern with locality.
+// Random geometric graph in the unit square: an irregular pattern with locality.
 #pragma once
 
 #include <cstddef>

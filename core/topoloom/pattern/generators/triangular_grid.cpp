@@ -44,7 +44,7 @@ std::uint32_t group_of(TriangularCell cell, std::uint32_t rows, TriangularGroup 
 /// Levels of a binomial tree.
 std::uint32_t depth(std::uint32_t size) { return static_cast<std::uint32_t>(std::bit_width(size - 1)); }
 
-/// Who sends what at which level of the trees of one kind of groups.
+/// Messages by tree level of one kind of group.
 class Trees {
    public:
     Trees(std::uint32_t rows, TriangularOrder order, TriangularGroup group)
@@ -138,7 +138,7 @@ class Trees {
 template <class Kind>
 Kind parse(std::string_view kind, std::string_view text, const std::vector<std::string>& names) {
     const auto found = std::ranges::find(names, text);
-    if (found == names.end()) throw Error(unknown_name(kind, text, names));
+    if (found == names.end()) throw Error(unknown_name_message(kind, text, names));
     return static_cast<Kind>(found - names.begin());
 }
 

@@ -19,9 +19,9 @@ namespace topoloom {
 /// Balanced grids hold each unordered pair of a row and a column once; every row and column has (n + 1) / 2 ranks.
 enum class TriangularOrder { dm, cm, bdm, bcm };
 
-/// Who talks, and what is sent. Ranks of a column or of a row broadcast a piece of the vector, and reduce one to the
-/// diagonal. Those that share a piece in orthogonalization, the columns of the balanced grid whatever the order, scatter
-/// it (orthogonalization) and gather it; all ranks sum projections, first in these groups and then across them.
+/// A communicating group. Column and row groups broadcast a piece of the vector and reduce one to the diagonal.
+/// Orthogonalization groups, the columns of the balanced grid for every order, scatter and gather a piece. All ranks
+/// sum projections, first within these groups and then across them.
 enum class TriangularGroup {
     column,
     row,

@@ -39,9 +39,10 @@ CommGraph read_dense_matrix(std::string_view text) {
         }
         if (row == 0) order = column;
         if (row >= order)
-            scan.refuse("there are more rows than the ", order, " columns; the matrix must be square");
+            scan.fail_at_previous("there are more rows than the ", order,
+                                  " columns; the matrix must be square");
         if (column != order)
-            scan.refuse("row ", row + 1, " has ", column, " numbers, but the first has ", order);
+            scan.fail_at_previous("row ", row + 1, " has ", column, " numbers, but the first has ", order);
         scan.end_line();
         if (row == 0) reserve(rows, order, scan.remaining());
         rows.first.push_back(rows.peers.size());
@@ -51,7 +52,7 @@ CommGraph read_dense_matrix(std::string_view text) {
     const std::size_t row_count = rows.first.size() - 1;
     if (row_count == 0) fail("the text has no numbers; expected a square matrix, one row per line");
     if (row_count != order)
-        scan.unexpected("row " + std::to_string(row_count + 1) + " of " + std::to_string(order));
+        scan.fail_expected("row " + std::to_string(row_count + 1) + " of " + std::to_string(order));
     return CommGraph::from_csr(std::move(rows));
 }
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "topoloom/pattern/readers/text_graph.hpp"
+#include "topoloom/pattern/readers/edge_list.hpp"
 #include "topoloom/pattern/readers/text_scanner.hpp"
 
 namespace topoloom {
@@ -28,23 +28,26 @@ std::string lower_case(std::string_view word) {
 void read_field(TextScanner& scan, MarketHeader& header) {
     const std::string field = lower_case(scan.read_word("the field (integer, real or pattern)"));
     header.pattern = field == "pattern";
-    if (field == "complex") scan.refuse("the entries are complex; bytes must be integer, real or pattern");
+    if (field == "complex")
+        scan.fail_at_previous("the entries are complex; bytes must be integer, real or pattern");
     if (!header.pattern && field != "integer" && field != "real" && field != "double") {
-        scan.refuse("unknown field '", TextScanner::quoted(field), "'; there are: integer, real, pattern");
+        scan.fail_at_previous("unknown field '", TextScanner::quoted(field),
+                              "'; there are: integer, real, pattern");
     }
     if (header.pattern && !header.coordinate)
-        scan.refuse("a pattern must be in coordinate format, not array");
+        scan.fail_at_previous("a pattern must be in coordinate format, not array");
 }
 
 void read_symmetry(TextScanner& scan, MarketHeader& header) {
     const std::string symmetry = lower_case(scan.read_word("the symmetry (general or symmetric)"));
     header.symmetric = symmetry == "symmetric";
     if (symmetry == "skew-symmetric" || symmetry == "hermitian") {
-        scan.refuse("the matrix is ", symmetry,
-                    ", so it has entries that are not bytes; store it as general or symmetric");
+        scan.fail_at_previous("the matrix is ", symmetry,
+                              ", so it has entries that are not bytes; store it as general or symmetric");
     }
     if (!header.symmetric && symmetry != "general") {
-        scan.refuse("unknown symmetry '", TextScanner::quoted(symmetry), "'; there are: general, symmetric");
+        scan.fail_at_previous("unknown symmetry '", TextScanner::quoted(symmetry),
+                              "'; there are: general, symmetric");
     }
 }
 
@@ -52,16 +55,18 @@ MarketHeader read_market_header(TextScanner& scan) {
     MarketHeader header;
     const std::string_view banner = scan.read_word("%%MatrixMarket");
     if (lower_case(banner) != "%%matrixmarket") {
-        scan.refuse("expected %%MatrixMarket, found '", TextScanner::quoted(banner), "'");
+        scan.fail_at_previous("expected %%MatrixMarket, found '", TextScanner::quoted(banner), "'");
     }
     const std::string_view object = scan.read_word("matrix");
     if (lower_case(object) != "matrix") {
-        scan.refuse("this is a Matrix Market ", TextScanner::quoted(object), "; only a matrix can be read");
+        scan.fail_at_previous("this is a Matrix Market ", TextScanner::quoted(object),
+                              "; only a matrix can be read");
     }
     const std::string format = lower_case(scan.read_word("the format (coordinate or array)"));
     header.coordinate = format == "coordinate";
     if (!header.coordinate && format != "array") {
-        scan.refuse("unknown format '", TextScanner::quoted(format), "'; there are: coordinate, array");
+        scan.fail_at_previous("unknown format '", TextScanner::quoted(format),
+                              "'; there are: coordinate, array");
     }
     read_field(scan, header);
     read_symmetry(scan, header);
@@ -74,12 +79,12 @@ std::size_t read_order(TextScanner& scan) {
     const std::int64_t rows = scan.read_count("the number of rows");
     const std::int64_t columns = scan.read_count("the number of columns");
     if (rows != columns) {
-        scan.refuse("the matrix has ", rows, " rows and ", columns,
-                    " columns; a communication matrix is square");
+        scan.fail_at_previous("the matrix has ", rows, " rows and ", columns,
+                              " columns; a communication matrix is square");
     }
-    if (rows == 0) scan.refuse("the matrix is empty");
+    if (rows == 0) scan.fail_at_previous("the matrix is empty");
     if (rows > max_ranks_read)
-        scan.refuse("the matrix has ", rows, " rows; at most ", max_ranks_read, " can be read");
+        scan.fail_at_previous("the matrix has ", rows, " rows; at most ", max_ranks_read, " can be read");
     return static_cast<std::size_t>(rows);
 }
 
@@ -91,7 +96,7 @@ void add_entry(EdgeList& edges, const MarketHeader& header, Rank row, Rank colum
 
 Rank read_index(TextScanner& scan, std::size_t order, std::string_view what) {
     const auto index = static_cast<std::uint64_t>(scan.read_count(what));
-    if (index - 1 >= order) scan.refuse(what, " is ", index, ", but the matrix has 1 to ", order);
+    if (index - 1 >= order) scan.fail_at_previous(what, " is ", index, ", but the matrix has 1 to ", order);
     return Rank{index - 1};
 }
 
@@ -104,13 +109,14 @@ EdgeList read_coordinates(TextScanner& scan, const MarketHeader& header, std::si
     for (std::size_t i = 0; i < count; ++i) {
         scan.skip_empty_lines();
         if (scan.at_end()) {
-            scan.unexpected("entry " + std::to_string(i + 1) + " of " + std::to_string(count));
+            scan.fail_expected("entry " + std::to_string(i + 1) + " of " + std::to_string(count));
         }
         const Rank row = read_index(scan, order, "a row");
         const Rank column = read_index(scan, order, "a column");
         if (header.symmetric && column > row) {
-            scan.refuse("entry (", row.value + 1, ", ", column.value + 1,
-                        ") is above the diagonal, but a symmetric matrix stores the part below only");
+            scan.fail_at_previous(
+                "entry (", row.value + 1, ", ", column.value + 1,
+                ") is above the diagonal, but a symmetric matrix stores the part below only");
         }
         add_entry(edges, header, row, column, header.pattern ? Bytes{1} : scan.read_bytes("a value"));
         scan.end_line();
@@ -126,8 +132,8 @@ EdgeList read_array(TextScanner& scan, const MarketHeader& header, std::size_t o
         for (std::size_t row = header.symmetric ? column.value : 0; row < order; ++row) {
             scan.skip_empty_lines();
             if (scan.at_end()) {
-                scan.unexpected("row " + std::to_string(row + 1) + " of column " +
-                                std::to_string(column.value + 1));
+                scan.fail_expected("row " + std::to_string(row + 1) + " of column " +
+                                   std::to_string(column.value + 1));
             }
             add_entry(edges, header, Rank{row}, column, scan.read_bytes("a value"));
             scan.end_line();
@@ -145,8 +151,8 @@ CommGraph read_matrix_market(std::string_view text) {
     EdgeList edges =
         header.coordinate ? read_coordinates(scan, header, order) : read_array(scan, header, order);
     scan.skip_empty_lines();
-    if (!scan.at_end()) scan.unexpected("nothing more after the last entry");
-    return graph_of(order, std::move(edges));
+    if (!scan.at_end()) scan.fail_expected("nothing more after the last entry");
+    return make_graph(order, std::move(edges));
 }
 
 }  // namespace topoloom

@@ -24,7 +24,7 @@ struct MetisHeader {
 void read_format(TextScanner& scan, MetisHeader& header) {
     const std::string_view fmt = scan.read_word("fmt");
     if (fmt.size() > 3 || fmt.find_first_not_of("01") != std::string_view::npos) {
-        scan.refuse(
+        scan.fail_at_previous(
             "the header's fmt is '", TextScanner::quoted(fmt),
             "'; it must be up to three digits 0 or 1 for vertex sizes, vertex weights and edge weights");
     }
@@ -37,8 +37,8 @@ void read_format(TextScanner& scan, MetisHeader& header) {
     if (scan.at_line_end()) return;
     const std::int64_t weights = scan.read_count("ncon");
     if (weights > 1) {
-        scan.refuse("the header announces ", weights,
-                    " weights per vertex (ncon); a rank has one load, so keep one");
+        scan.fail_at_previous("the header announces ", weights,
+                              " weights per vertex (ncon); a rank has one load, so keep one");
     }
 }
 
@@ -46,15 +46,15 @@ MetisHeader read_metis_header(TextScanner& scan) {
     MetisHeader header;
     while (scan.at('%')) scan.skip_line();
     const std::int64_t vertices = scan.read_count("the number of vertices");
-    if (vertices == 0) scan.refuse("the graph has no vertices");
+    if (vertices == 0) scan.fail_at_previous("the graph has no vertices");
     header.vertices = static_cast<std::size_t>(vertices);
     header.edges = static_cast<std::size_t>(scan.read_count("the number of edges"));
     if (!scan.at_line_end()) read_format(scan, header);
     scan.end_line();
     // A line per vertex and twice ` v` per edge: the text itself bounds what is allocated.
     if (header.vertices > scan.remaining() + 1 || header.edges > scan.remaining() / 2) {
-        scan.refuse("the header announces ", header.vertices, " vertices and ", header.edges,
-                    " edges, but only ", scan.remaining(), " bytes follow");
+        scan.fail_at_previous("the header announces ", header.vertices, " vertices and ", header.edges,
+                              " edges, but only ", scan.remaining(), " bytes follow");
     }
     return header;
 }
@@ -69,29 +69,31 @@ template <class... Parts>
         scan.skip_line();
     }
     scan.skip_line();
-    scan.refuse("vertex ", u.value + 1, " ", parts...);
+    scan.fail_at_previous("vertex ", u.value + 1, " ", parts...);
 }
 
 void read_vertex(TextScanner& scan, const MetisHeader& header, std::size_t u, CommRows& lists) {
     while (scan.at('%')) scan.skip_line();
     // The last line may lack its end, and with it everything if the vertex is isolated.
     if (scan.at_end() && u + 1 < header.vertices) {
-        scan.unexpected("the line of vertex " + std::to_string(u + 1) + " of " +
-                        std::to_string(header.vertices));
+        scan.fail_expected("the line of vertex " + std::to_string(u + 1) + " of " +
+                           std::to_string(header.vertices));
     }
     if (header.vertex_sizes) (void)scan.read_count("a vertex size");
     if (header.vertex_weights) lists.load.push_back(static_cast<double>(scan.read_count("a vertex weight")));
     while (!scan.at_line_end()) {
         const auto v = static_cast<std::uint64_t>(scan.read_count("a neighbor"));
         if (v - 1 >= header.vertices) {
-            scan.refuse("vertex ", u + 1, " has neighbor ", v, ", but vertices are 1 to ", header.vertices);
+            scan.fail_at_previous("vertex ", u + 1, " has neighbor ", v, ", but vertices are 1 to ",
+                                  header.vertices);
         }
-        if (v - 1 == u) scan.refuse("vertex ", v, " is its own neighbor, which METIS does not allow");
+        if (v - 1 == u)
+            scan.fail_at_previous("vertex ", v, " is its own neighbor, which METIS does not allow");
         lists.peers.push_back(Rank{v - 1});
         if (!header.edge_weights) continue;
         lists.bytes.push_back(Bytes{scan.read_count("an edge weight")});
         if (lists.bytes.back().value == 0)
-            scan.refuse("the edge ", u + 1, " - ", v, " has weight 0; use 1 or more");
+            scan.fail_at_previous("the edge ", u + 1, " - ", v, " has weight 0; use 1 or more");
     }
     scan.end_line();
     lists.first.push_back(lists.peers.size());
@@ -161,7 +163,7 @@ CommGraph read_metis(std::string_view text) {
     if (header.edge_weights) lists.bytes.reserve(2 * header.edges);
     for (std::size_t u = 0; u < header.vertices; ++u) read_vertex(scan, header, u, lists);
     scan.skip_empty_lines('%');
-    if (!scan.at_end()) scan.unexpected("nothing more after vertex " + std::to_string(header.vertices));
+    if (!scan.at_end()) scan.fail_expected("nothing more after vertex " + std::to_string(header.vertices));
     std::vector<std::pair<Rank, Bytes>> pairs;
     for (std::size_t u = 0; u < header.vertices; ++u) {
         sort_list(lists, u, pairs);

@@ -5,14 +5,14 @@
 #include <string>
 #include <utility>
 
-#include "topoloom/pattern/readers/text_graph.hpp"
+#include "topoloom/pattern/readers/edge_list.hpp"
 #include "topoloom/pattern/readers/text_scanner.hpp"
 
 namespace topoloom {
 
 namespace {
 
-enum class Use { skip, count, refuse };
+enum class Use { skip, count, fail_at_previous };
 
 Use use_of(std::string_view kind, const MonitoringKinds& kinds) {
     const auto when = [](bool wanted) { return wanted ? Use::count : Use::skip; };
@@ -21,23 +21,23 @@ Use use_of(std::string_view kind, const MonitoringKinds& kinds) {
     if (kind == "S" || kind == "R") return when(kinds.one_sided);
     if (kind == "C") return when(kinds.collective);
     if (kind == "D" || kind == "O2A" || kind == "A2O" || kind == "A2A") return Use::skip;
-    return Use::refuse;
+    return Use::fail_at_previous;
 }
 
 void expect_word(TextScanner& scan, std::string_view word) {
-    if (scan.at_line_end()) scan.unexpected("'" + std::string(word) + "'");
+    if (scan.at_line_end()) scan.fail_expected("'" + std::string(word) + "'");
     if (const auto found = scan.read_word(word); found != word) {
-        scan.refuse("expected '", word, "', found '", TextScanner::quoted(found), "'");
+        scan.fail_at_previous("expected '", word, "', found '", TextScanner::quoted(found), "'");
     }
 }
 
 Rank read_rank(TextScanner& scan, std::string_view what, std::size_t rank_count) {
     const std::int64_t rank = scan.read_count(what);
     if (rank_count > 0 && rank >= static_cast<std::int64_t>(rank_count)) {
-        scan.refuse(what, " is ", rank, ", but there are only ", rank_count, " ranks");
+        scan.fail_at_previous(what, " is ", rank, ", but there are only ", rank_count, " ranks");
     }
     if (rank >= max_ranks_read)
-        scan.refuse(what, " is ", rank, ", but at most ", max_ranks_read, " can be read");
+        scan.fail_at_previous(what, " is ", rank, ", but at most ", max_ranks_read, " can be read");
     return Rank{static_cast<std::size_t>(rank)};
 }
 
@@ -51,9 +51,9 @@ CommGraph read_monitoring(std::string_view text, MonitoringKinds kinds, std::siz
     for (scan.skip_empty_lines('#'); !scan.at_end(); scan.skip_empty_lines('#')) {
         const std::string_view kind = scan.read_word("a kind of message");
         const Use use = use_of(kind, kinds);
-        if (use == Use::refuse) {
-            scan.refuse("expected a kind of message (E, I, S, R or C), found '", TextScanner::quoted(kind),
-                        "'");
+        if (use == Use::fail_at_previous) {
+            scan.fail_at_previous("expected a kind of message (E, I, S, R or C), found '",
+                                  TextScanner::quoted(kind), "'");
         }
         if (use == Use::count) {
             Rank source = read_rank(scan, "the source", rank_count);
@@ -66,7 +66,7 @@ CommGraph read_monitoring(std::string_view text, MonitoringKinds kinds, std::siz
             expect_word(scan, "msgs");
             expect_word(scan, "sent");
         }
-        // What follows is a histogram of sizes, or belongs to a line that does not count.
+        // The rest is a size histogram, or a line kind that is not counted.
         scan.skip_line();
     }
     if (messages.empty()) fail("no line has messages of the kinds asked for; is this monitoring output?");

@@ -76,7 +76,7 @@ void TextScanner::skip_empty_lines(char comment) {
 }
 
 std::string_view TextScanner::read_word(std::string_view expected) {
-    if (at_line_end()) unexpected(expected);
+    if (at_line_end()) fail_expected(expected);
     previous_ = at_;
     while (!at_separator()) ++at_;
     return {previous_, static_cast<std::size_t>(at_ - previous_)};
@@ -87,10 +87,11 @@ std::int64_t TextScanner::read_count_slowly(std::string_view expected) {
     std::int64_t value = 0;
     const auto [end, problem] = std::from_chars(behind_plus(word), at_, value);
     if (problem == std::errc::result_out_of_range && end == at_) {
-        refuse(expected, " ", quoted(word), " does not fit in 64 bits");
+        fail_at_previous(expected, " ", quoted(word), " does not fit in 64 bits");
     }
-    if (problem != std::errc{} || end != at_) refuse("expected ", expected, ", found '", quoted(word), "'");
-    if (value < 0) refuse(expected, " must not be negative, but is ", value);
+    if (problem != std::errc{} || end != at_)
+        fail_at_previous("expected ", expected, ", found '", quoted(word), "'");
+    if (value < 0) fail_at_previous(expected, " must not be negative, but is ", value);
     return value;
 }
 
@@ -104,22 +105,22 @@ std::int64_t TextScanner::read_real_bytes(std::string_view expected) {
         double real = 0;
         const auto [end, problem] = std::from_chars(start, at_, real);
         if (end != at_ || problem == std::errc::invalid_argument) {
-            refuse("expected ", expected, ", found '", quoted(word), "'");
+            fail_at_previous("expected ", expected, ", found '", quoted(word), "'");
         }
         if (problem != std::errc{} || !std::isfinite(real) || std::abs(real) >= 0x1p63) {
-            refuse(expected, " must be a number from 0 to 2^63, but is ", quoted(word));
+            fail_at_previous(expected, " must be a number from 0 to 2^63, but is ", quoted(word));
         }
         if (real >= 0 && real != std::floor(real)) {
-            refuse(expected, " must be an integer number of bytes, but is ", quoted(word),
-                   "; scale all of them first");
+            fail_at_previous(expected, " must be an integer number of bytes, but is ", quoted(word),
+                             "; scale all of them first");
         }
         whole = real < 0 ? -1 : static_cast<std::int64_t>(real);
     }
-    if (whole < 0) refuse(expected, " must not be negative, but is ", quoted(word));
+    if (whole < 0) fail_at_previous(expected, " must not be negative, but is ", quoted(word));
     return whole;
 }
 
-void TextScanner::unexpected(std::string_view expected) {
+void TextScanner::fail_expected(std::string_view expected) {
     skip_blanks();
     if (at_ == end_) fail_at_line(line_of(end_), "expected ", expected, ", but the text ends here");
     if (*at_ == '\n') fail_at_line(line_of(at_), "expected ", expected, ", but the line ends here");

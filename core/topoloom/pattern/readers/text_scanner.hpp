@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads numbers and words from text in memory, one line at a time, and says where and what when it cannot.
+// Scans numbers and words of in-memory text line by line; errors name the line and the token.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,8 @@
 
 namespace topoloom {
 
-/// A position in a text. Blanks are spaces, tabs and carriage returns, so lines may end in CR LF. Everything
-/// throws Error with the number of the line, what was expected and what was found. The line is counted only
-/// then.
+/// A cursor in text. Blanks are spaces, tabs and carriage returns, so CR LF line ends work. All functions throw Error
+/// with the line number, the expected and the found token. Lines are counted only for errors.
 class TextScanner {
    public:
     explicit TextScanner(std::string_view text)
@@ -22,7 +21,7 @@ class TextScanner {
     [[nodiscard]] bool at_end() const { return at_ == end_; }
     [[nodiscard]] std::size_t remaining() const { return static_cast<std::size_t>(end_ - at_); }
 
-    /// True when nothing but blanks is left on this line.
+    /// Whether only blanks remain on this line.
     [[nodiscard]] bool at_line_end() {
         skip_blanks();
         return at_ == end_ || *at_ == '\n';
@@ -31,52 +30,52 @@ class TextScanner {
     /// Whether the next character is this one.
     [[nodiscard]] bool at(char c) const { return at_ != end_ && *at_ == c; }
 
-    /// Steps over `c` if it comes next, and says whether it did.
+    /// Consumes `c` if it is the next character; returns whether it was.
     bool take(char c) {
         if (!at(c)) return false;
         ++at_;
         return true;
     }
 
-    /// Goes behind the end of this line, whatever is left on it.
+    /// Skips the rest of this line.
     void skip_line();
 
-    /// Goes to the next line; only blanks may be left on this one.
+    /// Moves to the next line; only blanks may remain on this one.
     void end_line() {
-        if (!at_line_end()) unexpected("the end of the line");
+        if (!at_line_end()) fail_expected("the end of the line");
         if (at_ != end_) ++at_;
     }
 
-    /// Steps over lines that are empty or start with `comment` ('\n': there are no comments).
+    /// Skips empty lines and lines that start with `comment` ('\n': no comments).
     void skip_empty_lines(char comment = '\n');
 
-    /// An integer >= 0 that a 64-bit integer holds.
+    /// Reads an integer in 0 .. 2^63 - 1.
     std::int64_t read_count(std::string_view expected) {
         std::int64_t value = 0;
         if (!read_digits(value)) value = read_count_slowly(expected);
         return value;
     }
 
-    /// An integer number of bytes. Spellings of reals such as 1.024e+03 are read too.
+    /// Reads an integer number of bytes, also written as a real such as 1.024e+03.
     Bytes read_bytes(std::string_view expected) {
         std::int64_t value = 0;
         if (!read_digits(value)) value = read_real_bytes(expected);
         return Bytes{value};
     }
 
-    /// The characters up to the next blank or line end; there must be one.
+    /// Reads a non-empty word up to the next blank or line end.
     std::string_view read_word(std::string_view expected);
 
-    /// Throws Error about what comes next on this line.
-    [[noreturn]] void unexpected(std::string_view expected);
+    /// Throws Error about the next token on this line.
+    [[noreturn]] void fail_expected(std::string_view expected);
 
-    /// Throws Error about the number, word or line read last.
+    /// Throws Error about the previously read token.
     template <class... Parts>
-    [[noreturn]] void refuse(const Parts&... parts) const {
+    [[noreturn]] void fail_at_previous(const Parts&... parts) const {
         fail_at_line(line_of(previous_), parts...);
     }
 
-    /// The text itself, for messages: at most 24 characters, others than printable ones as \xHH.
+    /// Quotes text for messages: at most 24 characters, non-printable ones as \xHH.
     [[nodiscard]] static std::string quoted(std::string_view text);
 
    private:
@@ -87,8 +86,7 @@ class TextScanner {
         return at_ == end_ || *at_ == ' ' || *at_ == '\n' || *at_ == '\t' || *at_ == '\r';
     }
 
-    /// The common case: at most 18 digits, then a separator. Otherwise stays before the number and returns
-    /// false.
+    /// The common case: at most 18 digits, then a separator. Otherwise returns false without consuming anything.
     bool read_digits(std::int64_t& value) {
         skip_blanks();
         previous_ = at_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Who talks to whom, without amounts: sorted neighbor lists, and what two of them share.
+// Adjacency lists without weights, and common neighbors.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace topoloom {
 
-/// A view of an undirected graph; the arrays must live longer. Vertices are plain numbers, lists ascend.
+/// A non-owning view of an undirected graph. Vertices are plain numbers; neighbor lists ascend.
 class Adjacency {
    public:
     Adjacency(std::span<const std::uint64_t> first, std::span<const Rank> peers)
@@ -23,11 +23,11 @@ class Adjacency {
     [[nodiscard]] std::uint32_t degree(std::uint32_t u) const {
         return static_cast<std::uint32_t>(first_[u + 1] - first_[u]);
     }
-    [[nodiscard]] bool adjacent(std::uint32_t u, std::uint32_t v) const {
+    [[nodiscard]] bool are_adjacent(std::uint32_t u, std::uint32_t v) const {
         const auto list = of(u);
         return std::binary_search(list.begin(), list.end(), Rank{v});
     }
-    /// Calls use(w) for every common neighbor, ascending; stops when use returns false.
+    /// Calls use(w) for every common neighbor in ascending order; stops if use returns false.
     template <class Use>
     void each_common(std::uint32_t u, std::uint32_t v, const Use& use) const {
         const auto a = of(u);
@@ -49,8 +49,8 @@ class Adjacency {
         each_common(u, v, [&](std::uint32_t) { return ++count != 0; });
         return count;
     }
-    /// Common neighbors of two adjacent vertices, with the two themselves.
-    [[nodiscard]] std::uint32_t closed_common(std::uint32_t u, std::uint32_t v) const {
+    /// Common neighbors of two adjacent vertices, including the two.
+    [[nodiscard]] std::uint32_t closed_common_count(std::uint32_t u, std::uint32_t v) const {
         return common_count(u, v) + 2;
     }
 

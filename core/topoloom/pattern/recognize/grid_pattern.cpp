@@ -72,7 +72,7 @@ class Partners {
     std::vector<Partner> found_;
 };
 
-/// What the messages of one class look like.
+/// Bytes of the messages of one class.
 struct ClassSum {
     std::int64_t bytes = 0;
     std::int64_t count = 0;
@@ -158,7 +158,7 @@ std::string GridPattern::text() const {
     if (shape == StencilShape::star && all([](const PatternAxis& a) { return a.extent == 2; }))
         return "hypercube of " + std::to_string(axes.size()) + " dimensions";
     std::string text =
-        extents_text(extents_of(axes)) + (shape == StencilShape::star ? " star grid" : " box grid");
+        format_extents(extents_of(axes)) + (shape == StencilShape::star ? " star grid" : " box grid");
     if (count(AxisKind::ring) > 0 || count(AxisKind::clique) > 0) {
         text += ", axes ";
         for (const PatternAxis& axis : axes) text += "|oc."[static_cast<std::size_t>(axis.kind)];

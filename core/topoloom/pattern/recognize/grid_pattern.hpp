@@ -13,12 +13,12 @@
 
 namespace topoloom {
 
-/// Who talks along one axis.
+/// Which ranks communicate along an axis.
 enum class AxisKind : std::uint8_t {
     path,    ///< neighbors; the ends do not meet. Two ranks are always a path.
     ring,    ///< neighbors, and the first with the last; at least four ranks
-    clique,  ///< everybody with everybody; at least three ranks
-    apart,   ///< nobody: copies of the rest side by side
+    clique,  ///< all-to-all; at least three ranks
+    apart,   ///< no communication: disjoint copies of the other axes
 };
 
 struct PatternAxis {
@@ -41,16 +41,16 @@ struct GridPattern {
     [[nodiscard]] std::size_t class_count() const {
         return shape == StencilShape::star ? axes.size() : std::size_t{1} << axes.size();
     }
-    /// What a person calls it, as in `16x16 grid, 5 points, rings: 10`.
+    /// A description such as `16x16 grid, 5 points, rings: 10`.
     [[nodiscard]] std::string text() const;
 };
 
-/// Row-major steps: by how many cells one step along an axis moves.
+/// Distance in cell numbers between neighbors along each axis.
 [[nodiscard]] Extents strides_of(std::span<const PatternAxis> axes);
 [[nodiscard]] Extents extents_of(std::span<const PatternAxis> axes);
 
-/// Whether the messages of the graph are exactly those of the pattern, each rank with all partners that it should
-/// have and no other. If so, sets weight and uniform. O(edges * log degree), on all cores.
+/// Returns whether the edges of the graph are exactly those of the pattern. If so, sets weight and uniform. O(edges *
+/// log degree), on all cores.
 [[nodiscard]] bool measure(const CommGraph& symmetric, GridPattern& pattern, int threads);
 
 /// Ordered pairs of partners along an axis of `extent` cells, of which `whole` says that the axis is not cut.

@@ -8,7 +8,7 @@ namespace topoloom {
 
 namespace {
 
-/// What can be said in one look at the degrees.
+/// Properties derived from the degrees alone.
 struct Degrees {
     std::uint32_t corner = 0;  // a rank of least degree; where axes end, it is one of the grid's corners
     std::uint64_t least = 0;

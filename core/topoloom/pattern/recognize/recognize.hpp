@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sees from the communication graph alone that it is a grid, a ring, a hypercube, equal groups, ... however the ranks
-// are numbered.
+// Recognizes grids, rings, hypercubes and equal groups in a communication graph, independent of rank numbering.
 #pragma once
 
 #include <optional>
@@ -21,10 +20,10 @@ namespace topoloom {
 /// Contemp. 2 (2009)). The rest of the grid then follows cell by cell.
 [[nodiscard]] std::optional<GridPattern> recognize(const CommGraph& symmetric, int threads = 0);
 
-/// The parts of recognize(). They propose; only measure() decides whether it is so.
+/// Candidates for recognize(); measure() decides.
 [[nodiscard]] std::optional<GridPattern> propose_star(const Adjacency& graph, std::uint32_t corner);
 [[nodiscard]] std::optional<GridPattern> propose_box(const Adjacency& graph, std::uint32_t corner);
-/// This one is exact: all ranks of a group talk, with more bytes than any message between groups has.
+/// Exact: all ranks of a group communicate, each with more bytes than any message between groups.
 [[nodiscard]] std::optional<GridPattern> find_groups(const CommGraph& symmetric);
 
 }  // namespace topoloom

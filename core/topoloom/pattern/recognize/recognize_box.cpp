@@ -67,13 +67,13 @@ class BoxGrowth {
         const std::uint32_t closed = graph_.degree(corner_) + 1;
         std::vector<std::uint32_t> ring_partners;
         for (const Rank v : graph_.of(corner_)) {
-            const std::uint32_t shared = graph_.closed_common(corner_, v.value);
+            const std::uint32_t shared = graph_.closed_common_count(corner_, v.value);
             const std::uint32_t theirs = graph_.degree(v.value) + 1;
             if (shared == closed && 2 * theirs == 3 * closed) lines_.push_back({corner_, v.value});
             if (3 * shared == 2 * closed && theirs == closed) ring_partners.push_back(v.value);
         }
         for (const std::uint32_t v : ring_partners) {
-            const auto opposite = [&](std::uint32_t w) { return w != v && !graph_.adjacent(v, w); };
+            const auto opposite = [&](std::uint32_t w) { return w != v && !graph_.are_adjacent(v, w); };
             const auto w = std::find_if(ring_partners.begin(), ring_partners.end(), opposite);
             if (w == ring_partners.end()) return false;
             if (v < *w) lines_.push_back({corner_, v});
@@ -126,8 +126,8 @@ class BoxGrowth {
     using Line = std::vector<std::uint32_t>;
 
     [[nodiscard]] AxisKind kind(const Line& line) const {
-        return line.size() > 2 && graph_.adjacent(line.front(), line.back()) ? AxisKind::ring
-                                                                             : AxisKind::path;
+        return line.size() > 2 && graph_.are_adjacent(line.front(), line.back()) ? AxisKind::ring
+                                                                                 : AxisKind::path;
     }
 
     /// Of all that lie one step farther, the one that moves along no other axis: it shares most with `at`, and at
@@ -136,7 +136,7 @@ class BoxGrowth {
         std::uint32_t next = no_index;
         std::uint32_t most = 0;
         for (const Rank w : graph_.of(at)) {
-            if (w.value == before || graph_.adjacent(before, w.value)) continue;
+            if (w.value == before || graph_.are_adjacent(before, w.value)) continue;
             const std::uint32_t shared = graph_.common_count(at, w.value);
             const bool tie = next != no_index && shared == most;
             if (next == no_index || shared > most || (tie && graph_.degree(w.value) < graph_.degree(next))) {
@@ -169,7 +169,7 @@ class BoxGrowth {
             if (taken_[w.value] != 0) continue;
             // Where a ring closes, the cells at its far end have no place either.
             const bool fits = std::all_of(stride_.begin(), stride_.end(), [&](std::uint32_t stride) {
-                return graph_.adjacent(w.value, cells_[from + stride]);
+                return graph_.are_adjacent(w.value, cells_[from + stride]);
             });
             if (!fits) continue;
             if (found != no_index) return no_index;
@@ -194,15 +194,15 @@ class BoxGrowth {
         std::uint32_t found = no_index;
         for (const Rank w : graph_.of(corner_)) {
             if (taken_[w.value] != 0 || graph_.degree(w.value) + 1 != theirs ||
-                graph_.closed_common(corner_, w.value) != shared) {
+                graph_.closed_common_count(corner_, w.value) != shared) {
                 continue;
             }
             bool fits = true;
             for (std::size_t i = 0; i < at.size() && fits; ++i) {
                 if (at[i] == 0) continue;
                 // With its partner on axis i it shares a whole neighborhood of that axis, not just an edge.
-                fits = graph_.adjacent(w.value, lines_[i][1]) &&
-                       2 * graph_.closed_common(w.value, lines_[i][1]) == 3 * shared;
+                fits = graph_.are_adjacent(w.value, lines_[i][1]) &&
+                       2 * graph_.closed_common_count(w.value, lines_[i][1]) == 3 * shared;
             }
             if (!fits) continue;
             if (found != no_index) return no_index;
@@ -224,7 +224,7 @@ std::uint32_t count_twins(const Adjacency& graph, std::uint32_t u) {
     std::uint32_t twins = 1;
     for (const Rank v : graph.of(u)) {
         if (graph.degree(v.value) == graph.degree(u) &&
-            graph.closed_common(u, v.value) == graph.degree(u) + 1) {
+            graph.closed_common_count(u, v.value) == graph.degree(u) + 1) {
             ++twins;
         }
     }

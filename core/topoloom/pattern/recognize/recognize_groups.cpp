@@ -18,8 +18,8 @@ std::vector<Edge> by_bytes(const CommGraph& graph, Rank u) {
     return edges;
 }
 
-/// Whether every rank talks with at least `heavy` bytes to exactly the `size` - 1 others of its group.
-/// Sets the group of every rank; O(edges * log degree), and stops at the first rank that does not fit.
+/// Whether every rank exchanges at least `heavy` bytes with exactly the `size` - 1 others of its group.
+/// Sets the group of every rank. Stops at the first rank that does not fit. O(edges * log degree).
 bool find_group_of(const CommGraph& graph, std::int64_t heavy, std::size_t size,
                    std::vector<std::vector<Rank>>& groups) {
     std::vector<std::uint32_t> group_of(graph.rank_count(), no_index);

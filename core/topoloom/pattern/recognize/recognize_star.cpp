@@ -9,9 +9,9 @@ namespace topoloom {
 
 namespace {
 
-/// Whether v and w, both beside u, lie on one axis with it.
+/// Whether the neighbors v and w of u lie on one axis with it.
 bool same_axis(const Adjacency& graph, std::uint32_t v, std::uint32_t w) {
-    return graph.adjacent(v, w) || graph.common_count(v, w) == 1;
+    return graph.are_adjacent(v, w) || graph.common_count(v, w) == 1;
 }
 
 /// The neighbors of a corner, those of one axis together; empty if there are too many axes for the ranks.
@@ -51,7 +51,7 @@ struct Line {
 std::optional<Line> walk(const Adjacency& graph, std::uint32_t corner,
                          const std::vector<std::uint32_t>& beside) {
     Line line{AxisKind::path, {corner}};
-    if (beside.size() > 1 && graph.adjacent(beside[0], beside[1])) {
+    if (beside.size() > 1 && graph.are_adjacent(beside[0], beside[1])) {
         line.kind = AxisKind::clique;
         line.ranks.insert(line.ranks.end(), beside.begin(), beside.end());
         return line;

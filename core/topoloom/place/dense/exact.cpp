@@ -40,10 +40,10 @@ double rounded_down(std::int64_t value) {
 /// A placement to start from: a better one is worth a little of the time that it saves.
 Placement good_placement(const Problem& problem, Meter& meter) {
     const auto slots = static_cast<double>(problem.allocation().slot_count());
-    const Budget rest = meter.rest();
+    const Budget rest = meter.remaining();
     const Budget share{.work = std::min(static_cast<std::uint64_t>(1e3 * std::pow(slots, 3)), rest.work / 10),
                        .seconds = rest.seconds / 10,
-                       .keep_going = [&](std::uint64_t) { return meter.go_on(); }};
+                       .keep_going = [&](std::uint64_t) { return meter.poll(); }};
     PlaceResult found = place(problem, "auto", share);
     meter.spend(found.work);
     return std::move(found.placement);
@@ -82,7 +82,7 @@ qap::GeneralizedAssignment generalized_assignment(const Problem& problem) {
             .slots = static_cast<std::uint32_t>(problem.allocation().slot_count()),
             .bytes = dense_bytes(problem.graph(), ranks),
             .distances = dense_distances(problem.allocation()),
-            .alone = dense_moving_costs(problem),
+            .linear = dense_moving_costs(problem),
             .mass = {capacity.masses().begin(), capacity.masses().end()},
             .capacity = {capacity.capacities().begin(), capacity.capacities().end()}};
 }
@@ -91,7 +91,7 @@ Placement place_sharing(const Problem& problem, Meter& meter) {
     const auto numbers = static_cast<double>(problem.rank_count() + problem.allocation().slot_count());
     require_memory(problem, 32 * std::pow(numbers, 2), "bytes and distances of all pairs");
     const SharingProof found = improve_sharing(problem, good_placement(problem, meter), meter);
-    meter.prove(rounded_down(found.lower_bound));
+    meter.set_lower_bound(rounded_down(found.lower_bound));
     return found.placement;
 }
 
@@ -103,7 +103,7 @@ Placement place_for_hop_bytes(const Problem& problem, Meter& meter) {
     const qap::QuadraticAssignment assignment = exact_assignment(problem);
     const qap::ExactResult found = qap::branch_and_bound(
         assignment, positions_of(problem.allocation(), start.slots()), meter, problem.threads());
-    meter.prove(rounded_down(found.lower_bound));
+    meter.set_lower_bound(rounded_down(found.lower_bound));
     return placement_at(problem.allocation(), found.position_of_rank);
 }
 
@@ -111,7 +111,7 @@ Placement place_for_congestion(const Problem& problem, Meter& meter) {
     const Allocation& allocation = problem.allocation();
     if (std::optional<Placement> best = best_on_bus(problem)) {
         meter.spend(40'320);  // 8!
-        meter.prove(problem.objective_value(best->slots()));
+        meter.set_lower_bound(problem.objective_value(best->slots()));
         return std::move(*best);
     }
     const double pairs = std::pow(static_cast<double>(allocation.slot_count()), 2);
@@ -122,7 +122,7 @@ Placement place_for_congestion(const Problem& problem, Meter& meter) {
     const double known = congestion_bound(bounds, meter).value;
     const bound::ExactCongestion found =
         bound::min_congestion(bounds, positions_of(problem.allocation(), start.slots()), known, meter);
-    meter.prove(found.lower_bound);
+    meter.set_lower_bound(found.lower_bound);
     return placement_at(allocation, found.position_of_rank);
 }
 

@@ -44,7 +44,7 @@ struct Ground {
     const qap::Qap& qap;
     const GraspOptions& options;
     std::size_t order;
-    qap::QapGround searches;
+    qap::QapContext searches;
     std::vector<std::int64_t> flow, distance;
     std::vector<FirstPair> first_pairs;
 
@@ -188,7 +188,7 @@ class Start {
                 touched_[j] = true;
                 const qap::Qap& qap = ground_.qap;
                 for (std::size_t y = 0; y < n; ++y)
-                    cost[y] = 2 * (qap.a(j, j) * qap.b(y, y) + qap.alone(j, y));
+                    cost[y] = 2 * (qap.a(j, j) * qap.b(y, y) + qap.linear(j, y));
             }
             for (std::size_t y = 0; y < n; ++y) cost[y] += flow * distance[y];
         }
@@ -221,7 +221,7 @@ qap::Permutation grasp(const qap::Qap& qap, std::span<const qap::Permutation> wa
     qap::Permutation best(order);
     std::iota(best.begin(), best.end(), 0U);
     if (!warm.empty()) best = warm.front();
-    if (order < 2 || meter.exhausted()) return best;
+    if (order < 2 || meter.is_exhausted()) return best;
     const Ground ground(qap, options);
     const std::size_t restarts = options.restarts == 0 ? restarts_by_size(order) : options.restarts;
     const std::size_t total = warm.size() + restarts;
@@ -237,7 +237,7 @@ qap::Permutation grasp(const qap::Qap& qap, std::span<const qap::Permutation> wa
         best = std::move(p);
     };
     std::vector<std::size_t> beginning(starts.size());
-    for (bool busy = true; busy && !meter.exhausted();) {
+    for (bool busy = true; busy && !meter.is_exhausted();) {
         busy = false;
         for (std::size_t k = 0; k < starts.size(); ++k) {
             beginning[k] = starts[k].done() && begun < total ? begun++ : total;

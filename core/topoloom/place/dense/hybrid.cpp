@@ -103,7 +103,7 @@ class Partition {
         }
         const std::size_t first = (count + 1) / 2 * size_;
         std::array<std::vector<Vertex>, 2> sides;
-        if (meter_.exhausted()) {
+        if (meter_.is_exhausted()) {
             sides[0].assign(vertices.begin(), vertices.begin() + static_cast<std::ptrdiff_t>(first));
             sides[1].assign(vertices.begin() + static_cast<std::ptrdiff_t>(first), vertices.end());
         } else {
@@ -210,7 +210,7 @@ Placement place_in_parts(const Problem& problem, Meter& meter, std::size_t size)
     require_dense_memory("hybrid", std::max(ranks.size(), size), grasp_searches);
     qap::Permutation to(ranks.size());
     std::iota(to.begin(), to.end(), 0U);
-    if (!meter.exhausted()) {
+    if (!meter.is_exhausted()) {
         const qap::Permutation in_order = to;  // fits the sizes
         to = grasp(coarse_problem(space, graph, ranks, slots), std::span(&in_order, 1), problem.seed(),
                    problem.threads(), meter, options);
@@ -221,7 +221,7 @@ Placement place_in_parts(const Problem& problem, Meter& meter, std::size_t size)
         const std::vector<Vertex>& there = slots[to[k]];
         qap::Permutation p(there.size());
         std::iota(p.begin(), p.end(), 0U);
-        if (!meter.exhausted()) {
+        if (!meter.is_exhausted()) {
             p = grasp(inner_problem(space, graph, ranks[k], there, number), {}, problem.seed() + k,
                       problem.threads(), meter, options);
         }

@@ -83,7 +83,8 @@ Placement place_emahd(const Problem& problem, Meter& meter, const EmahdOptions& 
     const Rule rule = options.rule();
     const Problem one_thread = problem.with_seed(problem.seed());
     Run best;
-    for (std::size_t begin = 0; begin < starts && (begin == 0 || !meter.exhausted()); begin += round_size) {
+    for (std::size_t begin = 0; begin < starts && (begin == 0 || !meter.is_exhausted());
+         begin += round_size) {
         std::vector<Run> round(std::min(round_size, starts - begin));
         parallel_for(round.size(), problem.threads(), [&](std::size_t i, int) {
             Growth growth(ground, rule);

@@ -53,8 +53,8 @@ LaidAxes axes_wanted(const RankGrid& grid, const SlotGrid& slots, const Wanted& 
     for (std::size_t i = 0; i < boxes.size(); ++i) {
         const bool whole = wanted.boxes.empty() ? boxes[i] >= routers[i] : boxes[i] % routers[i] == 0;
         if (!whole)
-            fail("fold: onto=", wanted.onto, " lays ", extents_text(boxes),
-                 wanted.boxes.empty() ? " cells" : " boxes", " onto ", extents_text(routers),
+            fail("fold: onto=", wanted.onto, " lays ", format_extents(boxes),
+                 wanted.boxes.empty() ? " cells" : " boxes", " onto ", format_extents(routers),
                  " routers, which does not divide them; leave out onto");
     }
     return laid;
@@ -95,12 +95,12 @@ void check_boxes(const Problem& problem, const RankGrid& grid, const Extents& bo
     if (problem.capacity().one_rank_per_slot())
         fail("fold: every rank has a slot of its own, so there are no boxes to choose; leave out boxes");
     if (boxes.size() != grid.axes()) {
-        fail("fold: boxes of ", extents_text(boxes), " for ranks in a grid of ", extents_text(grid.extents),
-             "; give one number for each of the ", grid.axes(), " axes");
+        fail("fold: boxes of ", format_extents(boxes), " for ranks in a grid of ",
+             format_extents(grid.extents), "; give one number for each of the ", grid.axes(), " axes");
     }
     if (cell_count(boxes) != slots) {
-        fail("fold: ", extents_text(boxes), " boxes are not the ", slots,
-             " that the slots need; the nearest that are is ", extents_text(nearest_extents(boxes, slots)));
+        fail("fold: ", format_extents(boxes), " boxes are not the ", slots,
+             " that the slots need; the nearest that are is ", format_extents(nearest_extents(boxes, slots)));
     }
 }
 
@@ -112,7 +112,7 @@ std::optional<Placement> fold(const Problem& problem, const RankGrid& grid, Want
     if (alone) wanted.boxes = grid.extents;
     if (auto folded = fold_boxes(problem, grid, count, wanted)) return folded;
     if (!anyhow)
-        fail("fold: ", extents_text(wanted.boxes), " boxes do not fold onto these slots; leave out boxes");
+        fail("fold: ", format_extents(wanted.boxes), " boxes do not fold onto these slots; leave out boxes");
     if (!wanted.onto.empty())
         fail("fold: the slots are not a complete torus or mesh that onto=", wanted.onto,
              " could lay the grid along; leave out onto");

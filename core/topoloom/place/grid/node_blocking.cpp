@@ -61,7 +61,7 @@ class Blockings {
    private:
     void try_order(std::vector<GridCell> cells, const Extents& tile = {}) {
         constexpr std::size_t max_equals = 4;
-        if (meter_.exhausted() && !found_.empty()) return;
+        if (meter_.is_exhausted() && !found_.empty()) return;
         const std::int64_t bytes = bytes_between_nodes(cells);
         meter_.spend(cells.size());
         if (!found_.empty() && bytes < found_.front().inter_node_bytes) found_.clear();

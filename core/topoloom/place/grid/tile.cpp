@@ -101,7 +101,8 @@ class Nearest {
         const auto last =
             std::ranges::find_if(nodes_.sizes, [&](std::uint32_t size) { return size != cores; });
         const auto count = static_cast<std::size_t>(last - nodes_.sizes.begin());
-        if (cores == 1 || count > max_nodes || count + 1 < nodes_.sizes.size() || meter_.exhausted()) return;
+        if (cores == 1 || count > max_nodes || count + 1 < nodes_.sizes.size() || meter_.is_exhausted())
+            return;
         std::vector<Slot> first;
         std::vector<std::uint32_t> index_of(machine.node_count());
         std::uint32_t nearest = machine.max_distance();
@@ -187,7 +188,7 @@ class Nearest {
         }
         for (const Folding& folding : list_foldings(axes, routers->extent, routers->wraps, keep, most)) {
             for (const Reflection reflection : {Reflection::rows, Reflection::nested}) {
-                if (meter_.exhausted() || (reflection == Reflection::nested && !folding.nests())) continue;
+                if (meter_.is_exhausted() || (reflection == Reflection::nested && !folding.nests())) continue;
                 Extents at(axes.size());
                 Extents coordinates(routers->extent.size(), 0);
                 try_pieces(cells, [&](std::size_t tile) {
@@ -232,7 +233,7 @@ Placement tile_grid(const Problem& problem, const RankGrid& grid, Meter& meter) 
     }
     if (problem.rank_count() <= few_ranks) nearest.try_searched_order(blockings.front());
     // It knows more of the network, which counts among equals, but gives nodes different pieces.
-    if (!tiled && problem.rank_count() <= few_ranks && !meter.exhausted()) {
+    if (!tiled && problem.rank_count() <= few_ranks && !meter.is_exhausted()) {
         const Placement structured = place(problem, "structure", meter);
         nearest.try_slots({structured.slots().begin(), structured.slots().end()});
     }

@@ -43,19 +43,19 @@ class CongestionAnnealing {
         // Relative to what one of the busiest links counts; found on meshes and collectives on fragments of tori.
         const local::Cooling cooling{0.3 * soft_unit, 0.01 * soft_unit};
         constexpr double share_for_cooling = 0.9;  // of a budget
-        const double share_at_start = meter.share();
-        for (std::uint32_t sweep = 0; sweep < sweeps && meter.in_time(); ++sweep) {
+        const double share_at_start = meter.used_share();
+        for (std::uint32_t sweep = 0; sweep < sweeps && meter.poll_clock(); ++sweep) {
             if (loads_.key().links_at_maximum == 0) return;
             loads_.set_soft_scale();
             const double share =
-                (meter.share() - share_at_start) / (share_for_cooling * (1 - share_at_start));
+                (meter.used_share() - share_at_start) / (share_for_cooling * (1 - share_at_start));
             const double progress = std::max(share, static_cast<double>(sweep) / sweeps);
             if (progress >= 1) return;
             const std::uint32_t reach = reach_at(progress);
             for (const Rank u : ids<Rank>(at_.size())) {
                 propose(u, reach, cooling.at(progress));
                 // On large machines a sweep takes longer than many a budget.
-                if (u.value % 64 == 0 && !meter.in_time()) break;
+                if (u.value % 64 == 0 && !meter.poll_clock()) break;
             }
             meter.spend(at_.size());
             if (loads_.key() < best_key_) keep();
@@ -81,8 +81,8 @@ class CongestionAnnealing {
         const double loss = -temperature * std::log(1 - rng_.uniform());
         const std::int64_t most = loads_.soft() + static_cast<std::int64_t>(loss);
         const Rank v = rank_on_[to.value];
-        if (v == Rank::none ? loads_.move_if_soft(u, slots_[to.value], most)
-                            : loads_.exchange_if_soft(u, v, most)) {
+        if (v == Rank::none ? loads_.move_if_soft_at_most(u, slots_[to.value], most)
+                            : loads_.exchange_if_soft_at_most(u, v, most)) {
             std::swap(rank_on_[from.value], rank_on_[to.value]);
             at_[u.value] = to;
             if (v != Rank::none) at_[v.value] = from;
@@ -120,7 +120,7 @@ Placement anneal_links(const Problem& problem, Placement start, Meter& meter,
     return no_worse(problem, std::move(start), [&](const Placement& from) {
         Placement found = from;
         with_near_lists(problem, nearest, meter, [&](NearLists& near) {
-            const std::unique_ptr<Loads> loads = loads_for(problem.machine(), objective, from.slots());
+            const std::unique_ptr<Loads> loads = make_loads(problem.machine(), objective, from.slots());
             CongestionAnnealing annealing(*loads, allocation, near, Rng(problem.seed()));
             annealing.run(meter, sweeps);
             found = Placement(allocation, annealing.best());
@@ -140,11 +140,11 @@ Placement improve_congestion(const Problem& problem, Placement start, Meter& met
     start = anneal_links(problem, std::move(start), meter, options);
     // Link by link from plateau to plateau it would go on for minutes, and gain little.
     constexpr std::uint64_t partners = 64;
-    Budget budget = meter.part(1);
+    Budget budget = meter.sub_budget(1);
     budget.work = std::min(budget.work, partners * std::min(problem.rank_count(), max_ranks_side_by_side));
     Meter brief(budget);
     start = improve_by_local_opt(problem, std::move(start), brief);
-    meter.spend(brief.done());
+    meter.spend(brief.work_done());
     return start;
 }
 

@@ -30,9 +30,10 @@ class CongestionDescent {
         while (true) {
             const std::size_t all = next_.size() + free_.size();
             bool improved = false;
-            for (const Rank u : loads_.ends_of_busy(share)) {
-                if (loads_.is_at_maximum(u) && improve(u, std::min(partners, all), meter)) improved = true;
-                if (meter.exhausted()) return;
+            for (const Rank u : loads_.ranks_on_busy_links(share)) {
+                if (loads_.is_on_busiest_link(u) && improve(u, std::min(partners, all), meter))
+                    improved = true;
+                if (meter.is_exhausted()) return;
             }
             if (!improved && partners >= all) return;
             partners = improved ? few : 4 * partners;
@@ -47,7 +48,7 @@ class CongestionDescent {
             next_[u.value] = (next_[u.value] + 1) % (next_.size() + free_.size());
             if (!try_with(u, next_[u.value])) continue;
             improved = true;
-            if (!loads_.is_at_maximum(u)) break;
+            if (!loads_.is_on_busiest_link(u)) break;
         }
         return improved;
     }

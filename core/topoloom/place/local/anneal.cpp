@@ -83,18 +83,18 @@ class Annealing {
     }
 
     void cool(const Cooling& cooling, Meter& meter) {
-        const bool fit = options_.sweeps == 0 && meter.limited();
-        const double share_at_start = meter.share();
+        const bool fit = options_.sweeps == 0 && meter.is_limited();
+        const double share_at_start = meter.used_share();
         const std::uint64_t total =
             (options_.sweeps == 0 ? sweeps_without_budget : options_.sweeps) * active_;
         const auto progress_after = [&](std::uint64_t done) {
-            return fit ? (meter.share() - share_at_start) / (share_for_cooling * (1 - share_at_start))
+            return fit ? (meter.used_share() - share_at_start) / (share_for_cooling * (1 - share_at_start))
                        : static_cast<double>(done) / static_cast<double>(total);
         };
         std::uint64_t done = 0;
         double progress = 0;
         double before = 0;
-        while (progress < 1 && !meter.exhausted()) {
+        while (progress < 1 && !meter.is_exhausted()) {
             // The first round is a short one, since it shows how fast progress is.
             const std::uint64_t round =
                 fit ? max_per_round / (done == 0 ? 16 : 1) : std::min(max_per_round, total - done);
@@ -125,7 +125,7 @@ class Annealing {
             for (const auto& chain : chains_) values += chain->value();
             return values;
         };
-        for (std::int64_t before = sum() + 1; sum() < before && !meter.exhausted();) {
+        for (std::int64_t before = sum() + 1; sum() < before && !meter.is_exhausted();) {
             before = sum();
             each_chain(round, meter, [&](AnnealWalker& chain) { chain.run(round, Acceptance(0)); });
         }
@@ -217,7 +217,7 @@ Placement anneal_by_regions(const Problem& problem, Placement start, Meter& mete
     const bool whole = region_size == 0;
     const Allocation& allocation = problem.allocation();
     const Numbering numbering = number_along_machine(problem, start);
-    if (allocation.slot_count() < 2 || numbering.active == 0 || meter.exhausted()) return start;
+    if (allocation.slot_count() < 2 || numbering.active == 0 || meter.is_exhausted()) return start;
     constexpr std::uint32_t near_count = 24;  // on a 3-D torus all slots within two hops
     const NearSlots near(allocation, near_count, problem.threads());
     std::vector<Position> found;
@@ -237,7 +237,7 @@ Placement anneal_by_regions(const Problem& problem, Placement start, Meter& mete
     std::vector<Position> result(found.size());
     for (std::size_t i = 0; i < found.size(); ++i) result[numbering.order[i].value] = found[i];
     Placement placement = placement_at(allocation, result);
-    if (!meter.exhausted()) {
+    if (!meter.is_exhausted()) {
         // For many ranks or after a short search, a wider swap neighborhood would cost more than the annealing.
         const std::size_t ranks = problem.rank_count();
         const bool brief = options.sweeps > 0 && options.sweeps < 100;

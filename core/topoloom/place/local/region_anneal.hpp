@@ -247,14 +247,14 @@ class RegionAnnealing {
           local_rank_(position_.size()) {}
 
     std::vector<Position> run(const AnnealOptions& options, Meter& meter) {
-        const bool fit = options.sweeps == 0 && meter.limited();
+        const bool fit = options.sweeps == 0 && meter.is_limited();
         const std::uint32_t sweeps = options.sweeps == 0 ? sweeps_without_budget : options.sweeps;
         const std::uint32_t rounds = std::max(min_rounds, (sweeps + max_sweeps - 1) / max_sweeps);
-        const double share_at_start = meter.share();
+        const double share_at_start = meter.used_share();
         Cooling cooling{0, 0};
         double progress = 0;
         double before = 0;
-        for (std::uint32_t i = 0; progress < 1 && !meter.exhausted(); ++i) {
+        for (std::uint32_t i = 0; progress < 1 && !meter.is_exhausted(); ++i) {
             divide(i);
             if (i == 0) cooling = calibrate(options.heat, meter);
             // A short first round shows how fast progress is.
@@ -264,7 +264,8 @@ class RegionAnnealing {
             round(i, now, cooling, progress, next, meter);
             before = progress;
             progress =
-                fit ? (meter.share() - share_at_start) / (share_for_cooling * (1 - share_at_start)) : next;
+                fit ? (meter.used_share() - share_at_start) / (share_for_cooling * (1 - share_at_start))
+                    : next;
         }
         return std::move(position_);
     }
@@ -306,7 +307,8 @@ class RegionAnnealing {
 
     void round(std::uint64_t number, std::uint32_t sweeps, const Cooling& cooling, double from, double to,
                Meter& meter) {
-        for (std::size_t begin = 0; begin < regions_->size() && !meter.exhausted(); begin += side_by_side) {
+        for (std::size_t begin = 0; begin < regions_->size() && !meter.is_exhausted();
+             begin += side_by_side) {
             const std::size_t count = std::min(side_by_side, regions_->size() - begin);
             std::vector<std::vector<std::pair<Rank, Position>>> moves(count);
             std::vector<std::uint64_t> work(count, 0);

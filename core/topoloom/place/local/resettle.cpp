@@ -34,7 +34,7 @@ class Resettling {
         do {
             queue_.drain(meter, [&](Rank u) { visit(u, meter); });
             if (released_) queue_.add_all();
-        } while (std::exchange(released_, false) && !meter.exhausted());
+        } while (std::exchange(released_, false) && !meter.is_exhausted());
     }
 
    private:
@@ -42,7 +42,7 @@ class Resettling {
         try_position(u, home_[u.value], meter);
         for (const Rank v : neighborhood_.around(u)) {
             if (v != u) try_position(u, state_.position(v), meter);
-            if (meter.exhausted()) return;
+            if (meter.is_exhausted()) return;
         }
         if (free_.count() == 0) return;
         partners_.clear();

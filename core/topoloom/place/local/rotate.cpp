@@ -36,7 +36,7 @@ class RotateSearch {
                 // The rank itself must be better off, or the others have nothing to share.
                 if (state_.move_gain(u, to) <= 0) continue;
                 if (rotate(u, to, meter)) wake();
-                if (meter.exhausted()) return;
+                if (meter.is_exhausted()) return;
             }
         }
     }
@@ -125,7 +125,7 @@ class RotateSearch {
 Placement improve_by_rotations(const Problem& problem, Placement start, Meter& meter,
                                const RotateOptions& options) {
     const Allocation& allocation = problem.allocation();
-    if (allocation.slot_count() < 2 || meter.exhausted()) return start;
+    if (allocation.slot_count() < 2 || meter.is_exhausted()) return start;
     if (!problem.is_for_hop_bytes()) return rotate_on_routes(problem, start, meter, options);
     const NearSlots near(allocation, options.near, problem.threads());
     with_arrangement(allocation, problem.symmetric(), positions_of(allocation, start.slots()),

@@ -35,9 +35,9 @@ class RouteRotations {
         bool improved = true;
         while (std::exchange(improved, false)) {
             loads_.set_soft_scale();
-            for (const Rank u : loads_.ends_of_busy(share)) {
-                if (loads_.is_at_maximum(u) && visit(u, meter)) improved = true;
-                if (!meter.in_time()) return;
+            for (const Rank u : loads_.ranks_on_busy_links(share)) {
+                if (loads_.is_on_busiest_link(u) && visit(u, meter)) improved = true;
+                if (!meter.poll_clock()) return;
             }
         }
     }
@@ -51,7 +51,7 @@ class RouteRotations {
                 if (!meter.spend(1)) return improved;
                 if (!rotate(u, to, meter)) continue;
                 improved = true;
-                if (!loads_.is_at_maximum(u)) return true;
+                if (!loads_.is_on_busiest_link(u)) return true;
             }
         }
         return improved;
@@ -137,7 +137,7 @@ Placement rotate_on_routes(const Problem& problem, const Placement& start, Meter
     return no_worse(problem, start, [&](const Placement& from) {
         Placement found = from;
         with_near_lists(problem, options.near, meter, [&](NearLists& near) {
-            const std::unique_ptr<Loads> loads = loads_for(problem.machine(), objective, from.slots());
+            const std::unique_ptr<Loads> loads = make_loads(problem.machine(), objective, from.slots());
             RouteRotations(*loads, problem, near, options.length).run(meter);
             found = Placement(problem.allocation(), loads->slots());
         });

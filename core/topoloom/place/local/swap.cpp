@@ -43,7 +43,7 @@ class SwapSearch {
         // On many ranks it brought less than a thousandth in a quarter of the time.
         if (!std::exchange(slots_freed_, false) || graph_.rank_count() > max_ranks_side_by_side) return false;
         for (const Rank u : ids<Rank>(graph_.rank_count())) {
-            if (meter.exhausted()) return false;
+            if (meter.is_exhausted()) return false;
             try_free_slot(u, meter);
         }
         return slots_freed_;

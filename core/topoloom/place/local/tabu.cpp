@@ -35,10 +35,10 @@ class NearTabu {
 
     void run(std::uint64_t iterations, Meter& meter) {
         for (const Rank u : ids<Rank>(graph_.rank_count())) {
-            if (meter.exhausted()) break;
+            if (meter.is_exhausted()) break;
             evaluate(u, meter);
         }
-        for (std::uint64_t i = 0; i < iterations && !meter.exhausted(); ++i) iterate(meter);
+        for (std::uint64_t i = 0; i < iterations && !meter.is_exhausted(); ++i) iterate(meter);
         for (; !undo_.empty(); undo_.pop_back()) put(undo_.back().rank, undo_.back().position);
     }
 
@@ -61,7 +61,7 @@ class NearTabu {
             evaluate(u, meter);
         }
         released.clear();
-        while (!heap_.empty() && !meter.exhausted()) {
+        while (!heap_.empty() && !meter.is_exhausted()) {
             const Rank u{heap_.top().value};
             const std::int64_t gain = gain_of(u, target_[u.value], meter);
             // What happened farther away may have changed it.
@@ -128,7 +128,7 @@ class NearTabu {
         bool found = false;
         std::int64_t best = 0;
         const auto offer = [&](Position to) {
-            if (meter.exhausted() || to == state_.position(u)) return;
+            if (meter.is_exhausted() || to == state_.position(u)) return;
             const std::int64_t gain = gain_of(u, to, meter);
             if ((found && gain <= best) || !allowed(u, to, gain)) return;
             found = true;
@@ -179,7 +179,7 @@ Placement tabu_on_all(const Problem& problem, const Placement& start, Meter& met
 }  // namespace
 
 Placement improve_by_tabu(const Problem& problem, Placement start, Meter& meter, const TabuOptions& options) {
-    if (meter.exhausted() || problem.allocation().slot_count() < 2) return start;
+    if (meter.is_exhausted() || problem.allocation().slot_count() < 2) return start;
     if (problem.allocation().slot_count() <= options.dense)
         return tabu_on_all(problem, start, meter, options.iterations == 0 ? 1000 : options.iterations);
     const Allocation& allocation = problem.allocation();

@@ -5,8 +5,8 @@
 #include <limits>
 #include <numeric>
 
+#include "topoloom/partition/binary_labeling.hpp"
 #include "topoloom/partition/bisection.hpp"
-#include "topoloom/partition/two_way_choices.hpp"
 #include "topoloom/place/entry.hpp"
 #include "topoloom/place/multilevel/machine_part.hpp"
 #include "topoloom/place/multilevel/part_batches.hpp"
@@ -60,7 +60,7 @@ class Multisection {
         const std::int64_t greatest = 16 * machine_->distance_scale() * farthest;
         int shift = 0;
         while (most >> shift > std::numeric_limits<std::int64_t>::max() / greatest) ++shift;
-        graph_ = partition::weighted(problem.symmetric(), masses, shift, problem.threads());
+        graph_ = partition::make_weighted_graph(problem.symmetric(), masses, shift, problem.threads());
         if (!many_) return;
         const std::vector<Rank> order = local_order(problem.symmetric());
         for (std::size_t i = 0; i < order.size(); ++i) ranks_[i] = Vertex{order[i].value};
@@ -70,7 +70,7 @@ class Multisection {
     /// The position of every rank.
     std::vector<Position> run(Meter& meter) {
         for (std::uint64_t level = 0; !all_finished(); ++level) {
-            if (many_ && level > 0 && level % levels_a_numbering == 0 && !meter.exhausted()) renumber();
+            if (many_ && level > 0 && level % levels_a_numbering == 0 && !meter.is_exhausted()) renumber();
             step(level, meter);
         }
         std::vector<Position> position_of(ranks_.size());
@@ -89,7 +89,7 @@ class Multisection {
 
     /// Numbers the ranks part by part, so that those of a part are near each other in memory.
     void renumber() {
-        graph_ = renumbered(graph_, ranks_, problem_.threads());
+        graph_ = renumber_graph(graph_, ranks_, problem_.threads());
         std::vector<Rank> rank_of;
         rank_of.reserve(ranks_.size());
         for (const Vertex u : ranks_) rank_of.push_back(rank_of_[u.value]);
@@ -115,7 +115,7 @@ class Multisection {
             first_child[p] = children;
             children += parts_[p].finished ? 1 : static_cast<std::uint32_t>(pieces[p].size());
         }
-        const bool late = many_ && meter.exhausted();  // all that is left is to fill pieces in order
+        const bool late = many_ && meter.is_exhausted();  // all that is left is to fill pieces in order
         if (!late) sample_parts();
         std::vector<RankedPart> next(children);
         // One by one, each part sees how those before it were divided, and all are cut along the same planes.
@@ -127,8 +127,8 @@ class Multisection {
             const std::size_t count = batch.size();
             std::vector<std::uint64_t> work(count, 0);
             std::vector<std::vector<RankedPart>> divided(count);
-            const bool hurry = !meter.go_on();
-            const Budget rest = meter.rest();
+            const bool hurry = !meter.poll();
+            const Budget rest = meter.remaining();
             const int threads = one_by_one && !many_ ? 1 : problem_.threads();
             const auto show = [&](std::size_t i) {
                 for (std::uint32_t k = 0; k < divided[i].size(); ++k) {
@@ -151,7 +151,7 @@ class Multisection {
                 const Budget share{.work = rest.work / count, .seconds = rest.seconds};
                 Meter own(share);
                 divided[i] = divide(p, divider, hurry, parts_.size() == 1 ? meter : own);
-                work[i] = own.done();
+                work[i] = own.work_done();
                 for (std::uint32_t k = 0; k < divided[i].size(); ++k) {
                     next[first_child[p] + k] = divided[i][k];
                     for (const Vertex u : ranks(divided[i][k]))
@@ -165,7 +165,7 @@ class Multisection {
         }
         parts_ = std::move(next);
         std::swap(part_of_, next_part_of_);
-        if (meter.go_on()) settle_halves(first_child, meter);
+        if (meter.poll()) settle_halves(first_child, meter);
     }
 
     void sample_parts() {
@@ -189,7 +189,7 @@ class Multisection {
         }
         if (lefts.size() < 2) return;
         turn(lefts, meter);
-        if (meter.exhausted()) return;
+        if (meter.is_exhausted()) return;
         if (!many_) {
             std::uint64_t work = 0;
             for (const Part left : lefts) {
@@ -200,7 +200,7 @@ class Multisection {
             return;
         }
         for (const auto& batch : batches_of_halves(lefts)) {
-            if (!meter.go_on()) return;
+            if (!meter.poll()) return;
             std::vector<std::uint64_t> work(batch.size());
             const auto each = [&](const auto& body) {
                 parallel_for(batch.size(), problem_.threads(), [&](std::size_t i, int) { body(i); });
@@ -296,7 +296,7 @@ class Multisection {
             const RankedPart& b = parts_[left.value + 1];
             choices.mass.push_back(a.mass <= b.machine.capacity && b.mass <= a.machine.capacity ? 1 : 0);
         }
-        partition::TwoWayChoices search(choices, bias);
+        partition::BinaryLabeling search(choices, bias);
         const std::vector<char>& turned = search.run();
         meter.spend(search.work());
         for (std::uint32_t k = 0; k < lefts.size(); ++k) {

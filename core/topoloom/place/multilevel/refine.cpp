@@ -15,7 +15,7 @@ Placement refine_shared(const Problem& problem, Placement start, Meter& meter, c
     const shared::SlotDistances distances(allocation);
     const std::vector<Position> points = distances.points();
     const partition::WeightedGraph graph =
-        partition::weighted(problem.symmetric(), problem.capacity().masses());
+        partition::make_weighted_graph(problem.symmetric(), problem.capacity().masses());
     const shared::EvolutionOptions evolution{.family = 1 + options.family,
                                              .cycles = options.cycles,
                                              .cuts = options.cuts,
@@ -26,7 +26,7 @@ Placement refine_shared(const Problem& problem, Placement start, Meter& meter, c
         const Budget unlimited;
         Meter own(unlimited);
         const Placement other = draft_multisection(problem.with_seed(seed), own, {});
-        work += own.done();
+        work += own.work_done();
         return shared::parts_of(allocation, other.slots());
     };
     const auto best =

@@ -32,7 +32,7 @@ class TurnChoices {
             pair_of_[lefts[k].value] = pair_of_[lefts[k].value + 1] = Vertex{k};
     }
 
-    /// For TwoWayChoices: vertex k is the pair lefts[k], an edge what it costs, twice, if one of two turns without the
+    /// For BinaryLabeling: vertex k is the pair lefts[k], an edge what it costs, twice, if one of two turns without the
     /// other, and the bias what the turn costs by itself. Masses are left to the caller. O(edges), on all cores.
     void weigh(partition::WeightedGraph& choices, std::vector<std::int64_t>& bias, int threads) const {
         const Chunks chunks(lefts_.size(), 1024);

@@ -65,7 +65,7 @@ constexpr std::size_t few = 300;
 void try_all(const Problem& problem, const std::vector<std::string>& chains, Best& best, Meter& meter) {
     if (problem.rank_count() > max_ranks_side_by_side) {
         for (const std::string& chain : chains) {
-            if (!meter.exhausted()) best.offer(place(problem, chain, meter));
+            if (!meter.is_exhausted()) best.offer(place(problem, chain, meter));
         }
         return;
     }
@@ -103,7 +103,7 @@ std::vector<std::string> candidates(const Problem& problem, const EffortLimits& 
 local::AnnealOptions annealing(const Problem& problem, const Meter& meter, const EffortLimits& limits) {
     const auto ranks = static_cast<double>(problem.rank_count());
     const double degree = static_cast<double>(problem.symmetric().edge_count()) / ranks;
-    if (ranks > max_ranks_side_by_side && !meter.limited()) {
+    if (ranks > max_ranks_side_by_side && !meter.is_limited()) {
         const double sweeps = std::clamp(limits.region_annealing / (9 + degree) / ranks, 16.0, 10000.0);
         // Too short a search does not repair what heat spoils.
         return {.sweeps = static_cast<std::uint32_t>(sweeps), .heat = sweeps < 100 ? 30U : 300U};
@@ -113,7 +113,7 @@ local::AnnealOptions annealing(const Problem& problem, const Meter& meter, const
     const double proposals = limits.annealing == 0 ? brief : limits.annealing * standard;
     const auto sweeps = static_cast<std::uint32_t>(proposals / ranks);
     // A budget that the user gave is used up, whatever the effort.
-    if (meter.limited()) return {.sweeps = 0, .heat = 300, .chains = 2};
+    if (meter.is_limited()) return {.sweeps = 0, .heat = 300, .chains = 2};
     return {.sweeps = sweeps, .heat = sweeps < 1000 ? 60U : 300U, .chains = limits.annealing_chains};
 }
 
@@ -122,7 +122,7 @@ local::AnnealOptions annealing(const Problem& problem, const Meter& meter, const
 void anneal(const Problem& problem, Best& best, std::int64_t structured_value, Meter& meter,
             const EffortLimits& limits) {
     const local::AnnealOptions options = annealing(problem, meter, limits);
-    if (meter.exhausted() || (options.sweeps == 0 && !meter.limited())) return;
+    if (meter.is_exhausted() || (options.sweeps == 0 && !meter.is_limited())) return;
     if (options.sweeps > 0 && limits.tests_annealing && problem.rank_count() <= max_ranks_side_by_side) {
         const Placement start = best.placement();
         best.offer(
@@ -139,7 +139,7 @@ void anneal(const Problem& problem, Best& best, std::int64_t structured_value, M
 /// On few slots a look at all exchanges at a time finds what is left to gain, most where most ranks talk to most.
 void search_all_exchanges(const Problem& problem, Best& best, Meter& meter, const EffortLimits& limits) {
     const std::size_t slots = problem.allocation().slot_count();
-    if (slots > limits.max_tabu_slots || slots < 2 || meter.exhausted()) return;
+    if (slots > limits.max_tabu_slots || slots < 2 || meter.is_exhausted()) return;
     const std::size_t iterations = limits.tabu_exchanges / (slots * (slots - 1) / 2);
     best.offer(local::improve_by_tabu(
         problem, best.placement(), meter,
@@ -164,20 +164,20 @@ Placement place_alone(const Problem& problem, Meter& meter, const EffortLimits& 
         structured_value = best.value();
         // On many ranks all that follows would take a minute, in vain.
         const bool enough = structured->plain && problem.rank_count() > max_ranks_side_by_side &&
-                            limits.trusts_plain_structure && !meter.limited();
+                            limits.trusts_plain_structure && !meter.is_limited();
         if ((structured->optimal || enough) && problem.migration() == nullptr) return best.placement();
     }
     if (partners.edge_count() == 0) return best.placement();
     if (const auto grid = find_rank_grid(problem)) {
         best.offer(grid::fold_grid(problem, *grid, meter));
         // Where nodes take no equal boxes, strips of the grid may be better.
-        if (problem.machine().slots_per_node() > 1 && !meter.exhausted())
+        if (problem.machine().slots_per_node() > 1 && !meter.is_exhausted())
             best.offer(grid::tile_grid(problem, *grid, meter));
         structured_value = best.value();
     }
     best.offer(structure::place_recognized_bricks(problem, meter));
     try_all(problem, candidates(problem, limits), best, meter);
-    const bool limited = meter.limited();  // annealing would use up the budget
+    const bool limited = meter.is_limited();  // annealing would use up the budget
     if (limited) search_all_exchanges(problem, best, meter, limits);
     anneal(problem, best, structured_value, meter, limits);
     if (!limited) search_all_exchanges(problem, best, meter, limits);
@@ -188,13 +188,14 @@ Placement place_alone(const Problem& problem, Meter& meter, const EffortLimits& 
 /// Of a few ranks on a few slots all placements are tried that may be better; `work` may end that.
 void search_all_sharings(const Problem& problem, Best& best, Meter& meter, std::uint64_t work) {
     constexpr std::size_t few_ranks_and_slots = 40;
-    if (problem.rank_count() + problem.allocation().slot_count() > few_ranks_and_slots || meter.exhausted())
+    if (problem.rank_count() + problem.allocation().slot_count() > few_ranks_and_slots ||
+        meter.is_exhausted())
         return;
-    Budget part = meter.part(1);
+    Budget part = meter.sub_budget(1);
     part.work = std::min(part.work, work);
     Meter part_meter(part);
     best.offer(dense::improve_sharing(problem, best.placement(), part_meter).placement);
-    meter.spend(part_meter.done());
+    meter.spend(part_meter.work_done());
 }
 
 Placement place_sharing(const Problem& problem, Meter& meter, const EffortLimits& limits) {
@@ -281,13 +282,13 @@ Placement place_on_links(const Problem& problem, Meter& meter, const EffortLimit
     // A budget that the user gave is used up, whatever the effort.
     links::CongestionOptions annealing{
         .sweeps =
-            meter.limited() ? 1'000'000'000 : annealing_sweeps_for(problem, length, limits.link_tenths)};
+            meter.is_limited() ? 1'000'000'000 : annealing_sweeps_for(problem, length, limits.link_tenths)};
     Best best(problem);
     const Placement block = simple::place_block(problem, meter);
     best.offer(block);
     const Problem near = problem.for_hop_bytes();
     if (near.symmetric().edge_count() == 0) return best.placement();
-    const Budget part = meter.part(share_for_hop_bytes);
+    const Budget part = meter.sub_budget(share_for_hop_bytes);
     Meter part_meter(part);
     if (problem.rank_count() <= few && limits.tries_greedy) {
         try_all(near, {"round-robin", "hilbert", "gge", "mahd", "mahd,swap", "emahd", "multisection,swap"},
@@ -295,12 +296,12 @@ Placement place_on_links(const Problem& problem, Meter& meter, const EffortLimit
     }
     const Placement nearest = place_alone(near, part_meter, limits_of(limits.near));
     best.offer(nearest);
-    meter.spend(part_meter.done());
+    meter.spend(part_meter.work_done());
     // Block order may keep most messages off the links, as with balanced columns of a triangular grid: better than what
     // has few hop-bytes, but a trap.
     const bool trapped = std::ranges::equal(best.placement().slots(), block.slots());
     const bool is_small = problem.rank_count() <= few;
-    const bool in_pairs = !is_small && problem.rank_count() <= max_ranks_side_by_side && !meter.limited();
+    const bool in_pairs = !is_small && problem.rank_count() <= max_ranks_side_by_side && !meter.is_limited();
     const std::size_t starts = is_small   ? std::clamp<std::size_t>(annealing.sweeps, 2, starts_on_links)
                                : in_pairs ? 2
                                           : 1;
@@ -328,13 +329,13 @@ Placement place_on_links(const Problem& problem, Meter& meter, const EffortLimit
     search_side_by_side(order.size(), problem.threads(), meter, [&](std::size_t k, Meter& own) {
         Placement& placement = *found[order[k]];
         // From plateau to plateau it would go on for seconds, and gain little.
-        Budget budget = own.part(1);
+        Budget budget = own.sub_budget(1);
         const auto most =
             static_cast<std::uint64_t>(static_cast<double>(descent_work(problem.graph(), limits)) / length);
-        if (!meter.limited()) budget.work = std::min(budget.work, most);
+        if (!meter.is_limited()) budget.work = std::min(budget.work, most);
         Meter brief(budget);
         placement = links::improve_by_local_opt(problem, std::move(placement), brief);
-        own.spend(brief.done());
+        own.spend(brief.work_done());
     });
     for (const std::size_t i : order) best.offer(std::move(found[i]));
     return keeps_near(problem, nearest, best.placement()) ? nearest : best.placement();

@@ -20,7 +20,7 @@ const MapperEntry& find_mapper(std::string_view name) {
         if (entry.name == name) return entry;
         names.emplace_back(entry.name);
     }
-    throw Error(unknown_name("mapper", name, names));
+    throw Error(unknown_name_message("mapper", name, names));
 }
 
 Stage read_stage(std::string_view text) {
@@ -100,7 +100,7 @@ Placement place(const Problem& problem, std::string_view chain, Meter& meter) {
 PlaceResult place(const Problem& problem, std::string_view chain, const Budget& budget) {
     Meter meter(budget);
     Placement placement = place(problem, chain, meter);
-    return {std::move(placement), meter.done(), meter.exhausted(), meter.proven()};
+    return {std::move(placement), meter.work_done(), meter.is_exhausted(), meter.lower_bound()};
 }
 
 }  // namespace topoloom

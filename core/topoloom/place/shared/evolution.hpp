@@ -74,7 +74,7 @@ class Evolution {
     Member run_multilevel(const Make& make, Meter& meter) {
         std::vector<Member> best;
         for (std::uint32_t i = 0; i < std::max(1U, options_.islands); ++i) {
-            if (i > 0 && meter.exhausted()) break;
+            if (i > 0 && meter.is_exhausted()) break;
             best.push_back(run_island(i, make, meter));
         }
         if (best.size() > 1) evolve(graph_, best, options_.islands, Rng(seed_, 2).next(), meter);
@@ -118,7 +118,7 @@ class Evolution {
     std::vector<Member> breed(const partition::WeightedGraph& graph, std::uint32_t count, std::uint64_t seed,
                               const Make& make, Meter& meter) {
         std::vector<Member> family;
-        while (family.size() < count && (family.empty() || !meter.exhausted())) {
+        while (family.size() < count && (family.empty() || !meter.is_exhausted())) {
             const std::size_t first = family.size();
             family.resize(std::min<std::size_t>(first + brood, count));
             std::array<std::uint64_t, brood> work{};
@@ -151,7 +151,7 @@ class Evolution {
 
     void evolve(const partition::WeightedGraph& graph, std::vector<Member>& family, std::uint32_t cycles,
                 std::uint64_t seed, Meter& meter) {
-        for (std::uint32_t done = 0; done < cycles && !meter.exhausted(); done += brood)
+        for (std::uint32_t done = 0; done < cycles && !meter.is_exhausted(); done += brood)
             generation(graph, family, Rng(seed, done).next(), meter);
     }
 

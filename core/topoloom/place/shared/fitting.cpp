@@ -26,7 +26,8 @@ std::optional<Placement> try_to_fit(const Problem& problem, Placement placement)
     const Allocation& allocation = problem.allocation();
     const SlotDistances distances(allocation);
     const std::vector<Position> points = distances.points();
-    const partition::WeightedGraph graph = partition::weighted(problem.symmetric(), capacity.masses());
+    const partition::WeightedGraph graph =
+        partition::make_weighted_graph(problem.symmetric(), capacity.masses());
     SharedSearch<SlotDistances> search(distances, graph, points, capacity.capacities(),
                                        parts_of(allocation, placement.slots()));
     search.repair();

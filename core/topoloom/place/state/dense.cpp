@@ -12,7 +12,7 @@
 namespace topoloom {
 
 void require_dense_memory(std::string_view mapper, std::size_t order, std::size_t searches) {
-    const double needed = qap::QapGround::bytes(order) * static_cast<double>(searches + 1);
+    const double needed = qap::QapContext::bytes(order) * static_cast<double>(searches + 1);
     if (needed <= 0.5 * static_cast<double>(usable_memory())) return;
     fail(mapper, " keeps all distances between the ", order, " slots and would need ",
          std::llround(needed / 1e9), " GB of memory; use a smaller allocation or another mapper");

@@ -19,7 +19,7 @@ void with_near_lists(const Problem& problem, std::uint32_t count, Meter& meter,
         return list;
     };
     const Chunks chunks(slots <= many * problem.rank_count() ? slots : 0, 512);
-    for (std::size_t c = 0; c < chunks.size() && meter.in_time(); ++c) {
+    for (std::size_t c = 0; c < chunks.size() && meter.poll_clock(); ++c) {
         const Chunk chunk = chunks[c];
         parallel_for(chunk.end - chunk.begin, problem.threads(),
                      [&](std::size_t i, int) { lists[chunk.begin + i] = make(Position{chunk.begin + i}); });

@@ -9,7 +9,7 @@
 namespace topoloom {
 
 /// What search(start) returns, or the start where that is better by the problem's objective: under `time`, searches go
-/// by loads, and a busy link's relief may cost a longer route. See loads_for().
+/// by loads, and a busy link's relief may cost a longer route. See make_loads().
 template <class Search>
 [[nodiscard]] Placement no_worse(const Problem& problem, Placement start, const Search& search) {
     const MeasuredObjective objective = problem.objective_on_links();

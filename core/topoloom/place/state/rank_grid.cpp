@@ -114,12 +114,12 @@ RankGrid rank_grid(const Problem& problem, const Extents& extents, std::string_v
         if (auto found = find_rank_grid(problem)) return *std::move(found);
         const auto side = static_cast<std::uint32_t>(std::lround(std::sqrt(ranks)));
         fail(mapper, ": the ranks form no grid that is recognized; say which, as in ", mapper,
-             "(grid=", extents_text(nearest_extents({side, side}, ranks)), ")");
+             "(grid=", format_extents(nearest_extents({side, side}, ranks)), ")");
     }
     if (cell_count(extents) != ranks) {
-        fail(mapper, ": a grid of ", extents_text(extents), " has not the ", ranks,
+        fail(mapper, ": a grid of ", format_extents(extents), " has not the ", ranks,
              " cells that the ranks need; the nearest that has is ",
-             extents_text(nearest_extents(extents, ranks)));
+             format_extents(nearest_extents(extents, ranks)));
     }
     RankGrid grid{extents, {}, {}, {}};
     for (const Rank rank : ids<Rank>(ranks)) grid.rank_of_cell.push_back(rank);

@@ -21,11 +21,11 @@ class WakeQueue {
     /// Calls visit(rank) for all that wait, and for those that it wakes, until none is left or the meter is spent.
     template <class Visit>
     void drain(Meter& meter, const Visit& visit) {
-        while (!queue_.empty() && !meter.exhausted()) {
+        while (!queue_.empty() && !meter.is_exhausted()) {
             for (const Rank u : std::exchange(queue_, {})) {
                 waiting_[u.value] = false;
                 visit(u);
-                if (meter.exhausted()) break;
+                if (meter.is_exhausted()) break;
             }
         }
     }

@@ -61,12 +61,12 @@ std::optional<Patches> recognize_patches(const Problem& problem) {
 Patches patches_in(const Problem& problem, const Extents& cells) {
     const std::size_t count = cell_count(cells);
     if (count >= problem.rank_count()) {
-        fail("bricks: cells of ", extents_text(cells), " leave none of the ", problem.rank_count(),
+        fail("bricks: cells of ", format_extents(cells), " leave none of the ", problem.rank_count(),
              " ranks for computes; patches come first, computes follow");
     }
     if (const auto odd = odd_rank(problem.symmetric(), count, count)) {
         fail("bricks: rank ", odd->value, " is not a ", odd->value < count ? "patch" : "compute",
-             ": with cells of ", extents_text(cells), " the first ", count,
+             ": with cells of ", format_extents(cells), " the first ", count,
              " ranks talk to none of each other, and every further one to some of these only");
     }
     Patches patches{cells, {}};
@@ -93,7 +93,7 @@ std::variant<Placement, Rank> fill(const Problem& problem, const Patches& patche
     std::optional<SpareSlots> everywhere;  // built on first use
     const auto find = [&](std::span<const Position> near, bool anywhere, std::int64_t wanted,
                           std::uint64_t& evaluated) -> std::optional<Position> {
-        anywhere = anywhere || meter.exhausted();
+        anywhere = anywhere || meter.is_exhausted();
         if (!anywhere) {
             if (const auto found = shells.nearest(near, wanted, evaluated)) return found;
         }

@@ -39,7 +39,7 @@ class Best {
         slots_ = std::move(slots);
     }
     /// Whether more attempts make no sense.
-    [[nodiscard]] bool done() const { return value_ <= bound_ || meter_.exhausted(); }
+    [[nodiscard]] bool done() const { return value_ <= bound_ || meter_.is_exhausted(); }
     [[nodiscard]] bool optimal() const { return value_ <= bound_; }
     /// Gives the best placement away.
     [[nodiscard]] Placement placement() { return {problem_.allocation(), std::move(slots_)}; }

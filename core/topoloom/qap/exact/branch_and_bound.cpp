@@ -26,8 +26,8 @@ double costs_bytes(std::size_t ranks, std::size_t slots) {
 /// one, they begin anew.
 class ParallelSearch {
    public:
-    ParallelSearch(const SearchGround& ground, Incumbent start, Meter& meter, int threads)
-        : ground_(ground), best_(std::move(start)), meter_(meter), threads_(threads) {}
+    ParallelSearch(const SearchContext& context, Incumbent start, Meter& meter, int threads)
+        : context_(context), best_(std::move(start)), meter_(meter), threads_(threads) {}
 
     ExactResult run() {
         divide();
@@ -49,12 +49,12 @@ class ParallelSearch {
     void divide() {
         constexpr std::size_t enough = 64;
         constexpr double max_bytes = 1e9;
-        subtrees_.push_back(ground_.root());
-        const double bytes = costs_bytes(subtrees_.front().ranks.size(), ground_.problem.slots);
+        subtrees_.push_back(context_.root());
+        const double bytes = costs_bytes(subtrees_.front().ranks.size(), context_.problem.slots);
         while (!subtrees_.empty() && subtrees_.size() < enough && subtrees_.front().ranks.size() > 1 &&
-               static_cast<double>(subtrees_.size() * ground_.problem.slots) * bytes < max_bytes) {
+               static_cast<double>(subtrees_.size() * context_.problem.slots) * bytes < max_bytes) {
             std::vector<PartialPlacement> deeper;
-            PlacementSearch search(ground_, best_, meter_);
+            PlacementSearch search(context_, best_, meter_);
             for (PartialPlacement& partial : subtrees_) {
                 for (const Branch& branch : search.expand(partial))
                     deeper.push_back(PlacementSearch::follow(partial, branch));
@@ -69,23 +69,23 @@ class ParallelSearch {
     std::size_t advance(std::size_t next) {
         outcomes_.assign(subtrees_.size(), std::nullopt);
         last_ = subtrees_.size() - 1;
-        stopped_ = !meter_.go_on();
-        const Budget rest = meter_.rest();
+        stopped_ = !meter_.poll();
+        const Budget rest = meter_.remaining();
         parallel_for(subtrees_.size() - next, threads_,
                      [&](std::size_t k, int worker) { search(next + k, worker, rest); });
         std::size_t i = next;
         for (; i <= last_ && outcomes_[i]; ++i) {
-            const std::uint64_t left = meter_.rest().work;
+            const std::uint64_t left = meter_.remaining().work;
             if (outcomes_[i]->work > left && outcomes_[i]->max_work > left) return i;
             count(*outcomes_[i]);
             meter_.spend(outcomes_[i]->work);
         }
-        if (meter_.go_on()) return i;
+        if (meter_.poll()) return i;
         for (; i < subtrees_.size(); ++i) {
-            if (outcomes_[i] && meter_.rest().work > 0) {  // the clock or the caller ended it
+            if (outcomes_[i] && meter_.remaining().work > 0) {  // the clock or the caller ended it
                 count(*outcomes_[i]);
             } else {
-                open_ = std::min(open_, ground_.scale.up(subtrees_[i].costs.bound()));
+                open_ = std::min(open_, context_.scale.up(subtrees_[i].costs.bound()));
             }
         }
         return i;
@@ -101,16 +101,16 @@ class ParallelSearch {
         // Only the calling thread may ask the caller whether to go on.
         const Budget budget{
             .work = left, .seconds = rest.seconds, .keep_going = [this, i, worker](std::uint64_t) {
-                if (worker == 0 && !meter_.go_on()) stopped_ = true;
+                if (worker == 0 && !meter_.poll()) stopped_ = true;
                 return !stopped_ && i <= last_;
             }};
         if (left == 0 || stopped_ || i > last_) return;
         Meter meter(budget);
         PartialPlacement subtree = subtrees_[i];
-        PlacementSearch search(ground_, best_, meter);
+        PlacementSearch search(context_, best_, meter);
         search.descend(subtree);
         const std::lock_guard hold(lock_);
-        outcomes_[i] = {search.best(), search.open(), search.nodes(), meter.done(), left};
+        outcomes_[i] = {search.best(), search.open(), search.nodes(), meter.work_done(), left};
         if (search.best().value < best_.value) last_ = std::min<std::size_t>(last_, i);
     }
 
@@ -120,7 +120,7 @@ class ParallelSearch {
         nodes_ += outcome.nodes;
     }
 
-    const SearchGround& ground_;
+    const SearchContext& context_;
     Incumbent best_;
     Meter& meter_;
     int threads_;
@@ -146,8 +146,8 @@ ExactResult branch_and_bound(const QuadraticAssignment& problem, std::span<const
                  problem.slots);
     }
     const Incumbent best{problem.value(start), {start.begin(), start.end()}};
-    const SearchGround ground(problem, best.value);
-    return ParallelSearch(ground, best, meter, threads).run();
+    const SearchContext context(problem, best.value);
+    return ParallelSearch(context, best, meter, threads).run();
 }
 
 double branch_and_bound_bytes(std::size_t ranks, std::size_t slots) {

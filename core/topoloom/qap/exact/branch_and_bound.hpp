@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The best of all placements, and the proof that none is better.
+// Exact solution of quadratic assignment by branch and bound.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ struct ExactResult {
     std::vector<Position> position_of_rank;
     std::int64_t value = 0;
     std::int64_t lower_bound = 0;  // equal to the value unless the search was interrupted
-    std::uint64_t nodes = 0;       // partial placements looked at
+    std::uint64_t nodes = 0;       // partial placements visited
 };
 
 /// Depth-first branch and bound from a given placement on, with bounds by dual ascent that a partial placement inherits
@@ -25,7 +25,7 @@ struct ExactResult {
 [[nodiscard]] ExactResult branch_and_bound(const QuadraticAssignment& problem,
                                            std::span<const Position> start, Meter& meter, int threads = 0);
 
-/// About what that needs: costs of all pairs of ranks at all pairs of slots, for every rank that a search has placed.
+/// Estimated memory in bytes: costs of all rank pairs on all slot pairs, for each level of the search.
 [[nodiscard]] double branch_and_bound_bytes(std::size_t ranks, std::size_t slots);
 
 }  // namespace topoloom::qap

@@ -29,7 +29,7 @@ class GeneralizedSearch {
     GeneralizedSearch(const GeneralizedAssignment& problem, std::span<const Position> start, Meter& meter)
         : problem_(problem),
           meter_(meter),
-          cost_(problem.alone),
+          cost_(problem.linear),
           left_(problem.capacity),
           ranks_on_(problem.slots, 0),
           position_(problem.ranks, Position::none),
@@ -115,11 +115,11 @@ class GeneralizedSearch {
 
     /// For every slot the one that is tried in its place as long as it is empty.
     [[nodiscard]] std::vector<Position> choices(std::span<const Position> used) const {
-        if (!problem_.alone.empty()) return id_list<Position>(problem_.slots);
+        if (!problem_.linear.empty()) return id_list<Position>(problem_.slots);
         return SlotSymmetry(problem_.slots, symmetric_distances_).orbits(used);
     }
 
-    /// What u costs at least on a slot: its bytes to placed ranks, and half of those to the others.
+    /// Lower bound on the cost of u on a slot: its bytes to placed ranks, and half of those to others.
     [[nodiscard]] Halves least_cost(Rank u, Position s, std::int64_t lightest) {
         std::int64_t to_others = 0;
         const std::vector<Position>& near = nearest_[s.value];
@@ -173,11 +173,11 @@ class GeneralizedSearch {
         const auto skip = [&] { best_.lower_bound = std::min(best_.lower_bound, bound); };
         if (!meter_.spend((order_.size() - placed) * problem_.slots)) return skip();
         const Rank u = order_[placed];
-        for (const Child& child : children(u, instead)) {
-            if (meter_.exhausted()) return skip();
-            const bool opens = ranks_on_[child.slot.value] == 0;
-            const std::int64_t paid = cost(u, child.slot);
-            put(u, child.slot);
+        for (const Child& make_child : children(u, instead)) {
+            if (meter_.is_exhausted()) return skip();
+            const bool opens = ranks_on_[make_child.slot.value] == 0;
+            const std::int64_t paid = cost(u, make_child.slot);
+            put(u, make_child.slot);
             place_from(placed + 1, value + paid, opens ? choices(used_) : instead);
             take_back(u);
         }
@@ -208,11 +208,11 @@ class GeneralizedSearch {
         if (--ranks_on_[s.value] == 0) used_.pop_back();
     }
     /// Adds to what the unplaced peers of u cost on every slot, or subtracts it.
-    void add_costs(Rank u, Position s, std::int64_t sign) {
+    void add_costs(Rank u, Position s, std::int64_t tabu_until) {
         for (const Peer& peer : peers_[u.value]) {
             if (is_placed(peer.rank)) continue;
-            const std::int64_t out = sign * bytes(peer.rank, u);
-            const std::int64_t in = sign * bytes(u, peer.rank);
+            const std::int64_t out = tabu_until * bytes(peer.rank, u);
+            const std::int64_t in = tabu_until * bytes(u, peer.rank);
             for (const Position t : ids<Position>(problem_.slots))
                 cost(peer.rank, t) +=
                     out * problem_.distances[pair(t, s)] + in * problem_.distances[pair(s, t)];
@@ -239,7 +239,7 @@ std::int64_t GeneralizedAssignment::value(std::span<const Position> position_of_
     std::int64_t sum = 0;
     for (std::size_t u = 0; u < ranks; ++u) {
         const std::size_t s = position_of_rank[u].value;
-        if (!alone.empty()) sum += alone[u * slots + s];
+        if (!linear.empty()) sum += linear[u * slots + s];
         for (std::size_t v = 0; v < ranks; ++v)
             sum += bytes[u * ranks + v] * distances[s * slots + position_of_rank[v].value];
     }

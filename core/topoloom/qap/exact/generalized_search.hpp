@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The generalized quadratic assignment problem, solved exactly: slots take several ranks, up to a capacity.
+// Branch and bound for generalized quadratic assignment: slots hold several ranks, up to a capacity.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct GeneralizedAssignment {
     std::uint32_t slots = 0;
     std::vector<std::int64_t> bytes;      // from rank to rank; need not be symmetric
     std::vector<std::int64_t> distances;  // from slot to slot, 0 to itself; need not be symmetric
-    std::vector<std::int64_t> alone;      // of a rank on a slot, whatever the others do; may be empty
+    std::vector<std::int64_t> linear;     // rank by slot; may be empty
     std::vector<std::int64_t> mass;       // by rank
     std::vector<std::int64_t> capacity;   // by slot
 

@@ -11,7 +11,7 @@ namespace topoloom::qap {
 
 namespace {
 
-/// What all values are multiples of.
+/// Common divisor of all values.
 std::int64_t common_factor(const QuadraticAssignment& p) {
     std::int64_t distances = 0;
     bool symmetric = true;
@@ -31,44 +31,44 @@ std::int64_t common_factor(const QuadraticAssignment& p) {
         }
     }
     std::int64_t common = bytes * distances;
-    for (const std::int64_t cost : p.alone) common = std::gcd(common, cost);
+    for (const std::int64_t cost : p.linear) common = std::gcd(common, cost);
     return std::max<std::int64_t>(1, common);
 }
 
 }  // namespace
 
-SearchGround::SearchGround(const QuadraticAssignment& assignment, std::int64_t value_at_start)
+SearchContext::SearchContext(const QuadraticAssignment& assignment, std::int64_t value_at_start)
     : problem(assignment),
       symmetry(assignment.slots, problem.distances),
       scale(value_at_start, problem.ranks),
       granularity_(common_factor(assignment)) {}
 
-bool SearchGround::talks(std::size_t i) const {
+bool SearchContext::has_partners(std::size_t i) const {
     for (std::size_t k = 0; k < problem.ranks; ++k) {
         if (i != k && problem.bytes[i * problem.ranks + k] + problem.bytes[k * problem.ranks + i] > 0)
             return true;
     }
-    return !problem.alone.empty();
+    return !problem.linear.empty();
 }
 
-PartialPlacement SearchGround::root() const {
+PartialPlacement SearchContext::root() const {
     std::vector<Rank> talking;
     for (const Rank u : ids<Rank>(problem.ranks)) {
-        if (talks(u.value)) talking.push_back(u);
+        if (has_partners(u.value)) talking.push_back(u);
     }
     const auto count = static_cast<std::uint32_t>(talking.size());
     PartialPlacement all{DualAscent(count, problem.slots, std::size_t{count} * (count - 1) / 2), talking,
                          id_list<Position>(problem.slots),
-                         std::vector<Position>(problem.ranks, Position::none), problem.alone.empty()};
+                         std::vector<Position>(problem.ranks, Position::none), problem.linear.empty()};
     for (std::uint32_t i = 0; i < count; ++i) {
         for (std::uint32_t k = i + 1; k < count; ++k) {
             all.costs.add_pair(i, k, [&](std::uint32_t j, std::uint32_t l) {
                 return scale.down(problem.pair_cost(talking[i].value, talking[k].value, j, l));
             });
         }
-        for (std::uint32_t j = 0; j < problem.slots && !problem.alone.empty(); ++j)
+        for (std::uint32_t j = 0; j < problem.slots && !problem.linear.empty(); ++j)
             all.costs.add_single(
-                i, j, scale.down(problem.alone[std::size_t{talking[i].value} * problem.slots + j]));
+                i, j, scale.down(problem.linear[std::size_t{talking[i].value} * problem.slots + j]));
     }
     return all;
 }
@@ -76,7 +76,7 @@ PartialPlacement SearchGround::root() const {
 void PlacementSearch::descend(PartialPlacement& partial) {
     for (const Branch& branch : expand(partial)) {
         if (branch.bound > limit()) continue;
-        if (meter_.exhausted()) {
+        if (meter_.is_exhausted()) {
             leave_open(branch.bound);
             continue;
         }
@@ -92,7 +92,7 @@ std::vector<Branch> PlacementSearch::expand(PartialPlacement& partial) {
         finish(partial);
         return {};
     }
-    if (meter_.exhausted()) {
+    if (meter_.is_exhausted()) {
         leave_open(costs.bound());
         return {};
     }
@@ -190,7 +190,7 @@ bool PlacementSearch::mark_representatives(const PartialPlacement& partial, std:
     for (const Position slot : ids<Position>(problem_.slots)) {
         if (!is_free[slot.value]) fixed.push_back(slot);
     }
-    const std::vector<Position> orbit = ground_.symmetry.orbits(fixed);
+    const std::vector<Position> orbit = context_.symmetry.orbits(fixed);
     bool some = false;
     for (std::size_t j = 0; j < partial.slots.size(); ++j) {
         only[j] = orbit[partial.slots[j].value] == partial.slots[j];
@@ -203,20 +203,20 @@ void PlacementSearch::finish(const PartialPlacement& partial) {
     std::vector<Position> placement = partial.position_of_rank;
     std::optional<Incumbent> found;
     const auto fill = [&] {
-        std::vector<Position> full = placement;
+        std::vector<Position> is_full = placement;
         std::vector<char> taken(problem_.slots, 0);
-        for (const Position slot : full) {
+        for (const Position slot : is_full) {
             if (slot != Position::none) taken[slot.value] = 1;
         }
         Position next{0};
-        for (Position& slot : full) {
+        for (Position& slot : is_full) {
             if (slot != Position::none) continue;
             while (taken[next.value]) ++next.value;
             slot = next;
             ++next.value;
         }
-        const std::int64_t value = problem_.value(full);
-        if (!found || value < found->value) found = {value, std::move(full)};
+        const std::int64_t value = problem_.value(is_full);
+        if (!found || value < found->value) found = {value, std::move(is_full)};
     };
     if (partial.ranks.empty()) fill();
     for (const Position slot : partial.slots) {

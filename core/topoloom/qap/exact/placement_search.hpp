@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Branch and bound on one thread: from a partial placement to all that are better than the best one so far.
+// Single-threaded branch and bound below a partial placement.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@
 
 namespace topoloom::qap {
 
-/// A partial placement, and what is left to place.
+/// A partial placement and the remaining subproblem.
 struct PartialPlacement {
     DualAscent costs;
     std::vector<Rank> ranks;      // open ones, as `costs` numbers them
     std::vector<Position> slots;  // free ones, likewise
     std::vector<Position> position_of_rank;
-    bool symmetric;  // free slots may be alike
+    bool symmetric;  // free slots may be equivalent
 };
 
 struct Branch {
@@ -33,12 +33,12 @@ struct Incumbent {
     std::vector<Position> position_of_rank;
 };
 
-/// What all searches have in common.
-class SearchGround {
+/// Read-only data that all searches share.
+class SearchContext {
    public:
-    SearchGround(const QuadraticAssignment& assignment, std::int64_t value_at_start);
+    SearchContext(const QuadraticAssignment& assignment, std::int64_t value_at_start);
 
-    /// The largest bound that a better placement can have.
+    /// The largest scaled bound that a better placement can have.
     [[nodiscard]] std::int64_t limit(std::int64_t best) const {
         const std::int64_t better = best - granularity_;
         return better < 0 ? -1 : scale.down(better);
@@ -50,40 +50,41 @@ class SearchGround {
     const CostScale scale;
 
    private:
-    [[nodiscard]] bool talks(std::size_t i) const;
+    [[nodiscard]] bool has_partners(std::size_t i) const;
     std::int64_t granularity_;
 };
 
-/// Looks for placements that are better than the best one, on one thread.
+/// Searches for placements better than the incumbent, on one thread.
 class PlacementSearch {
    public:
-    PlacementSearch(const SearchGround& ground, Incumbent best, Meter& meter)
-        : ground_(ground), problem_(ground.problem), best_(std::move(best)), meter_(meter) {}
+    PlacementSearch(const SearchContext& context, Incumbent best, Meter& meter)
+        : context_(context), problem_(context.problem), best_(std::move(best)), meter_(meter) {}
 
     [[nodiscard]] const Incumbent& best() const { return best_; }
-    /// No placement that is better and was not looked at has less.
+    /// Lower bound on the better placements that were not visited.
     [[nodiscard]] std::int64_t open() const { return open_; }
     [[nodiscard]] std::uint64_t nodes() const { return nodes_; }
 
     void descend(PartialPlacement& partial);
-    /// Bounds what a partial placement leads to and says how it goes on: not at all where that is settled.
+    /// Bounds a partial placement and returns its branches; none if it is settled.
     std::vector<Branch> expand(PartialPlacement& partial);
     static PartialPlacement follow(const PartialPlacement& partial, const Branch& branch);
 
    private:
-    [[nodiscard]] std::int64_t limit() const { return ground_.limit(best_.value); }
+    [[nodiscard]] std::int64_t limit() const { return context_.limit(best_.value); }
 
     void rule_out(DualAscent& costs) const;
-    /// All slots for the rank, or all ranks for the slot, that leave the least.
+    /// Branches over the rank or slot with the fewest remaining choices.
     std::vector<Branch> branches(PartialPlacement& partial) const;
-    /// Of free slots that are alike, the first one; false if none are.
+    /// Marks the first of each class of equivalent free slots; returns false if none are equivalent.
     bool mark_representatives(const PartialPlacement& partial, std::vector<char>& only) const;
-    void leave_open(std::int64_t bound) { open_ = std::min(open_, ground_.scale.up(bound)); }
+    void leave_open(std::int64_t bound) { open_ = std::min(open_, context_.scale.up(bound)); }
 
-    /// The last rank that talks to others goes where it is best, the silent ones where slots are left.
+    /// Completes a placement: the last rank with partners takes its best slot, ranks without partners the
+    /// remaining ones.
     void finish(const PartialPlacement& partial);
 
-    const SearchGround& ground_;
+    const SearchContext& context_;
     const QuadraticAssignment& problem_;
     Incumbent best_;
     Meter& meter_;

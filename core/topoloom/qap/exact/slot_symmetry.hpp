@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Places that a search need not distinguish, since all distances stay what they are.
+// Symmetries of slots under automorphisms of the distance matrix.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ class SlotSymmetry {
     SlotSymmetry(std::size_t slots, std::span<const std::int64_t> distances)
         : slots_(static_cast<std::uint32_t>(slots)), distances_(distances) {}
 
-    /// For every slot the least one that some automorphism moves it to, of those that leave `fixed` where they are. Two
-    /// slots count as different, too, where finding out takes too long.
+    /// For every slot, the smallest slot of its orbit under automorphisms that fix `fixed`. Slots also count as
+    /// different if the test takes too long.
     [[nodiscard]] std::vector<Position> orbits(std::span<const Position> fixed) const;
 
    private:

@@ -158,7 +158,7 @@ AnySchedule disjoint_trees(const Call& call, std::string_view name, const Option
     const Extents grid =
         options.grid.empty() ? near_cube(static_cast<std::uint32_t>(call.ranks)) : options.grid;
     if (cell_count(grid) != call.ranks)
-        fail("schedule '", name, "(grid=", extents_text(grid), ")' is for ", cell_count(grid),
+        fail("schedule '", name, "(grid=", format_extents(grid), ")' is for ", cell_count(grid),
              " ranks, not for ", call.ranks);
     const GridTrees trees(grid, options.lines == 0, call.root.value);
     const Collective in_segments = promise_segments(call, options.segment);
@@ -491,7 +491,8 @@ AnySchedule make_schedule(const Call& call, std::string_view text) {
             fail("schedule '", named.name, "' is for ", entry.ranks, ", not for ", call.ranks);
         return entry.make(call, named.name, named.options);
     }
-    throw Error(unknown_name(std::string(operation_name(call.operation)) + " schedule", named.name, names));
+    throw Error(
+        unknown_name_message(std::string(operation_name(call.operation)) + " schedule", named.name, names));
 }
 
 }  // namespace topoloom

@@ -43,7 +43,7 @@ BinomialOrder parse_binomial_order(std::string_view name) {
     for (std::size_t i = 0; i < names.size(); ++i) {
         if (names[i] == name) return static_cast<BinomialOrder>(i);
     }
-    throw Error(unknown_name("order", std::string(name), {names.begin(), names.end()}));
+    throw Error(unknown_name_message("order", std::string(name), {names.begin(), names.end()}));
 }
 
 std::vector<Rank> order_without_costs(std::size_t size, BinomialOrder order, Rank root, std::uint64_t seed) {

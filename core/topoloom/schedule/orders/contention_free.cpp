@@ -116,7 +116,7 @@ Meetings meetings_on_routes(const Machine& machine, std::span<const NodeMessage>
         std::vector<double> loads(network.link_count());
         {
             const Bytes all{static_cast<std::int64_t>(messages.size())};
-            RouteLoads adder(network, std::span(loads), Grain(all));
+            RouteLoads adder(network, std::span(loads), LoadQuantizer(all));
             for (const auto [from, to] : messages) {
                 if (from == to) continue;
                 adder.from(from, network.point(from));

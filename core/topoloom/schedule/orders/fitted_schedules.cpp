@@ -101,7 +101,7 @@ void fit(const BasicTorus<Width>& torus, std::span<const Node> node_of_rank,
         box->closed = box->closed && of_router > 2;
     }
     if (box->extents.size() > GridTrees::max_axes) return;
-    texts.push_back("disjoint-trees(grid=" + extents_text(box->extents) +
+    texts.push_back("disjoint-trees(grid=" + format_extents(box->extents) +
                     (box->closed ? ")" : ",lines=open)"));
 }
 

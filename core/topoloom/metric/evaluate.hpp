@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Evaluates a placement: all metrics in one pass over the messages.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "topoloom/base/big_vector.hpp"
+#include "topoloom/machine/allocations/allocation.hpp"
+#include "topoloom/pattern/comm_graph.hpp"
+
+namespace topoloom {
+
+struct Evaluation {
+    std::int64_t hop_bytes = 0;      // sum of bytes * distance, each message once
+    double hops_per_byte = 0;        // hop_bytes / all bytes between ranks
+    double dilation_average = 0;     // hops per message; 0 for intra-node messages
+    std::uint32_t dilation_max = 0;  // hops of the longest message
+    Bytes inter_node_bytes;          // bytes between nodes; on rails, between hosts of GPUs
+    Bytes inter_node_max;            // of the busiest node, in or out
+    double traffic_average = 0;      // mean bytes over links with traffic
+    double congestion_max = 0;       // max over links of bytes / bandwidth
+    double load_max = 0;             // largest sum of loads on one slot
+    BigVector<double> loads;         // bytes on every link, by link id
+    std::vector<Bytes> bytes_out;    // inter-node, by node of the machine
+    std::vector<Bytes> bytes_in;
+    std::vector<std::int64_t> messages_out;
+    std::vector<std::int64_t> messages_in;
+    /// Share of traffic on minimal routes under adaptive routing. See best_minimal_share().
+    std::optional<double> minimal_share;
+};
+
+/// Loads are exact while the total is below 2^53 bytes, except shares such as a third. Throws Error if hop-bytes
+/// exceed 64 bits. Applies apply_proxies() first. O(edges * axes) on a torus, O(edges * levels) on a fat tree,
+/// O(edges * hops) elsewhere.
+[[nodiscard]] Evaluation evaluate(const CommGraph& graph, const Machine& machine, const Placement& placement,
+                                  int threads = 0);
+
+/// The bytes of one message on a link.
+struct Contribution {
+    Rank source;
+    Rank target;
+    double bytes;
+};
+
+struct HotLink {
+    Link link;
+    std::string name;
+    double bytes = 0;
+    double congestion = 0;                   // bytes / bandwidth
+    std::vector<Contribution> contributors;  // the heaviest first, at most 3
+};
+
+/// The `count` links with the highest congestion and their largest contributors. O(edges * hops).
+[[nodiscard]] std::vector<HotLink> hottest_links(const CommGraph& graph, const Machine& machine,
+                                                 const Placement& placement, const Evaluation& evaluation,
+                                                 std::size_t count = 10, int threads = 0);
+
+}  // namespace topoloom

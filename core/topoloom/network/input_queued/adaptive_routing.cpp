@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Packets that choose their next channel by the load, in every cycle until they have a virtual channel of it.
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+#include "topoloom/network/input_queued/input_queued_network.hpp"
+
+namespace topoloom {
+
+/// Chooses the requested output of each waiting packet.
+void InputQueuedNetwork::choose_outputs(Worker& worker, std::uint32_t router) {
+    std::ranges::fill(worker.chosen_counts, 0);
+    for (std::uint32_t input = fabric_.first_input(router); input < fabric_.first_input(router + 1); ++input)
+        for (VcMask waiting = inputs_[input].waiting; waiting != 0; waiting &= waiting - 1) {
+            const auto vc = static_cast<std::uint32_t>(std::countr_zero(waiting));
+            Queue& queue = this->queue(input, vc);
+            const std::uint32_t packet = stored(input, vc, queue.begin).packet();
+            if (queue.ready <= worker.now && packets_[packet].way != PacketPool::Way::planned)
+                choose_output(worker, router, queue, packet);
+        }
+}
+
+/// The output on a shortest route with a free virtual channel and the most credits, less those that packets which chose it
+/// in this cycle will need; ties by lot. Without one: the machine's own route from here, once a virtual channel of it is free.
+void InputQueuedNetwork::choose_output(Worker& worker, std::uint32_t router, Queue& queue,
+                                       std::uint32_t packet) {
+    const MinimalNextHops& steps = *paths_.steps();
+    const PacketRequest& order = packets_[packet].order;
+    const std::uint32_t first = fabric_.first_output(router);
+    std::int64_t most = std::numeric_limits<std::int64_t>::min();
+    std::uint32_t ties = 0;
+    const bool arrives = steps.distance(router, order.to) == 1;
+    const VcMask mine = arrives ? vc_range(0, vcs_) : chosen_;
+    steps.each(router, order.to, [&](ChannelId next) {
+        const std::uint32_t output = fabric_.channel(next).output;
+        if (with_room(output, free_[output] & mine) == 0) return;
+        const std::int64_t room =
+            -std::int64_t{queued(next)} - std::int64_t{worker.chosen_counts[output - first]} * order.flits;
+        if (room < most) return;
+        ties = room > most ? 1 : ties + 1;
+        most = room;
+        if (ties > 1 && choices_[router].below(ties) > 0) return;
+        queue.output = static_cast<std::uint16_t>(output - first);
+    });
+    if (ties > 0 || arrives || paths_.escape_classes() == 0) {
+        queue.open = ties > 0 ? mine : 0;
+        worker.chosen_counts[queue.output] += ties > 0 ? 1 : 0;
+        return;
+    }
+    PacketPool::Packet& escaping = packets_[packet];
+    if (escaping.way == PacketPool::Way::open) {
+        packets_.plan(packet, paths_.escape(router, order.to, choices_[router], worker.path));
+        escaping.way = PacketPool::Way::may_escape;
+    }
+    const Hop& hop = packets_.hop(packet);
+    queue.output = static_cast<std::uint16_t>(fabric_.channel(hop.channel).output - first);
+    queue.open = classed_.open_to(hop, 0);
+}
+
+/// A packet that has been given a virtual channel which is kept for this has escaped, and stays on its path.
+void InputQueuedNetwork::settle(std::uint32_t vc, std::uint32_t packet) {
+    PacketPool::Way& way = packets_[packet].way;
+    if ((chosen_ >> vc & 1U) == 0 && way == PacketPool::Way::may_escape) way = PacketPool::Way::planned;
+}
+
+}  // namespace topoloom

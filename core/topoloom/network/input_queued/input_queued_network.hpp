@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Simulation state of input-queued routers, and of nodes that send and receive.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "topoloom/network/arbiter.hpp"
+#include "topoloom/network/delay_lines.hpp"
+#include "topoloom/network/flit.hpp"
+#include "topoloom/network/input_queued/input_queued.hpp"
+#include "topoloom/network/routes/packet_pool.hpp"
+#include "topoloom/network/routes/virtual_channels.hpp"
+#include "topoloom/network/shards.hpp"
+
+namespace topoloom {
+
+/// Each router and node belongs to one thread; threads communicate through delay lines only. Line numbers keep the
+/// lines of a thread contiguous. Flits arrive on the lines of inputs, then exits; credits on those of outputs, then
+/// entries.
+class InputQueuedNetwork final : public PacketNetwork {
+   public:
+    InputQueuedNetwork(const Fabric& fabric, const Paths& paths, Workload& workload,
+                       const SwitchOptions& options, std::uint64_t seed, int threads,
+                       std::span<const ChannelTimes> times);
+
+    void run(std::uint64_t cycles) override;
+    [[nodiscard]] std::uint64_t cycle() const override { return now_; }
+    [[nodiscard]] std::uint64_t next_event() const override;
+    [[nodiscard]] std::vector<std::uint64_t> lags() const override;
+    [[nodiscard]] Received take_received() override;
+    [[nodiscard]] std::uint64_t flit_hops() const override;
+    [[nodiscard]] std::vector<std::uint64_t> carried() const override;
+    [[nodiscard]] Usage usage() const override;
+    [[nodiscard]] std::string describe_deadlock() const override;
+    void check() const override;
+
+   private:
+    /// Credits of an exit, which always accepts flits.
+    static constexpr std::uint32_t unlimited_credits = no_index;
+
+    /// The queue of a virtual channel at an input.
+    struct Queue {
+        std::uint64_t ready = 0;  // the cycle from which on the packet in front may ask
+        VcMask open = 0;          // virtual channels of the output that it may take
+        std::uint16_t begin = 0;
+        std::uint16_t count = 0;
+        std::uint16_t output = 0;  // of the router, of the packet in front
+        std::uint8_t vc = 0;       // there
+    };
+
+    /// Virtual channel masks of an input.
+    struct Input {
+        VcMask filled = 0;   // with flits
+        VcMask waiting = 0;  // the packet in front asks for a virtual channel
+        VcMask active = 0;   // it has one
+    };
+    /// NIC of a node: the packet that it is sending.
+    struct Sender {
+        Rng ways;
+        std::uint64_t next;  // cycle of its next packet
+        std::uint32_t packet = no_index;
+        std::uint32_t left = 0;          // flits of the packet that it is sending
+        std::uint32_t arrival_line = 0;  // of the channel that it enters by
+        std::uint32_t credit_line = 0;
+        std::uint32_t entry_router = 0;
+        VcMask open = 0;
+        std::uint8_t vc = 0;      // taken last
+        std::uint64_t flits = 0;  // sent since they were last asked for
+        PathCache path{};
+    };
+    /// Shard, counters and scratch memory of a thread.
+    struct alignas(64) Worker {
+        std::uint32_t number;
+        Shard shard;
+        std::vector<std::uint32_t> entry_lines{}, exit_lines{};
+        std::uint64_t now = 0;
+        std::uint64_t flit_hops = 0;
+        std::uint64_t quiet_from =
+            0;                    // the cycle from which on no flit and no credit of its own is on its way
+        std::uint64_t sent = 0;   // flits by nodes
+        std::uint64_t taken = 0;  // flits by nodes, all along
+        Received received{};
+        Paths::Workspace path{};
+        std::vector<Grant> grants{}, accepted{};  // of the router at work
+        std::vector<std::uint32_t> asked{}, granted{};
+        Matching matching{};
+        std::vector<std::uint32_t>
+            chosen_counts{};  // [output of the router at work]: packets that have chosen it in this cycle
+    };
+
+    void number_lines();
+    void set_times(std::span<const ChannelTimes> times);
+    void queue_by_output();
+    void make_worker(Shard shard);
+    void step(Worker& worker);
+    /// Whether no flits or credits are in flight to, from or in the shards.
+    [[nodiscard]] bool is_quiet(std::uint64_t now) const;
+    void serve_nodes(Worker& worker);
+    void send(Worker& worker, Node node);
+    void set_due(Node node) {
+        const Sender& sender = senders_[node.value];
+        due_[node.value] = sender.packet == no_index ? sender.next : 0;
+    }
+    bool begin_packet(Worker& worker, Node node);
+    void receive(Worker& worker, Flit flit);
+    void take_arrivals(std::uint32_t router, std::uint64_t now);
+    void take_credits(std::uint32_t router, std::uint64_t now);
+    void take_credit(std::uint32_t line, std::uint8_t& credit) {
+        if (credit == 0) return;
+        ++credits_[line * vcs_ + credit - 1U];
+        credit = 0;
+    }
+    /// Several threads may mark arrivals at a router in the same cycle.
+    void mark_arrival(std::uint32_t router, std::uint64_t arrival) {
+        std::atomic_ref(arrivals_.at(arrival)[router]).store(1, std::memory_order_relaxed);
+    }
+    /// Whether a slow channel is still busy with the previous flit.
+    [[nodiscard]] bool is_busy(std::uint32_t arrival_line, std::uint64_t now) const {
+        return paced_ && taken_until_[arrival_line] > now * ChannelTimes::cycle + ChannelTimes::cycle - 1;
+    }
+    /// A flit enters the channel.
+    void occupy_channel(std::uint32_t arrival_line, std::uint64_t now) {
+        ++carried_[arrival_line];
+        if (!paced_) return;
+        std::uint64_t& until = taken_until_[arrival_line];
+        until = std::max(until, now * ChannelTimes::cycle) + period_[arrival_line];
+    }
+    /// The cycle in which a flit that entered in this cycle has left.
+    [[nodiscard]] std::uint64_t channel_free_at(std::uint32_t arrival_line, std::uint64_t now) const {
+        if (!paced_) return now + 1;
+        return (taken_until_[arrival_line] + ChannelTimes::cycle - 1) / ChannelTimes::cycle;
+    }
+    template <bool in_turns>
+    void allocate(Worker& worker, std::uint32_t router);
+    template <bool in_turns>
+    void allocate_vcs(Worker& worker, std::uint32_t router);
+    template <bool in_turns>
+    void allocate_switch(Worker& worker, std::uint32_t router);
+    void match_switch(Worker& worker, std::uint32_t router);
+    /// Priority without round-robin; the smallest wins.
+    [[nodiscard]] std::uint32_t lateness(std::uint64_t now, std::uint32_t router, std::uint32_t packet) {
+        if (options_.arbiter == Arbiter::random) return choices_[router].next() >> 1;
+        constexpr std::uint64_t oldest = (1U << 31) - 1;
+        return static_cast<std::uint32_t>(oldest - std::min(now - packets_[packet].order.made, oldest));
+    }
+    /// Virtual channels with packets for the output that a packet takes after its next hop.
+    [[nodiscard]] VcMask queues_for(std::uint32_t packet) const {
+        const Hop* const next = packets_.next_hop(packet);
+        return next == nullptr ? vc_range(0, vcs_) : queues_of_[fabric_.channel(next->channel).output];
+    }
+    void cross(Worker& worker, std::uint32_t router, std::uint32_t input, std::uint32_t vc);
+    void choose_outputs(Worker& worker, std::uint32_t router);
+    void choose_output(Worker& worker, std::uint32_t router, Queue& queue, std::uint32_t packet);
+    [[nodiscard]] std::vector<std::uint32_t> blocking_packets(std::uint32_t input, std::uint32_t vc) const;
+    void settle(std::uint32_t vc, std::uint32_t packet);
+    void show_head(std::uint32_t input, std::uint32_t vc, std::uint64_t since);
+    [[nodiscard]] Queue& queue(std::uint32_t input, std::uint32_t vc) {
+        return queues_[std::size_t{input} * vcs_ + vc];
+    }
+    [[nodiscard]] Flit& stored(std::uint32_t input, std::uint32_t vc, std::uint32_t place) {
+        return flits_[(std::size_t{input} * vcs_ + vc) * options_.buffer + place];
+    }
+    [[nodiscard]] std::uint32_t place(std::uint32_t number) const {
+        return number >= options_.buffer ? number - options_.buffer : number;
+    }
+    /// Flits behind a channel whose credits are outstanding.
+    [[nodiscard]] std::uint32_t queued(ChannelId channel) const {
+        const std::uint32_t* const credits =
+            credits_.data() + std::size_t{credit_line_[channel.value]} * vcs_;
+        std::uint32_t sum = 0;
+        for (std::uint32_t vc = 0; vc < vcs_; ++vc)
+            if (credits[vc] != unlimited_credits) sum += options_.buffer - credits[vc];
+        return sum;
+    }
+    /// The subset of virtual channels with enough credits for a packet to start.
+    [[nodiscard]] VcMask with_room(std::size_t credit_line, VcMask some) const {
+        VcMask found = 0;
+        for (; some != 0; some &= some - 1) {
+            const auto vc = static_cast<std::uint32_t>(std::countr_zero(some));
+            if (credits_[credit_line * vcs_ + vc] >= room_) found |= VcMask{1} << vc;
+        }
+        return found;
+    }
+
+    const Fabric& fabric_;
+    const Paths& paths_;
+    Workload& workload_;
+    const SwitchOptions options_;
+    const std::uint32_t vcs_;
+    const ClassedVcs classed_;
+    const VcMask chosen_;  // virtual channels of packets that choose at each router
+    const bool matches_;   // whether a switch looks at its requests more than once
+    const std::uint32_t longest_delay_, shortest_delay_;  // cycles of a channel
+    const bool paced_;                                    // some channels take less than a flit per cycle
+    const std::uint32_t room_;  // credits that a packet needs to take a virtual channel
+    std::uint64_t now_ = 0;
+    const Shards shards_;
+    const std::uint32_t ahead_;  // cycles that a thread may be ahead of another
+    std::vector<Worker> workers_;
+    std::vector<std::uint32_t> delay_, period_;         // [line of arrivals]
+    std::vector<std::uint32_t> credit_delay_;           // [input]
+    std::vector<std::uint64_t> taken_until_, carried_;  // [line of arrivals]
+    PacketPool packets_;
+    std::vector<Sender> senders_;     // [node]
+    std::vector<std::uint64_t> due_;  // [node]: the cycle from which on it has a flit to send
+    std::vector<std::uint32_t> arrival_line_, credit_line_;  // [channel]
+    std::vector<std::uint32_t> output_arrivals_;             // [output]: the line of its channel
+    std::vector<std::uint32_t> input_credits_;               // [input]: the line of its channel
+    std::vector<std::uint32_t> credits_;                     // [credit line][vc]
+    std::vector<VcMask> free_;                               // [output]: virtual channels that no packet has
+    DelayLines<Flit> moving_;
+    DelayLines<std::uint8_t> returning_;  // 1 + the virtual channel of a credit
+    DelayLines<std::uint8_t>
+        arrivals_;  // [router, then exit]: whether something arrives; the last one is nobody
+    std::vector<std::uint32_t> next_router_;      // [output]: or exit, as `coming_` counts them
+    std::vector<std::uint32_t> credited_router_;  // [input]: that gets its credits
+    std::vector<Input> inputs_;
+    std::vector<Queue> queues_;            // [input][vc]
+    std::vector<Flit> flits_;              // [input][vc][place]
+    std::vector<std::uint32_t> stored_;    // [router]: flits there
+    std::vector<RoundRobin> vc_turn_;      // [output][vc]: among the queues of its router
+    std::vector<RoundRobin> choice_turn_;  // [input][vc]: among virtual channels of an output
+    std::vector<RoundRobin> output_turn_;  // [output]: among inputs
+    std::vector<RoundRobin> input_turn_;   // [input]: among outputs
+    std::vector<RoundRobin> queue_turn_;   // [input]: among its virtual channels
+    std::vector<Rng> choices_;             // [router]: where packets choose, or lots are drawn
+    std::vector<VcMask> queues_of_;        // [output]: where each has virtual channels of its own at inputs
+    const Queued queued_ = [this](ChannelId channel) { return queued(channel); };
+};
+
+}  // namespace topoloom

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/network/programs/network_timing.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "topoloom/base/error.hpp"
+#include "topoloom/machine/network_view.hpp"
+#include "topoloom/network/flit.hpp"
+
+namespace topoloom {
+
+namespace {
+
+/// In seconds and bytes per second.
+struct Speed {
+    double bandwidth = 0;
+    double latency = 0;
+};
+
+std::vector<Speed> speeds_of(const Fabric& fabric, const SwitchSpeeds& given) {
+    const Machine& machine = fabric.machine();
+    const NetworkView view(machine.topology());
+    std::vector<Speed> speeds(fabric.channel_count());
+    std::vector<double> of_router(fabric.router_count());
+    for (const Link link : ids<Link>(view.link_count())) {
+        speeds[link.value] = {view.bandwidth(link).value, view.latency(link).value};
+        if (!(speeds[link.value].bandwidth > 0))
+            fail("'", machine.text(), "' gives no bandwidths, so there is no time to simulate");
+        const std::uint32_t from = fabric.channel(ChannelId{link.value}).from;
+        if (from != no_index) of_router[from] += speeds[link.value].bandwidth;
+    }
+    for (std::size_t c = view.link_count(); c < speeds.size(); ++c) {
+        const Channel& channel = fabric.channel(ChannelId{c});
+        const std::uint32_t router = channel.is_entry() ? channel.to : channel.from;
+        speeds[c].bandwidth = given.injection.value_or(of_router[router]);
+    }
+    const double port = machine.speeds().port.value;
+    for (const ChannelId id : ids<ChannelId>(speeds.size()))
+        if (fabric.channel(id).is_entry() || fabric.channel(id).is_exit())
+            speeds[id.value].bandwidth = std::min(speeds[id.value].bandwidth, port);
+    return speeds;
+}
+
+std::uint32_t cycles_of(double seconds, double cycle) {
+    const double cycles = std::round(seconds / cycle);
+    constexpr double most = 1U << 20;
+    if (!(cycles >= 0) || cycles > most)
+        fail(seconds, " s are ", cycles, " cycles of ", cycle, " s; at most ", most,
+             " can be simulated: choose larger flits");
+    return static_cast<std::uint32_t>(cycles);
+}
+
+std::uint32_t most_inputs(const Fabric& fabric) {
+    std::size_t most = 1;
+    for (std::uint32_t router = 0; router < fabric.router_count(); ++router)
+        most = std::max(most, fabric.into(router).size());
+    return static_cast<std::uint32_t>(most);
+}
+
+/// Buffer size: what arrives during the credit round trip, plus a packet; for crosspoints in whole packets, as they
+/// return credits for whole packets.
+std::uint32_t full_speed_buffer(const std::vector<ChannelTimes>& channels, std::uint32_t steps,
+                                std::uint32_t packet, bool whole) {
+    std::uint32_t most = 0;
+    for (const ChannelTimes& one : channels) {
+        const std::uint64_t round_trip = 2 * (std::uint64_t{one.delay} + steps);
+        most = std::max(most, static_cast<std::uint32_t>(round_trip * ChannelTimes::cycle / one.period + 1));
+    }
+    constexpr std::uint32_t largest = 65535;
+    most += packet;
+    if (whole) most = (most + packet - 1) / packet * packet;
+    return std::min(most, largest);
+}
+
+}  // namespace
+
+NetworkTiming compute_network_timing(const Fabric& fabric, const PacketFormat& format, SwitchOptions options,
+                                     const SwitchSpeeds& speeds, std::uint32_t units) {
+    require_packet_format(format);
+    const std::vector<Speed> all = speeds_of(fabric, speeds);
+    const double fastest = std::ranges::max(all, {}, &Speed::bandwidth).bandwidth;
+    const double cycle = format.flit / fastest;
+    const bool is_inside = speeds.crosspoints && speeds.switch_latency;
+    if (is_inside)
+        options.crossing = std::max(
+            1U, std::max(cycles_of(*speeds.switch_latency, cycle), options.routing) - options.routing);
+    const std::uint32_t steps = options.routing + options.crossing + (speeds.crosspoints ? 0 : 1);
+    NetworkTiming times{
+        .cycle = cycle, .channels = {}, .messages = {}, .options = options, .combine = {units}};
+    times.combine.period = std::max(1U, ChannelTimes::cycle / most_inputs(fabric));
+    if (speeds.combining) {
+        if (!(*speeds.combining > 0))
+            fail("a unit combines more than 0 bytes per second, not ", *speeds.combining);
+        const double period = std::round(ChannelTimes::cycle * fastest / *speeds.combining);
+        if (!(period >= 1 && period <= CombineOptions::longest))
+            fail("a unit that combines ", *speeds.combining, " bytes per second does not fit to links of ",
+                 fastest, "; choose one that is at most ", CombineOptions::longest / ChannelTimes::cycle,
+                 " times slower or faster");
+        times.combine.period = static_cast<std::uint32_t>(period);
+    }
+    for (const ChannelId id : ids<ChannelId>(fabric.channel_count())) {
+        const Speed& speed = all[id.value];
+        const bool from_switch = !fabric.channel(id).is_entry();
+        const double latency =
+            speed.latency + (from_switch && !is_inside ? speeds.switch_latency.value_or(0) : 0);
+        const std::uint32_t inside = from_switch && !is_inside ? steps : 0;
+        const std::uint32_t cycles = cycles_of(latency, cycle);
+        times.channels.push_back({.delay = std::max(1U, cycles - std::min(cycles, inside)),
+                                  .period = static_cast<std::uint32_t>(
+                                      std::lround(ChannelTimes::cycle * fastest / speed.bandwidth))});
+    }
+    const std::uint32_t packet = format.flits(format.payload);
+    times.options.buffer = speeds.buffer
+                               ? static_cast<std::uint32_t>(std::max(1.0, *speeds.buffer / format.flit))
+                               : full_speed_buffer(times.channels, steps, packet, speeds.crosspoints);
+    const auto& inside = fabric.machine().speeds();
+    times.messages = {.send = cycles_of(inside.startup.value, cycle),
+                      .receive = 0,
+                      .latency = cycles_of(inside.latency.value, cycle),
+                      .memory_rate = inside.memory.value * cycle,
+                      .memory = cycles_of(inside.memory_startup.value, cycle)};
+    return times;
+}
+
+std::uint64_t simulation_memory(const Fabric& fabric, const NetworkTiming& times) {
+    const std::uint64_t longest = std::ranges::max(times.channels, {}, &ChannelTimes::delay).delay;
+    const std::uint64_t places = std::bit_ceil(2 * longest + times.options.crossing + 1);
+    return fabric.channel_count() * places * (sizeof(Flit) + 1) +
+           fabric.input_count() * times.options.vcs *
+               (std::uint64_t{times.options.buffer} * sizeof(Flit) + 64);
+}
+
+}  // namespace topoloom

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A pool of packets in flight, shared by threads.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "topoloom/base/error.hpp"
+#include "topoloom/network/routes/paths.hpp"
+#include "topoloom/network/workload.hpp"
+
+namespace topoloom {
+
+/// Packets with their paths. The shard that made a packet reuses its number; numbers carry no meaning. One shard uses
+/// a packet at a time.
+class PacketPool {
+   public:
+    /// Whether a packet has a path, or chooses adaptively at each router, possibly with an escape path.
+    enum class Way : std::uint8_t { planned, open, may_escape };
+    struct Packet {
+        PacketRequest order;
+        std::uint16_t hop = 0;  // of the path: where its head is, or goes
+        std::uint16_t hops = 0;
+        Way way = Way::planned;
+    };
+
+    /// Holds up to `most` packets at a time.
+    PacketPool(std::size_t longest_path, std::size_t most, std::size_t shards)
+        : longest_(longest_path), free_lists_(shards), chunks_(most / chunk_size + shards + 1) {
+        for (FreeList& free_list : free_lists_)
+            for (auto& returned : free_list.returned) returned.resize(shards);
+    }
+
+    [[nodiscard]] std::uint32_t make(std::size_t shard, const PacketRequest& order,
+                                     std::span<const Hop> path) {
+        std::vector<std::uint32_t>& unused = free_lists_[shard].unused;
+        if (unused.empty()) add_chunk(static_cast<std::uint32_t>(shard));
+        const std::uint32_t packet = unused.back();
+        unused.pop_back();
+        (*this)[packet] = {.order = order, .hops = static_cast<std::uint16_t>(path.size())};
+        std::ranges::copy(path, hops(packet));
+        return packet;
+    }
+    /// Replaces the path of a packet, which is at its first hop.
+    void plan(std::uint32_t packet, std::span<const Hop> path) {
+        std::ranges::copy(path, hops(packet));
+        (*this)[packet].hop = 0;
+        (*this)[packet].hops = static_cast<std::uint16_t>(path.size());
+    }
+    /// Frees a packet from any shard. Its maker gets it back at its second next collect().
+    void free(std::size_t shard, std::uint32_t packet) {
+        FreeList& free_list = free_lists_[shard];
+        const std::size_t maker = chunks_[packet / chunk_size]->maker;
+        (maker == shard ? free_list.unused : free_list.returned[free_list.turn][maker]).push_back(packet);
+    }
+    /// Reclaims packets that other shards freed before their last collect(). All shards call this in the same
+    /// cycles, between barriers.
+    void collect(std::size_t shard) {
+        FreeList& own = free_lists_[shard];
+        const std::size_t before = own.turn;
+        own.turn = 1 - own.turn;
+        for (FreeList& other : free_lists_) {
+            std::vector<std::uint32_t>& back = other.returned[before][shard];
+            own.unused.insert(own.unused.end(), back.begin(), back.end());
+            back.clear();
+        }
+    }
+
+    [[nodiscard]] Packet& operator[](std::uint32_t packet) {
+        return chunks_[packet / chunk_size]->packets[packet % chunk_size];
+    }
+    [[nodiscard]] const Packet& operator[](std::uint32_t packet) const {
+        return chunks_[packet / chunk_size]->packets[packet % chunk_size];
+    }
+    /// The current hop of the head.
+    [[nodiscard]] const Hop& hop(std::uint32_t packet) const { return hops(packet)[(*this)[packet].hop]; }
+    /// The hop after that; null if it leads to a node.
+    [[nodiscard]] const Hop* next_hop(std::uint32_t packet) const {
+        const Packet& one = (*this)[packet];
+        return one.hop + 1 < one.hops ? hops(packet) + one.hop + 1 : nullptr;
+    }
+    /// Advances to the next hop.
+    const Hop& step(std::uint32_t packet) { return hops(packet)[++(*this)[packet].hop]; }
+
+   private:
+    static constexpr std::uint32_t chunk_size = 256;
+    struct Chunk {
+        std::size_t maker;
+        std::array<Packet, chunk_size> packets{};
+        std::vector<Hop> hops;  // [packet][hop]
+    };
+    /// Free list of a shard, on its own cache line.
+    struct alignas(64) FreeList {
+        std::vector<std::uint32_t> unused;
+        /// [turn][maker]: freed here. One turn is filled while makers empty the other.
+        std::array<std::vector<std::vector<std::uint32_t>>, 2> returned;
+        std::size_t turn = 0;
+    };
+
+    [[nodiscard]] Hop* hops(std::uint32_t packet) const {
+        return chunks_[packet / chunk_size]->hops.data() + packet % chunk_size * longest_;
+    }
+    void add_chunk(std::uint32_t shard) {
+        const std::uint32_t number = chunk_count_++;
+        if (number >= chunks_.size()) fail("there are more packets than buffers");
+        chunks_[number] = std::make_unique<Chunk>(Chunk{shard, {}, std::vector<Hop>(chunk_size * longest_)});
+        for (std::uint32_t i = chunk_size; i-- > 0;)
+            free_lists_[shard].unused.push_back(number * chunk_size + i);
+    }
+
+    std::size_t longest_;
+    std::vector<FreeList> free_lists_;            // [shard]
+    std::vector<std::unique_ptr<Chunk>> chunks_;  // as many as may ever be, so that none moves
+    std::atomic<std::uint32_t> chunk_count_ = 0;
+};
+
+}  // namespace topoloom

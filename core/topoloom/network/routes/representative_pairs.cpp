@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/network/routes/representative_pairs.hpp"
+
+#include <cstdint>
+#include <set>
+#include <vector>
+
+namespace topoloom {
+
+namespace {
+
+using Visit = std::function<void(Node, Node)>;
+
+void visit_pairs(const std::vector<Node>& nodes, const Visit& visit) {
+    for (const Node from : nodes)
+        for (const Node to : nodes)
+            if (from != to) visit(from, to);
+}
+
+/// Neighbor positions on a ring or line.
+std::set<std::uint32_t> steps(std::uint32_t extent) {
+    return extent == 1 ? std::set<std::uint32_t>{} : std::set<std::uint32_t>{1, extent - 1};
+}
+
+template <std::size_t Width>
+void tell(const BasicTorus<Width>& torus, const Visit& visit) {
+    const std::vector<std::uint32_t>& extents = torus.grid();
+    const auto axes = static_cast<std::uint32_t>(extents.size());
+    const std::uint32_t nodes_per_router = torus.spec().nodes_per_router;
+    std::vector<std::uint32_t> strides(axes, nodes_per_router);
+    for (std::uint32_t axis = axes - 1; axis > 0; --axis) strides[axis - 1] = strides[axis] * extents[axis];
+    const auto moved = [&](std::uint32_t node, std::uint32_t axis, std::uint32_t by) {
+        const std::uint32_t at = node / strides[axis] % extents[axis];
+        return node - at * strides[axis] + (at + by) % extents[axis] * strides[axis];
+    };
+    for (std::uint32_t node = 0; node < torus.node_count(); node += nodes_per_router)
+        for (std::uint32_t axis = 0; axis < axes; ++axis) {
+            for (std::uint32_t by = 1; by < extents[axis]; ++by)
+                visit(Node{node}, Node{moved(node, axis, by)});
+            for (std::uint32_t other = 0; other < axis; ++other)
+                for (const std::uint32_t by : steps(extents[axis]))
+                    for (const std::uint32_t aside : steps(extents[other]))
+                        visit(Node{node}, Node{moved(moved(node, axis, by), other, aside)});
+        }
+}
+
+void tell(const Tree&, const Visit&) {}
+void tell(const FatTree&, const Visit&) {}
+
+template <class Base>
+void tell(const Hosted<Base>& hosted, const Visit& visit) {
+    const Base& base = hosted.between_routers();
+    if constexpr (requires { tell(base, visit); }) {
+        tell(base, visit);
+    } else {
+        std::vector<Node> one_of_each;
+        std::vector<bool> seen(base.vertex_count(), false);
+        for (const Node node : ids<Node>(base.node_count())) {
+            if (!seen[base.vertex(node)]) one_of_each.push_back(node);
+            seen[base.vertex(node)] = true;
+        }
+        visit_pairs(one_of_each, visit);
+    }
+}
+
+}  // namespace
+
+void for_each_representative_pair(const Machine& machine, const Visit& visit) {
+    with_topology(machine, [&](const auto& topology) {
+        if constexpr (requires { tell(topology, visit); }) {
+            tell(topology, visit);
+        } else {
+            std::vector<Node> all;
+            for (const Node node : ids<Node>(topology.node_count())) all.push_back(node);
+            visit_pairs(all, visit);
+        }
+    });
+}
+
+}  // namespace topoloom

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Options of simulated switches and channels.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "topoloom/network/arbiter.hpp"
+#include "topoloom/network/matching.hpp"
+
+namespace topoloom {
+
+/// When a packet may allocate a virtual channel: if the buffer has space for all of it (cut-through) or for a flit
+/// (wormhole).
+enum class Switching { cut_through, wormhole };
+inline constexpr std::array<Kind, 2> switchings{{
+    {"cut-through", "when there is room for all of a packet"},
+    {"wormhole", "when there is room for a flit"},
+}};
+
+/// Whether virtual channels of an input are shared or dedicated to one output each (virtual output queues, no
+/// head-of-line blocking).
+enum class InputQueues { shared, by_output };
+
+/// Where multicast packets wait: at crosspoints; or in order at their input, from which the first is copied to
+/// outputs as they become free (fanout splitting) or to all at once.
+enum class Fanout { crosspoints, split, whole };
+
+/// Buffers and delays of all routers. A channel moves one flit per cycle.
+struct SwitchOptions {
+    std::uint32_t vcs = 2;       // virtual channels of each channel
+    std::uint32_t buffer = 8;    // flits per virtual channel and input
+    std::uint32_t routing = 1;   // cycles of route computation; 0: lookahead routing
+    std::uint32_t crossing = 1;  // cycles from allocation to the channel
+    std::uint32_t channel = 1;   // cycles on a channel
+    Switching switching = Switching::wormhole;
+    Arbiter arbiter = Arbiter::round_robin;
+    Allocator allocator = Allocator::islip;
+    std::uint32_t iterations = 1;              // of iSLIP
+    InputQueues queues = InputQueues::shared;  // by_output: `vcs` are those of each output
+    Fanout fanout = Fanout::crosspoints;       // of multicasts
+    bool allow_deadlock = false;               // packets may take any virtual channel
+};
+
+constexpr std::uint32_t max_vcs = 32;
+
+/// Delay and rate of one channel, if they differ.
+struct ChannelTimes {
+    /// One cycle in units of `period`.
+    static constexpr std::uint32_t cycle = 1U << 10;
+
+    std::uint32_t delay = 1;       // cycles on it
+    std::uint32_t period = cycle;  // per flit, at least one cycle
+};
+
+/// Throws Error for options that cannot be simulated, such as buffers that are empty or smaller than a packet that
+/// must fit.
+void require_switch_options(const SwitchOptions& options, std::uint32_t longest_packet);
+/// Throws Error unless there is one entry per channel, or none, with delays of at least a cycle.
+void require_channel_times(std::span<const ChannelTimes> times, std::size_t channels);
+
+}  // namespace topoloom

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/network/workloads/measure_load.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "topoloom/base/error.hpp"
+
+namespace topoloom {
+
+namespace {
+
+constexpr std::uint64_t first_batch = 500;  // cycles
+constexpr std::size_t batches = 20;
+/// Student's t of 19 degrees of freedom, two-sided 95 %.
+constexpr double student = 2.093;
+/// Shares of the time by which nodes fall behind, all of them or one: a steady queue's length changes by less.
+constexpr double all_behind = 0.02;
+constexpr double one_behind = 0.1;
+
+double mean(std::span<const double> values) {
+    return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+double squares(std::span<const double> values) {
+    const double middle = mean(values);
+    double sum = 0;
+    for (const double value : values) sum += (value - middle) * (value - middle);
+    return sum;
+}
+
+/// Number of initial values that MSER discards.
+std::size_t truncation(const std::vector<double>& values) {
+    std::size_t best = 0;
+    double least = std::numeric_limits<double>::infinity();
+    for (std::size_t left_out = 0; left_out + 2 < values.size(); ++left_out) {
+        const std::span<const double> rest = std::span(values).subspan(left_out);
+        const auto count = static_cast<double>(rest.size());
+        const double error = squares(rest) / (count * count);
+        if (error < least) {
+            least = error;
+            best = left_out;
+        }
+    }
+    return best;
+}
+
+/// Cycles at or below which this share of the packets took.
+double percentile(const Received& received, double share) {
+    const double wanted = share * static_cast<double>(received.packets);
+    std::uint64_t seen = 0;
+    for (std::size_t cycles = 0; cycles < received.by_latency.size(); ++cycles) {
+        seen += received.by_latency[cycles];
+        if (static_cast<double>(seen) >= wanted) return static_cast<double>(cycles);
+    }
+    return 0;
+}
+
+void add(Received& sum, const Received& more) {
+    sum.packets += more.packets;
+    sum.flits += more.flits;
+    sum.latency += more.latency;
+    if (sum.by_latency.empty()) sum.by_latency.assign(more.by_latency.size(), 0);
+    for (std::size_t i = 0; i < more.by_latency.size(); ++i) sum.by_latency[i] += more.by_latency[i];
+    if (sum.sent.empty()) sum.sent.assign(more.sent.size(), 0);
+    for (std::size_t i = 0; i < more.sent.size(); ++i) sum.sent[i] += more.sent[i];
+}
+
+/// Means of pairs.
+void pair_up(std::vector<double>& means) {
+    for (std::size_t i = 0; i < means.size() / 2; ++i) means[i] = (means[2 * i] + means[2 * i + 1]) / 2;
+    means.resize(means.size() / 2);
+}
+
+class LoadRun {
+   public:
+    LoadRun(PacketNetwork& network, const LoadSource& senders, Meter& meter)
+        : network_(network), senders_(senders), meter_(meter), lags_(lags()) {}
+
+    /// False once it is to end.
+    bool batch(std::uint64_t cycles, Received& received) {
+        for (std::uint64_t done = 0; done < cycles; done += first_batch) {
+            const std::uint64_t hops = network_.flit_hops();
+            network_.run(first_batch);
+            if (network_.flit_hops() == hops) require_moving();
+            if (!meter_.poll()) return false;
+        }
+        received = network_.take_received();
+        return true;
+    }
+    void require_moving() const {
+        const std::string circle = network_.describe_deadlock();
+        if (!circle.empty())
+            throw Stalled("packets wait for each other in cycle " + std::to_string(network_.cycle()) + ": " +
+                          circle);
+    }
+    /// From here on nodes may fall behind.
+    void begin_watch() {
+        lags_ = lags();
+        since_ = network_.cycle();
+    }
+    /// Whether nodes fall behind: on average, or one of them.
+    [[nodiscard]] bool is_saturated() const {
+        const std::vector<std::uint64_t> lags = this->lags();
+        const auto cycles = static_cast<double>(network_.cycle() - since_);
+        double sum = 0, most = 0;
+        for (std::size_t node = 0; node < lags.size(); ++node) {
+            const double more = static_cast<double>(lags[node]) - static_cast<double>(lags_[node]);
+            sum += more;
+            most = std::max(most, more);
+        }
+        const auto count = static_cast<double>(senders_.sender_count());
+        const bool is_behind = sum > all_behind * count * cycles || most > one_behind * cycles;
+        if (is_behind) require_moving();
+        return is_behind;
+    }
+
+   private:
+    /// [node]: how far it is behind, in the network and before it.
+    [[nodiscard]] std::vector<std::uint64_t> lags() const {
+        std::vector<std::uint64_t> lags = network_.lags();
+        for (std::uint32_t node = 0; node < lags.size(); ++node)
+            lags[node] = std::max(lags[node], senders_.held_back(Node{node}, network_.cycle()));
+        return lags;
+    }
+
+    PacketNetwork& network_;
+    const LoadSource& senders_;
+    Meter& meter_;
+    std::vector<std::uint64_t> lags_;  // [node]
+    std::uint64_t since_ = 0;          // cycle
+};
+
+double latency(const Received& received) {
+    return received.packets == 0
+               ? 0
+               : static_cast<double>(received.latency) / static_cast<double>(received.packets);
+}
+
+LoadSample sample(const PacketNetwork& network, const Received& received, std::uint64_t hops,
+                  std::uint64_t cycles, const LoadSource& senders) {
+    const Usage usage = network.usage();
+    const auto over = static_cast<double>(cycles);
+    return {.cycle = network.cycle(),
+            .accepted = static_cast<double>(received.flits) / over /
+                        (static_cast<double>(senders.sender_count()) * senders.copies()),
+            .channel_use = usage.outputs == 0
+                               ? 0
+                               : static_cast<double>(hops) / over / static_cast<double>(usage.outputs),
+            .buffer_fill =
+                usage.room == 0 ? 0 : static_cast<double>(usage.stored) / static_cast<double>(usage.room)};
+}
+
+/// Totals per cycle.
+void set_counts(LoadMeasure& measure, const Received& all, const LoadSource& senders) {
+    measure.by_latency = all.by_latency;
+    while (!measure.by_latency.empty() && measure.by_latency.back() == 0) measure.by_latency.pop_back();
+    for (std::uint32_t node = 0; node < all.sent.size(); ++node)
+        if (senders.sends(Node{node}))
+            measure.by_source.push_back(static_cast<double>(all.sent[node]) /
+                                        static_cast<double>(measure.measured));
+}
+
+}  // namespace
+
+double LoadMeasure::fairness() const {
+    double sum = 0, squared = 0;
+    for (const double rate : by_source) {
+        sum += rate;
+        squared += rate * rate;
+    }
+    return squared == 0 ? 1 : sum * sum / (static_cast<double>(by_source.size()) * squared);
+}
+
+LoadMeasure measure_load(PacketNetwork& network, const LoadSource& senders, const LoadLimits& effort,
+                         Meter& meter) {
+    LoadMeasure measure;
+    measure.offered = senders.load();
+    LoadRun run(network, senders, meter);
+    Received received;
+    std::vector<double> means;
+    for (;;) {
+        if (means.size() % batches == 0) run.begin_watch();
+        if (!run.batch(first_batch, received)) {
+            measure.complete = false;
+            return measure;
+        }
+        means.push_back(latency(received));
+        if (means.size() % batches != 0) continue;
+        measure.warm_up = network.cycle();
+        measure.saturated = run.is_saturated();
+        if (measure.saturated || truncation(means) < means.size() / 2) break;
+        if (measure.warm_up >= effort.max_cycles / 2) break;
+    }
+    means.clear();
+    run.begin_watch();
+    Received all;
+    std::uint64_t cycles = first_batch;
+    for (;;) {
+        const std::uint64_t hops = network.flit_hops();
+        if (!run.batch(cycles, received)) {
+            measure.complete = false;
+            break;
+        }
+        measure.series.push_back(sample(network, received, network.flit_hops() - hops, cycles, senders));
+        add(all, received);
+        measure.measured += cycles;
+        means.push_back(latency(received));
+        if (means.size() < batches) continue;
+        measure.half_width = student * std::sqrt(squares(means) / static_cast<double>(batches - 1) /
+                                                 static_cast<double>(batches));
+        measure.saturated = run.is_saturated();
+        if (measure.saturated || measure.half_width <= effort.precision * mean(means)) break;
+        if (network.cycle() >= effort.max_cycles) break;
+        pair_up(means);
+        cycles *= 2;
+    }
+    if (all.packets == 0) return measure;
+    const double node_cycles =
+        static_cast<double>(measure.measured) * static_cast<double>(senders.sender_count());
+    set_counts(measure, all, senders);
+    measure.packets = all.packets;
+    measure.accepted = static_cast<double>(all.flits) / (node_cycles * senders.copies());
+    measure.latency_mean = latency(all);
+    measure.latency_p50 = percentile(all, 0.5);
+    measure.latency_p99 = percentile(all, 0.99);
+    return measure;
+}
+
+}  // namespace topoloom
