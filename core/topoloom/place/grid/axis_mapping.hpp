@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which axes of a torus or mesh each axis of a grid is laid along, as an option says it.
+// Maps each axis of a grid to axes of a torus or mesh; option syntax x+zy.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,14 @@ namespace topoloom::grid {
 
 /// Axes of the machine for every axis of the grid, the slowest first: {{0}, {2, 1}} lays the second axis along planes of
 /// z, and inside each plane along y.
-using LaidAxes = std::vector<std::vector<std::uint32_t>>;
+using AxisMapping = std::vector<std::vector<std::uint32_t>>;
 
 /// From a text such as x+zy. Throws Error unless it names every axis of the machine once and has a part for every axis
 /// of the grid.
-[[nodiscard]] LaidAxes read_laid_axes(std::string_view text, std::size_t grid_axes, std::size_t machine_axes);
+[[nodiscard]] AxisMapping parse_axis_mapping(std::string_view text, std::size_t grid_axes,
+                                             std::size_t machine_axes);
 
 /// Routers along every axis of the grid.
-[[nodiscard]] Extents laid_extents(const LaidAxes& laid, const Extents& machine);
+[[nodiscard]] Extents mapped_extents(const AxisMapping& laid, const Extents& machine);
 
 }  // namespace topoloom::grid

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The slots of an allocation along a curve through its nodes.
+// Orders the slots of an allocation along a curve through its nodes.
 #pragma once
 
 #include <vector>
@@ -10,7 +10,7 @@
 namespace topoloom {
 
 /// The position of the i-th slot along the curve.
-[[nodiscard]] inline std::vector<Position> positions_along(Curve curve, const Allocation& allocation) {
+[[nodiscard]] inline std::vector<Position> curve_positions(Curve curve, const Allocation& allocation) {
     std::vector<Position> positions;
     positions.reserve(allocation.slot_count());
     for (const std::uint32_t position : curve_order(curve, allocation)) positions.emplace_back(position);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// By how much the parts of a machine are nearer to one piece than to another.
+// Caches differences of distances from parts of a machine to two pieces.
 #pragma once
 
 #include <algorithm>
@@ -15,10 +15,10 @@ namespace topoloom::multilevel {
 
 /// How much farther a part is from the second of two pieces than from the first. The same parts are asked for
 /// again and again: those whose numbers do not fall together are kept.
-class Farther {
+class CachedDifference {
    public:
-    /// Of `parts` parts, some will be asked for about `questions` times in all.
-    Farther(FartherFrom difference, std::size_t parts, std::size_t questions)
+    /// `questions`: expected number of lookups among `parts` parts.
+    CachedDifference(DistanceDifference difference, std::size_t parts, std::size_t questions)
         : difference_(std::move(difference)),
           known_(std::bit_ceil(std::clamp<std::size_t>(questions, 16, parts + 16))) {}
 
@@ -33,7 +33,7 @@ class Farther {
         Part part = Part::none;
         std::int64_t value = 0;
     };
-    FartherFrom difference_;
+    DistanceDifference difference_;
     std::vector<Known> known_;
 };
 

@@ -24,11 +24,11 @@ template <class Function>
 struct MapperFunction;
 template <class... Last>
 struct MapperFunction<Placement (*)(const Problem&, Meter&, Last...)> : LastOrNone<Last...> {
-    static constexpr bool constructs = true;
+    static constexpr bool is_constructor = true;
 };
 template <class... Last>
 struct MapperFunction<Placement (*)(const Problem&, Placement, Meter&, Last...)> : LastOrNone<Last...> {
-    static constexpr bool constructs = false;
+    static constexpr bool is_constructor = false;
 };
 
 /// The entry of a mapper whose function is one of
@@ -40,8 +40,8 @@ template <auto run>
     using Function = MapperFunction<decltype(run)>;
     using Options = typename Function::Options;
     MapperEntry entry{info, nullptr, nullptr, list_options<Options>};
-    if constexpr (Function::constructs) {
-        entry.make_construct = [](std::string_view name, const OptionValues& values) -> Construct {
+    if constexpr (Function::is_constructor) {
+        entry.make_constructor = [](std::string_view name, const OptionValues& values) -> Constructor {
             return [options = read_options<Options>(name, values)](const Problem& problem, Meter& meter) {
                 if constexpr (std::is_same_v<Options, NoOptions>)
                     return run(problem, meter);
@@ -50,7 +50,7 @@ template <auto run>
             };
         };
     } else {
-        entry.make_improve = [](std::string_view name, const OptionValues& values) -> Improve {
+        entry.make_improver = [](std::string_view name, const OptionValues& values) -> Improver {
             return [options = read_options<Options>(name, values)](const Problem& problem, Placement start,
                                                                    Meter& meter) {
                 if constexpr (std::is_same_v<Options, NoOptions>)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Improvers that go by loads alone, under an objective that is more than these.
+// Guards improvers that consider only loads under an objective with other terms.
 #pragma once
 
 #include <utility>
@@ -11,7 +11,7 @@ namespace topoloom {
 /// What search(start) returns, or the start where that is better by the problem's objective: under `time`, searches go
 /// by loads, and a busy link's relief may cost a longer route. See loads_for().
 template <class Search>
-[[nodiscard]] Placement no_worse(const Problem& problem, Placement start, const Search& search) {
+[[nodiscard]] Placement keep_better(const Problem& problem, Placement start, const Search& search) {
     const MeasuredObjective objective = problem.objective_on_links();
     Placement found = search(std::as_const(start));
     if (objective.mix.of(ObjectiveKind::time) == 0) return found;

@@ -10,13 +10,13 @@
 #include "topoloom/partition/weighted_graph.hpp"
 #include "topoloom/pattern/generators/random_geometric.hpp"
 #include "topoloom/pattern/generators/stencil.hpp"
-#include "topoloom/place/state/local_order.hpp"
+#include "topoloom/place/state/locality_order.hpp"
 
 using namespace topoloom;
 
 TEST_CASE("a local order holds every rank once, and the graph in that order is the same one") {
     const CommGraph graph = renumbered(random_geometric(3000, Bytes{8}, 1, 6), 5).symmetric();
-    const std::vector<Rank> order = local_order(graph);
+    const std::vector<Rank> order = locality_order(graph);
     REQUIRE(order.size() == graph.rank_count());
     std::vector<bool> seen(order.size(), false);
     for (const Rank u : order) seen[u.value] = true;
@@ -50,5 +50,5 @@ TEST_CASE("edges that weigh nothing are left out") {
 
 TEST_CASE("ranks that are in a local order stay as they are") {
     const std::vector<GridAxis> axes{{20, false}, {20, false}, {20, false}};
-    CHECK(local_order(stencil(axes, StencilShape::star, Bytes{1}).symmetric()).empty());
+    CHECK(locality_order(stencil(axes, StencilShape::star, Bytes{1}).symmetric()).empty());
 }

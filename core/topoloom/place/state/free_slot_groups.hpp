@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The free slots of an allocation in runs of slots alike: to know one of a run is to know all.
+// The free slots of an allocation, grouped by interchangeable slots (see NodeInside::slots_alike()).
 #pragma once
 
 #include <algorithm>
@@ -11,9 +11,9 @@
 
 namespace topoloom {
 
-class FreeRuns {
+class FreeSlotGroups {
    public:
-    FreeRuns(const Allocation& allocation, std::span<const Slot> taken)
+    FreeSlotGroups(const Allocation& allocation, std::span<const Slot> taken)
         : width_(allocation.machine().inside().slots_alike()),
           slots_(allocation.machine().slot_count() / width_) {
         std::vector<char> is_taken(allocation.machine().slot_count(), 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What it costs each rank to be elsewhere than it was, for searches that weigh it against hop-bytes.
+// The migration cost of each rank on each slot, for local search.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,10 @@ namespace topoloom {
 [[nodiscard]] std::vector<Position> home_positions(const Problem& problem);
 
 /// Without migration nothing costs anything. O(1) to ask.
-class MovingCost {
+class MigrationCost {
    public:
     /// `scale`: 2 for a search whose distances are those of both directions together. Refers to the problem.
-    MovingCost(const Problem& problem, std::int64_t scale);
+    MigrationCost(const Problem& problem, std::int64_t scale);
 
     /// Where a rank was, if that is known.
     [[nodiscard]] std::optional<Slot> origin(Rank u) const {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Searches on several threads that share one budget.
+// Parallel searches that share one budget.
 #pragma once
 
 #include <algorithm>
@@ -13,14 +13,14 @@
 
 namespace topoloom {
 
-/// Up to this number of ranks whole searches run side by side; beyond, one search uses all cores and looks less far
-/// around.
-inline constexpr std::size_t max_ranks_side_by_side = 20'000;
+/// Up to this number of ranks whole searches run in parallel; beyond, one search uses all cores and a smaller
+/// neighborhood.
+inline constexpr std::size_t max_ranks_in_parallel = 20'000;
 
 /// Calls search(i, meter) for every i below count. Each has an equal share of the work that is left, so results do not
 /// depend on threads; of the time, what is left by then for those not yet begun. All work counts.
 template <class Search>
-void search_side_by_side(std::size_t count, int threads, Meter& meter, const Search& search) {
+void search_in_parallel(std::size_t count, int threads, Meter& meter, const Search& search) {
     const Budget whole = meter.rest();
     const std::size_t at_once = std::min<std::size_t>(count, static_cast<std::size_t>(thread_count(threads)));
     std::vector<std::uint64_t> work(count, 0);

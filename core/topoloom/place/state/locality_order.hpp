@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Numbers for the ranks by which partners stand near each other, so that large graphs are read from the caches.
+// Renumbers ranks so that partners are close in memory.
 #pragma once
 
 #include <vector>
@@ -9,6 +9,6 @@
 namespace topoloom {
 
 /// All ranks of a symmetric graph breadth first; none if partners mostly have numbers near each other as it is. O(edges).
-[[nodiscard]] std::vector<Rank> local_order(const CommGraph& symmetric);
+[[nodiscard]] std::vector<Rank> locality_order(const CommGraph& symmetric);
 
 }  // namespace topoloom

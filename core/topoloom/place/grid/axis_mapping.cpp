@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topoloom/place/grid/laid_axes.hpp"
+#include "topoloom/place/grid/axis_mapping.hpp"
 
 #include "topoloom/base/error.hpp"
 #include "topoloom/machine/geometry/axis_name.hpp"
 
 namespace topoloom::grid {
 
-LaidAxes read_laid_axes(std::string_view text, std::size_t grid_axes, std::size_t machine_axes) {
-    LaidAxes laid(1);
+AxisMapping parse_axis_mapping(std::string_view text, std::size_t grid_axes, std::size_t machine_axes) {
+    AxisMapping laid(1);
     std::vector<bool> named(machine_axes, false);
     for (const char letter : text) {
         if (letter == '+') {
@@ -32,7 +32,7 @@ LaidAxes read_laid_axes(std::string_view text, std::size_t grid_axes, std::size_
     return laid;
 }
 
-Extents laid_extents(const LaidAxes& laid, const Extents& machine) {
+Extents mapped_extents(const AxisMapping& laid, const Extents& machine) {
     Extents extents;
     for (const std::vector<std::uint32_t>& axes : laid) {
         extents.push_back(1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topoloom/place/state/moving_cost.hpp"
+#include "topoloom/place/state/migration_cost.hpp"
 
 namespace topoloom {
 
@@ -15,7 +15,7 @@ std::vector<Position> home_positions(const Problem& problem) {
     return home;
 }
 
-MovingCost::MovingCost(const Problem& problem, std::int64_t scale)
+MigrationCost::MigrationCost(const Problem& problem, std::int64_t scale)
     : problem_(problem),
       bytes_(problem.migration() == nullptr ? 0 : scale * problem.migration()->bytes_per_rank.value) {
     if (bytes_ == 0) return;

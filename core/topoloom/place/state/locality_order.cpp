@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topoloom/place/state/local_order.hpp"
+#include "topoloom/place/state/locality_order.hpp"
 
 namespace topoloom {
 
@@ -31,7 +31,7 @@ std::vector<Rank> numbers_of(const std::vector<Rank>& order) {
 
 }  // namespace
 
-std::vector<Rank> local_order(const CommGraph& symmetric) {
+std::vector<Rank> locality_order(const CommGraph& symmetric) {
     std::vector<Rank> order = breadth_first(symmetric);
     const std::vector<Rank> number = numbers_of(order);
     const auto apart = [](Rank u, Rank v) {
