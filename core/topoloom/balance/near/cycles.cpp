@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topoloom/balance/near/circles.hpp"
+#include "topoloom/balance/near/cycles.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -10,7 +10,7 @@ namespace topoloom {
 
 namespace {
 
-/// A search in depth, which takes circles off as it meets them.
+/// A search in depth, which takes cycles off as it meets them.
 class Search {
    public:
     Search(std::vector<Shipment>& shipments, std::size_t ranks, std::span<const std::uint32_t> costs)
@@ -32,7 +32,7 @@ class Search {
         next_.assign(first_.begin(), first_.end() - 1);
     }
 
-    /// Whether there was a circle.
+    /// Whether there was a cycle.
     bool run() {
         for (std::uint32_t start = 0; start < depth_.size(); ++start) {
             enter(start);
@@ -68,7 +68,7 @@ class Search {
         const std::uint32_t there =
             shipments_[i].giver == here ? shipments_[i].receiver : shipments_[i].giver;
         if (next_[there] ==
-            first_[there + 1]) {  // it has been left for good: only circles lead back, and there are none
+            first_[there + 1]) {  // it has been left for good: only cycles lead back, and there are none
             ++next_[here];
             return;
         }
@@ -81,7 +81,7 @@ class Search {
         while (ranks_.back() != there) leave();
     }
 
-    /// The circle of the path from this place on.
+    /// The cycle of the path from this place on.
     void take_off(std::size_t begin) {
         std::int64_t even_cost = 0;
         std::int64_t odd_cost = 0;
@@ -107,9 +107,9 @@ class Search {
 
 }  // namespace
 
-std::vector<Shipment> without_circles(std::vector<Shipment> shipments, std::size_t ranks,
-                                      std::span<const std::uint32_t> costs) {
-    // What was passed before a circle went may close another one: the last search finds none.
+std::vector<Shipment> remove_cycles(std::vector<Shipment> shipments, std::size_t ranks,
+                                    std::span<const std::uint32_t> costs) {
+    // What was passed before a cycle went may close another one: the last search finds none.
     while (Search(shipments, ranks, costs).run()) {
     }
     std::erase_if(shipments, [](const Shipment& one) { return one.tasks == 0; });

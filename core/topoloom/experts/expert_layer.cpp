@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topoloom/experts/problem.hpp"
+#include "topoloom/experts/expert_layer.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topoloom/balance/tasks/even_out.hpp"
+#include "topoloom/balance/tasks/improve_owners.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -13,9 +13,9 @@ namespace {
 constexpr std::int64_t max_looks = 10'000'000;
 constexpr std::size_t nothing = static_cast<std::size_t>(-1);
 
-class Evening {
+class OwnerImprovement {
    public:
-    Evening(const Tasks& tasks, std::vector<Rank> owners)
+    OwnerImprovement(const Tasks& tasks, std::vector<Rank> owners)
         : tasks_(tasks),
           owners_(std::move(owners)),
           held_(tasks.ranks),
@@ -159,8 +159,8 @@ class Evening {
 
 }  // namespace
 
-std::vector<Rank> even_out(const Tasks& tasks, std::vector<Rank> owners) {
-    return Evening(tasks, std::move(owners)).run();
+std::vector<Rank> improve_owners(const Tasks& tasks, std::vector<Rank> owners) {
+    return OwnerImprovement(tasks, std::move(owners)).run();
 }
 
 }  // namespace topoloom

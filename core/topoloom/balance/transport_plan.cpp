@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topoloom/balance/near.hpp"
+#include "topoloom/balance/transport_plan.hpp"
 
 #include <utility>
 #include <vector>
 
-#include "topoloom/balance/ends.hpp"
 #include "topoloom/balance/near/matching.hpp"
 #include "topoloom/balance/near/near_order.hpp"
 #include "topoloom/balance/near/receive_limit.hpp"
 #include "topoloom/balance/near/transport.hpp"
 #include "topoloom/balance/near/windows.hpp"
+#include "topoloom/balance/target_loads.hpp"
 
 namespace topoloom {
 
 std::vector<Plan> transport_plans(const BalanceProblem& problem, std::span<const std::uint32_t> order,
                                   std::span<const std::uint32_t> receives) {
-    std::vector<std::int64_t> excess = calm_ends(problem.loads);
+    std::vector<std::int64_t> excess = target_loads(problem.loads);
     for (std::size_t i = 0; i < excess.size(); ++i) excess[i] = problem.loads[i] - excess[i];
     const NearExcess near = near_excess(order, meeting_times(*problem.machine, problem.slots, order), excess);
     const std::vector<Shipment> cheapest =

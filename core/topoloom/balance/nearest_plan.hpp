@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The alias method along an order of near ranks.
+// The alias method along a locality-preserving order of ranks.
 #pragma once
 
 #include <cstdint>

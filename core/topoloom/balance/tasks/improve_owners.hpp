@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Owners of few large tasks, improved one task or pair at a time.
+// Improves owners by moving single tasks and swapping pairs; for few large tasks.
 #pragma once
 
 #include <vector>
@@ -11,6 +11,6 @@ namespace topoloom {
 /// Owners within the memory, improved: while the busiest rank is above the limit, it gives a task, or swaps one for a lighter one,
 /// such that neither rank has as much as it had. Then tasks go home, or swap places with one that is there, where that moves fewer
 /// bytes and makes no rank busier. About O(tasks ranks) per step; ends after some 10^7.
-[[nodiscard]] std::vector<Rank> even_out(const Tasks& tasks, std::vector<Rank> owners);
+[[nodiscard]] std::vector<Rank> improve_owners(const Tasks& tasks, std::vector<Rank> owners);
 
 }  // namespace topoloom

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topoloom/balance/curve.hpp"
+#include "topoloom/balance/nearest_plan.hpp"
 
 #include <numeric>
 #include <vector>
 
 #include "topoloom/balance/alias.hpp"
 #include "topoloom/balance/balancer.hpp"
-#include "topoloom/balance/ends.hpp"
 #include "topoloom/balance/near/near_order.hpp"
+#include "topoloom/balance/target_loads.hpp"
 #include "topoloom/base/id.hpp"
 
 namespace topoloom {
@@ -36,7 +36,7 @@ class OpenPlaces {
 }  // namespace
 
 Plan nearest_plan(std::span<const std::int64_t> loads, std::span<const std::uint32_t> order) {
-    const std::vector<std::int64_t> ends = calm_ends(loads);
+    const std::vector<std::int64_t> ends = target_loads(loads);
     const auto count = static_cast<std::uint32_t>(order.size());
     std::vector<std::int64_t> excess(order.size());
     for (std::uint32_t i = 0; i < count; ++i) excess[i] = loads[order[i]] - ends[order[i]];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is known of a mixture-of-experts layer, and the GPUs that hold its experts.
+// A mixture-of-experts layer, and the GPUs that hold its experts.
 #pragma once
 
 #include <cstddef>
@@ -40,7 +40,7 @@ class ExpertGpus {
     [[nodiscard]] std::size_t places() const { return count() * slots_; }
     [[nodiscard]] std::size_t nodes() const { return members_.size(); }
     [[nodiscard]] std::uint32_t node(std::size_t gpu) const { return node_[gpu]; }
-    [[nodiscard]] std::span<const std::uint32_t> on(std::size_t node) const { return members_[node]; }
+    [[nodiscard]] std::span<const std::uint32_t> gpus_on(std::size_t node) const { return members_[node]; }
     /// Of all tokens, those that come from a node.
     [[nodiscard]] double share(std::size_t node) const {
         return static_cast<double>(members_[node].size()) / static_cast<double>(count());

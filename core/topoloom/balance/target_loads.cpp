@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topoloom/balance/ends.hpp"
+#include "topoloom/balance/target_loads.hpp"
 
 #include <algorithm>
 #include <array>
@@ -27,7 +27,7 @@ EvenLoad even_load(std::span<const std::int64_t> loads) {
     return {sum / ranks, (sum + ranks - 1) / ranks, static_cast<std::size_t>(sum % ranks)};
 }
 
-std::vector<std::uint8_t> calm_extras(std::span<const std::int64_t> loads) {
+std::vector<std::uint8_t> target_extras(std::span<const std::int64_t> loads) {
     const EvenLoad even = even_load(loads);
     std::vector<std::uint8_t> extras(loads.size(), 0);
     if (even.with_one_more == 0) return extras;
@@ -51,15 +51,15 @@ std::vector<std::uint8_t> calm_extras(std::span<const std::int64_t> loads) {
     return extras;
 }
 
-std::vector<std::int64_t> calm_ends(std::span<const std::int64_t> loads) {
+std::vector<std::int64_t> target_loads(std::span<const std::int64_t> loads) {
     const std::int64_t floor = even_load(loads).floor;
     std::vector<std::int64_t> ends;
     ends.reserve(loads.size());
-    for (const std::uint8_t extra : calm_extras(loads)) ends.push_back(floor + extra);
+    for (const std::uint8_t extra : target_extras(loads)) ends.push_back(floor + extra);
     return ends;
 }
 
-std::vector<std::int64_t> ends_by_load(std::span<const std::int64_t> loads) {
+std::vector<std::int64_t> targets_by_load(std::span<const std::int64_t> loads) {
     const EvenLoad even = even_load(loads);
     std::vector<std::int64_t> ends(loads.size(), even.floor);
     if (even.with_one_more == 0) return ends;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a rank says and hears: coroutines that send letters, and wait for those of others.
+// The messages of one rank, and the coroutine type of functions that send and await them.
 #pragma once
 
 #include <coroutine>
@@ -11,9 +11,9 @@
 
 namespace topoloom {
 
-using Words = std::vector<std::int64_t>;
+using Payload = std::vector<std::int64_t>;
 
-/// What letters are about: those of different steps are never mistaken for each other.
+/// The step that a message belongs to; messages of different steps never match.
 enum class Topic : std::uint8_t {
     sum,
     sums_up,
@@ -26,24 +26,26 @@ enum class Topic : std::uint8_t {
     result
 };
 
-struct Letter {
+struct Message {
     std::uint32_t to;
     Topic topic;
-    Words words;
+    Payload payload;
 };
 
-/// Of one rank: letters that are to be sent, and the one that it waits for.
-class Conversation {
+/// The outgoing messages of one rank, and the message that it waits for.
+class Channel {
    public:
-    void send(std::uint32_t to, Topic topic, Words words) { out_.push_back({to, topic, std::move(words)}); }
+    void send(std::uint32_t to, Topic topic, Payload payload) {
+        out_.push_back({to, topic, std::move(payload)});
+    }
 
-    /// Awaited: the words of the next letter from a rank, or from any. Letters from one rank come in the order sent.
+    /// Awaits the payload of the next message from a rank, or from any. Messages of one rank arrive in order.
     auto receive(std::optional<std::uint32_t> from, Topic topic) {
         struct Receive {
-            Conversation& conversation;
+            Channel& channel;
             [[nodiscard]] bool await_ready() const noexcept { return false; }
-            void await_suspend(std::coroutine_handle<> waiting) const { conversation.waiting_ = waiting; }
-            [[nodiscard]] Words await_resume() const { return std::move(conversation.in_); }
+            void await_suspend(std::coroutine_handle<> waiting) const { channel.waiting_ = waiting; }
+            [[nodiscard]] Payload await_resume() const { return std::move(channel.in_); }
         };
         from_ = from;
         topic_ = topic;
@@ -52,30 +54,30 @@ class Conversation {
 
     [[nodiscard]] std::optional<std::uint32_t> from() const { return from_; }
     [[nodiscard]] Topic topic() const { return topic_; }
-    [[nodiscard]] std::vector<Letter> take_letters() { return std::exchange(out_, {}); }
-    /// Goes on with the letter that was waited for.
-    void deliver(Words words) {
-        in_ = std::move(words);
+    [[nodiscard]] std::vector<Message> take_messages() { return std::exchange(out_, {}); }
+    /// Resumes the coroutine with the payload that it waits for.
+    void deliver(Payload payload) {
+        in_ = std::move(payload);
         std::exchange(waiting_, {}).resume();
     }
 
    private:
-    std::vector<Letter> out_;
-    Words in_;
+    std::vector<Message> out_;
+    Payload in_;
     std::optional<std::uint32_t> from_;
     Topic topic_ = Topic::sum;
     std::coroutine_handle<> waiting_;
 };
 
-/// What a rank does until it has a result, or a part of it. It begins when it is awaited, or by start().
+/// A lazily started coroutine with a result; co_await or start() starts it.
 template <class Result>
-class [[nodiscard]] Dialog {
+class [[nodiscard]] Coroutine {
    public:
-    // The names in it are those of the language.
+    // Names prescribed by the language.
     struct promise_type {  // NOLINT(readability-identifier-naming)
         std::coroutine_handle<> caller;
         std::optional<Result> result;
-        std::exception_ptr problem;
+        std::exception_ptr error;
 
         struct End {
             [[nodiscard]] bool await_ready() const noexcept { return false; }
@@ -84,28 +86,28 @@ class [[nodiscard]] Dialog {
             }
             void await_resume() const noexcept {}
         };
-        Dialog get_return_object() {
-            return Dialog(std::coroutine_handle<promise_type>::from_promise(*this));
+        Coroutine get_return_object() {
+            return Coroutine(std::coroutine_handle<promise_type>::from_promise(*this));
         }
         std::suspend_always initial_suspend() noexcept { return {}; }
         End final_suspend() noexcept { return {}; }
         void return_value(Result value) { result = std::move(value); }
-        void unhandled_exception() { problem = std::current_exception(); }
+        void unhandled_exception() { error = std::current_exception(); }
     };
 
-    Dialog(Dialog&& other) noexcept : handle_(std::exchange(other.handle_, {})) {}
-    Dialog& operator=(Dialog&&) = delete;
-    Dialog(const Dialog&) = delete;
-    Dialog& operator=(const Dialog&) = delete;
-    ~Dialog() {
+    Coroutine(Coroutine&& other) noexcept : handle_(std::exchange(other.handle_, {})) {}
+    Coroutine& operator=(Coroutine&&) = delete;
+    Coroutine(const Coroutine&) = delete;
+    Coroutine& operator=(const Coroutine&) = delete;
+    ~Coroutine() {
         if (handle_) handle_.destroy();
     }
 
     void start() { handle_.resume(); }
     [[nodiscard]] bool done() const { return handle_.done(); }
-    /// Once done. Throws what the part threw.
+    /// The result, once done. Rethrows what the coroutine threw.
     Result take() {
-        if (handle_.promise().problem) std::rethrow_exception(handle_.promise().problem);
+        if (handle_.promise().error) std::rethrow_exception(handle_.promise().error);
         return std::move(*handle_.promise().result);
     }
 
@@ -117,7 +119,7 @@ class [[nodiscard]] Dialog {
     Result await_resume() { return take(); }
 
    private:
-    explicit Dialog(std::coroutine_handle<promise_type> handle) : handle_(handle) {}
+    explicit Coroutine(std::coroutine_handle<promise_type> handle) : handle_(handle) {}
 
     std::coroutine_handle<promise_type> handle_;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topoloom/balance/tasks/placed_anew.hpp"
+#include "topoloom/balance/tasks/place_tasks.hpp"
 
 #include <cmath>
 #include <exception>
@@ -13,7 +13,7 @@
 
 namespace topoloom {
 
-std::optional<std::vector<Part>> placed_anew(const Tasks& tasks) {
+std::optional<std::vector<Part>> place_tasks(const Tasks& tasks) {
     if (tasks.machine == nullptr || tasks.graph == nullptr) return std::nullopt;
     const CommGraph& graph = *tasks.graph;
     const double bytes = std::accumulate(tasks.bytes.begin(), tasks.bytes.end(), 0.0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Near partners: tasks move as few hops as they can, and each rank receives from as few as asked for.
+// Plans of least task-hops, with a limit on how many ranks one receives from.
 #pragma once
 
 #include <cstdint>
