@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The last times of something, and the middle one, which a time that is far off does not move.
+// A window of recent times and its median.
 #pragma once
 
 #include <algorithm>
@@ -8,9 +8,9 @@
 
 namespace topoloom {
 
-/// The last `most` of them. Needs no memory but its own, so that a rank that has none left learns what the others do.
+/// The last `most` times. Never allocates, so that a rank that is out of memory learns what the others do.
 template <std::size_t most>
-class LastTimes {
+class RecentTimes {
    public:
     void add(double seconds) noexcept {
         if (count_ == most) {

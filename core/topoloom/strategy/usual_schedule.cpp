@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topoloom/strategy/usual.hpp"
+#include "topoloom/strategy/usual_schedule.hpp"
 
 #include <bit>
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What an MPI library does without us.
+// The default schedules of MPI libraries.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topoloom/schedule/play.hpp"
+#include "topoloom/schedule/check_schedule.hpp"
 
 #include <algorithm>
 
@@ -11,7 +11,7 @@ namespace {
 template <class Visit>
 void each_own_block(const Collective& collective, Rank rank, bool last, const Visit& visit) {
     const std::uint64_t ranks = collective.ranks();
-    if (!collective.personalised()) {
+    if (!collective.is_personalized()) {
         for (std::uint64_t block = 0; block < collective.block_count(); ++block) visit(block);
     } else {
         for (std::uint64_t peer = 0; peer < ranks; ++peer)
@@ -21,7 +21,7 @@ void each_own_block(const Collective& collective, Rank rank, bool last, const Vi
 
 }  // namespace
 
-Play::Play(const Collective& collective) : collective_(collective) {
+ScheduleVerifier::ScheduleVerifier(const Collective& collective) : collective_(collective) {
     const std::size_t who = collective.reduces() ? collective.ranks() : 1;
     for (std::size_t left = who; left > 0; left -= std::min<std::size_t>(left, 64))
         whole_.push_back(left >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << left) - 1);
@@ -29,17 +29,17 @@ Play::Play(const Collective& collective) : collective_(collective) {
     for (const Rank rank : ids<Rank>(collective.ranks())) {
         const std::size_t whose = collective.reduces() ? rank.value : 0;
         each_own_block(collective, rank, false, [&](std::uint64_t block) {
-            if (collective.has_at_first(rank, block))
+            if (collective.has_initially(rank, block))
                 shares_[at(rank, block) + whose / 64] |= std::uint64_t{1} << (whose % 64);
         });
     }
 }
 
-bool Play::has_any(Rank rank, std::uint64_t block) const {
+bool ScheduleVerifier::has_any(Rank rank, std::uint64_t block) const {
     return std::ranges::any_of(shares(rank, block), [](std::uint64_t word) { return word != 0; });
 }
 
-bool Play::has_all(Rank rank, std::uint64_t block) const {
+bool ScheduleVerifier::has_all(Rank rank, std::uint64_t block) const {
     const auto have = shares(rank, block);
     std::size_t left = collective_.promised_shares(rank);
     for (std::size_t k = 0; k < whole_.size() && left > 0; ++k) {
@@ -50,14 +50,14 @@ bool Play::has_all(Rank rank, std::uint64_t block) const {
     return true;
 }
 
-void Play::fault(std::uint64_t round, const PlayedMessage& message, std::uint64_t block,
-                 const char* what) const {
+void ScheduleVerifier::fault(std::uint64_t round, const TracedMessage& message, std::uint64_t block,
+                             const char* what) const {
     fail(operation_name(collective_.operation()), " of ", collective_.ranks(), " ranks, round ", round,
          ": rank ", message.from.value, " sends block ", block, " to rank ", message.to.value, ", ", what);
 }
 
-void Play::take(std::uint64_t round, Transfer transfer, const PlayedMessage& message, std::uint64_t block,
-                std::span<const std::uint64_t> with) {
+void ScheduleVerifier::take(std::uint64_t round, Transfer transfer, const TracedMessage& message,
+                            std::uint64_t block, std::span<const std::uint64_t> with) {
     std::uint64_t* there = &shares_[at(message.to, block)];
     std::uint64_t common = 0, lost = 0, fresh = 0;
     for (std::size_t k = 0; k < with.size(); ++k) {
@@ -75,9 +75,10 @@ void Play::take(std::uint64_t round, Transfer transfer, const PlayedMessage& mes
     for (std::size_t k = 0; k < with.size(); ++k) there[k] |= with[k];
 }
 
-void Play::play(std::uint64_t round, Transfer transfer, std::span<const PlayedMessage> messages) {
+void ScheduleVerifier::verify_round(std::uint64_t round, Transfer transfer,
+                                    std::span<const TracedMessage> messages) {
     std::vector<std::uint64_t> carried;  // shares, as they were before the round
-    for (const PlayedMessage& message : messages) {
+    for (const TracedMessage& message : messages) {
         Bytes bytes;
         for (const std::uint64_t block : message.blocks) {
             if (block >= collective_.block_count()) fault(round, message, block, "which there is not");
@@ -93,7 +94,7 @@ void Play::play(std::uint64_t round, Transfer transfer, std::span<const PlayedMe
         }
     }
     if (transfer == Transfer::move) {
-        for (const PlayedMessage& message : messages) {
+        for (const TracedMessage& message : messages) {
             for (const std::uint64_t block : message.blocks) {
                 if (!has_any(message.from, block)) fault(round, message, block, "and to another rank, too");
                 std::fill_n(&shares_[at(message.from, block)], whole_.size(), 0);
@@ -101,7 +102,7 @@ void Play::play(std::uint64_t round, Transfer transfer, std::span<const PlayedMe
         }
     }
     std::span<const std::uint64_t> rest = carried;
-    for (const PlayedMessage& message : messages) {
+    for (const TracedMessage& message : messages) {
         for (const std::uint64_t block : message.blocks) {
             take(round, transfer, message, block, rest.first(whole_.size()));
             rest = rest.subspan(whole_.size());
@@ -109,7 +110,7 @@ void Play::play(std::uint64_t round, Transfer transfer, std::span<const PlayedMe
     }
 }
 
-void Play::finish() const {
+void ScheduleVerifier::finish() const {
     const auto wrong = [&](Rank rank, std::uint64_t block, const char* what) {
         fail(operation_name(collective_.operation()), " of ", collective_.ranks(), " ranks: in the end rank ",
              rank.value, what, block);
@@ -117,16 +118,16 @@ void Play::finish() const {
     for (const Rank rank : ids<Rank>(collective_.ranks())) {
         std::ptrdiff_t promised = 0;
         each_own_block(collective_, rank, true, [&](std::uint64_t block) {
-            if (!collective_.has_at_last(rank, block)) return;
+            if (!collective_.has_finally(rank, block)) return;
             if (!has_all(rank, block)) wrong(rank, block, " has not all of block ");
             ++promised;
         });
-        if (collective_.leaves_more()) continue;
+        if (collective_.allows_extra_blocks()) continue;
         const auto begin = shares_.begin() + static_cast<std::ptrdiff_t>(at(rank, 0));
         const auto end = begin + static_cast<std::ptrdiff_t>(collective_.block_count());
         if (std::count(begin, end, true) == promised) continue;
         for (std::uint64_t block = 0; block < collective_.block_count(); ++block) {
-            if (!collective_.has_at_last(rank, block) && has_any(rank, block))
+            if (!collective_.has_finally(rank, block) && has_any(rank, block))
                 wrong(rank, block, " still has block ");
         }
     }

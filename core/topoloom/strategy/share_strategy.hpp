@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One strategy for all of a process that ask with the same setting.
+// Shares one strategy among users of the same setting in a process.
 #pragma once
 
 #include <memory>

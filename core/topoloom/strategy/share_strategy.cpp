@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topoloom/strategy/shared.hpp"
+#include "topoloom/strategy/share_strategy.hpp"
 
 #include <map>
 #include <mutex>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <doctest.h>
 
+#include "topoloom/schedule/check_schedule.hpp"
 #include "topoloom/schedule/collectives/binomial.hpp"
-#include "topoloom/schedule/play.hpp"
 
 using namespace topoloom;
 
@@ -11,7 +11,7 @@ namespace {
 const Collective scatter_of_3(Operation::scatter, 3, Bytes{10});
 const Collective all_reduce_of_3(Operation::all_reduce, 3, Bytes{10});
 
-PlayedMessage message_of(int from, int to, std::vector<std::uint64_t> blocks) {
+TracedMessage message_of(int from, int to, std::vector<std::uint64_t> blocks) {
     const auto bytes = static_cast<std::int64_t>(10 * blocks.size());
     return {Rank{from}, Rank{to}, Bytes{bytes}, std::move(blocks)};
 }
@@ -29,20 +29,20 @@ class Deaf : public Binomial {
 }  // namespace
 
 TEST_CASE("what is played out is accepted") {
-    Play play(scatter_of_3);
+    ScheduleVerifier verifier(scatter_of_3);
     const std::vector round{message_of(0, 1, {1}), message_of(0, 2, {2})};
-    play.play(0, Transfer::move, round);
-    play.finish();
+    verifier.verify_round(0, Transfer::move, round);
+    verifier.finish();
 }
 
 TEST_CASE("faults are named") {
     const auto played = [](const Collective& collective, Transfer transfer,
-                           std::vector<PlayedMessage> round) {
-        Play play(collective);
-        play.play(0, transfer, round);
-        play.finish();
+                           std::vector<TracedMessage> round) {
+        ScheduleVerifier verifier(collective);
+        verifier.verify_round(0, transfer, round);
+        verifier.finish();
     };
-    using Messages = std::vector<PlayedMessage>;
+    using Messages = std::vector<TracedMessage>;
     CHECK_THROWS_WITH(played(scatter_of_3, Transfer::move, Messages{message_of(1, 2, {2})}),
                       "scatter of 3 ranks, round 0: rank 1 sends block 2 to rank 2, which it has not");
     CHECK_THROWS_WITH(
@@ -57,21 +57,21 @@ TEST_CASE("faults are named") {
                       "scatter of 3 ranks, round 0: rank 0 sends block 3 to rank 1, which there is not");
     CHECK_THROWS_WITH(played(all_reduce_of_3, Transfer::combine, Messages{message_of(0, 1, {0})}),
                       "all-reduce of 3 ranks: in the end rank 0 has not all of block 0");
-    PlayedMessage heavy = message_of(0, 1, {1});
+    TracedMessage heavy = message_of(0, 1, {1});
     heavy.bytes = Bytes{11};
     CHECK_THROWS_WITH(played(scatter_of_3, Transfer::move, Messages{heavy}),
                       "round 0: the message from rank 0 to rank 1 is of 11 bytes, but its blocks are of 10");
 
-    Play play(all_reduce_of_3);
-    play.play(0, Transfer::combine, Messages{message_of(0, 1, {0})});
+    ScheduleVerifier verifier(all_reduce_of_3);
+    verifier.verify_round(0, Transfer::combine, Messages{message_of(0, 1, {0})});
     CHECK_THROWS_WITH(
-        play.play(1, Transfer::combine, Messages{message_of(0, 1, {0})}),
+        verifier.verify_round(1, Transfer::combine, Messages{message_of(0, 1, {0})}),
         "all-reduce of 3 ranks, round 1: rank 0 sends block 0 to rank 1, which has a part of it already");
     CHECK_THROWS_WITH(
-        play.play(1, Transfer::copy, Messages{message_of(2, 1, {0})}),
+        verifier.verify_round(1, Transfer::copy, Messages{message_of(2, 1, {0})}),
         "all-reduce of 3 ranks, round 1: rank 2 sends block 0 to rank 1, which would lose a part of its own");
     CHECK_THROWS_WITH(
-        play.play(1, Transfer::copy, Messages{message_of(0, 1, {0})}),
+        verifier.verify_round(1, Transfer::copy, Messages{message_of(0, 1, {0})}),
         "all-reduce of 3 ranks, round 1: rank 0 sends block 0 to rank 1, which would lose a part of its own");
 
     CHECK_THROWS_WITH(check_schedule(Deaf(Collective(Operation::broadcast, 3, Bytes{10}))),

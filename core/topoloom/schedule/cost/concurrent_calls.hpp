@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The messages of a round, where several calls of the same schedule run at once.
+// The messages of a round of several concurrent calls of one schedule.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 namespace topoloom {
 
 /// Each is among as many ranks, which follow each other; a rank here is one of all calls.
-struct CallsAtOnce {
+struct ConcurrentCalls {
     std::span<const Node> node;  // of each rank, call after call
     std::size_t ranks;           // of a call
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Proves a schedule by playing it: every block travels, and in the end every rank has what the collective promises.
+// Verifies a schedule by tracing its blocks: in the end every rank has what the collective promises.
 #pragma once
 
 #include <algorithm>
@@ -14,20 +14,20 @@
 
 namespace topoloom {
 
-struct PlayedMessage {
+struct TracedMessage {
     Rank from, to;
     Bytes bytes;
     std::vector<std::uint64_t> blocks;
 };
 
-/// Who has which blocks. Memory: a word for every rank and block, or where ranks add to blocks, a bit for each of them.
-class Play {
+/// Tracks which rank has which blocks. Memory: a word for every rank and block, or where ranks add to blocks, a bit for each of them.
+class ScheduleVerifier {
    public:
-    explicit Play(const Collective& collective);
+    explicit ScheduleVerifier(const Collective& collective);
 
     /// Throws Error for a message that carries what its sender has not, or what its receiver has already, or other bytes
     /// than those of its blocks.
-    void play(std::uint64_t round, Transfer transfer, std::span<const PlayedMessage> messages);
+    void verify_round(std::uint64_t round, Transfer transfer, std::span<const TracedMessage> messages);
     /// Throws Error if a rank has less than is promised, or, where it may not, anything else.
     void finish() const;
 
@@ -41,9 +41,9 @@ class Play {
     }
     [[nodiscard]] bool has_any(Rank rank, std::uint64_t block) const;
     [[nodiscard]] bool has_all(Rank rank, std::uint64_t block) const;
-    void take(std::uint64_t round, Transfer transfer, const PlayedMessage& message, std::uint64_t block,
+    void take(std::uint64_t round, Transfer transfer, const TracedMessage& message, std::uint64_t block,
               std::span<const std::uint64_t> with);
-    [[noreturn]] void fault(std::uint64_t round, const PlayedMessage& message, std::uint64_t block,
+    [[noreturn]] void fault(std::uint64_t round, const TracedMessage& message, std::uint64_t block,
                             const char* what) const;
 
     Collective collective_;
@@ -51,7 +51,7 @@ class Play {
     std::vector<std::uint64_t> shares_;  // by rank and block
 };
 
-/// Who sends how much to whom in a round.
+/// Ends and size of a message.
 struct MessageKey {
     Rank from, to;
     Bytes bytes;
@@ -63,13 +63,13 @@ struct MessageKey {
 void check_agreement(std::uint64_t round, std::vector<MessageKey> sent, std::vector<MessageKey> received);
 
 /// Throws Error that names round, ranks and block unless the schedule does exactly what its collective promises, and its
-/// senders and receivers agree. O(rounds * ranks + messages log messages + blocks that travel), memory as Play.
+/// senders and receivers agree. O(rounds * ranks + messages log messages + blocks that travel), memory as ScheduleVerifier.
 template <Schedule S>
 void check_schedule(const S& schedule) {
     const Collective& collective = schedule.collective();
-    Play play(collective);
+    ScheduleVerifier verifier(collective);
     for (std::uint64_t round = 0; round < schedule.rounds(); ++round) {
-        std::vector<PlayedMessage> messages;
+        std::vector<TracedMessage> messages;
         std::vector<MessageKey> sent, received;
         for (const Rank rank : ids<Rank>(collective.ranks())) {
             schedule.sends(rank, round, [&](Rank to, Bytes bytes) {
@@ -85,9 +85,9 @@ void check_schedule(const S& schedule) {
                               [&](Rank from, Bytes bytes) { received.push_back({from, rank, bytes}); });
         }
         check_agreement(round, std::move(sent), std::move(received));
-        play.play(round, schedule.transfer(round), messages);
+        verifier.verify_round(round, schedule.transfer(round), messages);
     }
-    play.finish();
+    verifier.finish();
 }
 
 }  // namespace topoloom
