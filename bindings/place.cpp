@@ -127,7 +127,7 @@ nb::list list_mappers() {
     for (const MapperEntry& entry : mappers()) {
         nb::dict one;
         one["name"] = entry.name;
-        one["kind"] = entry.constructs() ? "construct" : "improve";
+        one["kind"] = entry.is_constructor() ? "construct" : "improve";
         one["summary"] = entry.summary;
         one["source"] = entry.source;
         one["needs"] = entry.needs;

@@ -26,10 +26,10 @@ GridCollective collective_of(std::string_view name) {
     fail("no collective '", name, "' on grids; there are broadcast, reduce, scatter and gather");
 }
 
-Reading reading_of(std::string_view name) {
+FormulaVariant reading_of(std::string_view name) {
     if (name != "counted" && name != "printed")
         throw Error(unknown_name_message("reading", std::string(name), {"counted", "printed"}));
-    return name == "printed" ? Reading::printed : Reading::counted;
+    return name == "printed" ? FormulaVariant::printed : FormulaVariant::counted;
 }
 
 }  // namespace

@@ -65,7 +65,7 @@ void bind_wiring(nb::module_& m) {
             "at_most", [](const MachineBisection& b) { return b.at_most.value; },
             "Of the halving that was found.")
         .def_ro("link_count", &MachineBisection::link_count, "Directed links between the halves found.")
-        .def_prop_ro("exact", &MachineBisection::exact, "Whether the two are the same.");
+        .def_prop_ro("exact", &MachineBisection::is_exact, "Whether the two are the same.");
     m.def("bisect_machine", &bisect_machine, "machine"_a, "seed"_a = 1,
           nb::call_guard<nb::gil_scoped_release>(),
           "Finds a halving of the nodes whose links between the halves carry little, and a bound on all.");

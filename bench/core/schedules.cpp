@@ -66,12 +66,12 @@ const int registered = [] {
         for (const Operation operation : entry.operations) {
             const std::string name(entry.name);
             const std::string what = name + "/" + std::string(operation_name(operation));
-            if (entry.is_for(4096)) {
+            if (entry.supports_ranks(4096)) {
                 benchmark::RegisterBenchmark(("enumerate/" + what).c_str(), [=](benchmark::State& state) {
                     enumerate(state, name, operation);
                 })->Unit(benchmark::kMillisecond);
             }
-            if (entry.is_for(512)) {
+            if (entry.supports_ranks(512)) {
                 for (const bool run : {false, true}) {
                     benchmark::RegisterBenchmark(
                         ((run ? "run/" : "routed/") + what).c_str(),
@@ -79,7 +79,7 @@ const int registered = [] {
                         ->Unit(benchmark::kMillisecond);
                 }
             }
-            if (entry.is_for(1'000'000)) {
+            if (entry.supports_ranks(1'000'000)) {
                 benchmark::RegisterBenchmark(("cost/" + what).c_str(), [=](benchmark::State& state) {
                     cost_alone(state, name, operation);
                 })->Unit(benchmark::kMillisecond);

@@ -25,7 +25,9 @@ Combining strategy_of(std::string_view name) {
     throw Error(unknown_name_message("strategy", std::string(name), {names.begin(), names.end()}));
 }
 
-Reading reading_of(bool printed) { return printed ? Reading::printed : Reading::counted; }
+FormulaVariant reading_of(bool printed) {
+    return printed ? FormulaVariant::printed : FormulaVariant::counted;
+}
 
 VirtualMesh mesh_of(std::size_t ranks, int axes) {
     if (ranks == 0 || ranks >= std::size_t{1} << 31) fail(ranks, " ranks; there must be 1 to 2147483647");

@@ -17,21 +17,21 @@ using namespace nb::literals;
 
 namespace {
 
-nb::tuple tuple_of(const Place& place) {
+nb::tuple tuple_of(const Location& place) {
     constexpr std::array<const char*, 3> names{"input", "output", "scratch"};
     return nb::make_tuple(names[static_cast<std::size_t>(place.memory)], place.offset);
 }
 
-nb::list list_of(std::span<const Work> works) {
+nb::list list_of(std::span<const LocalOperation> operations) {
     nb::list list;
-    for (const Work& work : works)
+    for (const LocalOperation& work : operations)
         list.append(nb::make_tuple(work.combines, tuple_of(work.from), tuple_of(work.to), work.units));
     return list;
 }
 
-nb::list list_of(std::span<const PlacedMessage> messages) {
+nb::list list_of(std::span<const BufferMessage> messages) {
     nb::list list;
-    for (const PlacedMessage& message : messages)
+    for (const BufferMessage& message : messages)
         list.append(nb::make_tuple(message.peer.value, tuple_of(message.at), message.units));
     return list;
 }
@@ -42,10 +42,10 @@ nb::tuple program_of(const AnySchedule& schedule, std::uint32_t rank) {
     const RankProgram program = compile(schedule, BlockLayout(collective, Rank{rank}));
     nb::list rounds;
     for (const ProgramRound& round : program.rounds)
-        rounds.append(
-            nb::make_tuple(list_of(program.work(round.before)), list_of(program.message(round.receives)),
-                           list_of(program.message(round.sends)), list_of(program.work(round.meanwhile)),
-                           list_of(program.work(round.after))));
+        rounds.append(nb::make_tuple(
+            list_of(program.operations_of(round.before)), list_of(program.messages_of(round.receives)),
+            list_of(program.messages_of(round.sends)), list_of(program.operations_of(round.meanwhile)),
+            list_of(program.operations_of(round.after))));
     return nb::make_tuple(program.scratch_units, rounds);
 }
 

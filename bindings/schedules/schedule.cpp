@@ -17,11 +17,11 @@
 #include "topoloom/base/error.hpp"
 #include "topoloom/place/problem.hpp"
 #include "topoloom/schedule/any_schedule.hpp"
+#include "topoloom/schedule/check_schedule.hpp"
 #include "topoloom/schedule/collectives/pattern.hpp"
 #include "topoloom/schedule/collectives/registry.hpp"
 #include "topoloom/schedule/cost/cost.hpp"
 #include "topoloom/schedule/cost/messages.hpp"
-#include "topoloom/schedule/play.hpp"
 #include "watch.hpp"
 
 namespace topoloom::python {

@@ -19,7 +19,7 @@
 #include "topoloom/strategy/machine_file.hpp"
 #include "topoloom/strategy/placement_file.hpp"
 #include "topoloom/strategy/strategy.hpp"
-#include "topoloom/strategy/usual.hpp"
+#include "topoloom/strategy/usual_schedule.hpp"
 
 namespace topoloom::python {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "topoloom/balance/balancer.hpp"
-#include "topoloom/balance/ends.hpp"
+#include "topoloom/balance/target_loads.hpp"
 
 namespace topoloom {
 
@@ -94,7 +94,7 @@ Plan alias_in_order(std::span<const std::int64_t> loads, Remainder remainder, co
                     std::optional<Rank> only = std::nullopt) {
     const EvenLoad even = even_load(loads);
     const bool exact = remainder == Remainder::exact && even.with_one_more > 0;
-    const std::vector<std::uint8_t> extras = exact ? calm_extras(loads) : std::vector<std::uint8_t>{};
+    const std::vector<std::uint8_t> extras = exact ? target_extras(loads) : std::vector<std::uint8_t>{};
     const std::size_t phantoms = exact || even.with_one_more == 0 ? 0 : loads.size() - even.with_one_more;
     const auto excess_of = [&](std::uint32_t i) {
         return loads[i] + (i < phantoms ? 1 : 0) - (exact ? even.floor + extras[i] : even.ceiling);

@@ -9,9 +9,9 @@
 
 #include "topoloom/balance/alias.hpp"
 #include "topoloom/balance/balancer.hpp"
-#include "topoloom/balance/curve.hpp"
-#include "topoloom/balance/near.hpp"
 #include "topoloom/balance/near/near_order.hpp"
+#include "topoloom/balance/nearest_plan.hpp"
+#include "topoloom/balance/transport_plan.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/metric/evaluate.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Balancers by name: what each is asked, what it says about itself, and the table of all.
+// Balancers by name: their input, their description, and the table of all.
 #pragma once
 
 #include <cstdint>
@@ -16,23 +16,23 @@
 
 namespace topoloom {
 
-/// Equal tasks that are to be spread evenly: how many each rank holds.
+/// Equal tasks to distribute evenly: the number on each rank.
 struct BalanceProblem {
     std::span<const std::int64_t> loads;
     /// Where the ranks are, for balancers that choose near partners; without a machine there are no slots either.
     const Machine* machine = nullptr;
     std::span<const Slot> slots = {};
-    /// Only moves from or to this rank are looked at; a balancer may leave out the others.
+    /// Only the moves of this rank are needed; a balancer may leave out the others.
     std::optional<Rank> only = std::nullopt;
 };
 
-/// What a balancer says about itself.
+/// The description of a balancer.
 struct BalancerInfo {
     std::string_view name;
     std::string_view summary;
     std::string_view source = {};
     bool needs_machine = false;
-    bool hands_on = false;  // what ranks are given, so that plans may take several rounds
+    bool forwards_tasks = false;  // received tasks, so that plans may take several rounds
 };
 
 using MakePlan = std::function<Plan(const BalanceProblem&)>;
@@ -51,7 +51,7 @@ struct Balancer : BalancerInfo {
 [[nodiscard]] Plan balance(const BalanceProblem& problem, std::string_view method);
 
 /// Whether plans of a balancer may take several rounds. Throws Error for unknown names and options.
-[[nodiscard]] bool hands_on(std::string_view method);
+[[nodiscard]] bool forwards_tasks(std::string_view method);
 
 template <class Function>
 struct BalancerFunction;

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "topoloom/balance/balancer.hpp"
-#include "topoloom/balance/ends.hpp"
+#include "topoloom/balance/target_loads.hpp"
 #include "topoloom/base/error.hpp"
 
 namespace topoloom {
@@ -48,7 +48,7 @@ Named named_balancer(std::string_view method) {
 
 }  // namespace
 
-bool hands_on(std::string_view method) { return named_balancer(method).entry.hands_on; }
+bool forwards_tasks(std::string_view method) { return named_balancer(method).entry.forwards_tasks; }
 
 Plan balance(const BalanceProblem& problem, std::string_view method) {
     const Named found = named_balancer(method);

@@ -6,14 +6,14 @@
 #include <vector>
 
 #include "topoloom/balance/balancer.hpp"
-#include "topoloom/balance/ends.hpp"
+#include "topoloom/balance/target_loads.hpp"
 
 namespace topoloom {
 
 namespace {
 
 std::vector<std::int64_t> excess_of(std::span<const std::int64_t> loads) {
-    std::vector<std::int64_t> excess = calm_ends(loads);
+    std::vector<std::int64_t> excess = target_loads(loads);
     for (std::size_t i = 0; i < loads.size(); ++i) excess[i] = loads[i] - excess[i];
     return excess;
 }
@@ -190,7 +190,7 @@ Balancer diffusion_balancer() {
     return balancer<by_diffusion>({.name = "diffusion",
                                    .summary = "neighbors level out their difference, step by step",
                                    .source = "Cybenko 1989; second order: Muthukrishnan, Ghosh, Schultz 1998",
-                                   .hands_on = true});
+                                   .forwards_tasks = true});
 }
 
 Balancer integer_diffusion_balancer() {
@@ -198,14 +198,14 @@ Balancer integer_diffusion_balancer() {
         {.name = "integer-diffusion",
          .summary = "the same in entire tasks; ends where neighbors differ by less than their degree",
          .source = "Sudheer 2012, ch. 5",
-         .hands_on = true});
+         .forwards_tasks = true});
 }
 
 Balancer laplacian_balancer() {
     return balancer<by_laplacian>({.name = "laplacian",
                                    .summary = "the flow between neighbors with the least sum of squares",
                                    .source = "Hu, Blake, Emerson 1998",
-                                   .hands_on = true});
+                                   .forwards_tasks = true});
 }
 
 }  // namespace topoloom

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Diffusion: neighbors level out their difference, step by step; and the flow in which that ends.
+// Diffusive balancing, and the flow that it converges to.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ namespace topoloom {
                                           std::uint32_t steps);
 
 /// The flow that balances with the least sum of squares: differences of a potential that solves Laplace's equation of the
-/// network, by conjugate gradients. The one in which diffusion ends. Source: Hu, Blake, Emerson 1998.
+/// network, by conjugate gradients. The limit of diffusion. Source: Hu, Blake, Emerson 1998.
 [[nodiscard]] Plan laplacian_plan(std::span<const std::int64_t> loads, const RankNetwork& network);
 
 }  // namespace topoloom

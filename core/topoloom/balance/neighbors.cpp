@@ -35,8 +35,8 @@ OutPairs out_pairs(const RankNetwork& network, const std::vector<std::int64_t>& 
     return out;
 }
 
-/// Takes the least flow of every circle off it, by a search in depth. O(pairs + ranks on circles).
-void break_circles(const RankNetwork& network, std::vector<std::int64_t>& flow) {
+/// Takes the least flow of every cycle off it, by a search in depth. O(pairs + ranks on cycles).
+void break_cycles(const RankNetwork& network, std::vector<std::int64_t>& flow) {
     const OutPairs out = out_pairs(network, flow);
     std::vector<std::size_t> next(out.first.begin(), out.first.end() - 1);
     std::vector<std::uint32_t> depth(network.ranks, 0);  // on the path, from 1; 0: not on it
@@ -71,7 +71,7 @@ void break_circles(const RankNetwork& network, std::vector<std::int64_t>& flow) 
                 depth[there] = static_cast<std::uint32_t>(on_path.size());
                 continue;
             }
-            const std::size_t begin = depth[there] - 1;  // the circle: pairs from here on
+            const std::size_t begin = depth[there] - 1;  // the cycle: pairs from here on
             std::int64_t least = std::numeric_limits<std::int64_t>::max();
             for (std::size_t i = begin; i < path.size(); ++i)
                 least = std::min(least, std::abs(flow[path[i]]));
@@ -131,7 +131,7 @@ Plan plan_of_flow(const RankNetwork& network, const Flow& flow, std::vector<std:
 }
 
 Plan plan_of_flow(const RankNetwork& network, std::vector<std::int64_t> flow) {
-    break_circles(network, flow);
+    break_cycles(network, flow);
     Plan moves;
     for (std::size_t p = 0; p < flow.size(); ++p) {
         const Rank low{network.pairs[p].low};

@@ -32,7 +32,7 @@ struct RankNetwork {
 using Flow = std::vector<double>;
 
 /// The plan of a flow that takes away the excess of each rank, in integers: flows are rounded, and along the tree exactly
-/// what is left over moves, so that nothing of the excess remains. Where tasks went in a circle they stay.
+/// what is left over moves, so that nothing of the excess remains. Where tasks went in a cycle they stay.
 [[nodiscard]] Plan plan_of_flow(const RankNetwork& network, const Flow& flow,
                                 std::vector<std::int64_t> excess);
 

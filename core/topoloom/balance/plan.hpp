@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A plan: who hands how many tasks to whom, what that costs, and what no plan can be below.
+// Redistribution plans, their measures, and lower bounds.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace topoloom {
 
-/// Tasks that one rank hands to another.
+/// A transfer of tasks from one rank to another.
 struct TaskMove {
     Rank from;
     Rank to;
@@ -38,12 +38,12 @@ struct PlanMeasures {
 /// O(ranks + moves).
 [[nodiscard]] PlanMeasures measure_plan(const Plan& plan, std::size_t ranks);
 
-/// What no plan in one round can be below that turns `loads` into `ends`: each rank that gains has a source, each that
+/// Lower bounds of any one-round plan that turns `loads` into `ends`: each rank that gains has a source, each that
 /// loses a receiver, all that is above its end moves, and only ranks with tasks can send. O(ranks).
 [[nodiscard]] PlanMeasures least_measures(std::span<const std::int64_t> loads,
                                           std::span<const std::int64_t> ends);
 
-/// The loads once the plan is carried out.
+/// The loads after executing the plan.
 [[nodiscard]] std::vector<std::int64_t> loads_after(std::span<const std::int64_t> loads, const Plan& plan);
 
 /// How many rounds a plan takes whose ranks hand on what they were given: 1 if nobody gives more than it holds. In each

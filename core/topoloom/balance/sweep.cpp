@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "topoloom/balance/balancer.hpp"
-#include "topoloom/balance/ends.hpp"
+#include "topoloom/balance/target_loads.hpp"
 
 namespace topoloom {
 
@@ -15,7 +15,7 @@ Plan by_sweep(const BalanceProblem& problem) { return sweep_plan(problem.loads);
 }  // namespace
 
 Plan sweep_plan(std::span<const std::int64_t> loads) {
-    const std::vector<std::int64_t> ends = calm_ends(loads);
+    const std::vector<std::int64_t> ends = target_loads(loads);
     std::vector<std::uint32_t> givers;
     std::vector<std::uint32_t> receivers;
     for (std::uint32_t i = 0; i < loads.size(); ++i) {

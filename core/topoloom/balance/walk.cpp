@@ -4,12 +4,12 @@
 #include <algorithm>
 
 #include "topoloom/balance/balancer.hpp"
-#include "topoloom/balance/ends.hpp"
+#include "topoloom/balance/target_loads.hpp"
 
 namespace topoloom {
 
 Plan walk_plan(std::span<const std::int64_t> loads) {
-    std::vector<std::int64_t> excess = ends_by_load(loads);
+    std::vector<std::int64_t> excess = targets_by_load(loads);
     for (std::size_t i = 0; i < loads.size(); ++i) excess[i] = loads[i] - excess[i];
     Plan plan;
     std::size_t receiver = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The walk of a pointer over ranks with too many tasks and of another over those with too few.
+// Two-pointer balancing: one pointer over ranks with a surplus, one over ranks with a deficit.
 #pragma once
 
 #include <cstdint>

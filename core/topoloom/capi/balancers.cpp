@@ -36,20 +36,20 @@ void hand_over(Shares shares, topoloom_own_plan* plan) {
 }
 
 /// All that a rank says and hears until it has decided; false where the carrier gives up.
-bool carry(Conversation& conversation, Dialog<OwnPlan>& dialog, const topoloom_carrier& carrier) {
-    dialog.start();
+bool carry(Channel& channel, Coroutine<OwnPlan>& coroutine, const topoloom_carrier& carrier) {
+    coroutine.start();
     while (true) {
-        for (const auto& [to, topic, words] : conversation.take_letters()) {
+        for (const auto& [to, topic, words] : channel.take_messages()) {
             if (carrier.send(carrier.context, to, static_cast<int>(topic), words.data(), words.size()) != 0)
                 return false;
         }
-        if (dialog.done()) return true;
+        if (coroutine.done()) return true;
         const std::int64_t* words = nullptr;
         std::size_t count = 0;
-        if (carrier.receive(carrier.context, conversation.from().value_or(TOPOLOOM_ANY_RANK),
-                            static_cast<int>(conversation.topic()), &words, &count) != 0)
+        if (carrier.receive(carrier.context, channel.from().value_or(TOPOLOOM_ANY_RANK),
+                            static_cast<int>(channel.topic()), &words, &count) != 0)
             return false;
-        conversation.deliver({words, words + count});
+        channel.deliver({words, words + count});
     }
 }
 
@@ -65,7 +65,7 @@ int topoloom_balancer_make(const char* method, const char* machine, size_t ranks
     return guarded(error, error_size, [&] {
         auto made = std::make_unique<topoloom_balancer>();
         made->method = method;
-        if (hands_on(made->method))
+        if (forwards_tasks(made->method))
             fail("balancer '", method, "' may hand on what ranks were given, in several rounds; ",
                  "take one of a single round, such as sweep");
         if (machine != nullptr) {
@@ -113,11 +113,11 @@ int topoloom_decide(uint32_t rank, uint32_t ranks, int64_t load, const topoloom_
                     topoloom_own_plan* plan, char* error, size_t error_size) {
     bool carried = true;
     const int status = guarded(error, error_size, [&] {
-        Conversation conversation;
-        Dialog<OwnPlan> dialog = decide(conversation, rank, ranks, load);
-        carried = carry(conversation, dialog, *carrier);
+        Channel channel;
+        Coroutine<OwnPlan> coroutine = decide(channel, rank, ranks, load);
+        carried = carry(channel, coroutine, *carrier);
         if (!carried) fail("a message between ranks failed");
-        const OwnPlan own = dialog.take();
+        const OwnPlan own = coroutine.take();
         Shares shares;
         for (const auto& [to, tasks] : own.to) shares.to.push_back({to, tasks});
         if (own.from) shares.from.push_back({own.from->rank, own.from->tasks});

@@ -13,7 +13,7 @@
 
 using namespace topoloom;
 
-static_assert(TOPOLOOM_MOST_SEEN == Learner::most_seen);
+static_assert(TOPOLOOM_MOST_SEEN == Learner::max_observations);
 
 struct topoloom_learner {
     Learner learner;
@@ -30,19 +30,20 @@ int topoloom_learner_choose(topoloom_learner* learner, enum topoloom_operation o
     return guarded(error, error_size, [&] {
         Learner& of = learner->learner;
         const Operation asked = checked_operation(operation);
-        const std::string& chosen = is_timed != 0 ? of.try_one(asked, Bytes{bytes}, in_rank_order != 0)
+        const std::string& chosen = is_timed != 0 ? of.choose_trial(asked, Bytes{bytes}, in_rank_order != 0)
                                                   : of.choose(asked, Bytes{bytes}, in_rank_order != 0);
         *schedule = chosen.c_str();
     });
 }
 
 int topoloom_learner_saw(topoloom_learner* learner, double seconds) {
-    learner->learner.saw(seconds);
+    learner->learner.record_time(seconds);
     return learner->learner.is_due() ? 1 : 0;
 }
 
 size_t topoloom_learner_seen(const topoloom_learner* learner, int64_t* numbers) {
-    return learner->learner.seen(std::span<int64_t, Learner::most_seen>(numbers, Learner::most_seen));
+    return learner->learner.write_observations(
+        std::span<int64_t, Learner::max_observations>(numbers, Learner::max_observations));
 }
 
 int topoloom_learner_learn(topoloom_learner* learner, const int64_t* sums, size_t count, char* error,

@@ -24,12 +24,13 @@ template <class Ours, class Theirs>
 constexpr bool same_layout = sizeof(Ours) == sizeof(Theirs) && alignof(Ours) == alignof(Theirs) &&
                              std::is_standard_layout_v<Ours> && std::is_trivially_copyable_v<Ours>;
 
-static_assert(same_layout<Place, topoloom_place> &&
-              offsetof(Place, offset) == offsetof(topoloom_place, offset));
-static_assert(same_layout<Work, topoloom_work> && offsetof(Work, to) == offsetof(topoloom_work, to) &&
-              offsetof(Work, units) == offsetof(topoloom_work, units));
-static_assert(same_layout<PlacedMessage, topoloom_message> &&
-              offsetof(PlacedMessage, units) == offsetof(topoloom_message, units));
+static_assert(same_layout<Location, topoloom_place> &&
+              offsetof(Location, offset) == offsetof(topoloom_place, offset));
+static_assert(same_layout<LocalOperation, topoloom_work> &&
+              offsetof(LocalOperation, to) == offsetof(topoloom_work, to) &&
+              offsetof(LocalOperation, units) == offsetof(topoloom_work, units));
+static_assert(same_layout<BufferMessage, topoloom_message> &&
+              offsetof(BufferMessage, units) == offsetof(topoloom_message, units));
 static_assert(same_layout<ProgramRound, topoloom_round> &&
               offsetof(ProgramRound, after) == offsetof(topoloom_round, after));
 
@@ -42,9 +43,9 @@ BlockLayout layout_of(const Collective& collective, const topoloom_call& call) {
     const auto entries = [&](bool of_all) { return of_all ? call.ranks : 1; };
     const Operation operation = collective.operation();
     const bool is_root = call.rank == call.root;
-    const bool has_all = collective.personalised() || operation == Operation::reduce_scatter ||
+    const bool has_all = collective.is_personalized() || operation == Operation::reduce_scatter ||
                          (operation == Operation::scatter && is_root);
-    const bool gets_all = collective.personalised() || operation == Operation::all_gather ||
+    const bool gets_all = collective.is_personalized() || operation == Operation::all_gather ||
                           (operation == Operation::gather && is_root);
     BlockLayout layout(
         collective, Rank{call.rank}, counts_of(entries(has_all), call.input_units, call.input_offsets),
@@ -67,7 +68,7 @@ int topoloom_program_make(const topoloom_call* call, const char* schedule, topol
                     call->in_rank_order != 0 ? OperandOrder::by_rank : OperandOrder::any));
         *program = {owner->rounds.size(),
                     reinterpret_cast<const topoloom_round*>(owner->rounds.data()),
-                    reinterpret_cast<const topoloom_work*>(owner->works.data()),
+                    reinterpret_cast<const topoloom_work*>(owner->operations.data()),
                     reinterpret_cast<const topoloom_message*>(owner->messages.data()),
                     owner->messages.size(),
                     owner->scratch_units,

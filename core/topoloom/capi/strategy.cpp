@@ -12,7 +12,7 @@
 #include "topoloom/base/error.hpp"
 #include "topoloom/capi/guarded.hpp"
 #include "topoloom/capi/topoloom_schedules.h"
-#include "topoloom/strategy/shared.hpp"
+#include "topoloom/strategy/share_strategy.hpp"
 
 using namespace topoloom;
 
@@ -72,7 +72,7 @@ int topoloom_strategy_at_once(const topoloom_strategy* whole, size_t calls, cons
         if (calls == 0 || all % calls != 0)
             fail(all, " ranks cannot be in ", calls, " calls of as many each");
         Setting given = whole->setting;
-        given.calls_at_once = calls;
+        given.concurrent_calls = calls;
         given.seats.clear();
         for (std::size_t i = 0; i < all; ++i) {
             if (ranks[i] >= all) fail("rank ", ranks[i], " is none of the ", all, " ranks");
@@ -100,17 +100,17 @@ int topoloom_strategy_helps(topoloom_strategy* strategy, enum topoloom_operation
                             int in_rank_order, double round_delay, int* helps, char* error,
                             size_t error_size) {
     return guarded(error, error_size, [&] {
-        *helps = strategy->shared->helps(checked_operation(operation), Bytes{bytes}, in_rank_order != 0,
-                                         round_delay);
+        *helps = strategy->shared->saves_time(checked_operation(operation), Bytes{bytes}, in_rank_order != 0,
+                                              round_delay);
     });
 }
 
 int topoloom_strategy_may_help(const topoloom_strategy* strategy) {
-    return strategy->shared->may_help() ? 1 : 0;
+    return strategy->shared->can_save_time() ? 1 : 0;
 }
 
 const char* topoloom_strategy_about(const topoloom_strategy* strategy) {
-    return strategy->shared->about().c_str();
+    return strategy->shared->description().c_str();
 }
 
 void topoloom_strategy_free(topoloom_strategy* strategy) { delete strategy; }

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "topoloom/capi/topoloom_schedules.h"
-#include "topoloom/strategy/shared.hpp"
+#include "topoloom/strategy/share_strategy.hpp"
 #include "topoloom/strategy/strategy.hpp"
 
 struct topoloom_strategy {

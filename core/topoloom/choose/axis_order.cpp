@@ -8,7 +8,7 @@
 #include "topoloom/base/error.hpp"
 #include "topoloom/choose/numbered_layouts.hpp"
 #include "topoloom/place/grid/slot_lines.hpp"
-#include "topoloom/place/side_by_side.hpp"
+#include "topoloom/place/parallel_search.hpp"
 
 namespace topoloom {
 
@@ -216,14 +216,14 @@ AxisOrders order_axes(const Allocation& allocation, std::span<const std::uint32_
     for (const MeshTraffic& one : traffic) layout.push_back({axes, one});
     mesh.add(layout, axes);
     std::vector<Start> starts = starts_on(mesh, allocation, ranks);
-    search_side_by_side(starts.size(), 0, meter, [&](std::size_t i, Meter& own) {
+    search_in_parallel(starts.size(), 0, meter, [&](std::size_t i, Meter& own) {
         if (i == 0 || own.poll()) starts[i].found = starts[i].search.nested(0, starts_on_line, own);
     });
     LineSearch& allocated = starts.front().search;
     AxisOrders orders{
         allocated.order(allocated.as_numbered(0, meter)), allocated.order(starts.front().found.front()), {}};
     const std::span<Start> best = promising(starts);
-    search_side_by_side(best.size(), 0, meter, [&](std::size_t i, Meter& own) {
+    search_in_parallel(best.size(), 0, meter, [&](std::size_t i, Meter& own) {
         for (LineSearch::Found& found : best[i].found) {
             if (own.poll()) found = best[i].search.split(found, own);
         }
@@ -244,7 +244,7 @@ LayoutOrders order_layouts(const Allocation& allocation, std::span<const MeshLay
     MeshOnMachine mesh(allocation.machine());
     for (const MeshLayout& layout : layouts) mesh.add(layout, common_mesh(layout));
     std::vector<Start> starts = starts_on(mesh, allocation, mesh_size(layouts.front().front().extents));
-    search_side_by_side(starts.size(), 0, meter, [&](std::size_t i, Meter& own) {
+    search_in_parallel(starts.size(), 0, meter, [&](std::size_t i, Meter& own) {
         auto& [search, found] = starts[i];
         for (std::size_t layout = 0; layout < layouts.size(); ++layout) {
             if (own.poll() || (i == 0 && layout == 0)) found.push_back(search.as_numbered(layout, own));
@@ -260,7 +260,7 @@ LayoutOrders order_layouts(const Allocation& allocation, std::span<const MeshLay
     LayoutOrders orders{allocated.order(given), named.layout, allocated.order(named), named.layout, {}};
     orders.best = orders.named;
     const std::span<Start> best = promising(starts);
-    search_side_by_side(best.size(), 0, meter, [&](std::size_t i, Meter& own) {
+    search_in_parallel(best.size(), 0, meter, [&](std::size_t i, Meter& own) {
         auto& [search, found] = best[i];
         const std::vector<LineSearch::Found> numbered = found;
         for (const LineSearch::Found& one : numbered) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which axis of a mesh of ranks lies inside a domain, along which axis of a torus, over which rails.
+// Chooses the order in which mesh axes are laid over domains, torus axes and rails.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which of the free nodes to ask for: those on which a job's pattern has the fewest hop-bytes.
+// Chooses the free nodes on which a job has the fewest hop-bytes.
 #pragma once
 
 #include <cstdint>

@@ -206,8 +206,8 @@ MachineBisection bisect_machine(const Machine& machine, std::uint64_t seed) {
     if (machine.node_count() < 2 || machine.link_count() == 0 || halve_nodes(machine).smaller == 0) return {};
     Halver halver(machine);
     halver.across_axes(grid_of(machine));
-    if (!halver.result().exact()) halver.in_order();
-    if (!halver.result().exact()) halver.partition(seed);
+    if (!halver.result().is_exact()) halver.in_order();
+    if (!halver.result().is_exact()) halver.partition(seed);
     return halver.result();
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The bisection of a machine: what the links between its halves carry where these are joined worst.
+// The bisection bandwidth of a machine.
 #pragma once
 
 #include <cstddef>
@@ -10,17 +10,17 @@
 
 namespace topoloom {
 
-/// Both directions are counted together. The bisection bandwidth is from at_least to at_most; the two are the
-/// same where the halving that was found is proven to be the worst.
+/// Both directions together. at_least and at_most bound the bisection bandwidth; they are equal if the bisection
+/// found is proven minimal.
 struct MachineBisection {
     BytesPerSecond at_least;  // of any halving, see bisection_lower_bound()
     BytesPerSecond at_most;   // of the halving that was found
     std::size_t link_count;   // directed links between the halves that were found
 
-    [[nodiscard]] bool exact() const { return at_most.value <= at_least.value * (1 + 1e-9); }
+    [[nodiscard]] bool is_exact() const { return at_most.value <= at_least.value * (1 + 1e-9); }
 };
 
-/// NodeHalves the nodes, and the switches as suits best: across the axes of a grid, in the order of the nodes, and, where
+/// Bisects the nodes, and assigns switches to the better side: across the axes of a grid, in the order of the nodes, and, where
 /// none of these is proven to be the worst, by multilevel partitioning. Deterministic. One node has no halves: all 0.
 [[nodiscard]] MachineBisection bisect_machine(const Machine& machine, std::uint64_t seed);
 

@@ -38,7 +38,7 @@ BlockLayout::BlockLayout(Collective collective, Rank rank, BlockCounts input, Bl
       input_(std::move(input)),
       output_(std::move(output)),
       in_place_(in_place) {
-    if (in_place && (collective_.personalised() || collective_.operation() == reduce_scatter))
+    if (in_place && (collective_.is_personalized() || collective_.operation() == reduce_scatter))
         fail(operation_name(collective_.operation()), ": the result cannot lie on top of the input");
 }
 
@@ -49,7 +49,7 @@ BlockLayout BlockLayout::without_result() const {
 }
 
 std::int64_t BlockLayout::units(std::uint64_t block) const {
-    if (collective_.personalised()) {
+    if (collective_.is_personalized()) {
         const std::uint64_t origin = block / collective_.ranks(), target = block % collective_.ranks();
         if (input_.empty() && output_.empty()) return collective_.bytes_of(block).value;
         if (origin == rank_.value) return input_.units[target];
@@ -65,31 +65,31 @@ std::int64_t BlockLayout::units(std::uint64_t block) const {
     return (input_.empty() ? output_ : input_).units[0];
 }
 
-Place BlockLayout::in_input(std::uint64_t index) const {
+Location BlockLayout::in_input(std::uint64_t index) const {
     return {Memory::input, input_.empty() ? before(index) : input_.offsets[index]};
 }
 
-Place BlockLayout::in_output(std::uint64_t index) const {
+Location BlockLayout::in_output(std::uint64_t index) const {
     return {Memory::output, output_.empty() ? before(index) : output_.offsets[index]};
 }
 
-std::optional<Place> BlockLayout::first(std::uint64_t block) const {
+std::optional<Location> BlockLayout::initial_location(std::uint64_t block) const {
     const Operation operation = collective_.operation();
-    if (!collective_.has_at_first(rank_, block)) return std::nullopt;
-    if (operation == broadcast) return Place{Memory::output, before(block)};
-    if (cuts_vector(operation)) return Place{in_place_ ? Memory::output : Memory::input, before(block)};
+    if (!collective_.has_initially(rank_, block)) return std::nullopt;
+    if (operation == broadcast) return Location{Memory::output, before(block)};
+    if (cuts_vector(operation)) return Location{in_place_ ? Memory::output : Memory::input, before(block)};
     if (operation == scatter || operation == reduce_scatter) return in_input(block);
-    if (collective_.personalised()) return in_input(block % collective_.ranks());
-    return in_place_ ? in_output(block) : Place{Memory::input, 0};
+    if (collective_.is_personalized()) return in_input(block % collective_.ranks());
+    return in_place_ ? in_output(block) : Location{Memory::input, 0};
 }
 
-std::optional<Place> BlockLayout::last(std::uint64_t block) const {
+std::optional<Location> BlockLayout::final_location(std::uint64_t block) const {
     const Operation operation = collective_.operation();
-    if (!has_result_ || !collective_.has_at_last(rank_, block)) return std::nullopt;
-    if (cuts_vector(operation)) return Place{Memory::output, before(block)};
-    if (operation == scatter && in_place_) return first(block);
-    if (operation == scatter || operation == reduce_scatter) return Place{Memory::output, 0};
-    return in_output(collective_.personalised() ? block / collective_.ranks() : block);
+    if (!has_result_ || !collective_.has_finally(rank_, block)) return std::nullopt;
+    if (cuts_vector(operation)) return Location{Memory::output, before(block)};
+    if (operation == scatter && in_place_) return initial_location(block);
+    if (operation == scatter || operation == reduce_scatter) return Location{Memory::output, 0};
+    return in_output(collective_.is_personalized() ? block / collective_.ranks() : block);
 }
 
 }  // namespace topoloom

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the blocks of a collective lie in a rank's input and output.
+// Locations of a collective's blocks in the input and output buffers of a rank.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace topoloom {
 
-/// Blocks by rank: entry r is about the block that goes to or comes from rank r. In units.
+/// Counts and displacements by peer rank, in units, as in MPI_Alltoallv.
 struct BlockCounts {
     std::vector<std::int64_t> units;
     std::vector<std::int64_t> offsets;
@@ -37,31 +37,31 @@ class BlockLayout {
 
     [[nodiscard]] const Collective& collective() const { return collective_; }
     [[nodiscard]] Rank rank() const { return rank_; }
-    /// The same for a rank that wants no result.
+    /// The same for a rank without a result, such as a non-root in a gather.
     [[nodiscard]] BlockLayout without_result() const;
     /// Throws Error for a block of unknown size.
     [[nodiscard]] std::int64_t units(std::uint64_t block) const;
-    /// Where the rank has the block, or its share, before the first round, and where the result is to be.
-    [[nodiscard]] std::optional<Place> first(std::uint64_t block) const;
-    [[nodiscard]] std::optional<Place> last(std::uint64_t block) const;
-    /// Calls visit(block) for those that have a last place.
+    /// The location of the block, or of the rank's share, before the first round, and of the result.
+    [[nodiscard]] std::optional<Location> initial_location(std::uint64_t block) const;
+    [[nodiscard]] std::optional<Location> final_location(std::uint64_t block) const;
+    /// Calls visit(block) for each block with a final location.
     template <class Visit>
-    void each_last(const Visit& visit) const {
+    void each_final(const Visit& visit) const {
         const std::uint64_t ranks = collective_.ranks();
-        if (collective_.personalised()) {
+        if (collective_.is_personalized()) {
             for (std::uint64_t origin = 0; origin < ranks; ++origin) {
                 const std::uint64_t block = origin * ranks + rank_.value;
-                if (last(block)) visit(block);
+                if (final_location(block)) visit(block);
             }
             return;
         }
         for (std::uint64_t block = 0; block < collective_.block_count(); ++block)
-            if (last(block)) visit(block);
+            if (final_location(block)) visit(block);
     }
 
    private:
-    [[nodiscard]] Place in_input(std::uint64_t index) const;
-    [[nodiscard]] Place in_output(std::uint64_t index) const;
+    [[nodiscard]] Location in_input(std::uint64_t index) const;
+    [[nodiscard]] Location in_output(std::uint64_t index) const;
     [[nodiscard]] std::int64_t before(std::uint64_t block) const {
         return collective_.bytes_of(0, block).value;
     }

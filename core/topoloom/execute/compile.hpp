@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From a schedule and where data lie to the program of one rank.
+// Compiles a schedule and a block layout into the program of one rank.
 #pragma once
 
 #include "topoloom/execute/block_layout.hpp"
@@ -8,7 +8,7 @@
 
 namespace topoloom {
 
-/// In which order shares may be combined.
+/// The order in which operands may be reduced.
 enum class OperandOrder {
     any,     ///< the operator is commutative
     by_rank  ///< the share of lower ranks is the left operand; the schedule has to keep this order
@@ -22,7 +22,7 @@ enum class OperandOrder {
 [[nodiscard]] RankProgram compile(const AnySchedule& schedule, const BlockLayout& layout,
                                   OperandOrder operands = OperandOrder::any);
 
-/// Whether all that is ever combined are shares of neighboring ranks, so that an operator need not be commutative.
+/// Whether only contributions of adjacent rank ranges are combined, so that the operator need not be commutative.
 /// O(all blocks of all ranks), of more than one round.
 [[nodiscard]] bool keeps_rank_order(const AnySchedule& schedule);
 

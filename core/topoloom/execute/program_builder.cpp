@@ -11,10 +11,10 @@ namespace topoloom {
 namespace {
 
 /// Adds to the last one where it goes on from there.
-void add_work(std::vector<Work>& list, const Work& work) {
+void add_work(std::vector<LocalOperation>& list, const LocalOperation& work) {
     if (work.units == 0 || work.from == work.to) return;
     if (!list.empty()) {
-        Work& last = list.back();
+        LocalOperation& last = list.back();
         if (last.combines == work.combines && last.from.after(last.units) == work.from &&
             last.to.after(last.units) == work.to) {
             last.units += work.units;
@@ -44,8 +44,8 @@ ProgramBuilder::ProgramBuilder(const BlockLayout& layout, bool in_rank_order)
     // A scan has two sums: block 0 is that of the ranks that rounds have brought together, the prefix that of the lower
     // ones among them.
     const bool with_own = layout.collective().operation() == Operation::scan;
-    const Place share = *layout.first(0);
-    const Place prefix{Memory::output, 0};
+    const Location share = *layout.initial_location(0);
+    const Location prefix{Memory::output, 0};
     Held total{share};
     if (share == prefix) {
         total.area = scratch_.allocate(layout.units(0));
@@ -61,7 +61,7 @@ ProgramBuilder::ProgramBuilder(const BlockLayout& layout, bool in_rank_order)
 ProgramBuilder::Held& ProgramBuilder::held(std::uint64_t block) {
     const auto [at, is_new] = held_.try_emplace(block);
     if (is_new) {
-        const std::optional<Place> first = layout_.first(block);
+        const std::optional<Location> first = layout_.initial_location(block);
         if (first) at->second.at = *first;
         at->second.gone = !first;
     }
@@ -89,17 +89,17 @@ void ProgramBuilder::begin_round() {
     scratch_.reuse();
     if (settled_ || layout_.collective().reduces()) return;
     settled_ = true;
-    layout_.each_last([&](std::uint64_t block) {
-        const std::optional<Place> first = layout_.first(block);
-        if (!first || *first == layout_.last(block)) return;
-        add_work(meanwhile_, {false, *first, *layout_.last(block), layout_.units(block)});
+    layout_.each_final([&](std::uint64_t block) {
+        const std::optional<Location> first = layout_.initial_location(block);
+        if (!first || *first == layout_.final_location(block)) return;
+        add_work(meanwhile_, {false, *first, *layout_.final_location(block), layout_.units(block)});
         settling_.push_back(block);
     });
 }
 
 void ProgramBuilder::send(Rank to, std::span<const std::uint64_t> blocks) {
     struct Run {
-        Place at;
+        Location at;
         std::int64_t units;
     };
     std::vector<Run> runs;
@@ -107,7 +107,7 @@ void ProgramBuilder::send(Rank to, std::span<const std::uint64_t> blocks) {
         const std::int64_t units = layout_.units(block);
         sent_.push_back(block);
         if (units == 0) continue;
-        const Place at = held(block).at;
+        const Location at = held(block).at;
         if (!runs.empty() && runs.back().at.after(runs.back().units) == at) {
             runs.back().units += units;
         } else {
@@ -119,7 +119,7 @@ void ProgramBuilder::send(Rank to, std::span<const std::uint64_t> blocks) {
         runs.push_back({{}, 0});
     }
     if (runs.size() == 1) return sends_.push_back({to, runs[0].at, runs[0].units});
-    Place end = scratch_.place(scratch_.allocate(units_of(blocks)));
+    Location end = scratch_.place(scratch_.allocate(units_of(blocks)));
     sends_.push_back({to, end, units_of(blocks)});
     for (const Run& run : runs) {
         add_work(before_, {false, run.at, end, run.units});
@@ -132,12 +132,12 @@ void ProgramBuilder::receive(Rank from, std::span<const std::uint64_t> blocks, T
         received_.push_back({from, {blocks.begin(), blocks.end()}, transfer});
 }
 
-bool ProgramBuilder::lands_at_last(std::span<const std::uint64_t> blocks) const {
-    std::optional<Place> end;
+bool ProgramBuilder::fits_final_location(std::span<const std::uint64_t> blocks) const {
+    std::optional<Location> end;
     for (const std::uint64_t block : blocks) {
         const std::int64_t units = layout_.units(block);
         if (units == 0) continue;
-        const std::optional<Place> last = layout_.last(block);
+        const std::optional<Location> last = layout_.final_location(block);
         if (!last || (end && *end != *last)) return false;
         end = last->after(units);
     }
@@ -145,14 +145,14 @@ bool ProgramBuilder::lands_at_last(std::span<const std::uint64_t> blocks) const 
 }
 
 /// Where a message is received.
-Place ProgramBuilder::land(const Received& message, Scratch::Area& area) {
+Location ProgramBuilder::land(const Received& message, Scratch::Area& area) {
     const std::int64_t units = units_of(message.blocks);
-    Place at;
+    Location at;
     area = Scratch::none;
-    if (units > 0 && lands_at_last(message.blocks) && is_free_at_last(message)) {
+    if (units > 0 && fits_final_location(message.blocks) && is_final_location_free(message)) {
         const auto first = std::ranges::find_if(
             message.blocks, [&](std::uint64_t block) { return layout_.units(block) > 0; });
-        at = *layout_.last(*first);
+        at = *layout_.final_location(*first);
     } else if (units > 0) {
         area = scratch_.allocate(units);
         at = scratch_.place(area);
@@ -162,7 +162,7 @@ Place ProgramBuilder::land(const Received& message, Scratch::Area& area) {
 }
 
 /// Shares that are to be summed with what is in the input can be received at the last place; others would overwrite sums.
-bool ProgramBuilder::is_free_at_last(const Received& message) {
+bool ProgramBuilder::is_final_location_free(const Received& message) {
     if (message.transfer != Transfer::combine) return true;
     return !is_from_below(message.from) && std::ranges::all_of(message.blocks, [&](std::uint64_t block) {
         return layout_.units(block) == 0 || held(block).at.memory == Memory::input;
@@ -171,11 +171,11 @@ bool ProgramBuilder::is_free_at_last(const Received& message) {
 
 void ProgramBuilder::take(const Received& message) {
     Scratch::Area area;
-    Place at = land(message, area);
+    Location at = land(message, area);
     for (const std::uint64_t block : message.blocks) {
         const std::int64_t units = layout_.units(block);
         if (units == 0) continue;
-        const std::optional<Place> last = layout_.last(block);
+        const std::optional<Location> last = layout_.final_location(block);
         if (last) add_work(after_, {false, at, *last, units});
         put(block, last ? Held{*last} : Held{at, area});
         at = at.after(units);
@@ -184,7 +184,7 @@ void ProgramBuilder::take(const Received& message) {
 
 void ProgramBuilder::take_shares(const Received& message) {
     Scratch::Area area;
-    Place at = land(message, area);
+    Location at = land(message, area);
     for (const std::uint64_t block : message.blocks) {
         const std::int64_t units = layout_.units(block);
         if (units == 0) continue;
@@ -203,9 +203,9 @@ void ProgramBuilder::take_shares(const Received& message) {
 
 /// Copies the share out of the input.
 void ProgramBuilder::make_writable(std::uint64_t block) {
-    const std::optional<Place> last = layout_.last(block);
+    const std::optional<Location> last = layout_.final_location(block);
     const std::int64_t units = layout_.units(block);
-    const Place input = held(block).at;
+    const Location input = held(block).at;
     if (last) {
         put(block, {*last});
     } else {
@@ -218,7 +218,7 @@ void ProgramBuilder::make_writable(std::uint64_t block) {
 void ProgramBuilder::take_prefix(const Received& message, bool total_counts) {
     const std::int64_t units = layout_.units(0);
     const Scratch::Area area = scratch_.allocate(units);
-    const Place at = scratch_.place(area);
+    const Location at = scratch_.place(area);
     receives_.push_back({message.from, at, units});
     if (message.from > layout_.rank()) {
         if (!total_counts) return;
@@ -261,7 +261,7 @@ void ProgramBuilder::end_round(Transfer transfer, bool sends_again) {
 void ProgramBuilder::settle() {
     for (const std::uint64_t block : settling_) {
         const auto at = held_.find(block);
-        if (at == held_.end() || !at->second.gone) put(block, {*layout_.last(block)});
+        if (at == held_.end() || !at->second.gone) put(block, {*layout_.final_location(block)});
     }
     settling_.clear();
 }
@@ -282,11 +282,11 @@ void ProgramBuilder::close_round() {
     if (before_.empty() && receives_.empty() && sends_.empty() && meanwhile_.empty() && after_.empty())
         return;
     ProgramRound round;
-    round.before = append(program_.works, before_);
+    round.before = append(program_.operations, before_);
     round.receives = append(program_.messages, receives_);
     round.sends = append(program_.messages, sends_);
-    round.meanwhile = append(program_.works, meanwhile_);
-    round.after = append(program_.works, after_);
+    round.meanwhile = append(program_.operations, meanwhile_);
+    round.after = append(program_.operations, after_);
     program_.rounds.push_back(round);
 }
 
@@ -305,13 +305,13 @@ RankProgram ProgramBuilder::finish() {
     close_round();
     if (program_.rounds.empty()) program_.rounds.emplace_back();
     if (!is_scan(layout_.collective().operation())) {
-        layout_.each_last([&](std::uint64_t block) {
+        layout_.each_final([&](std::uint64_t block) {
             if (layout_.units(block) == 0) return;
-            add_work(after_, {false, held(block).at, *layout_.last(block), layout_.units(block)});
+            add_work(after_, {false, held(block).at, *layout_.final_location(block), layout_.units(block)});
         });
     }
     // The work after the last round is what was added last.
-    program_.rounds.back().after.end = append(program_.works, after_).end;
+    program_.rounds.back().after.end = append(program_.operations, after_).end;
     program_.scratch_units = scratch_.units();
     return std::move(program_);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Builds the program of a rank round by round: knows where every block is, and finds room for what passes through.
+// Builds the program of a rank round by round; tracks the location of every block and allocates scratch memory.
 #pragma once
 
 #include <cstdint>
@@ -25,13 +25,13 @@ class ProgramBuilder {
     void receive(Rank from, std::span<const std::uint64_t> blocks, Transfer transfer);
     /// `sends_again`: whether the rank sends in a later round.
     void end_round(Transfer transfer, bool sends_again);
-    /// Rounds of empty messages, after which all ranks have come: a dissemination.
+    /// A dissemination barrier of empty messages.
     void barrier();
     [[nodiscard]] RankProgram finish();
 
    private:
     struct Held {
-        Place at;
+        Location at;
         Scratch::Area area = Scratch::none;
         bool gone = false;
     };
@@ -48,9 +48,9 @@ class ProgramBuilder {
     void take_shares(const Received& message);
     void take_prefix(const Received& message, bool total_counts);
     void make_writable(std::uint64_t block);
-    Place land(const Received& message, Scratch::Area& area);
-    [[nodiscard]] bool lands_at_last(std::span<const std::uint64_t> blocks) const;
-    [[nodiscard]] bool is_free_at_last(const Received& message);
+    Location land(const Received& message, Scratch::Area& area);
+    [[nodiscard]] bool fits_final_location(std::span<const std::uint64_t> blocks) const;
+    [[nodiscard]] bool is_final_location_free(const Received& message);
     [[nodiscard]] bool is_from_below(Rank from) const;
     [[nodiscard]] std::int64_t units_of(std::span<const std::uint64_t> blocks) const;
     void sort_by_nearness();
@@ -66,8 +66,8 @@ class ProgramBuilder {
     bool has_prefix_ = false;  // of a scan: whether the output holds one
 
     // Of the round that is being built.
-    std::vector<Work> before_, meanwhile_, after_;
-    std::vector<PlacedMessage> receives_, sends_;
+    std::vector<LocalOperation> before_, meanwhile_, after_;
+    std::vector<BufferMessage> receives_, sends_;
     std::vector<Received> received_;
     std::vector<std::uint64_t> sent_;
     std::vector<std::uint64_t> settling_;  // blocks that `meanwhile` brings to their last place

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What one rank does in a collective: messages, copies and combinations, round by round.
+// The program of one rank in a collective: messages, copies and reductions, round by round.
 #pragma once
 
 #include <cstdint>
@@ -10,29 +10,29 @@
 
 namespace topoloom {
 
-/// What the caller gives, where it wants the result, and what the program needs besides.
+/// The buffers of a program.
 enum class Memory : std::uint8_t { input, output, scratch };
 
 /// Offsets and lengths count units: elements of a reduction, else bytes.
-struct Place {
+struct Location {
     Memory memory = Memory::input;
     std::int64_t offset = 0;
 
-    [[nodiscard]] Place after(std::int64_t units) const { return {memory, offset + units}; }
-    friend bool operator==(const Place&, const Place&) = default;
+    [[nodiscard]] Location after(std::int64_t units) const { return {memory, offset + units}; }
+    friend bool operator==(const Location&, const Location&) = default;
 };
 
-/// A copy, or a combination: what is at `to` becomes (what is at `from`) op (what is at `to`).
-struct Work {
+/// A copy, or a reduction: *to = *from op *to.
+struct LocalOperation {
     bool combines;
-    Place from, to;
+    Location from, to;
     std::int64_t units;
 };
 
 /// To or from a peer; only those of a barrier are empty.
-struct PlacedMessage {
+struct BufferMessage {
     Rank peer;
-    Place at;
+    Location at;
     std::int64_t units;
 };
 
@@ -44,23 +44,23 @@ struct Slice {
 };
 
 /// In this order: the copies `before`, then all messages start, then the copies `meanwhile`, which touch nothing that the
-/// messages do; when all messages have completed, the work `after`.
+/// messages do; when all messages have completed, the operations `after`.
 struct ProgramRound {
     Slice before, receives, sends, meanwhile, after;
 };
 
-/// Does what a schedule has this rank do; made by `compile`. Nothing is written to the input. Messages between two ranks
+/// The part of one rank in a schedule, made by compile(). Nothing is written to the input. Messages between two ranks
 /// match in the order in which they start.
 struct RankProgram {
     std::vector<ProgramRound> rounds;
-    std::vector<Work> works;
-    std::vector<PlacedMessage> messages;
+    std::vector<LocalOperation> operations;
+    std::vector<BufferMessage> messages;
     std::int64_t scratch_units = 0;
 
-    [[nodiscard]] std::span<const Work> work(Slice slice) const {
-        return {works.data() + slice.begin, slice.size()};
+    [[nodiscard]] std::span<const LocalOperation> operations_of(Slice slice) const {
+        return {operations.data() + slice.begin, slice.size()};
     }
-    [[nodiscard]] std::span<const PlacedMessage> message(Slice slice) const {
+    [[nodiscard]] std::span<const BufferMessage> messages_of(Slice slice) const {
         return {messages.data() + slice.begin, slice.size()};
     }
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Room for what a rank holds for others: given away and taken back while a program is made.
+// Allocates scratch memory while a program is compiled.
 #pragma once
 
 #include <cstddef>
@@ -10,16 +10,15 @@
 
 namespace topoloom {
 
-/// First fit. Memory that was released is given away again from the next call of `reuse` on: until then messages may
-/// still use it.
+/// First fit. Released memory is available again from the next reuse() on: until then messages may still use it.
 class Scratch {
    public:
     using Area = std::uint32_t;
     static constexpr Area none = no_index;
 
-    /// Held by nobody yet: lives until the next reuse() unless it is held by then.
+    /// Without holders: freed by the next reuse() unless held by then.
     Area allocate(std::int64_t units);
-    [[nodiscard]] Place place(Area area) const { return {Memory::scratch, areas_[area].offset}; }
+    [[nodiscard]] Location place(Area area) const { return {Memory::scratch, areas_[area].offset}; }
     void hold(Area area) { ++areas_[area].holders; }
     void release(Area area) { --areas_[area].holders; }
     void reuse();

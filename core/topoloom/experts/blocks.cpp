@@ -19,10 +19,10 @@ std::vector<std::uint32_t> blocks_on_nodes(std::span<const double> loads, const 
                                            std::span<const std::uint32_t> order) {
     const std::size_t nodes = gpus.nodes();
     const std::size_t block = loads.size() / nodes;
-    const std::size_t on_node = gpus.on(0).size();
+    const std::size_t on_node = gpus.gpus_on(0).size();
     if (block * nodes != loads.size() || gpus.slots() > block) return {};
     for (std::size_t node = 0; node < nodes; ++node) {
-        if (gpus.on(node).size() != on_node) return {};
+        if (gpus.gpus_on(node).size() != on_node) return {};
     }
     const std::vector<std::uint32_t> same(on_node, 0);
     const ExpertGpus one_node(same, gpus.slots());
@@ -35,7 +35,7 @@ std::vector<std::uint32_t> blocks_on_nodes(std::span<const double> loads, const 
         const auto gpu_of = pack_evenly(replicas, on_node, gpus.slots());
         std::vector<std::size_t> taken(on_node, 0);
         for (std::size_t i = 0; i < replicas.size(); ++i) {
-            const std::uint32_t gpu = gpus.on(node)[gpu_of[i]];
+            const std::uint32_t gpu = gpus.gpus_on(node)[gpu_of[i]];
             held[gpu * gpus.slots() + taken[gpu_of[i]]++] = experts[replicas[i].expert];
         }
     }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Consecutive experts on one node each: where a router limits tokens to groups of experts, these are neighbors.
+// Places blocks of consecutive experts on nodes, for routers that limit tokens to groups of experts.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <vector>
 
-#include "topoloom/experts/problem.hpp"
+#include "topoloom/experts/expert_layer.hpp"
 
 namespace topoloom {
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a placement of experts costs: nodes that tokens visit, and the busiest GPU.
+// Measures a placement of experts: node visits of tokens, and GPU loads.
 #pragma once
 
 #include <cstdint>
 #include <span>
 
-#include "topoloom/experts/problem.hpp"
+#include "topoloom/experts/expert_layer.hpp"
 
 namespace topoloom {
 

@@ -23,7 +23,7 @@ NodeSearch::NodeSearch(const ExpertGpus& gpus, std::span<const ExpertReplica> re
       held_(at_most_.size() * nodes_, 0),
       load_(nodes_, 0),
       visits_(tokens.tokens() * nodes_, 0),
-      alone_(replicas.size() * nodes_, 0),
+      sole_visits_(replicas.size() * nodes_, 0),
       token_list_(tokens.pins.size()),
       list_begin_(replicas.size() + 1, 0) {
     for (std::size_t node = 0; node < nodes_; ++node) cost_.push_back(1 - gpus.share(node));
@@ -44,7 +44,7 @@ NodeSearch::NodeSearch(const ExpertGpus& gpus, std::span<const ExpertReplica> re
         for (const std::uint32_t pin : pins(token)) {
             for (std::size_t node = 0; node < nodes_; ++node) {
                 const std::uint32_t others = visits(token, node) - (node_of_[pin] == node ? 1 : 0);
-                alone(pin, node) += others == 0 ? 1 : 0;
+                sole_visits(pin, node) += others == 0 ? 1 : 0;
             }
         }
     }
@@ -59,8 +59,8 @@ void NodeSearch::move(std::uint32_t replica, std::uint32_t to) {
         for (const std::uint32_t other : pins(token)) {
             if (other == replica) continue;
             const std::uint32_t at = node_of_[other];
-            if (left == 0 || (left == 1 && at == from)) ++alone(other, from);
-            if (joined == 1 || (joined == 2 && at == to)) --alone(other, to);
+            if (left == 0 || (left == 1 && at == from)) ++sole_visits(other, from);
+            if (joined == 1 || (joined == 2 && at == to)) --sole_visits(other, to);
         }
     }
     node_of_[replica] = to;
@@ -112,7 +112,7 @@ double NodeSearch::shared_change(std::uint32_t a, std::uint32_t b) {
 
 /// By how much of a GPU's mean load.
 double NodeSearch::over_limit(std::size_t node, double load, double over) const {
-    const double limit = mean_ * static_cast<double>(gpus_.on(node).size()) * (1 + over);
+    const double limit = mean_ * static_cast<double>(gpus_.gpus_on(node).size()) * (1 + over);
     return std::max(0.0, load - limit) / mean_;
 }
 
@@ -173,8 +173,8 @@ bool NodeSearch::pack(double most) {
             here.push_back(i);
             part.push_back(replicas_[i]);
         }
-        const auto bins = pack_evenly(part, gpus_.on(node).size(), gpus_.slots());
-        for (std::size_t i = 0; i < here.size(); ++i) gpu_of[here[i]] = gpus_.on(node)[bins[i]];
+        const auto bins = pack_evenly(part, gpus_.gpus_on(node).size(), gpus_.slots());
+        for (std::size_t i = 0; i < here.size(); ++i) gpu_of[here[i]] = gpus_.gpus_on(node)[bins[i]];
     }
     put_on(gpu_of);
     constexpr int tries = 200;
@@ -282,7 +282,7 @@ bool NodeSearch::save_visits(double most) {
     return any;
 }
 
-std::vector<std::uint32_t> NodeSearch::settle(double most, std::size_t swaps, double heat, Rng& rng) {
+std::vector<std::uint32_t> NodeSearch::anneal_packed(double most, std::size_t swaps, double heat, Rng& rng) {
     anneal_gpus(most, swaps, heat, rng);
     constexpr int passes = 20;
     for (int pass = 0; pass < passes && save_visits(most); ++pass) {

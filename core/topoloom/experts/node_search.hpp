@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Brings replicas that tokens visit together to the same nodes: a hypergraph partition whose edges are tokens.
+// Partitions replicas among nodes to minimize node visits: a hypergraph partition whose edges are tokens.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "topoloom/base/rng.hpp"
-#include "topoloom/experts/problem.hpp"
+#include "topoloom/experts/expert_layer.hpp"
 #include "topoloom/experts/replicas.hpp"
 
 namespace topoloom {
@@ -46,7 +46,8 @@ class NodeSearch {
 
     /// Anneals packed replicas by swaps that leave no GPU with more than `most`, from this share of the temperature that
     /// annealing begins with, and takes what swaps are left that save visits. Returns the GPU of each replica.
-    [[nodiscard]] std::vector<std::uint32_t> settle(double most, std::size_t swaps, double heat, Rng& rng);
+    [[nodiscard]] std::vector<std::uint32_t> anneal_packed(double most, std::size_t swaps, double heat,
+                                                           Rng& rng);
 
    private:
     struct Swap {
@@ -64,11 +65,11 @@ class NodeSearch {
     [[nodiscard]] std::uint16_t& visits(std::uint32_t token, std::size_t node) {
         return visits_[token * nodes_ + node];
     }
-    [[nodiscard]] std::int32_t& alone(std::uint32_t replica, std::size_t node) {
-        return alone_[replica * nodes_ + node];
+    [[nodiscard]] std::int32_t& sole_visits(std::uint32_t replica, std::size_t node) {
+        return sole_visits_[replica * nodes_ + node];
     }
     [[nodiscard]] double visit_cost(std::uint32_t replica, std::size_t node) {
-        return cost_[node] * alone(replica, node);
+        return cost_[node] * sole_visits(replica, node);
     }
     [[nodiscard]] bool may_swap(std::uint32_t a, std::uint32_t b);
     /// Without what tokens of both change, which is never less.
@@ -98,7 +99,7 @@ class NodeSearch {
     std::vector<double> load_;         // of nodes
     std::vector<double> cost_;         // of a visit to a node: the share of tokens that are not there already
     std::vector<std::uint16_t> visits_;  // small: the loops over tokens wait for it
-    std::vector<std::int32_t> alone_;
+    std::vector<std::int32_t> sole_visits_;
     std::vector<std::uint32_t> token_list_;
     std::vector<std::uint32_t> list_begin_;
     std::vector<std::uint32_t> gpu_of_;

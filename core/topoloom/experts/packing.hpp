@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Replicas onto GPUs, so that the busiest GPU has little more than the mean.
+// Packs replicas onto GPUs with a balanced load.
 #pragma once
 
 #include <cstddef>

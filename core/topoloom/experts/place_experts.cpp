@@ -156,7 +156,7 @@ class Search {
         NodeSearch search(gpus_, replicas, none, first_nodes(counts, replicas, limits),
                           held_often(counts, replicas), limits);
         const bool is_packed = search.pack(most_);
-        return {slots_of(gpus_, replicas, search.settle(most_, 0, 0, rng_)), is_packed};
+        return {slots_of(gpus_, replicas, search.anneal_packed(most_, 0, 0, rng_)), is_packed};
     }
 
     /// Of each expert.
@@ -198,7 +198,7 @@ class Search {
             std::size_t best = gpus_.nodes();
             std::pair<bool, double> least;
             for (std::size_t node = 0; node < gpus_.nodes(); ++node) {
-                const std::size_t count = gpus_.on(node).size();
+                const std::size_t count = gpus_.gpus_on(node).size();
                 if (taken[node] == count * gpus_.slots()) continue;
                 const std::pair<bool, double> value{held[expert * gpus_.nodes() + node] >= at_most[expert],
                                                     load[node] / static_cast<double>(count)};
@@ -262,13 +262,13 @@ class Search {
                               most_on_node(counts));
             search.anneal(swaps, slack_ * part, heat.nodes, rng_);
             if (!search.pack(most_)) continue;
-            take(slots_of(gpus_, replicas, search.settle(most_, swaps / 2, heat.gpus, rng_)));
+            take(slots_of(gpus_, replicas, search.anneal_packed(most_, swaps / 2, heat.gpus, rng_)));
             return;
         }
         NodeSearch search(gpus_, replicas, tokens, node_of, held_often(counts, replicas),
                           most_on_node(counts));
         search.put_on(gpu_of);
-        take(slots_of(gpus_, replicas, search.settle(most_, 2 * swaps, 1, rng_)));
+        take(slots_of(gpus_, replicas, search.anneal_packed(most_, 2 * swaps, 1, rng_)));
     }
 
     /// Keeps a placement if it keeps to the load and is the best so far.

@@ -24,7 +24,7 @@ class Relief {
           home_(order.size()),
           count_(order.size(), 1),
           away_(order.size(), none),
-          left_(nodes_, gpus.on(0).size() * gpus.slots() - order.size() / nodes_),
+          left_(nodes_, gpus.gpus_on(0).size() * gpus.slots() - order.size() / nodes_),
           load_(nodes_, 0) {
         for (std::size_t i = 0; i < order.size(); ++i) home_[order[i]] = i * nodes_ / order.size();
         for (std::size_t expert = 0; expert < order.size(); ++expert)
@@ -69,10 +69,10 @@ class Relief {
 
     /// Replicas on GPUs of their own node, so that none fills more than a GPU.
     void split_large(double over) {
-        const double most = mean_ / static_cast<double>(gpus_.on(0).size()) * (1 + over);
+        const double most = mean_ / static_cast<double>(gpus_.gpus_on(0).size()) * (1 + over);
         for (std::size_t expert = 0; expert < home_.size(); ++expert) {
             while (share(expert) > most && left_[home_[expert]] > 0 &&
-                   count_[expert] < gpus_.on(home_[expert]).size()) {
+                   count_[expert] < gpus_.gpus_on(home_[expert]).size()) {
                 ++count_[expert];
                 --left_[home_[expert]];
             }
@@ -115,7 +115,7 @@ class Relief {
         while (left_[node] > 0) {
             std::size_t best = none;
             for (std::size_t expert = 0; expert < home_.size(); ++expert) {
-                if (home_[expert] != node || count_[expert] >= gpus_.on(node).size()) continue;
+                if (home_[expert] != node || count_[expert] >= gpus_.gpus_on(node).size()) continue;
                 if (best == none || key(expert) > key(best)) best = expert;
             }
             ++count_[best];
@@ -132,10 +132,10 @@ class Relief {
                 replicas.insert(replicas.end(), here + (away_[expert] == node ? 1U : 0U),
                                 {expert, share(expert)});
             }
-            const auto bins = pack_evenly(replicas, gpus_.on(node).size(), gpus_.slots());
-            std::vector<std::size_t> taken(gpus_.on(node).size(), 0);
+            const auto bins = pack_evenly(replicas, gpus_.gpus_on(node).size(), gpus_.slots());
+            std::vector<std::size_t> taken(gpus_.gpus_on(node).size(), 0);
             for (std::size_t i = 0; i < replicas.size(); ++i)
-                held[gpus_.on(node)[bins[i]] * gpus_.slots() + taken[bins[i]]++] = replicas[i].expert;
+                held[gpus_.gpus_on(node)[bins[i]] * gpus_.slots() + taken[bins[i]]++] = replicas[i].expert;
         }
         return held;
     }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Blocks of experts on nodes, the busiest of which send a part of their tokens to copies on other nodes.
+// Blocks of experts on nodes, with replicas of overloaded nodes' experts elsewhere.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <vector>
 
-#include "topoloom/experts/problem.hpp"
+#include "topoloom/experts/expert_layer.hpp"
 
 namespace topoloom {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which experts deserve more replicas where tokens go to the nearest: those that keep most tokens on their nodes.
+// Chooses replicas that keep most tokens on their nodes, for nearest dispatch.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "topoloom/base/rng.hpp"
-#include "topoloom/experts/problem.hpp"
+#include "topoloom/experts/expert_layer.hpp"
 
 namespace topoloom {
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How often each expert is held.
+// Chooses the number of replicas of each expert.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <vector>
 
-#include "topoloom/experts/problem.hpp"
+#include "topoloom/experts/expert_layer.hpp"
 
 namespace topoloom {
 

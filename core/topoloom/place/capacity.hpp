@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How much fits on every slot: one rank, or, with more ranks than slots, ranks up to a load.
+// Capacities of slots: one rank, or, with more ranks than slots, a load.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace topoloom {
 
-/// What the caller says about sharing slots. Nothing: one rank per slot.
+/// How ranks may share slots. Default: one rank per slot.
 struct Sharing {
     /// Where ranks outnumber slots, a slot may hold (1 + imbalance) times its share of the load.
     std::optional<double> imbalance = std::nullopt;
@@ -20,12 +20,12 @@ struct Sharing {
     std::vector<double> capacity = {};
 };
 
-/// Masses of ranks and capacities of slots as integers, so that "fits" is exact. Loads that are integers stay
-/// what they are; others are scaled so that a slot's ranks exceed its capacity by less than one part in 10^9. A slot
-/// that would hold all ranks holds no more than that.
+/// Masses of ranks and capacities of slots as integers, so that "fits" is exact. Integer loads are kept; others are
+/// scaled so that a slot's ranks exceed its capacity by less than one part in 10^9. A slot that would hold all ranks
+/// holds no more than that.
 class Capacity {
    public:
-    /// Throws Error, saying what to do, when there are no ranks, when they cannot fit, and for an imbalance or
+    /// Throws Error when there are no ranks, when they cannot fit, and for an imbalance or
     /// capacities that are not finite and >= 0 or not one per slot.
     Capacity(const CommGraph& graph, const Allocation& allocation, const Sharing& sharing);
 

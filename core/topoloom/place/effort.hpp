@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How much effort `auto` takes: a choice between time and quality.
+// Efforts of `auto`: a trade-off between time and quality.
 #pragma once
 
 #include <cstddef>

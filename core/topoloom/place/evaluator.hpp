@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A placement that its owner changes rank by rank: its value under any objective, and what changes would gain.
+// A mutable placement: its value under any objective, and the gains of changes.
 #pragma once
 
 #include <memory>
@@ -33,7 +33,7 @@ class Evaluator {
     /// Bytes times distance, seconds, or a mix.
     [[nodiscard]] double value() const { return value_; }
 
-    /// By how much the change would lower the value; negative where it would raise it. These, and the next two, throw
+    /// How much the change would lower the value; negative if it would raise it. These, and the next two, throw
     /// Error for ranks that do not exist and slots that are not allocated; and where slots are not shared, for a slot
     /// that another rank is on.
     [[nodiscard]] double gain_of_exchange(Rank a, Rank b);
@@ -41,7 +41,7 @@ class Evaluator {
 
     void exchange(Rank a, Rank b);
     void move(Rank rank, Slot to);
-    /// Takes back the last change. Throws Error if it is taken back already, or there was none.
+    /// Undoes the last change. Throws Error if there is none, or it is undone already.
     void undo();
 
    private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where ranks are now, and what it costs to move them.
+// An earlier placement, and the cost of moving ranks away from it.
 #pragma once
 
 #include <cstdint>

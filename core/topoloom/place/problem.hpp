@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a mapper is asked: this graph, on these slots, with this much effort.
+// The input of a mapper: graph, allocation, objective, capacities, migration, seed and threads.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ class Problem {
     [[nodiscard]] const Capacity& capacity() const { return capacity_; }
     [[nodiscard]] std::size_t rank_count() const { return graph_.rank_count(); }
     [[nodiscard]] std::uint64_t seed() const { return seed_; }
-    /// The same problem with another seed, for one thread: for searches side by side.
+    /// The same problem with another seed and one thread, for parallel searches.
     [[nodiscard]] Problem with_seed(std::uint64_t seed) const;
     /// The same problem, coming from an earlier placement. Throws Error as migration_cost() does.
     [[nodiscard]] Problem with_migration(Migration migration) const;
@@ -56,7 +56,7 @@ class Problem {
     [[nodiscard]] std::int64_t value(std::span<const Slot> slot_of_rank) const;
     /// What placements are compared by: value(), or the objective first. O(edges * hops).
     [[nodiscard]] CongestionKey key(std::span<const Slot> slot_of_rank) const;
-    /// The first of that: bytes times distance, or seconds, or a mix in parts of what block placement has.
+    /// The first component of key(): hop-bytes, seconds, or a mix relative to block placement.
     [[nodiscard]] double objective_value(std::span<const Slot> slot_of_rank) const;
     /// Predicted seconds, whatever the objective; see PhaseTime. 0 where the machine gives no bandwidths.
     [[nodiscard]] double time(std::span<const Slot> slot_of_rank) const;
@@ -71,11 +71,11 @@ class Problem {
     /// graph().symmetric(), made when first asked for; copies of the problem share it. Throws Error where a search would
     /// need more memory than there is.
     [[nodiscard]] const CommGraph& symmetric() const;
-    /// What recognize() makes of that, likewise.
+    /// The result of recognize() for symmetric(), made when first asked for.
     [[nodiscard]] const std::optional<GridPattern>& pattern() const;
 
    private:
-    /// What follows from the graph alone.
+    /// Derived from the graph alone.
     struct Derived {
         Lazy<CommGraph> symmetric;
         Lazy<std::optional<GridPattern>> pattern;

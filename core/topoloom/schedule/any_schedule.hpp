@@ -40,14 +40,14 @@ class ScheduleInterface {
     [[nodiscard]] virtual std::uint64_t rounds() const = 0;
     [[nodiscard]] virtual Transfer transfer(std::uint64_t round) const = 0;
     [[nodiscard]] virtual bool sends_to_all() const = 0;
-    [[nodiscard]] virtual bool pipelined(std::uint64_t round) const = 0;
+    [[nodiscard]] virtual bool is_pipelined(std::uint64_t round) const = 0;
     [[nodiscard]] virtual bool has_barrier(std::uint64_t round) const = 0;
-    [[nodiscard]] virtual Copies copied(Rank rank, std::uint64_t round) const = 0;
-    [[nodiscard]] virtual std::optional<Bytes> staged(Rank rank, std::uint64_t round) const = 0;
+    [[nodiscard]] virtual Copies copies(Rank rank, std::uint64_t round) const = 0;
+    [[nodiscard]] virtual std::optional<Bytes> staged_bytes(Rank rank, std::uint64_t round) const = 0;
     virtual void sends(Rank rank, std::uint64_t round, const MessageVisitor& visit) const = 0;
     virtual void receives(Rank rank, std::uint64_t round, const MessageVisitor& visit) const = 0;
     virtual void blocks(Rank from, Rank to, std::uint64_t round, const BlockVisitor& visit) const = 0;
-    virtual void busiest(std::uint64_t round, const RankVisitor& visit) const = 0;
+    virtual void busiest_senders(std::uint64_t round, const RankVisitor& visit) const = 0;
     virtual void totals(Rank rank, const TotalVisitor& visit) const = 0;
     virtual void senders(std::uint64_t round, const RankVisitor& visit) const = 0;
 };
@@ -64,13 +64,13 @@ class AnySchedule {
     [[nodiscard]] std::uint64_t rounds() const { return schedule_->rounds(); }
     [[nodiscard]] Transfer transfer(std::uint64_t round) const { return schedule_->transfer(round); }
     [[nodiscard]] bool sends_to_all() const { return schedule_->sends_to_all(); }
-    [[nodiscard]] bool pipelined(std::uint64_t round) const { return schedule_->pipelined(round); }
+    [[nodiscard]] bool is_pipelined(std::uint64_t round) const { return schedule_->is_pipelined(round); }
     [[nodiscard]] bool has_barrier(std::uint64_t round) const { return schedule_->has_barrier(round); }
-    [[nodiscard]] Copies copied(Rank rank, std::uint64_t round) const {
-        return schedule_->copied(rank, round);
+    [[nodiscard]] Copies copies(Rank rank, std::uint64_t round) const {
+        return schedule_->copies(rank, round);
     }
-    [[nodiscard]] std::optional<Bytes> staged(Rank rank, std::uint64_t round) const {
-        return schedule_->staged(rank, round);
+    [[nodiscard]] std::optional<Bytes> staged_bytes(Rank rank, std::uint64_t round) const {
+        return schedule_->staged_bytes(rank, round);
     }
     template <class Visit>
     void sends(Rank rank, std::uint64_t round, const Visit& visit) const {
@@ -85,8 +85,8 @@ class AnySchedule {
         schedule_->blocks(from, to, round, BlockVisitor(visit));
     }
     template <class Visit>
-    void busiest(std::uint64_t round, const Visit& visit) const {
-        schedule_->busiest(round, RankVisitor(visit));
+    void busiest_senders(std::uint64_t round, const Visit& visit) const {
+        schedule_->busiest_senders(round, RankVisitor(visit));
     }
     template <class Visit>
     void totals(Rank rank, const Visit& visit) const {

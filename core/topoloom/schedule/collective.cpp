@@ -74,8 +74,8 @@ Collective::Collective(Operation operation, std::shared_ptr<const Demand> demand
 Bytes Collective::demanded_bytes(std::uint64_t first, std::uint64_t count) const {
     Bytes sum;
     for (std::uint64_t block = first; block < first + count; ++block) {
-        sum += personalised() ? demand_->bytes(Rank{block / ranks_}, Rank{block % ranks_})
-                              : demand_->max_bytes(Rank{block});
+        sum += is_personalized() ? demand_->bytes(Rank{block / ranks_}, Rank{block % ranks_})
+                                 : demand_->max_bytes(Rank{block});
     }
     return sum;
 }
@@ -104,7 +104,7 @@ std::uint64_t Collective::block_count() const {
     }
 }
 
-bool Collective::has_at_first(Rank rank, std::uint64_t block) const {
+bool Collective::has_initially(Rank rank, std::uint64_t block) const {
     switch (operation_) {
         case Operation::broadcast:
             return rank == root_ || is_empty(block);
@@ -123,7 +123,7 @@ bool Collective::has_at_first(Rank rank, std::uint64_t block) const {
     }
 }
 
-bool Collective::has_at_last(Rank rank, std::uint64_t block) const {
+bool Collective::has_finally(Rank rank, std::uint64_t block) const {
     switch (operation_) {
         case Operation::reduce:
             return rank == root_ && !is_empty(block);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a collective promises: which blocks of data ranks have at first, and which they have at last.
+// Collectives: which blocks of data ranks have before the first round and after the last.
 #pragma once
 
 #include <algorithm>
@@ -34,14 +34,14 @@ enum class Operation {
 
 /// As on the command line: all-gather.
 [[nodiscard]] std::string_view operation_name(Operation operation);
-/// Throws Error that names all operations if it is none of them.
+/// Throws Error that lists all operations if the name is unknown.
 [[nodiscard]] Operation parse_operation(std::string_view name);
 
 [[nodiscard]] constexpr bool is_many_to_many(Operation operation) {
     return operation == Operation::many_to_many || operation == Operation::many_to_many_multicast;
 }
 
-/// How bytes are cut into pieces that they do not fill evenly.
+/// How bytes are cut into pieces if they do not divide evenly.
 enum class Cut : std::uint8_t {
     even,        ///< the first pieces have one byte more
     last,        ///< the last piece has the rest, too
@@ -76,14 +76,14 @@ class Collective {
     /// Null unless it is a many-to-many.
     [[nodiscard]] const Demand* demand() const { return demand_.get(); }
 
-    /// Whether ranks add to the same block, instead of having a whole one.
+    /// Whether ranks contribute to the same block.
     [[nodiscard]] bool reduces() const;
-    /// Whether ranks may end with more than is promised.
-    [[nodiscard]] bool leaves_more() const {
+    /// Whether ranks may end with more blocks than the collective promises.
+    [[nodiscard]] bool allows_extra_blocks() const {
         return reduces() || operation_ == Operation::many_to_many_multicast;
     }
     /// Whether there is a block for every pair of ranks.
-    [[nodiscard]] bool personalised() const {
+    [[nodiscard]] bool is_personalized() const {
         return operation_ == Operation::all_to_all || operation_ == Operation::many_to_many;
     }
     /// Whether data go from the one rank to the other, where all have data of their own.
@@ -103,13 +103,13 @@ class Collective {
         if (pieces_ == 1) return bytes_ * static_cast<std::int64_t>(count);
         return piece_begin(first + count) - piece_begin(first);
     }
-    /// Whether a piece is so small that nobody has to send it.
+    /// Whether a piece has no bytes, so that it is not sent.
     [[nodiscard]] bool is_empty(std::uint64_t block) const {
         return cut_ == Cut::rounded_up && bytes_of(block).value == 0;
     }
     /// Whether the rank has the block, or its share of it, before the first round; and the whole block after the last.
-    [[nodiscard]] bool has_at_first(Rank rank, std::uint64_t block) const;
-    [[nodiscard]] bool has_at_last(Rank rank, std::uint64_t block) const;
+    [[nodiscard]] bool has_initially(Rank rank, std::uint64_t block) const;
+    [[nodiscard]] bool has_finally(Rank rank, std::uint64_t block) const;
 
     /// Ranks are counted from the root on: position 0 is the root.
     [[nodiscard]] std::uint32_t position(Rank rank) const {

@@ -40,14 +40,14 @@ const Bytes* Demand::edge(Rank origin, Rank target) const {
 }
 
 Bytes Demand::bytes(Rank origin, Rank target) const {
-    if (regular()) return wants(origin, target) ? bytes_ : Bytes{0};
+    if (is_regular()) return wants(origin, target) ? bytes_ : Bytes{0};
     const Bytes* found = edge(origin, target);
     return found == nullptr ? Bytes{0} : *found;
 }
 
 Demand::Wanted Demand::wanted(Rank origin, const EveryNth& targets) const {
     Wanted found;
-    if (regular()) {
+    if (is_regular()) {
         const std::size_t end = origin.value + degree_ + 1;  // may wrap at the end
         found.by = targets.below(std::min(end, ranks_)) - targets.below(origin.value + 1) +
                    (end > ranks_ ? targets.below(end - ranks_) : 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Who wants whose data in a many-to-many, and how much of them.
+// The demand of a many-to-many: which rank wants how many bytes of which.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ struct EveryNth {
     [[nodiscard]] bool has(std::size_t rank) const { return rank >= first && (rank - first) % step == 0; }
 };
 
-/// Either regular, and then it needs no memory, or a graph. Nobody wants data of its own.
+/// Regular (O(1) memory) or given by a graph. No rank wants its own data.
 class Demand {
    public:
     /// Each of the next `degree` ranks, wrapping at the end, wants `bytes` of a rank. Throws Error for no ranks, a
@@ -31,10 +31,10 @@ class Demand {
     explicit Demand(CommGraph graph);
 
     [[nodiscard]] std::size_t ranks() const { return ranks_; }
-    /// Not from a graph.
-    [[nodiscard]] bool regular() const { return max_bytes_.empty(); }
+    /// Whether it is regular, not from a graph.
+    [[nodiscard]] bool is_regular() const { return max_bytes_.empty(); }
     [[nodiscard]] bool wants(Rank origin, Rank target) const {
-        return regular() ? steps(origin, target) <= degree_ : edge(origin, target) != nullptr;
+        return is_regular() ? steps(origin, target) <= degree_ : edge(origin, target) != nullptr;
     }
     /// 0 where it is not wanted.
     [[nodiscard]] Bytes bytes(Rank origin, Rank target) const;
@@ -45,16 +45,18 @@ class Demand {
     };
     [[nodiscard]] Wanted wanted(Rank origin, const EveryNth& targets) const;
     /// Of the longest message of an origin: what all its targets get in a multicast.
-    [[nodiscard]] Bytes max_bytes(Rank origin) const { return regular() ? bytes_ : max_bytes_[origin.value]; }
+    [[nodiscard]] Bytes max_bytes(Rank origin) const {
+        return is_regular() ? bytes_ : max_bytes_[origin.value];
+    }
     /// Calls visit(target) or visit(origin) for each.
     template <class Visit>
     void each_target(Rank origin, const Visit& visit) const {
-        if (!regular()) return each_peer(targets_, origin, visit);
+        if (!is_regular()) return each_peer(targets_, origin, visit);
         for (std::size_t i = 1; i <= degree_; ++i) visit(Rank{(origin.value + i) % ranks_});
     }
     template <class Visit>
     void each_origin(Rank target, const Visit& visit) const {
-        if (!regular()) return each_peer(origins_, target, visit);
+        if (!is_regular()) return each_peer(origins_, target, visit);
         for (std::size_t i = 1; i <= degree_; ++i) visit(Rank{(target.value + ranks_ - i) % ranks_});
     }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A collective as rounds of messages, described and never stored.
+// The Schedule concept: a collective as lazily enumerated rounds of messages.
 #pragma once
 
 #include <concepts>
@@ -10,14 +10,14 @@
 
 namespace topoloom {
 
-/// What becomes of the blocks of a message. All messages of a round are of one kind and carry what their senders had
+/// The effect of a message on its blocks. All messages of a round have the same; they carry what their senders had
 /// before the round.
 ///   copy     the sender keeps them; the receiver had none of them, or no more than a share
 ///   move     the sender has them no more
 ///   combine  the receiver adds the sender's share to its own: the sum of disjoint sets of ranks
 enum class Transfer { copy, move, combine };
 
-/// What a rank puts together into the messages of a round: bytes that it copies, of this number of blocks.
+/// What a rank copies to combine blocks into the messages of a round.
 struct Copies {
     Bytes bytes;
     std::uint64_t blocks = 0;
@@ -29,18 +29,18 @@ struct Copies {
 ///                                     one to a peer, none to itself
 ///   receives(rank, round, visit)      the same of those that it receives
 ///   blocks(from, to, round, visit)    calls visit(block) for each block of that message, whose bytes are theirs
-///   busiest(round, visit)             calls visit(rank) for some ranks, one at least; whatever messages cost, so long as
+///   busiest_senders(round, visit)             calls visit(rank) for some ranks, one at least; whatever messages cost, so long as
 ///                                     longer ones cost no less, the costliest to send in that round are those of one of
 ///                                     them; of combined many-to-many and disjoint trees among more than 1,024 ranks a sample
 /// Where that is quicker than to go through the rounds, totals(rank, visit) calls visit(peer, bytes, messages) for what the
 /// rank sends in all of them, in parts that add up to it.
 /// Where few ranks send in a round, senders(round, visit) calls visit(rank) for all that do, each once.
 /// A round begins when the messages of the round before have arrived. Where instead they are sent close behind these along
-/// the same route, and arrive a gap after them, pipelined(round) is true. Where all wait in a barrier after a round,
+/// the same route, and arrive a gap after them, is_pipelined(round) is true. Where all wait in a barrier after a round,
 /// has_barrier(round) is.
 /// sends_to_all() is true if every rank sends to every other rank.
-/// Where ranks combine blocks, copied(rank, round) returns the Copies. Where a rank sends the same data to several,
-/// staged(rank, round) returns how much of them it has to bring into its network card's memory before it sends from there,
+/// Where ranks combine blocks, copies(rank, round) returns the Copies. Where a rank sends the same data to several,
+/// staged_bytes(rank, round) returns how much of them it has to bring into its network card's memory before it sends from there,
 /// and nothing of a round that is sent from main memory.
 template <class S>
 concept Schedule = requires(const S& s, Rank rank, std::uint64_t round, void (*message)(Rank, Bytes),
@@ -51,7 +51,7 @@ concept Schedule = requires(const S& s, Rank rank, std::uint64_t round, void (*m
     s.sends(rank, round, message);
     s.receives(rank, round, message);
     s.blocks(rank, rank, round, block);
-    s.busiest(round, who);
+    s.busiest_senders(round, who);
 };
 
 /// Whether every rank sends to every other rank.
@@ -64,17 +64,17 @@ template <Schedule S>
     }
 }
 
-/// Whether the messages of a round arrive a gap, and no latency, after those of the round before.
+/// Whether the messages of a round follow those of the round before after a gap, without a latency.
 template <Schedule S>
-[[nodiscard]] bool pipelined(const S& schedule, std::uint64_t round) {
-    if constexpr (requires { schedule.pipelined(round); }) {
-        return schedule.pipelined(round);
+[[nodiscard]] bool is_pipelined(const S& schedule, std::uint64_t round) {
+    if constexpr (requires { schedule.is_pipelined(round); }) {
+        return schedule.is_pipelined(round);
     } else {
         return false;
     }
 }
 
-/// Whether all ranks wait for each other after a round.
+/// Whether a round ends with a barrier.
 template <Schedule S>
 [[nodiscard]] bool has_barrier(const S& schedule, std::uint64_t round) {
     if constexpr (requires { schedule.has_barrier(round); }) {
@@ -84,27 +84,27 @@ template <Schedule S>
     }
 }
 
-/// What a rank combines in a round.
+/// What a rank copies to combine blocks in a round.
 template <Schedule S>
-[[nodiscard]] Copies copied(const S& schedule, Rank rank, std::uint64_t round) {
-    if constexpr (requires { schedule.copied(rank, round); }) {
-        return schedule.copied(rank, round);
+[[nodiscard]] Copies copies(const S& schedule, Rank rank, std::uint64_t round) {
+    if constexpr (requires { schedule.copies(rank, round); }) {
+        return schedule.copies(rank, round);
     } else {
         return {};
     }
 }
 
-/// What a rank brings into its network card's memory for a round; nothing where it sends from main memory.
+/// Bytes that a rank stages in NIC memory for a round; none if it sends from main memory.
 template <Schedule S>
-[[nodiscard]] std::optional<Bytes> staged(const S& schedule, Rank rank, std::uint64_t round) {
-    if constexpr (requires { schedule.staged(rank, round); }) {
-        return schedule.staged(rank, round);
+[[nodiscard]] std::optional<Bytes> staged_bytes(const S& schedule, Rank rank, std::uint64_t round) {
+    if constexpr (requires { schedule.staged_bytes(rank, round); }) {
+        return schedule.staged_bytes(rank, round);
     } else {
         return std::nullopt;
     }
 }
 
-/// Calls visit(peer, bytes, messages) for what a rank sends in all rounds; a peer may come several times.
+/// Calls visit(peer, bytes, messages) for the sends of a rank in all rounds; a peer may occur several times.
 template <Schedule S, class Visit>
 void each_total(const S& schedule, Rank rank, const Visit& visit) {
     if constexpr (requires { schedule.totals(rank, visit); }) {
@@ -116,7 +116,7 @@ void each_total(const S& schedule, Rank rank, const Visit& visit) {
     }
 }
 
-/// Calls visit(rank) for all ranks that send in a round, and maybe for some that do not.
+/// Calls visit(rank) for a superset of the ranks that send in a round.
 template <Schedule S, class Visit>
 void each_sender(const S& schedule, std::uint64_t round, const Visit& visit) {
     if constexpr (requires { schedule.senders(round, visit); }) {

@@ -18,17 +18,17 @@ class ScheduleAdapter final : public ScheduleInterface {
     [[nodiscard]] std::uint64_t rounds() const override { return schedule_.rounds(); }
     [[nodiscard]] Transfer transfer(std::uint64_t round) const override { return schedule_.transfer(round); }
     [[nodiscard]] bool sends_to_all() const override { return topoloom::sends_to_all(schedule_); }
-    [[nodiscard]] bool pipelined(std::uint64_t round) const override {
-        return topoloom::pipelined(schedule_, round);
+    [[nodiscard]] bool is_pipelined(std::uint64_t round) const override {
+        return topoloom::is_pipelined(schedule_, round);
     }
     [[nodiscard]] bool has_barrier(std::uint64_t round) const override {
         return topoloom::has_barrier(schedule_, round);
     }
-    [[nodiscard]] Copies copied(Rank rank, std::uint64_t round) const override {
-        return topoloom::copied(schedule_, rank, round);
+    [[nodiscard]] Copies copies(Rank rank, std::uint64_t round) const override {
+        return topoloom::copies(schedule_, rank, round);
     }
-    [[nodiscard]] std::optional<Bytes> staged(Rank rank, std::uint64_t round) const override {
-        return topoloom::staged(schedule_, rank, round);
+    [[nodiscard]] std::optional<Bytes> staged_bytes(Rank rank, std::uint64_t round) const override {
+        return topoloom::staged_bytes(schedule_, rank, round);
     }
     void sends(Rank rank, std::uint64_t round, const MessageVisitor& visit) const override {
         schedule_.sends(rank, round, visit);
@@ -39,8 +39,8 @@ class ScheduleAdapter final : public ScheduleInterface {
     void blocks(Rank from, Rank to, std::uint64_t round, const BlockVisitor& visit) const override {
         schedule_.blocks(from, to, round, visit);
     }
-    void busiest(std::uint64_t round, const RankVisitor& visit) const override {
-        schedule_.busiest(round, visit);
+    void busiest_senders(std::uint64_t round, const RankVisitor& visit) const override {
+        schedule_.busiest_senders(round, visit);
     }
     void totals(Rank rank, const TotalVisitor& visit) const override { each_total(schedule_, rank, visit); }
     void senders(std::uint64_t round, const RankVisitor& visit) const override {

@@ -90,7 +90,7 @@ void add_variants(const Call& call, std::string_view name, const std::string& te
 std::vector<std::string> candidates(const Call& call, std::span<const std::string> fitted) {
     std::vector<std::string> texts;
     for (const ScheduleEntry& entry : schedules()) {
-        if (!entry.does(call.operation) || !entry.is_for(call.ranks)) continue;
+        if (!entry.supports(call.operation) || !entry.supports_ranks(call.ranks)) continue;
         add_variants(call, entry.name, std::string(entry.name), texts);
         for (const std::string& text : fitted)
             if (text.starts_with(std::string(entry.name) + "(")) add_variants(call, entry.name, text, texts);

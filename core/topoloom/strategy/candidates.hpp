@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which schedules are worth a try, with which values of their options.
+// Candidate schedules for a call, with candidate option values.
 #pragma once
 
 #include <span>

@@ -74,7 +74,7 @@ std::size_t ClassLearner::most_promising(const TimeFit& fit) const {
 /// Of those that could be as fast if calls differ by chance as the leader's do, the one with the fewest times; the leader
 /// if all have enough.
 std::size_t ClassLearner::to_repeat() const {
-    const LastTimes<5>& times = known_[leader_].times;
+    const RecentTimes<5>& times = known_[leader_].times;
     if (times.size() < 2) return leader_;
     const auto [least, most] = std::ranges::minmax(times);
     const double close = known_[leader_].time + 2 * (most - least);

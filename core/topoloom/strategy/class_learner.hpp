@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Learns which schedule is the fastest for one operation and about one size.
+// Learns the fastest schedule for one operation and one size class.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "topoloom/strategy/last_times.hpp"
+#include "topoloom/strategy/recent_times.hpp"
 #include "topoloom/strategy/strategy.hpp"
 #include "topoloom/strategy/time_fit.hpp"
 
@@ -23,16 +23,16 @@ class ClassLearner {
     ClassLearner(std::vector<TimedSchedule> schedules, Bytes bytes, std::size_t first,
                  const TimeFactors* factors);
 
-    /// The fastest that is known, an index.
+    /// Index of the fastest schedule so far.
     [[nodiscard]] std::size_t leader() const { return leader_; }
-    /// The one for the next call whose time will be known.
+    /// Index of the schedule for the next timed call.
     [[nodiscard]] std::size_t next() const { return next_; }
     [[nodiscard]] const std::string& text(std::size_t schedule) const { return *schedules_[schedule].text; }
-    /// Seconds, by what is known so far.
+    /// Predicted seconds, with the factors learned so far.
     [[nodiscard]] double expected(std::size_t schedule) const {
         return predicted_time(schedules_[schedule].parts, factors_);
     }
-    /// By which a time at other bytes is to be multiplied.
+    /// Scales a time measured at other bytes to those of the class.
     [[nodiscard]] double scale(std::size_t schedule, Bytes bytes) const;
     /// Once two schedules are measured, as one does not show which part is wrong.
     [[nodiscard]] const TimeFactors* factors() const { return measured_ > 1 ? &factors_ : nullptr; }
@@ -42,12 +42,12 @@ class ClassLearner {
     /// What all agree on. Without a time, which no clock could tell, it counts as tried.
     void learn(std::size_t schedule, double seconds) noexcept;
     void learn_nothing(std::size_t schedule) noexcept { known_[schedule].tried = calls_; }
-    /// To be called after all of a fence has been learned.
+    /// Call after the last learn() of a fence.
     void decide() noexcept;
 
    private:
     struct Known {
-        LastTimes<5> times;
+        RecentTimes<5> times;
         double time = 0;          // their median; 0: there are none
         std::uint64_t tried = 0;  // the call after which it was last; 0: never
     };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the ranks of a setting are, and what messages between them cost.
+// The machine, placement and network model of a setting.
 #pragma once
 
 #include <cstddef>
@@ -34,7 +34,7 @@ struct CostBasis {
 [[nodiscard]] CostBasis cost_basis_on(std::shared_ptr<const Machine> machine, std::vector<Slot> slots,
                                       std::optional<NetworkModel> model = std::nullopt);
 
-/// Every rank is on a node of its own, and between them nothing is narrow.
+/// Every rank on a node of its own, without link contention.
 [[nodiscard]] CostBasis cost_basis_apart(std::size_t ranks, const NetworkModel& model);
 
 /// Without a line `message` in the setting a message costs what the machine says, if it says what its start takes, else

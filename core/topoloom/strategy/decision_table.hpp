@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Decisions that were made before: from which size on each schedule is the fastest.
+// Precomputed decisions: the schedule of each size range.
 #pragma once
 
 #include <compare>
@@ -17,7 +17,7 @@ namespace topoloom {
 /// Tables as `topoloom collective --decisions` writes them, one for each of some operations.
 class DecisionTable {
    public:
-    /// Without an entry.
+    /// An empty table.
     DecisionTable() = default;
     /// Reads one table, or several after each other. Throws Error that names the line for anything else, tables without
     /// decisions, keys that do not ascend, two tables of one operation, and schedules that make_schedule() does not know.

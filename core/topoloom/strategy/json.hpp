@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// JSON as our own files have it (RFC 8259), read strictly.
+// A strict JSON reader (RFC 8259) for Topoloom's files.
 #pragma once
 
 #include <cstddef>

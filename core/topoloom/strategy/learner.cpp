@@ -46,7 +46,7 @@ double agreed_time(std::span<const std::int64_t> times, std::span<const std::int
 }  // namespace
 
 Learner::Learner(std::shared_ptr<Strategy> strategy) : strategy_(std::move(strategy)) {
-    seen_.reserve(most_seen / numbers_each);
+    observations_.reserve(max_observations / numbers_each);
 }
 
 Learner::Key Learner::key_of(Operation operation, Bytes size, bool in_rank_order) {
@@ -82,36 +82,38 @@ const std::string& Learner::choose(Operation operation, Bytes bytes, bool in_ran
     return found->second.text(found->second.leader());
 }
 
-const std::string& Learner::try_one(Operation operation, Bytes bytes, bool in_rank_order) {
+const std::string& Learner::choose_trial(Operation operation, Bytes bytes, bool in_rank_order) {
     open_.reset();
     const Bytes size = Strategy::size_of(operation, bytes);
     ClassLearner* known = find_class(operation, size, in_rank_order);
     if (known == nullptr) return strategy_->choose(operation, bytes, in_rank_order);
     const std::size_t schedule = known->next();
-    const auto same = [&](const Seen& one) { return one.of == known && one.schedule == schedule; };
-    const auto index = static_cast<std::size_t>(std::ranges::find_if(seen_, same) - seen_.begin());
-    is_due_ = known->count_call() || is_due_ || numbers_each * (seen_.size() + 1) >= most_seen;
-    if (index == seen_.size()) {
-        if (numbers_each * seen_.size() == most_seen) return known->text(schedule);  // a fence was left out
-        seen_.push_back({known, schedule, {}});
+    const auto same = [&](const Observation& one) { return one.of == known && one.schedule == schedule; };
+    const auto index =
+        static_cast<std::size_t>(std::ranges::find_if(observations_, same) - observations_.begin());
+    is_due_ = known->count_call() || is_due_ || numbers_each * (observations_.size() + 1) >= max_observations;
+    if (index == observations_.size()) {
+        if (numbers_each * observations_.size() == max_observations)
+            return known->text(schedule);  // a fence was left out
+        observations_.push_back({known, schedule, {}});
     }
     open_ = index;
     scale_ = known->scale(schedule, size);
     return known->text(schedule);
 }
 
-void Learner::saw(double seconds) noexcept {
+void Learner::record_time(double seconds) noexcept {
     if (!open_) return;
-    Seen& seen = seen_[*open_];
+    Observation& seen = observations_[*open_];
     open_.reset();
     if (!(seconds > 0 && seconds < most_seconds)) return;
     seen.times.add(seconds * scale_);
 }
 
-std::size_t Learner::seen(std::span<std::int64_t, most_seen> numbers) const noexcept {
+std::size_t Learner::write_observations(std::span<std::int64_t, max_observations> numbers) const noexcept {
     std::ranges::fill(numbers, 0);
-    for (std::size_t i = 0; i < seen_.size(); ++i) {
-        const Seen& one = seen_[i];
+    for (std::size_t i = 0; i < observations_.size(); ++i) {
+        const Observation& one = observations_[i];
         if (one.times.empty()) continue;
         const double expected = one.of->expected(one.schedule);
         const double time =
@@ -121,23 +123,23 @@ std::size_t Learner::seen(std::span<std::int64_t, most_seen> numbers) const noex
         numbers[bin] = std::max<std::int64_t>(std::llround(std::min(time, most_seconds) * 1e9), 1);
         numbers[bin + bins] = 1;
     }
-    return numbers_each * seen_.size();
+    return numbers_each * observations_.size();
 }
 
 void Learner::learn(std::span<const std::int64_t> sums) {
-    if (sums.size() != numbers_each * seen_.size())
-        fail("what ranks have seen is ", numbers_each * seen_.size(), " numbers, not ", sums.size());
-    for (std::size_t i = 0; i < seen_.size(); ++i) {
+    if (sums.size() != numbers_each * observations_.size())
+        fail("what ranks have seen is ", numbers_each * observations_.size(), " numbers, not ", sums.size());
+    for (std::size_t i = 0; i < observations_.size(); ++i) {
         const std::span one = sums.subspan(numbers_each * i, numbers_each);
         const double time = agreed_time(one.first(bins), one.last(bins));
         if (time > 0) {
-            seen_[i].of->learn(seen_[i].schedule, time);
+            observations_[i].of->learn(observations_[i].schedule, time);
         } else {
-            seen_[i].of->learn_nothing(seen_[i].schedule);
+            observations_[i].of->learn_nothing(observations_[i].schedule);
         }
     }
-    for (const Seen& one : seen_) one.of->decide();
-    seen_.clear();
+    for (const Observation& one : observations_) one.of->decide();
+    observations_.clear();
     open_.reset();
     is_due_ = false;
 }

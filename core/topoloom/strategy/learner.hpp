@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Learns the schedules of one communicator from how long its calls take.
+// Learns the schedules of one communicator from measured call times.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "topoloom/strategy/class_learner.hpp"
-#include "topoloom/strategy/last_times.hpp"
+#include "topoloom/strategy/recent_times.hpp"
 #include "topoloom/strategy/strategy.hpp"
 
 namespace topoloom {
@@ -27,32 +27,32 @@ namespace topoloom {
 /// at fences). Not for several threads at once.
 class Learner {
    public:
-    static constexpr std::size_t most_seen = 1024;  // numbers
+    static constexpr std::size_t max_observations = 1024;  // numbers
 
     explicit Learner(std::shared_ptr<Strategy> strategy);
 
-    /// The fastest that is known, for a call whose time will not be; as Strategy::choose() gives it. Changes nothing, so that
-    /// ranks need not all ask.
+    /// The fastest schedule so far, for an untimed call; as Strategy::choose() returns it. Local: not all ranks need
+    /// call it.
     [[nodiscard]] const std::string& choose(Operation operation, Bytes bytes, bool in_rank_order) const;
-    /// For a call that saw() will follow before the next one: may be one that has to be tried.
-    [[nodiscard]] const std::string& try_one(Operation operation, Bytes bytes, bool in_rank_order);
-    /// How long that call took; NaN and whatever else cannot be a time is left out.
-    void saw(double seconds) noexcept;
+    /// The schedule for a timed call, which may be a trial; record_time() must follow before the next call.
+    [[nodiscard]] const std::string& choose_trial(Operation operation, Bytes bytes, bool in_rank_order);
+    /// Records the time of that call; ignores NaN and other values that are no times.
+    void record_time(double seconds) noexcept;
 
     /// Whether there has to be a fence before the next call.
     [[nodiscard]] bool is_due() const { return is_due_; }
-    /// Writes what this rank has seen since the last fence; returns how many numbers it is, the same on every rank.
-    std::size_t seen(std::span<std::int64_t, most_seen> numbers) const noexcept;
-    /// A fence: the sums of seen() over ranks. Throws Error for another number of them, and nothing else.
+    /// Writes the observations of this rank since the last fence; returns their number, the same on every rank.
+    std::size_t write_observations(std::span<std::int64_t, max_observations> numbers) const noexcept;
+    /// A fence: learns from the sums of write_observations() over ranks. Throws Error for another number of them, and nothing else.
     void learn(std::span<const std::int64_t> sums);
 
    private:
     using Key = std::tuple<Operation, bool, int>;  // a class: what is asked, and the power of two
     /// Calls of one schedule since the last fence.
-    struct Seen {
+    struct Observation {
         ClassLearner* of;
         std::size_t schedule;
-        LastTimes<15> times;  // of the size of the class
+        RecentTimes<15> times;  // of the size of the class
     };
 
     /// Null where nothing can be learned.
@@ -62,9 +62,9 @@ class Learner {
 
     std::shared_ptr<Strategy> strategy_;
     std::map<Key, ClassLearner> classes_;
-    std::vector<Seen> seen_;           // with room for the most
-    std::optional<std::size_t> open_;  // of seen_: the call whose time comes next
-    double scale_ = 1;                 // of that time
+    std::vector<Observation> observations_;  // with room for the most
+    std::optional<std::size_t> open_;        // of observations_: the call whose time comes next
+    double scale_ = 1;                       // of that time
     bool is_due_ = false;
 };
 

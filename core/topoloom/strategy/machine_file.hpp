@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A machine file: which machine it is, and what messages on it cost.
+// Machine files: a machine and its network model.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where ranks are, as `topoloom map` writes it.
+// Placement files as `topoloom map` writes them.
 #pragma once
 
 #include <cstdint>

@@ -87,8 +87,8 @@ ScheduleParts schedule_parts(const AnySchedule& schedule, const CostBasis& basis
     return {share * starts, share * (least - starts), time - direct};
 }
 
-std::vector<std::string> within(double ratio, const Call& call, const CostBasis& basis,
-                                std::span<const std::string> texts) {
+std::vector<std::string> schedules_within(double ratio, const Call& call, const CostBasis& basis,
+                                          std::span<const std::string> texts) {
     std::vector<double> times;
     for (const std::string& text : texts) times.push_back(direct_cost(make_schedule(call, text), basis).time);
     const double most = ratio * std::ranges::min(times);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What schedules cost where the ranks of a setting are.
+// Predicted times of schedules for a cost basis.
 #pragma once
 
 #include <functional>
@@ -27,8 +27,9 @@ struct ScheduleParts {
 [[nodiscard]] ScheduleParts schedule_parts(const AnySchedule& schedule, const CostBasis& basis);
 
 /// Those that take at most `ratio` times as long as one of them, if routes are left out; in their order.
-[[nodiscard]] std::vector<std::string> within(double ratio, const Call& call, const CostBasis& basis,
-                                              std::span<const std::string> texts);
+[[nodiscard]] std::vector<std::string> schedules_within(double ratio, const Call& call,
+                                                        const CostBasis& basis,
+                                                        std::span<const std::string> texts);
 
 /// The fastest of those that suit, the first of equals. What is slower by its messages alone than one that suits is neither
 /// routed nor asked for. Throws Error where none suits.

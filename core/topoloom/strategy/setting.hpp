@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a strategy chooses by, as whoever asks has it: texts of files, and where ranks are.
+// The input of a strategy: texts of files, and locations of ranks.
 #pragma once
 
 #include <compare>
@@ -21,7 +21,7 @@ struct Setting {
     /// the ranks of its node have, and no others. Empty: every rank is on a node of its own.
     std::vector<std::int64_t> seats;
     /// The number of calls that run at once, each among as many ranks that follow each other; divides the ranks.
-    std::size_t calls_at_once = 1;
+    std::size_t concurrent_calls = 1;
 
     friend auto operator<=>(const Setting&, const Setting&) = default;
 };

@@ -15,7 +15,7 @@
 #include "topoloom/schedule/orders/fitted_schedules.hpp"
 #include "topoloom/strategy/candidates.hpp"
 #include "topoloom/strategy/schedule_times.hpp"
-#include "topoloom/strategy/usual.hpp"
+#include "topoloom/strategy/usual_schedule.hpp"
 
 namespace topoloom {
 
@@ -136,7 +136,7 @@ Strategy::Strategy(std::size_t ranks, CostBasis basis)
     : calls_(1), ranks_(ranks), basis_(std::move(basis)), fitted_(fitted_to(basis_, ranks_)) {}
 
 Strategy::Strategy(const Setting& setting)
-    : calls_(setting.calls_at_once),
+    : calls_(setting.concurrent_calls),
       ranks_(setting.ranks / calls_),
       basis_(find_cost_basis(setting)),
       fitted_(fitted_to(basis_, ranks_)),
@@ -149,12 +149,12 @@ Strategy::Strategy(const Setting& setting)
         }
     }
     if (!schedule_.empty()) check_schedule_text(schedule_);
-    about_ = plural(setting.ranks, "rank") + " on " + plural(basis_.nodes, "node") +
-             (basis_.machine_is_given ? " of " + basis_.machine->text() : "") +
-             (basis_.placement_is_given ? ", placed by a file" : "") + ", schedules by " +
-             (schedule_.empty() ? "" : "name, " + schedule_ + ", else by ") +
-             (table_.empty() ? "" : "a decision table, else by ") +
-             (basis_.machine_is_given ? "the machine's routes" : "what messages cost");
+    description_ = plural(setting.ranks, "rank") + " on " + plural(basis_.nodes, "node") +
+                   (basis_.machine_is_given ? " of " + basis_.machine->text() : "") +
+                   (basis_.placement_is_given ? ", placed by a file" : "") + ", schedules by " +
+                   (schedule_.empty() ? "" : "name, " + schedule_ + ", else by ") +
+                   (table_.empty() ? "" : "a decision table, else by ") +
+                   (basis_.machine_is_given ? "the machine's routes" : "what messages cost");
 }
 
 const std::string& Strategy::choose(Operation operation, Bytes bytes, bool in_rank_order) {
@@ -164,7 +164,7 @@ const std::string& Strategy::choose(Operation operation, Bytes bytes, bool in_ra
     return given != nullptr ? *given : fastest_of_class(operation, size, in_rank_order);
 }
 
-bool Strategy::helps(Operation operation, Bytes bytes, bool in_rank_order, double round_delay) {
+bool Strategy::saves_time(Operation operation, Bytes bytes, bool in_rank_order, double round_delay) {
     const std::int64_t size = counted(operation, bytes);
     const std::lock_guard hold(guard_);
     if (given_for(operation, Bytes{std::max(size, bytes.value)}, in_rank_order) != nullptr) return true;
@@ -192,7 +192,7 @@ std::vector<TimedSchedule> Strategy::timed_schedules(Operation operation, Bytes 
     if (const auto found = timed_.find(key); found != timed_.end()) return found->second;
     std::vector<TimedSchedule> timed;
     const Call call = call_of(operation, ranks_, bytes);
-    for (const std::string& text : within(most_ratio, call, basis_, candidates(call, fitted_))) {
+    for (const std::string& text : schedules_within(most_ratio, call, basis_, candidates(call, fitted_))) {
         if (suits(operation, text, in_rank_order))
             timed.push_back({&intern(text), schedule_parts(make_schedule(call, text), basis_)});
     }
@@ -243,8 +243,8 @@ bool Strategy::suits(Operation operation, const std::string& schedule, bool in_r
     const std::pair key{operation, schedule};
     auto found = suits_.find(key);
     if (found == suits_.end())
-        found = suits_.emplace(key, Suits{does(schedule, operation, ranks_), {}}).first;
-    Suits& known = found->second;
+        found = suits_.emplace(key, Suitability{does(schedule, operation, ranks_), {}}).first;
+    Suitability& known = found->second;
     if (!in_rank_order || !known.at_all) return known.at_all;
     if (!known.in_rank_order) known.in_rank_order = keeps_order(in_two_segments(operation, ranks_, schedule));
     return *known.in_rank_order;

@@ -22,7 +22,7 @@
 
 namespace topoloom {
 
-/// A schedule of a Strategy, and what its time consists of.
+/// A schedule and the parts of its predicted time.
 struct TimedSchedule {
     const std::string* text;
     ScheduleParts parts;
@@ -38,7 +38,7 @@ class Strategy {
    public:
     /// Throws Error for a setting that is wrong; see find_cost_basis(), DecisionTable and make_schedule().
     explicit Strategy(const Setting& setting);
-    /// By what messages cost alone.
+    /// By predicted cost alone.
     Strategy(std::size_t ranks, CostBasis basis);
 
     /// A schedule for make_schedule(), `bytes` as in Collective; in rank order if the operator is not commutative. Depends on
@@ -47,12 +47,14 @@ class Strategy {
     [[nodiscard]] const std::string& choose(Operation operation, Bytes bytes, bool in_rank_order);
 
     /// Whether a call gains by that schedule: where the setting names it or its table has it, and else where it is faster than
-    /// what an MPI library does by more than running it costs (usual.hpp), and by `round_delay` seconds for each of its
+    /// what an MPI library does by more than running it costs (usual_schedule.hpp), and by `round_delay` seconds for each of its
     /// rounds. On one node, where messages pass its memory, nothing else gains. Depends on the same. Throws as that does.
-    [[nodiscard]] bool helps(Operation operation, Bytes bytes, bool in_rank_order, double round_delay);
+    [[nodiscard]] bool saves_time(Operation operation, Bytes bytes, bool in_rank_order, double round_delay);
 
-    /// Whether it may, for any call.
-    [[nodiscard]] bool may_help() const { return basis_.nodes > 1 || !schedule_.empty() || !table_.empty(); }
+    /// Whether saves_time() may hold for any call.
+    [[nodiscard]] bool can_save_time() const {
+        return basis_.nodes > 1 || !schedule_.empty() || !table_.empty();
+    }
 
     /// One of 16 sizes between two powers of two that stands for this one. Throws Error for bytes < 0.
     [[nodiscard]] static Bytes size_of(Operation operation, Bytes bytes);
@@ -72,17 +74,17 @@ class Strategy {
     /// Of each rank a number that only the ranks of its node have.
     [[nodiscard]] std::vector<std::size_t> nodes() const { return basis_.node_of_rank(ranks_ * calls_); }
 
-    /// One line: the machine, ranks, nodes, and what decides.
-    [[nodiscard]] const std::string& about() const { return about_; }
+    /// One line: machine, ranks, nodes, and the source of decisions.
+    [[nodiscard]] const std::string& description() const { return description_; }
 
    private:
     /// Whether a schedule does the operation for these ranks, and in rank order.
-    struct Suits {
+    struct Suitability {
         bool at_all = false;
         std::optional<bool> in_rank_order;  // once it was asked for
     };
 
-    /// Null where the setting says nothing of it.
+    /// Null if the setting gives no schedule.
     [[nodiscard]] const std::string* given_for(Operation operation, Bytes bytes, bool in_rank_order);
     [[nodiscard]] bool gains(Operation operation, std::int64_t bytes, bool in_rank_order, double round_delay);
     [[nodiscard]] const std::string& fastest_of_class(Operation operation, std::int64_t bytes,
@@ -97,11 +99,11 @@ class Strategy {
     std::vector<std::string> fitted_;  // schedules to where ranks are
     DecisionTable table_;
     std::string schedule_;
-    std::string about_;
+    std::string description_;
     std::mutex guard_;  // of what follows
     std::set<std::string> texts_;
     std::map<std::tuple<Operation, std::int64_t, bool>, const std::string*> fastest_;
-    std::map<std::pair<Operation, std::string>, Suits> suits_;
+    std::map<std::pair<Operation, std::string>, Suitability> suits_;
     std::map<std::tuple<Operation, std::int64_t, bool>, std::vector<TimedSchedule>> timed_;
     std::map<std::tuple<Operation, std::int64_t, bool, double>, bool> gains_;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How many times as long starts, bytes and routes of messages take as was predicted, from times that were measured.
+// Fits correction factors of predicted startup, byte and route times to measured times.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace topoloom {
 
-/// By which the parts of all predicted times are to be multiplied.
+/// Factors of the parts of predicted times.
 using TimeFactors = std::array<double, 3>;
 
 [[nodiscard]] double predicted_time(const ScheduleParts& parts, const TimeFactors& factors);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ranks that decide by messages, one after another in one process; letters between two arrive in order.
+// Ranks that decide by messages, one after another in one process; messages between two arrive in order.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ struct Decided {
     Plan plan;                    // as givers know it
     Plan as_received;             // as receivers do
     std::uint32_t most_sent = 0;  // messages from one rank
-    std::size_t most_waited = 0;  // letters in a row, each sent after the one before was received
+    std::size_t most_waited = 0;  // messages in a row, each sent after the one before was received
 };
 
 /// All ranks' parts of decide(); which goes on first is drawn.
@@ -28,7 +28,7 @@ class SimulatedRanks {
    public:
     SimulatedRanks(std::span<const std::int64_t> loads, Rng rng) : ranks_(loads.size()), rng_(rng) {
         for (std::uint32_t i = 0; i < loads.size(); ++i)
-            ranks_[i].part = std::make_unique<Dialog<OwnPlan>>(
+            ranks_[i].part = std::make_unique<Coroutine<OwnPlan>>(
                 decide(ranks_[i].talk, i, static_cast<std::uint32_t>(loads.size()), loads[i]));
     }
 
@@ -51,11 +51,11 @@ class SimulatedRanks {
     struct Posted {
         std::uint32_t from;
         std::size_t after;
-        Letter letter;
+        Message message;
     };
     struct Simulated {
-        Conversation talk;
-        std::unique_ptr<Dialog<OwnPlan>> part;
+        Channel talk;
+        std::unique_ptr<Coroutine<OwnPlan>> part;
         std::deque<Posted> inbox;
         std::uint32_t sent = 0;
         std::size_t waited = 0;
@@ -64,7 +64,7 @@ class SimulatedRanks {
 
     auto expected(Simulated& rank) {
         return std::ranges::find_if(rank.inbox, [&](const Posted& posted) {
-            return posted.letter.topic == rank.talk.topic() &&
+            return posted.message.topic == rank.talk.topic() &&
                    (!rank.talk.from() || *rank.talk.from() == posted.from);
         });
     }
@@ -75,10 +75,10 @@ class SimulatedRanks {
         ready_.push_back(i);
     }
     void send_from(std::uint32_t i) {
-        for (Letter& letter : ranks_[i].talk.take_letters()) {
-            const std::uint32_t to = letter.to;
+        for (Message& message : ranks_[i].talk.take_messages()) {
+            const std::uint32_t to = message.to;
             ++ranks_[i].sent;
-            ranks_[to].inbox.push_back({i, ranks_[i].waited + 1, std::move(letter)});
+            ranks_[to].inbox.push_back({i, ranks_[i].waited + 1, std::move(message)});
             look_at(to);
         }
     }
@@ -86,9 +86,9 @@ class SimulatedRanks {
         Simulated& rank = ranks_[i];
         const auto found = expected(rank);
         rank.waited = std::max(rank.waited, found->after);
-        Words words = std::move(found->letter.words);
+        Payload payload = std::move(found->message.payload);
         rank.inbox.erase(found);
-        rank.talk.deliver(std::move(words));
+        rank.talk.deliver(std::move(payload));
         send_from(i);
         look_at(i);
     }

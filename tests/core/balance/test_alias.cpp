@@ -10,7 +10,7 @@
 
 #include "balance/drawn_loads.hpp"
 #include "topoloom/balance/balancer.hpp"
-#include "topoloom/balance/ends.hpp"
+#include "topoloom/balance/target_loads.hpp"
 #include "topoloom/base/error.hpp"
 
 using namespace topoloom;
@@ -182,12 +182,12 @@ TEST_CASE("a rank that asks for its own moves alone gets all of them") {
 }
 
 TEST_CASE("only what may hand on is looked through for rounds") {
-    CHECK(!hands_on("alias(remainder=exact)"));
-    CHECK(!hands_on("auto"));
-    CHECK(hands_on("diffusion"));
+    CHECK(!forwards_tasks("alias(remainder=exact)"));
+    CHECK(!forwards_tasks("auto"));
+    CHECK(forwards_tasks("diffusion"));
     const TaskCounts loads{64, 0, 0, 0};
     for (const Balancer& one : balancers()) {
         if (one.needs_machine) continue;
-        CHECK((hands_on(one.name) || rounds_of(loads, balance({loads}, one.name)) == 1));
+        CHECK((forwards_tasks(one.name) || rounds_of(loads, balance({loads}, one.name)) == 1));
     }
 }

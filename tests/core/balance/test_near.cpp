@@ -9,16 +9,16 @@
 #include "balance/drawn_loads.hpp"
 #include "topoloom/balance/alias.hpp"
 #include "topoloom/balance/balancer.hpp"
-#include "topoloom/balance/curve.hpp"
-#include "topoloom/balance/ends.hpp"
-#include "topoloom/balance/near.hpp"
-#include "topoloom/balance/near/circles.hpp"
+#include "topoloom/balance/near/cycles.hpp"
 #include "topoloom/balance/near/distances.hpp"
 #include "topoloom/balance/near/matching.hpp"
 #include "topoloom/balance/near/near_order.hpp"
 #include "topoloom/balance/near/receive_limit.hpp"
 #include "topoloom/balance/near/transport.hpp"
 #include "topoloom/balance/near/windows.hpp"
+#include "topoloom/balance/nearest_plan.hpp"
+#include "topoloom/balance/target_loads.hpp"
+#include "topoloom/balance/transport_plan.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/bound/transport.hpp"
 #include "topoloom/machine/allocations/fragments.hpp"
@@ -52,7 +52,7 @@ struct NearCase {
           loads(drawn_loads(slots.size(), 12, rng)) {}
     [[nodiscard]] BalanceProblem problem() const { return {loads, &machine, slots}; }
     [[nodiscard]] NearExcess near() const {
-        TaskCounts excess = calm_ends(loads);
+        TaskCounts excess = target_loads(loads);
         for (std::size_t i = 0; i < excess.size(); ++i) excess[i] = loads[i] - excess[i];
         const std::vector<std::uint32_t> order = near_order(machine, slots);
         return near_excess(order, meeting_times(machine, slots, order), excess);
@@ -78,7 +78,7 @@ TaskCounts rest_of(const NearExcess& near, const std::vector<Shipment>& shipment
 
 /// The definition: the nearest along the order, found by looking at all.
 Plan slow_nearest_plan(const TaskCounts& loads, const std::vector<std::uint32_t>& order) {
-    TaskCounts excess = calm_ends(loads);
+    TaskCounts excess = target_loads(loads);
     for (std::size_t i = 0; i < excess.size(); ++i) excess[i] = loads[i] - excess[i];
     std::vector<std::size_t> lacking;
     for (std::size_t i = 0; i < order.size(); ++i) {
@@ -166,7 +166,7 @@ TEST_CASE("circles of shipments go at no cost, and nothing else changes") {
             for (const auto& [giver, receiver, tasks] : all) sum += tasks * cost_of.at({giver, receiver});
             return sum;
         };
-        const std::vector<Shipment> left = without_circles(shipments, sums.size(), costs);
+        const std::vector<Shipment> left = remove_cycles(shipments, sums.size(), costs);
         CHECK(cost(left) <= cost(shipments));
         std::vector<std::uint32_t> part(sums.size());
         std::iota(part.begin(), part.end(), 0U);
@@ -188,7 +188,7 @@ TEST_CASE("shipments of many ranks become cheaper in windows, and no rank ends o
     const Allocation allocation = fragmented_allocation(machine, 9000, 3, 1);
     const TaskCounts loads = drawn_loads(9000, 12, rng);
     const std::vector<std::uint32_t> order = near_order(machine, allocation.slots());
-    TaskCounts excess = calm_ends(loads);
+    TaskCounts excess = target_loads(loads);
     for (std::size_t i = 0; i < excess.size(); ++i) excess[i] = loads[i] - excess[i];
     const NearExcess near = near_excess(order, meeting_times(machine, allocation.slots(), order), excess);
     CHECK(!is_small(near, machine));
@@ -204,7 +204,7 @@ TEST_CASE("shipments of many ranks become cheaper in windows, and no rank ends o
     CHECK(hops(improved) < hops(matched));
     CHECK(rest_of(near, improved) == rest_of(near, matched));
     const Plan plan = transport_plan({loads, &machine, allocation.slots()}, order, 1);
-    CHECK(loads_after(loads, plan) == calm_ends(loads));
+    CHECK(loads_after(loads, plan) == target_loads(loads));
     CHECK(measure_plan(plan, loads.size()).max_receives == 1);
     CHECK(plan.size() < loads.size());
     CHECK(rounds_of(loads, plan) == 1);
@@ -218,7 +218,7 @@ TEST_CASE("nobody receives from more than it may, in one round, in as many messa
             const std::vector<std::uint32_t> order = near_order(one.machine, one.slots);
             const Plan unlimited = transport_plan(one.problem(), order, 0);
             const TaskCounts ends = loads_after(one.loads, unlimited);
-            CHECK(ends == calm_ends(one.loads));
+            CHECK(ends == target_loads(one.loads));
             for (const std::uint32_t most : {1U, 2U, 3U}) {
                 const Plan plan = transport_plan(one.problem(), order, most);
                 CHECK(loads_after(one.loads, plan) == ends);
@@ -269,7 +269,7 @@ TEST_CASE("along a curve, the alias method and the nearest giver keep their prom
             const std::vector<std::uint32_t> order = near_order(one.machine, one.slots);
             const Plan nearest = nearest_plan(one.loads, order);
             CHECK(nearest == slow_nearest_plan(one.loads, order));
-            CHECK(loads_after(one.loads, nearest) == calm_ends(one.loads));
+            CHECK(loads_after(one.loads, nearest) == target_loads(one.loads));
             const Plan curve = balance(one.problem(), "curve");
             for (const Plan& plan : {nearest, curve}) {
                 CHECK(measure_plan(plan, one.loads.size()).max_receives <= 1);
@@ -297,7 +297,7 @@ TEST_CASE("auto is as good as the best of those that it tries, by each cost") {
         CHECK(fewest <= balance(one.problem(), "transport").size());
         CHECK(fewest <= balance(one.problem(), "curve(partners=nearest)").size());
         CHECK(loads_after(one.loads, balance(one.problem(), "auto(cost=busiest-link)")) ==
-              calm_ends(one.loads));
+              target_loads(one.loads));
     }
     const TaskCounts loads = drawn_loads(20, 9, rng);
     CHECK(balance({loads}, "auto") == alias_plan(loads, Remainder::phantoms));

@@ -7,7 +7,7 @@
 #include "balance/drawn_loads.hpp"
 #include "topoloom/balance/balancer.hpp"
 #include "topoloom/balance/diffusion.hpp"
-#include "topoloom/balance/ends.hpp"
+#include "topoloom/balance/target_loads.hpp"
 #include "topoloom/balance/walk.hpp"
 #include "topoloom/base/error.hpp"
 
@@ -51,10 +51,10 @@ TEST_CASE("ranks that hand on what they were given take more rounds") {
 }
 
 TEST_CASE("ranks that end at the ceiling are those that it costs least") {
-    CHECK(calm_ends(TaskCounts{5, 3, 0, 2, 1}) == TaskCounts{2, 3, 2, 2, 2});
-    CHECK(calm_ends(TaskCounts{5, 0, 3, 2, 2}) == TaskCounts{3, 2, 3, 2, 2});
-    CHECK(ends_by_load(TaskCounts{5, 3, 0, 2, 1}) == TaskCounts{3, 2, 2, 2, 2});
-    CHECK(ends_by_load(TaskCounts{4, 4, 0, 1, 2}) == TaskCounts{3, 2, 2, 2, 2});
+    CHECK(target_loads(TaskCounts{5, 3, 0, 2, 1}) == TaskCounts{2, 3, 2, 2, 2});
+    CHECK(target_loads(TaskCounts{5, 0, 3, 2, 2}) == TaskCounts{3, 2, 3, 2, 2});
+    CHECK(targets_by_load(TaskCounts{5, 3, 0, 2, 1}) == TaskCounts{3, 2, 2, 2, 2});
+    CHECK(targets_by_load(TaskCounts{4, 4, 0, 1, 2}) == TaskCounts{3, 2, 2, 2, 2});
 }
 
 TEST_CASE("the walk moves the fewest tasks, from every rank and in all") {
@@ -63,7 +63,7 @@ TEST_CASE("the walk moves the fewest tasks, from every rank and in all") {
         const TaskCounts loads = drawn_loads(1 + rng.below(40), 1 + rng.below(30), rng);
         const Plan plan = walk_plan(loads);
         const TaskCounts ends = loads_after(loads, plan);
-        CHECK(ends == ends_by_load(loads));
+        CHECK(ends == targets_by_load(loads));
         const PlanMeasures least = least_measures(loads, ends);
         const PlanMeasures found = measure_plan(plan, loads.size());
         CHECK(found.tasks == least.tasks);

@@ -7,7 +7,7 @@
 
 #include "every_assignment.hpp"
 #include "topoloom/balance/tasks/measures.hpp"
-#include "topoloom/balance/tasks/placed_anew.hpp"
+#include "topoloom/balance/tasks/place_tasks.hpp"
 #include "topoloom/balance/tasks/tasks.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/base/rng.hpp"
@@ -162,7 +162,7 @@ TEST_CASE("on a machine a mapper does no better") {
         tasks.periods = periods;
         tasks.machine = &machine;
         tasks.slots = slots;
-        const auto placed = placed_anew(tasks);
+        const auto placed = place_tasks(tasks);
         REQUIRE(placed);
         std::vector<Rank> theirs;
         for (const Part part : *placed) theirs.emplace_back(part.value);

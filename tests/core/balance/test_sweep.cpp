@@ -11,7 +11,7 @@
 #include "balance/simulated_ranks.hpp"
 #include "topoloom/balance/alias.hpp"
 #include "topoloom/balance/distributed/decision_times.hpp"
-#include "topoloom/balance/ends.hpp"
+#include "topoloom/balance/target_loads.hpp"
 #include "topoloom/base/error.hpp"
 
 using namespace topoloom;
@@ -20,7 +20,7 @@ namespace {
 
 void check_sweep(const TaskCounts& loads) {
     const Plan plan = sweep_plan(loads);
-    const std::vector<std::int64_t> ends = calm_ends(loads);
+    const std::vector<std::int64_t> ends = target_loads(loads);
     CHECK(loads_after(loads, plan) == ends);
     CHECK(plan == make_plan(plan));
     CHECK((plan.empty() || rounds_of(loads, plan) == 1));

@@ -58,7 +58,7 @@ TEST_CASE("the bisection of a small machine is the worst of all its halvings, an
         const MachineBisection found = bisect_machine(machine, 1);
         CHECK(found.at_most.value == doctest::Approx(worst));
         CHECK(found.at_least.value <= worst * (1 + 1e-9));
-        exact += found.exact() ? 1 : 0;
+        exact += found.is_exact() ? 1 : 0;
     });
     CHECK(exact > 10);
 }
@@ -78,14 +78,14 @@ TEST_CASE("the bisections of tori and meshes are those of the textbook, and prov
         const MachineBisection found = bisection_of(text);
         CHECK(found.link_count == links);
         CHECK(found.at_most.value == static_cast<double>(links));
-        CHECK(found.exact());
+        CHECK(found.is_exact());
     }
 }
 
 TEST_CASE("an axis of odd extent leaves a gap between what is found and what is proven") {
     const MachineBisection found = bisection_of("torus:25x16x24");
     CHECK(found.link_count == 1600);
-    CHECK_FALSE(found.exact());
+    CHECK_FALSE(found.is_exact());
     CHECK(found.at_least.value > 0.96 * 1600);
 }
 
@@ -93,16 +93,16 @@ TEST_CASE("where the bandwidths of axes differ, the narrow one is cut") {
     const MachineBisection found = bisection_of("torus:23x24x24,nodes=2,bandwidth=9.4GB/s,bandwidth.y=half");
     CHECK(found.link_count == 4 * 23 * 24);
     CHECK(found.at_most.value == doctest::Approx(4 * 23 * 24 * 4.7e9));
-    CHECK(found.exact());
+    CHECK(found.is_exact());
 }
 
 TEST_CASE("trees are cut where the links above are the least for the nodes below") {
     const MachineBisection top = bisection_of("tree:4:8:2");
     CHECK(top.at_most.value == 2);  // one group's link, both ways
-    CHECK(top.exact());
+    CHECK(top.is_exact());
     const MachineBisection bottom = bisection_of("tree:4:8:2,bandwidth=1:8:64");
     CHECK(bottom.at_most.value == 64);  // 32 nodes' own links
-    CHECK(bottom.exact());
+    CHECK(bottom.is_exact());
 }
 
 TEST_CASE(
@@ -122,7 +122,7 @@ TEST_CASE(
         const MachineBisection found = bisection_of(rails ? text + ",bandwidth.nvlink=9" : text);
         CHECK(found.link_count == links);
         CHECK(found.at_most.value == static_cast<double>(links));
-        CHECK(found.exact());
+        CHECK(found.is_exact());
     }
 }
 
@@ -130,7 +130,7 @@ TEST_CASE("a single node has no halves") {
     const MachineBisection found = bisection_of("torus:1");
     CHECK(found.at_most.value == 0);
     CHECK(found.link_count == 0);
-    CHECK(found.exact());
+    CHECK(found.is_exact());
 }
 
 TEST_CASE("odd numbers of routers are halved but for one") {

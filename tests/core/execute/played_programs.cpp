@@ -54,7 +54,7 @@ void PlayedPrograms::start(std::uint32_t rank, const ProgramRound& round) {
     const RankProgram& program = programs_[rank];
     work(rank, round.before);
     being_sent_[rank].clear();
-    for (const PlacedMessage& message : program.message(round.sends)) {
+    for (const BufferMessage& message : program.messages_of(round.sends)) {
         const Unit* data = memories_[rank].at(message.at);
         being_sent_[rank].emplace_back(data, data + message.units);
         REQUIRE(std::ranges::none_of(being_sent_[rank].back(), [](const Unit& u) { return u.id < 0; }));
@@ -63,7 +63,7 @@ void PlayedPrograms::start(std::uint32_t rank, const ProgramRound& round) {
         units_ += message.units;
     }
     // What is being received may change at any time from now on.
-    for (const PlacedMessage& message : program.message(round.receives)) {
+    for (const BufferMessage& message : program.messages_of(round.receives)) {
         REQUIRE((message.units == 0 || message.at.memory != Memory::input));
         std::fill_n(memories_[rank].at(message.at), message.units, Unit{});
     }
@@ -73,17 +73,17 @@ void PlayedPrograms::start(std::uint32_t rank, const ProgramRound& round) {
 bool PlayedPrograms::complete(std::uint32_t rank, const ProgramRound& round) {
     const RankProgram& program = programs_[rank];
     std::map<std::uint32_t, std::size_t> wanted;
-    for (const PlacedMessage& message : program.message(round.receives)) ++wanted[message.peer.value];
+    for (const BufferMessage& message : program.messages_of(round.receives)) ++wanted[message.peer.value];
     for (const auto& [peer, count] : wanted)
         if (on_the_way_[{peer, rank}].size() < count) return false;
-    for (const PlacedMessage& message : program.message(round.receives)) {
+    for (const BufferMessage& message : program.messages_of(round.receives)) {
         auto& queue = on_the_way_[{message.peer.value, rank}];
         REQUIRE(queue.front().size() == static_cast<std::size_t>(message.units));
         std::ranges::copy(queue.front(), memories_[rank].at(message.at));
         queue.pop_front();
     }
     std::size_t i = 0;
-    for (const PlacedMessage& message : program.message(round.sends)) {
+    for (const BufferMessage& message : program.messages_of(round.sends)) {
         const Unit* data = memories_[rank].at(message.at);
         REQUIRE(std::equal(data, data + message.units, being_sent_[rank][i++].begin()));
     }
@@ -92,7 +92,7 @@ bool PlayedPrograms::complete(std::uint32_t rank, const ProgramRound& round) {
 }
 
 void PlayedPrograms::work(std::uint32_t rank, Slice slice) {
-    for (const Work& work : programs_[rank].work(slice)) {
+    for (const LocalOperation& work : programs_[rank].operations_of(slice)) {
         REQUIRE(work.to.memory != Memory::input);
         const Unit* from = memories_[rank].at(work.from);
         Unit* to = memories_[rank].at(work.to);

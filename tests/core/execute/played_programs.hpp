@@ -28,7 +28,7 @@ inline std::uint64_t weight_of(std::uint32_t rank) { return Rng(rank + 1, 7).nex
 struct RankMemory {
     std::vector<Unit> input, output, scratch;
 
-    Unit* at(const Place& place) {
+    Unit* at(const Location& place) {
         std::vector<Unit>& memory = place.memory == Memory::input    ? input
                                     : place.memory == Memory::output ? output
                                                                      : scratch;

@@ -38,7 +38,7 @@ Unit unit_of(const Collective& collective, std::uint32_t rank, std::uint64_t blo
 
 void fill(RankMemory& memory, const BlockLayout& layout) {
     for (std::uint64_t block = 0; block < layout.collective().block_count(); ++block) {
-        const auto first = layout.first(block);
+        const auto first = layout.initial_location(block);
         if (!first) continue;
         for (std::int64_t i = 0; i < layout.units(block); ++i)
             memory.at(*first)[i] = unit_of(layout.collective(), layout.rank().value, block, i);
@@ -51,11 +51,11 @@ void check_result(RankMemory& memory, const BlockLayout& layout) {
     const auto shares = static_cast<std::uint32_t>(collective.promised_shares(layout.rank()));
     for (std::uint32_t rank = 0; rank < shares; ++rank) weights += weight_of(rank);
     if (collective.reduces() && shares == 0) return;
-    layout.each_last([&](std::uint64_t block) {
+    layout.each_final([&](std::uint64_t block) {
         for (std::int64_t i = 0; i < layout.units(block); ++i) {
             Unit expected = unit_of(collective, layout.rank().value, block, i);
             if (collective.reduces()) expected = {expected.id, weights, 0, shares};
-            const Unit& found = memory.at(*layout.last(block))[i];
+            const Unit& found = memory.at(*layout.final_location(block))[i];
             CHECK(found.id == expected.id);
             CHECK(found.weights == expected.weights);
         }
@@ -121,7 +121,7 @@ void each_call(const Use& use) {
     for (const ScheduleEntry& entry : schedules()) {
         for (const Operation operation : entry.operations) {
             for (const std::size_t ranks : rank_counts) {
-                if (!entry.is_for(ranks)) continue;
+                if (!entry.supports_ranks(ranks)) continue;
                 for (const std::int64_t units : {0, 1, 11, 40}) {
                     if (operation == barrier && units > 0) continue;
                     if (operation == many_to_many || operation == many_to_many_multicast) continue;

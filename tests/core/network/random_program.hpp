@@ -30,7 +30,7 @@ struct DrawnProgram {
         const auto ranks = static_cast<std::uint32_t>(wired.machine.node_count()) * per_node - rng.below(2);
         std::vector<const ScheduleEntry*> entries;
         for (const ScheduleEntry& entry : schedules())
-            if (entry.is_for(ranks)) entries.push_back(&entry);
+            if (entry.supports_ranks(ranks)) entries.push_back(&entry);
         const ScheduleEntry* entry = nullptr;
         do {
             entry = entries[rng.below(static_cast<std::uint32_t>(entries.size()))];

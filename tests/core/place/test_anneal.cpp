@@ -111,7 +111,7 @@ TEST_CASE("the gains of an arrangement are differences of its whole value, and t
         const CommGraph graph = random_pattern(ranks, 6 * ranks, rng);
         const CommGraph symmetric = graph.symmetric();
         const std::vector<Position> start =
-            positions_of(allocation, random_placement(allocation, ranks, rng).slots());
+            rank_positions(allocation, random_placement(allocation, ranks, rng).slots());
         with_arrangement(allocation, symmetric, start, [&](Arrangement& state) {
             const auto measured = [&] {
                 return hop_bytes(graph, machine, placement_at(allocation, state.positions()).slots(), 1);

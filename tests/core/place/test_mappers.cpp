@@ -22,13 +22,14 @@ namespace {
 /// Mappers that make a placement, or improve one, for ranks of this kind, with a fast effort where there is a choice.
 /// Without `previous`, which needs an earlier placement, `exact`, which needs fewer ranks, and those that need a grid,
 /// patches, or a ring bus.
-std::vector<std::string> mappers_for(Serves kind, bool constructing) {
+std::vector<std::string> mappers_for(Occupancy kind, bool constructing) {
     std::vector<std::string> names;
     for (const MapperEntry& entry : mappers()) {
-        if (entry.constructs() != constructing || entry.name == "previous" || entry.name == "exact") continue;
+        if (entry.is_constructor() != constructing || entry.name == "previous" || entry.name == "exact")
+            continue;
         if (entry.needs.starts_with("grid of ranks") || entry.needs.starts_with("patches")) continue;
         if (entry.needs.starts_with("eight ranks")) continue;
-        if (entry.serves != kind && entry.serves != Serves::both) continue;
+        if (entry.occupancy != kind && entry.occupancy != Occupancy::both) continue;
         // Searches that take their time by default are held to the laws with less of it.
         if (entry.name == "auto")
             names.push_back(auto_chain(Effort::fast));
@@ -76,7 +77,7 @@ std::vector<std::string> machines_up_to(std::size_t most) {
 }  // namespace
 
 TEST_CASE("every constructor gives a valid placement of every pattern on every machine, the same each time") {
-    const std::vector<std::string> names = mappers_for(Serves::alone, true);
+    const std::vector<std::string> names = mappers_for(Occupancy::alone, true);
     for (const std::string& text : machines_up_to(100)) {
         const Machine machine = make_machine(text);
         for (const Allocation& allocation : {Allocation::whole(machine), three_quarters(machine, 3)}) {
@@ -104,7 +105,7 @@ TEST_CASE("every constructor gives a valid placement of every pattern on every m
 }
 
 TEST_CASE("every improver is never worse, and the same for any number of threads") {
-    const std::vector<std::string> names = mappers_for(Serves::alone, false);
+    const std::vector<std::string> names = mappers_for(Occupancy::alone, false);
     for (const std::string& text : machines_up_to(100)) {
         const Machine machine = make_machine(text);
         const Allocation allocation = three_quarters(machine, 11);

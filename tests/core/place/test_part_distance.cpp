@@ -30,7 +30,7 @@ TEST_CASE("how much farther parts are from one of two is the difference of their
                 }
                 const Part near{0};
                 const Part far{1};
-                const FartherFrom farther = parts->farther_from(near, far);
+                const DistanceDifference farther = parts->farther_from(near, far);
                 for (const Part there : ids<Part>(12))
                     CHECK(farther(there) == parts->distance(far, there) - parts->distance(near, there));
             }

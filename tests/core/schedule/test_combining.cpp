@@ -54,13 +54,13 @@ Counted counted(const AnySchedule& any) {
     Counted all;
     for (std::uint64_t round = 0; round < any.rounds(); ++round) {
         Counted most;
-        any.busiest(round, [&](Rank rank) {
+        any.busiest_senders(round, [&](Rank rank) {
             Counted now;
             any.sends(rank, round, [&](Rank, Bytes bytes) {
                 now.messages += 1;
                 now.bytes += static_cast<double>(bytes.value);
             });
-            now.copied = static_cast<double>(copied(any, rank, round).bytes.value);
+            now.copied = static_cast<double>(copies(any, rank, round).bytes.value);
             most = {std::max(most.messages, now.messages), std::max(most.bytes, now.bytes),
                     std::max(most.copied, now.copied)};
         });
@@ -106,10 +106,10 @@ TEST_CASE(
     "the counted schedule costs what the equations say, or less, or little more where there are holes") {
     using enum Operation;
     const auto messages = [](const auto& time, Combining strategy, std::size_t ranks) {
-        return time(strategy, ranks, 1.0, message, Reading::counted);
+        return time(strategy, ranks, 1.0, message, FormulaVariant::counted);
     };
     const auto bytes = [](const auto& time, Combining strategy, std::size_t ranks) {
-        return time(strategy, ranks, 1.0, byte, Reading::counted);
+        return time(strategy, ranks, 1.0, byte, FormulaVariant::counted);
     };
     for (std::size_t ranks = 2; ranks <= 300; ++ranks) {
         CAPTURE(ranks);
@@ -196,7 +196,7 @@ TEST_CASE("among 2048 ranks the best strategy of a many-to-many turns with the d
     CHECK(best(1024, 476, large) == Combining::mesh);
     CHECK(many_to_many_time(Combining::hypercube, 2048, 2048, 8, byte) ==
           doctest::Approx(all_to_all_time(Combining::hypercube, 2048, 8, byte)));
-    CHECK(many_to_many_time(Combining::hypercube, 2048, 64, 8, byte, Reading::printed) ==
+    CHECK(many_to_many_time(Combining::hypercube, 2048, 64, 8, byte, FormulaVariant::printed) ==
           2 * many_to_many_time(Combining::hypercube, 2048, 64, 8, byte));
 }
 
@@ -211,7 +211,7 @@ TEST_CASE(
         CHECK(many.bytes <= many_to_many_time(name == "mesh"   ? Combining::mesh
                                               : name == "grid" ? Combining::grid
                                                                : Combining::hypercube,
-                                              64, 16, 1, byte, Reading::printed));
+                                              64, 16, 1, byte, FormulaVariant::printed));
     }
 }
 

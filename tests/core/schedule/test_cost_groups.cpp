@@ -280,7 +280,7 @@ TEST_CASE("p must be a probability") {
 TEST_CASE("average linkage joins as its definition does") {
     Rng rng(12);
     for (std::size_t size = 2; size <= 12; ++size) {
-        Distances distances(size);
+        MeanDistances distances(size);
         std::vector<double> between(size * size);
         for (std::size_t a = 0; a < size; ++a) {
             for (std::size_t b = 0; b < a; ++b) {
@@ -290,8 +290,8 @@ TEST_CASE("average linkage joins as its definition does") {
         }
         std::vector<std::vector<std::size_t>> groups;
         for (std::size_t a = 0; a < size; ++a) groups.push_back({a});
-        const auto joints = average_linkage(distances);
-        for (const Joined& joint : joints) {
+        const auto merges = average_linkage(distances);
+        for (const ClusterMerge& joint : merges) {
             double least = 2;
             std::pair<std::size_t, std::size_t> best;
             for (std::size_t a = 0; a < groups.size(); ++a) {
@@ -312,7 +312,7 @@ TEST_CASE("average linkage joins as its definition does") {
             groups[b].insert(groups[b].end(), groups[a].begin(), groups[a].end());
             groups.erase(groups.begin() + static_cast<std::ptrdiff_t>(a));
         }
-        const auto two = groups_after(joints, size - 2);
+        const auto two = clusters_after(merges, size - 2);
         CHECK(*std::max_element(two.begin(), two.end()) == 1);
         CHECK(two[0] == 0);
     }

@@ -11,11 +11,11 @@
 #include "topoloom/base/error.hpp"
 #include "topoloom/base/rng.hpp"
 #include "topoloom/machine/text/machine_text.hpp"
+#include "topoloom/schedule/check_schedule.hpp"
 #include "topoloom/schedule/collectives/registry.hpp"
 #include "topoloom/schedule/collectives/shapes/seats.hpp"
 #include "topoloom/schedule/orders/fitted_schedules.hpp"
 #include "topoloom/schedule/orders/free_order.hpp"
-#include "topoloom/schedule/play.hpp"
 
 using namespace topoloom;
 using testing::first_nodes;

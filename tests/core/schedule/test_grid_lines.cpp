@@ -32,7 +32,7 @@ double counted_time(const GridLines<Line>& grid, const GridLinks& links) {
     double time = 0;
     for (std::uint64_t round = 0; round < grid.rounds(); ++round) {
         double most = 0;
-        grid.busiest(round, [&](Rank rank) {
+        grid.busiest_senders(round, [&](Rank rank) {
             double now = 0;
             grid.sends(rank, round, [&](Rank, Bytes bytes) {
                 now += links.latency_s +
@@ -93,7 +93,7 @@ TEST_CASE("one rank per node: the counted messages take what the model of the gr
             const double segment = 1000.0 / static_cast<double>(pieces);
             for (const auto& [operation, with] :
                  {std::pair(Operation::broadcast, copying), {Operation::reduce, links}})
-                for (const Reading reading : {Reading::counted, Reading::printed})
+                for (const FormulaVariant reading : {FormulaVariant::counted, FormulaVariant::printed})
                     CHECK(counted_time(lines_of<Chain>(extents, operation, 0, pieces), with) ==
                           doctest::Approx(pipelined_time(map, with, 1000, segment, reading)));
         }

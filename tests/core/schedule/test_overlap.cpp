@@ -78,11 +78,11 @@ TEST_CASE("what comes at equal distances is taken as if one by one, and else no 
             arrivals.add(at, 1, 0.5);
         }
         const double exact = taken_one_by_one(messages);
-        if (distance >= 0) CHECK(arrivals.taken() == is(exact));
-        CHECK(arrivals.taken() <= exact * (1 + 1e-12));
-        CHECK(arrivals.taken() >= arrivals.last);
+        if (distance >= 0) CHECK(arrivals.end_time() == is(exact));
+        CHECK(arrivals.end_time() <= exact * (1 + 1e-12));
+        CHECK(arrivals.end_time() >= arrivals.last);
     }
-    CHECK(Arrivals{}.taken() == 0);
+    CHECK(Arrivals{}.end_time() == 0);
 }
 
 TEST_CASE("a round of several messages takes what the busiest of CPU, wire and port does") {

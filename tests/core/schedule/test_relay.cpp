@@ -3,8 +3,8 @@
 
 #include <vector>
 
+#include "topoloom/schedule/check_schedule.hpp"
 #include "topoloom/schedule/collectives/registry.hpp"
-#include "topoloom/schedule/play.hpp"
 
 using namespace topoloom;
 

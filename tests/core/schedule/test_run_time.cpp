@@ -30,7 +30,7 @@ std::vector<Slot> permuted_slots(const Machine& machine, std::size_t count, Rng&
 
 bool is_pipelined(const AnySchedule& schedule) {
     for (std::uint64_t round = 0; round < schedule.rounds(); ++round)
-        if (pipelined(schedule, round)) return true;
+        if (is_pipelined(schedule, round)) return true;
     return false;
 }
 

@@ -10,8 +10,8 @@
 
 #include "topoloom/base/error.hpp"
 #include "topoloom/base/rng.hpp"
+#include "topoloom/schedule/check_schedule.hpp"
 #include "topoloom/schedule/collectives/registry.hpp"
-#include "topoloom/schedule/play.hpp"
 
 using namespace topoloom;
 
@@ -155,7 +155,7 @@ void each_schedule(std::size_t ranks, Rank root, Bytes bytes, const Use& use) {
     if (root.value == 0) each_uneven(ranks, bytes, use);
     if (root.value == 0) each_seated(ranks, bytes, use);
     for (const ScheduleEntry& entry : schedules()) {
-        if (!entry.is_for(ranks)) continue;
+        if (!entry.supports_ranks(ranks)) continue;
         for (const Operation operation : entry.operations) {
             if (root.value > 0 && !is_rooted(operation)) continue;
             CAPTURE(entry.name);
@@ -206,7 +206,7 @@ TEST_CASE("the busiest ranks of a round are among those that are named") {
                     for (const Rank rank : ids<Rank>(ranks))
                         most = std::max(most, send_time(schedule, rank, round, alpha, beta));
                     double named = 0;
-                    schedule.busiest(round, [&](Rank rank) {
+                    schedule.busiest_senders(round, [&](Rank rank) {
                         named = std::max(named, send_time(schedule, rank, round, alpha, beta));
                     });
                     CHECK(named == doctest::Approx(most));

@@ -85,14 +85,14 @@ inline Learned learn_planted(const PlantedCase& planted, int calls, double noise
     Rng rng(seed, 1);
     Learned learned;
     for (int call = 1; call <= calls; ++call) {
-        const double time = time_of(learner.try_one(planted.operation, planted.bytes, false));
+        const double time = time_of(learner.choose_trial(planted.operation, planted.bytes, false));
         learned.regret += (time / best - 1) / calls;
         double normal = -6;
         for (int i = 0; i < 12; ++i) normal += rng.uniform();
-        learner.saw(time * std::max(1 + noise * normal, 0.1));
+        learner.record_time(time * std::max(1 + noise * normal, 0.1));
         if (learner.is_due()) {
-            std::array<std::int64_t, Learner::most_seen> seen{};
-            learner.learn({seen.data(), learner.seen(seen)});
+            std::array<std::int64_t, Learner::max_observations> seen{};
+            learner.learn({seen.data(), learner.write_observations(seen)});
         }
         const double now = time_of(learner.choose(planted.operation, planted.bytes, false)) / best;
         if (now > 1.05) learned.calls_until_close = call;

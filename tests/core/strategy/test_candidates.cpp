@@ -30,7 +30,7 @@ TEST_CASE("candidates are the schedules that do an operation for these ranks, ea
                 names.insert(text.substr(0, text.find('(')));
             }
             for (const ScheduleEntry& entry : schedules())
-                if (entry.does(operation) && entry.is_for(ranks)) expected.emplace(entry.name);
+                if (entry.supports(operation) && entry.supports_ranks(ranks)) expected.emplace(entry.name);
             CHECK(names == expected);
         }
     }

@@ -9,7 +9,7 @@
 #include "strategy/single_call_operations.hpp"
 #include "topoloom/strategy/schedule_times.hpp"
 #include "topoloom/strategy/strategy.hpp"
-#include "topoloom/strategy/usual.hpp"
+#include "topoloom/strategy/usual_schedule.hpp"
 
 using namespace topoloom;
 
@@ -37,16 +37,16 @@ ScheduleCost cost_of(const Setting& setting, const Call& call, const std::string
 TEST_CASE("on one node no call gains, but by a schedule that the user gives") {
     Setting setting = on_torus_nodes(16, 16);
     Strategy strategy(setting);
-    CHECK(!strategy.may_help());
+    CHECK(!strategy.can_save_time());
     setting.schedule = "ring";
     Strategy named(setting);
-    CHECK(named.may_help());
+    CHECK(named.can_save_time());
     for (const Operation operation : single_call_operations) {
         for (const std::int64_t bytes : {8, 4096, 1 << 20}) {
             CAPTURE(operation_name(operation));
-            CHECK(!strategy.helps(operation, sized(operation, bytes), false, 0));
+            CHECK(!strategy.saves_time(operation, sized(operation, bytes), false, 0));
             const bool by_ring = named.choose(operation, sized(operation, bytes), false) == "ring";
-            CHECK(named.helps(operation, sized(operation, bytes), false, 1) == by_ring);
+            CHECK(named.saves_time(operation, sized(operation, bytes), false, 1) == by_ring);
         }
     }
 }
@@ -57,10 +57,10 @@ TEST_CASE("a decision is taken, and what it does not decide as if it were not th
         R"({"format": "topoloom-decisions", "version": 1, "operation": "all-to-all", "model": "", "machine": "",
             "decisions": [{"ranks": 16, "bytes": 100, "schedule": "cyclic"}]})";
     Strategy strategy(setting);
-    CHECK(strategy.may_help());
-    CHECK(!strategy.helps(all_to_all, Bytes{99}, false, 0));
-    CHECK(strategy.helps(all_to_all, Bytes{100}, false, 1));
-    CHECK(!strategy.helps(all_gather, Bytes{100}, false, 0));
+    CHECK(strategy.can_save_time());
+    CHECK(!strategy.saves_time(all_to_all, Bytes{99}, false, 0));
+    CHECK(strategy.saves_time(all_to_all, Bytes{100}, false, 1));
+    CHECK(!strategy.saves_time(all_gather, Bytes{100}, false, 0));
 }
 
 TEST_CASE(
@@ -79,7 +79,7 @@ TEST_CASE(
                     cost_of(setting, call, strategy.choose(operation, call.bytes, false));
                 const double saved = cost_of(setting, call, usual_schedule(call)).time - ours.time;
                 for (const double delay : {0.0, 20e-6}) {
-                    const bool helps = strategy.helps(operation, call.bytes, false, delay);
+                    const bool helps = strategy.saves_time(operation, call.bytes, false, delay);
                     CHECK(helps == (saved > run_by_us + static_cast<double>(ours.rounds) * delay));
                     helped += helps ? 1 : 0;
                     helped_in_spite_of_delay += helps && delay > 0 ? 1 : 0;

@@ -38,17 +38,17 @@ struct Ranks {
         for (std::size_t rank = 0; rank < count; ++rank) learners.emplace_back(planted.known);
     }
     /// Empty: they do not agree.
-    std::string try_one(Operation operation, Bytes bytes) {
-        std::string chosen = learners.front().try_one(operation, bytes, false);
+    std::string choose_trial(Operation operation, Bytes bytes) {
+        std::string chosen = learners.front().choose_trial(operation, bytes, false);
         for (std::size_t rank = 1; rank < learners.size(); ++rank)
-            if (learners[rank].try_one(operation, bytes, false) != chosen) chosen.clear();
+            if (learners[rank].choose_trial(operation, bytes, false) != chosen) chosen.clear();
         return chosen;
     }
     void fence() {
-        std::array<std::int64_t, Learner::most_seen> sums{}, seen{};
+        std::array<std::int64_t, Learner::max_observations> sums{}, seen{};
         std::size_t count = 0;
         for (const Learner& learner : learners) {
-            count = learner.seen(seen);
+            count = learner.write_observations(seen);
             for (std::size_t i = 0; i < count; ++i) sums[i] += seen[i];
         }
         for (Learner& learner : learners) learner.learn({sums.data(), count});
@@ -91,11 +91,12 @@ TEST_CASE("ranks agree on every call, and one whose clock is broken does not kee
         Ranks ranks(planted, 8);
         Rng rng(seed, 2);
         for (int call = 0; call < 400; ++call) {
-            const std::string chosen = ranks.try_one(planted.operation, planted.bytes);
+            const std::string chosen = ranks.choose_trial(planted.operation, planted.bytes);
             REQUIRE(!chosen.empty());
             const double time = planted.time_of(chosen);
             for (std::size_t rank = 0; rank < ranks.learners.size(); ++rank)
-                ranks.learners[rank].saw(rank == 3 ? garbage(rng, time) : time * (1 + 0.02 * rng.uniform()));
+                ranks.learners[rank].record_time(rank == 3 ? garbage(rng, time)
+                                                           : time * (1 + 0.02 * rng.uniform()));
             if (ranks.is_due() || rng.below(50) == 0) ranks.fence();
         }
         const std::string& learned = ranks.learners[0].choose(planted.operation, planted.bytes, false);
@@ -111,9 +112,9 @@ TEST_CASE("ranks agree, and nothing breaks, where all clocks are") {
         Rng rng(seed, 3);
         for (int call = 0; call < 1000; ++call) {
             const auto operation = std::array{broadcast, all_reduce, all_to_all}[rng.below(3)];
-            REQUIRE(!ranks.try_one(operation, Bytes{1 + rng.below(5000)}).empty());
+            REQUIRE(!ranks.choose_trial(operation, Bytes{1 + rng.below(5000)}).empty());
             for (Learner& learner : ranks.learners)
-                if (rng.below(10) != 0) learner.saw(garbage(rng, 1e-5));
+                if (rng.below(10) != 0) learner.record_time(garbage(rng, 1e-5));
             if (ranks.is_due() || rng.below(20) == 0) ranks.fence();
         }
     }
@@ -124,8 +125,8 @@ TEST_CASE("fences become rare when there is nothing more to learn") {
     Ranks ranks(planted, 1);
     std::vector<int> fences(4);
     for (int call = 0; call < 4000; ++call) {
-        const double time = planted.time_of(ranks.try_one(planted.operation, planted.bytes));
-        ranks.learners[0].saw(time);
+        const double time = planted.time_of(ranks.choose_trial(planted.operation, planted.bytes));
+        ranks.learners[0].record_time(time);
         if (!ranks.is_due()) continue;
         ranks.fence();
         ++fences[static_cast<std::size_t>(call / 1000)];
@@ -144,9 +145,9 @@ TEST_CASE("when the network changes, what is then the fastest is found again") {
         setting.machine = machine;
         const PlantedCase planted{strategy, find_cost_basis(setting), all_to_all, 32, Bytes{256}};
         for (int call = 0; call < calls; ++call) {
-            learner.saw(planted.time_of(learner.try_one(all_to_all, Bytes{256}, false)));
-            std::array<std::int64_t, Learner::most_seen> seen{};
-            if (learner.is_due()) learner.learn({seen.data(), learner.seen(seen)});
+            learner.record_time(planted.time_of(learner.choose_trial(all_to_all, Bytes{256}, false)));
+            std::array<std::int64_t, Learner::max_observations> seen{};
+            if (learner.is_due()) learner.learn({seen.data(), learner.write_observations(seen)});
         }
         return planted.time_of(learner.choose(all_to_all, Bytes{256}, false)) / planted.best_time();
     };
@@ -160,8 +161,8 @@ TEST_CASE("a schedule that the setting names is not exchanged for another") {
     setting.schedule = "ring";
     Learner learner(std::make_shared<Strategy>(setting));
     for (int call = 0; call < 10; ++call) {
-        CHECK(learner.try_one(all_gather, Bytes{64}, false) == "ring");
-        learner.saw(1);
+        CHECK(learner.choose_trial(all_gather, Bytes{64}, false) == "ring");
+        learner.record_time(1);
         CHECK(!learner.is_due());
     }
 }
@@ -169,6 +170,6 @@ TEST_CASE("a schedule that the setting names is not exchanged for another") {
 TEST_CASE("sums of another number of values are refused") {
     const PlantedCase planted = draw_case(3);
     Learner learner(planted.known);
-    (void)learner.try_one(planted.operation, planted.bytes, false);
+    (void)learner.choose_trial(planted.operation, planted.bytes, false);
     CHECK_THROWS_WITH(learner.learn({}), "what ranks have seen is 32 numbers, not 0");
 }

@@ -16,7 +16,7 @@
 #include "topoloom/schedule/orders/fitted_schedules.hpp"
 #include "topoloom/strategy/candidates.hpp"
 #include "topoloom/strategy/schedule_times.hpp"
-#include "topoloom/strategy/shared.hpp"
+#include "topoloom/strategy/share_strategy.hpp"
 #include "topoloom/strategy/strategy.hpp"
 
 using namespace topoloom;
@@ -49,7 +49,7 @@ Setting on_nodes(std::size_t ranks, std::size_t per_node) {
 }
 
 Setting at_once(std::size_t calls, Setting setting) {
-    setting.calls_at_once = calls;
+    setting.concurrent_calls = calls;
     return setting;
 }
 
@@ -104,10 +104,10 @@ std::vector<std::string> fitted_to(const CostBasis& basis, std::size_t ranks) {
 /// By the definition: all candidates, timed one by one.
 std::string slowly_fastest(const Setting& setting, Question question) {
     const CostBasis basis = find_cost_basis(setting);
-    const Call call{question.operation, setting.ranks / setting.calls_at_once, question.bytes};
+    const Call call{question.operation, setting.ranks / setting.concurrent_calls, question.bytes};
     // Where ranks go on to other lines, linear has to gain more than 5 %.
     const bool goes_on =
-        setting.calls_at_once > 1 && (question.operation == gather || question.operation == scatter);
+        setting.concurrent_calls > 1 && (question.operation == gather || question.operation == scatter);
     std::string best;
     double least = 0;
     for (const std::string& text : candidates(call, fitted_to(basis, call.ranks))) {
@@ -126,7 +126,7 @@ TEST_CASE("the schedule of a size is the fastest of its step, or of both ends of
     for (const Setting& setting : some_settings()) {
         Strategy strategy(setting);
         for (const Question& question : some_questions(1)) {
-            CAPTURE(strategy.about());
+            CAPTURE(strategy.description());
             CAPTURE(operation_name(question.operation));
             CAPTURE(question.bytes.value);
             CAPTURE(question.in_rank_order);
@@ -302,17 +302,17 @@ TEST_CASE("equal settings share a strategy as long as somebody has it") {
 }
 
 TEST_CASE("a strategy says what it knows") {
-    CHECK(Strategy(setting_of(1)).about() == "1 rank on 1 node, schedules by what messages cost");
-    CHECK(Strategy(on_nodes(13, 4)).about() == "13 ranks on 4 nodes, schedules by what messages cost");
+    CHECK(Strategy(setting_of(1)).description() == "1 rank on 1 node, schedules by what messages cost");
+    CHECK(Strategy(on_nodes(13, 4)).description() == "13 ranks on 4 nodes, schedules by what messages cost");
     Setting named = on_torus(48, 3);
     named.schedule = "ring";
-    CHECK(Strategy(named).about() ==
+    CHECK(Strategy(named).description() ==
           "48 ranks on 16 nodes of torus:4x4x4,bandwidth=10GB/s, schedules by name, "
           "ring, else by the machine's routes");
     Setting placed = setting_of(2);
     placed.placement =
         R"({"format": "topoloom-placement", "version": 1, "machine": "torus:4,bandwidth=1GB/s", "placement": [3, 1]})";
     CHECK(
-        Strategy(placed).about() ==
+        Strategy(placed).description() ==
         "2 ranks on 2 nodes of torus:4,bandwidth=1GB/s, placed by a file, schedules by the machine's routes");
 }

@@ -44,7 +44,7 @@ Setting lines_of_torus() {
     Setting setting;
     setting.ranks = 24;
     setting.machine = "machine torus:4x3x2,bandwidth=10GB/s\nmessage - 1e-6 1e-10\n";
-    setting.calls_at_once = 2;
+    setting.concurrent_calls = 2;
     for (int rank = 0; rank < 24; ++rank) setting.seats.push_back(rank);
     return setting;
 }
@@ -52,8 +52,8 @@ Setting lines_of_torus() {
 /// All that it says of an operation, as text.
 std::string answers(Strategy& strategy, Operation operation) {
     const Bytes bytes{1024};
-    std::string all =
-        strategy.choose(operation, bytes, true) + (strategy.helps(operation, bytes, false, 0) ? " +" : " -");
+    std::string all = strategy.choose(operation, bytes, true) +
+                      (strategy.saves_time(operation, bytes, false, 0) ? " +" : " -");
     for (const TimedSchedule& one : strategy.timed_schedules(operation, bytes, false)) all += " " + *one.text;
     return all;
 }
@@ -94,15 +94,15 @@ TEST_CASE("a rank without memory learns what others do") {
     for (int call = 0; call < 400; ++call) {
         const Operation operation = call % 3 == 0 ? Operation::all_reduce : Operation::all_to_all;
         const Bytes bytes{100 << call % 5};
-        REQUIRE(rich.try_one(operation, bytes, false) == poor.try_one(operation, bytes, false));
-        std::array<std::int64_t, Learner::most_seen> sums{}, seen{};
+        REQUIRE(rich.choose_trial(operation, bytes, false) == poor.choose_trial(operation, bytes, false));
+        std::array<std::int64_t, Learner::max_observations> sums{}, seen{};
         left = 0;
-        poor.saw(1e-6 * (1 + call % 7));
-        const std::size_t count = poor.seen(seen);
+        poor.record_time(1e-6 * (1 + call % 7));
+        const std::size_t count = poor.write_observations(seen);
         left = -1;
-        rich.saw(1e-6 * (1 + call % 5));
+        rich.record_time(1e-6 * (1 + call % 5));
         if (!rich.is_due()) continue;
-        rich.seen(sums);
+        rich.write_observations(sums);
         for (std::size_t i = 0; i < count; ++i) sums[i] += seen[i];
         rich.learn({sums.data(), count});
         left = 0;

@@ -19,34 +19,34 @@ namespace {
 constexpr TreeTopics sum_topics{Topic::sums_up, Topic::sums_down};
 constexpr TreeTopics next_topics{Topic::next_up, Topic::next_down};
 
-/// Words on what is next to a place of the merged line: the first giver's place and owner, the first receiver's key, and the
+/// Payload on what is next to a place of the merged line: the first giver's place and owner, the first receiver's key, and the
 /// last giver's place; -1: there is none.
 constexpr std::size_t next_giver = 0, next_owner = 1, next_receiver = 2, last_giver = 3;
 
-Words add_next(const Words& left, const Words& right) {
-    const Words& first = left[next_giver] >= 0 ? left : right;
+Payload add_next(const Payload& left, const Payload& right) {
+    const Payload& first = left[next_giver] >= 0 ? left : right;
     return {first[next_giver], first[next_owner],
             left[next_receiver] >= 0 ? left[next_receiver] : right[next_receiver],
             right[last_giver] >= 0 ? right[last_giver] : left[last_giver]};
 }
 
 /// Brings the element of each rank that is not at its end to its place before the merge.
-Dialog<Element> line_up(Conversation& conversation, std::uint32_t rank, std::uint32_t elements, Placed own) {
-    if (own.is_placed && own.place != rank) conversation.send(own.place, Topic::line_up, own.element.words());
+Coroutine<Element> line_up(Channel& channel, std::uint32_t rank, std::uint32_t elements, Placed own) {
+    if (own.is_placed && own.place != rank) channel.send(own.place, Topic::line_up, own.element.payload());
     if (rank < elements && (!own.is_placed || own.place != rank)) {
-        const Words got = co_await conversation.receive(std::nullopt, Topic::line_up);
+        const Payload got = co_await channel.receive(std::nullopt, Topic::line_up);
         co_return Element::of(got);
     }
     co_return own.element;
 }
 
 /// A bitonic network; what is beyond the last element counts as larger than all, and stays there.
-Dialog<Element> merge(Conversation& conversation, std::uint32_t rank, std::uint32_t elements, Element own) {
+Coroutine<Element> merge(Channel& channel, std::uint32_t rank, std::uint32_t elements, Element own) {
     for (std::uint32_t half = std::bit_ceil(elements) / 2; half > 0; half /= 2) {
         const std::uint32_t other = rank ^ half;
         if (other >= elements) continue;
-        conversation.send(other, Topic::merge, own.words());
-        const Words got = co_await conversation.receive(other, Topic::merge);
+        channel.send(other, Topic::merge, own.payload());
+        const Payload got = co_await channel.receive(other, Topic::merge);
         const Element others = Element::of(got);
         own = rank < other ? std::min(own, others) : std::max(own, others);
     }
@@ -61,83 +61,81 @@ struct Stretch {
 };
 
 /// Sends who is served towards the giver, along a binomial tree; there, the result is all.
-Dialog<Words> gather(Conversation& conversation, Stretch stretch, Words served) {
+Coroutine<Payload> gather(Channel& channel, Stretch stretch, Payload served) {
     const auto [giver, away, length] = stretch;
     for (std::uint32_t step = 1; away + step <= length && (away & step) == 0; step *= 2) {
-        const Words got = co_await conversation.receive(giver - away - step, Topic::gather);
+        const Payload got = co_await channel.receive(giver - away - step, Topic::gather);
         served.insert(served.end(), got.begin(), got.end());
     }
     if (away == 0) co_return served;
     const std::uint32_t lowest_bit = away & (~away + 1);
-    conversation.send(giver - away + lowest_bit, Topic::gather, std::move(served));
-    co_return Words();
+    channel.send(giver - away + lowest_bit, Topic::gather, std::move(served));
+    co_return Payload();
 }
 
 /// What the element's owner learns: its source, or -1, and what that gives; then pairs of receivers and tasks.
-Dialog<Words> find_partners(Conversation& conversation, std::uint32_t rank, std::uint32_t elements,
-                            Element own, std::int64_t all_given) {
+Coroutine<Payload> find_partners(Channel& channel, std::uint32_t rank, std::uint32_t elements, Element own,
+                                 std::int64_t all_given) {
     const bool gives = own.is_receiver == 0;
-    Words seen(4, -1);
+    Payload seen(4, -1);
     if (gives) {
         seen[next_giver] = seen[last_giver] = rank;
         seen[next_owner] = own.owner;
     } else {
         seen[next_receiver] = own.key;
     }
-    const Addition addition{Words(4, -1), add_next};
-    const Around around = co_await tree_scan(conversation, rank, elements, next_topics, seen, addition);
+    const ScanOperator addition{Payload(4, -1), add_next};
+    const ScanResult around = co_await tree_scan(channel, rank, elements, next_topics, seen, addition);
     const std::int64_t until = around.after[next_receiver];
     const std::int64_t lacks = gives ? (until >= 0 ? until : all_given) - own.key : own.tasks;
     const auto begin = static_cast<std::uint32_t>(std::max<std::int64_t>(around.before[last_giver], 0));
     // First what others wait for: else givers would wait for each other in a row.
     if (around.after[next_giver] >= 0) {
         const auto giver = static_cast<std::uint32_t>(around.after[next_giver]);
-        Words served;
-        if (lacks > 0) served = Words{own.owner, lacks};
+        Payload served;
+        if (lacks > 0) served = Payload{own.owner, lacks};
         const Stretch stretch{giver, giver - rank, giver - (gives ? rank : begin)};
-        static_cast<void>(co_await gather(conversation, stretch, std::move(served)));
+        static_cast<void>(co_await gather(channel, stretch, std::move(served)));
     }
-    Words learns{lacks > 0 ? around.after[next_owner] : -1, lacks};
+    Payload learns{lacks > 0 ? around.after[next_owner] : -1, lacks};
     if (gives) {
         const Stretch stretch{rank, 0, rank - begin};
-        const Words none;
-        const Words served = co_await gather(conversation, stretch, none);
+        const Payload none;
+        const Payload served = co_await gather(channel, stretch, none);
         learns.insert(learns.end(), served.begin(), served.end());
     }
     co_return learns;
 }
 
-OwnPlan plan_of(const Words& words) {
+OwnPlan plan_of(const Payload& payload) {
     OwnPlan plan;
-    if (words[0] >= 0) plan.from = Share{static_cast<std::uint32_t>(words[0]), words[1]};
-    for (std::size_t i = 2; i < words.size(); i += 2)
-        plan.to.push_back({static_cast<std::uint32_t>(words[i]), words[i + 1]});
+    if (payload[0] >= 0) plan.from = Share{static_cast<std::uint32_t>(payload[0]), payload[1]};
+    for (std::size_t i = 2; i < payload.size(); i += 2)
+        plan.to.push_back({static_cast<std::uint32_t>(payload[i]), payload[i + 1]});
     std::ranges::sort(plan.to, {}, &Share::rank);
     return plan;
 }
 
 }  // namespace
 
-Dialog<OwnPlan> decide(Conversation& conversation, std::uint32_t rank, std::uint32_t ranks,
-                       std::int64_t load) {
-    const std::int64_t sum = co_await sum_of_all(conversation, rank, ranks, load);
+Coroutine<OwnPlan> decide(Channel& channel, std::uint32_t rank, std::uint32_t ranks, std::int64_t load) {
+    const std::int64_t sum = co_await sum_of_all(channel, rank, ranks, load);
     if (sum < 0) fail("a rank has a negative number of tasks");
     if (sum >= too_large) fail("the loads of all ranks add up to 2^62 or more");
-    const Words kind = kind_of(sum, ranks, load);
-    const Addition addition{Words(kind.size()), add_kinds};
-    const Around around = co_await tree_scan(conversation, rank, ranks, sum_topics, kind, addition);
+    const Payload kind = summarize_load(sum, ranks, load);
+    const ScanOperator addition{Payload(kind.size()), add_summaries};
+    const ScanResult around = co_await tree_scan(channel, rank, ranks, sum_topics, kind, addition);
     const Lines lines = lines_of(sum, ranks, around, kind);
     const Placed placed = place_of(lines, rank, load);
-    Words learned;
-    Element own = co_await line_up(conversation, rank, lines.elements, placed);
+    Payload learned;
+    Element own = co_await line_up(channel, rank, lines.elements, placed);
     if (rank < lines.elements) {
-        own = co_await merge(conversation, rank, lines.elements, own);
-        learned = co_await find_partners(conversation, rank, lines.elements, own, lines.all_given);
+        own = co_await merge(channel, rank, lines.elements, own);
+        learned = co_await find_partners(channel, rank, lines.elements, own, lines.all_given);
         const auto owner = static_cast<std::uint32_t>(own.owner);
-        if (owner != rank) conversation.send(owner, Topic::result, std::exchange(learned, {}));
+        if (owner != rank) channel.send(owner, Topic::result, std::exchange(learned, {}));
     }
-    if (placed.is_placed && learned.empty())
-        learned = co_await conversation.receive(std::nullopt, Topic::result);
+    if (placed.is_placed && learned.empty()) learned = co_await channel.receive(std::nullopt, Topic::result);
     co_return learned.empty() ? OwnPlan{} : plan_of(learned);
 }
 

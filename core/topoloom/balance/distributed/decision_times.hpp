@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a decision takes: by messages between few, or after gathering all loads, by every rank on its own.
+// Predicted times of the two ways to compute a plan: distributed, or by every rank after gathering all loads.
 #pragma once
 
 #include <cstdint>
 
 namespace topoloom {
 
-/// Of the network, and of a rank that decides on its own.
+/// Costs of messages, and of computing a plan from all loads.
 struct DecisionCosts {
-    double message_s = 3e-6;       // until a short message has come
-    double byte_s = 1e-10;         // of a long one
-    double rank_s = 1.2e-8;        // to decide, by each rank whose load is known
-    double further_message = 0.3;  // each that a rank sends at once with another, in messages
-    double board = 0.5;            // writing loads for the node, and waiting for its ranks twice, in messages
+    double message_s = 3e-6;       // latency of a short message
+    double byte_s = 1e-10;         // per byte of a long message
+    double rank_s = 1.2e-8;        // to compute a plan, per rank
+    double further_message = 0.3;  // each further message sent at once, in messages
+    double board = 0.5;            // writing loads to shared memory and two node barriers, in messages
 };
 
-/// Who decides, and where they are.
+/// The number of ranks and how nodes hold them.
 struct DecidingRanks {
     std::uint32_t ranks = 1;
     std::uint32_t nodes = 1;

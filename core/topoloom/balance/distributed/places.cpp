@@ -10,13 +10,13 @@ namespace topoloom {
 
 namespace {
 
-// The kinds of ranks in the order in which they end at the ceiling, as in calm_ends(); then two sums of tasks.
+// The kinds of ranks in the order in which they end at the ceiling, as in target_loads(); then two sums of tasks.
 constexpr std::size_t at_ceiling = 0, above = 1, below = 2, at_floor = 3, surplus = 4, deficit = 5;
 
 /// Of each kind, how many end at the ceiling: the lowest ranks.
 using Quota = std::array<std::int64_t, 4>;
 
-Quota quota_of(std::int64_t with_one_more, const Words& all) {
+Quota quota_of(std::int64_t with_one_more, const Payload& all) {
     Quota quota{};
     for (std::size_t kind = 0; kind < quota.size(); ++kind) {
         quota[kind] = std::min(all[kind], with_one_more);
@@ -29,7 +29,7 @@ struct LineSums {
     std::int64_t givers, receivers, given, received;
 };
 
-LineSums line_sums(const Words& kinds, const Quota& quota) {
+LineSums line_sums(const Payload& kinds, const Quota& quota) {
     const auto at_end = [&](std::size_t kind) { return std::min(kinds[kind], quota[kind]); };
     const std::int64_t over = kinds[at_ceiling] - at_end(at_ceiling);
     return {over + kinds[above], kinds[below] + at_end(at_floor), over + kinds[surplus] - at_end(above),
@@ -38,26 +38,26 @@ LineSums line_sums(const Words& kinds, const Quota& quota) {
 
 }  // namespace
 
-Words kind_of(std::int64_t sum, std::uint32_t ranks, std::int64_t load) {
-    Words words(6);
+Payload summarize_load(std::int64_t sum, std::uint32_t ranks, std::int64_t load) {
+    Payload payload(6);
     const std::int64_t more = load - sum / ranks;
     if (more == 1 && sum % ranks > 0)
-        words[at_ceiling] = 1;
+        payload[at_ceiling] = 1;
     else
-        words[more > 0 ? above : more < 0 ? below : at_floor] = 1;
-    if (words[above] == 1) words[surplus] = more;
-    if (words[below] == 1) words[deficit] = -more;
-    return words;
+        payload[more > 0 ? above : more < 0 ? below : at_floor] = 1;
+    if (payload[above] == 1) payload[surplus] = more;
+    if (payload[below] == 1) payload[deficit] = -more;
+    return payload;
 }
 
-Words add_kinds(const Words& left, const Words& right) {
-    Words sum(left.size());
+Payload add_summaries(const Payload& left, const Payload& right) {
+    Payload sum(left.size());
     std::ranges::transform(left, right, sum.begin(), std::plus());
     return sum;
 }
 
-Lines lines_of(std::int64_t sum, std::uint32_t ranks, const Around& around, const Words& own) {
-    const Words all = add_kinds(add_kinds(around.before, own), around.after);
+Lines lines_of(std::int64_t sum, std::uint32_t ranks, const ScanResult& around, const Payload& own) {
+    const Payload all = add_summaries(add_summaries(around.before, own), around.after);
     const Quota quota = quota_of(sum % ranks, all);
     const LineSums before = line_sums(around.before, quota);
     const LineSums total = line_sums(all, quota);

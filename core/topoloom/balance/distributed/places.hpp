@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where a rank stands in the lines of givers and receivers, from sums over the ranks before it.
+// The place of a rank among givers and receivers, from prefix sums.
 #pragma once
 
 #include <compare>
@@ -17,25 +17,27 @@ struct Element {
     std::int64_t owner = 0;
     std::int64_t tasks = 0;  // that a receiver lacks
 
-    [[nodiscard]] Words words() const { return {key, is_receiver, owner, tasks}; }
-    [[nodiscard]] static Element of(const Words& words) { return {words[0], words[1], words[2], words[3]}; }
+    [[nodiscard]] Payload payload() const { return {key, is_receiver, owner, tasks}; }
+    [[nodiscard]] static Element of(const Payload& payload) {
+        return {payload[0], payload[1], payload[2], payload[3]};
+    }
     friend auto operator<=>(const Element&, const Element&) = default;
 };
 
-/// What is summed over ranks: how many are of each kind, and what those above the ceiling and below the floor of the mean
-/// have more or less than the floor.
-[[nodiscard]] Words kind_of(std::int64_t sum, std::uint32_t ranks, std::int64_t load);
-[[nodiscard]] Words add_kinds(const Words& left, const Words& right);
+/// The summand of a rank: its kind, and its surplus or deficit relative to the floor of the mean.
+[[nodiscard]] Payload summarize_load(std::int64_t sum, std::uint32_t ranks, std::int64_t load);
+[[nodiscard]] Payload add_summaries(const Payload& left, const Payload& right);
 
-/// As a rank knows them: what is before it, and all.
+/// Prefix sums before a rank, and totals.
 struct Lines {
-    std::int64_t end = 0;  // of its load, as in calm_ends()
+    std::int64_t end = 0;  // of its load, as in target_loads()
     std::int64_t givers = 0, receivers = 0, given = 0, received = 0;
     std::int64_t all_receivers = 0, all_given = 0;
     std::uint32_t elements = 0;  // ranks that are not at their end
 };
 
-[[nodiscard]] Lines lines_of(std::int64_t sum, std::uint32_t ranks, const Around& around, const Words& own);
+[[nodiscard]] Lines lines_of(std::int64_t sum, std::uint32_t ranks, const ScanResult& around,
+                             const Payload& own);
 
 struct Placed {
     Element element;

@@ -14,8 +14,8 @@ std::int64_t added(std::int64_t left, std::int64_t right) {
 
 }  // namespace
 
-Dialog<std::int64_t> sum_of_all(Conversation& conversation, std::uint32_t rank, std::uint32_t ranks,
-                                std::int64_t load) {
+Coroutine<std::int64_t> sum_of_all(Channel& channel, std::uint32_t rank, std::uint32_t ranks,
+                                   std::int64_t load) {
     std::int64_t own = load < 0 ? -1 : std::min(load, too_large);
     std::int64_t after = 0;  // without this rank's
     std::uint32_t summed = 1;
@@ -25,8 +25,8 @@ Dialog<std::int64_t> sum_of_all(Conversation& conversation, std::uint32_t rank, 
         const std::uint32_t distance = next - summed;
         const std::uint32_t to = (rank + ranks - distance) % ranks;
         const std::uint32_t from = (rank + distance) % ranks;
-        conversation.send(to, Topic::sum, Words(1, doubles ? own : after));
-        const Words got = co_await conversation.receive(from, Topic::sum);
+        channel.send(to, Topic::sum, Payload(1, doubles ? own : after));
+        const Payload got = co_await channel.receive(from, Topic::sum);
         own = added(own, got[0]);
         after = added(after, got[0]);
         summed = next;

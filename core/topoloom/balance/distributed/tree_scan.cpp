@@ -10,17 +10,17 @@ namespace {
 
 std::uint64_t lowest_bit(std::uint64_t number) { return number & (~number + 1); }
 
-Words joined(Words first, const Words& second) {
+Payload joined(Payload first, const Payload& second) {
     first.insert(first.end(), second.begin(), second.end());
     return first;
 }
 
 }  // namespace
 
-TreePlace tree_place(std::uint32_t place, std::uint32_t count) {
+TreePosition tree_position(std::uint32_t place, std::uint32_t count) {
     const std::uint64_t own = std::uint64_t{place} + 1;
     const std::uint64_t step = lowest_bit(own);
-    TreePlace found;
+    TreePosition found;
     if (step > 1) found.left = static_cast<std::uint32_t>(own - step / 2 - 1);
     for (std::uint64_t half = step / 2; half > 0 && !found.right; half /= 2) {
         if (own + half <= count) found.right = static_cast<std::uint32_t>(own + half - 1);
@@ -34,27 +34,27 @@ TreePlace tree_place(std::uint32_t place, std::uint32_t count) {
     return found;
 }
 
-Dialog<Around> tree_scan(Conversation& conversation, std::uint32_t place, std::uint32_t count,
-                         TreeTopics topics, Words own, Addition addition) {
-    const TreePlace tree = tree_place(place, count);
-    Words left = addition.nothing;
-    Words right = addition.nothing;
-    if (tree.left) left = co_await conversation.receive(tree.left, topics.up);
-    if (tree.right) right = co_await conversation.receive(tree.right, topics.up);
-    Words beyond_left = addition.nothing;
-    Words beyond_right = addition.nothing;
+Coroutine<ScanResult> tree_scan(Channel& channel, std::uint32_t place, std::uint32_t count, TreeTopics topics,
+                                Payload own, ScanOperator addition) {
+    const TreePosition tree = tree_position(place, count);
+    Payload left = addition.nothing;
+    Payload right = addition.nothing;
+    if (tree.left) left = co_await channel.receive(tree.left, topics.up);
+    if (tree.right) right = co_await channel.receive(tree.right, topics.up);
+    Payload beyond_left = addition.nothing;
+    Payload beyond_right = addition.nothing;
     if (tree.parent) {
-        conversation.send(*tree.parent, topics.up, addition.add(addition.add(left, own), right));
-        const Words got = co_await conversation.receive(tree.parent, topics.down);
+        channel.send(*tree.parent, topics.up, addition.add(addition.add(left, own), right));
+        const Payload got = co_await channel.receive(tree.parent, topics.down);
         const auto half = got.begin() + static_cast<std::ptrdiff_t>(addition.nothing.size());
         beyond_left.assign(got.begin(), half);
         beyond_right.assign(half, got.end());
     }
-    Around around{addition.add(beyond_left, left), addition.add(right, beyond_right)};
+    ScanResult around{addition.add(beyond_left, left), addition.add(right, beyond_right)};
     if (tree.left)
-        conversation.send(*tree.left, topics.down, joined(beyond_left, addition.add(own, around.after)));
+        channel.send(*tree.left, topics.down, joined(beyond_left, addition.add(own, around.after)));
     if (tree.right)
-        conversation.send(*tree.right, topics.down, joined(addition.add(around.before, own), beyond_right));
+        channel.send(*tree.right, topics.down, joined(addition.add(around.before, own), beyond_right));
     co_return around;
 }
 

@@ -1,37 +1,37 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is before and after each place of a line, put together along a binary tree.
+// Prefix and suffix sums along a line, computed on a binary tree.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 
-#include "topoloom/balance/distributed/conversation.hpp"
+#include "topoloom/balance/distributed/channel.hpp"
 
 namespace topoloom {
 
 /// A place in the search tree over the places 0 to count - 1: those to its left are before it.
-struct TreePlace {
+struct TreePosition {
     std::optional<std::uint32_t> parent, left, right;
 };
 
-[[nodiscard]] TreePlace tree_place(std::uint32_t place, std::uint32_t count);
+[[nodiscard]] TreePosition tree_position(std::uint32_t place, std::uint32_t count);
 
-/// How words of neighboring stretches of the line become those of both; associative.
-struct Addition {
-    Words nothing;  // of no places
-    Words (*add)(const Words& left, const Words& right);
+/// Combines the payloads of adjacent ranges; associative.
+struct ScanOperator {
+    Payload nothing;  // identity
+    Payload (*add)(const Payload& left, const Payload& right);
 };
 
 struct TreeTopics {
     Topic up, down;
 };
 
-struct Around {
-    Words before, after;
+struct ScanResult {
+    Payload before, after;
 };
 
 /// Each place sends at most three messages; in a row there are about 2 log2(count).
-Dialog<Around> tree_scan(Conversation& conversation, std::uint32_t place, std::uint32_t count,
-                         TreeTopics topics, Words own, Addition addition);
+Coroutine<ScanResult> tree_scan(Channel& channel, std::uint32_t place, std::uint32_t count, TreeTopics topics,
+                                Payload own, ScanOperator addition);
 
 }  // namespace topoloom

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Surplus and deficits of near ranks matched first, in parts that grow.
+// Matches surplus with deficits, closest ranks first, in growing parts of an order.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ struct Shipment {
 };
 
 /// Parts of the order grow as their neighbors meet; whatever can be is matched inside a part, those that face each other first,
-/// so that no more than its own excess leaves a part. One of two that are matched is done, so shipments have no circles.
+/// so that no more than its own excess leaves a part. One of two that are matched is done, so shipments have no cycles.
 /// O(ranks log ranks).
 [[nodiscard]] std::vector<Shipment> match_near(const NearExcess& near);
 

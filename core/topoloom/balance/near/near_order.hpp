@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ranks in an order in which near ones follow each other, and how far apart the parts of this order are.
+// A locality-preserving order of ranks, and the distances between its parts.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Shipments rearranged such that nobody receives from more ranks than it may.
+// Limits the number of ranks that one receives from.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace topoloom {
 
 /// A receiver of too many is given all by the first `most` of its givers; these are given what is not theirs by the others, and
 /// so on: a chain where `most` is 1. As many messages as before, and the same loads after them; more tasks move. Shipments must
-/// have no circles, and none gives what it does not hold as long as no rank lacks more than its share. O(ranks log ranks).
+/// have no cycles, and none gives what it does not hold as long as no rank lacks more than its share. O(ranks log ranks).
 [[nodiscard]] std::vector<Shipment> limit_receives(std::vector<Shipment> shipments, std::size_t ranks,
                                                    std::uint32_t most);
 

@@ -104,7 +104,7 @@ class Basis {
         if (next_[node] != no_index) before_[next_[node]] = before_[node];
     }
 
-    /// Calls visit(node, whether the edge above loses tasks, whether it is on the giver's side) around the circle that a new
+    /// Calls visit(node, whether the edge above loses tasks, whether it is on the giver's side) around the cycle that a new
     /// edge closes.
     template <class Visit>
     void around(std::uint32_t giver, std::uint32_t receiver, const Visit& visit) const {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The cheapest transport of surplus to deficits: tasks times distance, summed, are at their minimum.
+// Minimum-cost transport of surplus to deficits; the cost is tasks times distance.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace topoloom {
 /// of distances and of tasks fit.
 [[nodiscard]] bool is_small(const NearExcess& near, const Machine& machine);
 
-/// The transportation simplex, from match_near(). Shipments have no circles. Only for what is_small().
+/// The transportation simplex, from match_near(). Shipments have no cycles. Only for what is_small().
 [[nodiscard]] std::vector<Shipment> cheapest_transport(const NearExcess& near, const Machine& machine,
                                                        std::span<const Slot> slots);
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "topoloom/balance/near/circles.hpp"
+#include "topoloom/balance/near/cycles.hpp"
 #include "topoloom/balance/near/distances.hpp"
 #include "topoloom/balance/near/transport.hpp"
 #include "topoloom/base/parallel.hpp"
@@ -80,7 +80,7 @@ std::vector<Shipment> improve_in_windows(std::vector<Shipment> shipments, const 
             shipments.insert(shipments.end(), window.shipments.begin(), window.shipments.end());
     }
     const std::vector<std::uint32_t> costs = distances_of(shipments, near.ranks, machine, slots);
-    return without_circles(std::move(shipments), count, costs);
+    return remove_cycles(std::move(shipments), count, costs);
 }
 
 }  // namespace topoloom

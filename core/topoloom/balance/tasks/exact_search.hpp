@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Few tasks on few ranks, searched exactly.
+// Exact search for few tasks on few ranks.
 #pragma once
 
 #include <span>

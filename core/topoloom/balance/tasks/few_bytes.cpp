@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "topoloom/balance/tasks/cover.hpp"
-#include "topoloom/balance/tasks/even_out.hpp"
 #include "topoloom/balance/tasks/exact_search.hpp"
+#include "topoloom/balance/tasks/improve_owners.hpp"
 #include "topoloom/balance/tasks/measures.hpp"
 #include "topoloom/base/error.hpp"
 
@@ -201,7 +201,7 @@ std::vector<Rank> settle_with_few_bytes(const Tasks& tasks) {
     for (const std::vector<Rank>& start :
          {best, balance_greedily(problem), balance_by_plan(problem, "alias")}) {
         if (!keep_to_memory(problem, start)) continue;
-        std::vector<Rank> found = even_out(problem, start);
+        std::vector<Rank> found = improve_owners(problem, start);
         const std::pair<double, double> price = price_of(problem, found);
         if (price >= least) continue;
         least = price;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// balance_with_few_bytes() without exact search, for what begins with it many times.
+// balance_with_few_bytes() without exact search, as a start for other searches.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace topoloom {
 
-/// Of tasks that have been checked.
+/// Requires check_tasks().
 [[nodiscard]] std::vector<Rank> settle_with_few_bytes(const Tasks& tasks);
 
 }  // namespace topoloom

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What new owners of tasks cost, beside what no owners can be below.
+// Measures of new owners of tasks, and lower bounds.
 #pragma once
 
 #include <cstdint>

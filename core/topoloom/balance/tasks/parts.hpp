@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which rank has which vertex of a level, what that costs, and what a move would gain.
+// A partition of a level among ranks: loads, cost, and gains of moves.
 #pragma once
 
 #include <cstdint>
@@ -51,7 +51,7 @@ class TaskParts {
     [[nodiscard]] double load(Part rank) const { return load_[rank.value]; }
     [[nodiscard]] double limit() const { return limit_; }
 
-    /// What a rank has too much: load, or bytes where those are in the way, in parts of what it may have.
+    /// Relative excess of a rank over its load limit, or over its memory if that is larger.
     [[nodiscard]] double excess(Part rank) const;
     [[nodiscard]] bool exceeds(Part rank) const {
         return load_[rank.value] > limit_ || bytes_[rank.value] > memory_;
@@ -69,9 +69,9 @@ class TaskParts {
     [[nodiscard]] std::optional<VertexMove> best_move(Vertex v, std::span<const Part> more = {});
     void move(Vertex v, Part to);
 
-    /// Whether a neighbor, or the rank that has a part of it now, is elsewhere.
+    /// Whether a neighbor or the current owner of one of its tasks is on another rank.
     [[nodiscard]] bool is_pulled(Vertex v) const;
-    /// Asks whoever waits for the search whether it should go on; what they throw ends it.
+    /// Calls the poll callback; an exception from it ends the search.
     void poll() const {
         if (poll_) poll_();
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Single vertices move while that pays.
+// FM refinement: moves single vertices while that lowers the cost.
 #pragma once
 
 #include "topoloom/balance/tasks/parts.hpp"

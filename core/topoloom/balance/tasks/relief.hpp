@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ranks above their limits give vertices to others.
+// Moves vertices away from overloaded ranks.
 #pragma once
 
 #include "topoloom/balance/tasks/parts.hpp"

@@ -6,7 +6,7 @@
 #include "topoloom/balance/tasks/exact_search.hpp"
 #include "topoloom/balance/tasks/few_bytes.hpp"
 #include "topoloom/balance/tasks/parts.hpp"
-#include "topoloom/balance/tasks/placed_anew.hpp"
+#include "topoloom/balance/tasks/place_tasks.hpp"
 #include "topoloom/balance/tasks/refine.hpp"
 #include "topoloom/balance/tasks/relief.hpp"
 #include "topoloom/balance/tasks/task_levels.hpp"
@@ -57,23 +57,23 @@ class Repartitioning {
         const std::vector<TaskLevel> at_home = task_levels(tasks_, homes, Rng(1));
         best_ = refined(at_home.front(), parts_of(balance_with_few_bytes(tasks_)));
         if (tasks_.graph == nullptr && distance_.flat()) return ranks_of(best_.part);
-        const std::vector<Part> start = lifted_parts(at_home, homes);
+        const std::vector<Part> start = coarsest_parts(at_home, homes);
         keep_better(descend(at_home, start, relieve_directly));
         keep_better(descend(at_home, start, relieve_along_paths));
         const bool many = tasks_.loads.size() > many_tasks;
         for (std::uint64_t number = 0; number < (many ? 1 : splits); ++number) {
             const std::vector<TaskLevel> levels = task_levels(tasks_, {}, Rng(2, number));
-            const std::vector<Part> anew = split_anew(levels.back(), tasks_.ranks, Rng(3, number));
+            const std::vector<Part> anew = split_coarsest(levels.back(), tasks_.ranks, Rng(3, number));
             keep_better(descend(levels, anew, relieve_along_paths));
         }
-        if (const std::optional<std::vector<Part>> placed = placed_anew(tasks_))
+        if (const std::optional<std::vector<Part>> placed = place_tasks(tasks_))
             keep_better(fitted(at_home.front(), TaskParts(tasks_, distance_, at_home.front(), *placed)));
         int idle = 0;
         const std::uint64_t most_cycles = many ? few_cycles : max_cycles;
         for (std::uint64_t cycle = 0; cycle < most_cycles && idle < patience; ++cycle) {
             const std::vector<TaskLevel> levels = task_levels(tasks_, best_.part, Rng(4, cycle));
             const bool gains =
-                keep_better(descend(levels, lifted_parts(levels, best_.part), relieve_directly));
+                keep_better(descend(levels, coarsest_parts(levels, best_.part), relieve_directly));
             idle = gains ? 0 : idle + 1;
         }
         return search_exactly(tasks_, ranks_of(best_.part));

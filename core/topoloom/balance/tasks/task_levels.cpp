@@ -185,7 +185,7 @@ std::vector<TaskLevel> task_levels(const Tasks& tasks, std::span<const Part> lab
     return levels;
 }
 
-std::vector<Part> lifted_parts(std::span<const TaskLevel> levels, std::vector<Part> part) {
+std::vector<Part> coarsest_parts(std::span<const TaskLevel> levels, std::vector<Part> part) {
     for (std::size_t i = 0; i + 1 < levels.size(); ++i) {
         std::vector<Part> next(levels[i + 1].graph.size());
         for (std::size_t v = 0; v < part.size(); ++v) next[levels[i].coarse_of[v].value] = part[v];
@@ -194,7 +194,7 @@ std::vector<Part> lifted_parts(std::span<const TaskLevel> levels, std::vector<Pa
     return part;
 }
 
-std::vector<Part> split_anew(const TaskLevel& level, std::size_t ranks, Rng rng) {
+std::vector<Part> split_coarsest(const TaskLevel& level, std::size_t ranks, Rng rng) {
     Splitting splitting(level, rng);
     splitting.split(id_list<Vertex>(level.graph.size()), 0, static_cast<std::uint32_t>(ranks));
     std::vector<Part> part = splitting.take();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tasks as a weighted graph, and ever coarser ones in which a vertex stands for several tasks.
+// The multilevel hierarchy of the task graph.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace topoloom {
 
-/// Bytes of a vertex that one rank has now.
+/// Bytes of a vertex that are currently on one rank.
 struct TaskAnchor {
     Part home;
     std::int64_t bytes;
@@ -35,10 +35,10 @@ struct TaskLevel {
 [[nodiscard]] std::vector<TaskLevel> task_levels(const Tasks& tasks, std::span<const Part> label, Rng rng);
 
 /// TaskParts of tasks, as parts of the vertices of the coarsest level. Tasks of a vertex have one label.
-[[nodiscard]] std::vector<Part> lifted_parts(std::span<const TaskLevel> levels, std::vector<Part> part);
+[[nodiscard]] std::vector<Part> coarsest_parts(std::span<const TaskLevel> levels, std::vector<Part> part);
 
 /// Splits the coarsest level in as many parts as there are ranks, wherever tasks are now, by recursive bisection; then parts
 /// get the ranks that have most of their bytes. Loads are only about equal.
-[[nodiscard]] std::vector<Part> split_anew(const TaskLevel& level, std::size_t ranks, Rng rng);
+[[nodiscard]] std::vector<Part> split_coarsest(const TaskLevel& level, std::size_t ranks, Rng rng);
 
 }  // namespace topoloom

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tasks of unequal loads and sizes, such as objects: which of them move, by one of four policies.
+// Tasks of unequal loads and sizes, and four policies that assign them to ranks.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,10 @@
 
 namespace topoloom {
 
-/// By which loads that are summed in another order may differ, relatively.
+/// Relative rounding error allowed for sums of loads.
 inline constexpr double load_rounding = 1e-12;
 
-/// What a byte costs between ranks of a node, in hops.
+/// Cost of a byte between ranks of a node, in hops.
 inline constexpr double byte_inside_node = 0.0625;
 
 struct Tasks {

@@ -14,7 +14,7 @@
 #include "topoloom/bound/congestion_bound.hpp"
 #include "topoloom/bound/exact_congestion.hpp"
 #include "topoloom/machine/topology.hpp"
-#include "topoloom/place/entry.hpp"
+#include "topoloom/place/mapper_entry.hpp"
 #include "topoloom/place/state/arrangement.hpp"
 #include "topoloom/place/state/dense.hpp"
 #include "topoloom/qap/exact/branch_and_bound.hpp"
@@ -72,7 +72,7 @@ qap::QuadraticAssignment exact_assignment(const Problem& problem) {
     const auto ranks = static_cast<std::uint32_t>(problem.rank_count());
     return {ranks, static_cast<std::uint32_t>(problem.allocation().slot_count()),
             dense_bytes(problem.graph(), ranks), dense_distances(problem.allocation()),
-            dense_moving_costs(problem)};
+            dense_migration_costs(problem)};
 }
 
 qap::GeneralizedAssignment generalized_assignment(const Problem& problem) {
@@ -82,7 +82,7 @@ qap::GeneralizedAssignment generalized_assignment(const Problem& problem) {
             .slots = static_cast<std::uint32_t>(problem.allocation().slot_count()),
             .bytes = dense_bytes(problem.graph(), ranks),
             .distances = dense_distances(problem.allocation()),
-            .linear = dense_moving_costs(problem),
+            .linear = dense_migration_costs(problem),
             .mass = {capacity.masses().begin(), capacity.masses().end()},
             .capacity = {capacity.capacities().begin(), capacity.capacities().end()}};
 }
@@ -102,7 +102,7 @@ Placement place_for_hop_bytes(const Problem& problem, Meter& meter) {
     const Placement start = good_placement(problem, meter);
     const qap::QuadraticAssignment assignment = exact_assignment(problem);
     const qap::ExactResult found = qap::branch_and_bound(
-        assignment, positions_of(problem.allocation(), start.slots()), meter, problem.threads());
+        assignment, rank_positions(problem.allocation(), start.slots()), meter, problem.threads());
     meter.set_lower_bound(rounded_down(found.lower_bound));
     return placement_at(problem.allocation(), found.position_of_rank);
 }
@@ -121,7 +121,7 @@ Placement place_for_congestion(const Problem& problem, Meter& meter) {
     const BoundProblem bounds(problem.graph(), allocation, {}, problem.threads());
     const double known = congestion_bound(bounds, meter).value;
     const bound::ExactCongestion found =
-        bound::min_congestion(bounds, positions_of(problem.allocation(), start.slots()), known, meter);
+        bound::min_congestion(bounds, rank_positions(problem.allocation(), start.slots()), known, meter);
     meter.set_lower_bound(found.lower_bound);
     return placement_at(allocation, found.position_of_rank);
 }
@@ -130,7 +130,7 @@ Placement place_for_congestion(const Problem& problem, Meter& meter) {
 
 SharingProof improve_sharing(const Problem& problem, const Placement& start, Meter& meter) {
     const qap::ExactResult found = qap::branch_and_bound(
-        generalized_assignment(problem), positions_of(problem.allocation(), start.slots()), meter);
+        generalized_assignment(problem), rank_positions(problem.allocation(), start.slots()), meter);
     return {placement_at(problem.allocation(), found.position_of_rank, SlotUse::shared), found.lower_bound};
 }
 
@@ -152,8 +152,8 @@ MapperEntry exact_mapper() {
          .summary = "branch and bound: the best placement, with proof, for up to about 20 slots",
          .source = "Hahn, Grant 1998",
          .needs = "graph, distances, memory for slots^4, time",
-         .serves = Serves::both,
-         .minimizes = Minimizes::objective});
+         .occupancy = Occupancy::both,
+         .minimizes = SearchObjective::objective});
 }
 
 }  // namespace topoloom::dense

@@ -10,8 +10,8 @@
 
 #include "topoloom/base/id.hpp"
 #include "topoloom/base/parallel.hpp"
-#include "topoloom/place/entry.hpp"
 #include "topoloom/place/greedy/sparse_grasp.hpp"
+#include "topoloom/place/mapper_entry.hpp"
 #include "topoloom/place/state/dense.hpp"
 #include "topoloom/qap/qap_tabu.hpp"
 
@@ -265,8 +265,8 @@ Placement place_grasp(const Problem& problem, Meter& meter, const GraspOptions& 
     const bool is_dense = slots <= options.dense;
     if (is_dense) require_dense_memory("grasp", slots, grasp_searches);
     std::vector<Placement> warm;
-    if (options.warm != Warm::none) {
-        const std::string& name = warm_names[static_cast<std::size_t>(options.warm)];
+    if (options.warm != WarmStart::none) {
+        const std::string& name = warm_start_names[static_cast<std::size_t>(options.warm)];
         warm.push_back(place(problem.for_hop_bytes(), name, meter));
     }
     if (!is_dense) {
@@ -286,7 +286,7 @@ MapperEntry grasp_mapper() {
          .summary = "randomized greedy starts, each improved by the best exchanges; the best of them",
          .source = "Li, Pardalos, Resende 1994",
          .needs = "graph, distances, memory for slots^2 up to 1000 slots",
-         .serves = Serves::alone});
+         .occupancy = Occupancy::alone});
 }
 
 }  // namespace topoloom::dense

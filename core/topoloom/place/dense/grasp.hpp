@@ -9,15 +9,15 @@
 
 namespace topoloom::dense {
 
-/// What is improved before all random starts.
-enum class Warm : std::uint8_t { none, gge, mahd, emahd };
-inline const Choices warm_names{"none", "gge", "mahd", "emahd"};
+/// The placement that is improved before all random starts.
+enum class WarmStart : std::uint8_t { none, gge, mahd, emahd };
+inline const Choices warm_start_names{"none", "gge", "mahd", "emahd"};
 
 struct GraspOptions {
     std::uint32_t alpha = 20;
     std::uint32_t beta = 100;
     std::uint32_t restarts = 0;
-    Warm warm = Warm::none;
+    WarmStart warm = WarmStart::none;
     std::uint32_t dense = 1000;
     void visit(auto& field) {
         field("alpha", alpha, Range{0, 1000},
@@ -27,7 +27,8 @@ struct GraspOptions {
               "most central slots");
         field("restarts", restarts, Range{0, 1e9},
               "number of starts, the best of which counts; 0: fewer for more slots");
-        field("warm", warm, warm_names, "the placement that is improved first, before all random starts");
+        field("warm", warm, warm_start_names,
+              "the placement that is improved first, before all random starts");
         field("dense", dense, Range{0, 10000},
               "up to this number of slots all exchanges are examined, above it those of near ranks, without "
               "matrices");
@@ -47,7 +48,7 @@ struct GraspOptions {
 /// matrices do not fit in memory.
 [[nodiscard]] Placement place_grasp(const Problem& problem, Meter& meter, const GraspOptions& options);
 
-/// How many starts are at work at a time.
+/// Number of concurrent starts.
 inline constexpr std::size_t grasp_searches = 8;
 
 }  // namespace topoloom::dense

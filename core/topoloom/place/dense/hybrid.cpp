@@ -8,7 +8,7 @@
 #include "topoloom/machine/slot_space.hpp"
 #include "topoloom/partition/bisection.hpp"
 #include "topoloom/place/dense/grasp.hpp"
-#include "topoloom/place/entry.hpp"
+#include "topoloom/place/mapper_entry.hpp"
 #include "topoloom/place/state/arrangement.hpp"
 #include "topoloom/place/state/dense.hpp"
 #include "topoloom/place/state/near_slots.hpp"
@@ -247,7 +247,7 @@ MapperEntry hybrid_mapper() {
          .summary = "grasp between parts of ranks and slots, then inside each of them",
          .source = "Sudheer 2012, sec. 6.2.3",
          .needs = "graph, distances",
-         .serves = Serves::alone});
+         .occupancy = Occupancy::alone});
 }
 
 }  // namespace topoloom::dense

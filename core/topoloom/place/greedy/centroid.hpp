@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The free slot closest to the centroid of some slots, by the coordinates of their nodes.
+// Finds the free slot closest to the centroid of some slots, by node coordinates.
 #pragma once
 
 #include <cstddef>

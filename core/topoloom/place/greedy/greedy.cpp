@@ -4,18 +4,18 @@
 
 #include "topoloom/base/error.hpp"
 #include "topoloom/base/parallel.hpp"
-#include "topoloom/place/entry.hpp"
 #include "topoloom/place/greedy/centroid.hpp"
 #include "topoloom/place/greedy/growth.hpp"
+#include "topoloom/place/mapper_entry.hpp"
 
 namespace topoloom::greedy {
 
 namespace {
 
 struct GrowthOptions {
-    Key key = Key::bytes;
+    RankKey key = RankKey::bytes;
     void visit(auto& field) {
-        field("key", key, key_names,
+        field("key", key, rank_key_names,
               "the next rank has most partners (algorithm 1 to the letter), most placed partners, or most "
               "bytes to placed partners");
     }
@@ -29,7 +29,7 @@ struct WeightedOptions : GrowthOptions {
               "1: each partner counts by the bytes exchanged with it; 0: all alike (algorithm 1 to the "
               "letter)");
     }
-    [[nodiscard]] Rule rule() const { return {.key = key, .weighted = weighted != 0}; }
+    [[nodiscard]] GrowthRule rule() const { return {.key = key, .weighted = weighted != 0}; }
 };
 
 struct EmahdOptions : WeightedOptions {
@@ -40,11 +40,12 @@ struct EmahdOptions : WeightedOptions {
     }
 };
 
-Placement grow(const Problem& problem, Meter& meter, const Rule& rule, const Chance* chance = nullptr) {
-    const Ground ground(problem);
-    Growth growth(ground, rule, chance);
+Placement grow(const Problem& problem, Meter& meter, const GrowthRule& rule,
+               const Randomization* chance = nullptr) {
+    const GrowthContext context(problem);
+    Growth growth(context, rule, chance);
     return {problem.allocation(),
-            growth.run(ground.by_degree.front(), [&](std::uint64_t work) { return meter.spend(work); })};
+            growth.run(context.by_degree.front(), [&](std::uint64_t work) { return meter.spend(work); })};
 }
 
 /// The i-th of `count` first ranks, spread evenly over all of them.
@@ -79,17 +80,17 @@ Placement place_emahd(const Problem& problem, Meter& meter, const EmahdOptions& 
     const std::size_t starts = options.starts == 0
                                    ? problem.rank_count()
                                    : std::min<std::size_t>(options.starts, problem.rank_count());
-    const Ground ground(problem);
-    const Rule rule = options.rule();
+    const GrowthContext context(problem);
+    const GrowthRule rule = options.rule();
     const Problem one_thread = problem.with_seed(problem.seed());
     Run best;
     for (std::size_t begin = 0; begin < starts && (begin == 0 || !meter.is_exhausted());
          begin += round_size) {
         std::vector<Run> round(std::min(round_size, starts - begin));
         parallel_for(round.size(), problem.threads(), [&](std::size_t i, int) {
-            Growth growth(ground, rule);
+            Growth growth(context, rule);
             Run& run = round[i];
-            run.slots = growth.run(start_rank(ground.by_degree, begin + i, starts), [&](std::uint64_t work) {
+            run.slots = growth.run(start_rank(context.by_degree, begin + i, starts), [&](std::uint64_t work) {
                 run.work += work;
                 return true;
             });
@@ -113,11 +114,11 @@ Placement place_mht(const Problem& problem, Meter& meter, const WeightedOptions&
              " do not have; use mahd");
     }
     const Centroid centroid(allocation);
-    Rule rule = options.rule();
+    GrowthRule rule = options.rule();
     rule.nearest = [&](const FreeSlots& free, const FreeSlots::Partners& partners) {
         return centroid.nearest(free, partners);
     };
-    const Chance chance{.rng = Rng(problem.seed())};
+    const Randomization chance{.rng = Rng(problem.seed())};
     return grow(problem, meter, rule, &chance);
 }
 
@@ -129,7 +130,7 @@ MapperEntry gge_mapper() {
          .summary = "greedy graph embedding: beside the most recently placed partner",
          .source = "Sudheer 2012, sec. 6.2",
          .needs = "graph, distances",
-         .serves = Serves::alone});
+         .occupancy = Occupancy::alone});
 }
 
 MapperEntry mahd_mapper() {
@@ -137,7 +138,7 @@ MapperEntry mahd_mapper() {
                                      .summary = "minimum average hop distance to all placed partners",
                                      .source = "Sudheer 2012, ch. 6, alg. 1",
                                      .needs = "graph, distances",
-                                     .serves = Serves::alone});
+                                     .occupancy = Occupancy::alone});
 }
 
 MapperEntry emahd_mapper() {
@@ -145,8 +146,8 @@ MapperEntry emahd_mapper() {
                                       .summary = "mahd from every possible first rank, the best of them",
                                       .source = "Sudheer 2012, sec. 6.2",
                                       .needs = "graph, distances, time",
-                                      .serves = Serves::alone,
-                                      .minimizes = Minimizes::objective});
+                                      .occupancy = Occupancy::alone,
+                                      .minimizes = SearchObjective::objective});
 }
 
 MapperEntry mht_mapper() {
@@ -155,7 +156,7 @@ MapperEntry mht_mapper() {
          .summary = "closest to the centroid of the placed partners, from a random slot",
          .source = "Sudheer 2012, sec. 6.2",
          .needs = "graph, coordinates of nodes",
-         .serves = Serves::alone});
+         .occupancy = Occupancy::alone});
 }
 
 }  // namespace topoloom::greedy

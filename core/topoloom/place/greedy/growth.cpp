@@ -29,7 +29,7 @@ std::vector<Position> by_centrality(const Allocation& allocation) {
 
 }  // namespace
 
-Ground::Ground(const Problem& problem)
+GrowthContext::GrowthContext(const Problem& problem)
     : allocation(problem.allocation()),
       graph(problem.symmetric()),
       free(problem.allocation()),
@@ -38,15 +38,15 @@ Ground::Ground(const Problem& problem)
     std::ranges::stable_sort(by_degree, std::greater<>{}, [&](Rank u) { return graph.degree(u); });
 }
 
-Growth::Growth(const Ground& ground, const Rule& rule, const Chance* chance)
-    : ground_(ground),
+Growth::Growth(const GrowthContext& context, const GrowthRule& rule, const Randomization* chance)
+    : context_(context),
       rule_(rule),
       chance_(chance),
       rng_(chance != nullptr ? chance->rng : Rng(0)),
-      free_(ground.free),
-      position_(ground.graph.rank_count(), Position::none),
-      drawn_(ground.graph.rank_count(), 0),
-      latest_(rule.latest_only ? ground.graph.rank_count() : 0) {}
+      free_(context.free),
+      position_(context.graph.rank_count(), Position::none),
+      drawn_(context.graph.rank_count(), 0),
+      latest_(rule.latest_only ? context.graph.rank_count() : 0) {}
 
 std::vector<Slot> Growth::run(Rank first, const std::function<bool(std::uint64_t)>& spend) {
     put(first, center());
@@ -59,15 +59,15 @@ std::vector<Slot> Growth::run(Rank first, const std::function<bool(std::uint64_t
             put(s, found.position);
             go_on = spend(found.evaluated);
         }
-        while (next_start < ground_.by_degree.size() && placed(ground_.by_degree[next_start])) ++next_start;
-        if (next_start == ground_.by_degree.size()) break;
-        if (go_on) put(ground_.by_degree[next_start], center());
+        while (next_start < context_.by_degree.size() && placed(context_.by_degree[next_start])) ++next_start;
+        if (next_start == context_.by_degree.size()) break;
+        if (go_on) put(context_.by_degree[next_start], center());
     }
     return finish();
 }
 
 Position Growth::center() {
-    const std::vector<Position>& central = ground_.central;
+    const std::vector<Position>& central = context_.central;
     if (chance_ == nullptr) {
         while (!free_.is_free(central[next_central_])) ++next_central_;
         return central[next_central_];
@@ -81,7 +81,7 @@ Position Growth::center() {
 void Growth::put(Rank u, Position position) {
     free_.take(position);
     position_[u.value] = position;
-    for (const Edge edge : ground_.graph.sends(u)) {
+    for (const Edge edge : context_.graph.sends(u)) {
         const Rank v = edge.peer;
         if (placed(v)) continue;
         if (rule_.latest_only) latest_[v.value] = u;
@@ -93,13 +93,13 @@ void Growth::put(Rank u, Position position) {
 bool Growth::raise(Rank v, Bytes bytes) {
     const std::uint64_t before = drawn_[v.value];
     switch (rule_.key) {
-        case Key::degree:
-            drawn_[v.value] = ground_.graph.degree(v);
+        case RankKey::degree:
+            drawn_[v.value] = context_.graph.degree(v);
             break;
-        case Key::neighbors:
+        case RankKey::neighbors:
             ++drawn_[v.value];
             break;
-        case Key::bytes:
+        case RankKey::bytes:
             // Messages of no bytes make partners, too.
             drawn_[v.value] += static_cast<std::uint64_t>(bytes.value) + (before == 0 ? 1 : 0);
             break;
@@ -147,8 +147,8 @@ FreeSlots::Found Growth::best_slot(Rank s) {
         near_.push_back(position_[latest_[s.value].value]);
         weights_.push_back(1);
     } else {
-        const auto peers = ground_.graph.peers(s);
-        const auto bytes = ground_.graph.bytes(s);
+        const auto peers = context_.graph.peers(s);
+        const auto bytes = context_.graph.bytes(s);
         for (std::size_t i = 0; i < peers.size(); ++i) {
             if (!placed(peers[i])) continue;
             near_.push_back(position_[peers[i].value]);
@@ -168,7 +168,7 @@ std::vector<Slot> Growth::finish() {
             position = next;
             free_.take(next);
         }
-        slots.push_back(ground_.allocation.slots()[position.value]);
+        slots.push_back(context_.allocation.slots()[position.value]);
     }
     return slots;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A placement that grows along the communication graph: which rank comes next, and beside what.
+// Greedy growth of a placement along the communication graph.
 #pragma once
 
 #include <cstdint>
@@ -15,45 +15,45 @@
 
 namespace topoloom::greedy {
 
-/// What the next rank has most of.
-enum class Key : std::uint8_t { degree, neighbors, bytes };
-inline const Choices key_names{"degree", "neighbors", "bytes"};
+/// The quantity by which the next rank is chosen.
+enum class RankKey : std::uint8_t { degree, neighbors, bytes };
+inline const Choices rank_key_names{"degree", "neighbors", "bytes"};
 
 /// Which slot a rank is put on: that of the least distance to all placed partners, or to the latest of them; or what
 /// `nearest` finds for all of them.
-struct Rule {
-    Key key = Key::bytes;
+struct GrowthRule {
+    RankKey key = RankKey::bytes;
     bool weighted = true;  // by the bytes to each partner
     bool latest_only = false;
     std::function<FreeSlots::Found(const FreeSlots&, const FreeSlots::Partners&)> nearest = {};
 };
 
 /// Draws from restricted candidate lists, as GRASP does.
-struct Chance {
+struct Randomization {
     Rng rng;
     std::uint32_t ranks = 0;  // beside the best one, as many per mille of those that wait may come next
     std::uint32_t centers =
         1000;  // per mille of the slots, the most central ones, on which a component may start
 };
 
-/// What all runs on one problem share: made once, copied where a run changes it.
-struct Ground {
+/// Shared by all growths on one problem; state that a growth changes is copied.
+struct GrowthContext {
     const Allocation& allocation;
     const CommGraph& graph;  // symmetric
     FreeSlots free;
     std::vector<Position> central;  // least total distance to all allocated slots first
     std::vector<Rank> by_degree;    // most partners first
 
-    explicit Ground(const Problem& problem);
+    explicit GrowthContext(const Problem& problem);
 };
 
 /// One growth of a placement from a first rank. Every component of the graph starts anew, with its rank of most
 /// partners, at the most central free slot, or where chance says. Ties go to the lowest index.
 class Growth {
    public:
-    Growth(const Ground& ground, const Rule& rule, const Chance* chance = nullptr);
+    Growth(const GrowthContext& context, const GrowthRule& rule, const Randomization* chance = nullptr);
 
-    /// Spends one unit per slot looked at; once `spend` says stop, the rest goes to free slots in order.
+    /// Spends one unit per slot examined; once `spend` returns false, the other ranks take free slots in order.
     [[nodiscard]] std::vector<Slot> run(Rank first, const std::function<bool(std::uint64_t)>& spend);
 
    private:
@@ -74,9 +74,9 @@ class Growth {
     FreeSlots::Found best_slot(Rank s);
     std::vector<Slot> finish();
 
-    const Ground& ground_;
-    const Rule& rule_;
-    const Chance* chance_;
+    const GrowthContext& context_;
+    const GrowthRule& rule_;
+    const Randomization* chance_;
     Rng rng_;
     FreeSlots free_;
     std::vector<Position> position_;

@@ -7,7 +7,7 @@
 
 #include "topoloom/place/greedy/growth.hpp"
 #include "topoloom/place/local/swap.hpp"
-#include "topoloom/place/side_by_side.hpp"
+#include "topoloom/place/parallel_search.hpp"
 
 namespace topoloom::greedy {
 
@@ -22,20 +22,20 @@ std::size_t restarts_by_size(std::size_t edges) {
 
 Placement grasp_along_edges(const Problem& problem, std::span<const Placement> warm, Meter& meter,
                             const SparseGraspOptions& options) {
-    const Ground ground(problem);
-    const Rule rule;
+    const GrowthContext context(problem);
+    const GrowthRule rule;
     const std::size_t restarts =
-        options.restarts == 0 ? restarts_by_size(ground.graph.edge_count()) : options.restarts;
+        options.restarts == 0 ? restarts_by_size(context.graph.edge_count()) : options.restarts;
     const auto start = [&](std::size_t i, Meter& own) -> Placement {
         if (i < warm.size()) return warm[i];
         Rng rng(problem.seed(), i);
         const Rank first{rng.below(static_cast<std::uint32_t>(problem.rank_count()))};
-        const Chance chance{.rng = rng, .ranks = options.alpha, .centers = options.beta};
-        Growth growth(ground, rule, &chance);
+        const Randomization chance{.rng = rng, .ranks = options.alpha, .centers = options.beta};
+        Growth growth(context, rule, &chance);
         return {problem.allocation(), growth.run(first, [&](std::uint64_t work) { return own.spend(work); })};
     };
     std::vector<std::optional<Placement>> found(warm.size() + restarts);
-    search_side_by_side(found.size(), problem.threads(), meter, [&](std::size_t i, Meter& own) {
+    search_in_parallel(found.size(), problem.threads(), meter, [&](std::size_t i, Meter& own) {
         found[i] = local::improve_by_swaps(problem, start(i, own), own, {});
     });
     std::vector<std::int64_t> values;

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "topoloom/base/rng.hpp"
-#include "topoloom/place/entry.hpp"
 #include "topoloom/place/grid/grid_boxes.hpp"
+#include "topoloom/place/mapper_entry.hpp"
 #include "topoloom/place/shared/fitting.hpp"
 
 namespace topoloom::grid {
@@ -40,7 +40,7 @@ MapperEntry box_mapper() {
          .summary = "the ranks' grid in equal boxes of least surface, box i on slot i or on a random one",
          .source = "Bhatele, Kale 2008",
          .needs = "grid of ranks, shared slots",
-         .serves = Serves::shared});
+         .occupancy = Occupancy::shared});
 }
 
 }  // namespace topoloom::grid

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A grid of ranks dealt to the slots in equal boxes, as if all slots were equally near.
+// Assigns equal boxes of a rank grid to slots, ignoring distances.
 #pragma once
 
 #include "topoloom/place/mapper.hpp"
@@ -20,7 +20,7 @@ struct BoxOptions : GridOptions {
 /// Bhatele, Kale, PPL 18(4), 2008, that keep neighbors together but not near. O(ranks log ranks).
 [[nodiscard]] Placement place_box(const Problem& problem, Meter& meter, const BoxOptions& options);
 
-/// The same for a grid that is known already; none where the ranks do not fit.
+/// place_box() for a known grid; none if the ranks do not fit.
 [[nodiscard]] std::optional<Placement> box_grid(const Problem& problem, const RankGrid& grid, Meter& meter);
 
 }  // namespace topoloom::grid

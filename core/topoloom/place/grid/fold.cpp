@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "topoloom/base/error.hpp"
-#include "topoloom/place/entry.hpp"
 #include "topoloom/place/grid/fold_plan.hpp"
 #include "topoloom/place/grid/paired_halving.hpp"
+#include "topoloom/place/mapper_entry.hpp"
 #include "topoloom/place/shared/fitting.hpp"
 
 namespace topoloom::grid {
@@ -45,10 +45,10 @@ struct Wanted {
     std::string onto;
 };
 
-LaidAxes axes_wanted(const RankGrid& grid, const SlotGrid& slots, const Wanted& wanted) {
+AxisMapping axes_wanted(const RankGrid& grid, const SlotGrid& slots, const Wanted& wanted) {
     if (wanted.onto.empty()) return {};
-    LaidAxes laid = read_laid_axes(wanted.onto, grid.axes(), slots.extent.size());
-    const Extents routers = laid_extents(laid, slots.extent);
+    AxisMapping laid = parse_axis_mapping(wanted.onto, grid.axes(), slots.extent.size());
+    const Extents routers = mapped_extents(laid, slots.extent);
     const Extents& boxes = wanted.boxes.empty() ? grid.extents : wanted.boxes;
     for (std::size_t i = 0; i < boxes.size(); ++i) {
         const bool whole = wanted.boxes.empty() ? boxes[i] >= routers[i] : boxes[i] % routers[i] == 0;
@@ -143,7 +143,7 @@ MapperEntry fold_mapper() {
          .summary = "the ranks' grid in boxes folded onto routers, nodes and cores for the fewest hop-bytes",
          .source = "Bhatele, Kale 2008; Ma, Tao 1987",
          .needs = "grid of ranks, coordinates",
-         .serves = Serves::both});
+         .occupancy = Occupancy::both});
 }
 
 }  // namespace topoloom::grid

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A grid of ranks folded onto the machine: boxes of it to routers, nodes and cores, so that neighbors are near.
+// Folds a rank grid onto the machine: boxes to routers, nodes and cores.
 #pragma once
 
 #include <string>
@@ -35,7 +35,7 @@ struct FoldOptions : GridOptions {
 /// a plane onto a torus are those without reflection, x+zy with y inside.
 [[nodiscard]] Placement place_fold(const Problem& problem, Meter& meter, const FoldOptions& options);
 
-/// The same for a grid that is known already, with the standard options; none where the ranks do not fit.
+/// place_fold() for a known grid, with default options; none if the ranks do not fit.
 [[nodiscard]] std::optional<Placement> fold_grid(const Problem& problem, const RankGrid& grid, Meter& meter);
 
 }  // namespace topoloom::grid

@@ -13,7 +13,7 @@ namespace {
 
 class FoldSearch {
    public:
-    explicit FoldSearch(const FoldTask& task)
+    explicit FoldSearch(const FoldProblem& task)
         : task_(task), planes_(plane_bytes(task.grid)), axes_(task.grid.axes()) {
         // Levels of a single part divide nothing, but blocking would still look at all boxes of them.
         std::ranges::copy_if(task.slots.inside, std::back_inserter(levels_),
@@ -66,7 +66,7 @@ class FoldSearch {
             cuts_.push_back({least * (task_.hop_weight + task_.to_routers), cut});
         };
         if (!task_.onto.empty()) {
-            add(laid_extents(task_.onto, task_.slots.extent));
+            add(mapped_extents(task_.onto, task_.slots.extent));
         } else if (task_.boxes.empty()) {
             for_each_filling(routers, task_.grid.extents, add);
         } else {
@@ -234,7 +234,7 @@ class FoldSearch {
         return slots;
     }
 
-    const FoldTask& task_;
+    const FoldProblem& task_;
     std::vector<PlaneBytes> planes_;
     std::size_t axes_;
     std::vector<GroupLevel> levels_;
@@ -246,6 +246,6 @@ class FoldSearch {
 
 }  // namespace
 
-std::optional<FoldPlan> plan_fold(const FoldTask& task) { return FoldSearch(task).run(); }
+std::optional<FoldPlan> plan_fold(const FoldProblem& task) { return FoldSearch(task).run(); }
 
 }  // namespace topoloom::grid

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a grid of ranks is best cut for a machine and folded onto it.
+// Plans the boxes and the folding of a rank grid on a machine.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <vector>
 
+#include "topoloom/place/grid/axis_mapping.hpp"
 #include "topoloom/place/grid/grid_boxes.hpp"
-#include "topoloom/place/grid/laid_axes.hpp"
 #include "topoloom/place/grid/slot_grid.hpp"
 
 namespace topoloom::grid {
@@ -18,19 +18,19 @@ struct FoldPlan {
     double hop_bytes;               // exact for stars with the same bytes in every message
 };
 
-/// What is asked of a plan.
-struct FoldTask {
+/// The input of plan_fold().
+struct FoldProblem {
     const RankGrid& grid;
     const SlotGrid& slots;
     std::uint32_t hop_weight;
-    std::uint32_t to_routers;  // what messages between routers cost beside hops: the links of their nodes
+    std::uint32_t to_routers;  // cost of messages between routers beside hops: host links
     bool reflect;
-    Extents boxes;  // if they are given; else any, one for every slot
-    LaidAxes onto;  // if they are given; else whichever are best
+    Extents boxes;     // if they are given; else any, one for every slot
+    AxisMapping onto;  // if they are given; else whichever are best
 };
 
 /// Of the plans that are tried, the one with the fewest hop-bytes; none where the boxes don't fold onto the machine.
 /// Looks at cuts in the order of what they cost at least, until that is more than the best has.
-[[nodiscard]] std::optional<FoldPlan> plan_fold(const FoldTask& task);
+[[nodiscard]] std::optional<FoldPlan> plan_fold(const FoldProblem& task);
 
 }  // namespace topoloom::grid

@@ -9,14 +9,14 @@
 
 namespace topoloom::grid {
 
-/// What is to be folded: an axis of the pattern, in blocks of ranks that share a router.
+/// An axis of the pattern, in blocks of ranks that share a router.
 struct FoldedAxis {
     std::uint32_t extent;  // in blocks
     AxisKind kind;
     double bytes;  // of all messages that leave their block along this axis
 };
 
-/// What runs backwards every other time.
+/// Which digits are reflected.
 enum class Reflection : std::uint8_t {
     none,
     rows,  ///< each digit where the next higher of its pattern axis is odd, so that a step changes one digit by one

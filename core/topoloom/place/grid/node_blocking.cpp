@@ -45,7 +45,7 @@ class Blockings {
 
     /// All orders that fill the nodes with the fewest bytes between them that were found, at most a few.
     std::vector<NodeBlocking> best() {
-        const bool many = grid_.cells() > few_ranks;
+        const bool many = grid_.cells() > max_ranks_superlinear;
         if (nodes_.equal()) {
             const bool square = try_tiles();
             // Little is left to gain, and much to be spent.
@@ -110,7 +110,7 @@ class Blockings {
             }
             // In either direction through a layer.
             for (const bool reversed : {false, true}) {
-                if (reversed && (axes.size() < 3 || grid_.cells() > few_ranks)) continue;
+                if (reversed && (axes.size() < 3 || grid_.cells() > max_ranks_superlinear)) continue;
                 if (reversed) std::reverse(axes.begin() + 1, axes.end());
                 Extents strips(grid_.axes(), 1);
                 std::size_t left = std::max<std::size_t>(1, tries_ / grid_.axes());

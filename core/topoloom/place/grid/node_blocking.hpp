@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which node takes which cells of a grid of ranks, such that the fewest bytes leave their node.
+// Assigns cells of a rank grid to nodes with the fewest inter-node bytes.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace topoloom::grid {
 
-/// Above this number of ranks only the methods that take O(ranks) are tried.
-inline constexpr std::size_t few_ranks = 20'000;
+/// Above this number of ranks only O(ranks) methods are tried.
+inline constexpr std::size_t max_ranks_superlinear = 20'000;
 
 /// The nodes that block order fills, and the slots that it takes on each, in the order of their numbers.
 struct FilledNodes {
@@ -32,8 +32,8 @@ struct NodeBlocking {
     std::int64_t inter_node_bytes;
 };
 
-/// Orders that fill the nodes, of those of node_tile.hpp and BoxBlocking, between whose nodes the fewest bytes go; at
-/// most a few. The more edges, the fewer are tried. O(edges) each.
+/// Orders that fill the nodes, by node_tile.hpp and BoxBlocking, with the fewest inter-node bytes; at most a few. The
+/// more edges, the fewer are tried. O(edges) each.
 [[nodiscard]] std::vector<NodeBlocking> best_blockings(const Problem& problem, const RankGrid& grid,
                                                        const FilledNodes& nodes, Meter& meter);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An allocation seen as a grid of routers with equal groups of slots inside, where it is one.
+// Recognizes an allocation that is a grid of routers with equal groups of slots.
 #pragma once
 
 #include <cstdint>

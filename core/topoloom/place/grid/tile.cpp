@@ -6,10 +6,10 @@
 
 #include "topoloom/metric/hop_bytes.hpp"
 #include "topoloom/place/effort.hpp"
-#include "topoloom/place/entry.hpp"
 #include "topoloom/place/grid/grid_folding.hpp"
 #include "topoloom/place/grid/node_blocking.hpp"
 #include "topoloom/place/grid/slot_grid.hpp"
+#include "topoloom/place/mapper_entry.hpp"
 
 namespace topoloom::grid {
 
@@ -231,9 +231,9 @@ Placement tile_grid(const Problem& problem, const RankGrid& grid, Meter& meter) 
         tiled = tiled || !blocking.tile.empty();
         nearest.try_blocking(blocking);
     }
-    if (problem.rank_count() <= few_ranks) nearest.try_searched_order(blockings.front());
+    if (problem.rank_count() <= max_ranks_superlinear) nearest.try_searched_order(blockings.front());
     // It knows more of the network, which counts among equals, but gives nodes different pieces.
-    if (!tiled && problem.rank_count() <= few_ranks && !meter.is_exhausted()) {
+    if (!tiled && problem.rank_count() <= max_ranks_superlinear && !meter.is_exhausted()) {
         const Placement structured = place(problem, "structure", meter);
         nearest.try_slots({structured.slots().begin(), structured.slots().end()});
     }
@@ -246,7 +246,7 @@ MapperEntry tile_mapper() {
          .summary = "a compact piece of the ranks' grid for every node: tiles, boxes, strips or halves of it",
          .source = "Karlsson 2012, ch. 5; Hunold et al. 2020",
          .needs = "grid of ranks, nodes",
-         .serves = Serves::alone});
+         .occupancy = Occupancy::alone});
 }
 
 }  // namespace topoloom::grid

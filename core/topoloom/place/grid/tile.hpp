@@ -19,7 +19,7 @@ namespace topoloom::grid {
 /// Throws Error as rank_grid() does.
 [[nodiscard]] Placement place_tile(const Problem& problem, Meter& meter, const GridOptions& options);
 
-/// The same for a grid that is known already.
+/// place_tile() for a known grid.
 [[nodiscard]] Placement tile_grid(const Problem& problem, const RankGrid& grid, Meter& meter);
 
 }  // namespace topoloom::grid

@@ -10,12 +10,12 @@
 
 #include "topoloom/base/rng.hpp"
 #include "topoloom/metric/loads/objective_loads.hpp"
-#include "topoloom/place/entry.hpp"
 #include "topoloom/place/links/local_opt.hpp"
 #include "topoloom/place/local/cooling.hpp"
-#include "topoloom/place/side_by_side.hpp"
+#include "topoloom/place/mapper_entry.hpp"
+#include "topoloom/place/parallel_search.hpp"
+#include "topoloom/place/state/keep_better.hpp"
 #include "topoloom/place/state/near_lists.hpp"
-#include "topoloom/place/state/no_worse.hpp"
 
 namespace topoloom::links {
 
@@ -107,7 +107,7 @@ class CongestionAnnealing {
 
 std::uint32_t annealing_sweeps(const CommGraph& graph) {
     const auto work = static_cast<double>(graph.rank_count() + graph.edge_count());
-    const double fewest = graph.rank_count() > max_ranks_side_by_side ? 30 : 60;
+    const double fewest = graph.rank_count() > max_ranks_in_parallel ? 30 : 60;
     return static_cast<std::uint32_t>(std::clamp(1.2e6 / work, fewest, 1e4));
 }
 
@@ -117,7 +117,7 @@ Placement anneal_links(const Problem& problem, Placement start, Meter& meter,
     const Allocation& allocation = problem.allocation();
     const std::uint32_t sweeps = options.sweeps > 0 ? options.sweeps : annealing_sweeps(problem.graph());
     const MeasuredObjective objective = problem.objective_on_links();
-    return no_worse(problem, std::move(start), [&](const Placement& from) {
+    return keep_better(problem, std::move(start), [&](const Placement& from) {
         Placement found = from;
         with_near_lists(problem, nearest, meter, [&](NearLists& near) {
             const std::unique_ptr<Loads> loads = make_loads(problem.machine(), objective, from.slots());
@@ -141,7 +141,7 @@ Placement improve_congestion(const Problem& problem, Placement start, Meter& met
     // Link by link from plateau to plateau it would go on for minutes, and gain little.
     constexpr std::uint64_t partners = 64;
     Budget budget = meter.sub_budget(1);
-    budget.work = std::min(budget.work, partners * std::min(problem.rank_count(), max_ranks_side_by_side));
+    budget.work = std::min(budget.work, partners * std::min(problem.rank_count(), max_ranks_in_parallel));
     Meter brief(budget);
     start = improve_by_local_opt(problem, std::move(start), brief);
     meter.spend(brief.work_done());
@@ -154,8 +154,8 @@ MapperEntry congestion_mapper() {
          .summary = "simulated annealing that flattens the loads of links, between two local-opts",
          .source = "Sudheer 2012, ch. 7; Connolly 1990",
          .needs = "graph, routes, time",
-         .serves = Serves::alone,
-         .minimizes = Minimizes::links});
+         .occupancy = Occupancy::alone,
+         .minimizes = SearchObjective::links});
 }
 
 }  // namespace topoloom::links

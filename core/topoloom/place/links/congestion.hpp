@@ -13,7 +13,7 @@ struct CongestionOptions {
     }
 };
 
-/// Chosen so that a few hundred ranks take less than a second.
+/// Default sweeps: a few hundred ranks take less than a second.
 [[nodiscard]] std::uint32_t annealing_sweeps(const CommGraph& graph);
 
 /// Simulated annealing; the best placement by CongestionKey that was seen. The maximum alone says nothing about most
@@ -25,7 +25,7 @@ struct CongestionOptions {
 [[nodiscard]] Placement anneal_links(const Problem& problem, Placement start, Meter& meter,
                                      const CongestionOptions& options);
 
-/// The same and then local-opt; for up to 1,000 ranks also local-opt before, than which it then is never worse.
+/// anneal_links() followed by local-opt; up to 1,000 ranks never worse than local-opt alone.
 [[nodiscard]] Placement improve_congestion(const Problem& problem, Placement start, Meter& meter,
                                            const CongestionOptions& options);
 

@@ -8,7 +8,7 @@
 #include "topoloom/base/budget.hpp"
 #include "topoloom/machine/allocations/allocation.hpp"
 #include "topoloom/metric/loads/loads.hpp"
-#include "topoloom/place/state/free_runs.hpp"
+#include "topoloom/place/state/free_slot_groups.hpp"
 
 namespace topoloom::links {
 
@@ -65,7 +65,7 @@ class CongestionDescent {
     }
 
     Loads& loads_;
-    FreeRuns free_;
+    FreeSlotGroups free_;
     std::vector<std::size_t> next_;  // by rank: its last partner, a rank or behind them a run of free slots
 };
 

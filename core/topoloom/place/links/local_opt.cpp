@@ -2,15 +2,15 @@
 #include "topoloom/place/links/local_opt.hpp"
 
 #include "topoloom/metric/loads/objective_loads.hpp"
-#include "topoloom/place/entry.hpp"
 #include "topoloom/place/links/congestion_descent.hpp"
-#include "topoloom/place/state/no_worse.hpp"
+#include "topoloom/place/mapper_entry.hpp"
+#include "topoloom/place/state/keep_better.hpp"
 
 namespace topoloom::links {
 
 Placement improve_by_local_opt(const Problem& problem, Placement start, Meter& meter) {
     const MeasuredObjective objective = problem.objective_on_links();
-    return no_worse(problem, std::move(start), [&](const Placement& from) {
+    return keep_better(problem, std::move(start), [&](const Placement& from) {
         const std::unique_ptr<Loads> loads = make_loads(problem.machine(), objective, from.slots());
         CongestionDescent(*loads, problem.allocation()).run(meter);
         return Placement(problem.allocation(), loads->slots());
@@ -23,8 +23,8 @@ MapperEntry local_opt_mapper() {
          .summary = "exchanges that take traffic off the busiest links, until none helps",
          .source = "Sudheer 2012, ch. 7",
          .needs = "graph, routes",
-         .serves = Serves::alone,
-         .minimizes = Minimizes::links});
+         .occupancy = Occupancy::alone,
+         .minimizes = SearchObjective::links});
 }
 
 }  // namespace topoloom::links

@@ -10,16 +10,16 @@
 #include <utility>
 #include <vector>
 
-#include "topoloom/place/entry.hpp"
 #include "topoloom/place/local/anneal_walker.hpp"
 #include "topoloom/place/local/cooling.hpp"
 #include "topoloom/place/local/region_anneal.hpp"
 #include "topoloom/place/local/swap.hpp"
-#include "topoloom/place/side_by_side.hpp"
+#include "topoloom/place/mapper_entry.hpp"
+#include "topoloom/place/parallel_search.hpp"
+#include "topoloom/place/state/curve_positions.hpp"
 #include "topoloom/place/state/fast_space.hpp"
 #include "topoloom/place/state/near_slots.hpp"
 #include "topoloom/place/state/packed_graph.hpp"
-#include "topoloom/place/state/positions_along.hpp"
 
 namespace topoloom::local {
 
@@ -34,10 +34,10 @@ struct Numbering {
 };
 
 Numbering number_along_machine(const Problem& problem, const Placement& start) {
-    const std::vector<Position> along = positions_along(Curve::hilbert, problem.allocation());
+    const std::vector<Position> along = curve_positions(Curve::hilbert, problem.allocation());
     std::vector<std::uint32_t> index(along.size());
     for (std::uint32_t i = 0; i < along.size(); ++i) index[along[i].value] = i;
-    const std::vector<Position> positions = positions_of(problem.allocation(), start.slots());
+    const std::vector<Position> positions = rank_positions(problem.allocation(), start.slots());
     const auto alone = [&](Rank u) {
         return std::ranges::none_of(problem.symmetric().bytes(u), [](Bytes b) { return b.value > 0; });
     };
@@ -242,7 +242,7 @@ Placement anneal_by_regions(const Problem& problem, Placement start, Meter& mete
         const std::size_t ranks = problem.rank_count();
         const bool brief = options.sweeps > 0 && options.sweeps < 100;
         const bool dense = problem.symmetric().edge_count() > 4 * ranks;
-        const SwapOptions last{.reach = (brief && dense) || ranks > max_ranks_side_by_side ? 1U : 3U};
+        const SwapOptions last{.reach = (brief && dense) || ranks > max_ranks_in_parallel ? 1U : 3U};
         placement = improve_by_swaps(problem, std::move(placement), meter, last);
     }
     // Chains return their best placement. Regions are annealed independently, so together they can end up worse.
@@ -254,7 +254,7 @@ Placement improve_by_annealing(const Problem& problem, Placement start, Meter& m
                                const AnnealOptions& options) {
     constexpr std::uint32_t region_size = 2048;  // ranks: what fits the caches
     return anneal_by_regions(problem, std::move(start), meter, options,
-                             problem.rank_count() > max_ranks_side_by_side ? region_size : 0);
+                             problem.rank_count() > max_ranks_in_parallel ? region_size : 0);
 }
 
 MapperEntry anneal_mapper() {
@@ -263,7 +263,7 @@ MapperEntry anneal_mapper() {
          .summary = "simulated annealing: moves ranks beside their partners, accepting ever fewer losses",
          .source = "Connolly 1990",
          .needs = "graph, distances, time",
-         .serves = Serves::alone});
+         .occupancy = Occupancy::alone});
 }
 
 }  // namespace topoloom::local

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A chain of ranks that push each other on, step by step.
+// An ejection chain: each rank takes the slot of the next.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Simulated annealing of many ranks at once: region by region, on all cores.
+// Parallel simulated annealing by regions of ranks.
 #pragma once
 
 #include <algorithm>
@@ -119,7 +119,7 @@ class SlotRegions {
     std::vector<Position> position_;
 };
 
-/// The ranks and slots of one region, and the ranks elsewhere that they have to do with, which stand still.
+/// The ranks and slots of one region, and their partners elsewhere, which are fixed.
 template <class Graph>
 class RegionState {
    public:

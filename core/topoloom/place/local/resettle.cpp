@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "topoloom/base/error.hpp"
-#include "topoloom/place/entry.hpp"
+#include "topoloom/place/mapper_entry.hpp"
 #include "topoloom/place/state/arrangement.hpp"
 #include "topoloom/place/state/free_slots.hpp"
-#include "topoloom/place/state/moving_cost.hpp"
+#include "topoloom/place/state/migration_cost.hpp"
 #include "topoloom/place/state/neighborhood.hpp"
 #include "topoloom/place/state/wake_queue.hpp"
 
@@ -25,7 +25,7 @@ class Resettling {
           neighborhood_(graph_, 2, 64),
           free_(problem.allocation()),
           home_(home_positions(problem)),
-          moving_(problem, state.counts_both_ways() ? 2 : 1),
+          moving_(problem, state.sums_both_directions() ? 2 : 1),
           queue_(graph_) {
         for (const Position position : state_.positions()) free_.take(position);
     }
@@ -93,7 +93,7 @@ class Resettling {
     Neighborhood neighborhood_;
     FreeSlots free_;
     std::vector<Position> home_;
-    MovingCost moving_;
+    MigrationCost moving_;
     WakeQueue queue_;
     bool released_ = false;  // slots that may suit anybody became free
     std::vector<Position> partners_;
@@ -168,7 +168,7 @@ Placement place_previous(const Problem& problem, Meter& meter) {
 
 Placement improve_by_resettling(const Problem& problem, Placement start, Meter& meter) {
     const Allocation& allocation = problem.allocation();
-    with_arrangement(allocation, problem.symmetric(), positions_of(allocation, start.slots()),
+    with_arrangement(allocation, problem.symmetric(), rank_positions(allocation, start.slots()),
                      [&](Arrangement& state) {
                          Resettling(state, problem).run(meter);
                          start = placement_at(allocation, state.positions());
@@ -181,7 +181,7 @@ MapperEntry previous_mapper() {
         {.name = "previous",
          .summary = "where the ranks were before; the others beside their partners",
          .needs = "earlier placement",
-         .serves = Serves::both});
+         .occupancy = Occupancy::both});
 }
 
 MapperEntry resettle_mapper() {
@@ -189,7 +189,7 @@ MapperEntry resettle_mapper() {
         {.name = "resettle",
          .summary = "exchanges that gain more than moving the ranks from where they were costs",
          .needs = "graph, distances, earlier placement",
-         .serves = Serves::alone});
+         .occupancy = Occupancy::alone});
 }
 
 }  // namespace topoloom::local

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Placements that start from an earlier one, and move a rank only where that pays.
+// Remapping: starts from an earlier placement and moves a rank only if that pays.
 #pragma once
 
 #include "topoloom/place/mapper.hpp"

@@ -5,10 +5,10 @@
 #include <span>
 #include <vector>
 
-#include "topoloom/place/entry.hpp"
 #include "topoloom/place/local/ejection_path.hpp"
 #include "topoloom/place/local/rotate_options.hpp"
 #include "topoloom/place/local/rotate_routes.hpp"
+#include "topoloom/place/mapper_entry.hpp"
 #include "topoloom/place/state/arrangement.hpp"
 #include "topoloom/place/state/near_slots.hpp"
 #include "topoloom/place/state/wake_queue.hpp"
@@ -128,7 +128,7 @@ Placement improve_by_rotations(const Problem& problem, Placement start, Meter& m
     if (allocation.slot_count() < 2 || meter.is_exhausted()) return start;
     if (!problem.is_for_hop_bytes()) return rotate_on_routes(problem, start, meter, options);
     const NearSlots near(allocation, options.near, problem.threads());
-    with_arrangement(allocation, problem.symmetric(), positions_of(allocation, start.slots()),
+    with_arrangement(allocation, problem.symmetric(), rank_positions(allocation, start.slots()),
                      [&](Arrangement& state) {
                          RotateSearch(state, near, problem.symmetric(), options).run(meter);
                          start = placement_at(allocation, state.positions());
@@ -145,8 +145,8 @@ MapperEntry rotate_mapper() {
              "moves chains of a few ranks, each to the slot of the next or to a free one, until none helps",
          .source = "Glover 1996",
          .needs = "graph, distances",
-         .serves = Serves::alone,
-         .minimizes = Minimizes::objective});
+         .occupancy = Occupancy::alone,
+         .minimizes = SearchObjective::objective});
 }
 
 }  // namespace topoloom::local

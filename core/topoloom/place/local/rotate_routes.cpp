@@ -10,8 +10,8 @@
 #include "topoloom/metric/loads/objective_loads.hpp"
 #include "topoloom/place/local/ejection_path.hpp"
 #include "topoloom/place/state/arrangement.hpp"
+#include "topoloom/place/state/keep_better.hpp"
 #include "topoloom/place/state/near_lists.hpp"
-#include "topoloom/place/state/no_worse.hpp"
 
 namespace topoloom::local {
 
@@ -25,7 +25,7 @@ class RouteRotations {
           slots_(problem.allocation().slots()),
           near_(near),
           length_(length),
-          position_(positions_of(problem.allocation(), loads.slots())),
+          position_(rank_positions(problem.allocation(), loads.slots())),
           occupant_(slots_.size(), Rank::none) {
         for (const Rank u : ids<Rank>(position_.size())) occupant_[position_[u.value].value] = u;
     }
@@ -134,7 +134,7 @@ class RouteRotations {
 Placement rotate_on_routes(const Problem& problem, const Placement& start, Meter& meter,
                            const RotateOptions& options) {
     const MeasuredObjective objective = problem.objective_on_links();
-    return no_worse(problem, start, [&](const Placement& from) {
+    return keep_better(problem, start, [&](const Placement& from) {
         Placement found = from;
         with_near_lists(problem, options.near, meter, [&](NearLists& near) {
             const std::unique_ptr<Loads> loads = make_loads(problem.machine(), objective, from.slots());

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "topoloom/place/entry.hpp"
-#include "topoloom/place/side_by_side.hpp"
+#include "topoloom/place/mapper_entry.hpp"
+#include "topoloom/place/parallel_search.hpp"
 #include "topoloom/place/state/arrangement.hpp"
 #include "topoloom/place/state/free_slots.hpp"
 #include "topoloom/place/state/neighborhood.hpp"
@@ -41,7 +41,7 @@ class SwapSearch {
     /// A slot that became free may suit any rank, however far away: asks them all. True if one has moved.
     bool fill_freed_slots(Meter& meter) {
         // On many ranks it brought less than a thousandth in a quarter of the time.
-        if (!std::exchange(slots_freed_, false) || graph_.rank_count() > max_ranks_side_by_side) return false;
+        if (!std::exchange(slots_freed_, false) || graph_.rank_count() > max_ranks_in_parallel) return false;
         for (const Rank u : ids<Rank>(graph_.rank_count())) {
             if (meter.is_exhausted()) return false;
             try_free_slot(u, meter);
@@ -99,7 +99,7 @@ class SwapSearch {
 Placement improve_by_swaps(const Problem& problem, Placement start, Meter& meter,
                            const SwapOptions& options) {
     const Allocation& allocation = problem.allocation();
-    with_arrangement(allocation, problem.symmetric(), positions_of(allocation, start.slots()),
+    with_arrangement(allocation, problem.symmetric(), rank_positions(allocation, start.slots()),
                      [&](Arrangement& state) {
                          SwapSearch(state, problem, options).run(meter);
                          start = placement_at(allocation, state.positions());
@@ -113,7 +113,7 @@ MapperEntry swap_mapper() {
          .summary = "exchanges pairs of ranks, and ranks with free slots, until none helps",
          .source = "Brandfass, Alrutz, Gerhold 2013",
          .needs = "graph, distances",
-         .serves = Serves::alone});
+         .occupancy = Occupancy::alone});
 }
 
 }  // namespace topoloom::local

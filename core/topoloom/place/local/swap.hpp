@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Pair exchange: the local search that every placement should see at the end.
+// Pair exchange: local search by swaps of two ranks and moves to free slots.
 #pragma once
 
 #include "topoloom/place/mapper.hpp"

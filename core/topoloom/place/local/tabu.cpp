@@ -5,10 +5,10 @@
 
 #include "topoloom/base/rng.hpp"
 #include "topoloom/partition/gain_heap.hpp"
-#include "topoloom/place/entry.hpp"
+#include "topoloom/place/mapper_entry.hpp"
 #include "topoloom/place/state/arrangement.hpp"
 #include "topoloom/place/state/dense.hpp"
-#include "topoloom/place/state/moving_cost.hpp"
+#include "topoloom/place/state/migration_cost.hpp"
 #include "topoloom/place/state/near_slots.hpp"
 #include "topoloom/place/state/neighborhood.hpp"
 #include "topoloom/qap/qap_solve.hpp"
@@ -23,7 +23,7 @@ class NearTabu {
     NearTabu(Arrangement& state, const Problem& problem)
         : graph_(problem.symmetric()),
           state_(state),
-          moving_(problem, state.counts_both_ways() ? 2 : 1),
+          moving_(problem, state.sums_both_directions() ? 2 : 1),
           home_(home_positions(problem)),
           near_ranks_(graph_, 2, near_in_graph),
           near_slots_(problem.allocation(), near_on_machine, problem.threads()),
@@ -150,7 +150,7 @@ class NearTabu {
 
     const CommGraph& graph_;
     Arrangement& state_;
-    MovingCost moving_;
+    MigrationCost moving_;
     std::vector<Position> home_;  // where a rank was
     Neighborhood near_ranks_;
     NearSlots near_slots_;
@@ -185,7 +185,7 @@ Placement improve_by_tabu(const Problem& problem, Placement start, Meter& meter,
     const Allocation& allocation = problem.allocation();
     const std::uint64_t iterations =
         options.iterations == 0 ? 10 * std::uint64_t{problem.rank_count()} : options.iterations;
-    with_arrangement(allocation, problem.symmetric(), positions_of(allocation, start.slots()),
+    with_arrangement(allocation, problem.symmetric(), rank_positions(allocation, start.slots()),
                      [&](Arrangement& state) {
                          NearTabu(state, problem).run(iterations, meter);
                          start = placement_at(allocation, state.positions());
@@ -200,7 +200,7 @@ MapperEntry tabu_mapper() {
              "always the best exchange that does not undo a recent one, even if it is a loss for a while",
          .source = "Taillard 1991; Benlic, Hao 2015",
          .needs = "graph, distances",
-         .serves = Serves::alone});
+         .occupancy = Occupancy::alone});
 }
 
 }  // namespace topoloom::local

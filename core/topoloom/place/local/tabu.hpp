@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tabu search: always the best exchange that does not undo a recent one, even when it makes things worse for a while.
+// Tabu search: performs the best exchange that does not undo a recent one, even if it raises the cost.
 #pragma once
 
 #include "topoloom/place/mapper.hpp"

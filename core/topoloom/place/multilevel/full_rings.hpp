@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What rings count as while a torus is divided.
+// How rings of a torus are measured while it is divided.
 #pragma once
 
 namespace topoloom::multilevel {
 
-/// What the rings of a torus that an allocation fills evenly count as.
+/// Distances along evenly filled rings of a torus: as on lines or on rings.
 enum class FullRings { lines, rings };
 
 }  // namespace topoloom::multilevel

@@ -133,7 +133,7 @@ class SpaceParts final : public MachineParts {
     [[nodiscard]] std::int64_t distance(Part p, Part q) const override {
         return apart_(samples_[std::min(p, q).value], samples_[std::max(p, q).value]);
     }
-    [[nodiscard]] FartherFrom farther_from(Part near, Part far) const override {
+    [[nodiscard]] DistanceDifference farther_from(Part near, Part far) const override {
         if constexpr (Distance::has_quick_difference) {
             return farther(samples_[near.value], samples_[far.value]);
         } else {
@@ -163,7 +163,7 @@ class SpaceParts final : public MachineParts {
         return space_.split_keys(points);
     }
     [[nodiscard]] Sample sample(const MachinePart& part) const { return apart_.sample(point_, slots(part)); }
-    [[nodiscard]] FartherFrom farther(const Sample& near, const Sample& far) const {
+    [[nodiscard]] DistanceDifference farther(const Sample& near, const Sample& far) const {
         return [this, difference = typename Distance::Difference(apart_, near, far)](Part q) mutable {
             return difference(samples_[q.value]);
         };

@@ -34,7 +34,7 @@ struct RankedPart {
 };
 
 /// By how much a part is farther from one than from another.
-using FartherFrom = std::function<std::int64_t(Part)>;
+using DistanceDifference = std::function<std::int64_t(Part)>;
 
 /// An allocation as a list of its slots, in an order that halving rearranges. Distances between parts are means over a
 /// few points of each, times the same number for all; the parts are those that were last sampled.
@@ -64,11 +64,11 @@ class MachineParts {
     /// The same for both directions.
     [[nodiscard]] virtual std::int64_t distance(Part p, Part q) const = 0;
     /// distance(far, q) - distance(near, q) for parts q.
-    [[nodiscard]] virtual FartherFrom farther_from(Part near, Part far) const = 0;
+    [[nodiscard]] virtual DistanceDifference farther_from(Part near, Part far) const = 0;
     /// Of two pieces that are not among the parts yet.
     struct Pieces {
         std::int64_t apart;  // beyond how far their own points are
-        FartherFrom farther;
+        DistanceDifference farther;
     };
     [[nodiscard]] virtual Pieces compare(const MachinePart& near, const MachinePart& far) const = 0;
     /// Distances of parts are at most this many times the largest distance of the machine.

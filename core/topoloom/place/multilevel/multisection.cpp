@@ -7,17 +7,17 @@
 
 #include "topoloom/partition/binary_labeling.hpp"
 #include "topoloom/partition/bisection.hpp"
-#include "topoloom/place/entry.hpp"
+#include "topoloom/place/mapper_entry.hpp"
+#include "topoloom/place/multilevel/cached_difference.hpp"
 #include "topoloom/place/multilevel/machine_part.hpp"
 #include "topoloom/place/multilevel/part_batches.hpp"
-#include "topoloom/place/multilevel/part_preference.hpp"
 #include "topoloom/place/multilevel/piece_shares.hpp"
 #include "topoloom/place/multilevel/turn_choices.hpp"
+#include "topoloom/place/parallel_search.hpp"
 #include "topoloom/place/shared/fitting.hpp"
 #include "topoloom/place/shared/group_split.hpp"
-#include "topoloom/place/side_by_side.hpp"
 #include "topoloom/place/state/arrangement.hpp"
-#include "topoloom/place/state/local_order.hpp"
+#include "topoloom/place/state/locality_order.hpp"
 
 namespace topoloom::multilevel {
 
@@ -27,7 +27,7 @@ namespace {
 
 /// Parts of many ranks that have no edges in common are divided side by side.
 bool are_many(const Problem& problem) {
-    return problem.capacity().one_rank_per_slot() && problem.rank_count() > max_ranks_side_by_side;
+    return problem.capacity().one_rank_per_slot() && problem.rank_count() > max_ranks_in_parallel;
 }
 
 class Multisection {
@@ -62,7 +62,7 @@ class Multisection {
         while (most >> shift > std::numeric_limits<std::int64_t>::max() / greatest) ++shift;
         graph_ = partition::make_weighted_graph(problem.symmetric(), masses, shift, problem.threads());
         if (!many_) return;
-        const std::vector<Rank> order = local_order(problem.symmetric());
+        const std::vector<Rank> order = locality_order(problem.symmetric());
         for (std::size_t i = 0; i < order.size(); ++i) ranks_[i] = Vertex{order[i].value};
         if (!order.empty()) renumber();
     }
@@ -226,7 +226,7 @@ class Multisection {
             std::iota(item.begin(), item.end(), 0U);
             return independent_batches(
                 graph_, [&](Part p) { return ranks(parts_[p.value]); }, part_of_, item, count,
-                problem_.threads(), Beside::any_edge);
+                problem_.threads(), Adjacency::any_edge);
         }
         // Splits of shared slots may take long: a few at a time, so that time and interruptions are heeded in between.
         const std::uint32_t most = problem_.capacity().one_rank_per_slot() ? count : 16;
@@ -244,7 +244,7 @@ class Multisection {
         for (std::uint32_t i = 0; i < count; ++i) item[lefts[i].value] = item[lefts[i].value + 1] = i;
         return independent_batches(
             graph_, [&](Part p) { return ranks(parts_[p.value]); }, part_of_, item, count, problem_.threads(),
-            Beside::many_edges);
+            Adjacency::many_edges);
     }
 
     /// Moves ranks between two halves, now that it is known where all others are. Returns the work done.
@@ -362,7 +362,7 @@ class Multisection {
                                        divider.threads, meter);
     }
 
-    /// Farther down the machine less is at stake in every split, and there are more of them.
+    /// CachedDifference down the machine less is at stake in every split, and there are more of them.
     [[nodiscard]] shared::EvolutionOptions evolution_at(std::uint64_t level) const {
         shared::EvolutionOptions options = evolution_;
         const auto less = [&](std::uint32_t count) {
@@ -392,7 +392,7 @@ class Multisection {
         sub.mass.resize(mine.size());
         bias.assign(pieces.size() == 2 ? mine.size() : 0, 0);
         each_chunk([&](const Chunk& chunk) {
-            Farther farther(between.farther, machine_->part_count(), 8 * (chunk.end - chunk.begin));
+            CachedDifference farther(between.farther, machine_->part_count(), 8 * (chunk.end - chunk.begin));
             for (std::size_t i = chunk.begin; i < chunk.end; ++i) {
                 const Vertex u = mine[i];
                 local_[u.value] = Vertex{i};
@@ -473,7 +473,7 @@ MapperEntry multisection_mapper() {
                                              .summary = "splits the ranks along the machine, level by level",
                                              .source = "Pellegrini, Roman 1996; Karypis, Kumar 1998",
                                              .needs = "graph, distances",
-                                             .serves = Serves::both});
+                                             .occupancy = Occupancy::both});
 }
 
 }  // namespace topoloom::multilevel

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which items may be worked on side by side.
+// Batches of items that can be processed in parallel.
 #pragma once
 
 #include <algorithm>
@@ -35,7 +35,7 @@ namespace topoloom::multilevel {
 constexpr std::uint32_t no_item = std::numeric_limits<std::uint32_t>::max();
 
 /// Which parts of a graph count as neighbors.
-enum class Beside {
+enum class Adjacency {
     any_edge,
     many_edges  // at least an eighth of what one of the two has with the one it has most edges with
 };
@@ -46,7 +46,7 @@ enum class Beside {
 template <class Ranks>
 [[nodiscard]] std::vector<std::vector<std::uint32_t>> independent_batches(
     const partition::WeightedGraph& graph, const Ranks& ranks, std::span<const Part> part_of,
-    std::span<const std::uint32_t> item, std::uint32_t count, int threads, Beside beside_if) {
+    std::span<const std::uint32_t> item, std::uint32_t count, int threads, Adjacency adjacency) {
     constexpr std::uint32_t min_share = 8;
     struct Neighbor {
         std::uint32_t item;
@@ -88,7 +88,7 @@ template <class Ranks>
         std::uint32_t most = 0;
         for (const Neighbor& other : found[i]) most = std::max(most, other.edges);
         for (const Neighbor& other : found[i]) {
-            if (beside_if == Beside::many_edges && other.edges < most / min_share) continue;
+            if (adjacency == Adjacency::many_edges && other.edges < most / min_share) continue;
             beside[i].push_back(other.item);
             beside[other.item].push_back(i);  // many for one of the two is many
         }

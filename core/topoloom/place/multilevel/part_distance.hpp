@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How far apart two parts of a machine are, while it is being divided.
+// Distances between parts of a machine during its division.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How much mass each piece of a divided part of the machine takes.
+// Mass capacities of the pieces of a divided part.
 #pragma once
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 #include "topoloom/place/multilevel/refine.hpp"
 
 #include "topoloom/partition/weighted_graph.hpp"
-#include "topoloom/place/entry.hpp"
+#include "topoloom/place/mapper_entry.hpp"
 #include "topoloom/place/multilevel/multisection.hpp"
 #include "topoloom/place/shared/evolution.hpp"
 #include "topoloom/place/shared/fitting.hpp"
@@ -43,7 +43,7 @@ MapperEntry refine_mapper() {
          .summary = "moves ranks between shared slots on many scales; for more ranks than slots",
          .source = "Walshaw 2004; Sanders, Schulz 2012",
          .needs = "graph, distances, shared slots",
-         .serves = Serves::shared});
+         .occupancy = Occupancy::shared});
 }
 
 }  // namespace topoloom::multilevel

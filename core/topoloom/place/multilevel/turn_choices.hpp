@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What it costs to exchange the places of both halves of some pairs, all pairs considered.
+// Costs of turning pairs of halves, as a graph: a pair turns when its halves swap places.
 #pragma once
 
 #include <array>
@@ -16,12 +16,12 @@ namespace topoloom::multilevel {
 /// Parts of a graph, of which lefts[k] and lefts[k] + 1 may turn. `ranks(p)` are those of part p;
 /// farther_from(left)(q) is how much farther part q is from part left + 1 than from part left, by distances
 /// that are the same for both directions.
-template <class Ranks, class FartherFrom>
+template <class Ranks, class DistanceDifference>
 class TurnChoices {
    public:
     /// Refers to everything.
     TurnChoices(const partition::WeightedGraph& graph, std::span<const Part> part_of, std::size_t part_count,
-                std::span<const Part> lefts, const Ranks& ranks, const FartherFrom& farther_from)
+                std::span<const Part> lefts, const Ranks& ranks, const DistanceDifference& farther_from)
         : graph_(graph),
           part_of_(part_of),
           lefts_(lefts),
@@ -117,7 +117,7 @@ class TurnChoices {
     std::span<const Part> lefts_;
     std::vector<Vertex> pair_of_;  // by part
     const Ranks& ranks_;
-    const FartherFrom& farther_from_;
+    const DistanceDifference& farther_from_;
 };
 
 }  // namespace topoloom::multilevel

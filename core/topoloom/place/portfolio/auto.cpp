@@ -10,7 +10,6 @@
 #include "topoloom/machine/network_view.hpp"
 #include "topoloom/metric/objective.hpp"
 #include "topoloom/place/dense/exact.hpp"
-#include "topoloom/place/entry.hpp"
 #include "topoloom/place/grid/box.hpp"
 #include "topoloom/place/grid/fold.hpp"
 #include "topoloom/place/grid/tile.hpp"
@@ -19,10 +18,11 @@
 #include "topoloom/place/local/anneal.hpp"
 #include "topoloom/place/local/resettle.hpp"
 #include "topoloom/place/local/tabu.hpp"
+#include "topoloom/place/mapper_entry.hpp"
 #include "topoloom/place/multilevel/multisection.hpp"
 #include "topoloom/place/multilevel/refine.hpp"
+#include "topoloom/place/parallel_search.hpp"
 #include "topoloom/place/portfolio/effort_limits.hpp"
-#include "topoloom/place/side_by_side.hpp"
 #include "topoloom/place/simple/simple.hpp"
 #include "topoloom/place/structure/bricks.hpp"
 #include "topoloom/place/structure/structure.hpp"
@@ -63,14 +63,14 @@ constexpr std::size_t few = 300;
 
 /// Runs mappers one after the other or side by side; all work counts.
 void try_all(const Problem& problem, const std::vector<std::string>& chains, Best& best, Meter& meter) {
-    if (problem.rank_count() > max_ranks_side_by_side) {
+    if (problem.rank_count() > max_ranks_in_parallel) {
         for (const std::string& chain : chains) {
             if (!meter.is_exhausted()) best.offer(place(problem, chain, meter));
         }
         return;
     }
     std::vector<std::optional<Placement>> found(chains.size());
-    search_side_by_side(chains.size(), problem.threads(), meter, [&](std::size_t i, Meter& own) {
+    search_in_parallel(chains.size(), problem.threads(), meter, [&](std::size_t i, Meter& own) {
         found[i] = place(problem.with_seed(problem.seed() + i), chains[i], own);
     });
     for (std::optional<Placement>& placement : found) best.offer(std::move(*placement));
@@ -80,7 +80,7 @@ std::vector<std::string> candidates(const Problem& problem, const EffortLimits& 
     const std::size_t ranks = problem.rank_count();
     // Annealing, which comes next, improves as much as swap or a second start, at less cost.
     if (!limits.tries_many) return {ranks > few ? "multisection(starts=1)" : "multisection,swap"};
-    if (ranks > max_ranks_side_by_side) return {"multisection"};
+    if (ranks > max_ranks_in_parallel) return {"multisection"};
     const std::string good = "multisection(starts=8;cycles=2),swap";
     const std::string on_rings = "multisection(starts=8;cycles=2;rings=rings),swap";
     std::vector<std::string> chains{good, on_rings};
@@ -103,7 +103,7 @@ std::vector<std::string> candidates(const Problem& problem, const EffortLimits& 
 local::AnnealOptions annealing(const Problem& problem, const Meter& meter, const EffortLimits& limits) {
     const auto ranks = static_cast<double>(problem.rank_count());
     const double degree = static_cast<double>(problem.symmetric().edge_count()) / ranks;
-    if (ranks > max_ranks_side_by_side && !meter.is_limited()) {
+    if (ranks > max_ranks_in_parallel && !meter.is_limited()) {
         const double sweeps = std::clamp(limits.region_annealing / (9 + degree) / ranks, 16.0, 10000.0);
         // Too short a search does not repair what heat spoils.
         return {.sweeps = static_cast<std::uint32_t>(sweeps), .heat = sweeps < 100 ? 30U : 300U};
@@ -123,7 +123,7 @@ void anneal(const Problem& problem, Best& best, std::int64_t structured_value, M
             const EffortLimits& limits) {
     const local::AnnealOptions options = annealing(problem, meter, limits);
     if (meter.is_exhausted() || (options.sweeps == 0 && !meter.is_limited())) return;
-    if (options.sweeps > 0 && limits.tests_annealing && problem.rank_count() <= max_ranks_side_by_side) {
+    if (options.sweeps > 0 && limits.tests_annealing && problem.rank_count() <= max_ranks_in_parallel) {
         const Placement start = best.placement();
         best.offer(
             local::improve_by_annealing(problem, start, meter, {.sweeps = 100, .heat = 10, .chains = 1}));
@@ -163,7 +163,7 @@ Placement place_alone(const Problem& problem, Meter& meter, const EffortLimits& 
         best.offer(std::move(structured->placement));
         structured_value = best.value();
         // On many ranks all that follows would take a minute, in vain.
-        const bool enough = structured->plain && problem.rank_count() > max_ranks_side_by_side &&
+        const bool enough = structured->plain && problem.rank_count() > max_ranks_in_parallel &&
                             limits.trusts_plain_structure && !meter.is_limited();
         if ((structured->optimal || enough) && problem.migration() == nullptr) return best.placement();
     }
@@ -301,7 +301,7 @@ Placement place_on_links(const Problem& problem, Meter& meter, const EffortLimit
     // has few hop-bytes, but a trap.
     const bool trapped = std::ranges::equal(best.placement().slots(), block.slots());
     const bool is_small = problem.rank_count() <= few;
-    const bool in_pairs = !is_small && problem.rank_count() <= max_ranks_side_by_side && !meter.is_limited();
+    const bool in_pairs = !is_small && problem.rank_count() <= max_ranks_in_parallel && !meter.is_limited();
     const std::size_t starts = is_small   ? std::clamp<std::size_t>(annealing.sweeps, 2, starts_on_links)
                                : in_pairs ? 2
                                           : 1;
@@ -316,7 +316,7 @@ Placement place_on_links(const Problem& problem, Meter& meter, const EffortLimit
     };
     std::vector<std::optional<Placement>> found(starts);
     std::vector<CongestionKey> keys(starts);
-    search_side_by_side(starts, problem.threads(), meter, [&](std::size_t i, Meter& own) {
+    search_in_parallel(starts, problem.threads(), meter, [&](std::size_t i, Meter& own) {
         const Problem seeded = starts == 1 ? problem : problem.with_seed(problem.seed() + i);
         found[i] = links::anneal_links(seeded, start(i, seeded, own), own, annealing);
         keys[i] = problem.key(found[i]->slots());
@@ -326,7 +326,7 @@ Placement place_on_links(const Problem& problem, Meter& meter, const EffortLimit
     std::ranges::stable_sort(order, {}, [&](std::size_t i) { return keys[i]; });
     // For the others local-opt would take its time in vain. Where routes are long, one takes as long as usually three.
     order.resize(is_small && length < 2 ? std::min<std::size_t>(3, starts) : 1);
-    search_side_by_side(order.size(), problem.threads(), meter, [&](std::size_t k, Meter& own) {
+    search_in_parallel(order.size(), problem.threads(), meter, [&](std::size_t k, Meter& own) {
         Placement& placement = *found[order[k]];
         // From plateau to plateau it would go on for seconds, and gain little.
         Budget budget = own.sub_budget(1);
@@ -376,7 +376,7 @@ Placement no_slower_than_block(const Problem& problem, Placement found, Meter& m
     for (const Placement& start : {found, block})
         offer(links::anneal_links(for_time, start, meter, annealing));
     // A search for time has already been made where that is the objective.
-    if (problem.rank_count() <= max_ranks_side_by_side && !objective.mix.is(ObjectiveKind::time))
+    if (problem.rank_count() <= max_ranks_in_parallel && !objective.mix.is(ObjectiveKind::time))
         offer(place_on_links(for_time, meter, limits));
     return best.placement();
 }
@@ -398,8 +398,8 @@ MapperEntry auto_mapper() {
     return mapper_entry<place_auto>({.name = "auto",
                                      .summary = "tries what suits the problem and keeps the best",
                                      .needs = "graph, distances",
-                                     .serves = Serves::both,
-                                     .minimizes = Minimizes::objective});
+                                     .occupancy = Occupancy::both,
+                                     .minimizes = SearchObjective::objective});
 }
 
 }  // namespace topoloom::portfolio

@@ -34,11 +34,11 @@ std::vector<Stage> read_chain(std::string_view chain) {
         stages.push_back(read_stage(part));
     for (std::size_t i = 0; i < stages.size(); ++i) {
         const MapperEntry& mapper = *stages[i].mapper;
-        if (i == 0 && !mapper.constructs()) {
+        if (i == 0 && !mapper.is_constructor()) {
             fail("mapper '", mapper.name, "' improves a placement; put a constructor before it, as in block,",
                  mapper.name);
         }
-        if (i > 0 && mapper.constructs()) {
+        if (i > 0 && mapper.is_constructor()) {
             fail("mapper '", mapper.name, "' makes a placement from nothing; it can only come first in '",
                  chain, "'");
         }
@@ -47,11 +47,12 @@ std::vector<Stage> read_chain(std::string_view chain) {
 }
 
 /// Throws Error for a mapper that cannot place this problem's ranks.
-void check_service(const Problem& problem, const std::vector<Stage>& stages) {
+void check_occupancy(const Problem& problem, const std::vector<Stage>& stages) {
     const bool alone = problem.capacity().one_rank_per_slot();
     for (const Stage& stage : stages) {
-        const Serves serves = stage.mapper->serves;
-        if (serves == Serves::both || serves == (alone ? Serves::alone : Serves::shared)) continue;
+        const Occupancy occupancy = stage.mapper->occupancy;
+        if (occupancy == Occupancy::both || occupancy == (alone ? Occupancy::alone : Occupancy::shared))
+            continue;
         fail("mapper '", stage.mapper->name,
              alone
                  ? "' is for ranks that share slots; here each has one of its own, so use swap or anneal"
@@ -61,13 +62,14 @@ void check_service(const Problem& problem, const std::vector<Stage>& stages) {
 }
 
 /// Searches treat distances as symmetric; where given routes are not, only the true value decides.
-bool is_no_worse(const Problem& problem, Minimizes what, const Placement& placement, const Placement& than) {
-    switch (what) {
-        case Minimizes::hop_bytes:
+bool is_no_worse(const Problem& problem, SearchObjective objective, const Placement& placement,
+                 const Placement& than) {
+    switch (objective) {
+        case SearchObjective::hop_bytes:
             return problem.value(placement.slots()) <= problem.value(than.slots());
-        case Minimizes::objective:
+        case SearchObjective::objective:
             return problem.key(placement.slots()) <= problem.key(than.slots());
-        case Minimizes::links:
+        case SearchObjective::links:
             return true;  // these go by true loads
     }
     return false;
@@ -77,20 +79,20 @@ bool is_no_worse(const Problem& problem, Minimizes what, const Placement& placem
 
 Placement place(const Problem& problem, std::string_view chain, Meter& meter) {
     const std::vector<Stage> stages = read_chain(chain);
-    check_service(problem, stages);
-    struct Improver {
-        Improve improve;
-        Minimizes minimizes;
+    check_occupancy(problem, stages);
+    struct ImproveStep {
+        Improver improve;
+        SearchObjective minimizes;
     };
-    std::vector<Improver> improvers;  // made first, so that a bad option is found before any work is done
+    std::vector<ImproveStep> steps;  // made first, so that a bad option is found before any work is done
     for (std::size_t i = 1; i < stages.size(); ++i) {
         const MapperEntry& mapper = *stages[i].mapper;
-        improvers.push_back({mapper.make_improve(mapper.name, stages[i].options), mapper.minimizes});
+        steps.push_back({mapper.make_improver(mapper.name, stages[i].options), mapper.minimizes});
     }
-    const Construct construct =
-        stages.front().mapper->make_construct(stages.front().mapper->name, stages.front().options);
+    const Constructor construct =
+        stages.front().mapper->make_constructor(stages.front().mapper->name, stages.front().options);
     Placement placement = construct(problem, meter);
-    for (const auto& [improve, minimizes] : improvers) {
+    for (const auto& [improve, minimizes] : steps) {
         Placement better = improve(problem, placement, meter);
         if (is_no_worse(problem, minimizes, better, placement)) placement = std::move(better);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How long `auto` searches: what each effort means, in one table.
+// Search limits of `auto` for each effort.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@ struct EffortLimits {
     bool trusts_plain_structure;     // and ends there, on many ranks
     double annealing;                // proposals in parts of the standard; 0: few, by the number of ranks
     double region_annealing;         // proposals for each rank of 100,000, were there no messages
-    bool tests_annealing;            // whether it brings anything at all
+    bool tests_annealing;            // skips annealing that gains nothing
     std::uint32_t annealing_chains;
     // Looking at all exchanges of two ranks.
     std::size_t max_tabu_slots;

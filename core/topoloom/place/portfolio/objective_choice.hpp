@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The objective that suits a problem, where the user names none.
+// Chooses the objective where the user names none.
 #pragma once
 
 #include <span>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A family of placements on shared slots, refined across scales and combined.
+// Evolutionary multilevel search for shared slots: refines and combines a family of placements.
 #pragma once
 
 #include <algorithm>
@@ -62,7 +62,7 @@ class Evolution {
     template <class Make>
     Member run(const Make& make, Meter& meter) {
         std::vector<Member> family =
-            breed(graph_, std::max(1U, options_.family), Rng(seed_, 0).next(), make, meter);
+            make_family(graph_, std::max(1U, options_.family), Rng(seed_, 0).next(), make, meter);
         evolve(graph_, family, options_.cycles, Rng(seed_, 1).next(), meter);
         return std::move(*std::ranges::min_element(family, {}, &Member::cost));
     }
@@ -82,8 +82,8 @@ class Evolution {
     }
 
    private:
-    static constexpr std::size_t brood = 2;  // made side by side, whatever the number of threads
-    static constexpr int rounds = 3;         // of local search on one level, at most
+    static constexpr std::size_t batch_size = 2;            // made in parallel, for any number of threads
+    static constexpr int rounds = 3;                        // of local search on one level, at most
     static constexpr std::size_t vertices_per_place = 200;  // of the coarsest graph of an island
 
     template <class Make>
@@ -102,26 +102,26 @@ class Evolution {
             return static_cast<std::uint32_t>(std::uint64_t{count} * coarsest->size() / graph.size());
         };
         const std::uint32_t members = std::max(1U, options_.family);
-        std::vector<Member> family = breed(*coarsest, members, rng.next(), make, meter);
+        std::vector<Member> family = make_family(*coarsest, members, rng.next(), make, meter);
         evolve(*coarsest, family, options_.cycles, rng.next(), meter);
         for (std::size_t i = steps.size(); i-- > 0;) {
             const partition::WeightedGraph& graph = i == 0 ? graph_ : steps[i - 1].graph;
             std::ranges::sort(family, {}, &Member::cost);
             family.resize(std::min<std::size_t>(family.size(), std::max(1U, share(graph, members))));
-            descend(graph, steps[i].coarse_of, family, rng.next(), meter);
+            project_family(graph, steps[i].coarse_of, family, rng.next(), meter);
             evolve(graph, family, share(graph, options_.cycles), rng.next(), meter);
         }
         return std::move(*std::ranges::min_element(family, {}, &Member::cost));
     }
 
     template <class Make>
-    std::vector<Member> breed(const partition::WeightedGraph& graph, std::uint32_t count, std::uint64_t seed,
-                              const Make& make, Meter& meter) {
+    std::vector<Member> make_family(const partition::WeightedGraph& graph, std::uint32_t count,
+                                    std::uint64_t seed, const Make& make, Meter& meter) {
         std::vector<Member> family;
         while (family.size() < count && (family.empty() || !meter.is_exhausted())) {
             const std::size_t first = family.size();
-            family.resize(std::min<std::size_t>(first + brood, count));
-            std::array<std::uint64_t, brood> work{};
+            family.resize(std::min<std::size_t>(first + batch_size, count));
+            std::array<std::uint64_t, batch_size> work{};
             parallel_for(family.size() - first, threads_, [&](std::size_t i, int) {
                 const std::size_t m = first + i;
                 Rng rng(seed, m);
@@ -138,20 +138,20 @@ class Evolution {
     }
 
     /// Carries a family over to a finer graph.
-    void descend(const partition::WeightedGraph& graph, std::span<const Vertex> coarse_of,
-                 std::vector<Member>& family, std::uint64_t seed, Meter& meter) {
+    void project_family(const partition::WeightedGraph& graph, std::span<const Vertex> coarse_of,
+                        std::vector<Member>& family, std::uint64_t seed, Meter& meter) {
         std::vector<std::uint64_t> work(family.size());
         parallel_for(family.size(), threads_, [&](std::size_t m, int) {
             if (family[m].cost == unfit) return;
             Rng rng(seed, m);
-            family[m] = refine(graph, unfold(family[m].parts, coarse_of), nullptr, rng, work[m]);
+            family[m] = refine(graph, project(family[m].parts, coarse_of), nullptr, rng, work[m]);
         });
         for (const std::uint64_t w : work) meter.spend(w);
     }
 
     void evolve(const partition::WeightedGraph& graph, std::vector<Member>& family, std::uint32_t cycles,
                 std::uint64_t seed, Meter& meter) {
-        for (std::uint32_t done = 0; done < cycles && !meter.is_exhausted(); done += brood)
+        for (std::uint32_t done = 0; done < cycles && !meter.is_exhausted(); done += batch_size)
             generation(graph, family, Rng(seed, done).next(), meter);
     }
 
@@ -184,7 +184,7 @@ class Evolution {
     }
 
     /// The parts of the vertices of a finer graph.
-    [[nodiscard]] static Parts unfold(const Parts& coarse, std::span<const Vertex> coarse_of) {
+    [[nodiscard]] static Parts project(const Parts& coarse, std::span<const Vertex> coarse_of) {
         Parts finer;
         finer.reserve(coarse_of.size());
         for (const Vertex c : coarse_of) finer.push_back(coarse[c.value]);
@@ -214,7 +214,7 @@ class Evolution {
         }
         for (std::size_t i = steps.size(); i > 0; --i) {
             const Member member = refine(steps[i - 1].graph, std::move(parts), nullptr, rng, work);
-            parts = unfold(member.parts, steps[i - 1].coarse_of);
+            parts = project(member.parts, steps[i - 1].coarse_of);
         }
         return refine(finest, std::move(parts), start.searched ? &start.parts : nullptr, rng, work);
     }
@@ -228,8 +228,8 @@ class Evolution {
             Member member;
             std::uint64_t work = 0;
         };
-        std::array<Child, brood> children{};
-        parallel_for(brood, threads_, [&](std::size_t i, int) {
+        std::array<Child, batch_size> children{};
+        parallel_for(batch_size, threads_, [&](std::size_t i, int) {
             Child& child = children[i];
             Rng rng(seed, i);
             const auto size = static_cast<std::uint32_t>(family.size());

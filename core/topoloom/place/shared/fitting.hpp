@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Placements that keep the capacities of shared slots.
+// Repairs placements that exceed the capacities of shared slots.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,7 @@ namespace topoloom::shared {
 /// ranks do not get there.
 [[nodiscard]] std::optional<Placement> try_to_fit(const Problem& problem, Placement placement);
 
-/// The same, but throws Error.
+/// try_to_fit(), but throws Error instead of returning none.
 [[nodiscard]] Placement fitted(const Problem& problem, Placement placement);
 
 [[noreturn]] void fail_to_fit();

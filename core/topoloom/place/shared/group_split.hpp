@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Splitting a weighted graph in several parts that are all equally far from each other.
+// Splits a weighted graph into equidistant parts.
 #pragma once
 
 #include <cstdint>

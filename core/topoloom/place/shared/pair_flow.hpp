@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Moves the border between two parts that ranks share to where it costs least: minimum cuts.
+// Refines the border between two parts by minimum cuts.
 #pragma once
 
 #include <algorithm>

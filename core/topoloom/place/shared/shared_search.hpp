@@ -103,8 +103,8 @@ class SharedSearch {
         Part part;
         std::int64_t gain;
     };
-    static constexpr std::size_t max_targets = 16;  // parts tried for one vertex: those it talks to most
-    static constexpr std::uint32_t crowd = 128;     // with this many peers, most hardly notice a move
+    static constexpr std::size_t max_targets = 16;    // parts tried for one vertex: those it talks to most
+    static constexpr std::uint32_t many_peers = 128;  // with this many peers, most hardly notice a move
 
     [[nodiscard]] std::int64_t distance(Part a, Part b) const {
         return space_.distance(points_[a.value], points_[b.value]);
@@ -189,10 +189,10 @@ class SharedSearch {
         }
     }
 
-    /// Looks at the peers of a vertex that moved; where they are a crowd, only at those that it exchanges much with.
+    /// Looks at the peers of a vertex that moved; if there are many, only at those that it exchanges much with.
     void queue_peers(Vertex v) {
         const auto peers = graph_.peers(v);
-        if (peers.size() <= crowd) {
+        if (peers.size() <= many_peers) {
             for (const Vertex u : peers) {
                 if (locked_[u.value] == 0) queue(u);
             }
@@ -215,7 +215,7 @@ class SharedSearch {
         std::int64_t sum = 0;
         std::int64_t best = 0;
         std::size_t best_at = 0;
-        const std::uint64_t long_search = std::uint64_t{crowd} * crowd * patience;
+        const std::uint64_t long_search = std::uint64_t{many_peers} * many_peers * patience;
         std::uint64_t last = examined_ + long_search;
         while (!heap_.empty() && moves_.size() - best_at <= patience && examined_ <= last) {
             const Vertex v = heap_.top();

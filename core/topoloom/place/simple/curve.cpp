@@ -3,9 +3,9 @@
 #include <array>
 #include <string_view>
 
-#include "topoloom/place/entry.hpp"
+#include "topoloom/place/mapper_entry.hpp"
 #include "topoloom/place/simple/simple.hpp"
-#include "topoloom/place/state/positions_along.hpp"
+#include "topoloom/place/state/curve_positions.hpp"
 #include "topoloom/place/state/rank_grid.hpp"
 
 namespace topoloom::simple {
@@ -43,7 +43,7 @@ template <Curve curve>
 Placement place_along(const Problem& problem, Meter& meter, const CurveOptions& options) {
     meter.spend(problem.rank_count());
     return place_in_order(problem, order_of_ranks(curve, problem, options),
-                          positions_along(curve, problem.allocation()));
+                          curve_positions(curve, problem.allocation()));
 }
 
 }  // namespace
@@ -54,7 +54,7 @@ MapperEntry hilbert_mapper() {
          .summary = "ranks in order along a Hilbert curve through the nodes",
          .source = "Skilling 2004; Sudheer 2012, sec. 5.5",
          .needs = "coordinates",
-         .serves = Serves::both});
+         .occupancy = Occupancy::both});
 }
 
 MapperEntry morton_mapper() {
@@ -63,7 +63,7 @@ MapperEntry morton_mapper() {
          .summary = "along a Morton curve: by the interleaved bits of the coordinates",
          .source = "Morton 1966",
          .needs = "coordinates",
-         .serves = Serves::both});
+         .occupancy = Occupancy::both});
 }
 
 MapperEntry peano_mapper() {
@@ -72,14 +72,14 @@ MapperEntry peano_mapper() {
          .summary = "along a Peano curve, which suits extents of powers of three",
          .source = "Peano 1890",
          .needs = "coordinates",
-         .serves = Serves::both});
+         .occupancy = Occupancy::both});
 }
 
 MapperEntry snake_mapper() {
     return mapper_entry<place_along<Curve::snake>>({.name = "snake",
                                                     .summary = "row by row, every other row backwards",
                                                     .needs = "coordinates",
-                                                    .serves = Serves::both});
+                                                    .occupancy = Occupancy::both});
 }
 
 }  // namespace topoloom::simple

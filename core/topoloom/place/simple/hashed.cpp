@@ -2,7 +2,7 @@
 // A grid of ranks dealt to the slots by a hash of their coordinates, as a message-driven runtime does.
 #include <bit>
 
-#include "topoloom/place/entry.hpp"
+#include "topoloom/place/mapper_entry.hpp"
 #include "topoloom/place/shared/fitting.hpp"
 #include "topoloom/place/state/rank_grid.hpp"
 
@@ -43,7 +43,7 @@ MapperEntry hashed_mapper() {
          .summary = "ranks of a grid dealt to shared slots by a hash of their coordinates",
          .source = "Bhatele, Kale 2008",
          .needs = "grid of ranks, shared slots",
-         .serves = Serves::shared});
+         .occupancy = Occupancy::shared});
 }
 
 }  // namespace topoloom::simple

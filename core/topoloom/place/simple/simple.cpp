@@ -6,7 +6,7 @@
 
 #include "topoloom/base/error.hpp"
 #include "topoloom/base/rng.hpp"
-#include "topoloom/place/entry.hpp"
+#include "topoloom/place/mapper_entry.hpp"
 #include "topoloom/place/shared/fitting.hpp"
 
 namespace topoloom::simple {
@@ -124,7 +124,7 @@ MapperEntry block_mapper() {
     return mapper_entry<place_block>({.name = "block",
                                       .summary = "rank i on slot i: what launchers do by default",
                                       .needs = "nothing",
-                                      .serves = Serves::both});
+                                      .occupancy = Occupancy::both});
 }
 
 MapperEntry round_robin_mapper() {
@@ -133,7 +133,7 @@ MapperEntry round_robin_mapper() {
          .summary =
              "rank i on node i mod n: ranks dealt to the nodes like cards; shared slots: on slot i mod n",
          .needs = "nodes",
-         .serves = Serves::both});
+         .occupancy = Occupancy::both});
 }
 
 MapperEntry folded_mapper() {
@@ -141,14 +141,14 @@ MapperEntry folded_mapper() {
                                        .summary = "like round-robin, but every other round runs backwards",
                                        .source = "Karlsson 2012, ch. 4",
                                        .needs = "nodes",
-                                       .serves = Serves::alone});
+                                       .occupancy = Occupancy::alone});
 }
 
 MapperEntry random_mapper() {
     return mapper_entry<place_random>({.name = "random",
                                        .summary = "a random permutation of the slots",
                                        .needs = "seed",
-                                       .serves = Serves::both});
+                                       .occupancy = Occupancy::both});
 }
 
 }  // namespace topoloom::simple

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Placements that look at the slots only: the orders that launchers offer, and chance.
+// Placements that ignore the graph: launcher orders and random.
 #pragma once
 
 #include <span>

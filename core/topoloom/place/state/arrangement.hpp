@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A placement under local search: where every rank is, what its messages cost there, and what a change would gain.
+// A placement under local search: positions of ranks, cached costs, and gains of changes.
 #pragma once
 
 #include <cstddef>
@@ -25,8 +25,8 @@ template <class Space>
 }
 
 /// For every rank of a placement the position of its slot in the allocation.
-[[nodiscard]] inline std::vector<Position> positions_of(const Allocation& allocation,
-                                                        std::span<const Slot> slot_of_rank) {
+[[nodiscard]] inline std::vector<Position> rank_positions(const Allocation& allocation,
+                                                          std::span<const Slot> slot_of_rank) {
     std::vector<Position> position_of_slot(allocation.machine().slot_count());
     for (std::size_t i = 0; i < allocation.slot_count(); ++i)
         position_of_slot[allocation.slots()[i].value] = Position{i};
@@ -36,7 +36,7 @@ template <class Space>
     return positions;
 }
 
-/// The inverse of positions_of().
+/// The inverse of rank_positions().
 [[nodiscard]] inline Placement placement_at(const Allocation& allocation,
                                             std::span<const Position> position_of_rank,
                                             SlotUse use = SlotUse::one_rank) {
@@ -63,8 +63,8 @@ class Arrangement {
         for (const std::int64_t cost : cost_) twice += cost;
         return twice / 2;
     }
-    /// Whether a distance is the sum of both directions.
-    [[nodiscard]] virtual bool counts_both_ways() const = 0;
+    /// Whether distances are sums of both directions.
+    [[nodiscard]] virtual bool sums_both_directions() const = 0;
 
     /// By how much exchanging u and v lowers the total; negative when it raises it. O(degree of u and v).
     [[nodiscard]] virtual std::int64_t exchange_gain(Rank u, Rank v) = 0;

@@ -39,7 +39,7 @@ std::vector<std::int64_t> dense_distances(const Allocation& allocation) {
     return distance;
 }
 
-std::vector<std::int64_t> dense_moving_costs(const Problem& problem) {
+std::vector<std::int64_t> dense_migration_costs(const Problem& problem) {
     if (problem.migration() == nullptr) return {};
     const Migration& migration = *problem.migration();
     std::vector<std::int64_t> costs(problem.rank_count() * problem.allocation().slot_count(), 0);
@@ -62,7 +62,7 @@ std::vector<std::int64_t> dense_moving_costs(const Problem& problem) {
 
 qap::Qap dense_qap(const Problem& problem) {
     const std::size_t order = problem.allocation().slot_count();
-    std::vector<std::int64_t> moving = dense_moving_costs(problem);
+    std::vector<std::int64_t> moving = dense_migration_costs(problem);
     if (!moving.empty()) moving.resize(order * order);
     return {order, dense_bytes(problem.graph(), order), dense_distances(problem.allocation()),
             std::move(moving)};
@@ -71,7 +71,7 @@ qap::Qap dense_qap(const Problem& problem) {
 qap::Permutation assignment_of(const Problem& problem, const Placement& placement) {
     qap::Permutation p;
     std::vector<char> used(problem.allocation().slot_count(), false);
-    for (const Position x : positions_of(problem.allocation(), placement.slots())) {
+    for (const Position x : rank_positions(problem.allocation(), placement.slots())) {
         p.push_back(x.value);
         used[x.value] = true;
     }

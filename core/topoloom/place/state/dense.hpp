@@ -20,7 +20,7 @@ void require_dense_memory(std::string_view mapper, std::size_t order, std::size_
 /// Between all slots, by position.
 [[nodiscard]] std::vector<std::int64_t> dense_distances(const Allocation& allocation);
 /// [u * slots + x]: of moving u to the slot at x; empty without an earlier placement.
-[[nodiscard]] std::vector<std::int64_t> dense_moving_costs(const Problem& problem);
+[[nodiscard]] std::vector<std::int64_t> dense_migration_costs(const Problem& problem);
 
 /// Items are the ranks, then as many that send nothing as there are free slots; locations are the positions in the
 /// allocation. Distances need not be symmetric. The value is that of the problem: hop-bytes, with those of moving.

@@ -44,7 +44,7 @@ class TableSpace {
             for (std::size_t b = 0; b < width_; ++b) at(a, b) = static_cast<std::uint16_t>(row[b]);
             for (std::size_t b = 0; b < a; ++b) symmetric &= at(a, b) == at(b, a);
         }
-        differ_ = !symmetric;
+        sums_both_directions_ = !symmetric;
         if (symmetric) return;
         for (std::size_t a = 0; a < width_; ++a) {
             for (std::size_t b = 0; b < a; ++b) {
@@ -56,13 +56,13 @@ class TableSpace {
 
     [[nodiscard]] std::uint32_t distance(Point a, Point b) const { return distance_[a * width_ + b]; }
     /// Whether distances are sums of both directions, as in SymmetricSpace.
-    [[nodiscard]] bool differ() const { return differ_; }
+    [[nodiscard]] bool sums_both_directions() const { return sums_both_directions_; }
 
    private:
     [[nodiscard]] std::uint16_t& at(std::size_t a, std::size_t b) { return distance_[a * width_ + b]; }
 
     std::size_t width_;
-    bool differ_ = false;
+    bool sums_both_directions_ = false;
     std::vector<std::uint16_t> distance_;
 };
 
@@ -74,17 +74,18 @@ class SymmetricSpace {
     using Space = LeveledSpace<HopTable>;
     using Point = Space::Point;
 
-    explicit SymmetricSpace(const Space& space) : space_(space), differ_(!space.network().symmetric()) {}
+    explicit SymmetricSpace(const Space& space)
+        : space_(space), sums_both_directions_(!space.network().symmetric()) {}
     [[nodiscard]] Point point(Slot slot) const { return space_.point(slot); }
-    [[nodiscard]] bool differ() const { return differ_; }
+    [[nodiscard]] bool sums_both_directions() const { return sums_both_directions_; }
     [[nodiscard]] std::uint32_t distance(const Point& a, const Point& b) const {
-        if (differ_) return space_.distance(a, b) + space_.distance(b, a);
+        if (sums_both_directions_) return space_.distance(a, b) + space_.distance(b, a);
         return space_.distance(a, b);
     }
 
    private:
     Space space_;
-    bool differ_;
+    bool sums_both_directions_;
 };
 
 /// Adapts SlotSpace to the interface of a space, for networks too rare to compile searches for. Each distance is a

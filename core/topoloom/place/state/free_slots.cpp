@@ -8,12 +8,12 @@ namespace {
 struct Best {
     FreeSlots::Found found;
 
-    [[nodiscard]] static bool admits(Position first) { return first != Position::none; }
-    [[nodiscard]] bool hopes(Position first, std::uint64_t bound) const {
-        return admits(first) && (bound < found.cost || (bound == found.cost && first < found.position));
+    [[nodiscard]] static bool is_candidate(Position first) { return first != Position::none; }
+    [[nodiscard]] bool can_improve(Position first, std::uint64_t bound) const {
+        return is_candidate(first) && (bound < found.cost || (bound == found.cost && first < found.position));
     }
     void offer(Position position, Position, std::uint64_t cost) {
-        if (!hopes(position, cost)) return;
+        if (!can_improve(position, cost)) return;
         found.position = position;
         found.cost = cost;
     }

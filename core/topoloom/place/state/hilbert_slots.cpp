@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topoloom/place/state/hilbert_slots.hpp"
 
-#include "topoloom/place/state/positions_along.hpp"
+#include "topoloom/place/state/curve_positions.hpp"
 
 namespace topoloom {
 
 HilbertSlots::HilbertSlots(const Allocation& allocation)
-    : order_(positions_along(Curve::hilbert, allocation)), index_in_order_(order_.size()) {
+    : order_(curve_positions(Curve::hilbert, allocation)), index_in_order_(order_.size()) {
     std::vector<Slot> slots;
     slots.reserve(order_.size());
     for (std::uint32_t i = 0; i < order_.size(); ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// NearSlots as plain lists, for searches that ask for no other distances.
+// Lists of near slots, built eagerly or on demand.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Distances on a torus from one table: two slots are as far apart as their difference is from the origin.
+// Torus distances from a table indexed by coordinate offset.
 #pragma once
 
 #include <algorithm>

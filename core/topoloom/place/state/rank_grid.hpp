@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The grid that the ranks form: as an option says, or as the communication graph shows.
+// The grid of the ranks: given by an option, or recognized in the communication graph.
 #pragma once
 
 #include <cstdint>

@@ -27,8 +27,8 @@ class SpaceArrangement final : public Arrangement {
         for (const Rank u : ids<Rank>(position_.size())) cost_.push_back(cost_at(u, points_[u.value]));
     }
 
-    [[nodiscard]] bool counts_both_ways() const override {
-        if constexpr (requires { space_.differ(); }) return space_.differ();
+    [[nodiscard]] bool sums_both_directions() const override {
+        if constexpr (requires { space_.sums_both_directions(); }) return space_.sums_both_directions();
         return false;
     }
     [[nodiscard]] std::int64_t exchange_gain(Rank u, Rank v) override {

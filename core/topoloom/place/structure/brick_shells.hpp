@@ -60,7 +60,7 @@ class BrickShells {
         const Brick brick = span(points);
         Best best{no_index, mass - 1, 0};
         for (std::int32_t out = 0; out < brick.shells && best.router == no_index && best.looked < far; ++out)
-            look(brick, 0, out, 0, best);
+            search_shell(brick, 0, out, 0, best);
         evaluated += best.looked;
         if (best.router == no_index) return std::nullopt;
         for (std::uint32_t i = first_[best.router];; ++i) {
@@ -137,8 +137,8 @@ class BrickShells {
     }
 
     /// Looks at the routers that are `out` steps outside the brick along this and later axes together.
-    void look(const Brick& brick, std::uint32_t axis, std::int32_t out, std::uint32_t router,
-              Best& best) const {
+    void search_shell(const Brick& brick, std::uint32_t axis, std::int32_t out, std::uint32_t router,
+                      Best& best) const {
         if (axis == axes_.size()) {
             ++best.looked;
             if (most_[router] > best.capacity) best = {router, most_[router], best.looked};
@@ -150,7 +150,7 @@ class BrickShells {
                 if (!along.wraps) return;
                 at += at < 0 ? along.extent : -along.extent;
             }
-            look(brick, axis + 1, left, router + static_cast<std::uint32_t>(at) * along.stride, best);
+            search_shell(brick, axis + 1, left, router + static_cast<std::uint32_t>(at) * along.stride, best);
         };
         const std::int32_t low = brick.low[axis];
         const std::int32_t length = brick.length[axis];

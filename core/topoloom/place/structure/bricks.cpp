@@ -10,7 +10,7 @@
 
 #include "topoloom/base/error.hpp"
 #include "topoloom/pattern/recognize/recognize.hpp"
-#include "topoloom/place/entry.hpp"
+#include "topoloom/place/mapper_entry.hpp"
 #include "topoloom/place/state/arrangement.hpp"
 #include "topoloom/place/state/rank_grid.hpp"
 #include "topoloom/place/structure/brick_shells.hpp"
@@ -75,7 +75,7 @@ Patches patches_in(const Problem& problem, const Extents& cells) {
 }
 
 /// Where nothing but capacity counts.
-struct Anywhere final : SlotSpace::Pull {
+struct ZeroDistances final : SlotSpace::Pull {
     [[nodiscard]] std::uint64_t cost(std::uint32_t) const override { return 0; }
     [[nodiscard]] std::uint64_t bound(std::uint32_t) const override { return 0; }
 };
@@ -98,7 +98,7 @@ std::variant<Placement, Rank> fill(const Problem& problem, const Patches& patche
             if (const auto found = shells.nearest(near, wanted, evaluated)) return found;
         }
         if (!everywhere) everywhere.emplace(allocation, capacity);
-        const auto found = anywhere ? everywhere->nearest(Anywhere{}, wanted, evaluated)
+        const auto found = anywhere ? everywhere->nearest(ZeroDistances{}, wanted, evaluated)
                                     : everywhere->nearest(*everywhere->pull(near), wanted, evaluated);
         return found ? std::optional(found->position) : std::nullopt;
     };
@@ -183,7 +183,7 @@ MapperEntry bricks_mapper() {
              "patches of molecular dynamics by bisection of space, computes in the brick between theirs",
          .source = "Bhatele, Kale 2008",
          .needs = "patches and computes, distances",
-         .serves = Serves::both});
+         .occupancy = Occupancy::both});
 }
 
 }  // namespace topoloom::structure

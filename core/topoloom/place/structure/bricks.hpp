@@ -31,7 +31,7 @@ struct BricksOptions {
 /// ranks) where the brick and what is near it have capacity left, or regions rule out what is full.
 [[nodiscard]] Placement place_bricks(const Problem& problem, Meter& meter, const BricksOptions& options);
 
-/// The same where patches and computes are recognized and fit; else none.
+/// place_bricks() if patches and computes are recognized and fit; else none.
 [[nodiscard]] std::optional<Placement> place_recognized_bricks(const Problem& problem, Meter& meter);
 
 }  // namespace topoloom::structure

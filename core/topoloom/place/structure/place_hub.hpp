@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One rank with which all others talk, and they with nobody else: a master and its workers.
+// Star patterns: a hub that communicates with all other ranks, such as a master with workers.
 #pragma once
 
 #include <optional>

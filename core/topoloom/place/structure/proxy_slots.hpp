@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which slots have a proxy of a patch already, and what the messages of a compute would cost there.
+// The slots with a proxy of each patch, and the hop-bytes that a compute would add there.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The slots of an allocation and the capacity that is left on each: which of those with enough of it is best for a rank.
+// Finds the best slot with enough spare capacity for a rank.
 #pragma once
 
 #include <algorithm>
@@ -53,13 +53,13 @@ class SpareSlots {
         std::int64_t mass;
         Found found;
 
-        [[nodiscard]] bool admits(std::int64_t capacity) const { return capacity >= mass; }
-        [[nodiscard]] bool hopes(std::int64_t capacity, std::uint64_t bound) const {
-            return admits(capacity) &&
+        [[nodiscard]] bool is_candidate(std::int64_t capacity) const { return capacity >= mass; }
+        [[nodiscard]] bool can_improve(std::int64_t capacity, std::uint64_t bound) const {
+            return is_candidate(capacity) &&
                    (bound < found.cost || (bound == found.cost && capacity > found.capacity));
         }
         void offer(Position position, std::int64_t capacity, std::uint64_t cost) {
-            if (hopes(capacity, cost)) found = {position, cost, capacity};
+            if (can_improve(capacity, cost)) found = {position, cost, capacity};
         }
     };
 

@@ -5,11 +5,11 @@
 #include <limits>
 
 #include "topoloom/metric/hop_bytes.hpp"
-#include "topoloom/place/entry.hpp"
 #include "topoloom/place/grid/grid_folding.hpp"
 #include "topoloom/place/grid/grid_orders.hpp"
 #include "topoloom/place/grid/paired_halving.hpp"
 #include "topoloom/place/grid/slot_grid.hpp"
+#include "topoloom/place/mapper_entry.hpp"
 #include "topoloom/place/simple/simple.hpp"
 #include "topoloom/place/structure/binomial_tree.hpp"
 #include "topoloom/place/structure/place_hub.hpp"
@@ -304,7 +304,7 @@ MapperEntry structure_mapper() {
              "recognizes grids, rings, hypercubes, groups and trees; fits boxes and foldings to the machine",
          .source = "Bhatele, Kale 2008; Hammack, Imrich 2009",
          .needs = "graph, distances",
-         .serves = Serves::alone});
+         .occupancy = Occupancy::alone});
 }
 
 }  // namespace topoloom::structure

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Structure first: recognizes what pattern the ranks form and places it as a person would, with boxes and foldings.
+// Recognizes the pattern of the ranks and places it with boxes and foldings.
 #pragma once
 
 #include <optional>
@@ -26,7 +26,7 @@ struct StructuredPlacement {
 /// PPL 18(4), 2008; foldings: Ma, Tao, Embeddings among toruses and meshes, ICPP 1987.
 [[nodiscard]] std::optional<StructuredPlacement> place_by_structure(const Problem& problem, Meter& meter);
 
-/// The same as a mapper: block order for patterns that are not recognized.
+/// place_by_structure() as a mapper; block order if no pattern is recognized.
 [[nodiscard]] Placement place_structure(const Problem& problem, Meter& meter);
 
 }  // namespace topoloom::structure

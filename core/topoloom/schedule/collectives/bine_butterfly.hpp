@@ -50,7 +50,7 @@ class BineButterfly {
     }
     /// The first blocks are the longest, and the first corners stand for extra ranks.
     template <class Visit>
-    void busiest(std::uint64_t round, const Visit& visit) const {
+    void busiest_senders(std::uint64_t round, const Visit& visit) const {
         switch (stage(round)) {
             case Cube::Stage::hand_in:
                 return visit(cube_.extra_rank(0));

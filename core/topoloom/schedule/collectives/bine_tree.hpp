@@ -45,7 +45,7 @@ class BineTree {
     /// The first positions have extra ones below them. A step's subtrees lie side by side; one of the first two has as many
     /// of those as any.
     template <class Visit>
-    void busiest(std::uint64_t round, const Visit& visit) const {
+    void busiest_senders(std::uint64_t round, const Visit& visit) const {
         const std::uint64_t n = step(round);
         const auto one = [&](std::size_t parent) {
             const Rank child = n == 0 ? cube_.extra_rank(parent) : cube_.rank(ring_.partner(parent, n));

@@ -64,7 +64,7 @@ class Binomial {
     }
     /// Position 0 has the largest subtrees; upward it only receives, and the first child of h sends as much as any.
     template <class Visit>
-    void busiest(std::uint64_t round, const Visit& visit) const {
+    void busiest_senders(std::uint64_t round, const Visit& visit) const {
         visit(collective_.at(downward() ? 0 : distance(round)));
     }
 

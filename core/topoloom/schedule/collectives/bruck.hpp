@@ -58,12 +58,12 @@ class Bruck {
     }
     /// The first blocks are the longest.
     template <class Visit>
-    void busiest(std::uint64_t, const Visit& visit) const {
+    void busiest_senders(std::uint64_t, const Visit& visit) const {
         visit(Rank{0});
     }
 
     /// Those of an all-to-all lie apart.
-    [[nodiscard]] Copies copied(Rank, std::uint64_t round) const {
+    [[nodiscard]] Copies copies(Rank, std::uint64_t round) const {
         Copies sum;
         if (gathers()) return sum;
         each_way(round, [&](std::size_t way) { sum.blocks += count(way, round); });

@@ -26,7 +26,7 @@ class Chain {
                                                                  : Transfer::combine;
     }
     /// In every round the first item comes a link further; once it has come to the end, the others follow it closely.
-    [[nodiscard]] bool pipelined(std::uint64_t round) const { return round >= collective_.ranks() - 1; }
+    [[nodiscard]] bool is_pipelined(std::uint64_t round) const { return round >= collective_.ranks() - 1; }
     template <class Visit>
     void sends(Rank rank, std::uint64_t round, const Visit& visit) const {
         const std::uint64_t position = collective_.position(rank);
@@ -62,7 +62,7 @@ class Chain {
     }
     /// The first pieces are the longest.
     template <class Visit>
-    void busiest(std::uint64_t round, const Visit& visit) const {
+    void busiest_senders(std::uint64_t round, const Visit& visit) const {
         const std::uint64_t last = collective_.ranks() - 1;
         // Those that the first item has passed.
         const std::uint64_t links = dealt() ? 0 : std::min(round, last - 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a combined message carries: the data of some origins for some targets.
+// Contents of combined messages: the data of some origins for some targets.
 #pragma once
 
 #include "topoloom/schedule/schedule.hpp"
@@ -17,9 +17,9 @@ void combined_blocks(const Collective& collective, const Origins& each_origin, c
         for (std::size_t target = targets.first; target < ranks; target += targets.step) {
             if (target == origin.value || !collective.wants(origin, Rank{target})) continue;
             wanted = true;
-            if (collective.personalised()) visit(std::uint64_t{origin.value} * ranks + target);
+            if (collective.is_personalized()) visit(std::uint64_t{origin.value} * ranks + target);
         }
-        if (wanted && !collective.personalised()) visit(std::uint64_t{origin.value});
+        if (wanted && !collective.is_personalized()) visit(std::uint64_t{origin.value});
     });
 }
 
@@ -30,15 +30,16 @@ Copies combined_data(const Collective& collective, std::uint64_t origin_count, s
                      const Origins& each_origin, const EveryNth& targets) {
     const Demand* demand = collective.demand();
     if (demand == nullptr) {
-        const std::uint64_t blocks = collective.personalised() ? origin_count * target_count : origin_count;
+        const std::uint64_t blocks =
+            collective.is_personalized() ? origin_count * target_count : origin_count;
         return {collective.bytes() * static_cast<std::int64_t>(blocks), blocks};
     }
     Copies sum;
     each_origin([&](Rank origin) {
         const Demand::Wanted wanted = demand->wanted(origin, targets);
         if (wanted.by == 0) return;
-        sum.bytes += collective.personalised() ? wanted.bytes : demand->max_bytes(origin);
-        sum.blocks += collective.personalised() ? wanted.by : 1;
+        sum.bytes += collective.is_personalized() ? wanted.bytes : demand->max_bytes(origin);
+        sum.blocks += collective.is_personalized() ? wanted.by : 1;
     });
     return sum;
 }

@@ -29,7 +29,7 @@ class CombiningHypercube {
         return exchanges() + (direct_ > 0 ? 1 : 0) + (outside() > 0 ? 2 : 0);
     }
     [[nodiscard]] Transfer transfer(std::uint64_t) const {
-        return collective_.personalised() ? Transfer::move : Transfer::copy;
+        return collective_.is_personalized() ? Transfer::move : Transfer::copy;
     }
     template <class Visit>
     void sends(Rank rank, std::uint64_t round, const Visit& visit) const {
@@ -47,8 +47,8 @@ class CombiningHypercube {
     }
     /// Those with the most ranks outside on their side, or on the other.
     template <class Visit>
-    void busiest(std::uint64_t round, const Visit& visit) const {
-        if (collective_.demand() != nullptr || (collective_.personalised() && is_direct(round))) {
+    void busiest_senders(std::uint64_t round, const Visit& visit) const {
+        if (collective_.demand() != nullptr || (collective_.is_personalized() && is_direct(round))) {
             each_candidate(collective_.ranks(), visit);
         } else if (is_first(round)) {
             visit(Rank{inside()});
@@ -58,13 +58,13 @@ class CombiningHypercube {
         }
     }
     /// What a rank copies into the one message that it sends in a round.
-    [[nodiscard]] Copies copied(Rank rank, std::uint64_t round) const {
+    [[nodiscard]] Copies copies(Rank rank, std::uint64_t round) const {
         Copies found;
         if (!is_direct(round)) each_peer(rank, round, true, [&](Rank to) { found = data(rank, to, round); });
         return found;
     }
     /// What a rank has gathered goes to several others at once in the direct round.
-    [[nodiscard]] std::optional<Bytes> staged(Rank rank, std::uint64_t round) const {
+    [[nodiscard]] std::optional<Bytes> staged_bytes(Rank rank, std::uint64_t round) const {
         if (collective_.operation() != Operation::all_gather || !is_direct(round)) return std::nullopt;
         Bytes gathered;
         each_peer(rank, round, true, [&](Rank to) { gathered = data(rank, to, round).bytes; });

@@ -24,7 +24,7 @@ class CombiningMesh {
     [[nodiscard]] const Collective& collective() const { return collective_; }
     [[nodiscard]] std::uint64_t rounds() const { return mesh_.rounds(); }
     [[nodiscard]] Transfer transfer(std::uint64_t) const {
-        return collective_.personalised() ? Transfer::move : Transfer::copy;
+        return collective_.is_personalized() ? Transfer::move : Transfer::copy;
     }
     template <class Visit>
     void sends(Rank rank, std::uint64_t round, const Visit& visit) const {
@@ -53,7 +53,7 @@ class CombiningMesh {
             mesh_.targets(mesh_.cell(to), axis), visit);
     }
     template <class Visit>
-    void busiest(std::uint64_t, const Visit& visit) const {
+    void busiest_senders(std::uint64_t, const Visit& visit) const {
         if (collective_.demand() != nullptr) {
             each_candidate(collective_.ranks(), visit);
         } else {
@@ -61,7 +61,7 @@ class CombiningMesh {
         }
     }
     /// Into the messages that hold several blocks; all those of an all-gather are the same.
-    [[nodiscard]] Copies copied(Rank rank, std::uint64_t round) const {
+    [[nodiscard]] Copies copies(Rank rank, std::uint64_t round) const {
         const int axis = mesh_.axis(round);
         const VirtualMesh::Cell from = mesh_.cell(rank);
         const std::uint64_t origins = mesh_.origin_count(from, axis);
@@ -75,7 +75,7 @@ class CombiningMesh {
         });
         return sum;
     }
-    [[nodiscard]] std::optional<Bytes> staged(Rank rank, std::uint64_t round) const {
+    [[nodiscard]] std::optional<Bytes> staged_bytes(Rank rank, std::uint64_t round) const {
         if (!gathers()) return std::nullopt;
         const int axis = mesh_.axis(round);
         const VirtualMesh::Cell from = mesh_.cell(rank);

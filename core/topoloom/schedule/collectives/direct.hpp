@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// All-to-all, all-gather and reduce-scatter without detours: every block goes straight to its rank.
+// Direct all-to-all, all-gather and reduce-scatter: every block is sent straight to its rank.
 #pragma once
 
 #include <bit>
@@ -61,13 +61,13 @@ class Direct {
     /// The partner of the rank that lacks the highest bit is that bit, which is a rank. Where blocks differ, anyone may have
     /// a long one to send; where seats are empty, anyone may have nobody to send to.
     template <class Visit>
-    void busiest(std::uint64_t round, const Visit& visit) const {
+    void busiest_senders(std::uint64_t round, const Visit& visit) const {
         if (collective_.pieces() > 1 || seats_ != nullptr) return each_sender(*this, round, visit);
         visit(Rank{order == DirectOrder::pairwise ? (round + 1) ^ std::bit_floor(round + 1) : 0});
     }
 
     /// In an all-gather a rank sends its own block to all, which it copies to the network card once [4.4].
-    [[nodiscard]] std::optional<Bytes> staged(Rank rank, std::uint64_t round) const {
+    [[nodiscard]] std::optional<Bytes> staged_bytes(Rank rank, std::uint64_t round) const {
         if (collective_.operation() != Operation::all_gather) return std::nullopt;
         return round == 0 ? bytes(rank, rank) : Bytes{0};
     }

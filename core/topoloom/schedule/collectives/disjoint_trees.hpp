@@ -46,7 +46,7 @@ class DisjointTrees {
     /// While all trees are full of pieces of one size, ranks do the same but for those at the root. Else anyone may send the
     /// most; of more than 1,024 ranks a sample.
     template <class Visit>
-    void busiest(std::uint64_t round, const Visit& visit) const {
+    void busiest_senders(std::uint64_t round, const Visit& visit) const {
         if (round + 1 < trees_.height() || round >= whole_pieces_of_tree() || has_unequal(round)) {
             each_candidate(collective_.ranks(), visit);
         } else if (!downward()) {

@@ -36,7 +36,7 @@ class Dissemination {
         visit(std::uint64_t{0});
     }
     template <class Visit>
-    void busiest(std::uint64_t, const Visit& visit) const {
+    void busiest_senders(std::uint64_t, const Visit& visit) const {
         visit(Rank{0});
     }
 

@@ -51,7 +51,7 @@ class Halving {
     }
     /// The longest pieces are the first or the last, and the first ones stand for extra ranks.
     template <class Visit>
-    void busiest(std::uint64_t round, const Visit& visit) const {
+    void busiest_senders(std::uint64_t round, const Visit& visit) const {
         switch (stage(round)) {
             case Cube::Stage::hand_in:
                 return visit(cube_.extra_rank(0));

@@ -54,7 +54,7 @@ class HalvingReduce {
     }
     /// The longest pieces are the first or the last.
     template <class Visit>
-    void busiest(std::uint64_t round, const Visit& visit) const {
+    void busiest_senders(std::uint64_t round, const Visit& visit) const {
         switch (stage(round)) {
             case Stage::hand_in:
                 return visit(cube_.extra_rank(0));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Between the root and every other rank straight, in one round.
+// Linear algorithms: the root exchanges a message with every other rank, in one round.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ class Linear {
         visit(std::uint64_t{scatters() ? to.value : gathers() ? from.value : 0});
     }
     template <class Visit>
-    void busiest(std::uint64_t, const Visit& visit) const {
+    void busiest_senders(std::uint64_t, const Visit& visit) const {
         if (inward()) visit(collective_.at(1));
         visit(collective_.root());
     }

@@ -14,7 +14,7 @@ class ManyToManyDirect {
     [[nodiscard]] const Collective& collective() const { return collective_; }
     [[nodiscard]] std::uint64_t rounds() const { return collective_.ranks() > 1 ? 1 : 0; }
     [[nodiscard]] Transfer transfer(std::uint64_t) const {
-        return collective_.personalised() ? Transfer::move : Transfer::copy;
+        return collective_.is_personalized() ? Transfer::move : Transfer::copy;
     }
     template <class Visit>
     void sends(Rank rank, std::uint64_t, const Visit& visit) const {
@@ -31,15 +31,15 @@ class ManyToManyDirect {
         visit(block(from, to));
     }
     template <class Visit>
-    void busiest(std::uint64_t, const Visit& visit) const {
-        const std::size_t unlike = collective_.demand()->regular() ? 1 : collective_.ranks();
+    void busiest_senders(std::uint64_t, const Visit& visit) const {
+        const std::size_t unlike = collective_.demand()->is_regular() ? 1 : collective_.ranks();
         for (const Rank rank : ids<Rank>(unlike)) visit(rank);
     }
 
    private:
     [[nodiscard]] std::uint64_t block(Rank from, Rank to) const {
-        return collective_.personalised() ? std::uint64_t{from.value} * collective_.ranks() + to.value
-                                          : from.value;
+        return collective_.is_personalized() ? std::uint64_t{from.value} * collective_.ranks() + to.value
+                                             : from.value;
     }
 
     Collective collective_;

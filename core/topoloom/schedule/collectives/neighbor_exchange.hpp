@@ -36,7 +36,7 @@ class NeighborExchange {
         visit(2 * pair + 1);
     }
     template <class Visit>
-    void busiest(std::uint64_t, const Visit& visit) const {
+    void busiest_senders(std::uint64_t, const Visit& visit) const {
         visit(Rank{0});
     }
 

@@ -61,7 +61,7 @@ class RecursiveDoubling {
     }
     /// The first corners stand for extra ranks, and the first blocks are the longest.
     template <class Visit>
-    void busiest(std::uint64_t round, const Visit& visit) const {
+    void busiest_senders(std::uint64_t round, const Visit& visit) const {
         switch (stage(round)) {
             case Cube::Stage::hand_in:
                 return visit(cube_.extra_rank(0));

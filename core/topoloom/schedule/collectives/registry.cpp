@@ -472,7 +472,7 @@ const std::vector<ScheduleEntry>& schedules() {
     return table;
 }
 
-bool ScheduleEntry::does(Operation operation) const {
+bool ScheduleEntry::supports(Operation operation) const {
     return std::find(operations.begin(), operations.end(), operation) != operations.end();
 }
 
@@ -482,12 +482,12 @@ AnySchedule make_schedule(const Call& call, std::string_view text) {
         fail(operation_name(call.operation), ": only an all-gather or a reduce-scatter has bytes in all");
     std::vector<std::string> names;
     for (const ScheduleEntry& entry : schedules()) {
-        if (!entry.does(call.operation)) continue;
+        if (!entry.supports(call.operation)) continue;
         if (entry.name != named.name) {
             names.emplace_back(entry.name);
             continue;
         }
-        if (!entry.is_for(call.ranks))
+        if (!entry.supports_ranks(call.ranks))
             fail("schedule '", named.name, "' is for ", entry.ranks, ", not for ", call.ranks);
         return entry.make(call, named.name, named.options);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Schedules by name.
+// The registry of schedules.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@
 
 namespace topoloom {
 
-/// What is asked of a collective.
+/// A collective call.
 struct Call {
     Operation operation;
     std::size_t ranks;
@@ -39,8 +39,10 @@ struct ScheduleEntry {
     bool (*applies)(std::size_t ranks) = nullptr;  // as that says
     std::vector<OptionInfo> (*options)() = list_options<NoOptions>;
 
-    [[nodiscard]] bool does(Operation operation) const;
-    [[nodiscard]] bool is_for(std::size_t count) const { return applies == nullptr || applies(count); }
+    [[nodiscard]] bool supports(Operation operation) const;
+    [[nodiscard]] bool supports_ranks(std::size_t count) const {
+        return applies == nullptr || applies(count);
+    }
 };
 
 /// All schedules, in the order in which they are shown.

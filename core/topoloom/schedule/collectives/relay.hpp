@@ -51,14 +51,14 @@ class Relay {
         visit(std::uint64_t{collective_.shifted(from, collective_.ranks() - stop * k_).value});
     }
     template <class Visit>
-    void busiest(std::uint64_t, const Visit& visit) const {
+    void busiest_senders(std::uint64_t, const Visit& visit) const {
         visit(Rank{0});
     }
     /// While there is something left to send.
     [[nodiscard]] bool has_barrier(std::uint64_t round) const {
         return (rounds_are_stops_ ? begin(round + 1) : round + 1) + 1 < collective_.ranks();
     }
-    [[nodiscard]] std::optional<Bytes> staged(Rank, std::uint64_t round) const {
+    [[nodiscard]] std::optional<Bytes> staged_bytes(Rank, std::uint64_t round) const {
         if (k_ == 1) return std::nullopt;
         const bool is_first = rounds_are_stops_ || round == begin(stop_of(round));
         return is_first ? collective_.bytes() : Bytes{0};

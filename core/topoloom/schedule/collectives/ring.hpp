@@ -50,7 +50,7 @@ class Ring {
     }
     /// The first pieces are the longest.
     template <class Visit>
-    void busiest(std::uint64_t round, const Visit& visit) const {
+    void busiest_senders(std::uint64_t round, const Visit& visit) const {
         visit(collective_.shifted(Rank{0}, sums(round) ? round + 1 : step(round)));
     }
 

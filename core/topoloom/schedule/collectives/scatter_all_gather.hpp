@@ -81,7 +81,7 @@ class ScatterAllGather {
     }
     /// The first pieces are the longest.
     template <class Visit>
-    void busiest(std::uint64_t round, const Visit& visit) const {
+    void busiest_senders(std::uint64_t round, const Visit& visit) const {
         const std::size_t upper =
             on_tree(round) || !round_a_ring() ? 0 : static_cast<std::size_t>(step(round) - tree_rounds());
         visit(collective_.at(broadcasts() ? upper : upper + distance(round)));

@@ -46,7 +46,7 @@ class TwoTrees {
     }
     /// The first pieces are the longest: downward those that come to the leaves, upward those that have come farthest.
     template <class Visit>
-    void busiest(std::uint64_t round, const Visit& visit) const {
+    void busiest_senders(std::uint64_t round, const Visit& visit) const {
         const std::uint64_t level = std::min(round, tree_.height());
         if (!downward()) {
             for (std::size_t tree = 0; tree < trees(); ++tree)

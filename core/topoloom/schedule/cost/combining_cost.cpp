@@ -31,7 +31,7 @@ Shape shape_of(Combining strategy, std::size_t ranks) {
 }  // namespace
 
 double all_to_all_time(Combining strategy, std::size_t ranks, double bytes, const CombiningCosts& costs,
-                       Reading reading) {
+                       FormulaVariant reading) {
     const auto [p, side, holes, rounds] = shape_of(strategy, ranks);
     const double byte = bytes * costs.beta;
     const double copied = bytes * (costs.beta + costs.gamma);
@@ -43,7 +43,7 @@ double all_to_all_time(Combining strategy, std::size_t ranks, double bytes, cons
             return 3 * side * costs.alpha + (3 * p + side * side) * byte;
         case Combining::hypercube:
             if (!holes) return rounds * (costs.alpha + p / 2 * copied);
-            if (reading == Reading::printed) return std::log2(p) * (2 * costs.alpha + p * copied);
+            if (reading == FormulaVariant::printed) return std::log2(p) * (2 * costs.alpha + p * copied);
             return (rounds + 2) * costs.alpha + (rounds * p + 2 * (p - 1)) * copied;
         default:
             return (p - 1) * (costs.alpha + byte);
@@ -51,7 +51,7 @@ double all_to_all_time(Combining strategy, std::size_t ranks, double bytes, cons
 }
 
 double all_gather_time(Combining strategy, std::size_t ranks, double bytes, const CombiningCosts& costs,
-                       Reading reading) {
+                       FormulaVariant reading) {
     const auto [p, side, holes, rounds] = shape_of(strategy, ranks);
     const double byte = bytes * costs.beta;
     const double copied = bytes * (costs.beta + costs.gamma);
@@ -63,7 +63,8 @@ double all_gather_time(Combining strategy, std::size_t ranks, double bytes, cons
             return 3 * side * costs.alpha + (p + 2 * side) * byte;
         case Combining::hypercube:
             if (!holes) return rounds * costs.alpha + (p - 1) * copied;
-            if (reading == Reading::printed) return (std::log2(p) + 1) * costs.alpha + 2 * (p - 1) * copied;
+            if (reading == FormulaVariant::printed)
+                return (std::log2(p) + 1) * costs.alpha + 2 * (p - 1) * copied;
             return (rounds + 2) * costs.alpha + (p + 2 * (std::exp2(rounds) - 1)) * copied;
         default:
             return (p - 1) * (costs.alpha + byte);
@@ -71,11 +72,11 @@ double all_gather_time(Combining strategy, std::size_t ranks, double bytes, cons
 }
 
 double nic_all_gather_time(Combining strategy, std::size_t ranks, double bytes, const CombiningCosts& costs,
-                           unsigned direct, Reading reading) {
+                           unsigned direct, FormulaVariant reading) {
     const auto [p, side, holes, rounds] = shape_of(strategy, ranks);
     const double from_nic = bytes * costs.beta_em;
     const double staged = bytes * costs.delta;
-    const bool as_printed = reading == Reading::printed;
+    const bool as_printed = reading == FormulaVariant::printed;
     switch (strategy) {
         case Combining::mesh:
             if (as_printed) return 2 * std::sqrt(p) * costs.alpha + p * from_nic + std::sqrt(p) * staged;
@@ -106,10 +107,10 @@ double relay_all_gather_time(std::size_t ranks, std::size_t k, double bytes, con
 }
 
 double many_to_many_time(Combining strategy, std::size_t ranks, double degree, double bytes,
-                         const CombiningCosts& costs, Reading reading) {
+                         const CombiningCosts& costs, FormulaVariant reading) {
     const double p = shape_of(strategy, ranks).ranks;
     const double byte = degree * bytes * costs.beta;
-    const double moved = reading == Reading::printed ? 1 : 0.5;
+    const double moved = reading == FormulaVariant::printed ? 1 : 0.5;
     switch (strategy) {
         case Combining::mesh:
             return 2 * std::sqrt(p) * costs.alpha + 2 * byte;

@@ -28,7 +28,7 @@ struct Share {
 Share share_of(const AnySchedule& schedule, const NetworkModel& model, Rank rank, std::uint64_t round) {
     Share share;
     const std::optional<Bytes> to_card =
-        model.sends_from_nic() ? staged(schedule, rank, round) : std::nullopt;
+        model.sends_from_nic() ? staged_bytes(schedule, rank, round) : std::nullopt;
     const bool reduces = schedule.transfer(round) == Transfer::combine;
     const auto turn = [&](Bytes bytes) { return to_card ? model.nic_time(bytes) : model.time(bytes); };
     const auto work = [&](Bytes bytes) { return reduces ? model.reduce(bytes) : 0; };
@@ -48,15 +48,15 @@ Share share_of(const AnySchedule& schedule, const NetworkModel& model, Rank rank
         come.add(turn(bytes), model.receive_cpu(bytes), work(bytes));
         share.cpu += model.receive_cpu(bytes) + work(bytes);
     });
-    share.time = std::max(share.time, come.taken());
+    share.time = std::max(share.time, come.end_time());
     if (share.messages > 0) {
-        const Copies copies = copied(schedule, rank, round);
-        const double copying = model.copy(copies.bytes, static_cast<double>(copies.blocks));
+        const Copies combined = copies(schedule, rank, round);
+        const double copying = model.copy(combined.bytes, static_cast<double>(combined.blocks));
         share.cpu += copying;
         const double staging = to_card ? model.stage(*to_card) : 0;
-        share.time = std::max(share.time, busy(sent.left, copying, staging, share.messages));
+        share.time = std::max(share.time, sending_time(sent.left, copying, staging, share.messages));
     }
-    if (!pipelined(schedule, round)) share.time += latency;
+    if (!is_pipelined(schedule, round)) share.time += latency;
     share.time = std::max(share.time, share.cpu);
     return share;
 }
@@ -64,7 +64,7 @@ Share share_of(const AnySchedule& schedule, const NetworkModel& model, Rank rank
 /// The largest of each over the ranks that the schedule names.
 Share busiest_share(const AnySchedule& schedule, const NetworkModel& model, std::uint64_t round) {
     Share most;
-    schedule.busiest(round, [&](Rank rank) {
+    schedule.busiest_senders(round, [&](Rank rank) {
         const Share share = share_of(schedule, model, rank, round);
         most.time = std::max(most.time, share.time);
         most.cpu = std::max(most.cpu, share.cpu);
@@ -95,15 +95,15 @@ std::uint32_t cards_of(const Machine& machine) {
 }
 
 /// A dissemination among the nodes, in the order in which ranks name them: ranks of a node wait for each other in no time.
-Barrier barrier_of(RouteLinks& routes, const NetworkModel& model, std::span<const Node> node_of_rank,
-                   std::size_t node_count) {
+BarrierCost barrier_of(RouteLinks& routes, const NetworkModel& model, std::span<const Node> node_of_rank,
+                       std::size_t node_count) {
     std::vector<Node> nodes;
     std::vector<bool> known(node_count, false);
     for (const Node node : node_of_rank) {
         if (!known[node.value]) nodes.push_back(node);
         known[node.value] = true;
     }
-    Barrier barrier{model.barrier(nodes.size()), model.barrier_cpu(nodes.size())};
+    BarrierCost barrier{model.barrier(nodes.size()), model.barrier_cpu(nodes.size())};
     for (std::size_t step = 1; step < nodes.size(); step *= 2) {
         double longest = 0;
         const double factor = model.link_factors(Bytes{0}).latency;
@@ -142,7 +142,7 @@ struct RankNodes {
     std::size_t ranks = 0;   // of a call
     bool shares = false;     // whether processes of a node slow each other
 
-    [[nodiscard]] CallsAtOnce calls() const { return {node, ranks}; }
+    [[nodiscard]] ConcurrentCalls calls() const { return {node, ranks}; }
 };
 
 RankNodes rank_nodes(const AnySchedule& schedule, const NetworkModel& model, const Machine& machine,
@@ -163,8 +163,8 @@ RankNodes rank_nodes(const AnySchedule& schedule, const NetworkModel& model, con
 }
 
 /// Cost of the barriers in the schedule.
-Barrier barrier_of(const AnySchedule& schedule, const RankNodes& at, const Machine& machine,
-                   RouteLinks& routes) {
+BarrierCost barrier_of(const AnySchedule& schedule, const RankNodes& at, const Machine& machine,
+                       RouteLinks& routes) {
     if (!ever_waits(schedule)) return {};
     return barrier_of(routes, at.model, std::span(at.node).first(at.ranks), machine.node_count());
 }
@@ -172,10 +172,10 @@ Barrier barrier_of(const AnySchedule& schedule, const RankNodes& at, const Machi
 /// Calls use(timer) with a RoundTimer.
 template <class Use>
 RoundCost with_timer(const AnySchedule& schedule, const RankNodes& at, const Machine& machine,
-                     const Thinning& thin, const Use& use) {
+                     const Sampling& sampling, const Use& use) {
     RouteLinks routes(machine);
-    const Barrier barrier = barrier_of(schedule, at, machine, routes);
-    RoundTimer timer(routes, at.model, machine, at.calls(), barrier, at.shares, thin);
+    const BarrierCost barrier = barrier_of(schedule, at, machine, routes);
+    RoundTimer timer(routes, at.model, machine, at.calls(), barrier, at.shares, sampling);
     return use(timer);
 }
 
@@ -185,7 +185,7 @@ RoundCost with_run(const AnySchedule& schedule, const RankNodes& at, const Machi
                    std::size_t ranks, Meter& meter, const Use& use) {
     const NetworkModel memory = memory_model(at.model, machine.inside());
     RouteLinks routes(machine);
-    const Barrier barrier = barrier_of(schedule, at, machine, routes);
+    const BarrierCost barrier = barrier_of(schedule, at, machine, routes);
     RunTimer timer(routes, at.model, memory, machine, at.calls(), barrier, at.shares, meter);
     RankClocks clocks(ranks);
     double congestion = 0;
@@ -312,7 +312,7 @@ double program_time(std::span<const AnySchedule* const> steps, const NetworkMode
     const Budget unlimited;
     Meter meter(unlimited);
     RouteLinks routes(machine);
-    const Barrier barrier =
+    const BarrierCost barrier =
         barrier_of(routes, at.model, std::span(at.node).first(at.ranks), machine.node_count());
     RunTimer timer(routes, at.model, memory, machine, at.calls(), barrier, at.shares, meter);
     RankClocks clocks(slots.size());
@@ -356,8 +356,8 @@ ScheduleCost sampled_cost(const AnySchedule& schedule, const NetworkModel& model
     }
     // Messages that are not routed take a tenth of the time, or less.
     const std::uint64_t senders = 1 + most_of_rank * ranks / (most_messages << 8);
-    const Thinning thin{senders, 1 + all_of_rank * ranks / senders / most_messages};
-    return with_routes(alone, with_timer(schedule, at, machine, thin, [&](RoundTimer& timer) {
+    const Sampling sampling{senders, 1 + all_of_rank * ranks / senders / most_messages};
+    return with_routes(alone, with_timer(schedule, at, machine, sampling, [&](RoundTimer& timer) {
                            RoundCost sum;
                            for (const SampledRound& one : sample) {
                                const RoundCost of_one = timer.time(schedule, one.round);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a schedule costs: by its messages alone, and on the links of a machine under a placement.
+// Predicted cost of a schedule: from messages alone, or on the links of a machine under a placement.
 #pragma once
 
 #include <cstdint>
@@ -35,13 +35,13 @@ struct ScheduleCost {
 /// message; a pipelined round takes none. A barrier after it is added. O(rounds + messages of one rank).
 [[nodiscard]] ScheduleCost cost(const AnySchedule& schedule, const NetworkModel& model);
 
-/// What a machine says of itself: messages take their startup time, and pass the port of their node.
+/// The model of a machine's own data: startup times and node ports.
 [[nodiscard]] NetworkModel model_of(const Machine& machine);
 
 /// Of messages inside a node: half of their start at each end, and a core of the receiver that copies 10 GB/s, or less where
 /// the memory of the node is slower. What the node does not say is as NodeSpeeds assumes it.
 [[nodiscard]] NetworkModel memory_model(const NodeInside& node);
-/// What a model says of messages inside a node, or the node where that says nothing.
+/// The intra-node model of `model`, or memory_model(node) if it has none.
 [[nodiscard]] NetworkModel memory_model(const NetworkModel& model, const NodeInside& node);
 
 /// Rank r sits on slots[r]. Messages within a node cost nothing, no CPU time either. A round takes the longest of

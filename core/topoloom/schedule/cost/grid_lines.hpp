@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "topoloom/base/extents.hpp"
-#include "topoloom/schedule/play.hpp"
+#include "topoloom/schedule/check_schedule.hpp"
 
 namespace topoloom {
 
@@ -58,12 +58,12 @@ class GridLines {
         lines_[axis].blocks(position(from, axis), position(to, axis), round - first_round_[axis], visit);
     }
     template <class Visit>
-    void busiest(std::uint64_t round, const Visit& visit) const {
+    void busiest_senders(std::uint64_t round, const Visit& visit) const {
         const std::size_t axis = axis_of(round);
-        lines_[axis].busiest(round - first_round_[axis],
-                             [&](Rank at) { visit(moved(Rank{0}, Rank{0}, at, axis)); });
+        lines_[axis].busiest_senders(round - first_round_[axis],
+                                     [&](Rank at) { visit(moved(Rank{0}, Rank{0}, at, axis)); });
     }
-    /// Where a rank is on its line.
+    /// The position of a rank on its line.
     [[nodiscard]] Rank position(Rank rank, std::size_t axis) const {
         return Rank{rank.value / strides_[axis] % extents_[axis]};
     }
@@ -109,8 +109,8 @@ class LineOfGrid {
         grid_->blocks(rank(from), rank(to), in_grid(round), visit);
     }
     template <class Visit>
-    void busiest(std::uint64_t round, const Visit& visit) const {
-        grid_->line(axis_).busiest(round, visit);
+    void busiest_senders(std::uint64_t round, const Visit& visit) const {
+        grid_->line(axis_).busiest_senders(round, visit);
     }
 
    private:

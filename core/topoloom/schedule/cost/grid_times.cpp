@@ -46,13 +46,13 @@ struct Chains {
     double arriving = 0;  // and in all those steps
 };
 
-Chains chains_of(const NodeMap& map, const GridLinks& links, Reading reading) {
+Chains chains_of(const NodeMap& map, const GridLinks& links, FormulaVariant reading) {
     Chains chains;
     for (std::size_t axis = 0; axis < map.extents.size(); ++axis) {
-        if (reading == Reading::counted && map.extents[axis] == 1) continue;
+        if (reading == FormulaVariant::counted && map.extents[axis] == 1) continue;
         const double steps = static_cast<double>(map.extents[axis]) - 2;
         const double one =
-            reading == Reading::counted ? slowest_link(map, axis, links) : mean_link(map, links);
+            reading == FormulaVariant::counted ? slowest_link(map, axis, links) : mean_link(map, links);
         chains.axes += 1;
         chains.steps += steps;
         chains.one += one;
@@ -64,7 +64,7 @@ Chains chains_of(const NodeMap& map, const GridLinks& links, Reading reading) {
 }  // namespace
 
 double pipelined_time(const NodeMap& map, const GridLinks& links, double bytes, double segment,
-                      Reading reading) {
+                      FormulaVariant reading) {
     check(links, bytes);
     if (!(segment > 0 && segment <= bytes))
         fail("segments of ", segment, " bytes do not cut a message of ", bytes, "; give 1 to ", bytes);
@@ -74,7 +74,7 @@ double pipelined_time(const NodeMap& map, const GridLinks& links, double bytes, 
                              segment * (chains.arriving + segments * chains.one));
 }
 
-double best_segment(const NodeMap& map, const GridLinks& links, double bytes, Reading reading) {
+double best_segment(const NodeMap& map, const GridLinks& links, double bytes, FormulaVariant reading) {
     check(links, bytes);
     const Chains chains = chains_of(map, links, reading);
     if (chains.arriving <= 0) return bytes;

@@ -27,12 +27,12 @@ enum class GridCollective { broadcast, reduce, scatter, gather };
 /// Throws Error unless 0 < segment <= bytes. Source: Karlsson 2012, eq. 5.2 to 5.7, with the constants 2d and d, and the
 /// share of external links over the sum of the areas of the grid; see docs/how-to/place/process-grids.md.
 [[nodiscard]] double pipelined_time(const NodeMap& map, const GridLinks& links, double bytes, double segment,
-                                    Reading reading = Reading::counted);
+                                    FormulaVariant reading = FormulaVariant::counted);
 
 /// The segment for which that is least: the root of d * bytes * latency / (sum of steps * seconds per byte), at most
 /// `bytes` and at least one byte.
 [[nodiscard]] double best_segment(const NodeMap& map, const GridLinks& links, double bytes,
-                                  Reading reading = Reading::counted);
+                                  FormulaVariant reading = FormulaVariant::counted);
 
 /// A collective along binomial trees takes at most this, where bytes inside nodes take no longer than between them: the
 /// inner_rounds inside nodes, and the others, in which a node's messages take turns on its channels, as many as it has

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What messages of a run fill: links, ports of nodes and their memory.
+// Queues of messages on links, node ports and node memory.
 #pragma once
 
 #include <algorithm>

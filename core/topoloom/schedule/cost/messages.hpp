@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The messages of a round of any schedule.
+// Lists the messages of a round.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,12 @@ struct SentMessage {
     Bytes bytes;
 };
 
-/// The messages of one round, those of every sender together. Ends what was in the list.
+/// Lists the messages of a round by sender; clears the list first.
 void list_messages(const AnySchedule& schedule, std::uint64_t round, std::vector<SentMessage>& messages);
 
-/// Those who send in a round, and maybe some who do not. Ends what was in the list, as the next one does.
+/// Lists a superset of the senders of a round; clears the list first, as the next function does.
 void list_senders(const AnySchedule& schedule, std::uint64_t round, std::vector<Rank>& senders);
-/// The messages of one of them: memory for a rank's, where all of a round would be too many.
+/// Lists the messages of one sender, where those of a round would take too much memory.
 void list_messages(const AnySchedule& schedule, std::uint64_t round, Rank from,
                    std::vector<SentMessage>& messages);
 

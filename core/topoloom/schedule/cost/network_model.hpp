@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What messages cost by their size alone: time, CPU, copies; where they go is left to the link loads.
+// Costs of messages by size: time, CPU and copies. Link loads are modelled elsewhere.
 #pragma once
 
 #include <algorithm>
@@ -35,10 +35,10 @@ struct MessageCosts {
     double latency = 0;                          // L: how much later than its turn one message alone arrives
     double send_cpu = 0, send_cpu_per_byte = 0;  // o_s: CPU of the sender
     double receive_cpu = 0, receive_cpu_per_byte = 0;  // o_r: CPU of the receiver
-    double combine = 0;                                // of each block that is put together with others
+    double combine = 0;                                // of each block that is combined with others
     double gamma = 0;                                  // to copy when messages are combined
     double reduce = 0;                                 // to apply a reduction to what has come
-    double delta = 0;                                  // to stage in the network card's memory
+    double delta = 0;                                  // to stage in NIC memory
     double beta_em = 0;                                // sent from there; 0: never sent from there
     double node_alpha = 0,
            node_beta = 0;      // of all processes of a node together; 0: they do not slow each other
@@ -63,9 +63,9 @@ class NetworkModel {
     /// message alone would take less than one among several, or a byte more than a message. Sets latency, send_cpu
     /// and receive_cpu of the costs.
     [[nodiscard]] static NetworkModel loggp(double L, double o, double g, double G, MessageCosts costs = {});
-    /// The same lines beside other costs.
+    /// The same lines with other costs.
     [[nodiscard]] NetworkModel with_costs(const MessageCosts& costs) const;
-    /// The same with this number of network cards per node, which its processes share evenly.
+    /// The same with this number of NICs per node, shared evenly by its processes.
     [[nodiscard]] NetworkModel with_cards(std::uint32_t cards) const;
     /// The same, on links that are not the same to messages of all sizes; where none are given, they are. Throws Error
     /// unless `most` ascends, the last has no limit, and all is finite, bandwidths above 0 and latencies not below.
@@ -74,10 +74,10 @@ class NetworkModel {
     /// makes long messages later, but not those that follow. Throws Error unless `most` ascends, the last has no limit,
     /// everything is finite and not negative, and the costs have no latency.
     [[nodiscard]] NetworkModel with_alone(std::vector<CostLine> lines) const;
-    /// The same, where messages inside a node take what this says.
+    /// The same with this model for intra-node messages.
     [[nodiscard]] NetworkModel with_inside(const NetworkModel& inside) const;
 
-    /// Seconds from one message to the next where a process sends several.
+    /// Seconds between two successive messages of a process.
     [[nodiscard]] double time(Bytes size) const {
         return seconds(size, [](const CostLine& line) { return line; });
     }
@@ -95,7 +95,7 @@ class NetworkModel {
     [[nodiscard]] double latency(Bytes size) const {
         return alone_.empty() ? costs_.latency : std::max(0.0, on_its_line(alone_, size) - time(size));
     }
-    /// Until a message alone has arrived.
+    /// Seconds until a single message has arrived.
     [[nodiscard]] double arrival(Bytes size) const { return latency(size) + time(size); }
     [[nodiscard]] bool sends_from_nic() const { return costs_.beta_em > 0; }
     [[nodiscard]] bool slows_neighbors() const { return costs_.node_alpha > 0 || costs_.node_beta > 0; }
@@ -103,7 +103,7 @@ class NetworkModel {
     /// messages, which are what beta_em is measured with. Throws Error unless it sends from there.
     [[nodiscard]] double nic_time(Bytes size, std::uint32_t processes = 1) const;
 
-    /// CPU seconds of both ends.
+    /// CPU seconds of sender and receiver.
     [[nodiscard]] double cpu(Bytes size) const { return send_cpu(size) + receive_cpu(size); }
     [[nodiscard]] double send_cpu(Bytes size) const {
         return costs_.send_cpu + static_cast<double>(size.value) * costs_.send_cpu_per_byte;
@@ -122,7 +122,7 @@ class NetworkModel {
         const double packet = costs_.packet / bandwidth + 2 * way;
         return time(Bytes{0}) + static_cast<double>(size.value) / costs_.packet * packet;
     }
-    /// Of a reduction, to apply it to these bytes when they have come.
+    /// Seconds to apply a reduction to received bytes.
     [[nodiscard]] double reduce(Bytes size) const { return static_cast<double>(size.value) * costs_.reduce; }
     /// The first that go up to the size: those of measurements, so that a message may fill a link longer than a larger one.
     [[nodiscard]] LinkFactors link_factors(Bytes size) const {
@@ -130,7 +130,7 @@ class NetworkModel {
             if (size.value <= factors.most) return factors;
         return {};
     }
-    /// To bring this number of bytes into the memory of the network card.
+    /// Seconds to stage these bytes in NIC memory.
     [[nodiscard]] double stage(Bytes size) const { return static_cast<double>(size.value) * costs_.delta; }
 
     /// Until all ranks know that all have come: the rounds of a dissemination, by the network card itself where the
@@ -147,7 +147,7 @@ class NetworkModel {
     [[nodiscard]] const std::vector<LinkFactors>& link_factors() const { return link_factors_; }
     /// Of messages alone; none where they are `costs().latency` later than their turns.
     [[nodiscard]] const std::vector<CostLine>& alone() const { return alone_; }
-    /// Of messages inside a node; null where nothing is said of them.
+    /// The model of intra-node messages; null if unknown.
     [[nodiscard]] const NetworkModel* inside() const { return inside_.get(); }
     /// Whether bytes take their time on links alone, on a machine whose nodes have ports of this many bytes per second: it is
     /// known what links are to messages of all sizes, and no port is narrower than all links of its node.

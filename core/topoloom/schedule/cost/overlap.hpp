@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// When the messages of a round leave a rank, and come to one: CPUs, cards and wires work side by side.
+// Departure and arrival times of the messages of a rank, with CPU, NIC and wire overlapped.
 #pragma once
 
 #include <algorithm>
@@ -35,10 +35,10 @@ struct Arrivals {
         last = std::max(last, arrived + work);
         busy += count * (overhead + work);
     }
-    /// Whether nothing has come.
-    [[nodiscard]] bool none() const { return last < 0; }
-    /// When all have been taken; 0 where nothing has come.
-    [[nodiscard]] double taken() const { return none() ? 0 : std::max(last, first + busy); }
+    /// Whether no message has arrived.
+    [[nodiscard]] bool is_empty() const { return last < 0; }
+    /// When all messages have been processed; 0 if none has arrived.
+    [[nodiscard]] double end_time() const { return is_empty() ? 0 : std::max(last, first + busy); }
 };
 
 }  // namespace topoloom

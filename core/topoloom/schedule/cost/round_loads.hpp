@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the messages of a round add up to on links and ranks, and what a round costs beside.
+// Accumulated loads of a round on links and ranks.
 #pragma once
 
 #include <algorithm>
@@ -13,11 +13,11 @@
 namespace topoloom {
 
 /// Seconds that a rank needs to send: it copies blocks into a message while it sends the one before, if there is one.
-inline double busy(double sending, double copying, double staging, std::uint64_t messages) {
+inline double sending_time(double sending, double copying, double staging, std::uint64_t messages) {
     return staging + (messages > 1 ? std::max(sending, copying) : sending + copying);
 }
 
-/// Largest entry, and the entries that are not 0, of an array that is emptied again and again.
+/// A sparse array of loads that is reused for every round.
 class RoundLoads {
    public:
     explicit RoundLoads(std::size_t count) : load_(count) {}
@@ -27,9 +27,9 @@ class RoundLoads {
         load_[index] += amount;
     }
     double operator[](std::size_t index) const { return load_[index]; }
-    /// The largest of measure(index, load); all are 0 then.
+    /// Returns the largest measure(index, load) and resets all loads.
     template <class Measure>
-    double empty(const Measure& measure) {
+    double drain(const Measure& measure) {
         double most = 0;
         for (const std::uint32_t index : touched_) {
             most = std::max(most, measure(index, load_[index]));
@@ -44,20 +44,20 @@ class RoundLoads {
     std::vector<std::uint32_t> touched_;
 };
 
-/// What comes to ranks, emptied again and again.
+/// Arrivals at ranks, reused for every round.
 class RoundArrivals {
    public:
     explicit RoundArrivals(std::size_t ranks) : of_rank_(ranks) {}
     Arrivals& to(Rank rank) {
         Arrivals& arrivals = of_rank_[rank.value];
-        if (arrivals.none()) touched_.push_back(rank);
+        if (arrivals.is_empty()) touched_.push_back(rank);
         return arrivals;
     }
-    /// Calls visit(rank, when all that comes to it has been taken).
+    /// Calls visit(rank, end time) for ranks with arrivals, and resets them.
     template <class Visit>
-    void empty(const Visit& visit) {
+    void drain(const Visit& visit) {
         for (const Rank rank : touched_) {
-            visit(rank, of_rank_[rank.value].taken());
+            visit(rank, of_rank_[rank.value].end_time());
             of_rank_[rank.value] = {};
         }
         touched_.clear();
@@ -68,8 +68,8 @@ class RoundArrivals {
     std::vector<Rank> touched_;
 };
 
-/// Of a round that ends with one.
-struct Barrier {
+/// The cost of a barrier at the end of a round.
+struct BarrierCost {
     double time = 0, cpu = 0;
 };
 

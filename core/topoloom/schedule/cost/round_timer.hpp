@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Times rounds of a schedule by the routes of their messages: what cost() adds up.
+// Times single rounds of a schedule on routes, for cost().
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "topoloom/machine/machine.hpp"
-#include "topoloom/schedule/cost/calls_at_once.hpp"
+#include "topoloom/schedule/cost/concurrent_calls.hpp"
 #include "topoloom/schedule/cost/network_model.hpp"
 #include "topoloom/schedule/cost/overlap.hpp"
 #include "topoloom/schedule/cost/round_loads.hpp"
@@ -19,7 +19,7 @@
 
 namespace topoloom {
 
-/// Of a round, or several.
+/// The cost of one or several rounds.
 struct RoundCost {
     double time = 0, cpu = 0, congestion = 0;
     RoundCost& operator+=(const RoundCost& other) {
@@ -37,11 +37,11 @@ inline std::uint64_t spread_evenly(std::uint64_t number, std::uint64_t count) {
 
 /// Which messages of a round are routed, for all of it: those of every `senders`-th sender, to ranks at one of `distances`
 /// distances in a row, which is another one in every row.
-struct Thinning {
+struct Sampling {
     std::uint64_t senders = 1;
     std::uint64_t distances = 1;
 
-    [[nodiscard]] bool keeps(std::size_t distance) const {
+    [[nodiscard]] bool is_sampled(std::size_t distance) const {
         return distance % distances == spread_evenly(distance / distances, distances);
     }
 };
@@ -50,19 +50,20 @@ struct Thinning {
 class RoundTimer {
    public:
     RoundTimer(RouteLinks& routes, const NetworkModel& model, const Machine& machine,
-               const CallsAtOnce& calls, const Barrier& barrier, bool shares, const Thinning& thin)
+               const ConcurrentCalls& calls, const BarrierCost& barrier, bool shares,
+               const Sampling& sampling)
         : routes_(routes),
           model_(model),
           port_(machine.inside().port_bandwidth.value),
           calls_(calls),
           barrier_(barrier),
           shares_(shares),
-          thin_(thin),
+          sampling_(sampling),
           links_(machine.link_count()),
           out_(machine.node_count()),
           in_(machine.node_count()),
           cpu_(calls.node.size()),
-          come_(calls.node.size()),
+          arrivals_(calls.node.size()),
           senders_on_(machine.node_count(), 1) {}
 
     RoundCost time(const AnySchedule& schedule, std::uint64_t round) {
@@ -70,13 +71,13 @@ class RoundTimer {
         bool silent = true;
         calls_.list_senders(schedule, round, senders_);
         if (shares_) count_senders(schedule, round);
-        const double of_senders = thin_senders();
+        const double of_senders = sample_senders();
         const bool reduces = schedule.transfer(round) == Transfer::combine;
         for (const Rank from : senders_) {
             const Node here = calls_.node[from.value];
             calls_.list_messages(schedule, round, from, messages_);
             const std::optional<Bytes> to_card =
-                model_.sends_from_nic() ? staged(schedule, calls_.in_call(from), round) : std::nullopt;
+                model_.sends_from_nic() ? staged_bytes(schedule, calls_.in_call(from), round) : std::nullopt;
             Departures sent_by;
             std::uint64_t sent = 0;
             const double weight = of_senders * weight_of_routed();
@@ -105,27 +106,27 @@ class RoundTimer {
                 cpu_.add(message.to.value, of_senders * (overhead + work));
                 const double wire = model_.time(Bytes{0}) + static_cast<double>(message.bytes.value) /
                                                                 (links.bandwidth * way.bandwidth);
-                come_.to(message.to)
+                arrivals_.to(message.to)
                     .add(sent_by.add(model_.send_cpu(message.bytes), turn, wire), overhead, work, of_senders);
             }
             if (sent == 0) continue;
             silent = false;
-            const Copies copies = copied(schedule, calls_.in_call(from), round);
-            const double copying = model_.copy(copies.bytes, static_cast<double>(copies.blocks));
+            const Copies combined = copies(schedule, calls_.in_call(from), round);
+            const double copying = model_.copy(combined.bytes, static_cast<double>(combined.blocks));
             cpu_.add(from.value, copying);
             const double staging = to_card ? model_.stage(*to_card) : 0;
-            most_to_send = std::max(most_to_send, busy(sent_by.left, copying, staging, sent));
+            most_to_send = std::max(most_to_send, sending_time(sent_by.left, copying, staging, sent));
         }
         const double link = empty_links();
         const auto through_port = [&](std::size_t, double bytes) { return bytes / port_; };
-        const double port = std::max(out_.empty(through_port), in_.empty(through_port));
-        const double cpu = cpu_.empty([](std::size_t, double seconds) { return seconds; });
+        const double port = std::max(out_.drain(through_port), in_.drain(through_port));
+        const double cpu = cpu_.drain([](std::size_t, double seconds) { return seconds; });
         double come = 0;
-        come_.empty([&](Rank, double taken) { come = std::max(come, taken); });
+        arrivals_.drain([&](Rank, double taken) { come = std::max(come, taken); });
         RoundCost sum = schedule.has_barrier(round) ? RoundCost{barrier_.time, barrier_.cpu, 0} : RoundCost{};
         if (silent) return sum;
         const double passing = model_.time(Bytes{0}) + std::max(link, port);
-        const double arrival = schedule.pipelined(round) ? 0 : latest;
+        const double arrival = schedule.is_pipelined(round) ? 0 : latest;
         return sum += {std::max(arrival + std::max({most_to_send, come, passing}), cpu), cpu, link};
     }
 
@@ -140,38 +141,38 @@ class RoundTimer {
     };
     /// Returns the seconds that the busiest needs.
     double empty_links() {
-        return links_.empty(
+        return links_.drain(
             [&](std::size_t index, double bytes) { return bytes / routes_.bandwidth(Link{index}); });
     }
-    /// How many senders each that is left stands for.
-    double thin_senders() {
-        if (thin_.senders == 1) return 1;
+    /// Returns the number of senders that each remaining one represents.
+    double sample_senders() {
+        if (sampling_.senders == 1) return 1;
         const auto all = static_cast<double>(senders_.size());
         std::size_t left = 0;
-        for (std::size_t i = 0; i < senders_.size(); i += thin_.senders) senders_[left++] = senders_[i];
+        for (std::size_t i = 0; i < senders_.size(); i += sampling_.senders) senders_[left++] = senders_[i];
         senders_.resize(left);
         return all / static_cast<double>(std::max<std::size_t>(left, 1));
     }
     [[nodiscard]] bool is_routed(const SentMessage& message) const {
-        if (thin_.distances == 1 || messages_.size() < 2 * thin_.distances) return true;
-        return thin_.keeps(
+        if (sampling_.distances == 1 || messages_.size() < 2 * sampling_.distances) return true;
+        return sampling_.is_sampled(
             (calls_.in_call(message.to).value + calls_.ranks - calls_.in_call(message.from).value) %
             calls_.ranks);
     }
-    /// How many messages of a sender each that is routed stands for.
+    /// The number of messages that each routed one of a sender represents.
     [[nodiscard]] double weight_of_routed() const {
-        if (thin_.distances == 1) return 1;
+        if (sampling_.distances == 1) return 1;
         const auto routed =
             std::ranges::count_if(messages_, [&](const SentMessage& message) { return is_routed(message); });
         return static_cast<double>(messages_.size()) /
                static_cast<double>(std::max<std::ptrdiff_t>(routed, 1));
     }
-    /// Those of each node with a message that leaves it; where senders are thinned, all.
+    /// Counts the senders of each node with inter-node messages; all senders if they are sampled.
     void count_senders(const AnySchedule& schedule, std::uint64_t round) {
         for (const Rank from : senders_) senders_on_[calls_.node[from.value].value] = 0;
         for (const Rank from : senders_) {
             const Node here = calls_.node[from.value];
-            if (thin_.senders > 1) {
+            if (sampling_.senders > 1) {
                 ++senders_on_[here.value];
                 continue;
             }
@@ -196,12 +197,12 @@ class RoundTimer {
     RouteLinks& routes_;
     const NetworkModel& model_;
     double port_;
-    CallsAtOnce calls_;
-    Barrier barrier_;
+    ConcurrentCalls calls_;
+    BarrierCost barrier_;
     bool shares_;  // whether processes of a node slow each other
-    Thinning thin_;
+    Sampling sampling_;
     RoundLoads links_, out_, in_, cpu_;
-    RoundArrivals come_;
+    RoundArrivals arrivals_;
     std::vector<std::uint32_t> senders_on_;  // by node
     std::vector<Rank> senders_;
     std::vector<SentMessage> messages_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Times a run of a schedule by the routes of its messages, rank by rank: what run_cost() returns.
+// Times a run of a schedule on routes, rank by rank, for run_cost().
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 #include "topoloom/base/budget.hpp"
 #include "topoloom/machine/machine.hpp"
-#include "topoloom/schedule/cost/calls_at_once.hpp"
+#include "topoloom/schedule/cost/concurrent_calls.hpp"
 #include "topoloom/schedule/cost/link_queues.hpp"
 #include "topoloom/schedule/cost/network_model.hpp"
 #include "topoloom/schedule/cost/overlap.hpp"
@@ -34,7 +34,7 @@ class RunTimer {
    public:
     /// `memory` is of messages inside a node.
     RunTimer(RouteLinks& routes, const NetworkModel& model, const NetworkModel& memory,
-             const Machine& machine, const CallsAtOnce& calls, const Barrier& barrier, bool shares,
+             const Machine& machine, const ConcurrentCalls& calls, const BarrierCost& barrier, bool shares,
              Meter& meter)
         : routes_(routes),
           model_(model),
@@ -48,7 +48,7 @@ class RunTimer {
           links_(machine.link_count()),
           ports_(3 * machine.node_count()),
           cpu_(calls.node.size()),
-          come_(calls.node.size()),
+          arrivals_(calls.node.size()),
           senders_on_(machine.node_count(), 1) {}
 
     /// Takes the clocks of all ranks on to when each has done its part of the round: it waits only for what comes to
@@ -68,10 +68,10 @@ class RunTimer {
             ranks.time[from.value] = std::max(ranks.time[from.value], done);
             first = end;
         }
-        come_.empty([&](Rank rank, double taken) {
+        arrivals_.drain([&](Rank rank, double taken) {
             ranks.time[rank.value] = std::max(ranks.time[rank.value], taken);
         });
-        cpu_.empty([&](std::size_t rank, double seconds) {
+        cpu_.drain([&](std::size_t rank, double seconds) {
             ranks.time[rank] = std::max(ranks.time[rank], before_[rank] + seconds);
             ranks.cpu[rank] += seconds;
             return seconds;
@@ -165,7 +165,7 @@ class RunTimer {
                     bool reduces) {
         const Rank from = messages.front().from;
         const std::optional<Bytes> to_card =
-            model_.sends_from_nic() ? staged(schedule, calls_.in_call(from), round) : std::nullopt;
+            model_.sends_from_nic() ? staged_bytes(schedule, calls_.in_call(from), round) : std::nullopt;
         const std::uint32_t processes = senders_on_[node(from).value];
         Departures sent_by, inside;  // over the network, and in the node
         double busy_before = 0;
@@ -181,7 +181,7 @@ class RunTimer {
             if (is_inside(message)) {
                 const double come =
                     std::max(begun + inside.add(start, memory_.time(message.bytes)), passed(message));
-                come_.to(message.to).add(come + memory_.latency(message.bytes), overhead, work);
+                arrivals_.to(message.to).add(come + memory_.latency(message.bytes), overhead, work);
                 continue;
             }
             const LinkFactors links = model_.link_factors(message.bytes);
@@ -196,13 +196,13 @@ class RunTimer {
                 first + static_cast<double>(message.bytes.value) / (links.bandwidth * message.bandwidth);
             const double come = std::max(begun + sent_by.add(start, turn, wire), first + passed(message));
             const double latency = model_.latency(message.bytes) + links.latency * message.latency;
-            come_.to(message.to).add(come + latency, overhead, work);
+            arrivals_.to(message.to).add(come + latency, overhead, work);
         }
-        const Copies copies = copied(schedule, calls_.in_call(from), round);
-        const double copying = model_.copy(copies.bytes, static_cast<double>(copies.blocks));
+        const Copies combined = copies(schedule, calls_.in_call(from), round);
+        const double copying = model_.copy(combined.bytes, static_cast<double>(combined.blocks));
         cpu_.add(from.value, copying);
-        return busy(std::max(sent_by.left, inside.left), copying, to_card ? model_.stage(*to_card) : 0,
-                    messages.size());
+        return sending_time(std::max(sent_by.left, inside.left), copying,
+                            to_card ? model_.stage(*to_card) : 0, messages.size());
     }
     /// All ranks of a call for each other.
     void wait(RankClocks& ranks) const {
@@ -217,14 +217,14 @@ class RunTimer {
     const NetworkModel& model_;
     const NetworkModel& memory_;
     double port_, memory_rate_;
-    CallsAtOnce calls_;
-    Barrier barrier_;
+    ConcurrentCalls calls_;
+    BarrierCost barrier_;
     bool shares_;  // whether processes of a node slow each other
     Meter& meter_;
     LinkQueues links_;
     LinkQueues ports_;  // of each node: what leaves it, comes to it, and stays in it
     RoundLoads cpu_;
-    RoundArrivals come_;
+    RoundArrivals arrivals_;
     std::vector<std::uint32_t> senders_on_;  // by node
     std::vector<double> before_;             // clocks of ranks
     std::vector<Rank> senders_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Steps: messages that are sent at once, as permutations of ranks or as rounds of a schedule.
+// Steps: sets of concurrent messages, as permutations of ranks or rounds of a schedule.
 #pragma once
 
 #include <cstdint>

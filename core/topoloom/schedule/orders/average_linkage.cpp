@@ -7,12 +7,12 @@
 
 namespace topoloom {
 
-std::vector<Joined> average_linkage(Distances distances) {
+std::vector<ClusterMerge> average_linkage(MeanDistances distances) {
     const std::size_t size = distances.size;
-    std::vector<Joined> joints;
+    std::vector<ClusterMerge> merges;
     std::vector<bool> gone(size, false);
     std::vector<std::size_t> chain;
-    while (joints.size() + 1 < size) {
+    while (merges.size() + 1 < size) {
         if (chain.empty())
             chain.push_back(
                 static_cast<std::size_t>(std::find(gone.begin(), gone.end(), false) - gone.begin()));
@@ -30,7 +30,7 @@ std::vector<Joined> average_linkage(Distances distances) {
         chain.resize(chain.size() - 2);
         const auto [kept, left] = std::minmax(end, nearest);
         const std::size_t at = kept * size + left;
-        joints.push_back({static_cast<std::uint32_t>(kept), static_cast<std::uint32_t>(left),
+        merges.push_back({static_cast<std::uint32_t>(kept), static_cast<std::uint32_t>(left),
                           distances.sum[at], distances.count[at]});
         gone[left] = true;
         for (std::size_t other = 0; other < size; ++other) {
@@ -40,20 +40,20 @@ std::vector<Joined> average_linkage(Distances distances) {
             }
         }
     }
-    std::stable_sort(joints.begin(), joints.end(),
-                     [](const Joined& a, const Joined& b) { return a.mean() < b.mean(); });
-    return joints;
+    std::stable_sort(merges.begin(), merges.end(),
+                     [](const ClusterMerge& a, const ClusterMerge& b) { return a.mean() < b.mean(); });
+    return merges;
 }
 
-std::vector<std::uint32_t> groups_after(const std::vector<Joined>& joints, std::size_t first) {
-    std::vector<std::uint32_t> of(joints.size() + 1);
+std::vector<std::uint32_t> clusters_after(const std::vector<ClusterMerge>& merges, std::size_t first) {
+    std::vector<std::uint32_t> of(merges.size() + 1);
     std::iota(of.begin(), of.end(), 0U);
     const auto top = [&](std::uint32_t thing) {
         while (of[thing] != thing) thing = of[thing];
         return thing;
     };
     for (std::size_t i = 0; i < first; ++i) {
-        const auto [low, high] = std::minmax({top(joints[i].a), top(joints[i].b)});
+        const auto [low, high] = std::minmax({top(merges[i].a), top(merges[i].b)});
         of[high] = low;
     }
     // Every thing comes after the lowest of its group, which has its number by then.

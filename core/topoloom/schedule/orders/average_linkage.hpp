@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Things that are joined to groups, the two with the least mean distance first.
+// Average-linkage clustering.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +7,9 @@
 
 namespace topoloom {
 
-/// Distances between things: their sum and their number for each two, row by row.
-struct Distances {
-    explicit Distances(std::size_t things) : size(things), sum(size * size, 0), count(size * size, 0) {}
+/// MeanDistances between things: their sum and their number for each two, row by row.
+struct MeanDistances {
+    explicit MeanDistances(std::size_t things) : size(things), sum(size * size, 0), count(size * size, 0) {}
 
     void add(std::size_t a, std::size_t b, double distance) {
         for (const std::size_t at : {a * size + b, b * size + a}) {
@@ -27,18 +27,19 @@ struct Distances {
 };
 
 /// Two groups become one, by things that are in them.
-struct Joined {
+struct ClusterMerge {
     std::uint32_t a = 0, b = 0;
     double sum = 0, count = 0;  // of the distances between them
 
     [[nodiscard]] double mean() const { return sum / count; }
 };
 
-/// All joints, by mean distance. Chains of nearest neighbors, O(size^2). Source: F. Murtagh, A survey of recent advances
+/// All merges, by mean distance. Chains of nearest neighbors, O(size^2). Source: F. Murtagh, A survey of recent advances
 /// in hierarchical clustering algorithms, The Computer Journal 26, 1983.
-[[nodiscard]] std::vector<Joined> average_linkage(Distances distances);
+[[nodiscard]] std::vector<ClusterMerge> average_linkage(MeanDistances distances);
 
-/// The group of every thing after the first joints; numbered by their lowest things.
-[[nodiscard]] std::vector<std::uint32_t> groups_after(const std::vector<Joined>& joints, std::size_t first);
+/// The group of every thing after the first merges; numbered by their lowest things.
+[[nodiscard]] std::vector<std::uint32_t> clusters_after(const std::vector<ClusterMerge>& merges,
+                                                        std::size_t first);
 
 }  // namespace topoloom

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which process takes which position of a binomial tree, where messages between some of them are faster than between
-// others.
+// Orders of processes in binomial trees on heterogeneous networks.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +40,7 @@ enum class BinomialOrder {
                                                         Rank root, std::uint32_t channels,
                                                         std::uint64_t seed);
 
-/// How messages of a step share channels. The source's assumption is `printed`; its own measurements agree with `growing`
+/// How concurrent messages share channels. The source's assumption is `printed`; its own measurements agree with `growing`
 /// the most, see docs/collectives/binomial-orders.md.
 enum class ChannelSharing {
     growing,  // those within a group share one, those between the same two all; each more adds half of one's bandwidth

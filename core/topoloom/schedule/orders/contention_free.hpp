@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether messages that are sent at once meet on a link.
+// Detects contention: concurrent messages that share a link.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct NodeMessage {
     Node to;
 };
 
-/// Where several messages meet.
+/// The contention of a step.
 struct Meetings {
     /// Links with more than one message; or subtrees, above which there may be such links.
     std::size_t places = 0;

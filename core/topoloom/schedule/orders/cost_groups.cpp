@@ -73,19 +73,19 @@ class Pairs {
     double longest_ = 0;
 };
 
-/// Numbers of joints after which the variance between what is inside groups and what is across is largest; the largest
+/// Numbers of merges after which the variance between what is inside groups and what is across is largest; the largest
 /// first.
-std::vector<std::size_t> best_cuts(const std::vector<Joined>& joints) {
+std::vector<std::size_t> best_cuts(const std::vector<ClusterMerge>& merges) {
     double sum = 0, count = 0;
-    for (const Joined& joint : joints) {
+    for (const ClusterMerge& joint : merges) {
         sum += joint.sum;
         count += joint.count;
     }
     double inside_sum = 0, inside = 0;
     std::vector<std::pair<double, std::size_t>> cuts;
-    for (std::size_t first = 1; first < joints.size(); ++first) {
-        inside_sum += joints[first - 1].sum;
-        inside += joints[first - 1].count;
+    for (std::size_t first = 1; first < merges.size(); ++first) {
+        inside_sum += merges[first - 1].sum;
+        inside += merges[first - 1].count;
         const double apart = (sum - inside_sum) / (count - inside) - inside_sum / inside;
         if (apart > rounding * sum / count)
             cuts.emplace_back(-inside * (count - inside) * apart * apart, first);
@@ -161,16 +161,16 @@ class Splitter {
    private:
     /// Groups of things, which are processes or groups of them; the best that are not refused.
     std::optional<Parts> find_parts(const Pairs& pairs, const Parts& things) const {
-        Distances distances(things.count);
+        MeanDistances distances(things.count);
         for (std::size_t a = 0; a < pairs.size(); ++a) {
             for (std::size_t b = 0; b < a; ++b) {
                 if (things.of[a] != things.of[b])
                     distances.add(things.of[a], things.of[b], pairs.clipped(a, b));
             }
         }
-        const std::vector<Joined> joints = average_linkage(std::move(distances));
-        for (const std::size_t first : best_cuts(joints)) {
-            const Numbers joined = groups_after(joints, first);
+        const std::vector<ClusterMerge> merges = average_linkage(std::move(distances));
+        for (const std::size_t first : best_cuts(merges)) {
+            const Numbers joined = clusters_after(merges, first);
             Parts parts;
             for (const std::uint32_t thing : things.of) parts.of.push_back(joined[thing]);
             parts.count = static_cast<std::uint32_t>(joined.size() - first);

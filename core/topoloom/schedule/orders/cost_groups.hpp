@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Processes that are nearer to each other than to others, and groups of them within groups.
+// Hierarchical groups of close processes, found in measured message costs.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How long a message takes from every process to every other.
+// A matrix of message times between processes.
 #pragma once
 
 #include <cstddef>

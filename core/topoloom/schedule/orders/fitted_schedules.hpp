@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Schedules with options that suit where ranks are on a machine.
+// Schedules with options fitted to the placement of ranks on a machine.
 #pragma once
 
 #include <span>

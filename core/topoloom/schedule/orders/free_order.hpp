@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Orders of nodes in which the steps of a schedule meet nowhere, or as rarely as possible.
+// Contention-free orders of nodes, or orders with the fewest contended rounds.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace topoloom {
 
-/// Which messages count as meeting: on a fat tree those that some ascent brings together (see AnyAscent), or those that
+/// When messages contend: on a fat tree those that some ascent brings together (see AnyAscent), or those that
 /// share a link on the routes of the machine, whatever it is.
 enum class Meeting { any_ascent, on_routes };
 
@@ -20,7 +20,7 @@ struct FreeOrder {
     bool proven = false;       // no order has fewer
 };
 
-/// In how many rounds messages meet in this order. Throws Error for any ascent of what is not a whole fat tree.
+/// The number of contended rounds in this order. Throws Error for any ascent of what is not a whole fat tree.
 [[nodiscard]] std::uint64_t meeting_rounds(const Machine& machine, std::span<const RepeatedStep> steps,
                                            std::span<const Node> node_of_rank,
                                            Meeting meeting = Meeting::any_ascent);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Trees of links along which switches multicast, or, in the other direction, reduce.
+// Multicast trees for switches; reversed, reduction trees.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +19,13 @@ struct SpanningTree {
     std::vector<Link> links;
 };
 
-/// Who talks to whom: a root, which may be a member itself.
+/// A multicast group; the root may be a member.
 struct Multicast {
     Node root;
     std::vector<Node> members;
 };
 
-/// Trees through every link, and every switch, router or node, by number.
+/// The number of trees on each link, and on each switch, router or node.
 struct TreeLoads {
     std::vector<std::uint32_t> on_link;
     std::vector<std::uint32_t> on_vertex;

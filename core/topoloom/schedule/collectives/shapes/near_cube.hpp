@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Any number of ranks as a grid without holes.
+// Factors a number of ranks into a near-cubic grid.
 #pragma once
 
 #include <cstdint>

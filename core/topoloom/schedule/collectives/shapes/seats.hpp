@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ranks on numbered seats, some of which stay empty.
+// Numbered seats for ranks, with gaps: positions that schedules count instead of ranks.
 #pragma once
 
 #include <algorithm>

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topoloom/balance/nearest_plan.hpp"
+
+#include <numeric>
+#include <vector>
+
+#include "topoloom/balance/alias.hpp"
+#include "topoloom/balance/balancer.hpp"
+#include "topoloom/balance/near/near_order.hpp"
+#include "topoloom/balance/target_loads.hpp"
+#include "topoloom/base/id.hpp"
+
+namespace topoloom {
+
+namespace {
+
+/// Places of an order that are still open, and the nearest of them in one direction; closing is final.
+class OpenPlaces {
+   public:
+    /// Steps go from place i to next[i]; the last place is beyond all.
+    explicit OpenPlaces(std::vector<std::uint32_t> next) : next_(std::move(next)) {}
+    void close(std::uint32_t place, std::uint32_t step) { next_[place] = step; }
+    /// The place itself if it is open.
+    std::uint32_t find(std::uint32_t place) {
+        while (next_[place] != place) {
+            next_[place] = next_[next_[place]];
+            place = next_[place];
+        }
+        return place;
+    }
+
+   private:
+    std::vector<std::uint32_t> next_;
+};
+
+}  // namespace
+
+Plan nearest_plan(std::span<const std::int64_t> loads, std::span<const std::uint32_t> order) {
+    const std::vector<std::int64_t> ends = target_loads(loads);
+    const auto count = static_cast<std::uint32_t>(order.size());
+    std::vector<std::int64_t> excess(order.size());
+    for (std::uint32_t i = 0; i < count; ++i) excess[i] = loads[order[i]] - ends[order[i]];
+    // Places are counted from 1, so that there is one before all and one after all.
+    std::vector<std::uint32_t> places(order.size() + 2);
+    std::iota(places.begin(), places.end(), 0U);
+    OpenPlaces before(places);
+    OpenPlaces after(places);
+    const auto close = [&](std::uint32_t i) {
+        before.close(i + 1, i);
+        after.close(i + 1, i + 2);
+    };
+    std::vector<std::uint32_t> lacking;
+    for (std::uint32_t i = 0; i < count; ++i) {
+        if (excess[i] <= 0) close(i);
+        if (excess[i] < 0) lacking.push_back(i);
+    }
+    Plan moves;
+    moves.reserve(order.size());
+    for (std::size_t k = 0; k < lacking.size(); ++k) {
+        const std::uint32_t receiver = lacking[k];
+        const std::uint32_t low = before.find(receiver + 1);
+        const std::uint32_t high = after.find(receiver + 1);
+        const bool earlier = low > 0 && (high > count || receiver + 1 - low <= high - (receiver + 1));
+        const std::uint32_t giver = (earlier ? low : high) - 1;
+        moves.push_back({Rank{order[giver]}, Rank{order[receiver]}, -excess[receiver]});
+        excess[giver] += excess[receiver];
+        if (excess[giver] <= 0) close(giver);
+        if (excess[giver] < 0) lacking.push_back(giver);
+    }
+    return make_plan(std::move(moves));
+}
+
+namespace {
+
+enum class Partners { order, nearest };
+
+struct CurveOptions {
+    Partners partners = Partners::order;
+    void visit(auto& field) {
+        field("partners", partners, Choices{"order", "nearest"},
+              "the alias method with ranks in the order of the curve; or the nearest one along it that has "
+              "tasks "
+              "to give, which ends at the floor or ceiling of the mean");
+    }
+};
+
+Plan by_curve(const BalanceProblem& problem, const CurveOptions& options) {
+    const std::vector<std::uint32_t> order = near_order(*problem.machine, problem.slots);
+    return options.partners == Partners::order ? alias_plan(problem.loads, Remainder::phantoms, order)
+                                               : nearest_plan(problem.loads, order);
+}
+
+}  // namespace
+
+Balancer curve_balancer() {
+    return balancer<by_curve>({.name = "curve",
+                               .summary = "the alias method along a Hilbert curve through the machine",
+                               .source = "Sudheer 2012, sec. 5.5",
+                               .needs_machine = true});
+}
+
+}  // namespace topoloom

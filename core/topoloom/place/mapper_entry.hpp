@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Entries of the registry, made from a mapper's function: its parameters determine its kind and its options.
+#pragma once
+
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "topoloom/place/mapper.hpp"
+
+namespace topoloom {
+
+/// The type of a mapper's options, which its function takes last; NoOptions where it takes none.
+template <class... Last>
+struct LastOrNone {
+    using Options = NoOptions;
+};
+template <class Last>
+struct LastOrNone<Last> {
+    using Options = std::remove_cvref_t<Last>;
+};
+
+template <class Function>
+struct MapperFunction;
+template <class... Last>
+struct MapperFunction<Placement (*)(const Problem&, Meter&, Last...)> : LastOrNone<Last...> {
+    static constexpr bool is_constructor = true;
+};
+template <class... Last>
+struct MapperFunction<Placement (*)(const Problem&, Placement, Meter&, Last...)> : LastOrNone<Last...> {
+    static constexpr bool is_constructor = false;
+};
+
+/// The entry of a mapper whose function is one of
+///     Placement run(const Problem&, Meter&, const Options&);             a constructor
+///     Placement run(const Problem&, Placement, Meter&, const Options&);  an improver
+/// where the options may be missing.
+template <auto run>
+[[nodiscard]] MapperEntry mapper_entry(const MapperInfo& info) {
+    using Function = MapperFunction<decltype(run)>;
+    using Options = typename Function::Options;
+    MapperEntry entry{info, nullptr, nullptr, list_options<Options>};
+    if constexpr (Function::is_constructor) {
+        entry.make_constructor = [](std::string_view name, const OptionValues& values) -> Constructor {
+            return [options = read_options<Options>(name, values)](const Problem& problem, Meter& meter) {
+                if constexpr (std::is_same_v<Options, NoOptions>)
+                    return run(problem, meter);
+                else
+                    return run(problem, meter, options);
+            };
+        };
+    } else {
+        entry.make_improver = [](std::string_view name, const OptionValues& values) -> Improver {
+            return [options = read_options<Options>(name, values)](const Problem& problem, Placement start,
+                                                                   Meter& meter) {
+                if constexpr (std::is_same_v<Options, NoOptions>)
+                    return run(problem, std::move(start), meter);
+                else
+                    return run(problem, std::move(start), meter, options);
+            };
+        };
+    }
+    return entry;
+}
+
+}  // namespace topoloom

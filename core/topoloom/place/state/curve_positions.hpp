@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Orders the slots of an allocation along a curve through its nodes.
+#pragma once
+
+#include <vector>
+
+#include "topoloom/base/id.hpp"
+#include "topoloom/machine/allocations/curves.hpp"
+
+namespace topoloom {
+
+/// The position of the i-th slot along the curve.
+[[nodiscard]] inline std::vector<Position> curve_positions(Curve curve, const Allocation& allocation) {
+    std::vector<Position> positions;
+    positions.reserve(allocation.slot_count());
+    for (const std::uint32_t position : curve_order(curve, allocation)) positions.emplace_back(position);
+    return positions;
+}
+
+}  // namespace topoloom

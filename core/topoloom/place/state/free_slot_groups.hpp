@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The free slots of an allocation, grouped by interchangeable slots (see NodeInside::slots_alike()).
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "topoloom/machine/allocations/allocation.hpp"
+
+namespace topoloom {
+
+class FreeSlotGroups {
+   public:
+    FreeSlotGroups(const Allocation& allocation, std::span<const Slot> taken)
+        : width_(allocation.machine().inside().slots_alike()),
+          slots_(allocation.machine().slot_count() / width_) {
+        std::vector<char> is_taken(allocation.machine().slot_count(), 0);
+        for (const Slot slot : taken) is_taken[slot.value] = 1;
+        for (const Slot slot : allocation.slots()) {
+            if (is_taken[slot.value] == 0) release(slot);
+        }
+        for (std::vector<Slot>& slots : slots_) std::ranges::reverse(slots);
+    }
+
+    /// Runs with a free slot.
+    [[nodiscard]] std::size_t size() const { return runs_.size(); }
+    /// Of the i-th of them: the slot that came free last, among those free at first the first of the allocation.
+    [[nodiscard]] Slot slot(std::size_t i) const { return slots_[runs_[i]].back(); }
+    /// Takes slot(i), and frees another. A run that gets its first free slot stands where one that loses its last stood.
+    void exchange(std::size_t i, Slot freed) {
+        std::vector<Slot>& from = slots_[runs_[i]];
+        from.pop_back();
+        const bool emptied = from.empty();
+        release(freed);
+        if (!emptied) return;
+        runs_[i] = runs_.back();
+        runs_.pop_back();
+    }
+
+   private:
+    void release(Slot slot) {
+        const std::uint32_t run = slot.value / width_;
+        if (slots_[run].empty()) runs_.push_back(run);
+        slots_[run].push_back(slot);
+    }
+
+    std::uint32_t width_;                   // of a run
+    std::vector<std::vector<Slot>> slots_;  // by run: the free ones
+    std::vector<std::uint32_t> runs_;       // those with a free slot
+};
+
+}  // namespace topoloom

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The migration cost of each rank on each slot, for local search.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "topoloom/machine/slot_space.hpp"
+#include "topoloom/place/problem.hpp"
+
+namespace topoloom {
+
+/// For every rank the position of its old slot in the allocation; none where there is none, as without migration.
+[[nodiscard]] std::vector<Position> home_positions(const Problem& problem);
+
+/// Without migration nothing costs anything. O(1) to ask.
+class MigrationCost {
+   public:
+    /// `scale`: 2 for a search whose distances are those of both directions together. Refers to the problem.
+    MigrationCost(const Problem& problem, std::int64_t scale);
+
+    /// Where a rank was, if that is known.
+    [[nodiscard]] std::optional<Slot> origin(Rank u) const {
+        return problem_.migration() == nullptr ? std::nullopt : problem_.migration()->from[u.value];
+    }
+    /// Of rank u, if it goes to a position of the allocation.
+    [[nodiscard]] std::int64_t at(Rank u, Position position) const {
+        if (bytes_ == 0 || origin_[u.value] == no_index) return 0;
+        return bytes_ * std::int64_t{space_->distance(origin_[u.value], position.value)};
+    }
+
+   private:
+    const Problem& problem_;
+    std::int64_t bytes_;
+    std::vector<std::uint32_t> origin_;  // index in space_, by rank
+    std::unique_ptr<SlotSpace> space_;
+};
+
+}  // namespace topoloom

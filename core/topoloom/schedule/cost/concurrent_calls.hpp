@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The messages of a round of several concurrent calls of one schedule.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "topoloom/machine/machine.hpp"
+#include "topoloom/schedule/cost/messages.hpp"
+
+namespace topoloom {
+
+/// Each is among as many ranks, which follow each other; a rank here is one of all calls.
+struct ConcurrentCalls {
+    std::span<const Node> node;  // of each rank, call after call
+    std::size_t ranks;           // of a call
+
+    [[nodiscard]] Rank in_call(Rank rank) const { return Rank{rank.value % ranks}; }
+    /// As in messages.hpp.
+    void list_senders(const AnySchedule& schedule, std::uint64_t round, std::vector<Rank>& senders) const {
+        topoloom::list_senders(schedule, round, senders);
+        const std::size_t of_call = senders.size();
+        for (std::size_t first = ranks; first < node.size(); first += ranks)
+            for (std::size_t i = 0; i < of_call; ++i) senders.push_back(Rank{senders[i].value + first});
+    }
+    void list_messages(const AnySchedule& schedule, std::uint64_t round, Rank from,
+                       std::vector<SentMessage>& messages) const {
+        topoloom::list_messages(schedule, round, in_call(from), messages);
+        const std::size_t first = from.value - in_call(from).value;
+        for (SentMessage& message : messages) message = {from, Rank{message.to.value + first}, message.bytes};
+    }
+};
+
+}  // namespace topoloom

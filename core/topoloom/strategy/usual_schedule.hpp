@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The default schedules of MPI libraries.
+#pragma once
+
+#include <string>
+
+#include "topoloom/schedule/collectives/registry.hpp"
+
+namespace topoloom {
+
+/// The schedule that MPICH takes by default, as its sources say (Thakur, Rabenseifner, Gropp, Optimization of collective
+/// communication operations in MPICH, IJHPCA 2005; thresholds: comments in src/mpi/coll, variables MPIR_CVAR_*). Others
+/// choose similarly. A text for make_schedule(). Throws Error for many-to-many operations.
+[[nodiscard]] std::string usual_schedule(const Call& call);
+
+}  // namespace topoloom

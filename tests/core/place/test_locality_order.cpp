@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Numbers by which partners stand near each other.
+#include <doctest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "place/renumbered.hpp"
+#include "topoloom/partition/weighted_graph.hpp"
+#include "topoloom/pattern/generators/random_geometric.hpp"
+#include "topoloom/pattern/generators/stencil.hpp"
+#include "topoloom/place/state/locality_order.hpp"
+
+using namespace topoloom;
+
+TEST_CASE("a local order holds every rank once, and the graph in that order is the same one") {
+    const CommGraph graph = renumbered(random_geometric(3000, Bytes{8}, 1, 6), 5).symmetric();
+    const std::vector<Rank> order = locality_order(graph);
+    REQUIRE(order.size() == graph.rank_count());
+    std::vector<bool> seen(order.size(), false);
+    for (const Rank u : order) seen[u.value] = true;
+    CHECK(std::ranges::count(seen, true) == 3000);
+
+    std::vector<Vertex> old;
+    for (const Rank u : order) old.emplace_back(u.value);
+    const partition::WeightedGraph whole =
+        partition::make_weighted_graph(graph, std::vector<std::int64_t>(3000, 1), 0, 2);
+    const partition::WeightedGraph local = renumbered(whole, old, 2);
+    REQUIRE(local.peer.size() == graph.edge_count());
+    bool same = true;
+    for (const Vertex u : local.vertices()) {
+        const Rank rank = order[u.value];
+        REQUIRE(local.degree(u) == graph.degree(rank));
+        for (std::size_t e = 0; e < local.degree(u); ++e) {
+            same = same && order[local.peers(u)[e].value] == graph.peers(rank)[e] &&
+                   Bytes{local.weights(u)[e]} == graph.bytes(rank)[e];
+        }
+    }
+    CHECK(same);
+}
+
+TEST_CASE("edges that weigh nothing are left out") {
+    const std::vector<GridAxis> axes{{5, false}};
+    const CommGraph graph = stencil(axes, StencilShape::star, Bytes{1}).symmetric();
+    const std::vector<std::int64_t> mass(5, 1);
+    CHECK(partition::make_weighted_graph(graph, mass).peer.size() == 8);
+    CHECK(partition::make_weighted_graph(graph, mass, 8).peer.empty());
+}
+
+TEST_CASE("ranks that are in a local order stay as they are") {
+    const std::vector<GridAxis> axes{{20, false}, {20, false}, {20, false}};
+    CHECK(locality_order(stencil(axes, StencilShape::star, Bytes{1}).symmetric()).empty());
+}
