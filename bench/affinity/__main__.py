@@ -12,7 +12,8 @@ from affinity.figure import draw
 from affinity.particles import computing_for, simulate
 from peers.tables import paste
 from topoloom.support.units import format_bytes
-from topoloom.tasks.bus.affinity import BEST, NAMED, Rate
+from topoloom.tasks.bus.affinity import BEST, Rate
+from topoloom.tasks.bus.named_affinities import NAMED
 
 MARKS = "<!-- bench-affinity: begin -->", "<!-- bench-affinity: end -->"
 PAGE = Path("how-to") / "place" / "ring-bus.md"

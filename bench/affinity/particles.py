@@ -15,7 +15,8 @@ import numpy as np
 from affinity.cases import CELL
 from topoloom import CommGraph
 from topoloom.tasks import BusTiming, rank_affinities
-from topoloom.tasks.bus.affinity import BEST, ELEMENTS, NAMED, BusThreads
+from topoloom.tasks.bus.affinity import BEST, ELEMENTS, BusThreads
+from topoloom.tasks.bus.named_affinities import NAMED
 
 STEPS = 20
 WALKERS = 2000

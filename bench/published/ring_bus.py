@@ -12,8 +12,9 @@ from topoloom import Allocation, load_machine
 from topoloom._core import CELL_MEMORY, bus_rates, bus_stations, rank_bus_affinities
 from topoloom.graphs import Request, ring
 from topoloom.graphs.patterns import make_graph
-from topoloom.tasks.bus.affinity import NAMED, BusThreads, BusTiming
+from topoloom.tasks.bus.affinity import BusThreads, BusTiming
 from topoloom.tasks.bus.blade import split_blade
+from topoloom.tasks.bus.named_affinities import NAMED
 
 SOURCE = "Sudheer 2012"
 MACHINES = "in text: Ch.3 machines"

@@ -19,8 +19,10 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 KEPT = ROOT / "build/test-programs"
 SOURCES = (".c", ".cpp", ".f90", ".F90")
-#: Linked into programs whose ranks wait for each other, so that they yield the core.
-NAP = Path(__file__).parent / "programs/nap_when_idle.c"
+#: Linked into programs whose ranks wait for each other, so that they yield the core. It
+#: is alone in its folder: a program is compiled again when a file beside one of its
+#: sources has changed.
+NAP = Path(__file__).parent / "programs/idle/nap_when_idle.c"
 
 
 def run(words: Sequence[object], **variables: str) -> str:

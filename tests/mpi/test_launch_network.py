@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from built_programs import NAP, compiled
 from network_hosts import (
     HEAD,
     OVER_TCP,
@@ -77,11 +78,9 @@ def test_ranks_arrive_on_their_hosts_and_talk_over_the_network(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     save_graph("ring5.npz", ring(5, 1000))
-    subprocess.run(
-        [mpi.mpicc, "-o", "across", PROGRAMS / "across.c"], check=True, timeout=SECONDS
-    )
+    across = compiled("across", [mpi.mpicc, "-w", PROGRAMS / "across.c", NAP])
     placing = [*CORES, "--mapper", "random", "--seed", "2", "-o", "x.json"]
-    command = [*mpirun(mpi, network), "-n", "5", "./across", str(BYTES)]
+    command = [*mpirun(mpi, network), "-n", "5", str(across), str(BYTES)]
     before = {host: network.received(host) for host in HOSTS}
     words = ["run", *placing, "--profile", "ring5.npz", "--", *command]
     done = on_head(network, [*TOPOLOOM, *words])

@@ -171,6 +171,8 @@ class CutSearch {
 }  // namespace
 
 CongestionBound cut_bound(const BoundProblem& problem) {
+    // One side of every cut has room for all ranks.
+    if (problem.total_capacity() / 2 >= problem.rank_count()) return {};
     CutSearch search(problem);
     search.try_ranges();
     search.try_slabs();

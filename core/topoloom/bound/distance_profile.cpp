@@ -5,7 +5,9 @@
 #include <array>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <span>
+#include <utility>
 
 #include "topoloom/base/id.hpp"
 #include "topoloom/base/parallel.hpp"
@@ -16,73 +18,190 @@ namespace topoloom::bound {
 
 namespace {
 
-/// Searches sites: the slots of a node, or single slots if distances count levels inside nodes.
-class NearSearch {
+/// A run of alike slots on a node; where they are not at distance 0 from each other, those of one capacity.
+struct Site {
+    std::uint32_t node;      // in the allocation
+    std::uint32_t run;       // of the node
+    std::uint32_t capacity;  // of each slot, where they are at a distance from each other
+    std::uint64_t total;
+};
+
+/// The nearest capacity so far: a run for every distance, and no more runs than `reach` ranks take.
+class DistanceSteps {
    public:
-    NearSearch(const BoundProblem& problem, std::uint32_t reach)
-        : reach_(reach), site_of_slot_(problem.allocation().slot_count()) {
-        const Allocation& allocation = problem.allocation();
-        const bool flat = allocation.machine().inside().is_flat();
-        std::vector<Slot> slots;
-        std::vector<std::uint32_t> site_of_node(allocation.nodes().size(), no_index);
-        for (const std::uint32_t position : curve_order(Curve::hilbert, allocation)) {
-            std::uint32_t& known = site_of_node[allocation.node_of_slot()[position]];
-            if (!flat || known == no_index) {
-                known = static_cast<std::uint32_t>(slots.size());
-                slots.push_back(allocation.slots()[position]);
-                capacity_.push_back(0);
-            }
-            capacity_[known] += problem.capacity()[position];
-            site_of_slot_[position] = known;
-        }
-        // Bounds prune little if a large part of all sites is within reach.
-        const bool near_only = slots.size() / 16 > reach;
-        space_ = make_slot_space(allocation.machine(), slots);
-        if (!space_->has_router_table() && near_only) space_->build_parts();
+    explicit DistanceSteps(std::uint32_t reach) : reach_(reach) {}
+
+    void clear() {
+        runs_.clear();
+        capacity_ = 0;
     }
-
-    [[nodiscard]] std::size_t site_count() const { return capacity_.size(); }
-    [[nodiscard]] std::span<const std::uint32_t> site_of_slot() const { return site_of_slot_; }
-
-    /// `found` is memory to work in.
-    [[nodiscard]] DistanceProfile profile(std::uint32_t from, std::vector<DistanceStep>& found) const {
-        if (reach_ == 0) return {};
-        found.clear();
-        if (capacity_[from] > 1) found.push_back({0, capacity_[from] - 1});
-        if (space_->parts().empty()) {
-            std::vector<std::uint32_t> distances(capacity_.size());
-            space_->measure_distances(from, 0, distances);
-            for (std::uint32_t i = 0; i < distances.size(); ++i) {
-                if (!space_->is_symmetric()) distances[i] = std::min(distances[i], space_->distance(i, from));
-                if (i != from) found.push_back({distances[i], capacity_[i]});
-            }
-            std::ranges::sort(found);
-        } else {
-            std::uint64_t capacity = found.empty() ? 0 : found.front().count;
-            const std::array<std::uint64_t, 1> once{1};
-            search(0, from, *space_->pull(std::span(&from, 1), once), capacity, found);
+    [[nodiscard]] bool takes(std::uint64_t distance) const {
+        return capacity_ < reach_ || distance < runs_.back().distance;
+    }
+    void add(std::uint32_t distance, std::uint64_t capacity) {
+        if (capacity == 0 || !takes(distance)) return;
+        auto at = std::ranges::lower_bound(runs_, distance, {}, &DistanceStep::distance);
+        if (at == runs_.end() || at->distance != distance) at = runs_.insert(at, {distance, 0});
+        const auto more = static_cast<std::uint32_t>(std::min<std::uint64_t>(capacity, reach_ - at->count));
+        at->count += more;
+        capacity_ += more;
+        while (capacity_ - runs_.back().count >= reach_) {
+            capacity_ -= runs_.back().count;
+            runs_.pop_back();
         }
-        DistanceProfile runs;
+    }
+    [[nodiscard]] DistanceProfile profile() const {
+        DistanceProfile profile;
         std::uint64_t capacity = 0;
-        for (const DistanceStep& near : found) {
-            if (capacity >= reach_) break;
-            capacity = std::min<std::uint64_t>(capacity + near.count, reach_);
-            if (runs.empty() || runs.back().distance != near.distance) runs.push_back({near.distance, 0});
-            runs.back().count = static_cast<std::uint32_t>(capacity);
+        for (const DistanceStep& run : runs_) {
+            capacity = std::min<std::uint64_t>(capacity + run.count, reach_);
+            profile.push_back({run.distance, static_cast<std::uint32_t>(capacity)});
         }
-        return runs;
+        return profile;
     }
 
    private:
-    /// Keeps `found` ascending, of capacity for `reach_` ranks and no more sites than that takes.
-    void search(std::uint32_t at, std::uint32_t from, const SlotSpace::Pull& pull, std::uint64_t& capacity,
-                std::vector<DistanceStep>& found) const {
+    std::uint32_t reach_;
+    std::uint64_t capacity_ = 0;
+    std::vector<DistanceStep> runs_;  // none of more than reach_
+};
+
+class NearSearch {
+   public:
+    NearSearch(const BoundProblem& problem, std::uint32_t reach)
+        : reach_(reach), sites_of_node_(problem.allocation().nodes().size()) {
+        const Allocation& allocation = problem.allocation();
+        const NodeInside& inside = allocation.machine().inside();
+        within_ = inside.levels.distances().front();
+        const std::uint32_t alike = inside.slots_alike();
+        std::vector<Slot> slots;
+        site_of_slot_.resize(allocation.slot_count());
+        for (const std::uint32_t position : curve_order(Curve::hilbert, allocation)) {
+            const Slot slot = allocation.slots()[position];
+            const std::uint32_t capacity = problem.capacity()[position];
+            const std::uint32_t number =
+                find_or_add({allocation.node_of_slot()[position], slot.value % inside.levels.size() / alike,
+                             within_ == 0 ? 0 : capacity, 0});
+            if (number == slots.size()) slots.push_back(slot);
+            sites_[number].total += capacity;
+            site_of_slot_[position] = number;
+        }
+        space_ = make_slot_space(allocation.machine(), slots);
+        // Where a good part of all sites is asked for, regions rule out little.
+        const bool near_only = slots.size() / 16 > reach;
+        if (space_->has_router_table()) {
+            find_kinds();
+        } else if (near_only) {
+            space_->build_parts();
+        }
+    }
+
+    [[nodiscard]] std::size_t site_count() const { return sites_.size(); }
+    [[nodiscard]] std::span<const std::uint32_t> site_of_slot() const { return site_of_slot_; }
+
+    /// By site: the first one that is known to have the same profile.
+    [[nodiscard]] std::vector<std::uint32_t> first_alike() const {
+        std::vector<std::uint32_t> first(sites_.size());
+        std::iota(first.begin(), first.end(), 0U);
+        if (kinds_.empty()) return first;
+        using Word = std::array<std::uint64_t, 3>;
+        std::map<std::vector<Word>, std::uint32_t> known;  // by what is on the node, and of which kinds
+        for (std::uint32_t from = 0; from < sites_.size(); ++from) {
+            std::vector<Word> on_node;
+            for (const std::uint32_t site : sites_of_node_[sites_[from].node]) {
+                if (site != from) on_node.push_back({kind_[site], distance(from, site), sites_[site].total});
+            }
+            std::ranges::sort(on_node);
+            on_node.push_back({kind_[from], sites_[from].capacity, sites_[from].total});
+            first[from] = known.try_emplace(std::move(on_node), from).first->second;
+        }
+        return first;
+    }
+
+    /// `found` is memory to work in.
+    [[nodiscard]] DistanceProfile profile(std::uint32_t from, DistanceSteps& found) const {
+        if (reach_ == 0) return {};
+        found.clear();
+        const Site& site = sites_[from];
+        const std::uint64_t here = within_ == 0 ? site.total : site.capacity;
+        if (here > 1) found.add(0, here - 1);
+        found.add(within_, site.total - here);
+        if (!kinds_.empty()) {
+            search_kinds(from, found);
+        } else if (space_->parts().empty()) {
+            std::vector<std::uint32_t> distances(sites_.size());
+            space_->measure_distances(from, 0, distances);
+            for (std::uint32_t i = 0; i < distances.size(); ++i) {
+                if (i != from) found.add(distances[i], sites_[i].total);
+            }
+        } else {
+            const std::array<std::uint64_t, 1> once{1};
+            search(0, from, *space_->pull(std::span(&from, 1), once), found);
+        }
+        return found.profile();
+    }
+
+   private:
+    /// Sites that are as far as each other from all sites of other nodes.
+    struct Kind {
+        std::uint64_t total = 0;
+        std::uint32_t site = no_index;   // one of them
+        std::uint32_t other = no_index;  // one on another node
+    };
+
+    std::uint32_t find_or_add(const Site& wanted) {
+        std::vector<std::uint32_t>& on_node = sites_of_node_[wanted.node];
+        for (const std::uint32_t number : on_node) {
+            const Site& site = sites_[number];
+            if (site.run == wanted.run && site.capacity == wanted.capacity) return number;
+        }
+        on_node.push_back(static_cast<std::uint32_t>(sites_.size()));
+        sites_.push_back(wanted);
+        return on_node.back();
+    }
+    void find_kinds() {
+        least_port_ = space_->port_cost(0);
+        for (std::uint32_t i = 1; i < sites_.size(); ++i)
+            least_port_ = std::min(least_port_, space_->port_cost(i));
+        kind_ = space_->kinds();
+        kinds_.resize(1 + std::size_t{*std::ranges::max_element(kind_)});
+        for (std::uint32_t i = 0; i < sites_.size(); ++i) {
+            Kind& kind = kinds_[kind_[i]];
+            kind.total += sites_[i].total;
+            if (kind.site == no_index) kind.site = i;
+            if (kind.other == no_index && sites_[i].node != sites_[kind.site].node) kind.other = i;
+        }
+    }
+    /// There and back, whichever is shorter.
+    [[nodiscard]] std::uint32_t distance(std::uint32_t a, std::uint32_t b) const {
+        const std::uint32_t there = space_->distance(a, b);
+        return space_->is_symmetric() ? there : std::min(there, space_->distance(b, a));
+    }
+    void search_kinds(std::uint32_t from, DistanceSteps& found) const {
+        std::vector<std::pair<std::uint32_t, std::uint64_t>> on_node;  // kinds and capacity
+        for (const std::uint32_t site : sites_of_node_[sites_[from].node]) {
+            if (site != from) found.add(distance(from, site), sites_[site].total);
+            on_node.emplace_back(kind_[site], sites_[site].total);
+        }
+        if (!found.takes(std::uint64_t{space_->port_cost(from)} + least_port_)) return;
+        std::ranges::sort(on_node);
+        auto own = on_node.begin();
+        for (std::uint32_t k = 0; k < kinds_.size(); ++k) {
+            std::uint64_t elsewhere = kinds_[k].total;
+            for (; own != on_node.end() && own->first == k; ++own) elsewhere -= own->second;
+            if (elsewhere == 0) continue;
+            const bool is_on_node = sites_[kinds_[k].site].node == sites_[from].node;
+            found.add(distance(from, is_on_node ? kinds_[k].other : kinds_[k].site), elsewhere);
+        }
+    }
+    void search(std::uint32_t at, std::uint32_t from, const SlotSpace::Pull& pull,
+                DistanceSteps& found) const {
         const SlotSpace::Part& part = space_->parts()[at];
         if (part.right == no_index) {
             std::array<std::uint32_t, SlotSpace::leaf_size> distances;
             space_->measure_distances(from, part.begin, std::span(distances).first(part.end - part.begin));
             for (std::uint32_t i = part.begin; i < part.end; ++i) {
-                if (i != from) insert({distances[i - part.begin], capacity_[i]}, capacity, found);
+                if (i != from) found.add(distances[i - part.begin], sites_[i].total);
             }
             return;
         }
@@ -95,43 +214,44 @@ class NearSearch {
             std::swap(bounds[0], bounds[1]);
         }
         for (const std::size_t half : {0U, 1U}) {
-            if (capacity < reach_ || bounds[half] < found.back().distance)
-                search(halves[half], from, pull, capacity, found);
+            if (found.takes(bounds[half])) search(halves[half], from, pull, found);
         }
     }
 
-    void insert(DistanceStep near, std::uint64_t& capacity, std::vector<DistanceStep>& found) const {
-        if (near.count == 0 || (capacity >= reach_ && near.distance >= found.back().distance)) return;
-        found.insert(std::ranges::upper_bound(found, near), near);
-        capacity += near.count;
-        while (capacity - found.back().count >= reach_) {
-            capacity -= found.back().count;
-            found.pop_back();
-        }
-    }
-
-    std::uint64_t reach_;
-    std::unique_ptr<SlotSpace> space_;     // of the sites, in Hilbert-curve order
-    std::vector<std::uint32_t> capacity_;  // by site
+    std::uint32_t reach_;
+    std::uint32_t within_ = 0;  // between slots of a site
+    std::vector<Site> sites_;
+    std::vector<std::vector<std::uint32_t>> sites_of_node_;
     std::vector<std::uint32_t> site_of_slot_;
+    std::unique_ptr<SlotSpace> space_;  // of a slot of each site, along a Hilbert curve
+    // In tables only:
+    std::vector<std::uint32_t> kind_;  // by site
+    std::vector<Kind> kinds_;
+    std::uint32_t least_port_ = 0;
 };
 
 }  // namespace
 
 DistanceProfiles distance_profiles(const BoundProblem& problem, std::uint32_t reach) {
     const NearSearch search(problem, reach);
+    const std::vector<std::uint32_t> first_alike = search.first_alike();
     std::vector<DistanceProfile> by_site(search.site_count());
     const Chunks chunks(by_site.size(), 64);
     parallel_for(chunks.size(), problem.threads(), [&](std::size_t c, int) {
-        std::vector<DistanceStep> found;
-        for (std::size_t i = chunks[c].begin; i < chunks[c].end; ++i)
-            by_site[i] = search.profile(static_cast<std::uint32_t>(i), found);
+        DistanceSteps found(reach);
+        for (std::size_t i = chunks[c].begin; i < chunks[c].end; ++i) {
+            if (first_alike[i] == i) by_site[i] = search.profile(static_cast<std::uint32_t>(i), found);
+        }
     });
     DistanceProfiles result;
     std::map<DistanceProfile, std::uint32_t> numbers;
     std::vector<std::uint32_t> number_of_site;
-    for (DistanceProfile& profile : by_site) {
-        const auto [entry, is_new] = numbers.try_emplace(std::move(profile), numbers.size());
+    for (std::size_t i = 0; i < by_site.size(); ++i) {
+        if (first_alike[i] != i) {
+            number_of_site.push_back(number_of_site[first_alike[i]]);
+            continue;
+        }
+        const auto [entry, is_new] = numbers.try_emplace(std::move(by_site[i]), numbers.size());
         if (is_new) result.profiles.push_back(entry->first);
         number_of_site.push_back(entry->second);
     }

@@ -26,8 +26,9 @@ struct DistanceProfiles {
     [[nodiscard]] DistanceProfile best() const;  // the largest capacity within each distance
 };
 
-/// Profiles of all slots for up to `reach` other ranks. For small `reach` searches network regions; otherwise, and
-/// for table distances, O(slots^2 * log slots). On all cores.
+/// Of every slot, up to `reach` other ranks. Alike slots of a node are searched from once. Where distances come from a
+/// table, so are alike nodes of a router, and nodes hold `reach` ranks or O(routers^2); else in regions of the network
+/// where `reach` is small, or O(nodes^2). On all cores.
 [[nodiscard]] DistanceProfiles distance_profiles(const BoundProblem& problem, std::uint32_t reach);
 
 }  // namespace topoloom::bound

@@ -35,11 +35,12 @@ class NearLatencies {
             capacity_.push_back(capacity[n]);
         }
         max_on_node_ = *std::ranges::max_element(capacity_);
-        measure(problem.machine(), nodes);
+        const bool fits_on_node = max_on_node_ >= problem.rank_count();
+        if (!fits_on_node) measure(problem.machine(), nodes);
         for (const bool outward : {true, false}) {
             std::vector<double>& within = outward ? to_ : from_;
-            within.assign(problem.rank_count(), std::numeric_limits<double>::infinity());
-            for (std::size_t n = 0; n < nodes.size(); ++n) fill(n, outward, within);
+            within.assign(problem.rank_count(), fits_on_node ? 0 : std::numeric_limits<double>::infinity());
+            for (std::size_t n = 0; n < nodes.size() && !fits_on_node; ++n) fill(n, outward, within);
         }
     }
 
@@ -48,7 +49,7 @@ class NearLatencies {
     /// The longest of the routes from a node to as many other ranks, or from them to it, on the best of all nodes.
     [[nodiscard]] double to(std::size_t ranks) const { return to_[ranks]; }
     [[nodiscard]] double from(std::size_t ranks) const { return from_[ranks]; }
-    /// Between any two nodes.
+    /// Between any two nodes; not known where all ranks fit on one.
     [[nodiscard]] double nearest() const { return nearest_; }
     /// On the links of the best route between any two.
     [[nodiscard]] double seconds_per_byte() const { return seconds_per_byte_; }
@@ -83,20 +84,27 @@ class NearLatencies {
 
     /// [k], for as many ranks beside one on node n: at most what is there.
     void fill(std::size_t n, bool outward, std::vector<double>& within) const {
-        std::vector<std::pair<double, std::uint64_t>> others;
-        for (std::size_t other = 0; other < capacity_.size(); ++other) {
-            if (other == n) continue;
-            const std::size_t pair = outward ? n * capacity_.size() + other : other * capacity_.size() + n;
-            others.emplace_back(latency_.empty() ? nearest_ : latency_[pair], capacity_[other]);
-        }
-        std::ranges::sort(others);
         std::size_t k = 0;
         const auto up_to = [&](std::uint64_t count, double seconds) {
             for (; k < within.size() && k <= count; ++k) within[k] = std::min(within[k], seconds);
         };
         std::uint64_t reached = capacity_[n] - 1;
         up_to(reached, 0);
-        for (const auto& [seconds, capacity] : others) up_to(reached += capacity, seconds);
+        if (latency_.empty()) return up_to(within.size(), nearest_);  // that there is room was checked
+        std::vector<std::pair<double, std::uint64_t>> others;
+        for (std::size_t other = 0; other < capacity_.size(); ++other) {
+            if (other == n) continue;
+            const std::size_t pair = outward ? n * capacity_.size() + other : other * capacity_.size() + n;
+            others.emplace_back(latency_[pair], capacity_[other]);
+        }
+        // A heap, as only the nearest are wanted.
+        std::ranges::make_heap(others, std::greater());
+        while (k < within.size()) {
+            std::ranges::pop_heap(others, std::greater());
+            const auto [seconds, capacity] = others.back();
+            others.pop_back();
+            up_to(reached += capacity, seconds);
+        }
     }
 
     std::vector<std::uint64_t> capacity_;  // of nodes for ranks; none is 0

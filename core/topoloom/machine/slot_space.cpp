@@ -2,8 +2,11 @@
 #include "topoloom/machine/slot_space.hpp"
 
 #include <algorithm>
+#include <map>
+#include <numeric>
 #include <type_traits>
 #include <unordered_map>
+#include <utility>
 
 #include "topoloom/machine/machine.hpp"
 
@@ -99,6 +102,19 @@ class TypedSlotSpace final : public SlotSpace {
         return true;
     }
     [[nodiscard]] bool has_router_table() const override { return is_table; }
+    [[nodiscard]] std::vector<std::uint32_t> kinds() const override {
+        std::vector<std::uint32_t> kinds(points_.size());
+        std::iota(kinds.begin(), kinds.end(), 0U);
+        if constexpr (is_table) {
+            std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint32_t> numbers;
+            for (std::size_t i = 0; i < points_.size(); ++i) {
+                const std::pair key(space_.network().kind(Space::on_network(points_[i])),
+                                    space_.port_cost(points_[i]));
+                kinds[i] = numbers.try_emplace(key, numbers.size()).first->second;
+            }
+        }
+        return kinds;
+    }
     [[nodiscard]] std::uint32_t port_cost(std::uint32_t a) const override {
         return space_.port_cost(points_[a]);
     }

@@ -30,6 +30,9 @@ class SlotSpace {
     [[nodiscard]] virtual bool is_symmetric() const = 0;
     /// Whether distances come from a router table. There, bounds of parts are weak and prune little.
     [[nodiscard]] virtual bool has_router_table() const = 0;
+    /// By slot, a number from 0: slots of one number have equal distances to all slots of other nodes. Without a router
+    /// table every slot has a number of its own.
+    [[nodiscard]] virtual std::vector<std::uint32_t> kinds() const = 0;
     /// Distance between a slot and its node's port.
     [[nodiscard]] virtual std::uint32_t port_cost(std::uint32_t a) const = 0;
     /// The SplitKey of each of these slots.

@@ -18,7 +18,6 @@ import click
 
 from topoloom.cli.command_line import command_line
 from topoloom.cli.exit_status import Failure, Interrupted
-from topoloom.cli.parameters import make_command
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -110,6 +109,8 @@ class VerbGroup(click.Group):
         if cmd_name not in VERBS:
             return None
         if cmd_name not in self.commands:
+            from topoloom.cli.parameters import make_command
+
             room = VERBS[cmd_name].room
             path = ".".join(filter(None, ("topoloom.cli.verbs", room, cmd_name)))
             module = importlib.import_module(path)

@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Callable
 from functools import cache
-from typing import Any
+
+TYPE_CHECKING = False  # typing takes as long to import as all of this
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
 
 ROOT = __name__.partition(".")[0]
 

@@ -44,7 +44,7 @@ def pattern_entries() -> list[dict[str, Any]]:
 
 def affinity_entries() -> list[dict[str, Any]]:
     """List the assignments of eight threads to a ring bus that have a name."""
-    from topoloom.tasks.bus.affinity import NAMED, RANDOM, RANDOM_SUMMARY
+    from topoloom.tasks.bus.named_affinities import NAMED, RANDOM, RANDOM_SUMMARY
 
     return [
         *(

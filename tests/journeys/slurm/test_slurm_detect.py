@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from built_programs import NAP, compiled
 from real_slurm import PROGRAMS, SECONDS, RealSlurm, real_slurm
 
 from topoloom import Error, load_placement, save_graph
@@ -230,16 +231,14 @@ def test_a_node_as_this_one_has_the_caches_that_hwloc_sees(
 def test_an_mpi_program_is_recorded_placed_and_started_by_srun(
     slurm: RealSlurm, folder: Path
 ) -> None:
-    source = Path(__file__).parents[2] / "mpi" / "programs" / "where.c"
-    compiled = slurm.run("mpicc.mpich", "-o", "where", source)
-    assert compiled.returncode == 0, compiled.stderr
+    where = compiled("where", ["mpicc.mpich", "-w", NAP.parents[1] / "where.c", NAP])
     told = slurm.in_job(
         "-w n[1-3] -N3 -n5",
-        """
-        topoloom record --mpicc mpicc.mpich -o p.npz -- srun --mpi=pmi2 -n5 ./where >&2
+        f"""
+        topoloom record --mpicc mpicc.mpich -o p.npz -- srun --mpi=pmi2 -n5 {where} >&2
         topoloom run --machine detect --profile p.npz --mapper random --seed 2 \\
             -o x.json -- srun --mpi=pmi2 -n5 \\
-            sh -c 'echo run $PMI_RANK $SLURMD_NODENAME; ./where'
+            sh -c 'echo run $PMI_RANK $SLURMD_NODENAME; {where}'
         topoloom export x.json --to slurm-hostfile -o hosts >&2
         SLURM_HOSTFILE=hosts srun -n5 -m arbitrary \\
             sh -c 'echo export $SLURM_PROCID $SLURMD_NODENAME'

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import os
 import shlex
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from built_programs import NAP, compiled
 from network_hosts import (
     OVER_TCP,
     can_have_networks,
@@ -18,7 +18,7 @@ from network_hosts import (
 )
 from own_process import TOPOLOOM
 from real_slurm import RealSlurm, crossed_nodes, real_slurm
-from several_hosts import PROGRAMS, SECONDS
+from several_hosts import PROGRAMS
 
 from topoloom import load_placement, save_graph
 from topoloom.graphs import ring
@@ -47,12 +47,7 @@ def test_srun_places_and_binds_ranks_that_talk_over_the_network(
     slurm: RealSlurm, tmp_path: Path
 ) -> None:
     assert slurm.network is not None
-    across = tmp_path / "across"
-    subprocess.run(
-        ["mpicc.mpich", "-o", across, PROGRAMS / "across.c"],
-        check=True,
-        timeout=SECONDS,
-    )
+    across = compiled("across", ["mpicc.mpich", "-w", PROGRAMS / "across.c", NAP])
     (tmp_path / "m.toml").write_text(crossed_nodes(3))
     save_graph(tmp_path / "ring.npz", ring(5, 1000))
     placing = ["--machine", "m.toml", "--bind", "core", "--profile", "ring.npz"]
@@ -85,13 +80,17 @@ def test_export_asks_srun_where_ranks_would_start(
     script = f"""
         cd {tmp_path}
         {words} {place}
+        srun -n6 sleep 100 &
+        sleep 0.5
         {words} {export} "n[1-3]" 2>&1
+        kill %1 && echo did not wait for another step
         cp h right
         {words} {export} "n1,n2,n9" 2>&1 || echo status $?
     """
     said = slurm.in_job("-N3 --exclusive", script).splitlines()
     (checked,) = (line for line in said if line.startswith("checked: Slurm "))
     assert checked.endswith("would start all 5 ranks as placed")
+    assert "did not wait for another step" in said
     refused, status = said[-2:]
     assert refused.startswith("topoloom: srun refuses the placement: srun: error:")
     assert status == "status 1"

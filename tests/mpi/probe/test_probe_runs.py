@@ -146,7 +146,7 @@ def wait_for_answers() -> Path:
 def slow_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Give the launcher of a machine that takes a while to be measured."""
     monkeypatch.chdir(tmp_path)
-    return launcher(tmp_path, tree([24, 24]), [f"h{host}" for host in range(48)])
+    return launcher(tmp_path, tree([12, 12]), [f"h{host}" for host in range(24)])
 
 
 def test_an_interrupted_probe_can_be_resumed(
@@ -160,7 +160,7 @@ def test_an_interrupted_probe_can_be_resumed(
     assert said.splitlines()[-1] == (
         "topoloom: interrupted; m.toml has what was measured before"
     )
-    assert load_machine("m.toml").node_count == 48
+    assert load_machine("m.toml").node_count == 24
     before = load_samples(Path("m.npz"))
     done = topoloom("probe", "--resume", "-o", "m.toml", "--", *slow_machine)
     assert done.status == 0, done.err
@@ -196,7 +196,7 @@ def test_a_killed_job_leaves_what_it_measured(slow_machine: list[str]) -> None:
     assert running.returncode == 1, said
     assert "ended with status" in said
     assert said.endswith("; m.toml has what was measured before\n")
-    assert load_machine("m.toml").node_count == 48
+    assert load_machine("m.toml").node_count == 24
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from built_programs import compiled
+from built_programs import NAP, compiled
 from recorded import (
     MPICH,
     MPIS,
@@ -46,7 +46,7 @@ def with_tool(mpi: Mpi, place: str, chained: bool) -> list[str]:
     elif place == "inside":
         more = [*flags, source]
     passes = UNUSUAL / "passes.c"
-    program = compiled("passes", [compiler, "-O1", passes, *more, "-ldl"])
+    program = compiled("passes", [compiler, "-O1", "-w", passes, *more, NAP, "-ldl"])
     preload = {"behind": f"$LD_PRELOAD:{tool}", "before": f"{tool}:$LD_PRELOAD"}
     if place not in preload:
         return [str(program)]

@@ -37,7 +37,6 @@ from several_hosts import can_name_hosts
 
 by_name = pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
 
-#: MPICH's ranks do not yield, so there are few of them
 JOBS = [
     (OPEN_MPI_4, (1,), 4),
     (OPEN_MPI_4, (3, 4), 32),
@@ -51,8 +50,14 @@ JOBS = [
 
 @pytest.mark.parametrize(
     ("mpi", "groups", "count"),
-    JOBS,
-    ids=[f"{mpi.name}-{sum(groups)}" for mpi, groups, _ in JOBS],
+    [
+        pytest.param(
+            *job,
+            id=f"{job[0].name}-{sum(job[1])}",
+            marks=[pytest.mark.full] if sum(job[1]) > 16 else [],
+        )
+        for job in JOBS
+    ],
 )
 def test_topologies_are_the_same_but_for_who_is_which_rank(
     mpi: Mpi, groups: tuple[int, ...], count: int

@@ -12,7 +12,8 @@ from affinity.__main__ import patterns_table, three
 from affinity.cases import measure
 from affinity.figure import draw
 from affinity.particles import computing_for, seconds, step
-from topoloom.tasks.bus.affinity import NAMED, Rate
+from topoloom.tasks.bus.affinity import Rate
+from topoloom.tasks.bus.named_affinities import NAMED
 
 
 def test_a_pattern_has_a_row_and_a_panel(tmp_path: Path) -> None:

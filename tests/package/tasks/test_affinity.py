@@ -14,8 +14,8 @@ from topoloom import Allocation, CommGraph, Error, load_machine, save_graph
 from topoloom.graphs import Request, ring
 from topoloom.graphs.patterns import make_graph
 from topoloom.tasks import BusTiming, rank_affinities, rates_by_size, split_blade
-from topoloom.tasks.bus.affinity import NAMED, RANDOM
 from topoloom.tasks.bus.blade import LINK_RATES, link_rate
+from topoloom.tasks.bus.named_affinities import NAMED, RANDOM
 
 if TYPE_CHECKING:
     from tests.conftest import Command

@@ -2,6 +2,7 @@
 #include "topoloom/machine/geometry/hop_table.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -50,13 +51,12 @@ void HopTable::except(std::vector<Exception> exceptions) {
     symmetric_ = symmetric_ && exceptions_.empty();
 }
 
-auto HopTable::fill(std::size_t rows, const std::function<void(std::uint32_t, std::uint16_t*)>& fill_row)
+auto HopTable::filled_by_row(std::size_t rows, const std::function<void(std::uint32_t, std::uint16_t*)>& fill)
     -> Hops {
     require_memory(rows, rows);
     Hops hops(rows * rows);
-    parallel_for(rows, 0, [&](std::size_t b, int) {
-        fill_row(static_cast<std::uint32_t>(b), hops.data() + b * rows);
-    });
+    parallel_for(rows, 0,
+                 [&](std::size_t b, int) { fill(static_cast<std::uint32_t>(b), hops.data() + b * rows); });
     return hops;
 }
 
@@ -97,11 +97,34 @@ auto HopTable::count_nodes() -> NodesOfRows {
 
 void HopTable::measure() {
     const auto [count, first] = count_nodes();
+    // By row, for a loop without branches: all ones where there are nodes, and what the first of them adds.
+    std::vector<std::uint16_t> mask(rows_, 0);
+    std::vector<std::uint16_t> leaf(rows_, 0);
+    for (std::size_t row = 0; row < rows_; ++row) {
+        if (count[row] == 0) continue;
+        mask[row] = unreached;
+        leaf[row] = static_cast<std::uint16_t>(nodes_[first[row]].leaf);
+    }
     std::vector<std::uint32_t> farthest(rows_, 0);
     std::vector<std::uint32_t> lost(rows_, no_index);  // node that does not reach row b
     parallel_for(rows_, 0, [&](std::size_t b, int) {
         if (count[b] == 0) return;
         const std::span<const std::uint16_t> to_b = hops_to(static_cast<std::uint32_t>(b));
+        std::uint16_t most = 0;
+        std::uint16_t most_with_leaf = 0;
+        const auto scan = [&](std::size_t begin, std::size_t end) {
+            for (std::size_t a = begin; a < end; ++a) {
+                const auto hops = static_cast<std::uint16_t>(to_b[a] & mask[a]);
+                most = std::max(most, hops);
+                most_with_leaf = std::max(most_with_leaf, static_cast<std::uint16_t>(hops + leaf[a]));
+            }
+        };
+        scan(0, b);
+        scan(b + 1, rows_);
+        if (most != unreached) {
+            if (most_with_leaf > 0) farthest[b] = std::uint32_t{most_with_leaf} + leaf[b];
+            return;
+        }
         for (std::size_t a = 0; a < rows_; ++a) {
             if (count[a] == 0 || a == b) continue;
             if (to_b[a] == unreached) {
@@ -159,16 +182,23 @@ auto HopTable::region(std::span<const Point> points) const -> Region {
     return region;
 }
 
-/// Tile by tile, so that columns are read from the cache as rows are.
+/// Tile by tile, each beside the transpose of the one across the diagonal, so that rows are compared with rows.
 bool HopTable::same_both_ways() const {
-    const Chunks tiles(rows_, 64);
+    constexpr std::size_t side = 64;
+    const Chunks tiles(rows_, side);
     std::vector<char> same(tiles.size(), 1);
     parallel_for(tiles.size(), 0, [&](std::size_t t, int) {
-        for (std::size_t other = 0; other <= t; ++other) {
-            for (std::size_t b = tiles[t].begin; b < tiles[t].end; ++b) {
-                for (std::size_t a = tiles[other].begin; a < tiles[other].end; ++a) {
-                    if (hops_[b * width_ + a] != hops_[a * width_ + b]) same[t] = 0;
-                }
+        std::array<std::uint16_t, side * side> back;
+        for (std::size_t other = 0; other <= t && same[t] == 1; ++other) {
+            const auto [begin, end] = tiles[t];
+            const auto [from, to] = tiles[other];
+            for (std::size_t a = from; a < to; ++a) {
+                for (std::size_t b = begin; b < end; ++b)
+                    back[(b - begin) * side + a - from] = hops_[a * width_ + b];
+            }
+            for (std::size_t b = begin; b < end; ++b) {
+                const std::uint16_t* const row = hops_.data() + b * width_;
+                if (!std::equal(row + from, row + to, back.data() + (b - begin) * side)) same[t] = 0;
             }
         }
     });

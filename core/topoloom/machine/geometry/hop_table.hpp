@@ -67,10 +67,13 @@ class HopTable {
     /// A table of hops(a, b) between rows, filled on all cores.
     template <class HopsBetween>
     [[nodiscard]] static Hops filled(std::size_t rows, const HopsBetween& hops) {
-        return fill(rows, [&](std::uint32_t b, std::uint16_t* from) {
+        return filled_by_row(rows, [&](std::uint32_t b, std::uint16_t* from) {
             for (std::uint32_t a = 0; a < rows; ++a) from[a] = static_cast<std::uint16_t>(hops(a, b));
         });
     }
+    /// The same by fill(b, hops), which writes the hops from every row to row b.
+    [[nodiscard]] static Hops filled_by_row(std::size_t rows,
+                                            const std::function<void(std::uint32_t, std::uint16_t*)>& fill);
 
     /// Throws Error if a table with these rows and the points of these nodes does not fit in memory.
     static void require_memory(std::uint64_t width, std::uint64_t rows, std::uint64_t nodes = 0);
@@ -92,6 +95,10 @@ class HopTable {
     [[nodiscard]] std::pair<Node, Node> lost() const { return lost_; }
     /// Over pairs of nodes that reach each other.
     [[nodiscard]] std::uint32_t max_distance() const { return farthest_; }
+    /// Points of one kind are as far as each other from all others.
+    [[nodiscard]] std::uint64_t kind(Point p) const {
+        return exceptions_.empty() ? std::uint64_t{p.row} << 1 | p.leaf : p.node;
+    }
     /// Whether some nodes are 0 hops apart.
     [[nodiscard]] bool nodes_share_routers() const { return nodes_share_routers_; }
     [[nodiscard]] std::span<const std::uint16_t> hops_to(std::uint32_t row) const {
@@ -120,8 +127,6 @@ class HopTable {
     /// Regions of more are hardly ever ruled out.
     static constexpr std::uint32_t max_blocks = 4;
 
-    [[nodiscard]] static Hops fill(std::size_t rows,
-                                   const std::function<void(std::uint32_t, std::uint16_t*)>& fill_row);
     [[nodiscard]] std::uint32_t table(Point a, Point b) const {
         return hops_[b.row * width_ + a.row] + a.leaf + b.leaf;
     }

@@ -117,10 +117,30 @@ void Dragonfly::measure_hops() {
             nodes.push_back({static_cast<std::uint32_t>(nodes.size()), router & 0x7FFFFFFFU, 0});
         }
     }
-    HopTable::Hops table = HopTable::filled(routers_.size(), [&](std::uint32_t a, std::uint32_t b) {
-        return minimal_hops(routers_[a], routers_[b]);
-    });
+    HopTable::Hops table = HopTable::filled_by_row(
+        routers_.size(), [&](std::uint32_t b, std::uint16_t* hops) { measure_hops_to(b, hops); });
     geometry_ = HopTable(std::move(nodes), routers_.size(), std::move(table), std::move(group));
+}
+
+/// Group by group, in loops that the compiler vectorizes: there are millions of pairs.
+void Dragonfly::measure_hops_to(std::uint32_t router, std::uint16_t* hops) const {
+    const Router& to = routers_[router];
+    for (std::uint32_t group = 0; group < spec_.groups; ++group, hops += routers_per_group()) {
+        if (group == to.group) {
+            for (std::uint32_t i = 0; i < routers_per_group(); ++i)
+                hops[i] = static_cast<std::uint16_t>(local_hops(routers_[i].place, to.place));
+            continue;
+        }
+        const Near* const from = near_.data() + port(group, to.group) * near_stride_;
+        const Near* const here = near(to.place, port(to.group, group));
+        if (words_ == 1) {
+            for (std::uint32_t i = 0; i < routers_per_group(); ++i)
+                hops[i] = static_cast<std::uint16_t>(1 + min_local_hops(from[i], *here));
+        } else {
+            for (std::uint32_t i = 0; i < routers_per_group(); ++i)
+                hops[i] = static_cast<std::uint16_t>(1 + min_local_hops(from + i * words_, here));
+        }
+    }
 }
 
 LinkEnds Dragonfly::ends(Link link) const {

@@ -150,20 +150,17 @@ class Dragonfly {
         return {lower(a & b), lower(crossed) | upper(crossed), upper(a & b) | lower(a | b), upper(a | b),
                 ~0U};
     }
-    [[nodiscard]] std::uint32_t min_local_hops(const Near* a, const Near* b) const {
-        std::uint32_t least = 4;
-        for (std::uint32_t w = 0; w < words_; ++w) {
-            const auto links = within(a[w], b[w]);
-            for (std::uint32_t local = 0; local < least; ++local) {
-                if (links[local] != 0) least = local;
-            }
-        }
+    /// Counts the empty sets, without a branch.
+    [[nodiscard]] static std::uint32_t min_local_hops(Near a, Near b) {
+        const auto links = within(a, b);
+        std::uint32_t least = 0;
+        for (std::uint32_t local = 0; local < 4; ++local) least += links[local] == 0 ? 1U : 0U;
         return least;
     }
-    [[nodiscard]] std::uint32_t minimal_hops(const Router& a, const Router& b) const {
-        if (a.group == b.group) return local_hops(a.place, b.place);
-        return 1 +
-               min_local_hops(near(a.place, port(a.group, b.group)), near(b.place, port(b.group, a.group)));
+    [[nodiscard]] std::uint32_t min_local_hops(const Near* a, const Near* b) const {
+        std::uint32_t least = 4;
+        for (std::uint32_t w = 0; w < words_; ++w) least = std::min(least, min_local_hops(a[w], b[w]));
+        return least;
     }
     /// Of the links in a word those with the fewest hops inside the two groups; selected without branches.
     [[nodiscard]] std::uint32_t nearest(Near a, Near b) const {
@@ -262,6 +259,8 @@ class Dragonfly {
     void place_routers();
     void place_ports();
     void measure_hops();
+    /// From every router to this one.
+    void measure_hops_to(std::uint32_t router, std::uint16_t* hops) const;
     /// 0: inside a row, 1: inside a column, 2: between groups.
     [[nodiscard]] std::size_t kind_of(Link link) const {
         return link.value >= first_link_[2] ? 2 : link.value >= first_link_[1] ? 1 : 0;

@@ -11,9 +11,9 @@ from topoloom.cli.parameters import Argument, Option
 
 def _writable(path: Path | None) -> Path | None:
     """Refuse a file that cannot be written before a long search, not after it."""
-    from topoloom.support.files import check_writable
-
     if path is not None:
+        from topoloom.support.files import check_writable
+
         check_writable(path)
     return path
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from topoloom._core import Error
 from topoloom.launch.apply.job_map import JobMap
-from topoloom.launch.apply.trial import EMPTY_PROGRAM
+from topoloom.launch.apply.trial import EMPTY_PROGRAM, SHARING_CPUS
 from topoloom.launch.exports.registry import LaunchFormat
 from topoloom.launch.host_placement import HostPlacement
 from topoloom.launch.launchers import srun
@@ -51,7 +51,7 @@ def ask(
     with own_directory("export") as directory:
         file = Path(directory) / "hosts-of-ranks"
         write_text(file, text)
-        environment = {**os.environ, "SLURM_HOSTFILE": str(file)}
+        environment = {**os.environ, **SHARING_CPUS, "SLURM_HOSTFILE": str(file)}
         command = [program, *options, *more, *EMPTY_PROGRAM]
         done = run_child(command, environment=environment)
     started = _TASKS.findall(done.stderr) if done.returncode == 0 else []

@@ -26,6 +26,10 @@ from topoloom.support.this_host import is_this_host
 # daemons have reported that they started them.
 EMPTY_PROGRAM = ("sleep", "1")
 
+#: A Slurm step that does nothing shares CPUs with other steps. Otherwise it waits for
+#: them, and the job's own step waits until Slurm has cleaned up: up to 64 s.
+SHARING_CPUS = {"SLURM_OVERLAP": "1"}
+
 #: Of Open MPI: files and daemons.
 _NAMING = frozenset({"rf", "app", "dvm-uri", "hnp", "tune", "am"})
 #: Batch systems take seconds to start a job.
@@ -114,7 +118,7 @@ def _how_to_name_this_host(text: str) -> str:
 
 
 def _tried(launch: Launch) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, **launch.environment}
+    environment = {**os.environ, **SHARING_CPUS, **launch.environment}
     told = threading.Timer(_SECONDS_TO_TELL, _tell_of_waiting, [launch.command[0]])
     told.start()
     try:

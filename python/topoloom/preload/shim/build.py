@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import hashlib
 import os
 import re
@@ -117,10 +118,9 @@ def build_plain_library(room: str, name: str, compiler: Path) -> Path:
     for text in (_show(compiler, "--version"), *options):
         key.update(text.encode())
     library = _cache() / f"{room.replace('/', '-')}-{key.hexdigest()}" / name
-    if not library.exists():
-        with _writing(library.parent):
-            library.parent.mkdir(exist_ok=True)
-        _link(library, [str(compiler), *options], sources, ["-ldl"])
+    with _writing(library.parent):
+        library.parent.mkdir(exist_ok=True)
+    _link(library, [str(compiler), *options], sources, ["-ldl"])
     return library
 
 
@@ -166,8 +166,6 @@ def _build(
     for text in (generated, header, _show(compiler), *general, *linked):
         key.update(text.encode())
     library = _cache() / name.format(key.hexdigest())
-    if library.exists():
-        return library
     _link(library, [str(compiler), *options], sources, [*linked, "-ldl"], generated)
     return library
 
@@ -179,11 +177,23 @@ def _link(
     linked: Sequence[str],
     generated: str = "",
 ) -> None:
-    """Compile beside the target, then give it its name: others may do the same."""
-    with (
-        _writing(target.parent),
-        tempfile.TemporaryDirectory(dir=target.parent) as scratch,
-    ):
+    """Compile the target unless it exists; it appears complete or not at all."""
+    if target.exists():
+        return
+    with _writing(target.parent), _locked(target):
+        if target.exists():
+            return
+        _compile_to(target, command, sources, linked, generated)
+
+
+def _compile_to(
+    target: Path,
+    command: Sequence[str],
+    sources: Sequence[Path],
+    linked: Sequence[str],
+    generated: str,
+) -> None:
+    with tempfile.TemporaryDirectory(dir=target.parent) as scratch:
         generated_file = Path(scratch) / "generated.c"
         generated_file.write_text(generated)
         made = Path(scratch) / target.name
@@ -192,6 +202,23 @@ def _link(
         ]
         _compile([*command, *files, "-o", str(made), *linked])
         made.replace(target)
+
+
+@contextlib.contextmanager
+def _locked(target: Path) -> Iterator[None]:
+    """Let one process at a time make the target, where files can be locked.
+
+    The kernel releases the lock of a process that dies. A process that waits for a
+    lock file that is gone by then finds the target, or compiles it once more.
+    """
+    lock = target.with_name(f"{target.name}.lock")
+    with lock.open("w") as held:
+        with contextlib.suppress(OSError):  # not every network file system has locks
+            fcntl.flock(held, fcntl.LOCK_EX)
+        try:
+            yield
+        finally:
+            lock.unlink(missing_ok=True)
 
 
 def _cache() -> Path:

@@ -18,18 +18,14 @@ from topoloom._core import (
     Error,
     bus_rates,
     bus_stations,
-    named_affinities,
     rank_bus_affinities,
 )
 from topoloom.support.checks import at_least
 from topoloom.support.nearest import unknown_name
 from topoloom.tasks.bus.directions import Directions, count_directions
+from topoloom.tasks.bus.named_affinities import NAMED, RANDOM
 
 ELEMENTS = 8
-#: name -> what it is, and the element of every thread
-NAMED = {name: (what, tuple(at)) for name, what, at in named_affinities()}
-RANDOM = "random"
-RANDOM_SUMMARY = "what a runtime may do by default: any; several are drawn"
 BEST = "best"
 SCORE, BANDWIDTH = RANKINGS = ("score", "bandwidth")
 #: The source measures every default eight times.

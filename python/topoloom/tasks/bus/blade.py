@@ -14,13 +14,13 @@ from topoloom.tasks.bus.affinity import (
     AS_DESCRIBED,
     BEST,
     ELEMENTS,
-    NAMED,
     BusThreads,
     BusTiming,
     Rate,
     messages_of,
     rank_affinities,
 )
+from topoloom.tasks.bus.named_affinities import NAMED
 
 THREADS = 2 * ELEMENTS
 #: Bytes per second of each of 1, 2 ... 8 messages that cross the link of a blade at

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Does one collective, or several. With count_ucx.c or count_ofi.c preloaded each rank prints how many messages it has
-// sent and received in each.
-// Usage: one_collective OPERATION... BYTES
+// Does one collective, or several. With count_ucx.c, count_ofi.c or count_monitored.c preloaded each rank prints how many
+// messages it has sent and received in each. The first RANKS take part, or all.
+// Usage: one_collective OPERATION[:RANKS]... BYTES
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
@@ -9,25 +9,54 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void collective(const char* name, int bytes, char* in, char* out, int* counts, int* offsets) {
-    const MPI_Comm world = MPI_COMM_WORLD;
-    if (!strcmp(name, "allgather")) MPI_Allgather(in, bytes, MPI_CHAR, out, bytes, MPI_CHAR, world);
+static void collective(const char* name, MPI_Comm comm, int bytes, char* in, char* out, int* counts,
+                       int* offsets) {
+    if (!strcmp(name, "allgather")) MPI_Allgather(in, bytes, MPI_CHAR, out, bytes, MPI_CHAR, comm);
     if (!strcmp(name, "allgatherv"))
-        MPI_Allgatherv(in, bytes, MPI_CHAR, out, counts, offsets, MPI_CHAR, world);
-    if (!strcmp(name, "allreduce")) MPI_Allreduce(in, out, bytes, MPI_CHAR, MPI_BOR, world);
-    if (!strcmp(name, "alltoall")) MPI_Alltoall(in, bytes, MPI_CHAR, out, bytes, MPI_CHAR, world);
+        MPI_Allgatherv(in, bytes, MPI_CHAR, out, counts, offsets, MPI_CHAR, comm);
+    if (!strcmp(name, "allreduce")) MPI_Allreduce(in, out, bytes, MPI_CHAR, MPI_BOR, comm);
+    if (!strcmp(name, "alltoall")) MPI_Alltoall(in, bytes, MPI_CHAR, out, bytes, MPI_CHAR, comm);
     if (!strcmp(name, "alltoallv"))
-        MPI_Alltoallv(in, counts, offsets, MPI_CHAR, out, counts, offsets, MPI_CHAR, world);
-    if (!strcmp(name, "barrier")) MPI_Barrier(world);
-    if (!strcmp(name, "bcast")) MPI_Bcast(in, bytes, MPI_CHAR, 0, world);
-    if (!strcmp(name, "exscan")) MPI_Exscan(in, out, bytes, MPI_CHAR, MPI_BOR, world);
-    if (!strcmp(name, "gather")) MPI_Gather(in, bytes, MPI_CHAR, out, bytes, MPI_CHAR, 0, world);
-    if (!strcmp(name, "reduce")) MPI_Reduce(in, out, bytes, MPI_CHAR, MPI_BOR, 0, world);
-    if (!strcmp(name, "reduce_scatter")) MPI_Reduce_scatter(in, out, counts, MPI_CHAR, MPI_BOR, world);
+        MPI_Alltoallv(in, counts, offsets, MPI_CHAR, out, counts, offsets, MPI_CHAR, comm);
+    if (!strcmp(name, "barrier")) MPI_Barrier(comm);
+    if (!strcmp(name, "bcast")) MPI_Bcast(in, bytes, MPI_CHAR, 0, comm);
+    if (!strcmp(name, "exscan")) MPI_Exscan(in, out, bytes, MPI_CHAR, MPI_BOR, comm);
+    if (!strcmp(name, "gather")) MPI_Gather(in, bytes, MPI_CHAR, out, bytes, MPI_CHAR, 0, comm);
+    if (!strcmp(name, "reduce")) MPI_Reduce(in, out, bytes, MPI_CHAR, MPI_BOR, 0, comm);
+    if (!strcmp(name, "reduce_scatter")) MPI_Reduce_scatter(in, out, counts, MPI_CHAR, MPI_BOR, comm);
     if (!strcmp(name, "reduce_scatter_block"))
-        MPI_Reduce_scatter_block(in, out, bytes, MPI_CHAR, MPI_BOR, world);
-    if (!strcmp(name, "scan")) MPI_Scan(in, out, bytes, MPI_CHAR, MPI_BOR, world);
-    if (!strcmp(name, "scatter")) MPI_Scatter(in, bytes, MPI_CHAR, out, bytes, MPI_CHAR, 0, world);
+        MPI_Reduce_scatter_block(in, out, bytes, MPI_CHAR, MPI_BOR, comm);
+    if (!strcmp(name, "scan")) MPI_Scan(in, out, bytes, MPI_CHAR, MPI_BOR, comm);
+    if (!strcmp(name, "scatter")) MPI_Scatter(in, bytes, MPI_CHAR, out, bytes, MPI_CHAR, 0, comm);
+}
+
+enum { MOST_RANKS = 64 };
+
+// What may be preloaded: it gives the messages sent and received so far, or those sent to each rank of the world.
+static void (*counted)(long*, long*);
+static void (*sent_to)(long*);
+
+static void count(long sent[MOST_RANKS], long* received) {
+    if (counted) counted(&sent[0], received);
+    if (sent_to) sent_to(sent);
+}
+
+static void count_collective(const char* words, const char* name, MPI_Comm comm, int bytes, char* in,
+                             char* out, int* counts, int* offsets) {
+    long before[MOST_RANKS] = {0}, after[MOST_RANKS] = {0}, received_before = 0, received = 0, sent = 0;
+    int rank;
+    MPI_Comm_rank(comm, &rank);
+    count(before, &received_before);
+    collective(name, comm, bytes, in, out, counts, offsets);
+    if (!counted && !sent_to) return;
+    count(after, &received);
+    received -= received_before;
+    for (int peer = 0; peer < MOST_RANKS; ++peer) sent += after[peer] -= before[peer];
+    if (sent_to) MPI_Reduce_scatter_block(after, &received, 1, MPI_LONG, MPI_SUM, comm);
+    char line[80];
+    snprintf(line, sizeof line, "%s: rank %d sent %ld received %ld\n", words, rank, sent, received);
+    fputs(line, stdout);
+    fflush(stdout);
 }
 
 int main(int argc, char** argv) {
@@ -42,17 +71,17 @@ int main(int argc, char** argv) {
         counts[peer] = bytes;
         offsets[peer] = peer * bytes;
     }
-    void (*counted)(long*, long*) = (void (*)(long*, long*))dlsym(RTLD_DEFAULT, "messages_counted");
-    long before[2] = {0, 0}, after[2] = {0, 0};
+    counted = (void (*)(long*, long*))dlsym(RTLD_DEFAULT, "messages_counted");
+    sent_to = (void (*)(long*))dlsym(RTLD_DEFAULT, "messages_sent_to");
     for (int i = 1; i < argc - 1; ++i) {
-        if (counted) counted(&before[0], &before[1]);
-        collective(argv[i], bytes, in, out, counts, offsets);
-        if (!counted) continue;
-        counted(&after[0], &after[1]);
-        char line[80];
-        snprintf(line, sizeof line, "%s: rank %d sent %ld received %ld\n", argv[i], rank,
-                 after[0] - before[0], after[1] - before[1]);
-        fputs(line, stdout);
+        char name[80];
+        int some = ranks;
+        sscanf(argv[i], "%79[^:]:%d", name, &some);
+        MPI_Comm comm;
+        MPI_Comm_split(MPI_COMM_WORLD, rank < some ? 0 : MPI_UNDEFINED, rank, &comm);
+        if (comm == MPI_COMM_NULL) continue;
+        count_collective(argv[i], name, comm, bytes, in, out, counts, offsets);
+        MPI_Comm_free(&comm);
     }
     free(in);
     free(out);

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Processes that need the same library at once compile it once."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+COMPILER = """\
+#!/bin/sh
+[ "$1" = --version ] && exec echo 1.0
+echo compiled >>{folder}/log
+cat {folder}/gate >/dev/null
+while [ "$1" != -o ]; do shift; done
+echo library >"$2"
+"""
+BUILD = """\
+import pathlib, sys
+from topoloom.preload.shim import build_plain_library
+print(build_plain_library("nccl/profiler", "lib.so", pathlib.Path(sys.argv[1])))
+"""
+
+
+@pytest.fixture
+def compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Write a compiler that ends when the gate has been opened."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    os.mkfifo(tmp_path / "gate")
+    program = tmp_path / "cc"
+    program.write_text(COMPILER.format(folder=tmp_path))
+    program.chmod(0o755)
+    return program
+
+
+def start(compiler: Path) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", BUILD, str(compiler)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+
+
+def open_gate(compiler: Path) -> None:
+    """Wait for a compiler, and let it end."""
+    (compiler.parent / "gate").write_text("")
+
+
+def test_processes_at_once_compile_once(compiler: Path) -> None:
+    builders = [start(compiler) for _ in range(3)]
+    open_gate(compiler)
+    libraries = {Path(each.communicate(timeout=600)[0].strip()) for each in builders}
+    assert (compiler.parent / "log").read_text() == "compiled\n"
+    (library,) = libraries
+    assert library.read_text() == "library\n"
+    assert [file.name for file in library.parent.iterdir()] == ["lib.so"]
+
+
+def test_a_killed_process_blocks_no_other(compiler: Path) -> None:
+    killed = start(compiler)
+    # The gate opens for writing when the compiler reads it.
+    gate = os.open(compiler.parent / "gate", os.O_WRONLY)
+    killed.kill()
+    killed.communicate(timeout=600)
+    os.close(gate)
+    # Its compiler may hold the gate a little longer.
+    (compiler.parent / "gate").unlink()
+    os.mkfifo(compiler.parent / "gate")
+    other = start(compiler)
+    open_gate(compiler)
+    assert Path(other.communicate(timeout=600)[0].strip()).read_text() == "library\n"
+    assert (compiler.parent / "log").read_text() == "compiled\ncompiled\n"
