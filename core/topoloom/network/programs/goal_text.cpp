@@ -94,7 +94,7 @@ class Reader {
     }
     void end_line() {
         while (rest_.empty() && !scanner_.at_line_end() && scanner_.at('/') && skip_comment()) continue;
-        if (!rest_.empty()) scanner_.refuse("expected the end of the line, found ", quote(rest_));
+        if (!rest_.empty()) scanner_.fail_at_previous("expected the end of the line, found ", quote(rest_));
         scanner_.end_line();
         ++line_;
     }
@@ -108,7 +108,7 @@ class Reader {
         return word.substr(0, end);
     }
     void expect(std::string_view word) {
-        if (read_word(quote(word)) != word) scanner_.refuse("expected ", quote(word));
+        if (read_word(quote(word)) != word) scanner_.fail_at_previous("expected ", quote(word));
     }
     static std::string quote(std::string_view word) { return "'" + std::string(word) + "'"; }
     /// An integer behind which `unit` stands; nothing if it is none.
@@ -122,14 +122,14 @@ class Reader {
     std::int64_t count(std::string_view what, std::int64_t most) {
         const std::string_view word = read_word(what);
         const std::optional<std::int64_t> value = integer(word);
-        if (!value) scanner_.refuse("expected ", what, ", found ", quote(word));
-        if (*value > most) scanner_.refuse(what, " is ", *value, ", but at most ", most);
+        if (!value) scanner_.fail_at_previous("expected ", what, ", found ", quote(word));
+        if (*value > most) scanner_.fail_at_previous(what, " is ", *value, ", but at most ", most);
         return *value;
     }
     /// The tag of a message; some programs write -1 for any.
     std::int64_t count_of_message(std::string_view what, std::string_view any, std::int64_t most) {
         if (scanner_.at_line_end() || !scanner_.at('-')) return count(what, most);
-        scanner_.refuse("expected ", what, ", found ", quote(read_word(what)), ": messages from ", any,
+        scanner_.fail_at_previous("expected ", what, ", found ", quote(read_word(what)), ": messages from ", any,
                         " are not read, as what they are depends on who comes first");
     }
 
@@ -148,7 +148,7 @@ class Reader {
             } else if (label.ends_with(':') || (!scanner_.at_line_end() && scanner_.take(':'))) {
                 if (label.ends_with(':')) label.remove_suffix(1);
                 if (!labels.emplace(label, OperationId{part.operations.size()}).second)
-                    scanner_.refuse("label '", label, "' is given twice");
+                    scanner_.fail_at_previous("label '", label, "' is given twice");
                 part.operations.push_back(operation(rank, read_word("send, recv or calc")));
             } else {
                 waits.push_back(wait(label));
@@ -170,7 +170,7 @@ class Reader {
     Wait wait(std::string_view after) {
         const std::string_view how = read_word("'requires' or 'irequires'");
         if (how != "requires" && how != "irequires")
-            scanner_.refuse("expected 'requires' or 'irequires' behind '", after,
+            scanner_.fail_at_previous("expected 'requires' or 'irequires' behind '", after,
                             "'; a label of an operation ends in ':'");
         return {after, read_word("a label"), how == "irequires", line_};
     }
@@ -190,7 +190,7 @@ class Reader {
             made.peer = Rank{
                 static_cast<std::uint32_t>(count_of_message("the number of a rank", "any rank", most_ranks))};
         } else {
-            scanner_.refuse("expected send, recv or calc, found ", quote(kind));
+            scanner_.fail_at_previous("expected send, recv or calc, found ", quote(kind));
         }
         while (!scanner_.at_line_end()) {
             const std::string_view option = read_word("tag, cpu or nic");
@@ -205,7 +205,7 @@ class Reader {
             else if (option.starts_with("//"))
                 skip_words();
             else
-                scanner_.refuse("expected tag, cpu or nic, found ", quote(option));
+                scanner_.fail_at_previous("expected tag, cpu or nic, found ", quote(option));
         }
         return made;
     }
@@ -213,7 +213,7 @@ class Reader {
     std::uint64_t size() {
         const std::string_view word = read_word("bytes, such as 8b");
         const std::optional<std::int64_t> bytes = integer(word, "b");
-        if (!bytes || *bytes > most_bytes) scanner_.refuse("expected bytes, such as 8b, found ", quote(word));
+        if (!bytes || *bytes > most_bytes) scanner_.fail_at_previous("expected bytes, such as 8b, found ", quote(word));
         return static_cast<std::uint64_t>(*bytes);
     }
 
