@@ -183,7 +183,7 @@ class Chooser {
         const Problem problem(all.graph, bare_free_, seed_, threads_);
         std::vector<Slot> start;
         for (const Node node : all.node) start.emplace_back(node.value);
-        // A few seconds at most; with a budget, what there is.
+        // At most a few seconds without a budget.
         const auto count = static_cast<double>(all.graph.rank_count());
         const double degree = static_cast<double>(problem.symmetric().edge_count()) / count;
         const double sweeps = std::clamp(2e8 / (9 + degree) / count, 16.0, 10'000.0);

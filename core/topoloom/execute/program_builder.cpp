@@ -10,7 +10,7 @@ namespace topoloom {
 
 namespace {
 
-/// Adds to the last one where it goes on from there.
+/// Extends the last operation if the new one is contiguous with it.
 void add_work(std::vector<LocalOperation>& list, const LocalOperation& work) {
     if (work.units == 0 || work.from == work.to) return;
     if (!list.empty()) {
@@ -46,7 +46,7 @@ ProgramBuilder::ProgramBuilder(const BlockLayout& layout, bool in_rank_order)
     const bool with_own = layout.collective().operation() == Operation::scan;
     const Location share = *layout.initial_location(0);
     const Location prefix{Memory::output, 0};
-    Held total{share};
+    BlockState total{share};
     if (share == prefix) {
         total.area = scratch_.allocate(layout.units(0));
         total.at = scratch_.place(total.area);
@@ -54,12 +54,12 @@ ProgramBuilder::ProgramBuilder(const BlockLayout& layout, bool in_rank_order)
     } else if (with_own) {
         add_work(meanwhile_, {false, share, prefix, layout.units(0)});
     }
-    put(0, total);
+    set_location(0, total);
     has_prefix_ = with_own;
 }
 
-ProgramBuilder::Held& ProgramBuilder::held(std::uint64_t block) {
-    const auto [at, is_new] = held_.try_emplace(block);
+ProgramBuilder::BlockState& ProgramBuilder::state_of(std::uint64_t block) {
+    const auto [at, is_new] = states_.try_emplace(block);
     if (is_new) {
         const std::optional<Location> first = layout_.initial_location(block);
         if (first) at->second.at = *first;
@@ -70,9 +70,9 @@ ProgramBuilder::Held& ProgramBuilder::held(std::uint64_t block) {
     return at->second;
 }
 
-void ProgramBuilder::put(std::uint64_t block, const Held& where) {
+void ProgramBuilder::set_location(std::uint64_t block, const BlockState& where) {
     if (where.area != Scratch::none) scratch_.hold(where.area);
-    const auto [at, is_new] = held_.try_emplace(block, where);
+    const auto [at, is_new] = states_.try_emplace(block, where);
     if (is_new) return;
     if (at->second.area != Scratch::none) scratch_.release(at->second.area);
     at->second = where;
@@ -84,16 +84,16 @@ std::int64_t ProgramBuilder::units_of(std::span<const std::uint64_t> blocks) con
     return sum;
 }
 
-/// Data that are not summed up go to their last place while the first messages are on their way.
+/// Data that are not reduced are copied to their final location while the first messages are in flight.
 void ProgramBuilder::begin_round() {
     scratch_.reuse();
-    if (settled_ || layout_.collective().reduces()) return;
-    settled_ = true;
+    if (has_begun_ || layout_.collective().reduces()) return;
+    has_begun_ = true;
     layout_.each_final([&](std::uint64_t block) {
         const std::optional<Location> first = layout_.initial_location(block);
         if (!first || *first == layout_.final_location(block)) return;
         add_work(meanwhile_, {false, *first, *layout_.final_location(block), layout_.units(block)});
-        settling_.push_back(block);
+        moving_to_final_.push_back(block);
     });
 }
 
@@ -107,7 +107,7 @@ void ProgramBuilder::send(Rank to, std::span<const std::uint64_t> blocks) {
         const std::int64_t units = layout_.units(block);
         sent_.push_back(block);
         if (units == 0) continue;
-        const Location at = held(block).at;
+        const Location at = state_of(block).at;
         if (!runs.empty() && runs.back().at.after(runs.back().units) == at) {
             runs.back().units += units;
         } else {
@@ -144,8 +144,8 @@ bool ProgramBuilder::fits_final_location(std::span<const std::uint64_t> blocks) 
     return end.has_value();
 }
 
-/// Where a message is received.
-Location ProgramBuilder::land(const Received& message, Scratch::Area& area) {
+/// The location where a message is received.
+Location ProgramBuilder::receive_location(const Received& message, Scratch::Area& area) {
     const std::int64_t units = units_of(message.blocks);
     Location at;
     area = Scratch::none;
@@ -165,37 +165,37 @@ Location ProgramBuilder::land(const Received& message, Scratch::Area& area) {
 bool ProgramBuilder::is_final_location_free(const Received& message) {
     if (message.transfer != Transfer::combine) return true;
     return !is_from_below(message.from) && std::ranges::all_of(message.blocks, [&](std::uint64_t block) {
-        return layout_.units(block) == 0 || held(block).at.memory == Memory::input;
+        return layout_.units(block) == 0 || state_of(block).at.memory == Memory::input;
     });
 }
 
-void ProgramBuilder::take(const Received& message) {
+void ProgramBuilder::apply(const Received& message) {
     Scratch::Area area;
-    Location at = land(message, area);
+    Location at = receive_location(message, area);
     for (const std::uint64_t block : message.blocks) {
         const std::int64_t units = layout_.units(block);
         if (units == 0) continue;
         const std::optional<Location> last = layout_.final_location(block);
         if (last) add_work(after_, {false, at, *last, units});
-        put(block, last ? Held{*last} : Held{at, area});
+        set_location(block, last ? BlockState{*last} : BlockState{at, area});
         at = at.after(units);
     }
 }
 
-void ProgramBuilder::take_shares(const Received& message) {
+void ProgramBuilder::reduce_shares(const Received& message) {
     Scratch::Area area;
-    Location at = land(message, area);
+    Location at = receive_location(message, area);
     for (const std::uint64_t block : message.blocks) {
         const std::int64_t units = layout_.units(block);
         if (units == 0) continue;
-        const bool own_is_input = held(block).at.memory == Memory::input;
+        const bool own_is_input = state_of(block).at.memory == Memory::input;
         const bool own_is_left = !is_from_below(message.from);
         if (own_is_left && (own_is_input || in_rank_order_)) {
-            add_work(after_, {true, held(block).at, at, units});
-            put(block, {at, area});
+            add_work(after_, {true, state_of(block).at, at, units});
+            set_location(block, {at, area});
         } else {
             if (own_is_input) make_writable(block);
-            add_work(after_, {true, at, held(block).at, units});
+            add_work(after_, {true, at, state_of(block).at, units});
         }
         at = at.after(units);
     }
@@ -205,65 +205,65 @@ void ProgramBuilder::take_shares(const Received& message) {
 void ProgramBuilder::make_writable(std::uint64_t block) {
     const std::optional<Location> last = layout_.final_location(block);
     const std::int64_t units = layout_.units(block);
-    const Location input = held(block).at;
+    const Location input = state_of(block).at;
     if (last) {
-        put(block, {*last});
+        set_location(block, {*last});
     } else {
         const Scratch::Area area = scratch_.allocate(units);
-        put(block, {scratch_.place(area), area});
+        set_location(block, {scratch_.place(area), area});
     }
-    add_work(after_, {false, input, held(block).at, units});
+    add_work(after_, {false, input, state_of(block).at, units});
 }
 
-void ProgramBuilder::take_prefix(const Received& message, bool total_counts) {
+void ProgramBuilder::reduce_prefix(const Received& message, bool total_counts) {
     const std::int64_t units = layout_.units(0);
     const Scratch::Area area = scratch_.allocate(units);
     const Location at = scratch_.place(area);
     receives_.push_back({message.from, at, units});
     if (message.from > layout_.rank()) {
         if (!total_counts) return;
-        add_work(after_, {true, held(0).at, at, units});
-        return put(0, {at, area});
+        add_work(after_, {true, state_of(0).at, at, units});
+        return set_location(0, {at, area});
     }
     add_work(after_, {has_prefix_, at, {Memory::output, 0}, units});
     has_prefix_ = true;
     if (!total_counts) return;
-    if (held(0).at.memory == Memory::input) {
+    if (state_of(0).at.memory == Memory::input) {
         const Scratch::Area sum = scratch_.allocate(units);
-        add_work(after_, {false, held(0).at, scratch_.place(sum), units});
-        put(0, {scratch_.place(sum), sum});
+        add_work(after_, {false, state_of(0).at, scratch_.place(sum), units});
+        set_location(0, {scratch_.place(sum), sum});
     }
-    add_work(after_, {true, at, held(0).at, units});
+    add_work(after_, {true, at, state_of(0).at, units});
 }
 
 void ProgramBuilder::end_round(Transfer transfer, bool sends_again) {
     if (transfer == Transfer::move) {
         for (const std::uint64_t block : sent_)
-            if (layout_.units(block) > 0) put(block, {{}, Scratch::none, true});
+            if (layout_.units(block) > 0) set_location(block, {{}, Scratch::none, true});
     }
     sent_.clear();
-    settle();
+    use_final_locations();
     if (in_rank_order_) sort_by_nearness();
     for (const Received& message : received_) {
         if (is_scan(layout_.collective().operation())) {
-            take_prefix(message, sends_again);
+            reduce_prefix(message, sends_again);
         } else if (transfer == Transfer::combine) {
-            take_shares(message);
+            reduce_shares(message);
         } else {
-            take(message);
+            apply(message);
         }
     }
     received_.clear();
     close_round();
 }
 
-/// What `meanwhile` has copied is sent from its last place from now on.
-void ProgramBuilder::settle() {
-    for (const std::uint64_t block : settling_) {
-        const auto at = held_.find(block);
-        if (at == held_.end() || !at->second.gone) put(block, {*layout_.final_location(block)});
+/// From now on blocks that `meanwhile` has copied are sent from their final location.
+void ProgramBuilder::use_final_locations() {
+    for (const std::uint64_t block : moving_to_final_) {
+        const auto at = states_.find(block);
+        if (at == states_.end() || !at->second.gone) set_location(block, {*layout_.final_location(block)});
     }
-    settling_.clear();
+    moving_to_final_.clear();
 }
 
 bool ProgramBuilder::is_from_below(Rank from) const { return in_rank_order_ && from < layout_.rank(); }
@@ -277,7 +277,7 @@ void ProgramBuilder::sort_by_nearness() {
     });
 }
 
-/// Rounds in which this rank does nothing are left out.
+/// Omits rounds in which this rank does nothing.
 void ProgramBuilder::close_round() {
     if (before_.empty() && receives_.empty() && sends_.empty() && meanwhile_.empty() && after_.empty())
         return;
@@ -301,16 +301,17 @@ void ProgramBuilder::barrier() {
 
 RankProgram ProgramBuilder::finish() {
     begin_round();  // of a rank alone there was none
-    settle();
+    use_final_locations();
     close_round();
     if (program_.rounds.empty()) program_.rounds.emplace_back();
     if (!is_scan(layout_.collective().operation())) {
         layout_.each_final([&](std::uint64_t block) {
             if (layout_.units(block) == 0) return;
-            add_work(after_, {false, held(block).at, *layout_.final_location(block), layout_.units(block)});
+            add_work(after_,
+                     {false, state_of(block).at, *layout_.final_location(block), layout_.units(block)});
         });
     }
-    // The work after the last round is what was added last.
+    // The operations after the last round are at the end of the list.
     program_.rounds.back().after.end = append(program_.operations, after_).end;
     program_.scratch_units = scratch_.units();
     return std::move(program_);

@@ -30,7 +30,7 @@ class ProgramBuilder {
     [[nodiscard]] RankProgram finish();
 
    private:
-    struct Held {
+    struct BlockState {
         Location at;
         Scratch::Area area = Scratch::none;
         bool gone = false;
@@ -41,14 +41,14 @@ class ProgramBuilder {
         Transfer transfer;
     };
 
-    Held& held(std::uint64_t block);
-    void put(std::uint64_t block, const Held& where);
-    void settle();
-    void take(const Received& message);
-    void take_shares(const Received& message);
-    void take_prefix(const Received& message, bool total_counts);
+    BlockState& state_of(std::uint64_t block);
+    void set_location(std::uint64_t block, const BlockState& where);
+    void use_final_locations();
+    void apply(const Received& message);
+    void reduce_shares(const Received& message);
+    void reduce_prefix(const Received& message, bool total_counts);
     void make_writable(std::uint64_t block);
-    Location land(const Received& message, Scratch::Area& area);
+    Location receive_location(const Received& message, Scratch::Area& area);
     [[nodiscard]] bool fits_final_location(std::span<const std::uint64_t> blocks) const;
     [[nodiscard]] bool is_final_location_free(const Received& message);
     [[nodiscard]] bool is_from_below(Rank from) const;
@@ -60,17 +60,17 @@ class ProgramBuilder {
     bool in_rank_order_;
     bool signals_;  // whether empty messages count
     RankProgram program_;
-    std::unordered_map<std::uint64_t, Held> held_;  // blocks that are no longer where they were at first
+    std::unordered_map<std::uint64_t, BlockState> states_;  // blocks that left their initial location
     Scratch scratch_;
-    bool settled_ = false;     // whether `meanwhile` has been given what goes straight to its last place
+    bool has_begun_ = false;   // whether `meanwhile` has the direct copies to final locations
     bool has_prefix_ = false;  // of a scan: whether the output holds one
 
-    // Of the round that is being built.
+    // State of the current round.
     std::vector<LocalOperation> before_, meanwhile_, after_;
     std::vector<BufferMessage> receives_, sends_;
     std::vector<Received> received_;
     std::vector<std::uint64_t> sent_;
-    std::vector<std::uint64_t> settling_;  // blocks that `meanwhile` brings to their last place
+    std::vector<std::uint64_t> moving_to_final_;  // blocks that `meanwhile` copies to their final location
 };
 
 }  // namespace topoloom

@@ -30,7 +30,7 @@ class Held {
         absent_.resize(nodes_);
     }
 
-    /// Of the tokens of an expert that come from anywhere, those that a replica on a node takes.
+    /// The fraction of an expert's tokens that a replica on a node takes.
     [[nodiscard]] double taken(std::size_t expert, std::size_t node) const {
         if (dispatch_ == ExpertDispatch::spread) return 1.0 / all_[expert];
         double elsewhere = 0;
@@ -40,7 +40,7 @@ class Held {
         return gpus_.share(node) / on(expert, node) + elsewhere / all_[expert];
     }
 
-    /// Expected number of nodes that a token visits beside its own.
+    /// Expected number of remote nodes that a token visits.
     [[nodiscard]] double visits(std::span<const std::int64_t> choices) {
         if (dispatch_ == ExpertDispatch::spread || !any_held_twice(choices)) {
             reach(choices, nodes_);

@@ -15,7 +15,7 @@
 
 namespace topoloom {
 
-/// What is followed under an objective. Gains leave everything as it is.
+/// State kept under an objective. Computing a gain does not change it.
 class Evaluator::State {
    public:
     virtual ~State() = default;

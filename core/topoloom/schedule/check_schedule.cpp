@@ -50,14 +50,14 @@ bool ScheduleVerifier::has_all(Rank rank, std::uint64_t block) const {
     return true;
 }
 
-void ScheduleVerifier::fault(std::uint64_t round, const TracedMessage& message, std::uint64_t block,
-                             const char* what) const {
+void ScheduleVerifier::fail_message(std::uint64_t round, const TracedMessage& message, std::uint64_t block,
+                                    const char* what) const {
     fail(operation_name(collective_.operation()), " of ", collective_.ranks(), " ranks, round ", round,
          ": rank ", message.from.value, " sends block ", block, " to rank ", message.to.value, ", ", what);
 }
 
-void ScheduleVerifier::take(std::uint64_t round, Transfer transfer, const TracedMessage& message,
-                            std::uint64_t block, std::span<const std::uint64_t> with) {
+void ScheduleVerifier::apply_block(std::uint64_t round, Transfer transfer, const TracedMessage& message,
+                                   std::uint64_t block, std::span<const std::uint64_t> with) {
     std::uint64_t* there = &shares_[at(message.to, block)];
     std::uint64_t common = 0, lost = 0, fresh = 0;
     for (std::size_t k = 0; k < with.size(); ++k) {
@@ -67,10 +67,10 @@ void ScheduleVerifier::take(std::uint64_t round, Transfer transfer, const Traced
     }
     if (transfer == Transfer::combine) {
         if (common != 0 && collective_.operation() != Operation::barrier)
-            fault(round, message, block, "which has a part of it already");
+            fail_message(round, message, block, "which has a part of it already");
     } else {
-        if (lost != 0) fault(round, message, block, "which would lose a part of its own");
-        if (fresh == 0) fault(round, message, block, "which has it already");
+        if (lost != 0) fail_message(round, message, block, "which would lose a part of its own");
+        if (fresh == 0) fail_message(round, message, block, "which has it already");
     }
     for (std::size_t k = 0; k < with.size(); ++k) there[k] |= with[k];
 }
@@ -81,8 +81,8 @@ void ScheduleVerifier::verify_round(std::uint64_t round, Transfer transfer,
     for (const TracedMessage& message : messages) {
         Bytes bytes;
         for (const std::uint64_t block : message.blocks) {
-            if (block >= collective_.block_count()) fault(round, message, block, "which there is not");
-            if (!has_any(message.from, block)) fault(round, message, block, "which it has not");
+            if (block >= collective_.block_count()) fail_message(round, message, block, "which there is not");
+            if (!has_any(message.from, block)) fail_message(round, message, block, "which it has not");
             const auto own = shares(message.from, block);
             carried.insert(carried.end(), own.begin(), own.end());
             bytes += collective_.bytes_of(block);
@@ -96,7 +96,8 @@ void ScheduleVerifier::verify_round(std::uint64_t round, Transfer transfer,
     if (transfer == Transfer::move) {
         for (const TracedMessage& message : messages) {
             for (const std::uint64_t block : message.blocks) {
-                if (!has_any(message.from, block)) fault(round, message, block, "and to another rank, too");
+                if (!has_any(message.from, block))
+                    fail_message(round, message, block, "and to another rank, too");
                 std::fill_n(&shares_[at(message.from, block)], whole_.size(), 0);
             }
         }
@@ -104,7 +105,7 @@ void ScheduleVerifier::verify_round(std::uint64_t round, Transfer transfer,
     std::span<const std::uint64_t> rest = carried;
     for (const TracedMessage& message : messages) {
         for (const std::uint64_t block : message.blocks) {
-            take(round, transfer, message, block, rest.first(whole_.size()));
+            apply_block(round, transfer, message, block, rest.first(whole_.size()));
             rest = rest.subspan(whole_.size());
         }
     }

@@ -41,10 +41,10 @@ class ScheduleVerifier {
     }
     [[nodiscard]] bool has_any(Rank rank, std::uint64_t block) const;
     [[nodiscard]] bool has_all(Rank rank, std::uint64_t block) const;
-    void take(std::uint64_t round, Transfer transfer, const TracedMessage& message, std::uint64_t block,
-              std::span<const std::uint64_t> with);
-    [[noreturn]] void fault(std::uint64_t round, const TracedMessage& message, std::uint64_t block,
-                            const char* what) const;
+    void apply_block(std::uint64_t round, Transfer transfer, const TracedMessage& message,
+                     std::uint64_t block, std::span<const std::uint64_t> with);
+    [[noreturn]] void fail_message(std::uint64_t round, const TracedMessage& message, std::uint64_t block,
+                                   const char* what) const;
 
     Collective collective_;
     std::vector<std::uint64_t> whole_;   // a block: whose shares there are, bit by bit; one where nobody adds

@@ -11,7 +11,7 @@ namespace {
 
 using enum Operation;
 
-/// Values of an option that are worth a try beside its default; `suits` says for which calls.
+/// Candidate values of an option besides its default; `suits` selects the calls.
 struct Variants {
     std::string_view schedule;
     std::string_view option;  // maybe behind others with their values
@@ -72,7 +72,7 @@ const std::vector<Variants>& variants() {
     return table;
 }
 
-/// As it is, and with values of its options.
+/// The schedule with default options, and with candidate values.
 void add_variants(const Call& call, std::string_view name, const std::string& text,
                   std::vector<std::string>& texts) {
     texts.push_back(text);

@@ -12,7 +12,7 @@ constexpr std::uint64_t most_explored = 19;  // calls
 constexpr std::uint64_t most_between = 512;  // calls between fences
 constexpr std::size_t enough_times = 3;
 constexpr double least_gain = 0.03;
-/// What a trial may take longer than the fastest, relative to it.
+/// Allowed slowdown of a trial relative to the fastest.
 constexpr double most_loss = 0.75, most_lost = 6, most_loss_per_call = 0.004;
 
 }  // namespace
@@ -99,7 +99,7 @@ std::size_t ClassLearner::closest(const TimeFit& fit) const {
     return best.second;
 }
 
-/// Of those that are not much slower, the one that was not tried for the longest time.
+/// The least recently tried of the schedules that are not much slower.
 std::size_t ClassLearner::runner_up() const {
     std::pair best{calls_ + 1, leader_};
     for (std::size_t i = 0; i < known_.size(); ++i)

@@ -127,7 +127,7 @@ CostBasis by_seats(const Setting& setting, const NetworkModel& model) {
     const std::size_t nodes = std::set<std::size_t>(groups.begin(), groups.end()).size();
     CostBasis basis{with_receivers(model), nullptr, {}, nodes, false};
     if (nodes == 1 || nodes == setting.ranks) return basis;
-    // What a node injects is in the model; between nodes nothing is known to be narrow.
+    // The model covers injection; links between nodes are not limited.
     basis.machine = std::make_shared<const Machine>(
         make_machine("tree:" + std::to_string(nodes) + ",bandwidth=1000GB/s"));
     for (const std::size_t group : groups) basis.slots.push_back(basis.machine->slot(Node{group}, 0));

@@ -37,7 +37,7 @@ class Holders {
             held_[rank_of_[task].value].push_back(task);
     }
 
-    /// Moves tasks while that comes nearer to `load`; returns what is missing.
+    /// Moves tasks while that gets closer to `load`; returns the remaining load.
     double hand_over(Rank from, Rank to, double load) {
         std::vector<std::pair<std::int64_t, std::size_t>> candidates;
         for (const std::size_t task : held_[from.value]) {
@@ -93,7 +93,7 @@ std::vector<Rank> balance_by_plan(const Tasks& tasks, std::string_view method) {
     Holders holders(tasks, tasks.graph != nullptr ? &symmetric : nullptr);
     std::vector<double> open;
     for (const TaskMove& move : plan) open.push_back(static_cast<double>(move.tasks) * part);
-    // Where ranks hand on what they are given, that takes several rounds.
+    // Plans that forward tasks take several rounds.
     for (bool goes_on = true; goes_on;) {
         goes_on = false;
         for (std::size_t i = 0; i < plan.size(); ++i) {

@@ -66,7 +66,7 @@ class ExactSearch {
         return load_[rank] + tasks_.loads[task] <= best_load_ * (1 + load_rounding) &&
                size(task) <= tasks_.memory - bytes_[rank];
     }
-    /// By task and rank, what being there costs beside the tasks that have a place.
+    /// By task and rank: the cost next to the tasks assigned so far.
     [[nodiscard]] double* costs(std::size_t depth) {
         return cost_.data() + (tasks_.graph == nullptr ? 0 : depth * count_ * ranks_);
     }

@@ -72,7 +72,7 @@ class Resettlement {
         return size(task) <= tasks_.memory - bytes_[rank];
     }
 
-    /// Takes away what a rank has too much.
+    /// Removes the excess of a rank.
     void give(std::uint32_t rank) {
         if (!exceeds(rank)) return;
         if (tasks_.poll) tasks_.poll();
@@ -197,7 +197,7 @@ std::vector<Rank> settle_with_few_bytes(const Tasks& tasks) {
     std::vector<Rank> best = Resettlement(problem).run();
     std::pair<double, double> least = price_of(problem, best);
     if (least.first <= load_limit(problem)) return best;
-    // Tasks are few and large: where the heaviest are dealt out first they may be packed better.
+    // Few large tasks may be packed better heaviest first.
     for (const std::vector<Rank>& start :
          {best, balance_greedily(problem), balance_by_plan(problem, "alias")}) {
         if (!keep_to_memory(problem, start)) continue;

@@ -40,7 +40,7 @@ class OwnerImprovement {
     }
 
    private:
-    /// A task goes, and another one comes for it, unless that is `nothing`.
+    /// Moves a task, in exchange for another one unless that is `nothing`.
     struct Change {
         double most = 0;  // of the loads of both ranks, or the limit
         std::int64_t more_bytes = 0;
@@ -56,7 +56,7 @@ class OwnerImprovement {
         return tasks_.bytes.empty() ? 0 : tasks_.bytes[task];
     }
     [[nodiscard]] double load(std::size_t task) const { return task == nothing ? 0 : tasks_.loads[task]; }
-    /// By how many bytes more are on the way where the task goes there.
+    /// The additional moved bytes if the task moves there.
     [[nodiscard]] std::int64_t price(std::size_t task, Rank to) const {
         if (task == nothing) return 0;
         const Rank home = tasks_.owners[task];

@@ -9,9 +9,9 @@ namespace topoloom {
 namespace {
 
 constexpr int max_passes = 10;
-/// Of what a level costs: less is rounding.
+/// Relative gain below which it is rounding.
 constexpr double least_gain = 1e-9;
-/// Vertices that are looked at between two polls.
+/// Vertices examined between two polls.
 constexpr std::size_t looks_per_poll = 4096;
 
 class Pass {
@@ -19,7 +19,7 @@ class Pass {
     explicit Pass(TaskParts& parts)
         : parts_(parts), version_(parts.part().size(), 0), has_moved_(parts.part().size(), 0) {}
 
-    /// Returns what was gained.
+    /// Returns the gain.
     double run() {
         for (const Vertex v : parts_.level().graph.vertices())
             if (parts_.is_pulled(v)) offer(v);

@@ -22,7 +22,7 @@ struct Offer {
     }
 };
 
-/// Of a vertex: what it takes off its rank, in the unit of excess().
+/// How much moving a vertex reduces the excess of its rank, in the unit of excess().
 double weight_of(const TaskParts& parts, Vertex v) {
     const double load = parts.level().load[v.value];
     return load > 0 ? load / parts.limit() : 0;
@@ -136,7 +136,7 @@ std::vector<Part> path_to_room(const TaskParts& parts, Part from, double mean) {
     return {};
 }
 
-/// Gives about this load, or what comes next to it; returns it.
+/// Moves about this load; returns the load moved.
 double hand_on(TaskParts& parts, Part from, Part to, double load) {
     std::priority_queue<Offer> offers;
     const auto offer = [&](Vertex v) {

@@ -17,7 +17,7 @@ namespace topoloom {
 
 namespace {
 
-/// Splits that begin anew, and cycles without a gain after which no more is expected.
+/// Number of new splits, and of cycles without a gain before the search ends.
 constexpr std::uint64_t splits = 4;
 constexpr std::uint64_t max_cycles = 12;
 constexpr int patience = 4;
@@ -103,7 +103,7 @@ class Repartitioning {
         return fitted(levels.front(), parts);
     }
 
-    /// Where ranks are still above their limits, as few bytes as can be move on.
+    /// If ranks are still above their limits, moves as few bytes as possible.
     std::optional<Found> fitted(const TaskLevel& level, const TaskParts& parts) {
         if (!parts.any_exceeds()) return refined(level, parts.part());
         const std::vector<Rank> present = ranks_of(parts.part());

@@ -123,7 +123,7 @@ class Splitting {
     std::vector<std::uint32_t> number_;  // within the vertices that are split
 };
 
-/// TaskParts become ranks, those first that have most bytes in common.
+/// Assigns parts to ranks, those with most common bytes first.
 void name_parts(const TaskLevel& level, std::size_t ranks, std::vector<Part>& part) {
     struct Common {
         std::int64_t bytes;

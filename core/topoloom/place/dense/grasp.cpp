@@ -115,7 +115,7 @@ class Start {
         assign(first.j, first.y);
     }
 
-    /// Goes on for about this much work; returns what it did.
+    /// Continues for about this much work; returns the work done.
     std::uint64_t run(std::uint64_t work) {
         const std::uint64_t pairs = ground_.order * (ground_.order - 1) / 2;
         std::uint64_t spent = 0;

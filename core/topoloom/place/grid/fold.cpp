@@ -28,9 +28,9 @@ GridPattern pattern_of(const RankGrid& grid) {
     return pattern;
 }
 
-/// Grid and slots halved side by side.
+/// Halves grid and slots together.
 std::optional<Placement> halve(const Problem& problem, const GridPattern& pattern, CutChoice cuts) {
-    // By shape the graph is not looked at, so nothing need be made of it.
+    // Cuts by shape do not need the graph.
     const CommGraph& graph = cuts == CutChoice::by_shape ? problem.graph() : problem.symmetric();
     std::vector<Slot> slots =
         place_by_halving(pattern, graph, problem.allocation(), SlotChoice::by_number, cuts);
@@ -38,7 +38,7 @@ std::optional<Placement> halve(const Problem& problem, const GridPattern& patter
     return shared::try_to_fit(problem, {problem.allocation(), std::move(slots), SlotUse::shared});
 }
 
-/// What is wanted of a fold; all that is left out is chosen.
+/// Requirements of a fold; those not given are chosen.
 struct Wanted {
     Extents boxes;
     bool reflect = true;
@@ -71,7 +71,7 @@ std::optional<Placement> fold_boxes(const Problem& problem, const RankGrid& grid
     return place_in_boxes(problem, grid, plan->boxes, plan->slot_of_box);
 }
 
-/// For ragged allocations and grids that do not fit otherwise: the best of what is tried.
+/// The best of several variants, for ragged allocations and grids that do not fit otherwise.
 std::optional<Placement> fold_anyhow(const Problem& problem, const RankGrid& grid) {
     const GridPattern pattern = pattern_of(grid);
     std::optional<Placement> best;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Cyclic exchanges of a few ranks: a remedy where no exchange of two helps.
+// Cyclic exchanges of a few ranks, where no pair exchange helps.
 #include <cstdint>
 #include <limits>
 #include <span>

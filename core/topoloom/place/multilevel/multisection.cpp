@@ -25,7 +25,7 @@ using partition::WeightedGraph;
 
 namespace {
 
-/// Parts of many ranks that have no edges in common are divided side by side.
+/// Large parts without common edges are divided in parallel.
 bool are_many(const Problem& problem) {
     return problem.capacity().one_rank_per_slot() && problem.rank_count() > max_ranks_in_parallel;
 }
@@ -211,7 +211,7 @@ class Multisection {
         }
     }
 
-    /// For each of `count` items side by side.
+    /// Processes `count` items in parallel.
     [[nodiscard]] int threads_inside(std::size_t items) const {
         const auto threads = static_cast<std::size_t>(thread_count(problem_.threads()));
         return static_cast<int>(std::max<std::size_t>(1, threads / items));

@@ -61,7 +61,7 @@ class Best {
 /// Up to here time matters little.
 constexpr std::size_t few = 300;
 
-/// Runs mappers one after the other or side by side; all work counts.
+/// Runs mappers sequentially or in parallel; all work counts.
 void try_all(const Problem& problem, const std::vector<std::string>& chains, Best& best, Meter& meter) {
     if (problem.rank_count() > max_ranks_in_parallel) {
         for (const std::string& chain : chains) {
@@ -136,7 +136,7 @@ void anneal(const Problem& problem, Best& best, std::int64_t structured_value, M
     best.offer(local::improve_by_annealing(problem, best.placement(), meter, options));
 }
 
-/// On few slots a look at all exchanges at a time finds what is left to gain, most where most ranks talk to most.
+/// On few slots, exhaustive pair exchange (tabu search) finds the remaining gain, most for dense patterns.
 void search_all_exchanges(const Problem& problem, Best& best, Meter& meter, const EffortLimits& limits) {
     const std::size_t slots = problem.allocation().slot_count();
     if (slots > limits.max_tabu_slots || slots < 2 || meter.is_exhausted()) return;
@@ -185,7 +185,7 @@ Placement place_alone(const Problem& problem, Meter& meter, const EffortLimits& 
     return best.placement();
 }
 
-/// Of a few ranks on a few slots all placements are tried that may be better; `work` may end that.
+/// For a few ranks and slots, searches exactly; `work` may end the search.
 void search_all_sharings(const Problem& problem, Best& best, Meter& meter, std::uint64_t work) {
     constexpr std::size_t few_ranks_and_slots = 40;
     if (problem.rank_count() + problem.allocation().slot_count() > few_ranks_and_slots ||

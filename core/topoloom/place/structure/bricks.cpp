@@ -74,7 +74,7 @@ Patches patches_in(const Problem& problem, const Extents& cells) {
     return patches;
 }
 
-/// Where nothing but capacity counts.
+/// All distances 0: only capacity counts.
 struct ZeroDistances final : SlotSpace::Pull {
     [[nodiscard]] std::uint64_t cost(std::uint32_t) const override { return 0; }
     [[nodiscard]] std::uint64_t bound(std::uint32_t) const override { return 0; }
