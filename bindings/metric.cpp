@@ -13,7 +13,7 @@
 #include "rooms.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/metric/allocation_shape.hpp"
-#include "topoloom/metric/evaluate.hpp"
+#include "topoloom/metric/judge.hpp"
 #include "topoloom/metric/proxies.hpp"
 #include "watch.hpp"
 
@@ -28,7 +28,7 @@ using Hot = std::tuple<std::string, double, double, std::vector<Loader>>;
 
 /// A judgement together with its hottest links, which cost a pass of their own.
 struct Judged {
-    Evaluation measures;
+    Judgement measures;
     std::vector<Hot> hottest;
 };
 
@@ -37,7 +37,7 @@ Judged judge_allocated(const CommGraph& graph, const Allocation& allocation, con
     checked_threads(threads);
     placement.require_on(allocation);
     const Machine& machine = allocation.machine();
-    Judged judged{evaluate(graph, machine, placement, threads), {}};
+    Judged judged{judge(graph, machine, placement, threads), {}};
     if (hottest == 0) return judged;
     for (const HotLink& link : hottest_links(graph, machine, placement, judged.measures, hottest, threads)) {
         std::vector<Loader> loaders;
@@ -89,11 +89,11 @@ void bind_metric(nb::module_& m) {
         .def_prop_ro(
             "minimal_share", [](const Judged& j) { return j.measures.minimal_share; },
             "The part of the traffic on minimal routes, the rest on detours; None unless routing adapts.")
-        .def_prop_ro("loads", &measure<&Evaluation::loads>, "Bytes on every link, by link id.")
-        .def_prop_ro("node_bytes_out", &measure<&Evaluation::bytes_out>)
-        .def_prop_ro("node_bytes_in", &measure<&Evaluation::bytes_in>)
-        .def_prop_ro("node_messages_out", &measure<&Evaluation::messages_out>)
-        .def_prop_ro("node_messages_in", &measure<&Evaluation::messages_in>)
+        .def_prop_ro("loads", &measure<&Judgement::loads>, "Bytes on every link, by link id.")
+        .def_prop_ro("node_bytes_out", &measure<&Judgement::bytes_out>)
+        .def_prop_ro("node_bytes_in", &measure<&Judgement::bytes_in>)
+        .def_prop_ro("node_messages_out", &measure<&Judgement::messages_out>)
+        .def_prop_ro("node_messages_in", &measure<&Judgement::messages_in>)
         .def_ro("hottest", &Judged::hottest,
                 "(link name, bytes, bytes / bandwidth, [(source, target, bytes)]).");
 

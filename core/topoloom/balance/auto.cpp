@@ -13,7 +13,7 @@
 #include "topoloom/balance/nearest_plan.hpp"
 #include "topoloom/balance/transport_plan.hpp"
 #include "topoloom/base/error.hpp"
-#include "topoloom/metric/evaluate.hpp"
+#include "topoloom/metric/judge.hpp"
 
 namespace topoloom {
 
@@ -47,7 +47,7 @@ double busiest_link(const BalanceProblem& problem, const Plan& plan) {
     const CommGraph sent = CommGraph::from_edges(problem.loads.size(), givers, receivers, bytes);
     const Placement placement = Placement::restored(
         problem.machine->shared_text(), {problem.slots.begin(), problem.slots.end()}, SlotUse::shared);
-    return evaluate(sent, *problem.machine, placement).congestion_max;
+    return judge(sent, *problem.machine, placement).congestion_max;
 }
 
 Plan by_auto(const BalanceProblem& problem, const AutoOptions& options) {

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "topoloom/machine/network_view.hpp"
-#include "topoloom/metric/evaluate.hpp"
 #include "topoloom/metric/hop_bytes.hpp"
+#include "topoloom/metric/judge.hpp"
 #include "topoloom/metric/proxies.hpp"
 
 namespace topoloom {
@@ -25,12 +25,12 @@ void keep_heaviest(std::vector<Contribution>& kept, const Contribution& more) {
     if (kept.size() > contributors_kept) kept.pop_back();
 }
 
-std::vector<HotLink> most_congested(const Machine& machine, const Evaluation& evaluation, std::size_t count) {
+std::vector<HotLink> most_congested(const Machine& machine, const Judgement& judgement, std::size_t count) {
     const NetworkView network(machine.topology());
-    std::vector<double> congestion(evaluation.loads.size());
+    std::vector<double> congestion(judgement.loads.size());
     for (const LinkRun& run : network.bandwidth_runs()) {
         for (std::size_t i = run.first.value; i < run.first.value + run.count; ++i) {
-            congestion[i] = evaluation.loads[i] / run.bandwidth.value;
+            congestion[i] = judgement.loads[i] / run.bandwidth.value;
         }
     }
     std::vector<std::uint32_t> order(congestion.size());
@@ -40,9 +40,9 @@ std::vector<HotLink> most_congested(const Machine& machine, const Evaluation& ev
         order.begin(), order.begin() + static_cast<std::ptrdiff_t>(kept), order.end(),
         [&](auto a, auto b) { return std::tuple(-congestion[a], a) < std::tuple(-congestion[b], b); });
     std::vector<HotLink> hot;
-    for (std::size_t i = 0; i < kept && evaluation.loads[order[i]] > 0; ++i) {
+    for (std::size_t i = 0; i < kept && judgement.loads[order[i]] > 0; ++i) {
         const Link link{order[i]};
-        hot.push_back({link, network.link_name(link), evaluation.loads[order[i]], congestion[order[i]], {}});
+        hot.push_back({link, network.link_name(link), judgement.loads[order[i]], congestion[order[i]], {}});
     }
     return hot;
 }
@@ -50,11 +50,11 @@ std::vector<HotLink> most_congested(const Machine& machine, const Evaluation& ev
 using Routes = std::function<void(Node, Node, const RouteVisitor&)>;
 
 /// Returns the routes that the judged traffic takes. They keep a reference to the machine.
-Routes routes_of(const Machine& machine, const Evaluation& evaluation) {
-    if (evaluation.minimal_share) {
+Routes routes_of(const Machine& machine, const Judgement& judgement) {
+    if (judgement.minimal_share) {
         return with_topology(machine, [&](const auto& network) -> Routes {
             if constexpr (requires { network.with_minimal_share(0); }) {
-                return [routes = network.with_minimal_share(*evaluation.minimal_share)](
+                return [routes = network.with_minimal_share(*judgement.minimal_share)](
                            Node from, Node to, const RouteVisitor& visit) { routes.route(from, to, visit); };
             }
             return {};
@@ -68,13 +68,13 @@ Routes routes_of(const Machine& machine, const Evaluation& evaluation) {
 }  // namespace
 
 std::vector<HotLink> hottest_links(const CommGraph& graph, const Machine& machine, const Placement& placement,
-                                   const Evaluation& evaluation, std::size_t count, int threads) {
+                                   const Judgement& judgement, std::size_t count, int threads) {
     require_placed(graph, machine, placement.slots());
     if (!graph.proxied().empty()) {
         const CommGraph sent = apply_proxies(graph, placement.slots());
-        return hottest_links(sent, machine, placement, evaluation, count, threads);
+        return hottest_links(sent, machine, placement, judgement, count, threads);
     }
-    std::vector<HotLink> hot = most_congested(machine, evaluation, count);
+    std::vector<HotLink> hot = most_congested(machine, judgement, count);
     // Nearly all links that a route visits are not hot: a byte shows this, and only the few others are looked up.
     std::vector<char> is_hot(machine.link_count(), 0);
     std::vector<std::pair<Link, std::size_t>> index;
@@ -90,7 +90,7 @@ std::vector<HotLink> hottest_links(const CommGraph& graph, const Machine& machin
     using Found = std::vector<std::vector<Contribution>>;  // per hot link
     std::vector<Found> found(static_cast<std::size_t>(thread_count(threads)), Found(hot.size()));
     const Chunks chunks(graph.rank_count(), ranks_per_chunk);
-    const Routes route = routes_of(machine, evaluation);
+    const Routes route = routes_of(machine, judgement);
     parallel_for(chunks.size(), threads, [&](std::size_t c, int worker) {
         Found& mine = found[static_cast<std::size_t>(worker)];
         std::vector<double> shares(hot.size(),

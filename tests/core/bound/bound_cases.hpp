@@ -11,8 +11,8 @@
 #include "machine/machines.hpp"
 #include "metric/random_problem.hpp"
 #include "topoloom/bound/bound_problem.hpp"
-#include "topoloom/metric/evaluate.hpp"
 #include "topoloom/metric/hop_bytes.hpp"
+#include "topoloom/metric/judge.hpp"
 
 /// Calls law(graph, allocation, rng) for every machine: on a random choice of up to `slots` slots, in random order.
 template <class Law>

@@ -22,7 +22,7 @@ CongestionBound best_bound(const BoundProblem& problem) {
 }
 
 double congestion(const CommGraph& graph, const Allocation& allocation, const Placement& placement) {
-    return evaluate(graph, allocation.machine(), placement, 1).congestion_max;
+    return judge(graph, allocation.machine(), placement, 1).congestion_max;
 }
 
 }  // namespace

@@ -21,13 +21,13 @@ TEST_CASE("the search for the least congestion finds what trying all placements 
             bound::min_congestion(problem, id_list<Position>(graph.rank_count()), known, meter);
         double least = std::numeric_limits<double>::infinity();
         for_each_placement(allocation, graph.rank_count(), [&](const Placement& placement) {
-            least = std::min(least, evaluate(graph, allocation.machine(), placement, 1).congestion_max);
+            least = std::min(least, judge(graph, allocation.machine(), placement, 1).congestion_max);
         });
         CHECK(found.value == doctest::Approx(least).epsilon(1e-9));
         CHECK(found.lower_bound == found.value);
         std::vector<Slot> slots;
         for (const Position at : found.position_of_rank) slots.push_back(allocation.slots()[at.value]);
-        CHECK(evaluate(graph, allocation.machine(), {allocation, slots}, 1).congestion_max ==
+        CHECK(judge(graph, allocation.machine(), {allocation, slots}, 1).congestion_max ==
               doctest::Approx(found.value).epsilon(1e-9));
     });
 }

@@ -10,7 +10,7 @@
 #include "metric/random_problem.hpp"
 #include "pattern/collectives.hpp"
 #include "topoloom/metric/adaptive_split.hpp"
-#include "topoloom/metric/evaluate.hpp"
+#include "topoloom/metric/judge.hpp"
 
 using namespace topoloom;
 
@@ -32,10 +32,10 @@ CommGraph to_next_group() {
     return CommGraph::from_edges(72, from, to, std::vector<Bytes>(72, Bytes{630}));
 }
 
-Evaluation judged(const std::string& routing, const CommGraph& graph) {
+Judgement judged(const std::string& routing, const CommGraph& graph) {
     const Machine machine = make_machine("dragonfly:9x4,nodes=2,arrangement=palmtree,routing=" + routing);
     const ids<Slot> slots(graph.rank_count());
-    return evaluate(graph, machine, Placement(Allocation::whole(machine), {slots.begin(), slots.end()}));
+    return judge(graph, machine, Placement(Allocation::whole(machine), {slots.begin(), slots.end()}));
 }
 
 }  // namespace
@@ -95,14 +95,14 @@ TEST_CASE("traffic to the next group is spread as the closed form says") {
     // 8 f = 16 (1 - f) / 7.
     CHECK(judged("minimal", graph).congestion_max == 8 * 630);
     CHECK(judged("valiant", graph).congestion_max == doctest::Approx(16.0 / 7 * 630));
-    const Evaluation ugal = judged("ugal", graph);
+    const Judgement ugal = judged("ugal", graph);
     CHECK(*ugal.minimal_share == doctest::Approx(2.0 / 9));
     CHECK(ugal.congestion_max == doctest::Approx(16.0 / 9 * 630));
     CHECK_FALSE(judged("minimal", graph).minimal_share.has_value());
 }
 
 TEST_CASE("uniform traffic goes minimally") {
-    const Evaluation ugal = judged("ugal", all_to_all(72, Bytes{10}));
+    const Judgement ugal = judged("ugal", all_to_all(72, Bytes{10}));
     CHECK(*ugal.minimal_share == 1);
     CHECK(ugal.congestion_max == judged("minimal", all_to_all(72, Bytes{10})).congestion_max);
 }
@@ -116,8 +116,8 @@ TEST_CASE("adaptive routing is never worse than either of its own routes") {
                 const Machine machine = make_machine("dragonfly:" + shape + ",routing=" + routing);
                 Rng same(seed);
                 const CommGraph graph = random_pattern(machine.slot_count(), 60, same);
-                return evaluate(graph, machine,
-                                random_placement(Allocation::whole(machine), graph.rank_count(), same))
+                return judge(graph, machine,
+                             random_placement(Allocation::whole(machine), graph.rank_count(), same))
                     .congestion_max;
             };
             const double ugal = congestion("ugal");

@@ -8,7 +8,7 @@
 
 #include "machine/machines.hpp"
 #include "metric/random_problem.hpp"
-#include "metric/reference_evaluate.hpp"
+#include "metric/reference_judge.hpp"
 
 using namespace topoloom;
 
@@ -16,11 +16,11 @@ namespace {
 
 /// All links by congestion, each with its three largest contributions, straight from the definition.
 std::vector<HotLink> slow_hottest(const CommGraph& graph, const Machine& machine, const Placement& placement,
-                                  const Evaluation& evaluation, std::size_t count) {
+                                  const Judgement& judgement, std::size_t count) {
     std::vector<HotLink> links;
     with_topology(machine, [&](const auto& t) {
         for (const Link link : ids<Link>(machine.link_count())) {
-            const double load = evaluation.loads[link.value];
+            const double load = judgement.loads[link.value];
             if (load > 0)
                 links.push_back({link, t.link_name(link), load, load / t.bandwidth(link).value, {}});
         }
@@ -31,7 +31,7 @@ std::vector<HotLink> slow_hottest(const CommGraph& graph, const Machine& machine
     for (HotLink& hot : links) {
         for (const SlowMessage& pair : all_pairs(graph)) {
             const auto on_link = shares(machine, machine.node(placement[pair.source]),
-                                        machine.node(placement[pair.target]), evaluation.minimal_share);
+                                        machine.node(placement[pair.target]), judgement.minimal_share);
             const auto share = on_link.find(hot.link.value);
             if (share == on_link.end() || pair.bytes == 0) continue;
             hot.contributors.push_back(
@@ -71,10 +71,10 @@ TEST_CASE("the hottest links and their contributors agree with the definition") 
         const std::size_t ranks = std::min<std::size_t>(24, allocation.slot_count());
         const CommGraph graph = random_pattern(ranks, 3 * ranks, rng);
         const Placement placement = random_placement(allocation, ranks, rng);
-        const Evaluation evaluation = evaluate(graph, machine, placement);
+        const Judgement judgement = judge(graph, machine, placement);
         for (const std::size_t count : {std::size_t{0}, std::size_t{1}, std::size_t{10}}) {
-            check_equal(hottest_links(graph, machine, placement, evaluation, count),
-                        slow_hottest(graph, machine, placement, evaluation, count));
+            check_equal(hottest_links(graph, machine, placement, judgement, count),
+                        slow_hottest(graph, machine, placement, judgement, count));
         }
     }
 }
@@ -84,15 +84,15 @@ TEST_CASE("all links may be asked for, and only those that carry something are l
     Rng rng(32);
     const CommGraph graph = random_pattern(512, 2000, rng);
     const Placement placement = random_placement(Allocation::whole(machine), 512, rng);
-    const Evaluation evaluation = evaluate(graph, machine, placement);
-    const auto hot = hottest_links(graph, machine, placement, evaluation, machine.link_count() + 5);
+    const Judgement judgement = judge(graph, machine, placement);
+    const auto hot = hottest_links(graph, machine, placement, judgement, machine.link_count() + 5);
     const auto loaded =
-        std::count_if(evaluation.loads.begin(), evaluation.loads.end(), [](double load) { return load > 0; });
+        std::count_if(judgement.loads.begin(), judgement.loads.end(), [](double load) { return load > 0; });
     CHECK(hot.size() == static_cast<std::size_t>(loaded));
     CHECK(hot.size() > 255);
     CHECK(
         std::all_of(hot.begin(), hot.end(), [](const HotLink& link) { return !link.contributors.empty(); }));
-    CHECK(hot.front().congestion == evaluation.congestion_max);
+    CHECK(hot.front().congestion == judgement.congestion_max);
 }
 
 TEST_CASE("one and two threads name the same links and contributors") {
@@ -100,9 +100,9 @@ TEST_CASE("one and two threads name the same links and contributors") {
     Rng rng(33);
     const CommGraph graph = random_pattern(8192, 40000, rng);
     const Placement placement = random_placement(Allocation::whole(machine), 8192, rng);
-    const Evaluation evaluation = evaluate(graph, machine, placement);
-    check_equal(hottest_links(graph, machine, placement, evaluation, 10, 1),
-                hottest_links(graph, machine, placement, evaluation, 10, 2));
+    const Judgement judgement = judge(graph, machine, placement);
+    check_equal(hottest_links(graph, machine, placement, judgement, 10, 1),
+                hottest_links(graph, machine, placement, judgement, 10, 2));
 }
 
 TEST_CASE("two messages that share a link make it the hottest") {
@@ -113,7 +113,7 @@ TEST_CASE("two messages that share a link make it the hottest") {
     const CommGraph graph = CommGraph::from_edges(3, sources, peers, bytes);
     const Allocation all = Allocation::whole(machine);
     const Placement placement(all, {Slot{0}, Slot{1}, Slot{2}});
-    const auto hot = hottest_links(graph, machine, placement, evaluate(graph, machine, placement));
+    const auto hot = hottest_links(graph, machine, placement, judge(graph, machine, placement));
     REQUIRE(hot.size() == 2);
     CHECK(hot[0].name == "(1) +x");
     CHECK(hot[0].bytes == 150);

@@ -12,8 +12,8 @@
 #include "metric/random_problem.hpp"
 #include "metric/reference_time.hpp"
 #include "topoloom/base/error.hpp"
-#include "topoloom/metric/evaluate.hpp"
 #include "topoloom/metric/hop_bytes.hpp"
+#include "topoloom/metric/judge.hpp"
 #include "topoloom/pattern/generators/stencil.hpp"
 
 using namespace topoloom;
@@ -97,12 +97,12 @@ TEST_CASE("after any changes loads, maximum, hop-bytes and soft value are those 
                 const Placement placement(whole, changes.slots);
                 const std::vector<double> slow = slow_loads(graph, machine, changes.slots);
                 const BigVector<double> now = loads.loads();
-                const Evaluation evaluation = evaluate(graph, machine, placement, 1);
-                if (!adapts(machine)) CHECK(now == evaluation.loads);
+                const Judgement judgement = judge(graph, machine, placement, 1);
+                if (!adapts(machine)) CHECK(now == judgement.loads);
                 CHECK(std::ranges::equal(now, slow, [](double a, double b) {
                     return std::abs(a - b) <= 1e-12 * b;  // a fat tree sums up, then divides
                 }));
-                CHECK(loads.key() == slow_key(now, machine, evaluation.hop_bytes));
+                CHECK(loads.key() == slow_key(now, machine, judgement.hop_bytes));
                 CHECK(static_cast<double>(loads.soft()) / 0x1p20 ==
                       doctest::Approx(slow_soft(now, machine, scale)).epsilon(0.001));
                 LinkLoads fresh(machine, graph, changes.slots);

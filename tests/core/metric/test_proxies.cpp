@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Messages through proxies: what is sent against its definition, slot by slot, and what evaluate() computes for it.
+// Messages through proxies: what is sent against its definition, slot by slot, and what judge() computes for it.
 #include <doctest.h>
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 #include "metric/random_problem.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/machine/text/machine_text.hpp"
-#include "topoloom/metric/evaluate.hpp"
 #include "topoloom/metric/hop_bytes.hpp"
+#include "topoloom/metric/judge.hpp"
 #include "topoloom/metric/proxies.hpp"
 
 using namespace topoloom;
@@ -63,13 +63,13 @@ TEST_CASE("a proxied rank and a slot exchange one message each way, however many
                 slots.push_back(
                     allocation.slots()[rng.below(static_cast<std::uint32_t>(machine.slot_count()))]);
             const Placement placement(allocation, slots, SlotUse::shared);
-            const Evaluation judged = evaluate(graph, machine, placement);
+            const Judgement judged = judge(graph, machine, placement);
             CHECK(judged.hop_bytes == slow_hop_bytes(graph, machine, placement));
             const CommGraph sent = apply_proxies(graph, slots);
             CHECK(sent.proxied().empty());
             CHECK(judged.hop_bytes == hop_bytes(sent, machine, slots));
             CHECK(judged.hop_bytes <= hop_bytes(graph, machine, slots));
-            CHECK(judged.loads == evaluate(sent, machine, placement).loads);
+            CHECK(judged.loads == judge(sent, machine, placement).loads);
         }
     }
 }
@@ -81,8 +81,8 @@ TEST_CASE("where every rank has a slot of its own nothing is sent once instead o
     const CommGraph plain = random_pattern(24, 200, rng);
     const CommGraph graph = CommGraph(plain).with_proxies(id_list<Rank>(24));
     const Placement placement = random_placement(allocation, 24, rng);
-    CHECK(evaluate(graph, machine, placement).hop_bytes == evaluate(plain, machine, placement).hop_bytes);
-    CHECK(evaluate(graph, machine, placement).loads == evaluate(plain, machine, placement).loads);
+    CHECK(judge(graph, machine, placement).hop_bytes == judge(plain, machine, placement).hop_bytes);
+    CHECK(judge(graph, machine, placement).loads == judge(plain, machine, placement).loads);
 }
 
 TEST_CASE("proxied ranks are listed ascending; others than ranks, and ranks listed twice, are refused") {

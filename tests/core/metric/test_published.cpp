@@ -8,7 +8,7 @@
 
 #include "machine/machines.hpp"
 #include "pattern/collectives.hpp"
-#include "topoloom/metric/evaluate.hpp"
+#include "topoloom/metric/judge.hpp"
 #include "topoloom/pattern/generators/stencil.hpp"
 
 using namespace topoloom;
@@ -28,7 +28,7 @@ std::int64_t hop_count(const std::string& network, const std::vector<GridAxis>& 
     std::fill(on_node.begin(), on_node.end(), 0);
     for (const Node node : node_of) slots.push_back(machine.slot(node, on_node[node.value]++));
     const CommGraph graph = stencil(grid, StencilShape::star, Bytes{1});
-    return evaluate(graph, machine, Placement(Allocation::whole(machine), slots)).hop_bytes;
+    return judge(graph, machine, Placement(Allocation::whole(machine), slots)).hop_bytes;
 }
 
 /// Calls use(cell) for all cells of the grid, row-major.
@@ -122,13 +122,13 @@ TEST_CASE(
     const auto consecutive_from = [&](std::uint32_t first) {
         std::vector<Slot> slots;
         for (std::uint32_t i = 0; i < 48; ++i) slots.emplace_back(first + i);
-        return evaluate(group, machine, Placement(all, slots));
+        return judge(group, machine, Placement(all, slots));
     };
-    const Evaluation aligned = consecutive_from(0);
+    const Judgement aligned = consecutive_from(0);
     CHECK(aligned.dilation_average == 0);
     CHECK(aligned.traffic_average == 0);
     CHECK(aligned.congestion_max == 0);
-    const Evaluation halved = consecutive_from(24);  // edges 16 -> 24 and 0 -> 32 cross to the next chip
+    const Judgement halved = consecutive_from(24);  // edges 16 -> 24 and 0 -> 32 cross to the next chip
     CHECK(halved.congestion_max == 50);
     CHECK(halved.dilation_average == 2.0 / 47);
 }

@@ -17,7 +17,7 @@ std::vector<Slot> slots_of(const Placement& placement) {
 }
 
 double congestion(const CommGraph& graph, const Allocation& allocation, const Placement& placement) {
-    return evaluate(graph, allocation.machine(), placement, 1).congestion_max;
+    return judge(graph, allocation.machine(), placement, 1).congestion_max;
 }
 
 double min_congestion_of_all(const CommGraph& graph, const Allocation& allocation) {

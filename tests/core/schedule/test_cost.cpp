@@ -9,7 +9,7 @@
 #include "schedule/first_ids.hpp"
 #include "topoloom/base/rng.hpp"
 #include "topoloom/machine/text/machine_text.hpp"
-#include "topoloom/metric/evaluate.hpp"
+#include "topoloom/metric/judge.hpp"
 #include "topoloom/metric/loads/objective_loads.hpp"
 #include "topoloom/schedule/collectives/pattern.hpp"
 #include "topoloom/schedule/collectives/registry.hpp"
@@ -144,7 +144,7 @@ TEST_CASE("every schedule is judged on every kind of network: what rounds carry 
                 const AnySchedule schedule =
                     make_schedule({operation, 36, bytes, Rank{0}, demand}, entry.name);
                 const CommGraph graph = pattern(schedule);
-                const Evaluation judged = evaluate(graph, machine, placement);
+                const Judgement judged = judge(graph, machine, placement);
                 const ScheduleCost one = cost(schedule, hockney(), machine, placement.slots());
                 Bytes in_rounds;
                 double busiest_round = 0;
@@ -152,7 +152,7 @@ TEST_CASE("every schedule is judged on every kind of network: what rounds carry 
                     const CommGraph together = phase(schedule, round);
                     in_rounds += together.total_bytes();
                     busiest_round =
-                        std::max(busiest_round, evaluate(together, machine, placement).congestion_max);
+                        std::max(busiest_round, judge(together, machine, placement).congestion_max);
                 }
                 CHECK(in_rounds == graph.total_bytes());
                 CHECK(judged.congestion_max >= busiest_round * (1 - 1e-12));

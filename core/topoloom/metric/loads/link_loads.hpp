@@ -24,7 +24,7 @@ namespace topoloom {
 /// them. Memory counts reads and writes of intra-node and inter-node messages.
 enum class LoadScope { links, links_and_nodes };
 
-/// Every sum is exact (see LoadQuantizer): undo() restores loads bit for bit, and loads equal those of evaluate().
+/// Every sum is exact (see LoadQuantizer): undo() restores loads bit for bit, and loads equal those of judge().
 /// Adaptive routing is modeled as minimal. Background bytes by link count in every maximum, and the quantizer covers
 /// them.
 ///

@@ -129,8 +129,8 @@ class Reader {
     /// The tag of a message; some programs write -1 for any.
     std::int64_t count_of_message(std::string_view what, std::string_view any, std::int64_t most) {
         if (scanner_.at_line_end() || !scanner_.at('-')) return count(what, most);
-        scanner_.fail_at_previous("expected ", what, ", found ", quote(read_word(what)), ": messages from ", any,
-                        " are not read, as what they are depends on who comes first");
+        scanner_.fail_at_previous("expected ", what, ", found ", quote(read_word(what)), ": messages from ",
+                                  any, " are not read, as what they are depends on who comes first");
     }
 
     void read_rank(Rank rank) {
@@ -171,7 +171,7 @@ class Reader {
         const std::string_view how = read_word("'requires' or 'irequires'");
         if (how != "requires" && how != "irequires")
             scanner_.fail_at_previous("expected 'requires' or 'irequires' behind '", after,
-                            "'; a label of an operation ends in ':'");
+                                      "'; a label of an operation ends in ':'");
         return {after, read_word("a label"), how == "irequires", line_};
     }
 
@@ -213,7 +213,8 @@ class Reader {
     std::uint64_t size() {
         const std::string_view word = read_word("bytes, such as 8b");
         const std::optional<std::int64_t> bytes = integer(word, "b");
-        if (!bytes || *bytes > most_bytes) scanner_.fail_at_previous("expected bytes, such as 8b, found ", quote(word));
+        if (!bytes || *bytes > most_bytes)
+            scanner_.fail_at_previous("expected bytes, such as 8b, found ", quote(word));
         return static_cast<std::uint64_t>(*bytes);
     }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reference for evaluate(): every number from its definition, by loops over all pairs of ranks.
+// Reference for judge(): every number from its definition, by loops over all pairs of ranks.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "topoloom/metric/evaluate.hpp"
+#include "topoloom/metric/judge.hpp"
 
 struct SlowMessage {
     topoloom::Rank source;
@@ -60,12 +60,11 @@ inline std::uint32_t host_of(const topoloom::Machine& machine, topoloom::Node no
     return node.value / static_cast<std::uint32_t>(std::stoul(gpus));
 }
 
-inline topoloom::Evaluation reference_evaluate(const topoloom::CommGraph& graph,
-                                               const topoloom::Machine& machine,
-                                               const topoloom::Placement& placement,
-                                               std::optional<double> minimal_share = {}) {
+inline topoloom::Judgement reference_judge(const topoloom::CommGraph& graph, const topoloom::Machine& machine,
+                                           const topoloom::Placement& placement,
+                                           std::optional<double> minimal_share = {}) {
     using namespace topoloom;
-    Evaluation result;
+    Judgement result;
     result.loads.assign(machine.link_count(), 0);
     result.bytes_in.assign(machine.node_count(), Bytes{});
     result.bytes_out = result.bytes_in;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topoloom/metric/evaluate.hpp"
+#include "topoloom/metric/judge.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -188,7 +188,7 @@ BigVector<double> loads_over(const Routes& routes, const CommGraph& graph, const
 
 /// Moves as much traffic from minimal routes to detours as makes the congestion least.
 void adapt(const auto& network, const CommGraph& graph, const Machine& machine, const Placement& placement,
-           int workers, Evaluation& result) {
+           int workers, Judgement& result) {
     const BigVector<double> detours =
         loads_over(network.with_minimal_share(0), graph, machine, placement, workers);
     const double share = best_minimal_share(result.loads, detours, network.bandwidth_runs());
@@ -201,7 +201,7 @@ void adapt(const auto& network, const CommGraph& graph, const Machine& machine, 
 double ratio(double value, double of) { return of == 0 ? 0 : value / of; }
 
 template <class T>
-void measure_loads(const T& network, Evaluation& result) {
+void measure_loads(const T& network, Judgement& result) {
     double sum = 0;
     std::size_t loaded = 0;
     for (const LinkRun& run : network.bandwidth_runs()) {
@@ -218,10 +218,10 @@ void measure_loads(const T& network, Evaluation& result) {
 
 }  // namespace
 
-Evaluation evaluate(const CommGraph& graph, const Machine& machine, const Placement& placement, int threads) {
+Judgement judge(const CommGraph& graph, const Machine& machine, const Placement& placement, int threads) {
     require_placed(graph, machine, placement.slots());
     if (!graph.proxied().empty())
-        return evaluate(apply_proxies(graph, placement.slots()), machine, placement, threads);
+        return judge(apply_proxies(graph, placement.slots()), machine, placement, threads);
     require_exact_hop_bytes(graph, machine);
     require_exact_dilation(graph, machine);
     const Chunks chunks(graph.rank_count(), ranks_per_chunk);
@@ -250,7 +250,7 @@ Evaluation evaluate(const CommGraph& graph, const Machine& machine, const Placem
     Tally& all = tallies.front();
     for (std::size_t w = 1; w < tallies.size(); ++w) all.add(tallies[w]);
 
-    Evaluation result;
+    Judgement result;
     result.hop_bytes = all.hop_bytes;
     result.hops_per_byte =
         ratio(static_cast<double>(all.hop_bytes), static_cast<double>(graph.total_bytes().value));

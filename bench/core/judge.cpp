@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Evaluation of a million ranks with 26 neighbors each on a 100x100x100 torus, compared with reading the graph once.
+// Judgement of a million ranks with 26 neighbors each on a 100x100x100 torus, compared with reading the graph once.
 #include <numeric>
 
 #include <benchmark/benchmark.h>
 
 #include "topoloom/base/rng.hpp"
 #include "topoloom/machine/text/machine_text.hpp"
-#include "topoloom/metric/evaluate.hpp"
 #include "topoloom/metric/hop_bytes.hpp"
+#include "topoloom/metric/judge.hpp"
 #include "topoloom/pattern/generators/stencil.hpp"
 
 using namespace topoloom;
@@ -62,7 +62,7 @@ void only_hop_bytes(benchmark::State& state) {
 void everything(benchmark::State& state) {
     const Placement where = placement(state.range(0) != 0);
     for (auto _ : state)
-        benchmark::DoNotOptimize(evaluate(the_case().graph, the_case().machine, where).hop_bytes);
+        benchmark::DoNotOptimize(judge(the_case().graph, the_case().machine, where).hop_bytes);
     messages_per_second(state);
 }
 

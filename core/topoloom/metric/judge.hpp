@@ -13,7 +13,7 @@
 
 namespace topoloom {
 
-struct Evaluation {
+struct Judgement {
     std::int64_t hop_bytes = 0;      // sum of bytes * distance, each message once
     double hops_per_byte = 0;        // hop_bytes / all bytes between ranks
     double dilation_average = 0;     // hops per message; 0 for intra-node messages
@@ -35,8 +35,8 @@ struct Evaluation {
 /// Loads are exact while the total is below 2^53 bytes, except shares such as a third. Throws Error if hop-bytes
 /// exceed 64 bits. Applies apply_proxies() first. O(edges * axes) on a torus, O(edges * levels) on a fat tree,
 /// O(edges * hops) elsewhere.
-[[nodiscard]] Evaluation evaluate(const CommGraph& graph, const Machine& machine, const Placement& placement,
-                                  int threads = 0);
+[[nodiscard]] Judgement judge(const CommGraph& graph, const Machine& machine, const Placement& placement,
+                              int threads = 0);
 
 /// The bytes of one message on a link.
 struct Contribution {
@@ -55,7 +55,7 @@ struct HotLink {
 
 /// The `count` links with the highest congestion and their largest contributors. O(edges * hops).
 [[nodiscard]] std::vector<HotLink> hottest_links(const CommGraph& graph, const Machine& machine,
-                                                 const Placement& placement, const Evaluation& evaluation,
+                                                 const Placement& placement, const Judgement& judgement,
                                                  std::size_t count = 10, int threads = 0);
 
 }  // namespace topoloom

@@ -9,7 +9,7 @@
 
 #include "machine/machines.hpp"
 #include "metric/random_problem.hpp"
-#include "metric/reference_evaluate.hpp"
+#include "metric/reference_judge.hpp"
 #include "topoloom/metric/hop_bytes.hpp"
 #include "topoloom/pattern/generators/ring.hpp"
 #include "topoloom/pattern/generators/stencil.hpp"
@@ -30,7 +30,7 @@ CommGraph one_message(std::size_t ranks, int from, int to, std::int64_t bytes, s
 }
 
 /// Loads to within a fraction: those of shares such as a third depend on the order of sums.
-void check_equal(const Evaluation& a, const Evaluation& b, double tolerance = 0) {
+void check_equal(const Judgement& a, const Judgement& b, double tolerance = 0) {
     const auto equal = [&](double x, double y) { return std::abs(x - y) <= tolerance * std::abs(y); };
     CHECK(a.hop_bytes == b.hop_bytes);
     CHECK(a.hops_per_byte == b.hops_per_byte);
@@ -67,8 +67,8 @@ TEST_CASE("judge agrees with the definition of every number on every kind of mac
                 1 + rng.below(static_cast<std::uint32_t>(std::min<std::size_t>(30, allocation.slot_count())));
             const CommGraph graph = random_pattern(ranks, 4 * ranks, rng);
             const Placement placement = random_placement(allocation, ranks, rng);
-            const Evaluation judged = evaluate(graph, machine, placement);
-            const Evaluation slow = reference_evaluate(graph, machine, placement, judged.minimal_share);
+            const Judgement judged = judge(graph, machine, placement);
+            const Judgement slow = reference_judge(graph, machine, placement, judged.minimal_share);
             const bool exact = !text.starts_with("rails") && !text.starts_with("dragonfly") &&
                                text.find("routing=ecmp") == std::string::npos;
             check_equal(judged, slow, exact ? 0 : 1e-9);
@@ -83,8 +83,8 @@ TEST_CASE("one and two threads measure the same, to the last bit") {
     const CommGraph graph = stencil(grid, StencilShape::box, Bytes{1000});
     Rng rng(22);
     const Placement placement = random_placement(Allocation::whole(machine), graph.rank_count(), rng);
-    const Evaluation one = evaluate(graph, machine, placement, 1);
-    check_equal(evaluate(graph, machine, placement, 2), one);
+    const Judgement one = judge(graph, machine, placement, 1);
+    check_equal(judge(graph, machine, placement, 2), one);
     CHECK(hop_bytes(graph, machine, placement.slots(), 1) == one.hop_bytes);
     CHECK(hop_bytes(graph, machine, placement.slots(), 2) == one.hop_bytes);
 }
@@ -94,17 +94,16 @@ TEST_CASE("loads of split routes are the same on any number of threads, too") {
     Rng rng(24);
     const CommGraph graph = random_pattern(3 * ranks_per_chunk / 2, 30000, rng);
     const Placement placement = random_placement(Allocation::whole(machine), graph.rank_count(), rng);
-    const Evaluation one = evaluate(graph, machine, placement, 1);
+    const Judgement one = judge(graph, machine, placement, 1);
     REQUIRE(one.minimal_share.has_value());
-    check_equal(evaluate(graph, machine, placement, 2), one);
+    check_equal(judge(graph, machine, placement, 2), one);
 }
 
 TEST_CASE("link loads sum to bytes times hops") {
     const Machine machine = make_machine("torus:8x8x8");
     Rng rng(23);
     const CommGraph graph = random_pattern(512, 5000, rng);
-    const Evaluation result =
-        evaluate(graph, machine, random_placement(Allocation::whole(machine), 512, rng));
+    const Judgement result = judge(graph, machine, random_placement(Allocation::whole(machine), 512, rng));
     double sum = 0;
     for (const double load : result.loads) sum += load;
     CHECK(sum == static_cast<double>(result.hop_bytes));
@@ -113,8 +112,8 @@ TEST_CASE("link loads sum to bytes times hops") {
 TEST_CASE("a stencil on its own torus costs one hop per message and loads every link alike") {
     const Machine machine = make_machine("torus:4x4x4");
     const std::array<GridAxis, 3> grid{{{4}, {4}, {4}}};
-    const Evaluation result = evaluate(stencil(grid, StencilShape::star, Bytes{10}), machine,
-                                       in_order(Allocation::whole(machine), 64));
+    const Judgement result = judge(stencil(grid, StencilShape::star, Bytes{10}), machine,
+                                   in_order(Allocation::whole(machine), 64));
     CHECK(result.hop_bytes == 64 * 6 * 10);
     CHECK(result.hops_per_byte == 1);
     CHECK(result.dilation_average == 1);
@@ -133,7 +132,7 @@ TEST_CASE("messages within a node cost no hops but count in the averages") {
     const std::array peers{Rank{1}, Rank{2}};
     const std::array bytes{Bytes{100}, Bytes{300}};
     const CommGraph graph = CommGraph::from_edges(4, sources, peers, bytes);
-    const Evaluation result = evaluate(graph, machine, in_order(Allocation::whole(machine), 4));
+    const Judgement result = judge(graph, machine, in_order(Allocation::whole(machine), 4));
     CHECK(result.hop_bytes == 300);
     CHECK(result.hops_per_byte == 0.75);
     CHECK(result.dilation_average == 0.5);
@@ -143,8 +142,8 @@ TEST_CASE("messages within a node cost no hops but count in the averages") {
 
 TEST_CASE("messages to oneself are never counted") {
     const Machine machine = make_machine("torus:4");
-    const Evaluation result =
-        evaluate(one_message(2, 1, 1, 1000), machine, in_order(Allocation::whole(machine), 2));
+    const Judgement result =
+        judge(one_message(2, 1, 1, 1000), machine, in_order(Allocation::whole(machine), 2));
     CHECK(result.hop_bytes == 0);
     CHECK(result.hops_per_byte == 0);
     CHECK(result.dilation_average == 0);
@@ -155,8 +154,8 @@ TEST_CASE("messages to oneself are never counted") {
 
 TEST_CASE("messages of one router's two nodes take the links there and back") {
     const Machine machine = make_machine("torus:4,nodes=2");
-    const Evaluation result =
-        evaluate(one_message(2, 0, 1, 1000), machine, in_order(Allocation::whole(machine), 2));
+    const Judgement result =
+        judge(one_message(2, 0, 1, 1000), machine, in_order(Allocation::whole(machine), 2));
     CHECK(result.hop_bytes == 2000);
     CHECK(result.dilation_max == 2);
     CHECK(result.congestion_max == 1000);
@@ -166,8 +165,8 @@ TEST_CASE("messages of one router's two nodes take the links there and back") {
 
 TEST_CASE("where hosts are free, messages of one router's two nodes leave the node but use no link") {
     const Machine machine = make_machine("torus:4,nodes=2,hosts=free");
-    const Evaluation result =
-        evaluate(one_message(2, 0, 1, 1000), machine, in_order(Allocation::whole(machine), 2));
+    const Judgement result =
+        judge(one_message(2, 0, 1, 1000), machine, in_order(Allocation::whole(machine), 2));
     CHECK(result.hop_bytes == 0);
     CHECK(result.congestion_max == 0);
     CHECK(result.inter_node_bytes == Bytes{1000});
@@ -180,7 +179,7 @@ TEST_CASE("congestion along a slow axis counts double") {
     const Allocation all = Allocation::whole(machine);
     const auto congestion = [&](std::vector<std::uint32_t> from, std::vector<std::uint32_t> to) {
         const Placement placement(all, {Slot{machine.node_at(from).value}, Slot{machine.node_at(to).value}});
-        return evaluate(one_message(2, 0, 1, 1000), machine, placement).congestion_max;
+        return judge(one_message(2, 0, 1, 1000), machine, placement).congestion_max;
     };
     CHECK(congestion({3, 3, 3}, {4, 3, 3}) == 1000);
     CHECK(congestion({3, 3, 3}, {3, 4, 3}) == 2000);
@@ -190,8 +189,8 @@ TEST_CASE("congestion along a slow axis counts double") {
 
 TEST_CASE("congestion is bytes over bandwidth in seconds") {
     const Machine machine = make_machine("torus:4x4,bandwidth=2GB/s");
-    const Evaluation result =
-        evaluate(one_message(2, 0, 1, 4'000'000'000), machine, in_order(Allocation::whole(machine), 2));
+    const Judgement result =
+        judge(one_message(2, 0, 1, 4'000'000'000), machine, in_order(Allocation::whole(machine), 2));
     CHECK(result.congestion_max == 2.0);
 }
 
@@ -200,14 +199,14 @@ TEST_CASE("bytes and messages that could overflow a sum are refused, the largest
     const Allocation all = Allocation::whole(machine);
     const Placement placement(all, {Slot{0}, Slot{4}});
     const std::int64_t most = std::numeric_limits<std::int64_t>::max() / 4;
-    CHECK(evaluate(one_message(2, 0, 1, most), machine, placement).hop_bytes == most * 4);
+    CHECK(judge(one_message(2, 0, 1, most), machine, placement).hop_bytes == most * 4);
     const CommGraph more = one_message(2, 0, 1, most + 1);
-    CHECK_THROWS_WITH_AS((void)evaluate(more, machine, placement), doctest::Contains("Scale the bytes down"),
+    CHECK_THROWS_WITH_AS((void)judge(more, machine, placement), doctest::Contains("Scale the bytes down"),
                          Error);
     CHECK_THROWS_WITH_AS((void)hop_bytes(more, machine, placement.slots()),
                          doctest::Contains("Scale the bytes down"), Error);
-    CHECK(evaluate(one_message(2, 0, 1, 1, most), machine, placement).dilation_average == 4);
-    CHECK_THROWS_WITH_AS((void)evaluate(one_message(2, 0, 1, 1, most + 1), machine, placement),
+    CHECK(judge(one_message(2, 0, 1, 1, most), machine, placement).dilation_average == 4);
+    CHECK_THROWS_WITH_AS((void)judge(one_message(2, 0, 1, 1, most + 1), machine, placement),
                          doctest::Contains("Scale the messages down"), Error);
 }
 
@@ -215,10 +214,10 @@ TEST_CASE("a placement of another pattern or machine is refused") {
     const Machine machine = make_machine("torus:8");
     const Placement placement = in_order(Allocation::whole(machine), 4);
     const CommGraph graph = ring(5, Bytes{1});
-    CHECK_THROWS_WITH_AS((void)evaluate(graph, machine, placement),
+    CHECK_THROWS_WITH_AS((void)judge(graph, machine, placement),
                          "the pattern has 5 ranks, but the placement has 4", Error);
     CHECK_THROWS_WITH_AS((void)hop_bytes(graph, machine, placement.slots()),
                          "the pattern has 5 ranks, but the placement has 4", Error);
-    CHECK_THROWS_WITH_AS((void)evaluate(ring(4, Bytes{1}), make_machine("torus:3"), placement),
+    CHECK_THROWS_WITH_AS((void)judge(ring(4, Bytes{1}), make_machine("torus:3"), placement),
                          "the placement uses slot 3, but the machine has only 3 slots", Error);
 }
