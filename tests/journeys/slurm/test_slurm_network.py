@@ -80,10 +80,11 @@ def test_export_asks_srun_where_ranks_would_start(
     script = f"""
         cd {tmp_path}
         {words} {place}
-        srun -n6 sleep 100 &
-        sleep 0.5
+        srun -n6 sleep 1000 &
+        until squeue --steps | grep -q sleep; do sleep 0.1; done
         {words} {export} "n[1-3]" 2>&1
-        kill %1 && echo did not wait for another step
+        kill $! && echo did not wait for another step
+        wait $! || true
         cp h right
         {words} {export} "n1,n2,n9" 2>&1 || echo status $?
     """
