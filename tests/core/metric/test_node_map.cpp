@@ -100,16 +100,16 @@ TEST_CASE(
     const GridLinks fast{.latency_s = 0, .outer_s_per_byte = 1e-9, .channels = 2};
     const NodeMap strips = node_map({32, 32}, tiled({32, 32}, {1, 8}));
     const NodeMap tiles = node_map({32, 32}, tiled({32, 32}, {2, 4}));
-    const auto gain = [&](Reading reading) {
+    const auto gain = [&](FormulaVariant reading) {
         return pipelined_time(strips, fast, 1e6, 1e4, reading) /
                pipelined_time(tiles, fast, 1e6, 1e4, reading);
     };
-    CHECK(gain(Reading::printed) == doctest::Approx(1.5));
+    CHECK(gain(FormulaVariant::printed) == doctest::Approx(1.5));
     // (p_1 + p_2 - 4 + 2m/s) s E/(p_1 + p_2) beta/c
-    CHECK(pipelined_time(tiles, fast, 1e6, 1e4, Reading::printed) ==
+    CHECK(pipelined_time(tiles, fast, 1e6, 1e4, FormulaVariant::printed) ==
           doctest::Approx((32 + 32 - 4 + 2 * 100) * 1e4 * 6.0 / 64 * 1e-9 / 2));
     // Strips: 8 messages on 2 channels along one axis, 1 along the other; tiles: 4 and 2.
-    CHECK(gain(Reading::counted) == doctest::Approx((8.0 / 2 + 1) / (4.0 / 2 + 1)));
+    CHECK(gain(FormulaVariant::counted) == doctest::Approx((8.0 / 2 + 1) / (4.0 / 2 + 1)));
 }
 
 TEST_CASE(
@@ -146,7 +146,7 @@ TEST_CASE(
 TEST_CASE("no segment is better than the best one") {
     const GridLinks links{5e-6, 1e-9, 2e-10, 1e-10, 2};
     const NodeMap map = node_map({32, 32}, tiled({32, 32}, {2, 4}));
-    for (const Reading reading : {Reading::counted, Reading::printed}) {
+    for (const FormulaVariant reading : {FormulaVariant::counted, FormulaVariant::printed}) {
         const double best = best_segment(map, links, 1e6, reading);
         const double time = pipelined_time(map, links, 1e6, best, reading);
         for (double segment = 100; segment <= 1e6; segment *= 1.1)

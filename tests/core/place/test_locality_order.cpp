@@ -26,7 +26,7 @@ TEST_CASE("a local order holds every rank once, and the graph in that order is t
     for (const Rank u : order) old.emplace_back(u.value);
     const partition::WeightedGraph whole =
         partition::make_weighted_graph(graph, std::vector<std::int64_t>(3000, 1), 0, 2);
-    const partition::WeightedGraph local = renumbered(whole, old, 2);
+    const partition::WeightedGraph local = partition::renumber_graph(whole, old, 2);
     REQUIRE(local.peer.size() == graph.edge_count());
     bool same = true;
     for (const Vertex u : local.vertices()) {

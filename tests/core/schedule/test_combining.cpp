@@ -78,7 +78,7 @@ bool is_power(std::size_t ranks, int of) {
     return static_cast<std::size_t>(of == 2 ? root * root : root * root * root) == ranks;
 }
 
-constexpr CombiningCosts message{.alpha = 1};
+constexpr CombiningCosts per_message{.alpha = 1};
 constexpr CombiningCosts byte{.beta = 1};
 constexpr CombiningCosts copy{.gamma = 1};
 
@@ -106,7 +106,7 @@ TEST_CASE(
     "the counted schedule costs what the equations say, or less, or little more where there are holes") {
     using enum Operation;
     const auto messages = [](const auto& time, Combining strategy, std::size_t ranks) {
-        return time(strategy, ranks, 1.0, message, FormulaVariant::counted);
+        return time(strategy, ranks, 1.0, per_message, FormulaVariant::counted);
     };
     const auto bytes = [](const auto& time, Combining strategy, std::size_t ranks) {
         return time(strategy, ranks, 1.0, byte, FormulaVariant::counted);
@@ -159,7 +159,7 @@ TEST_CASE("sending directly in the last d dimensions takes 2^d - 1 - d messages 
         CHECK(found.bytes == pure.bytes);
         CHECK(found.copied < pure.copied);
         const auto direct = more == 1 ? 2U : 3U;
-        CHECK(found.messages == nic_all_gather_time(Combining::hypercube, 64, 1, message, direct));
+        CHECK(found.messages == nic_all_gather_time(Combining::hypercube, 64, 1, per_message, direct));
         CHECK(found.copied == nic_all_gather_time(Combining::hypercube, 64, 1, copy, direct));
     }
 }
@@ -229,6 +229,6 @@ TEST_CASE("a demand that can't be met is refused") {
                       "many-to-many: -1 bytes per pair; there must be 0 or more, at most 2^62 per rank");
     CHECK_THROWS_WITH(Collective(Operation::many_to_many, 4, Bytes{1}),
                       "many-to-many: it needs a demand: who wants whose data");
-    CHECK_THROWS_WITH((void)all_to_all_time(Combining::mesh, 0, 1, message),
+    CHECK_THROWS_WITH((void)all_to_all_time(Combining::mesh, 0, 1, per_message),
                       "combining: no ranks; there must be 1 or more");
 }
