@@ -169,13 +169,13 @@ ProgramMeasure measure_collective(const SwitchWiring& wiring, std::string_view c
         });
 }
 
-std::vector<StepMessage> listed(const Ids& source, const Ids& target, const Integers& bytes) {
+std::vector<StoredMessage> listed(const Ids& source, const Ids& target, const Integers& bytes) {
     const auto from = source.values("source"), to = target.values("target");
     const auto sizes = bytes.values("bytes");
     if (from.size() != to.size() || from.size() != sizes.size())
         fail("source, target and bytes must have as many numbers each, not ", from.size(), ", ", to.size(),
              " and ", sizes.size());
-    std::vector<StepMessage> messages;
+    std::vector<StoredMessage> messages;
     messages.reserve(from.size());
     for (std::size_t i = 0; i < from.size(); ++i)
         messages.push_back({Rank{from[i]}, Rank{to[i]}, 0, Bytes{sizes[i]}});

@@ -23,7 +23,7 @@ VOCABULARY = (
     "bound/congestion_bound.hpp",
     "bound/hop_bytes_bound.hpp",
     "bound/time_bound.hpp",
-    "bound/wiring.hpp",
+    "bound/network_graph.hpp",
     "place/portfolio/objective_choice.hpp",
 )
 
@@ -58,5 +58,5 @@ def test_rooms_have_the_namespaces_of_their_names() -> None:
     assert namespace_of("place/grid/fold.hpp") == "topoloom::grid"
     assert namespace_of("qap/exact/branch_and_bound.hpp") == "topoloom::qap"
     assert namespace_of("bound/transport.hpp") == "topoloom::bound"
-    assert namespace_of("bound/wiring.hpp") == "topoloom"
+    assert namespace_of("bound/network_graph.hpp") == "topoloom"
     assert namespace_of("place/problem.hpp") == "topoloom"

@@ -36,7 +36,7 @@ void hand_over(Shares shares, topoloom_own_plan* plan) {
 }
 
 /// All that a rank says and hears until it has decided; false where the carrier gives up.
-bool carry(Channel& channel, Coroutine<OwnPlan>& coroutine, const topoloom_carrier& carrier) {
+bool carry(PeerChannel& channel, Coroutine<OwnPlan>& coroutine, const topoloom_carrier& carrier) {
     coroutine.start();
     while (true) {
         for (const auto& [to, topic, words] : channel.take_messages()) {
@@ -113,7 +113,7 @@ int topoloom_decide(uint32_t rank, uint32_t ranks, int64_t load, const topoloom_
                     topoloom_own_plan* plan, char* error, size_t error_size) {
     bool carried = true;
     const int status = guarded(error, error_size, [&] {
-        Channel channel;
+        PeerChannel channel;
         Coroutine<OwnPlan> coroutine = decide(channel, rank, ranks, load);
         carried = carry(channel, coroutine, *carrier);
         if (!carried) fail("a message between ranks failed");

@@ -54,7 +54,7 @@ class SimulatedRanks {
         Message message;
     };
     struct Simulated {
-        Channel talk;
+        PeerChannel talk;
         std::unique_ptr<Coroutine<OwnPlan>> part;
         std::deque<Posted> inbox;
         std::uint32_t sent = 0;

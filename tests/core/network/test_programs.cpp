@@ -53,7 +53,7 @@ TEST_CASE("a message alone takes its packets' time, and what it costs its ranks"
     const PacketFormat format{.flit = 32, .payload = 256, .header = 16};
     const SwitchOptions options{.vcs = 2, .buffer = 64};
     for (const std::int64_t bytes : {0, 1, 16, 17, 256, 257, 5000}) {
-        const StoredProgram program(8, std::vector<StepMessage>{{Rank{1}, Rank{4}, 0, Bytes{bytes}}});
+        const StoredProgram program(8, std::vector<StoredMessage>{{Rank{1}, Rank{4}, 0, Bytes{bytes}}});
         const Ran ran = run(wired, program, in_order(8), format, {.send = 100, .receive = 70}, options);
         std::uint64_t flits = 0, left = static_cast<std::uint64_t>(bytes);
         do {
@@ -76,7 +76,7 @@ TEST_CASE("channels take as long as they are said to") {
     const PacketFormat format{.flit = 32, .payload = 256, .header = 0};
     std::vector<ChannelTimes> times(wired.fabric.channel_count());
     const auto run_one = [&](std::int64_t bytes) {
-        const StoredProgram program(8, std::vector<StepMessage>{{Rank{1}, Rank{4}, 0, Bytes{bytes}}});
+        const StoredProgram program(8, std::vector<StoredMessage>{{Rank{1}, Rank{4}, 0, Bytes{bytes}}});
         ProgramRun ranks(program, in_order(8), 8, format, {});
         const auto network =
             make_input_queued_network(wired.fabric, wired.paths, ranks, options, 1, 1, times);
@@ -102,7 +102,7 @@ TEST_CASE("channels take as long as they are said to") {
 
 TEST_CASE("a rank sends what it has to only after what it waits for") {
     const testing::Wired wired("torus:8");
-    std::vector<StepMessage> relay;
+    std::vector<StoredMessage> relay;
     for (std::uint32_t i = 0; i < 7; ++i) relay.push_back({Rank{i}, Rank{i + 1}, i, Bytes{100}});
     const Ran ran = run(wired, StoredProgram(8, relay), in_order(8), {}, {.send = 50, .receive = 30});
     const std::uint64_t hop = 50 + alone(2, 4, {}) + 30;
@@ -152,7 +152,7 @@ TEST_CASE(
 TEST_CASE("a rank sends on while what has come is still on its way to it") {
     const testing::Wired wired("torus:8");
     for (const std::uint32_t count : {15U, 16U, 17U, 40U}) {
-        std::vector<StepMessage> messages{{Rank{4}, Rank{0}, 0, Bytes{64}}};
+        std::vector<StoredMessage> messages{{Rank{4}, Rank{0}, 0, Bytes{64}}};
         for (std::uint32_t i = 0; i < count; ++i) messages.push_back({Rank{0}, Rank{1}, 0, Bytes{256}});
         const auto finish = [&](std::uint64_t latency) {
             return run(wired, StoredProgram(8, messages), in_order(8), {}, {.latency = latency}).finish;
@@ -167,9 +167,9 @@ TEST_CASE("a rank sends on while what has come is still on its way to it") {
 TEST_CASE("what comes for a later step does not hold up the one before") {
     const testing::Wired wired("mesh:3");
     // Ranks 0 and 1 are on a node whose memory takes long; what rank 1 sends there is for rank 0's second step.
-    const std::vector<StepMessage> messages{{Rank{2}, Rank{0}, 0, Bytes{8}},
-                                            {Rank{1}, Rank{0}, 1, Bytes{100000}},
-                                            {Rank{0}, Rank{2}, 1, Bytes{8}}};
+    const std::vector<StoredMessage> messages{{Rank{2}, Rank{0}, 0, Bytes{8}},
+                                              {Rank{1}, Rank{0}, 1, Bytes{100000}},
+                                              {Rank{0}, Rank{2}, 1, Bytes{8}}};
     const std::vector<Node> nodes{Node{0}, Node{0}, Node{1}};
     const Ran ran = run(wired, StoredProgram(3, messages), nodes, {}, {.memory_rate = 1});
     CHECK(ran.finish[0] >= 100000);
@@ -178,7 +178,7 @@ TEST_CASE("what comes for a later step does not hold up the one before") {
 
 TEST_CASE("ranks of a node share its card and its memory") {
     const testing::Wired wired("mesh:2");
-    std::vector<StepMessage> both;
+    std::vector<StoredMessage> both;
     for (std::uint32_t i = 0; i < 4; ++i) both.push_back({Rank{i}, Rank{4 + i}, 0, Bytes{256 * 100}});
     const PacketFormat format{.flit = 32, .payload = 256, .header = 0};
     const Ran four = run(wired, StoredProgram(8, both), in_order(8, 4), format, {}, {.vcs = 4, .buffer = 32});
@@ -187,7 +187,7 @@ TEST_CASE("ranks of a node share its card and its memory") {
     // All in turns, hence about as late.
     for (std::uint32_t i = 4; i < 8; ++i) CHECK(four.finish[i] > 3.9 * 800);
 
-    std::vector<StepMessage> inside;
+    std::vector<StoredMessage> inside;
     for (std::uint32_t i = 0; i < 2; ++i) inside.push_back({Rank{i}, Rank{2 + i}, 0, Bytes{1000}});
     const Ran shared =
         run(wired, StoredProgram(4, inside), in_order(4, 4), format, {.memory_rate = 10, .memory = 7});
@@ -198,10 +198,10 @@ TEST_CASE("ranks of a node share its card and its memory") {
 
 TEST_CASE("jobs that share nothing take what each takes alone, and others longer") {
     const testing::Wired wired("mesh:8");
-    std::vector<StepMessage> ring, rings;
+    std::vector<StoredMessage> ring, rings;
     for (std::uint32_t i = 0; i < 4; ++i) ring.push_back({Rank{i}, Rank{(i + 1) % 4}, 0, Bytes{4000}});
     for (std::uint32_t first : {0U, 4U})
-        for (StepMessage message : ring) {
+        for (StoredMessage message : ring) {
             message.from = Rank{message.from.value + first};
             message.to = Rank{message.to.value + first};
             rings.push_back(message);
@@ -216,7 +216,7 @@ TEST_CASE("jobs that share nothing take what each takes alone, and others longer
 
 TEST_CASE("packets of ranks that wait for each other in a circle are named") {
     const testing::Wired wired("torus:8");
-    std::vector<StepMessage> round;
+    std::vector<StoredMessage> round;
     for (std::uint32_t i = 0; i < 8; ++i) round.push_back({Rank{i}, Rank{(i + 3) % 8}, 0, Bytes{100000}});
     CHECK_THROWS_WITH_AS(run(wired, StoredProgram(8, round), in_order(8), {}, {},
                              {.vcs = 1, .buffer = 2, .allow_deadlock = true}),

@@ -33,7 +33,7 @@ struct Message {
 };
 
 /// The outgoing messages of one rank, and the message that it waits for.
-class Channel {
+class PeerChannel {
    public:
     void send(std::uint32_t to, Topic topic, Payload payload) {
         out_.push_back({to, topic, std::move(payload)});
@@ -42,7 +42,7 @@ class Channel {
     /// Awaits the payload of the next message from a rank, or from any. Messages of one rank arrive in order.
     auto receive(std::optional<std::uint32_t> from, Topic topic) {
         struct Receive {
-            Channel& channel;
+            PeerChannel& channel;
             [[nodiscard]] bool await_ready() const noexcept { return false; }
             void await_suspend(std::coroutine_handle<> waiting) const { channel.waiting_ = waiting; }
             [[nodiscard]] Payload await_resume() const { return std::move(channel.in_); }

@@ -31,7 +31,7 @@ Payload add_next(const Payload& left, const Payload& right) {
 }
 
 /// Brings the element of each rank that is not at its end to its place before the merge.
-Coroutine<Element> line_up(Channel& channel, std::uint32_t rank, std::uint32_t elements, Placed own) {
+Coroutine<Element> line_up(PeerChannel& channel, std::uint32_t rank, std::uint32_t elements, Placed own) {
     if (own.is_placed && own.place != rank) channel.send(own.place, Topic::line_up, own.element.payload());
     if (rank < elements && (!own.is_placed || own.place != rank)) {
         const Payload got = co_await channel.receive(std::nullopt, Topic::line_up);
@@ -41,7 +41,7 @@ Coroutine<Element> line_up(Channel& channel, std::uint32_t rank, std::uint32_t e
 }
 
 /// A bitonic network; what is beyond the last element counts as larger than all, and stays there.
-Coroutine<Element> merge(Channel& channel, std::uint32_t rank, std::uint32_t elements, Element own) {
+Coroutine<Element> merge(PeerChannel& channel, std::uint32_t rank, std::uint32_t elements, Element own) {
     for (std::uint32_t half = std::bit_ceil(elements) / 2; half > 0; half /= 2) {
         const std::uint32_t other = rank ^ half;
         if (other >= elements) continue;
@@ -61,7 +61,7 @@ struct Stretch {
 };
 
 /// Sends who is served towards the giver, along a binomial tree; there, the result is all.
-Coroutine<Payload> gather(Channel& channel, Stretch stretch, Payload served) {
+Coroutine<Payload> gather(PeerChannel& channel, Stretch stretch, Payload served) {
     const auto [giver, away, length] = stretch;
     for (std::uint32_t step = 1; away + step <= length && (away & step) == 0; step *= 2) {
         const Payload got = co_await channel.receive(giver - away - step, Topic::gather);
@@ -74,8 +74,8 @@ Coroutine<Payload> gather(Channel& channel, Stretch stretch, Payload served) {
 }
 
 /// What the element's owner learns: its source, or -1, and what that gives; then pairs of receivers and tasks.
-Coroutine<Payload> find_partners(Channel& channel, std::uint32_t rank, std::uint32_t elements, Element own,
-                                 std::int64_t all_given) {
+Coroutine<Payload> find_partners(PeerChannel& channel, std::uint32_t rank, std::uint32_t elements,
+                                 Element own, std::int64_t all_given) {
     const bool gives = own.is_receiver == 0;
     Payload seen(4, -1);
     if (gives) {
@@ -118,7 +118,7 @@ OwnPlan plan_of(const Payload& payload) {
 
 }  // namespace
 
-Coroutine<OwnPlan> decide(Channel& channel, std::uint32_t rank, std::uint32_t ranks, std::int64_t load) {
+Coroutine<OwnPlan> decide(PeerChannel& channel, std::uint32_t rank, std::uint32_t ranks, std::int64_t load) {
     const std::int64_t sum = co_await sum_of_all(channel, rank, ranks, load);
     if (sum < 0) fail("a rank has a negative number of tasks");
     if (sum >= too_large) fail("the loads of all ranks add up to 2^62 or more");

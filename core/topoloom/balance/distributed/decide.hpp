@@ -30,6 +30,6 @@ inline constexpr std::uint32_t further_messages = 9;
 /// up to 2^62 or more. It takes about 7 log2(ranks) messages one after another: a sum, a scan, a merge of givers' and receivers'
 /// prefix sums by a bitonic network of one element per rank, another scan, and a gathering of receivers at their giver. Payloads
 /// are small, except those that list the receivers of a giver.
-Coroutine<OwnPlan> decide(Channel& channel, std::uint32_t rank, std::uint32_t ranks, std::int64_t load);
+Coroutine<OwnPlan> decide(PeerChannel& channel, std::uint32_t rank, std::uint32_t ranks, std::int64_t load);
 
 }  // namespace topoloom

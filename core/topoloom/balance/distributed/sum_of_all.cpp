@@ -14,7 +14,7 @@ std::int64_t added(std::int64_t left, std::int64_t right) {
 
 }  // namespace
 
-Coroutine<std::int64_t> sum_of_all(Channel& channel, std::uint32_t rank, std::uint32_t ranks,
+Coroutine<std::int64_t> sum_of_all(PeerChannel& channel, std::uint32_t rank, std::uint32_t ranks,
                                    std::int64_t load) {
     std::int64_t own = load < 0 ? -1 : std::min(load, too_large);
     std::int64_t after = 0;  // without this rank's

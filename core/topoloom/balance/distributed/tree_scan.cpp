@@ -34,8 +34,8 @@ TreePosition tree_position(std::uint32_t place, std::uint32_t count) {
     return found;
 }
 
-Coroutine<ScanResult> tree_scan(Channel& channel, std::uint32_t place, std::uint32_t count, TreeTopics topics,
-                                Payload own, ScanOperator addition) {
+Coroutine<ScanResult> tree_scan(PeerChannel& channel, std::uint32_t place, std::uint32_t count,
+                                TreeTopics topics, Payload own, ScanOperator addition) {
     const TreePosition tree = tree_position(place, count);
     Payload left = addition.nothing;
     Payload right = addition.nothing;

@@ -31,7 +31,7 @@ struct ScanResult {
 };
 
 /// Each place sends at most three messages; in a row there are about 2 log2(count).
-Coroutine<ScanResult> tree_scan(Channel& channel, std::uint32_t place, std::uint32_t count, TreeTopics topics,
-                                Payload own, ScanOperator addition);
+Coroutine<ScanResult> tree_scan(PeerChannel& channel, std::uint32_t place, std::uint32_t count,
+                                TreeTopics topics, Payload own, ScanOperator addition);
 
 }  // namespace topoloom

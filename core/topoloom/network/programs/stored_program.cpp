@@ -16,15 +16,15 @@ void StoredProgram::Side::list(Rank rank, std::uint64_t step, std::vector<Progra
 }
 
 template <class Own, class Peer>
-StoredProgram::Side StoredProgram::sorted(std::size_t ranks, std::span<const StepMessage> messages, Own own,
+StoredProgram::Side StoredProgram::sorted(std::size_t ranks, std::span<const StoredMessage> messages, Own own,
                                           Peer peer) {
     Side side;
     side.first.assign(ranks + 1, 0);
-    for (const StepMessage& message : messages) ++side.first[(message.*own).value + 1];
+    for (const StoredMessage& message : messages) ++side.first[(message.*own).value + 1];
     std::partial_sum(side.first.begin(), side.first.end(), side.first.begin());
     side.entries.resize(messages.size());
     std::vector<std::uint64_t> next(side.first.begin(), side.first.end() - 1);
-    for (const StepMessage& message : messages)
+    for (const StoredMessage& message : messages)
         side.entries[next[(message.*own).value]++] = {message.step, {message.*peer, message.bytes}};
     for (std::size_t rank = 0; rank < ranks; ++rank) {
         const std::span all(side.entries);
@@ -34,15 +34,15 @@ StoredProgram::Side StoredProgram::sorted(std::size_t ranks, std::span<const Ste
     return side;
 }
 
-StoredProgram::StoredProgram(std::size_t ranks, std::span<const StepMessage> messages) {
-    for (const StepMessage& message : messages) {
+StoredProgram::StoredProgram(std::size_t ranks, std::span<const StoredMessage> messages) {
+    for (const StoredMessage& message : messages) {
         const std::uint32_t higher = std::max(message.from.value, message.to.value);
         if (higher >= ranks) fail("a message is for rank ", higher, "; ranks are 0 to ", ranks - 1);
         if (message.bytes.value < 0) fail("a message has ", message.bytes.value, " bytes");
         steps_ = std::max(steps_, message.step + 1);
     }
-    sends_ = sorted(ranks, messages, &StepMessage::from, &StepMessage::to);
-    receives_ = sorted(ranks, messages, &StepMessage::to, &StepMessage::from);
+    sends_ = sorted(ranks, messages, &StoredMessage::from, &StoredMessage::to);
+    receives_ = sorted(ranks, messages, &StoredMessage::to, &StoredMessage::from);
 }
 
 }  // namespace topoloom

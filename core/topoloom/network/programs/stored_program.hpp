@@ -11,7 +11,7 @@
 namespace topoloom {
 
 /// A message of a step.
-struct StepMessage {
+struct StoredMessage {
     Rank from, to;
     std::uint64_t step;
     Bytes bytes;
@@ -21,7 +21,7 @@ struct StepMessage {
 class StoredProgram final : public Program {
    public:
     /// Throws Error for ranks out of range and negative sizes.
-    StoredProgram(std::size_t ranks, std::span<const StepMessage> messages);
+    StoredProgram(std::size_t ranks, std::span<const StoredMessage> messages);
 
     [[nodiscard]] std::size_t rank_count() const override { return sends_.first.size() - 1; }
     [[nodiscard]] std::uint64_t step_count() const override { return steps_; }
@@ -45,7 +45,7 @@ class StoredProgram final : public Program {
         void list(Rank rank, std::uint64_t step, std::vector<ProgramMessage>& messages) const;
     };
     template <class Own, class Peer>
-    static Side sorted(std::size_t ranks, std::span<const StepMessage> messages, Own own, Peer peer);
+    static Side sorted(std::size_t ranks, std::span<const StoredMessage> messages, Own own, Peer peer);
 
     std::uint64_t steps_ = 0;
     Side sends_, receives_;
