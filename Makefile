@@ -8,7 +8,7 @@ unexport PYTHONDONTWRITEBYTECODE
 stamps      := build/stamps
 # One build tree for the package, its wheel, the core's tests and its benchmarks.
 tree        := build/release
-pip_options := --no-build-isolation -C build-dir=$(tree) -C cmake.define.TOPOLOOM_TESTS=ON -C cmake.define.TOPOLOOM_WARNINGS=ON
+pip_options := --no-build-isolation $(addprefix --config-settings=,build-dir=$(tree) cmake.define.TOPOLOOM_TESTS=ON cmake.define.TOPOLOOM_WARNINGS=ON)
 # The wheel in dist/ if it was built from this commit, else empty.
 wheel       := $(shell tools/wheel_of_commit.sh)
 sources     := $(shell find core bindings mpi -type f) CMakeLists.txt pyproject.toml
