@@ -7,8 +7,8 @@ cd "$(dirname "$0")/.."
 site=$PWD/build/asan-python/site
 rm -rf "$site"
 pip install -q --no-build-isolation --no-deps --target "$site" \
-    -C build-dir=build/asan-python/build -C cmake.build-type=RelWithDebInfo -C install.strip=false \
-    -C cmake.define.CMAKE_CXX_FLAGS_RELWITHDEBINFO='-O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all' \
+    --config-settings=build-dir=build/asan-python/build --config-settings=cmake.build-type=RelWithDebInfo --config-settings=install.strip=false \
+    --config-settings=cmake.define.CMAKE_CXX_FLAGS_RELWITHDEBINFO='-O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all' \
     .
 # Without -S the editable package would come first.
 packages=$(python -c 'import sysconfig; print(sysconfig.get_path("platlib"))')
