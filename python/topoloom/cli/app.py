@@ -249,8 +249,8 @@ def run(arguments: Sequence[str]) -> int:
 def _explain(error: Exception) -> int:
     if isinstance(error, Failure):
         return fail(str(error), error.status)
-    if hasattr(error, "format_message"):  # a usage error of click
-        return fail(_sentence(error.format_message()), 2)
+    if hasattr(error, "format_message"):  # a click usage error
+        return fail(_usage_message(error), 2)
     core = sys.modules.get("topoloom._core")
     if core is not None and isinstance(error, core.Error):
         return fail(str(error), 2)
@@ -275,5 +275,13 @@ def _explain(error: Exception) -> int:
     )
 
 
-def _sentence(text: str) -> str:
-    return text[:1].lower() + text[1:].rstrip(".")
+def _usage_message(error: Any) -> str:
+    """Write a click usage error in one line; of similar options name the nearest."""
+    similar = getattr(error, "possibilities", None)
+    text = error.message if similar else error.format_message()
+    text = text[:1].lower() + text[1:].rstrip(".")
+    if not similar:
+        return text
+    from topoloom.support.nearest import nearest
+
+    return text + nearest(error.option_name, similar)

@@ -44,6 +44,10 @@ def write_inputs(topoloom: Command) -> None:
     [
         (["recrod"], "did you mean 'record'"),
         (["--no-such-option"], "no such option"),
+        (
+            ["map", "p.npz", "--machne", "torus:4x4"],
+            "no such option '--machne' (did you mean '--machine'?)",
+        ),
         (["map"], "missing argument"),
         (["map", "p.npz"], "missing option"),
         (["map", "p.npz", "--machine"], "requires an argument"),
