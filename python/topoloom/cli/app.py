@@ -278,7 +278,7 @@ def _explain(error: Exception) -> int:
 def _usage_message(error: Any) -> str:
     """Write a click usage error in one line; of similar options name the nearest."""
     similar = getattr(error, "possibilities", None)
-    text = error.message if similar else error.format_message()
+    text: str = error.message if similar else error.format_message()
     text = text[:1].lower() + text[1:].rstrip(".")
     if not similar:
         return text
