@@ -7,7 +7,15 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from built_programs import NAP, ROOT, compiled, kept, once, run, tree_hash
+from built_programs import (
+    NAP_SOURCE,
+    ROOT,
+    cached_folder,
+    compile_program,
+    make_once,
+    run,
+    tree_hash,
+)
 from recorded import Mpi, need
 
 from topoloom import _core
@@ -89,7 +97,7 @@ def core_library() -> Path:
 
 def _program(mpi: Mpi, source: Path, *words: object, linked: Sequence[object]) -> Path:
     compiler = need(mpi.compilers[source.suffix], mpi.install)
-    return compiled(source.stem, [compiler, *words, source, NAP, *linked])
+    return compile_program(source.stem, [compiler, *words, source, NAP_SOURCE, *linked])
 
 
 def _built(mpi: Mpi, target: str, c_options: str = "") -> Path:
@@ -108,8 +116,8 @@ def _built(mpi: Mpi, target: str, c_options: str = "") -> Path:
         prefix = f"-DCMAKE_INSTALL_PREFIX={folder / 'prefix'}"
         configure(ROOT / "mpi", folder, mpi, prefix, *options)
 
-    folder = kept(f"libraries-{mpi.name}", [str(mpi), *options], configure_in)
+    folder = cached_folder(f"libraries-{mpi.name}", [str(mpi), *options], configure_in)
     sources = tree_hash(ROOT / "mpi")[:8] + tree_hash(CAPI)[:8]
     stamp, lock = folder / f".{target}-{sources}", folder / ".lock"
-    once(stamp, lock, partial(build, folder, target))
+    make_once(stamp, lock, partial(build, folder, target))
     return folder

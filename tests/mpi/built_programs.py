@@ -17,12 +17,12 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-KEPT = ROOT / "build/test-programs"
+CACHE = ROOT / "build/test-programs"
 SOURCES = (".c", ".cpp", ".f90", ".F90")
 #: Linked into programs whose ranks wait for each other, so that they yield the core. It
 #: is alone in its folder: a program is compiled again when a file beside one of its
 #: sources has changed.
-NAP = Path(__file__).parent / "programs/idle/nap_when_idle.c"
+NAP_SOURCE = Path(__file__).parent / "programs/idle/nap_when_idle.c"
 
 
 def run(words: Sequence[object], **variables: str) -> str:
@@ -38,10 +38,10 @@ def run(words: Sequence[object], **variables: str) -> str:
     return done.stdout
 
 
-def compiled(name: str, words: Sequence[object]) -> Path:
+def compile_program(name: str, words: Sequence[object]) -> Path:
     """Compile a program; the first word is the compiler. Return its path."""
 
-    def compile_program(folder: Path) -> None:
+    def compile_in(folder: Path) -> None:
         # Fortran compilers write module files to the current directory.
         done = subprocess.run(
             [*map(str, words), "-o", folder / name],
@@ -53,24 +53,26 @@ def compiled(name: str, words: Sequence[object]) -> Path:
         assert done.returncode == 0, done.stderr[-3000:]
 
     inputs = [_identity(words[0]), *map(str, words[1:]), *_contents(words[1:])]
-    return kept(name, inputs, compile_program) / name
+    return cached_folder(name, inputs, compile_in) / name
 
 
-def kept(name: str, inputs: Iterable[str], make: Callable[[Path], None]) -> Path:
+def cached_folder(
+    name: str, inputs: Iterable[str], make: Callable[[Path], None]
+) -> Path:
     """Return the cached folder for these inputs; `make` fills a new one."""
     key = hashlib.sha256("\n".join(inputs).encode()).hexdigest()[:16]
-    folder = KEPT / f"{name}-{key}"
+    folder = CACHE / f"{name}-{key}"
 
     def fill() -> None:
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         make(folder)
 
-    once(folder / ".made", KEPT / f"{folder.name}.lock", fill)
+    make_once(folder / ".made", CACHE / f"{folder.name}.lock", fill)
     return folder
 
 
-def once(stamp: Path, lock: Path, make: Callable[[], None]) -> None:
+def make_once(stamp: Path, lock: Path, make: Callable[[], None]) -> None:
     """Call `make` unless the stamp exists; create the stamp when it succeeds."""
     if stamp.exists():
         return

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import pytest
-from mpi_rotation import current_commit, left_to_full_runs
+from mpi_rotation import current_commit, find_unchosen_mpis
 from several_hosts import (
     Mpi,
     SeveralHosts,
@@ -83,5 +83,5 @@ def mpich_with_rankmap(
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Leave most pairs of a test and an MPI to full runs."""
-    for item in left_to_full_runs(items, current_commit()):
+    for item in find_unchosen_mpis(items, current_commit()):
         item.add_marker(pytest.mark.full)

@@ -18,18 +18,18 @@ from recorded import Mpi
 from several_hosts import Mpi as HostsMpi
 
 
-def left_to_full_runs(items: list[pytest.Item], commit: str) -> list[pytest.Item]:
+def find_unchosen_mpis(items: list[pytest.Item], commit: str) -> list[pytest.Item]:
     """List the tests on MPIs that are not chosen for this commit."""
     variants: dict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
         if (key := _name_without_mpi(item)) is not None:
             variants[key].append(item)
-    left = []
+    unchosen = []
     for key, same in variants.items():
         digest = hashlib.sha256(f"{key} {commit}".encode()).digest()
         chosen = same[int.from_bytes(digest[:4], "big") % len(same)]
-        left += [item for item in same if item is not chosen]
-    return left
+        unchosen += [item for item in same if item is not chosen]
+    return unchosen
 
 
 def current_commit() -> str:

@@ -10,7 +10,7 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from built_programs import NAP, compiled
+from built_programs import NAP_SOURCE, compile_program
 
 from topoloom.graphs.messages import Messages
 from topoloom.graphs.mpi_collectives import OPERATIONS
@@ -97,8 +97,8 @@ def run_to_end(
 def built(mpi: Mpi, source: Path) -> Path:
     """Compile a program."""
     compiler = need(mpi.compilers[source.suffix], mpi.install)
-    words = [compiler, "-O1", "-w", "-pthread", source, NAP]
-    return compiled(f"{source.stem}.{mpi.name}", words)
+    words = [compiler, "-O1", "-w", "-pthread", source, NAP_SOURCE]
+    return compile_program(f"{source.stem}.{mpi.name}", words)
 
 
 def recorded(mpi: Mpi, ranks: int, *words: object, folder: Path) -> Profile:

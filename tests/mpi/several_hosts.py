@@ -16,7 +16,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from built_programs import NAP, compiled
+from built_programs import NAP_SOURCE, compile_program
 
 PROGRAMS = Path(__file__).parent / "programs"
 SECONDS = 600
@@ -124,7 +124,8 @@ def several_hosts(mpi: Mpi, folder: Path) -> SeveralHosts:
     agent = folder / "agent"
     agent.write_text(AGENT % ("" if os.geteuid() == 0 else "--user --map-root-user"))
     agent.chmod(0o755)
-    where = compiled("where", [mpi.mpicc, "-w", PROGRAMS / "where.c", NAP])
+    words = [mpi.mpicc, "-w", PROGRAMS / "where.c", NAP_SOURCE]
+    where = compile_program("where", words)
     if mpi.is_hydra:
         options = ("-launcher", "ssh", "-launcher-exec", str(agent))
     elif mpi.version >= (5,):

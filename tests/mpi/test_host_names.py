@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from built_programs import compiled
+from built_programs import compile_program
 from recorded import MPICH, PROGRAMS, need
 
 from topoloom.launch.apply.dry_run import _same_host
@@ -38,7 +38,7 @@ def find() -> Path:
     sources += [rooms[0] / f"{name}.c" for name in names]
     compiler = need(MPICH.compilers[".c"], MPICH.install)
     include = [f"-I{room}" for room in rooms]
-    return compiled("host_names", [compiler, *include, *sources])
+    return compile_program("host_names", [compiler, *include, *sources])
 
 
 def ask(find: Path, folder: Path, hosts: list[str], name: str) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from built_programs import NAP, compiled
+from built_programs import NAP_SOURCE, compile_program
 from network_hosts import (
     HEAD,
     OVER_TCP,
@@ -78,7 +78,8 @@ def test_ranks_arrive_on_their_hosts_and_talk_over_the_network(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     save_graph("ring5.npz", ring(5, 1000))
-    across = compiled("across", [mpi.mpicc, "-w", PROGRAMS / "across.c", NAP])
+    source = PROGRAMS / "across.c"
+    across = compile_program("across", [mpi.mpicc, "-w", source, NAP_SOURCE])
     placing = [*CORES, "--mapper", "random", "--seed", "2", "-o", "x.json"]
     command = [*mpirun(mpi, network), "-n", "5", str(across), str(BYTES)]
     before = {host: network.received(host) for host in HOSTS}

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from built_programs import NAP, compiled
+from built_programs import NAP_SOURCE, compile_program
 from own_process import TOPOLOOM
 from recorded import MPICH, MPIS, OPEN_MPI_4, PROGRAMS, Mpi, built, pairs
 from several_hosts import SeveralHosts
@@ -208,7 +208,8 @@ def test_ranks_on_several_hosts_are_recorded(
     several_hosts: SeveralHosts, tmp_path: Path
 ) -> None:
     compiler = several_hosts.mpi.mpicc
-    program = compiled("ending", [compiler, "-w", PROGRAMS / "ending.c", NAP])
+    words = [compiler, "-w", PROGRAMS / "ending.c", NAP_SOURCE]
+    program = compile_program("ending", words)
     hosts = "alpha:2,beta:2"
     option = "-hosts" if several_hosts.mpi.is_hydra else "--host"
     command = several_hosts.command(option, hosts, "-n", 4, program, "finalize")

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from built_programs import NAP, compiled
+from built_programs import NAP_SOURCE, compile_program
 from real_slurm import PROGRAMS, SECONDS, RealSlurm, real_slurm
 
 from topoloom import Error, load_placement, save_graph
@@ -231,7 +231,8 @@ def test_a_node_as_this_one_has_the_caches_that_hwloc_sees(
 def test_an_mpi_program_is_recorded_placed_and_started_by_srun(
     slurm: RealSlurm, folder: Path
 ) -> None:
-    where = compiled("where", ["mpicc.mpich", "-w", NAP.parents[1] / "where.c", NAP])
+    words = ["mpicc.mpich", "-w", NAP_SOURCE.parents[1] / "where.c", NAP_SOURCE]
+    where = compile_program("where", words)
     told = slurm.in_job(
         "-w n[1-3] -N3 -n5",
         f"""

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from built_programs import NAP, compiled
+from built_programs import NAP_SOURCE, compile_program
 from network_hosts import (
     OVER_TCP,
     can_have_networks,
@@ -47,7 +47,8 @@ def test_srun_places_and_binds_ranks_that_talk_over_the_network(
     slurm: RealSlurm, tmp_path: Path
 ) -> None:
     assert slurm.network is not None
-    across = compiled("across", ["mpicc.mpich", "-w", PROGRAMS / "across.c", NAP])
+    words = ["mpicc.mpich", "-w", PROGRAMS / "across.c", NAP_SOURCE]
+    across = compile_program("across", words)
     (tmp_path / "m.toml").write_text(crossed_nodes(3))
     save_graph(tmp_path / "ring.npz", ring(5, 1000))
     placing = ["--machine", "m.toml", "--bind", "core", "--profile", "ring.npz"]

@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from built_libraries import core_library, with_library
-from built_programs import ROOT, compiled
+from built_programs import ROOT, compile_program
 from recorded import PROGRAMS, Mpi, need
 
 SOURCES = PROGRAMS / "balance"
@@ -29,4 +29,4 @@ def sanitized(mpi: Mpi, source: Path) -> Path:
     linked = [core, f"-Wl,-rpath,{core.parent}"]
     headers = [f"-I{room}" for room in rooms]
     words = [compiler, *flags, *headers, *sources, *linked]
-    return compiled(f"{source.stem}.sanitized", words)
+    return compile_program(f"{source.stem}.sanitized", words)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from balanced_programs import SOURCES
 from built_libraries import cmake, installed
-from built_programs import ROOT, compiled, run
+from built_programs import ROOT, compile_program, run
 from recorded import MPICH, MPIS, OPEN_MPI_4, Mpi, need, run_to_end
 
 CONSUMER = """\
@@ -32,7 +32,7 @@ def test_fortran_programs_find_it_by_pkg_config(mpi: Mpi) -> None:
     for handles in ("f08", "f90"):
         source = SOURCES / f"balance_{handles}.F90"
         compiler = need(mpi.compilers[".F90"], mpi.install)
-        program = compiled(handles, [compiler, source, *flags])
+        program = compile_program(handles, [compiler, source, *flags])
         assert run(mpi.command(3, program)) == "once\n"
 
 

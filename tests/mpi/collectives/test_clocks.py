@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from built_programs import ROOT, compiled, run
+from built_programs import ROOT, compile_program, run
 from recorded import MPICH, OPEN_MPI_4, PROGRAMS, SIMGRID, Mpi, need
 from simulated_hosts import hosts_options
 
@@ -22,7 +22,8 @@ def errors(
     room = ROOT / "mpi/timing"
     compiler = need(mpi.compilers[".c"], mpi.install)
     words = ["-w", f"-I{room}", *(f"-D{name}={own}" for name, own in names.items())]
-    program = compiled("clocks", [compiler, *words, SOURCE, room / "clock.c", "-lm"])
+    sources = [SOURCE, room / "clock.c"]
+    program = compile_program("clocks", [compiler, *words, *sources, "-lm"])
     common, back = run(mpi.command(ranks, *options, program, drift)).split()
     return float(common), float(back)
 

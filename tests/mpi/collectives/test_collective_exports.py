@@ -20,7 +20,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from built_programs import compiled
+from built_programs import compile_program
 from recorded import MPICH, MPICH_5, OPEN_MPI_4, OPEN_MPI_5, PROGRAMS, Mpi, built
 
 from topoloom.model import MessageCosts, NetworkModel
@@ -142,7 +142,7 @@ WITH_RADICES = Library(MPICH_5, mpich_5, RADICES, (4, 7))
 
 def counter(source: str) -> Path:
     """Compile what counts messages when preloaded."""
-    return compiled("counter.so", ["gcc", "-shared", "-fPIC", PROGRAMS / source])
+    return compile_program("counter.so", ["gcc", "-shared", "-fPIC", PROGRAMS / source])
 
 
 def counts(done: subprocess.CompletedProcess[str]) -> dict[str, Traffic]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 from built_libraries import installed
-from built_programs import compiled, run
+from built_programs import compile_program, run
 from recorded import MPICH, OPEN_MPI_4, PROGRAMS, Mpi, need
 
 
@@ -18,5 +18,5 @@ def test_answers_are_those_of_mpi(mpi: Mpi) -> None:
         source = PROGRAMS / "collectives" / f"collectives_{handles}.F90"
         compiler = need(mpi.compilers[".F90"], mpi.install)
         words = [compiler, "-ffree-line-length-none", source, *flags]
-        program = compiled(source.stem, words)
+        program = compile_program(source.stem, words)
         assert run(mpi.command(3, program)) == "equal\n"

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from built_programs import kept
+from built_programs import cached_folder
 from recorded import MPICH, MPIS, OPEN_MPI_4, PROGRAMS, need
 
 NUMBERS = PROGRAMS / "collectives" / "collectives_numbers.py"
@@ -28,7 +28,7 @@ def test_answers_are_those_of_mpi4py() -> None:
         (folder / "mpicc").chmod(0o755)
 
     # Kept, as what it compiles is cached by its name.
-    folder = kept("mpicc", [script], write_compiler)
+    folder = cached_folder("mpicc", [script], write_compiler)
     done = subprocess.run(
         mpi.command(3, sys.executable, NUMBERS),
         capture_output=True,

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 from built_libraries import cmake, installed
-from built_programs import ROOT, compiled, run
+from built_programs import ROOT, compile_program, run
 from recorded import MPICH, OPEN_MPI_4, need
 
 APP = ROOT / "apps" / "overlap"
@@ -17,7 +17,7 @@ def test_matrices_are_transposed() -> None:
     prefix, compiler = installed(MPICH), need(MPICH.compilers[".c"], MPICH.install)
     words = ["pkg-config", "--cflags", "--libs", "topoloom-collective"]
     flags = run(words, PKG_CONFIG_PATH=f"{prefix}/lib/pkgconfig").split()
-    program = compiled("overlap", [compiler, APP / "overlap.c", *flags])
+    program = compile_program("overlap", [compiler, APP / "overlap.c", *flags])
     for ranks, rows in ((1, 2), (3, 6)):
         said = run(MPICH.command(ranks, program, rows))
         assert said.startswith(

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 from built_libraries import core_library, with_library
-from built_programs import ROOT, compiled
+from built_programs import ROOT, compile_program
 from recorded import PROGRAMS, Mpi, need
 
 SOURCES = PROGRAMS / "objects"
@@ -34,14 +34,14 @@ def sanitized(mpi: Mpi, source: Path, sanitizer: str) -> Path:
     words.append(f"-I{ROOT / 'core/topoloom/capi'}")
     c_compiler = need(mpi.compilers[".c"], mpi.install)
     errors = [
-        compiled(f"{file.stem}.o", [c_compiler, *words, "-c", file])
+        compile_program(f"{file.stem}.o", [c_compiler, *words, "-c", file])
         for file in sorted(rooms[0].glob("*.c"))
     ]
     core = core_library()
     linked = [core, f"-Wl,-rpath,{core.parent}"]
     sources = [source, *errors, *sorted(OBJECTS.glob("*.cpp"))]
     name = f"{source.stem}.{sanitizer}"
-    return compiled(name, [compiler(mpi), *flags(), *words, *sources, *linked])
+    return compile_program(name, [compiler(mpi), *flags(), *words, *sources, *linked])
 
 
 def said(done: subprocess.CompletedProcess[str]) -> str:

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from built_programs import NAP, compiled
+from built_programs import NAP_SOURCE, compile_program
 from recorded import (
     MPICH,
     MPIS,
@@ -39,14 +39,15 @@ def with_tool(mpi: Mpi, place: str, chained: bool) -> list[str]:
     compiler = need(mpi.compilers[".c"], mpi.install)
     source, flags = UNUSUAL / "tool.c", ["-DCHAINED"] if chained else []
     words = [compiler, "-O1", *flags, "-shared", "-fPIC", source]
-    tool = compiled("libtool.so", words)
+    tool = compile_program("libtool.so", words)
     more: list[object] = []
     if place == "linked":
         more = [tool, f"-Wl,-rpath,{tool.parent}"]
     elif place == "inside":
         more = [*flags, source]
     passes = UNUSUAL / "passes.c"
-    program = compiled("passes", [compiler, "-O1", "-w", passes, *more, NAP, "-ldl"])
+    words = [compiler, "-O1", "-w", passes, *more, NAP_SOURCE, "-ldl"]
+    program = compile_program("passes", words)
     preload = {"behind": f"$LD_PRELOAD:{tool}", "before": f"{tool}:$LD_PRELOAD"}
     if place not in preload:
         return [str(program)]

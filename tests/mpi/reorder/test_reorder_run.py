@@ -10,7 +10,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from built_programs import NAP, compiled
+from built_programs import NAP_SOURCE, compile_program
 from own_process import topoloom
 from recorded import MPICH, PROGRAMS
 from several_hosts import SeveralHosts
@@ -35,8 +35,8 @@ def run(*words: object) -> subprocess.CompletedProcess[str]:
 
 def stencil(several_hosts: SeveralHosts) -> list[str]:
     """Build a command of eight ranks dealt out to four hosts, one after the other."""
-    words = [several_hosts.mpi.mpicc, "-w", PROGRAMS / "stencil_hosts.c", NAP]
-    program = compiled("stencil", words)
+    words = [several_hosts.mpi.mpicc, "-w", PROGRAMS / "stencil_hosts.c", NAP_SOURCE]
+    program = compile_program("stencil", words)
     if several_hosts.mpi.is_hydra:
         hosts = ["-hosts", HOSTS.replace(",", ":1,") + ":1"]
     else:

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 from built_libraries import with_library
-from built_programs import ROOT, compiled
+from built_programs import ROOT, compile_program
 from recorded import PROGRAMS, Mpi, need
 
 SOURCES = PROGRAMS / "stream"
@@ -32,7 +32,7 @@ def sanitized(mpi: Mpi, source: Path, sanitizer: str) -> Path:
     rooms = STREAM, STREAM.parent / "errors"
     sources = [source, *(file for room in rooms for file in sorted(room.glob("*.c")))]
     words = [compiler, *flags, *(f"-I{room}" for room in rooms), *sources]
-    return compiled(f"{source.stem}.{sanitizer}", words)
+    return compile_program(f"{source.stem}.{sanitizer}", words)
 
 
 def said(done: subprocess.CompletedProcess[str]) -> str:

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from built_programs import compiled
+from built_programs import compile_program
 from recorded import MPICH, SIMGRID, run_to_end
 from simulated_hosts import hosts_options
 from streams import POLLS, SOURCES, STREAM, said, sanitized, with_streams
@@ -24,7 +24,7 @@ CHOSEN = "".join(
 
 def test_a_mesh_is_best_up_to_where_messages_outweigh_items() -> None:
     words = ["gcc", "-std=c11", "-O2", f"-I{STREAM}", SOURCES / "choice_laws.c"]
-    program = compiled("laws", words)
+    program = compile_program("laws", words)
     done = subprocess.run([program], capture_output=True, text=True, check=False)
     assert said(done) == "the model is right\n"
 

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from built_programs import compiled
+from built_programs import compile_program
 from streams import SOURCES, STREAM
 
 PREMATURE = "a phase ended before its last message was delivered\n"
@@ -18,7 +18,7 @@ MIXED = "an item came in another phase\n"
 def model() -> Path:
     """Compile the model."""
     source = SOURCES / "quiescence_model.cpp"
-    return compiled("model", ["g++", "-std=c++20", "-O2", f"-I{STREAM}", source])
+    return compile_program("model", ["g++", "-std=c++20", "-O2", f"-I{STREAM}", source])
 
 
 def run(model: Path, *words: object) -> str:
