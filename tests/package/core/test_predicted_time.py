@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The predicted time, beside a slow twin of its definition; and the objective auto."""
+"""The predicted time equals its definition; the objective auto chooses well."""
 
 from __future__ import annotations
 

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A slow twin of the collectives: ranks that hold data and follow the papers' rounds.
+"""Reference collectives: ranks hold data and follow the rounds of the papers.
 
-Nothing is computed ahead: in every round each rank looks at what it holds, decides by
-the rule of the algorithm what to send, and a message carries actual pieces, so that a
-wrong partner or size leaves some rank without what it needs. A *piece* is a block
-number; what a rank holds of it is the set of ranks whose contributions it contains.
+In every round each rank decides by the rule of the algorithm what to send of the data
+it holds. Messages carry pieces, so that a wrong partner or size leaves a rank without
+data. A *piece* is a block number; a rank holds the set of its contributors.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ def rounds(name: str, ranks: int, root: int = 0) -> list[Messages]:
 
 
 class Rounds(Ranks):
-    """The slow twin; keeps the messages of every round, as no pair sends in two."""
+    """Reference ranks that record the messages of every round."""
 
     def __init__(self, size: int, sizes: list[int]) -> None:
         super().__init__(size, sizes)
@@ -61,9 +61,9 @@ def all_gather(ranks: int) -> Rounds:
 
 @pytest.mark.parametrize("ranks", SIZES)
 def test_bruck_doubles_the_distance_in_each_round(ranks: int) -> None:
-    twin = all_gather(ranks)
-    bruck_allgather(twin, list(range(ranks)))
-    assert rounds("bruck", ranks) == twin.rounds
+    expected = all_gather(ranks)
+    bruck_allgather(expected, list(range(ranks)))
+    assert rounds("bruck", ranks) == expected.rounds
 
 
 @pytest.mark.parametrize("ranks", SIZES)
@@ -71,20 +71,23 @@ def test_recursive_doubling_swaps_with_a_partner_twice_as_far_each_round(
     ranks: int,
 ) -> None:
     cube = 1 << (ranks.bit_length() - 1)
-    twin = all_gather(ranks)
+    expected = all_gather(ranks)
     extra = range(cube, ranks)
     if extra:
-        twin.round([(r, r - cube, [r]) for r in extra])
+        expected.round([(r, r - cube, [r]) for r in extra])
     distance = 1
     while distance < cube:
-        twin.round([(r, r ^ distance, list(twin.held[r])) for r in range(cube)])
+        expected.round([(r, r ^ distance, list(expected.held[r])) for r in range(cube)])
         distance *= 2
     if extra:
-        twin.round(
-            [(r - cube, r, [b for b in twin.held[r - cube] if b != r]) for r in extra]
+        expected.round(
+            [
+                (r - cube, r, [b for b in expected.held[r - cube] if b != r])
+                for r in extra
+            ]
         )
-    assert all(len(held) == ranks for held in twin.held)
-    assert rounds("recursive-doubling", ranks) == twin.rounds
+    assert all(len(held) == ranks for held in expected.held)
+    assert rounds("recursive-doubling", ranks) == expected.rounds
 
 
 @pytest.mark.parametrize("root", [0, 1])

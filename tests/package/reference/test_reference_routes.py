@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Routes of drawn machines, beside slow twins written from the rules in the docs."""
+"""Routes of random machines equal those of reference models."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import product
 from random import Random
 
 import pytest
-from drawn_machines import KINDS, Twins, draw_twins
+from drawn_machines import KINDS, DrawnMachine, draw_machine
 
 from topoloom import Error
 
@@ -16,18 +16,18 @@ MACHINES = 25
 PAIRS = 150
 
 
-def pairs(rng: Random, twins: Twins) -> list[tuple[int, int]]:
-    nodes = range(len(twins.network.vertex))
+def pairs(rng: Random, drawn: DrawnMachine) -> list[tuple[int, int]]:
+    nodes = range(len(drawn.network.vertex))
     every = list(product(nodes, nodes))
     return rng.sample(every, min(PAIRS, len(every)))
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_machine_has_the_links_of_its_twin(kind: str) -> None:
+def test_a_machine_has_the_links_of_its_reference_model(kind: str) -> None:
     rng = Random(1)
     for _ in range(MACHINES):
-        machine, network = draw_twins(rng, kind)
-        wires = Twins(machine, network).wires
+        machine, network = draw_machine(rng, kind)
+        wires = DrawnMachine(machine, network).wires
         assert set(wires) == network.speed.keys(), machine.text
         for link, wire in enumerate(wires):
             bandwidth, latency = network.speed[wire]
@@ -40,12 +40,12 @@ def test_a_machine_has_the_links_of_its_twin(kind: str) -> None:
 def test_routes_are_those_of_the_rule(kind: str, failures: bool) -> None:
     rng = Random(2)
     for _ in range(MACHINES):
-        twins = draw_twins(rng, kind, failures)
-        machine, network = twins.machine, twins.network
-        wires = twins.wires
+        drawn = draw_machine(rng, kind, failures)
+        machine, network = drawn.machine, drawn.network
+        wires = drawn.wires
         up = set(range(len(network.vertex))) - network.down
         assert set(machine.nodes_up.tolist()) == up, machine.text
-        for a, b in pairs(rng, twins):
+        for a, b in pairs(rng, drawn):
             case = f"{machine.text}, from {a} to {b}"
             connected = network.connected(a, b)
             assert machine.connected(a, b) == connected, case

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Slow twins of tori, meshes, twisted tori, HyperX, hypercubes and ring buses."""
+"""Reference models of tori, meshes, HyperX, hypercubes and ring buses."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Schedules, played by ranks that hold data: bytes, and sums of who gave what.
+"""Schedules deliver what MPI promises of each collective, byte by byte.
 
-A twin of `Schedule.check`, from what MPI promises of each collective. A rank holds, for
-each block, the set of ranks whose contributions are in what it has; a message carries
-what its sender had before the round. Where ranks add, no contribution may come twice.
+An independent implementation of `Schedule.check`. A rank holds, for each block, the set
+of ranks that contributed. A message carries what its sender had before the round. In
+reductions no contribution may arrive twice.
 """
 
 from __future__ import annotations

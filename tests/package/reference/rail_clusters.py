@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Slow twins of GPU clusters with rails."""
+"""Reference model of rail-optimized GPU clusters."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The slow twin of a machine's slots and of every number that is judged."""
+"""Reference implementation of slot distances and of all measures of a placement."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Message = tuple[int, int, int, int]
 
 
 class Inside(NamedTuple):
-    """The levels of a node bottom-up, their distances, a hop's weight, port costs."""
+    """Node levels bottom-up, their distances, weight of a hop, port costs."""
 
     levels: Sequence[int] = (1,)
     distances: Sequence[int] = (0,)
@@ -41,7 +41,7 @@ def default_weight(network: Network, distances: Sequence[int]) -> int:
 
 
 def slot_distance(network: Network, inside: Inside, a: int, b: int) -> int:
-    """Give what the bytes between two slots are multiplied with."""
+    """Return the distance of two slots."""
     count = inside.slots
     node_a, node_b = a // count, b // count
     if node_a == node_b:
@@ -72,7 +72,7 @@ class Share(NamedTuple):
 def link_loads(
     network: Network, messages: list[Message], node: list[int], share: float | None
 ) -> dict[Wire, dict[tuple[int, int], float]]:
-    """Sum up by link what each pair of ranks sends over it."""
+    """Sum up the bytes of each pair of ranks, by link."""
     loads: defaultdict[Wire, Counter[tuple[int, int]]] = defaultdict(Counter)
     for source, target, size, _ in messages:
         a, b = node[source], node[target]
@@ -97,7 +97,7 @@ def congestion(
     )
 
 
-def slow_judge(
+def reference_judge(
     network: Network,
     inside: Inside,
     messages: list[Message],
@@ -107,7 +107,7 @@ def slow_judge(
 ) -> dict[str, Any]:
     """Compute every number by its definition in docs/concepts.md.
 
-    `host` is the number of nodes in a host: bytes between nodes count between hosts.
+    `host` is the number of nodes per host; inter-node bytes count between hosts.
     """
     node = [slot // inside.slots for slot in slots]
     sent = [message for message in messages if message[0] != message[1]]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Drawn machines, each as text and as its slow twin."""
+"""Random machines, each as text and as its reference model."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from trees import fat_tree, tree
 from topoloom import Machine
 
 
-class Twins(NamedTuple):
-    """A machine and its slow twin."""
+class DrawnMachine(NamedTuple):
+    """A machine and its reference model."""
 
     machine: Machine
     network: Network
@@ -31,7 +31,7 @@ class Twins(NamedTuple):
 
 
 def wires_of(machine: Machine) -> list[Wire]:
-    """Count the links between the same two vertices, by their numbers."""
+    """List the links by number."""
     between: Counter[tuple[int, int]] = Counter()
     wires = []
     for link in range(machine.link_count):
@@ -42,7 +42,7 @@ def wires_of(machine: Machine) -> list[Wire]:
 
 
 def speeds(rng: Random, names: Sequence[str]) -> tuple[str, dict[str, Speed]]:
-    """Draw the speed of all links, and of those of some names."""
+    """Draw a speed for all links, and others for some classes of links."""
     if rng.random() < 0.3:
         return "", dict.fromkeys(names, Speed())
     usual = rng.randint(1, 9) * 1e9
@@ -60,7 +60,7 @@ def speeds(rng: Random, names: Sequence[str]) -> tuple[str, dict[str, Speed]]:
 def draw_hosts(
     rng: Random, routers: Network, switches: bool, known: bool
 ) -> tuple[str, Network, bool]:
-    """Attach nodes to routers; say whether these have links to them."""
+    """Attach nodes to routers; also return whether they have host links."""
     nodes = rng.randint(1, 3)
     text = f",nodes={nodes}"
     way = rng.choice(("", "hosts=free", "cards"))
@@ -103,7 +103,7 @@ def draw_torus(rng: Random) -> tuple[str, Network, bool]:
 
 
 def draw_twisted(rng: Random) -> tuple[str, Network, bool]:
-    """Draw a torus of which passing an end shifts along later axes."""
+    """Draw a torus whose wraparound links shift along later axes."""
     extents = [rng.randint(2, 4) for _ in range(rng.randint(1, 3))]
     axes = "xyz"[: len(extents)]
     text = "twisted:" + "x".join(map(str, extents))
@@ -211,7 +211,7 @@ def draw_rails(rng: Random) -> tuple[str, Network, bool]:
 
 
 def draw_graph(rng: Random) -> tuple[str, Network, bool]:
-    """Draw a connected graph with switches, a link of its own speed, a given route."""
+    """Draw a connected graph with switches, link speeds and a given route."""
     nodes, switches = rng.randint(2, 7), rng.randint(0, 4)
     forward = switches == 0 or rng.random() < 0.6
     usual = Speed(2e9, 1e-6)
@@ -256,19 +256,21 @@ KINDS: dict[str, Callable[[Random], tuple[str, Network, bool]]] = {
 }
 
 
-def draw_twins(rng: Random, kind: str, failures: bool = False, most: int = 72) -> Twins:
-    """Draw a machine of a kind, with its slow twin; maybe with failures."""
+def draw_machine(
+    rng: Random, kind: str, failures: bool = False, most: int = 72
+) -> DrawnMachine:
+    """Draw a machine of a kind with its reference model, possibly with failures."""
     text, network, hosted = KINDS[kind](rng)
     while len(network.vertex) > most:
         text, network, hosted = KINDS[kind](rng)
     if not failures:
-        return Twins(Machine(text), network)
+        return DrawnMachine(Machine(text), network)
     order = wires_of(Machine(text))
     down, parts = draw_failures(rng, network)
     network = degraded(network, down, order, hosted)
     if not parts or len(network.down) == len(network.vertex):
-        return draw_twins(rng, kind, failures, most)
-    return Twins(Machine(f"{text}+down:{','.join(parts)}"), network)
+        return draw_machine(rng, kind, failures, most)
+    return DrawnMachine(Machine(f"{text}+down:{','.join(parts)}"), network)
 
 
 def draw_failures(rng: Random, network: Network) -> tuple[Failures, list[str]]:

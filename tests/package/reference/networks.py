@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the slow twins of routes are made of: links, and routes as shares of them."""
+"""Links, and routes as shares of links: the parts of all reference models."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterable
 from itertools import pairwise
 from typing import NamedTuple
 
-#: From, to, and the how many-th of those between the two it is.
+#: Source, target, and an index among parallel links.
 Wire = tuple[int, int, int]
 #: The share of a message that each link carries.
 Route = Counter[Wire]
 
 
 class Speed(NamedTuple):
-    """Of a link: bytes per second, seconds."""
+    """Bandwidth of a link in bytes per second, latency in seconds."""
 
     bandwidth: float = 1.0
     latency: float = 0.0
@@ -31,56 +31,54 @@ class Network(NamedTuple):
     vertex: list[int]  # of each node
     speed: dict[Wire, Speed]
     route: Callable[[int, int], Route]  # between two nodes
-    detours: Callable[[int, int], Route] | None = None  # where routing adapts to loads
-    minimal: Callable[[int, int], Route] | None = (
-        None  # whose hops count, if not route's
-    )
-    apart: Callable[[int, int], int] | None = None  # distance, where it is not hops
-    relays: Callable[[int], bool] = lambda vertex: True  # messages pass through it
+    detours: Callable[[int, int], Route] | None = None  # of adaptive routing
+    minimal: Callable[[int, int], Route] | None = None  # None: route is minimal
+    apart: Callable[[int, int], int] | None = None  # distance; None: hops
+    relays: Callable[[int], bool] = lambda vertex: True  # forwards messages
     down: frozenset[int] = frozenset()  # nodes
 
     def hops(self, a: int, b: int) -> int:
-        """Count the links of the route, of a minimal one where there are detours."""
+        """Count the links of a minimal route."""
         return round((self.minimal or self.route)(a, b).total())
 
     def distance(self, a: int, b: int) -> int:
-        """Give what counts for hop-bytes."""
+        """Return the distance that hop-bytes use."""
         return self.hops(a, b) if self.apart is None else self.apart(a, b)
 
     def connected(self, a: int, b: int) -> bool:
-        """Say whether both nodes are up, and one is reached from the other."""
+        """Return whether both nodes are up and a path joins them."""
         if self.down & {a, b}:
             return False
         return self.vertex[a] in steps_to(self, self.vertex[b], list(self.speed))
 
 
 class Wires:
-    """Links, as they are added; those between the same vertices are counted."""
+    """A growing list of links; parallel links are numbered."""
 
     def __init__(self) -> None:
         self.speed: dict[Wire, Speed] = {}
         self._between: Counter[tuple[int, int]] = Counter()
 
     def add(self, u: int, v: int, speed: Speed = UNIT) -> Wire:
-        """Lead a link from a vertex to another."""
+        """Add a directed link."""
         wire = (u, v, self._between[u, v])
         self._between[u, v] += 1
         self.speed[wire] = speed
         return wire
 
     def cable(self, u: int, v: int, speed: Speed = UNIT) -> None:
-        """Lead a link in each direction."""
+        """Add a link in each direction."""
         self.add(u, v, speed)
         self.add(v, u, speed)
 
 
 def along(*vertices: int) -> Route:
-    """Take the first link from each vertex to the next."""
+    """Return the route over the first link between each two vertices."""
     return Counter({(u, v, 0): 1.0 for u, v in pairwise(vertices)})
 
 
 def mixed(routes: Iterable[Route]) -> Route:
-    """Take each of these routes with an equal share of the message."""
+    """Split the message equally among these routes."""
     routes = list(routes)
     sums: Route = Counter()
     for route in routes:
@@ -90,7 +88,7 @@ def mixed(routes: Iterable[Route]) -> Route:
 
 
 def joined(*routes: Route) -> Route:
-    """Take one route after the other."""
+    """Concatenate routes."""
     sums: Route = Counter()
     for route in routes:
         for wire, share in route.items():
@@ -103,7 +101,7 @@ def on_routers(
 ) -> Network:
     """Attach nodes to routers: vertices are the routers, then the nodes.
 
-    Without cards nodes are at their routers, and leaving one takes no link.
+    Without cards a node has no link to its router.
     """
     count = len(routers.vertex)
     home = [node // per_router for node in range(count * per_router)]
@@ -158,7 +156,7 @@ def steps_to(network: Network, end: int, wires: Iterable[Wire]) -> dict[int, int
 
 
 def shortest(network: Network, start: int, end: int, wires: list[Wire]) -> Route:
-    """Go nearer to the end by the first of the links, at every vertex."""
+    """Take the first link that leads nearer to the end, at every vertex."""
     steps = steps_to(network, end, wires)
     taken: Route = Counter()
     at = start
@@ -176,7 +174,7 @@ def shortest(network: Network, start: int, end: int, wires: list[Wire]) -> Route
 
 
 class Failures(NamedTuple):
-    """What is down: nodes, vertices, and directed pairs of vertices."""
+    """Failed nodes, vertices, and directed pairs of vertices."""
 
     nodes: frozenset[int] = frozenset()
     vertices: frozenset[int] = frozenset()
@@ -186,10 +184,10 @@ class Failures(NamedTuple):
 def degraded(
     network: Network, failures: Failures, order: list[Wire], hosted: bool
 ) -> Network:
-    """Keep the routes on which nothing is down; others become a shortest one.
+    """Keep the routes without failures; others become a shortest route.
 
-    `order` has the links by their numbers. A router is down with its last node; a node
-    with a link to its own router is down with that link, there or back.
+    `order` lists the links by number. A router fails with its last node. A node with a
+    host link fails with either direction of that link.
     """
     down = set(failures.nodes)
     dead = set(failures.vertices)

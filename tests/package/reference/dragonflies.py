@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Slow twins of dragonflies."""
+"""Reference model of dragonflies."""
 
 from __future__ import annotations
 

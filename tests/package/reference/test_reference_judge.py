@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Judged numbers of drawn placements, beside a slow twin on routes of its own."""
+"""Measures of random placements equal those of a reference implementation."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from random import Random
 from typing import NamedTuple
 
 import pytest
-from drawn_machines import KINDS, Twins, draw_twins, wires_of
-from slow_judge import (
+from drawn_machines import KINDS, DrawnMachine, draw_machine, wires_of
+from reference_judge import (
     Inside,
     Message,
     congestion,
     default_weight,
     link_loads,
     slot_distance,
-    slow_judge,
+    reference_judge,
 )
 
 from topoloom import Allocation, CommGraph, Judgement, Machine, Placement, judge
@@ -27,9 +27,9 @@ RANKS = 14
 
 
 class Case(NamedTuple):
-    """A drawn placement of a drawn graph on a part of a drawn machine."""
+    """A random placement of a random graph on a part of a random machine."""
 
-    twins: Twins
+    drawn: DrawnMachine
     inside: Inside
     messages: list[Message]
     loads: list[float]
@@ -47,9 +47,11 @@ def graph_of(ranks: int, messages: list[Message], loads: list[float]) -> CommGra
     return CommGraph.from_edges(ranks, *map(list, columns), load=loads)
 
 
-def draw_inside(rng: Random, twins: Twins, whole: bool) -> tuple[Twins, Inside]:
+def draw_inside(
+    rng: Random, drawn: DrawnMachine, whole: bool
+) -> tuple[DrawnMachine, Inside]:
     levels = [rng.randint(1, 3) for _ in range(rng.randint(1, 2))]
-    text = f"{twins.machine.text}+node:{':'.join(map(str, levels))}"
+    text = f"{drawn.machine.text}+node:{':'.join(map(str, levels))}"
     if rng.random() < 0.4:
         inside = Inside(levels, [0] * len(levels))
     else:
@@ -59,13 +61,13 @@ def draw_inside(rng: Random, twins: Twins, whole: bool) -> tuple[Twins, Inside]:
         text += f",port={':'.join(map(str, port))}"
         said = list(distances)
         if whole and rng.random() < 0.5:
-            weight = default_weight(twins.network, distances)
+            weight = default_weight(drawn.network, distances)
         else:
             weight = rng.randint(1, 6)
             said.append(weight)
         text += f",distance={':'.join(map(str, said))}"
         inside = Inside(levels, distances, weight, port)
-    return Twins(Machine(text), twins.network), inside
+    return DrawnMachine(Machine(text), drawn.network), inside
 
 
 def draw_messages(rng: Random, ranks: int) -> list[Message]:
@@ -79,9 +81,9 @@ def draw_messages(rng: Random, ranks: int) -> list[Message]:
 
 def draw_case(rng: Random, kind: str) -> Case:
     failures = rng.random() < 0.4
-    twins = draw_twins(rng, kind, failures)
-    twins, inside = draw_inside(rng, twins, not failures)
-    machine, network = twins
+    drawn = draw_machine(rng, kind, failures)
+    drawn, inside = draw_inside(rng, drawn, not failures)
+    machine, network = drawn
     first = rng.choice(sorted(set(range(len(network.vertex))) - network.down))
     joined = [first]
     for node in set(range(len(network.vertex))) - {first}:
@@ -102,7 +104,7 @@ def draw_case(rng: Random, kind: str) -> Case:
         chosen = rng.sample(slots, rng.randint(1, min(RANKS, len(slots))))
     loads = [rng.choice((0.5, 1.0, 3.0)) for _ in chosen]
     return Case(
-        twins,
+        drawn,
         inside,
         draw_messages(rng, len(chosen)),
         loads,
@@ -124,14 +126,14 @@ def test_every_number_is_that_of_its_definition(kind: str) -> None:
     rng = Random(3)
     for _ in range(CASES):
         case = draw_case(rng, kind)
-        machine, network = case.twins
+        machine, network = case.drawn
         slots = case.placement.slots.tolist()
         judged = case.judge()
         adapts = network.detours is not None
         assert (judged.minimal_share is not None) == adapts, machine.text
         share = judged.minimal_share
         host = host_of(kind, machine)
-        slow = slow_judge(network, case.inside, case.messages, slots, host, share)
+        slow = reference_judge(network, case.inside, case.messages, slots, host, share)
         for name, value in slow.items():
             shown = getattr(judged, name)
             shown = shown.tolist() if hasattr(shown, "tolist") else shown
@@ -147,7 +149,7 @@ def test_links_and_those_that_load_them_are_those_of_the_definition(kind: str) -
     rng = Random(4)
     for _ in range(CASES):
         case = draw_case(rng, kind)
-        machine, network = case.twins
+        machine, network = case.drawn
         node = [slot // case.inside.slots for slot in case.placement.slots.tolist()]
         judged = case.judge()
         share = judged.minimal_share
@@ -181,9 +183,9 @@ def test_distances_between_slots_are_those_of_levels_ports_and_routes(
         slots = case.allocation.slots.tolist()
         for _ in range(60):
             a, b = rng.choice(slots), rng.choice(slots)
-            expected = slot_distance(case.twins.network, case.inside, a, b)
-            assert case.twins.machine.distance(a, b) == expected, (
-                f"{case.twins.machine.text}, from slot {a} to {b}"
+            expected = slot_distance(case.drawn.network, case.inside, a, b)
+            assert case.drawn.machine.distance(a, b) == expected, (
+                f"{case.drawn.machine.text}, from slot {a} to {b}"
             )
 
 
@@ -192,7 +194,7 @@ def test_no_other_share_on_minimal_routes_has_less_congestion() -> None:
     seen = 0
     while seen < CASES:
         case = draw_case(rng, "dragonfly")
-        network = case.twins.network
+        network = case.drawn.network
         if network.detours is None:
             continue
         seen += 1
@@ -201,4 +203,4 @@ def test_no_other_share_on_minimal_routes_has_less_congestion() -> None:
         for share in [part / 20 for part in range(21)]:
             loads = link_loads(network, case.messages, node, share)
             least = congestion(network, loads)
-            assert judged.congestion_max <= least * (1 + 1e-9), case.twins.machine.text
+            assert judged.congestion_max <= least * (1 + 1e-9), case.drawn.machine.text

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Bounds and proofs, beside the best of all placements of drawn small problems."""
+"""Bounds and proofs compared with the best placement of random small problems."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pytest
-from drawn_machines import KINDS, draw_twins, wires_of
-from slow_judge import Inside, slot_distance
+from drawn_machines import KINDS, draw_machine, wires_of
+from reference_judge import Inside, slot_distance
 
 from topoloom import (
     Allocation,
@@ -31,17 +31,17 @@ Matrix = npt.NDArray[np.float64]
 
 
 class Problem(NamedTuple):
-    """A small problem: bytes between ranks, and all that placements are judged by."""
+    """A small problem and the matrices by which its placements are scored."""
 
     text: str
     graph: CommGraph
     bytes: Matrix
     allocation: Allocation
     distance: Matrix  # by pair of slots of the allocation
-    seconds: Matrix  # by link, of a byte between a pair of slots; empty if it adapts
+    seconds: Matrix  # by link and pair of slots, per byte; empty if adaptive
 
     def values(self, chosen: npt.NDArray[np.int64]) -> tuple[float, float]:
-        """Hop-bytes and congestion of ranks on these slots of the allocation."""
+        """Return hop-bytes and congestion of ranks on these slots."""
         on = np.ix_(chosen, chosen)
         loads = (self.seconds[(slice(None), *on)] * self.bytes).sum(axis=(1, 2))
         return float((self.bytes * self.distance[on]).sum()), float(
@@ -52,7 +52,7 @@ class Problem(NamedTuple):
 def draw_problem(rng: Random, kind: str, slots: int, ranks: int) -> Problem:
     while True:
         failures = rng.random() < 0.3
-        machine, network = draw_twins(rng, kind, failures, most=40)
+        machine, network = draw_machine(rng, kind, failures, most=40)
         up = sorted(set(range(len(network.vertex))) - network.down)
         nodes = rng.sample(up, min(slots, len(up)))
         every = list(product(nodes, nodes))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Slow twins of trees and fat trees."""
+"""Reference models of trees and fat trees."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Slow twins of graphs that are listed link by link."""
+"""Reference model of graphs that are listed link by link."""
 
 from __future__ import annotations
 
