@@ -47,62 +47,62 @@ mpi-test: $(stamps)/test-tools
 	pytest -q -n 2 $(FULL) tests/journeys --ignore tests/journeys/slurm
 	pytest -q -n 4 --dist loadgroup $(FULL) tests/mpi tests/journeys/slurm
 
-bench-core: build            ## measure the core's speed against its limits
+bench-core: build            ## measure the speed of the core against its limits
 	tools/setup.sh bench
 	cmake $(tree) -DTOPOLOOM_BENCH=ON >/dev/null && cmake --build $(tree) --target core_benchmarks
 	for program in $(tree)/bench/core/bench_*; do $$program || exit 1; done
 
-bench-record: build          ## what recording costs a call; ARGS=world: what --world does
+bench-record: build          ## cost of recording a call; ARGS=world: cost of --world
 	PYTHONPATH=bench python bench/record/run.py $(ARGS)
 
-bench-reorder: build         ## 100,000 ranks through the C face, memory a rank, cost of a wrapped call
+bench-reorder: build         ## 100,000 ranks through the C interface: time, memory per rank, cost of a wrapped call
 	PYTHONPATH=bench python bench/reorder/run.py
 
-bench-peers: build           ## beside other mappers; ARGS='--sets stencils --tools ours,scotch' takes a minute
+bench-peers: build           ## compare with other mappers; ARGS='--sets stencils --tools ours,scotch' takes a minute
 	tools/setup.sh peers
 	pip install -q scipy
 	PYTHONPATH=bench python -m peers $(or $(ARGS),--scale)
 	[ -n '$(ARGS)' ] || python bench/qaplib/run.py ../shared/data/qaplib
 
-bench-contention: build      ## placements for the busiest link, beside others; ARGS='--docs docs' renews the pages
+bench-contention: build      ## placements with the least congestion, compared with others; ARGS='--docs docs' renews the pages
 	pip install -q scipy
 	PYTHONPATH=bench python -m contention $(ARGS)
 
-bench-axes: build            ## axes of AI training in their best order; ARGS='--docs docs' renews the page
+bench-axes: build            ## best orders of the axes of AI training; ARGS='--docs docs' renews the page
 	PYTHONPATH=bench python -m axes $(ARGS)
 
-bench-ai: build              ## AI jobs beside their frameworks and NCCL's published times; ARGS='--only groups --settings 20' takes seconds
+bench-ai: build              ## AI jobs: compare with frameworks and published NCCL times; ARGS='--only groups --settings 20' takes seconds
 	tools/setup.sh ai
 	PYTHONPATH=bench python -m ai $(ARGS)
 
-bench-affinity: build        ## threads on the Cell's ring bus; ARGS='--docs docs' renews the page
+bench-affinity: build        ## threads on the ring bus of the Cell processor; ARGS='--docs docs' renews the page
 	PYTHONPATH=bench python -m affinity $(ARGS)
 
-bench-collectives: build     ## collectives simulated beside MPI's, and their best orders; ARGS='--ranks 64' takes minutes
+bench-collectives: build     ## simulated collectives compared with MPI's, and best orders; ARGS='--ranks 64' takes minutes
 	tools/setup.sh test
 	pip install -q scipy
 	PYTHONPATH=bench python -m collectives $(ARGS)
 
-bench-balance: build         ## balancers: promises, exact search, near partners, times; ARGS=--quick takes a minute
+bench-balance: build         ## balancers: guarantees, exact search, near partners, times; ARGS=--quick takes a minute
 	PYTHONPATH=bench python -m balance $(ARGS)
 
-bench-exchange: build        ## sparse exchanges, simulated; ARGS='--calls 20000000' counts on real ranks
+bench-exchange: build        ## simulated sparse exchanges; ARGS='--calls 20000000' counts instructions on real ranks
 	tools/setup.sh test
 	PYTHONPATH=bench python -m exchange $(ARGS)
 
-bench-grids: build           ## rows and columns of process grids in tiles, simulated; ARGS='--docs docs' renews the page
+bench-grids: build           ## collectives on rows and columns of tiled process grids, simulated; ARGS='--docs docs' renews the page
 	tools/setup.sh test
 	PYTHONPATH=bench python -m process_grids $(ARGS)
 
-bench-persistent: build      ## persistent collectives beside one-shot ones and MPI's own; ARGS='--docs docs' renews the page
+bench-persistent: build      ## persistent collectives compared with one-shot ones and MPI's; ARGS='--docs docs' renews the page
 	tools/setup.sh test
 	PYTHONPATH=bench python -m persistent $(ARGS)
 
-bench-remap: build           ## scatters in orders by measured messages, on simulated nodes of two groups; ARGS='--docs docs' renews the page
+bench-remap: build           ## scatters in orders by measured messages, on simulated nodes; ARGS='--docs docs' renews the page
 	tools/setup.sh test
 	PYTHONPATH=bench python -m remap $(ARGS)
 
-bench-preloaded: build       ## applications with our collectives in front of MPI's; ARGS='--nas FOLDER --docs docs' renews the page
+bench-preloaded: build       ## applications with replaced collectives; ARGS='--nas FOLDER --docs docs' renews the page
 	tools/setup.sh test
 	PYTHONPATH=bench python -m preloaded $(ARGS)
 
@@ -111,22 +111,22 @@ bench-learning: build        ## schedules learned from wrong models; ARGS='--cal
 	cmake $(tree) -DTOPOLOOM_BENCH=ON >/dev/null && cmake --build $(tree) --target bench_learning
 	PYTHONPATH=bench python -m learning $(ARGS)
 
-bench-network: build         ## switches beside BookSim 2 and CAMINOS; BOOKSIM=FOLDER is a clone of booksim/booksim2
+bench-network: build         ## packet simulator compared with BookSim 2 and CAMINOS; BOOKSIM=FOLDER is a clone of booksim/booksim2
 	tools/setup.sh network
 	PYTHONPATH=bench python -m network --booksim $(or $(BOOKSIM),$(error BOOKSIM=FOLDER must name a clone of booksim/booksim2)) $(ARGS)
 
-bench-programs: build         ## programs of 4,096 and 65,536 ranks in our switches; ARGS='--docs docs' renews the table
+bench-programs: build         ## programs of 4,096 and 65,536 ranks, packet by packet; ARGS='--docs docs' renews the table
 	PYTHONPATH=bench python -m programs $(ARGS)
 
-bench-switches: build        ## multicasts and reductions in our switches beside published ones; ARGS='--docs docs' renews the tables
+bench-switches: build        ## multicasts and reductions in switches compared with published ones; ARGS='--docs docs' renews the tables
 	PYTHONPATH=bench python -m switches $(ARGS)
 
-bench-validation: build      ## objectives beside times that SimGrid simulates; ARGS='--docs docs' renews the page
+bench-validation: build      ## objectives compared with times simulated by SimGrid; ARGS='--docs docs' renews the page
 	tools/setup.sh validation
 	pip install -q scipy
 	PYTHONPATH=bench python -m validation $(ARGS)
 
-bench-defaults: build        ## what defaults gain on real machines, simulated; ARGS='--every 40' takes minutes
+bench-defaults: build        ## gains of the defaults on real machines, simulated; ARGS='--every 40' takes minutes
 	tools/setup.sh validation
 	pip install -q scipy
 	PYTHONPATH=bench python -m defaults $(ARGS)
@@ -135,26 +135,26 @@ bench-objects: build         ## messages between objects, migrations under traff
 	tools/setup.sh test
 	PYTHONPATH=bench python -m objects $(ARGS)
 
-bench-stream: build          ## what an item of a stream costs; ARGS='--model 1000000' tries its phases; ARGS='--docs docs' renews the table
+bench-stream: build          ## cost of an item of a stream; ARGS='--model 1000000' checks its termination detection; ARGS='--docs docs' renews the table
 	tools/setup.sh test
 	PYTHONPATH=bench python -m stream $(ARGS)
 
-bench-tiles: build           ## process grids on nodes, beside other ways of blocking; ARGS='--every 10' takes seconds
+bench-tiles: build           ## compare tile with other mappers of process grids; ARGS='--every 10' takes seconds
 	PYTHONPATH=bench python -m tiles $(ARGS)
 
-bench-probe: build           ## machines that the probe should find again, in SimGrid; ARGS='--machines 20' takes minutes
+bench-probe: build           ## machines that the probe should recover, in SimGrid; ARGS='--machines 20' takes minutes
 	PYTHONPATH=bench python -m probe $(ARGS)
 
-bench-report: build          ## size of the report page, and how fast a browser shows it, at 10,000 ranks
+bench-report: build          ## size of the report page, and its speed in a browser, at 10,000 ranks
 	tools/setup.sh test
 	pip install -q playwright
 	python bench/report.py $(ARGS)
 
-bench-published: build       ## ours beside every published value that we know; ARGS='stencils'
+bench-published: build       ## compare with every known published value; ARGS='stencils'
 	pip install -q scipy
 	PYTHONPATH=bench python -m published ../shared/data/published.csv $(ARGS)
 
-bench-readings: build        ## what readings of models say whose source contradicts itself, beside what it measured
+bench-readings: build        ## readings of models whose source contradicts itself, compared with its measurements
 	PYTHONPATH=bench python -m readings ../shared/data/published.csv
 
 wheel: build                 ## dist/: a manylinux wheel with the core inside
