@@ -86,7 +86,7 @@ bench-collectives: build     ## simulated collectives compared with MPI's, and b
 bench-balance: build         ## balancers: guarantees, exact search, near partners, times; ARGS=--quick takes a minute
 	PYTHONPATH=bench python -m balance $(ARGS)
 
-bench-exchange: build        ## simulated sparse exchanges; ARGS='--calls 20000000' counts instructions on real ranks
+bench-exchange: build        ## simulated sparse exchanges; ARGS='--calls 20000000' makes calls between two real ranks
 	tools/setup.sh test
 	PYTHONPATH=bench python -m exchange $(ARGS)
 
