@@ -93,7 +93,7 @@ TEST_CASE("where the number of ranks divides the sum, every load ends equal") {
     }
 }
 
-TEST_CASE("elsewhere loads end within k-2..k with phantoms, and exactly at k-1 or k without") {
+TEST_CASE("otherwise loads end in k-2..k with phantoms, and at k-1 or k without") {
     Rng rng(2);
     bool two_below = false;
     for (int draw = 0; draw < 4000; ++draw) {
@@ -107,7 +107,7 @@ TEST_CASE("elsewhere loads end within k-2..k with phantoms, and exactly at k-1 o
     CHECK(two_below);
 }
 
-TEST_CASE("the plan is that of the printed algorithm") {
+TEST_CASE("the plan equals that of the published algorithm") {
     Rng rng(3);
     for (int draw = 0; draw < 2000; ++draw) {
         const TaskCounts loads = drawn_loads(1 + rng.below(30), 1 + rng.below(20), rng);
@@ -115,7 +115,7 @@ TEST_CASE("the plan is that of the printed algorithm") {
     }
 }
 
-TEST_CASE("example 1: twice the messages of the optimum, less one") {
+TEST_CASE("example 1 takes twice the messages of the optimum, less one") {
     for (std::int64_t n = 4; n < 60; ++n) {
         const TaskCounts loads = example_1(n);
         const PlanMeasures found = measure_plan(alias_plan(loads, Remainder::phantoms), loads.size());
@@ -128,7 +128,7 @@ TEST_CASE("example 1: twice the messages of the optimum, less one") {
     }
 }
 
-TEST_CASE("example 2: every rank refills the one before it") {
+TEST_CASE("in example 2 every rank refills the previous one") {
     for (std::int64_t ranks = 2; ranks < 60; ++ranks) {
         const TaskCounts loads = example_2(ranks);
         const PlanMeasures found = measure_plan(alias_plan(loads, Remainder::phantoms), loads.size());
@@ -160,7 +160,7 @@ TEST_CASE("bad loads are refused in one line") {
     CHECK_THROWS_AS(static_cast<void>(balance({TaskCounts{1}}, "alias(remainder=none)")), Error);
 }
 
-TEST_CASE("a rank that asks for its own moves alone gets all of them") {
+TEST_CASE("a rank that requests only its own moves gets all of them") {
     Rng rng(11);
     for (int draw = 0; draw < 40; ++draw) {
         const TaskCounts loads = drawn_loads(2 + rng.below(30), 9, rng);
@@ -181,7 +181,7 @@ TEST_CASE("a rank that asks for its own moves alone gets all of them") {
     }
 }
 
-TEST_CASE("only what may hand on is looked through for rounds") {
+TEST_CASE("only moves that may be forwarded are searched for rounds") {
     CHECK(!forwards_tasks("alias(remainder=exact)"));
     CHECK(!forwards_tasks("auto"));
     CHECK(forwards_tasks("diffusion"));

@@ -91,7 +91,7 @@ std::string refusal(const FewBytesCase& one) {
 
 }  // namespace
 
-TEST_CASE("no rank exceeds the mean by more than the tolerance, and few bytes move") {
+TEST_CASE("no rank exceeds the mean by more than the tolerance, and few bytes are moved") {
     Rng rng(1);
     for (int draw = 0; draw < 30; ++draw) {
         const FewBytesCase one = drawn_few(4000, 40, rng);
@@ -171,7 +171,7 @@ TEST_CASE(
     CHECK(ours <= 1.25 * bound);
 }
 
-TEST_CASE("no tasks with fewer bytes make up a load") {
+TEST_CASE("no set of tasks with fewer bytes has the same load") {
     Rng rng(4);
     for (int draw = 0; draw < 200; ++draw) {
         const FewBytesCase one = drawn_few(1 + rng.below(10), 1, rng);
@@ -208,7 +208,7 @@ TEST_CASE("no tasks with fewer bytes make up a load") {
     CHECK(found.least_bytes == 4001);
 }
 
-TEST_CASE("memory is respected where it is scarce, and nothing moves where all is well") {
+TEST_CASE("memory limits are respected, and a balanced start is kept") {
     Rng rng(3);
     FewBytesCase one = drawn_few(2000, 20, rng);
     std::int64_t all = 0;
@@ -223,7 +223,7 @@ TEST_CASE("memory is respected where it is scarce, and nothing moves where all i
     CHECK(balance_with_few_bytes(level.tasks()) == level.owners);
 }
 
-TEST_CASE("what cannot be is refused") {
+TEST_CASE("impossible tasks and limits are refused") {
     const FewBytesCase good{{1, 2, 3}, {10, 20, 30}, {Rank{0}, Rank{0}, Rank{1}}, 2};
     CHECK(refusal(good).empty());
     FewBytesCase one = good;

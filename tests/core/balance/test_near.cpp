@@ -132,7 +132,7 @@ TEST_CASE("the cheapest transport costs as much as the proven minimum") {
     }
 }
 
-TEST_CASE("in a tree, no more than its own excess leaves a part, so near matching is cheapest") {
+TEST_CASE("in a tree only the excess leaves a part, so that near matching is cheapest") {
     Rng rng(11);
     for (int draw = 0; draw < 100; ++draw) {
         const NearCase one("tree:4:4:3,distance=1:10:100", rng);
@@ -142,7 +142,7 @@ TEST_CASE("in a tree, no more than its own excess leaves a part, so near matchin
     }
 }
 
-TEST_CASE("circles of shipments go at no cost, and nothing else changes") {
+TEST_CASE("cycles of shipments are removed at no cost, and nothing else changes") {
     Rng rng(16);
     for (int draw = 0; draw < 300; ++draw) {
         const std::uint32_t givers = 1 + rng.below(8);
@@ -182,7 +182,7 @@ TEST_CASE("circles of shipments go at no cost, and nothing else changes") {
     }
 }
 
-TEST_CASE("shipments of many ranks become cheaper in windows, and no rank ends otherwise") {
+TEST_CASE("windows make shipments of many ranks cheaper without changing final loads") {
     Rng rng(17);
     const Machine machine = make_machine("torus:24x24x24");
     const Allocation allocation = fragmented_allocation(machine, 9000, 3, 1);
@@ -210,7 +210,7 @@ TEST_CASE("shipments of many ranks become cheaper in windows, and no rank ends o
     CHECK(rounds_of(loads, plan) == 1);
 }
 
-TEST_CASE("nobody receives from more than it may, in one round, in as many messages as before") {
+TEST_CASE("no rank receives from more senders than allowed, in one round, with as many messages as before") {
     Rng rng(12);
     for (int draw = 0; draw < 60; ++draw) {
         for (const std::string& text : machines) {
@@ -230,7 +230,7 @@ TEST_CASE("nobody receives from more than it may, in one round, in as many messa
     }
 }
 
-TEST_CASE("one that lacks what three have is served in a chain, or by two of them") {
+TEST_CASE("a rank that needs the excess of three is served in a chain, or by two of them") {
     const std::vector<Shipment> shipments{{1, 0, 3}, {2, 0, 1}, {3, 0, 2}};
     const auto has = [](const std::vector<Shipment>& all, Shipment one) {
         return std::ranges::count_if(all, [&](const Shipment& s) {
@@ -248,7 +248,7 @@ TEST_CASE("one that lacks what three have is served in a chain, or by two of the
     CHECK(has(two, {1, 3, 3}));
 }
 
-TEST_CASE("an order of near ranks has each of them once, and follows a line") {
+TEST_CASE("an order of near ranks contains each rank once, and follows a line") {
     Rng rng(13);
     for (const std::string& text : machines) {
         const NearCase one(text, rng);
@@ -261,7 +261,7 @@ TEST_CASE("an order of near ranks has each of them once, and follows a line") {
     CHECK(near_order(line, slots) == std::vector<std::uint32_t>{1, 2, 0});
 }
 
-TEST_CASE("along a curve, the alias method and the nearest giver keep their promises") {
+TEST_CASE("along a curve, the alias method and the nearest sender keep their guarantees") {
     Rng rng(14);
     for (int draw = 0; draw < 60; ++draw) {
         for (const std::string& text : machines) {
@@ -284,7 +284,7 @@ TEST_CASE("along a curve, the alias method and the nearest giver keep their prom
     CHECK(balance(problem, "curve") == alias_plan(loads, Remainder::phantoms));
 }
 
-TEST_CASE("auto is as good as the best of those that it tries, by each cost") {
+TEST_CASE("auto is as good as the best method that it tries, for each cost") {
     Rng rng(15);
     for (const std::string& text : machines) {
         const NearCase one(text, rng);
@@ -303,7 +303,7 @@ TEST_CASE("auto is as good as the best of those that it tries, by each cost") {
     CHECK(balance({loads}, "auto") == alias_plan(loads, Remainder::phantoms));
 }
 
-TEST_CASE("near partners need a machine, and a slot for each rank") {
+TEST_CASE("near partners require a machine and a slot for each rank") {
     const TaskCounts loads{3, 1};
     CHECK_THROWS_WITH_AS(static_cast<void>(balance({loads}, "transport")),
                          "balancer 'transport' chooses near ranks; give a machine", Error);

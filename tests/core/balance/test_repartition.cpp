@@ -83,7 +83,7 @@ double least_cost(const Tasks& tasks) {
 
 }  // namespace
 
-TEST_CASE("few tasks cost what exact search finds, with and without a machine") {
+TEST_CASE("few tasks reach the optimum of exact search, with and without a machine") {
     Rng rng(1);
     const Machine line = make_machine("mesh:3");
     const std::vector<Slot> slots{Slot{0}, Slot{1}, Slot{2}};
@@ -126,7 +126,7 @@ TEST_CASE(
     CHECK(task_cost(tasks, tasks.owners) == measure_tasks(tasks, tasks.owners).cost);
 }
 
-TEST_CASE("ranks keep to the tolerance, and cost less than those that know no neighbors") {
+TEST_CASE("ranks respect the tolerance, at lower cost than without neighbors") {
     Rng rng(2);
     for (const std::uint32_t ranks : {2, 7, 16}) {
         const MeshCase one = mesh(32, ranks, rng);
@@ -140,7 +140,7 @@ TEST_CASE("ranks keep to the tolerance, and cost less than those that know no ne
     }
 }
 
-TEST_CASE("tasks that stay for long pay for moves that cut less") {
+TEST_CASE("tasks that stay for long move to reduce the cut") {
     Rng rng(3);
     const MeshCase one = mesh(32, 16, rng);
     Tasks tasks = one.tasks(16);
@@ -151,7 +151,7 @@ TEST_CASE("tasks that stay for long pay for moves that cut less") {
     CHECK(for_long.moved_bytes > once.moved_bytes);
 }
 
-TEST_CASE("on a machine a mapper does no better") {
+TEST_CASE("a mapper does no better on a machine") {
     Rng rng(6);
     const Machine machine = make_machine("torus:4x4");
     std::vector<Slot> slots;
@@ -174,7 +174,7 @@ TEST_CASE("on a machine a mapper does no better") {
     }
 }
 
-TEST_CASE("nodes that are even as a whole are evened out inside") {
+TEST_CASE("nodes with equal total loads are balanced inside") {
     const Machine machine = make_machine("mesh:3+node:4");
     std::vector<Slot> slots;
     for (std::uint32_t i = 0; i < 12; ++i) slots.emplace_back(i);
@@ -190,7 +190,7 @@ TEST_CASE("nodes that are even as a whole are evened out inside") {
     CHECK(measure_tasks(tasks, owners).moved_hop_bytes == 0);
 }
 
-TEST_CASE("memory is respected beside neighbors") {
+TEST_CASE("memory limits are respected with neighbors") {
     Rng rng(4);
     const MeshCase one = mesh(24, 6, rng);
     Tasks tasks = one.tasks(6);
@@ -203,7 +203,7 @@ TEST_CASE("memory is respected beside neighbors") {
     CHECK(std::ranges::max(held) <= tasks.memory);
 }
 
-TEST_CASE("whoever waits for a search can end it at each poll") {
+TEST_CASE("a caller can end a search at each poll") {
     Rng rng(6);
     const MeshCase one = mesh(40, 8, rng);
     const Machine machine = make_machine("torus:8");
@@ -233,7 +233,7 @@ TEST_CASE("whoever waits for a search can end it at each poll") {
     }
 }
 
-TEST_CASE("messages, periods and slots that cannot be are refused") {
+TEST_CASE("impossible messages, periods and slots are refused") {
     Rng rng(5);
     const MeshCase one = mesh(4, 2, rng);
     const auto refusal = [](const Tasks& tasks) -> std::string {

@@ -56,7 +56,7 @@ std::string refusal(const TaskCounts& loads) {
 
 }  // namespace
 
-TEST_CASE("a sweep ends at the floor or ceiling, by one source for each receiver, in one round") {
+TEST_CASE("a sweep ends at the floor or ceiling of the mean, with one source per receiver, in one round") {
     Rng rng(1);
     for (int draw = 0; draw < 3000; ++draw)
         check_sweep(drawn_loads(1 + rng.below(60), 1 + rng.below(40), rng));
@@ -66,7 +66,7 @@ TEST_CASE("a sweep ends at the floor or ceiling, by one source for each receiver
     }
 }
 
-TEST_CASE("one rank that has everything gives to all, and one that lacks all is given by one") {
+TEST_CASE("a rank with all tasks sends to all others, and a rank without tasks has one sender") {
     TaskCounts loads(40, 0);
     loads[17] = 400;
     check_sweep(loads);
@@ -76,7 +76,7 @@ TEST_CASE("one rank that has everything gives to all, and one that lacks all is 
     check_sweep(loads);
 }
 
-TEST_CASE("ranks that decide by messages find the plan of the sweep, whoever is slow") {
+TEST_CASE("ranks that decide by messages find the plan of the sweep, whichever rank is slow") {
     Rng rng(2);
     for (int draw = 0; draw < 600; ++draw) {
         const TaskCounts loads = drawn_loads(1 + rng.below(70), 1 + rng.below(12), rng);
@@ -93,7 +93,7 @@ TEST_CASE("ranks that decide by messages find the plan of the sweep, whoever is 
     check_decided(example_2(50), rng);
 }
 
-TEST_CASE("so do ten thousand ranks") {
+TEST_CASE("ten thousand ranks that decide by messages find the plan of the sweep") {
     Rng rng(3);
     check_decided(drawn_loads(10'000, 48, rng), rng);
     TaskCounts loads(8192, 0);
@@ -101,7 +101,7 @@ TEST_CASE("so do ten thousand ranks") {
     check_decided(loads, rng);
 }
 
-TEST_CASE("their plans cost at most a twentieth more than those of the alias method") {
+TEST_CASE("plans of the sweep cost at most 5 % more than those of the alias method") {
     Rng rng(4);
     std::int64_t messages = 0, alias_messages = 0, tasks = 0, alias_tasks = 0;
     for (int draw = 0; draw < 50; ++draw) {
@@ -119,14 +119,14 @@ TEST_CASE("their plans cost at most a twentieth more than those of the alias met
     CHECK(tasks * 100 <= alias_tasks * 105);
 }
 
-TEST_CASE("all ranks refuse loads that none can have") {
+TEST_CASE("all ranks refuse impossible loads") {
     CHECK(refusal({3, -1, 2}) == "a rank has a negative number of tasks");
     CHECK(refusal({std::int64_t{1} << 61, std::int64_t{1} << 61, 0}) ==
           "the loads of all ranks add up to 2^62 or more");
     CHECK(refusal({std::int64_t{1} << 62}) == "the loads of all ranks add up to 2^62 or more");
 }
 
-TEST_CASE("few ranks gather all loads, many decide by messages, and dear messages move the limit up") {
+TEST_CASE("few ranks gather all loads, many decide by messages, and expensive messages raise the limit") {
     const auto gathers = [](std::uint32_t ranks, const DecisionCosts& costs) {
         const DecisionTimes times = decision_times({ranks, ranks, 1}, costs);
         return times.gathered <= times.distributed;
@@ -143,7 +143,7 @@ TEST_CASE("few ranks gather all loads, many decide by messages, and dear message
     CHECK(limit({.rank_s = 1e-9}) > limit({.rank_s = 1e-7}));
 }
 
-TEST_CASE("boards save messages where nodes have many ranks, and few other nodes are served by each") {
+TEST_CASE("boards save messages with many ranks per node, and each serves few other nodes") {
     const auto of = [](std::uint32_t nodes, std::uint32_t per_node) {
         return decision_times({nodes * per_node, nodes, per_node}, {});
     };

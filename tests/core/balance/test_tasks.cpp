@@ -21,7 +21,7 @@ std::vector<Rank> ranks_of(const std::vector<std::uint32_t>& numbers) {
 
 }  // namespace
 
-TEST_CASE("greedy moves only what is too much for its rank") {
+TEST_CASE("greedy moves only the excess of a rank") {
     const std::vector<double> loads{4, 3, 2, 1, 1, 1};
     const std::vector<Rank> present = ranks_of({0, 0, 0, 1, 1, 2});
     Tasks tasks{.loads = loads, .owners = present, .ranks = 3, .tolerance = 0};
@@ -32,7 +32,7 @@ TEST_CASE("greedy moves only what is too much for its rank") {
     CHECK(balance_greedily(tasks) == present);
 }
 
-TEST_CASE("a plan is carried out by the tasks whose neighbors are there") {
+TEST_CASE("a plan moves those tasks whose neighbors are at the receiver") {
     // Ranks 0 and 1 have loads 4 and 2: one of four equal tasks moves, and only task 2 talks to rank 1.
     const std::vector<double> loads(6, 1);
     const std::vector<Rank> present = ranks_of({0, 0, 0, 0, 1, 1});
@@ -46,7 +46,7 @@ TEST_CASE("a plan is carried out by the tasks whose neighbors are there") {
     }
 }
 
-TEST_CASE("plans in several rounds are carried out") {
+TEST_CASE("plans of several rounds are executed") {
     // All tasks are on rank 0 of a ring of 8, along which diffusion hands them on.
     const std::vector<double> loads(64, 0.5);
     const std::vector<Rank> present(64, Rank{0});
@@ -57,7 +57,7 @@ TEST_CASE("plans in several rounds are carried out") {
     CHECK(std::ranges::min(ends) >= 3.5);
 }
 
-TEST_CASE("unequal loads end near their average") {
+TEST_CASE("unequal loads end near their mean") {
     Rng rng(3, 0);
     std::vector<double> loads;
     std::vector<Rank> present;

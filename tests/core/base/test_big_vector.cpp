@@ -20,7 +20,7 @@ TEST_CASE("a big vector grows, copies and moves like any other, below and above 
     }
 }
 
-TEST_CASE("big vectors start at zero even in pages that were used before") {
+TEST_CASE("big vectors are zero-initialized even in reused pages") {
     for (int i = 0; i < 3; ++i) {
         BigVector<std::uint8_t> bytes(std::size_t{9} << 20);
         bool zero = true;

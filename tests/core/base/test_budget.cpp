@@ -5,7 +5,7 @@
 
 using namespace topoloom;
 
-TEST_CASE("a budget in work ends once it is used up") {
+TEST_CASE("a work budget ends when it is exhausted") {
     const Budget budget{.work = 10};
     Meter meter(budget);
     CHECK(meter.spend(9));
@@ -21,7 +21,7 @@ TEST_CASE("a budget without limits never ends") {
     for (int i = 0; i < 100; ++i) CHECK(meter.spend(1 << 20));
 }
 
-TEST_CASE("no seconds left ends a search at its first look at the clock") {
+TEST_CASE("a search without time left ends at its first check of the clock") {
     const Budget budget{.seconds = 0};
     Meter meter(budget);
     CHECK_FALSE(meter.spend(1));

@@ -5,7 +5,7 @@
 
 using namespace topoloom;
 
-TEST_CASE("an error is its parts one after the other, with the line in front where there is one") {
+TEST_CASE("an error message concatenates its parts, after the line number if there is one") {
     CHECK_THROWS_WITH_AS(fail("rank ", 7, " of ", 2), "rank 7 of 2", Error);
     CHECK_THROWS_WITH_AS(fail_at_line(12, "too ", "long"), "line 12: too long", Error);
 }

@@ -7,7 +7,7 @@
 
 using namespace topoloom;
 
-TEST_CASE("cells are counted, and too many to count are as many as can be") {
+TEST_CASE("cells are counted, and the count saturates") {
     CHECK(cell_count(Extents{}) == 1);
     CHECK(cell_count(Extents{3, 4, 5}) == 60);
     CHECK(cell_count(Extents{3, 0, 4'294'967'295}) == 0);

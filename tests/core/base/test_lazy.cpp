@@ -11,7 +11,7 @@
 
 using namespace topoloom;
 
-TEST_CASE("a value is made once, however many threads ask") {
+TEST_CASE("a value is computed once for any number of threads") {
     Lazy<int> value;
     std::atomic<int> times = 0;
     std::atomic<int> wrong = 0;
@@ -26,7 +26,7 @@ TEST_CASE("a value is made once, however many threads ask") {
     CHECK(wrong == 0);
 }
 
-TEST_CASE("who asks after a failure tries again") {
+TEST_CASE("an access after a failure tries again") {
     Lazy<int> value;
     CHECK_THROWS_AS((void)value.get([]() -> int { fail("not yet"); }), Error);
     CHECK(value.get([] { return 3; }) == 3);

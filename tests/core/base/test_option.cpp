@@ -26,26 +26,26 @@ struct Serving {
 
 }  // namespace
 
-TEST_CASE("an option may be any text") {
+TEST_CASE("an option can be any text") {
     CHECK(read_options<Serving>("serve", {}).guest == "anyone");
     CHECK(read_options<Serving>("serve", {{"guest", "the queen of 7 seas"}}).guest == "the queen of 7 seas");
     CHECK(read_options<Serving>("serve", {{"guest", ""}}).guest.empty());
 }
 
-TEST_CASE("options that are not given keep their standard values") {
+TEST_CASE("missing options keep their defaults") {
     const auto cooking = read_options<Cooking>("cook", {});
     CHECK(cooking.minutes == 10);
     CHECK(cooking.way == 1);
     CHECK(cooking.tray.empty());
 }
 
-TEST_CASE("an option with choices takes the number of the word") {
+TEST_CASE("an option with choices takes the index of the word") {
     CHECK(read_options<Cooking>("cook", {{"way", "boil"}}).way == 0);
     CHECK(read_options<Cooking>("cook", {{"way", "steam"}, {"minutes", "60"}}).way == 2);
     CHECK(read_options<Cooking>("cook", {{"way", "steam"}, {"minutes", "60"}}).minutes == 60);
 }
 
-TEST_CASE("a word that is not a choice is refused, with the nearest one and all there are") {
+TEST_CASE("an unknown word is refused with the nearest and all choices") {
     CHECK_THROWS_WITH_AS(
         (void)read_options<Cooking>("cook", {{"way", "raost"}}),
         "no value of option way of cook 'raost' (did you mean 'roast'?); there are: boil, roast, steam",
@@ -56,7 +56,7 @@ TEST_CASE("a word that is not a choice is refused, with the nearest one and all 
                          "no value of option way of cook ''; there are: boil, roast, steam", Error);
 }
 
-TEST_CASE("numbers outside their range, text for a number, and names of no option are refused") {
+TEST_CASE("numbers out of range, text for a number, and unknown options are refused") {
     for (const char* text : {"0", "61", "-1", "1.5", "", "ten", "7 ", "99999999999"}) {
         CAPTURE(text);
         CHECK_THROWS_WITH_AS((void)read_options<Cooking>("cook", {{"minutes", text}}),
@@ -78,7 +78,7 @@ TEST_CASE("extents of a grid are integers between x") {
     }
 }
 
-TEST_CASE("options list themselves with their standard values and what they may be") {
+TEST_CASE("options list their defaults, ranges and choices") {
     const std::vector<OptionInfo> list = list_options<Cooking>();
     REQUIRE(list.size() == 3);
     CHECK(list[0].name == "minutes");

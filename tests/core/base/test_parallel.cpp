@@ -51,7 +51,7 @@ TEST_CASE("a parallel sum of doubles is the same to the last bit for 1, 2 and 4 
     CHECK(one == doctest::Approx(12.090146129863428));
 }
 
-TEST_CASE("an exception of any worker reaches the caller, and the rest of the work is dropped") {
+TEST_CASE("an exception of any worker reaches the caller and cancels the remaining work") {
     for (const int threads : {1, 2, 4}) {
         std::atomic<int> runs{0};
         CHECK_THROWS_WITH_AS(parallel_for(1'000'000, threads,
@@ -64,7 +64,7 @@ TEST_CASE("an exception of any worker reaches the caller, and the rest of the wo
     }
 }
 
-TEST_CASE("no number of threads given means at least one") {
+TEST_CASE("the default number of threads is at least one") {
     CHECK(thread_count(0) >= 1);
     CHECK(thread_count(3) == 3);
 }

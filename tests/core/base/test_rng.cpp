@@ -12,7 +12,7 @@
 using namespace topoloom;
 using Block = std::array<std::uint32_t, 4>;
 
-TEST_CASE("Philox gives the known answers that Random123 publishes") {
+TEST_CASE("Philox gives the known answers of Random123") {
     CHECK(philox({0, 0, 0, 0}, {0, 0}) == Block{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8});
     constexpr std::uint32_t ones = 0xffffffff;
     CHECK(philox({ones, ones, ones, ones}, {ones, ones}) ==

@@ -21,7 +21,7 @@ double tail(double t, int freedom) {
 
 }  // namespace
 
-TEST_CASE("tails of Student's t are those of closed forms, near and far") {
+TEST_CASE("tails of Student's t equal closed forms, near and far") {
     for (const double t : {1e-3, 0.1, 0.7, 1.0, 2.0, 5.0, 30.0}) {
         for (const int freedom : {1, 2, 4})
             CHECK(std::exp(log_student_tail(t, freedom)) == doctest::Approx(tail(t, freedom)).epsilon(1e-9));
@@ -33,7 +33,7 @@ TEST_CASE("tails of Student's t are those of closed forms, near and far") {
     CHECK(std::exp(log_student_tail(2.7633, 28)) == doctest::Approx(0.01).epsilon(1e-4));
 }
 
-TEST_CASE("tails fall with t and with freedom, where no double holds them too") {
+TEST_CASE("tails decrease with t and degrees of freedom, also below the range of doubles") {
     for (const double freedom : {1.0, 2.5, 26.0, 1e3, 1e6}) {
         double before = 0;
         for (double t = 0.01; t < 1e9; t *= 1.7) {
@@ -46,7 +46,7 @@ TEST_CASE("tails fall with t and with freedom, where no double holds them too") 
     }
 }
 
-TEST_CASE("a far outlier leaves the mean where it was; values that spread are kept") {
+TEST_CASE("a far outlier does not move the mean, and spread values are kept") {
     const Sample clean = summarize({30, 31, 32, 33, 34});
     CHECK(clean.mean == doctest::Approx(32));
     CHECK(clean.sigma == doctest::Approx(std::sqrt(2.5)));
@@ -63,7 +63,7 @@ TEST_CASE("a far outlier leaves the mean where it was; values that spread are ke
     CHECK(summarize({4}).sigma == 0);
 }
 
-TEST_CASE("equal samples say nothing, and any difference counts where nothing spreads") {
+TEST_CASE("equal samples show no difference, and without variance any difference counts") {
     CHECK(student_test(summarize({1, 1, 1}), summarize({1, 1})).p() == 1);
     CHECK(student_test(summarize({1 + 1e-15, 1, 1}), summarize({1, 1})).p() > 0.5);
     CHECK(student_test(summarize({1.01, 1.01}), summarize({1, 1})).p() < 1e-10);

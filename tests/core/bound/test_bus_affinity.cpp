@@ -37,7 +37,7 @@ const std::vector<Node> stations{Node{10}, Node{1}, Node{9}, Node{2}, Node{8}, N
 
 }  // namespace
 
-TEST_CASE("of all affinities of the Cell, as many are best as there should be") {
+TEST_CASE("the number of best affinities of the Cell is as expected") {
     const auto& bus = std::get<RingBus>(cell.topology());
     const std::vector<std::pair<CommGraph, std::size_t>> cases{
         {ring(8), 896},
@@ -94,7 +94,7 @@ TEST_CASE("the side that sends more is on processor 0") {
     CHECK(halves.optima == 2);
 }
 
-TEST_CASE("numbers of threads that there are no tables for are refused") {
+TEST_CASE("unsupported numbers of threads are refused") {
     const auto& bus = std::get<RingBus>(cell.topology());
     CHECK_THROWS_AS((void)rank_bus_affinities(bus, stations, ring(7)), Error);
     CHECK_THROWS_AS((void)rank_bipartitions(ring(7)), Error);

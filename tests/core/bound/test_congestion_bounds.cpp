@@ -40,7 +40,7 @@ TEST_CASE("no placement has less congestion than the bounds, on any machine") {
     });
 }
 
-TEST_CASE("ranks that say nothing congest nothing") {
+TEST_CASE("silent ranks cause no congestion") {
     for (const std::string text : {"torus:2", "torus:4x4x4", "tree:8:16", "mesh:16+node:2:2,distance=1:2"}) {
         CAPTURE(text);
         const Machine machine = make_machine(text);
@@ -52,7 +52,7 @@ TEST_CASE("ranks that say nothing congest nothing") {
     }
 }
 
-TEST_CASE("the best placement of all has no less congestion than any of the bounds") {
+TEST_CASE("no placement has less congestion than any bound") {
     for_each_bound_case(5, [](const CommGraph& graph, const Allocation& allocation, Rng&) {
         const BoundProblem problem(graph, allocation);
         const Budget budget;
@@ -71,7 +71,7 @@ TEST_CASE("the best placement of all has no less congestion than any of the boun
     });
 }
 
-TEST_CASE("the least cut of k ranks is one that no k ranks fall below") {
+TEST_CASE("no k ranks have a smaller cut than the reported least cut") {
     for (std::uint64_t seed = 0; seed < 40; ++seed) {
         Rng rng(seed);
         const std::size_t ranks = 1 + seed % 9;
@@ -91,7 +91,7 @@ TEST_CASE("the least cut of k ranks is one that no k ranks fall below") {
     }
 }
 
-TEST_CASE("prices see which links all routes between pieces of an allocation share") {
+TEST_CASE("dual prices find links that all routes between fragments share") {
     const Machine machine = make_machine("torus:17x8x24");
     const Allocation allocation = fragmented_allocation(machine, 64, 4, 1);
     const CommGraph graph = stencil(std::vector<GridAxis>(3, {4, true}), StencilShape::star, Bytes{1024});
@@ -104,7 +104,7 @@ TEST_CASE("prices see which links all routes between pieces of an allocation sha
     CHECK(priced <= 9216);  // what our best placement has
 }
 
-TEST_CASE("halves of recursive doubling exchange what its eigenvalues say") {
+TEST_CASE("halves of recursive doubling exchange the bytes that its eigenvalues predict") {
     std::vector<Rank> sources;
     std::vector<Rank> peers;
     for (std::uint32_t u = 0; u < 64; ++u) {
@@ -138,7 +138,7 @@ TEST_CASE("bounds are exact for stencils on the torus of their shape") {
     }
 }
 
-TEST_CASE("a bound says what proves it, and where") {
+TEST_CASE("a bound names its proof and where it holds") {
     // Rank 0 sends to all others, over the one link of its leaf.
     std::vector<Rank> sources(15, Rank{0});
     std::vector<Rank> peers;

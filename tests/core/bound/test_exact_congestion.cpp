@@ -10,7 +10,7 @@
 
 using namespace topoloom;
 
-TEST_CASE("the search for the least congestion finds what trying all placements finds") {
+TEST_CASE("the search for the least congestion finds the best of all placements") {
     for_each_bound_case(5, [](const CommGraph& graph, const Allocation& allocation, Rng&) {
         if (allocation.machine().text().find("ugal") != std::string::npos) return;
         const BoundProblem problem(graph, allocation);
@@ -32,7 +32,7 @@ TEST_CASE("the search for the least congestion finds what trying all placements 
     });
 }
 
-TEST_CASE("an interrupted search for congestion keeps what was known") {
+TEST_CASE("an interrupted search for congestion keeps the known bound") {
     Rng rng(2);
     const Machine machine = make_machine("torus:3x3");
     const Allocation allocation = Allocation::whole(machine);

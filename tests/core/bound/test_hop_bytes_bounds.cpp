@@ -81,7 +81,7 @@ TEST_CASE("no placement has fewer hop-bytes than the bounds, on any machine") {
     });
 }
 
-TEST_CASE("the bound of Gilmore and Lawler is what its definition says, and at most the optimum") {
+TEST_CASE("the Gilmore-Lawler bound equals its definition, and is at most the optimum") {
     for_each_bound_case(6, [](const CommGraph& graph, const Allocation& allocation, Rng&) {
         const std::int64_t bound = bound::gilmore_lawler_bound(BoundProblem(graph, allocation));
         CHECK(bound == slow_gilmore_lawler(graph, allocation));
@@ -98,7 +98,7 @@ TEST_CASE("the bound of Gilmore and Lawler is what its definition says, and at m
     });
 }
 
-TEST_CASE("ranks that share slots are near each other, too") {
+TEST_CASE("bounds account for ranks on the same slot") {
     for_each_bound_case(12, [](const CommGraph& graph, const Allocation& allocation, Rng& rng) {
         std::vector<std::uint32_t> room;
         std::uint32_t all = 0;
@@ -157,7 +157,7 @@ TEST_CASE("bounds are exact for stencils on the torus of their shape") {
     }
 }
 
-TEST_CASE("with several slots per node the heaviest partners are next door") {
+TEST_CASE("with several slots per node the heaviest partners count as neighbors") {
     // Of six neighbours three can be on the node with 2 x 2 x 2 ranks; a fourth, too, but not for all.
     const Machine machine = make_machine("torus:2x2x2+node:8");
     const Allocation allocation = Allocation::whole(machine);
@@ -165,7 +165,7 @@ TEST_CASE("with several slots per node the heaviest partners are next door") {
     CHECK(bound::sparse_bound(BoundProblem(graph, allocation)) == 0);
 }
 
-TEST_CASE("large allocations are searched in regions, and see the same distances") {
+TEST_CASE("large allocations are searched in regions, with the same distances") {
     Rng rng(4);
     for (const std::string text : {"torus:20x21x22", "tree:24:20:21,distance=1:10:100", "mesh:96x97"}) {
         CAPTURE(text);
@@ -198,7 +198,7 @@ TEST_CASE("large allocations are searched in regions, and see the same distances
     }
 }
 
-TEST_CASE("kinds are assigned to kinds as their members would be") {
+TEST_CASE("assigning kinds equals assigning their members") {
     for (std::uint64_t seed = 0; seed < 40; ++seed) {
         Rng rng(seed);
         const std::size_t rows = 1 + rng.below(6);
@@ -231,12 +231,12 @@ TEST_CASE("kinds are assigned to kinds as their members would be") {
         Error);
 }
 
-TEST_CASE("slots hold as many ranks as the lightest ones are") {
+TEST_CASE("slots hold as many ranks as their capacity holds of the lightest") {
     CHECK(max_ranks_on_slots(std::vector<std::int64_t>{5, 1, 3}, std::vector<std::int64_t>{0, 1, 4, 8, 9}) ==
           std::vector<std::uint32_t>{0, 1, 2, 2, 3});
 }
 
-TEST_CASE("what cannot be bounded is refused") {
+TEST_CASE("problems without bounds are refused") {
     const Machine machine = make_machine("torus:2x2");
     const Allocation allocation = Allocation::whole(machine);
     Rng rng(1);

@@ -147,7 +147,7 @@ Moves decided(const Loads& loads) {
 
 }  // namespace
 
-TEST_CASE("every balancer's parts of a plan fit together and level loads out") {
+TEST_CASE("the plan parts of every balancer fit together and balance loads") {
     const Loads loads{0, 9, 3, 0, 14, 1, 7, 6};
     for (const char* method : {"alias", "alias(remainder=exact)", "qwalk", "sweep"}) {
         INFO(std::string(method));
@@ -165,14 +165,14 @@ TEST_CASE("near ranks are chosen where slots are known") {
     CHECK(balancer.plan({4, 0, 0, 4}) == Moves{{{0, 2}, 2}, {{3, 1}, 2}});
 }
 
-TEST_CASE("ranks that talk find the plan that one finds who knows all loads") {
+TEST_CASE("ranks that decide by messages find the plan of one that knows all loads") {
     for (const Loads& loads : {Loads{5}, Loads{8, 0}, Loads{0, 7, 0, 0, 2}, Loads{9, 9, 0, 0, 4, 1, 0, 30}}) {
         Balancer balancer("sweep", loads.size());
         CHECK(decided(loads) == balancer.plan(loads));
     }
 }
 
-TEST_CASE("mistakes are one line") {
+TEST_CASE("errors are one line") {
     CHECK(std::string(Balancer("alais", 4).error)
               .starts_with("no balancer 'alais' (did you mean 'alias'?); there are: "));
     CHECK(std::string(Balancer("auto", 2, "ring:8", {3, 9}).error) ==
@@ -185,7 +185,7 @@ TEST_CASE("mistakes are one line") {
         CHECK(std::string(Balancer(several, 4).error).find("in several rounds") != std::string::npos);
 }
 
-TEST_CASE("a carrier that gives up has a status of its own") {
+TEST_CASE("a transport that gives up returns its own status") {
     Post post(2);
     Post::Rank context{&post, 0, {}, 0};
     const topoloom_carrier carrier{&context, Post::send, Post::receive};

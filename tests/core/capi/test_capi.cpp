@@ -78,7 +78,7 @@ std::vector<std::vector<std::uint32_t>> partners(std::uint32_t ranks, std::uint3
 
 }  // namespace
 
-TEST_CASE("ranks that talk to each other are put on one node") {
+TEST_CASE("ranks that communicate are placed on one node") {
     // Processes 0, 1 are on node 5, processes 2, 3 on node 9; ranks 0 and 2 talk, and 1 and 3.
     const Seats seats = Seats::learned(1, 0, {5, 5, 9, 9});
     CHECK(seats.machine() == "tree:2+node:2,distance=16:16");
@@ -93,7 +93,7 @@ TEST_CASE("ranks that talk to each other are put on one node") {
     CHECK(ordered.gain.after == 40 * 16);
 }
 
-TEST_CASE("where nothing can be gained, the order stays as it is") {
+TEST_CASE("without a gain the order stays") {
     const Seats seats = Seats::learned(1, 0, {5, 5, 9, 9});
     const Ordered ordered = order(seats, {{1}, {0}, {3}, {2}}, "mapper=random");
     CHECK(ordered.process_of_rank == std::vector<std::uint32_t>{0, 1, 2, 3});
@@ -117,7 +117,7 @@ TEST_CASE("equal numbers in different groups are different groups") {
     CHECK(Seats::learned(2, 0, {0, 0, 0, 1}).machine() == "tree:1+node:2,distance=16:16");
 }
 
-TEST_CASE("switches are given up where a regular tree around them would be too large") {
+TEST_CASE("switches are dropped where a regular tree around them would be too large") {
     // Each level has one large group: 1000 switches, or nodes, or processes in it.
     Groups groups;
     for (std::int64_t i = 0; i < 1000; ++i) groups.insert(groups.end(), {i, 0, 0, 0});
@@ -126,7 +126,7 @@ TEST_CASE("switches are given up where a regular tree around them would be too l
     CHECK(Seats::learned(4, 3, groups).machine() == "tree:1000:1999+node:3,distance=16:16");
 }
 
-TEST_CASE("processes of a described machine go by its node numbers") {
+TEST_CASE("processes of a described machine use its node numbers") {
     // A ring of four nodes, used in the order 0, 2, 1, 3 by a ring of four ranks.
     const Seats seats = Seats::described("torus:4", 1, {0, 2, 1, 3});
     const Ordered ordered = order(seats, {{1}, {2}, {3}, {0}});
@@ -148,14 +148,14 @@ TEST_CASE("processes of a node are ordered by what they share inside") {
     CHECK(ordered.gain.after == 40);
 }
 
-TEST_CASE("fewer ranks than processes may sit anywhere") {
+TEST_CASE("fewer ranks than processes may be placed on any process") {
     const Seats seats = Seats::learned(1, 0, {1, 2, 2, 3});
     const Ordered ordered = order(seats, {{1}, {0}});
     CHECK(ordered.process_of_rank[0] + ordered.process_of_rank[1] == 3);
     CHECK(ordered.gain.bytes_between_nodes_after == 0);
 }
 
-TEST_CASE("bad input becomes one line of text") {
+TEST_CASE("invalid input becomes one line of text") {
     CHECK(Seats::described("tours:4", 1, {0}).error().find("'tours'") != std::string::npos);
     CHECK(Seats::described("torus:4", 1, {4}).error() ==
           "process 0 is on node 4, but the machine has 4 nodes");

@@ -50,7 +50,7 @@ struct Ring {
 
 }  // namespace
 
-TEST_CASE("policies level out loads") {
+TEST_CASE("policies balance loads") {
     for (const char* policy : {"greedy", "few-bytes", "alias", "diffusion", "repartition", "place"}) {
         INFO(std::string(policy));
         Ring ring({0, 0, 0, 0, 0, 0, 1, 1, 2, 2, 3, 3});
@@ -63,7 +63,7 @@ TEST_CASE("policies level out loads") {
     }
 }
 
-TEST_CASE("what gains nothing, or less than moving costs, stays") {
+TEST_CASE("objects whose move gains less than it costs stay") {
     const std::vector<std::uint32_t> uneven{0, 0, 0, 0, 0, 0, 1, 1, 2, 2, 3, 3};
     Ring ring(uneven);
     REQUIRE(ring.rebalance("none"));
@@ -90,7 +90,7 @@ TEST_CASE("neighbors are brought together") {
     }
 }
 
-TEST_CASE("what a proxied object sends to a process counts once") {
+TEST_CASE("messages of a proxied object to a process count once") {
     // Object 0 sends to three objects that are one hop away and to one two hops away; all answer.
     Ring star({0, 1, 1, 1, 3});
     star.first = {0, 4, 5, 6, 7, 8};
@@ -105,7 +105,7 @@ TEST_CASE("what a proxied object sends to a process counts once") {
     CHECK(star.worth.hop_bytes_after <= star.worth.hop_bytes_before);
 }
 
-TEST_CASE("wrong policies and processes are named") {
+TEST_CASE("invalid policies and processes are named") {
     Ring ring({0, 1, 2, 3});
     CHECK_FALSE(ring.rebalance("gredy"));
     CHECK(std::string(ring.error).starts_with("no policy 'gredy' (did you mean 'greedy'?)"));

@@ -51,7 +51,7 @@ std::string operation_named(const char* name) {
 
 }  // namespace
 
-TEST_CASE("a program sends to whom the chosen schedule says") {
+TEST_CASE("a program sends to the peers of the chosen schedule") {
     topoloom_setting setting = setting_of(4);
     setting.schedule = "ring";
     Chooser chooser(setting);
@@ -93,7 +93,7 @@ TEST_CASE("seats and a machine file reach the strategy") {
           "the links of 'torus:4' have no bandwidth; add one, as in torus:8x8x8,bandwidth=10GB/s");
 }
 
-TEST_CASE("what cannot be asked is an error in a line") {
+TEST_CASE("invalid queries are errors of one line") {
     CHECK(Chooser(setting_of(0)).error() == "there are no ranks");
     Chooser chooser(setting_of(4));
     CHECK(std::string(chooser.choose(TOPOLOOM_SCAN, -1)) == "scan: -1 bytes; there must be 0 or more");
@@ -101,13 +101,13 @@ TEST_CASE("what cannot be asked is an error in a line") {
           "no operation has the number 13");
 }
 
-TEST_CASE("equal texts are one object, also where two have the same setting") {
+TEST_CASE("equal texts give the same object, also with equal settings") {
     Chooser first(setting_of(8)), second(setting_of(8));
     CHECK(first.choose(TOPOLOOM_ALL_TO_ALL, 100) == second.choose(TOPOLOOM_ALL_TO_ALL, 100));
     CHECK(first.choose(TOPOLOOM_ALL_TO_ALL, 100) == first.choose(TOPOLOOM_ALL_TO_ALL, 100));
 }
 
-TEST_CASE("operations have MPI's names, and ours") {
+TEST_CASE("operations have the names of MPI and our own") {
     CHECK(operation_named("MPI_Bcast") == std::to_string(TOPOLOOM_BROADCAST));
     CHECK(operation_named("broadcast") == std::to_string(TOPOLOOM_BROADCAST));
     CHECK(operation_named("MPI_Ialltoallw") == std::to_string(TOPOLOOM_ALL_TO_ALL));
@@ -118,7 +118,7 @@ TEST_CASE("operations have MPI's names, and ours") {
     CHECK(operation_named("MPI_Send").starts_with("no collective 'MPI_Send'; there are: broadcast"));
 }
 
-TEST_CASE("a strategy of calls at once knows where each of their ranks is") {
+TEST_CASE("a strategy for concurrent calls knows the place of each rank") {
     // Two nodes; two calls, each with a rank on both.
     const std::vector<std::int64_t> seats{7, 7, 9, 9};
     topoloom_setting setting = setting_of(4);

@@ -68,7 +68,7 @@ std::string text_of(const AxisOrder& order) {
 
 }  // namespace
 
-TEST_CASE("orders never get worse, keep ranks apart and are worth what their placements are") {
+TEST_CASE("orders never get worse, keep ranks on distinct slots and have the value of their placements") {
     const Extents extents{4, 2, 3, 2};
     const std::vector<MeshTraffic> traffic{{{0}, MeshCollective::halving, Bytes{60'000}},
                                            {{1, 3}, MeshCollective::ring, Bytes{20'000}},
@@ -116,7 +116,7 @@ TEST_CASE("the best order is as good as the best of all orders of prime factors"
     }
 }
 
-TEST_CASE("a ring over two axes of an open mesh runs back and forth, so that each step is one link") {
+TEST_CASE("a ring over two axes of a mesh runs back and forth, one link per step") {
     const Machine machine = make_machine("mesh:2x8");
     const Allocation allocation = Allocation::whole(machine);
     const std::vector<MeshTraffic> ring{{{0}, MeshCollective::ring, Bytes{1000}}};
@@ -126,7 +126,7 @@ TEST_CASE("a ring over two axes of an open mesh runs back and forth, so that eac
     CHECK(orders.given.total() > 500);
 }
 
-TEST_CASE("groups that do not divide a domain leave its rest empty rather than cross its border") {
+TEST_CASE("groups that do not divide a domain leave slots idle rather than cross its border") {
     // Two groups of 4 in a domain of 10 leave 2 GPUs; in order the third group would cross.
     const Machine machine = make_machine("rails:10:4:1,bandwidth=1GB/s,bandwidth.nvlink=10GB/s");
     const Allocation allocation = Allocation::whole(machine);
@@ -136,7 +136,7 @@ TEST_CASE("groups that do not divide a domain leave its rest empty rather than c
     CHECK(orders.best.total() == doctest::Approx(0.1));
 }
 
-TEST_CASE("what is left of domains is filled with whole blocks") {
+TEST_CASE("the rest of domains is filled with whole blocks") {
     const Machine machine = make_machine("rails:4:3:1");
     // GPU 1 of the first domain is missing, and 4 of the second.
     const Allocation allocation = Allocation::of_slots(machine, slots_of({0, 2, 3, 5, 6, 7, 8, 9, 10, 11}));
@@ -147,7 +147,7 @@ TEST_CASE("what is left of domains is filled with whole blocks") {
     for (const grid::SlotLine& line : lines) CHECK(line.slots.size() == 8);
 }
 
-TEST_CASE("what is left of a torus is filled with whole boxes, which stay where they are") {
+TEST_CASE("the rest of a torus is filled with whole boxes, which stay in place") {
     const Machine machine = make_machine("torus:4x4");
     const Allocation allocation = Allocation::of_slots(machine, slots_of({0, 1, 4, 5, 7, 10, 11, 14, 15}));
     const std::vector<Slot> boxes = slots_of({0, 1, 4, 5, 10, 11, 14, 15});
@@ -163,7 +163,7 @@ TEST_CASE("a line turns where rows of the machine end") {
     CHECK(lines.front().turns == std::vector<std::size_t>{8, 32});
 }
 
-TEST_CASE("a search that is stopped has measured the default order and returns the best so far") {
+TEST_CASE("a stopped search has measured the default order and returns the best so far") {
     const Machine machine = make_machine("rails:8:4:4,bandwidth=1GB/s,bandwidth.nvlink=9GB/s");
     const Allocation allocation = Allocation::whole(machine);
     const Extents extents{4, 8, 2, 2};

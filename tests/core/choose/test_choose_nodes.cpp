@@ -44,7 +44,7 @@ std::int64_t total_bytes(const CommGraph& graph) { return graph.total_bytes().va
 
 }  // namespace
 
-TEST_CASE("chosen nodes are free, in their order, hold the placement, and cost what is said") {
+TEST_CASE("chosen nodes are free, sorted, hold the placement, and have the reported cost") {
     Rng rng(4);
     for (const std::string& text : machine_texts()) {
         CAPTURE(text);
@@ -76,7 +76,7 @@ TEST_CASE("chosen nodes are free, in their order, hold the placement, and cost w
     }
 }
 
-TEST_CASE("on an empty torus a stencil gets its box") {
+TEST_CASE("on an empty torus a stencil gets a box of its shape") {
     const Machine cube = make_machine("torus:12x12x12");
     const CommGraph open = halo({{4, false}, {5, false}, {6, false}}, StencilShape::star, Bytes{8});
     CHECK(choose_nodes(open, Allocation::whole(cube), 120, fast).hop_bytes == total_bytes(open));
@@ -110,7 +110,7 @@ TEST_CASE("whole nodes are chosen where they have several slots") {
     CHECK(choose_nodes(graph, Allocation::whole(machine), 64, fast).hop_bytes == crossing);
 }
 
-TEST_CASE("on a tree the pattern gets nodes under as few switches as there can be") {
+TEST_CASE("on a tree the pattern gets nodes under the fewest switches") {
     const Machine tree = make_machine("tree:4:8:4");
     // Eight nodes of every group of 32 are free, two on every other switch.
     std::vector<Node> free;
@@ -134,7 +134,7 @@ TEST_CASE("a budget ends the choice early, with a valid answer") {
     }
 }
 
-TEST_CASE("nodes that cannot be chosen are refused") {
+TEST_CASE("impossible choices of nodes are refused") {
     const Machine machine = make_machine("torus:4x4+node:4");
     const Allocation whole = Allocation::whole(machine);
     const CommGraph graph = halo({{4, true}, {5, true}}, StencilShape::star, Bytes{8});

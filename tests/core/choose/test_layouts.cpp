@@ -42,7 +42,7 @@ std::vector<MeshLayout> layouts_of(const Extents& a, const Extents& b) {
 
 }  // namespace
 
-TEST_CASE("layouts never get worse, keep ranks apart and are worth what their placements are") {
+TEST_CASE("layouts never get worse, keep ranks on distinct slots and have the value of their placements") {
     for (const char* text :
          {"torus:4x4x4", "mesh:8x6", "rails:8:3:2", "rails:18:4:1,bandwidth=1GB/s,bandwidth.nvlink=9GB/s",
           "tree:4:4:3", "dragonfly:5x4,nodes=3", "rails:8:8:1+down:3"}) {
@@ -70,7 +70,7 @@ TEST_CASE("layouts never get worse, keep ranks apart and are worth what their pl
     }
 }
 
-TEST_CASE("one layout of one mesh is ordered as the mesh, by what its traffic divides") {
+TEST_CASE("a single layout of a mesh is ordered like the mesh, by its traffic") {
     const Machine machine = make_machine("torus:4x8");
     const Allocation allocation = Allocation::whole(machine);
     const Extents extents{2, 8, 2};
@@ -85,7 +85,7 @@ TEST_CASE("one layout of one mesh is ordered as the mesh, by what its traffic di
     CHECK(orders.best.total() <= axes.nested.total());
 }
 
-TEST_CASE("a search of layouts that is stopped has measured the first and returns the best so far") {
+TEST_CASE("a stopped search of layouts has measured the first and returns the best so far") {
     const Machine machine = make_machine("rails:8:6:4,bandwidth=1GB/s,bandwidth.nvlink=9GB/s");
     const Allocation allocation = Allocation::whole(machine);
     const std::vector<MeshLayout> layouts = layouts_of({2, 2, 12}, {8, 3, 2});
@@ -98,7 +98,7 @@ TEST_CASE("a search of layouts that is stopped has measured the first and return
     }
 }
 
-TEST_CASE("layouts that do not belong together are refused") {
+TEST_CASE("layouts of different jobs are refused") {
     const Machine machine = make_machine("torus:4x4");
     const Allocation allocation = Allocation::whole(machine);
     const MeshTraffic ring{{0}, MeshCollective::ring, Bytes{1}};

@@ -48,7 +48,7 @@ MachineBisection bisection_of(const std::string& text) { return bisect_machine(m
 
 }  // namespace
 
-TEST_CASE("the bisection of a small machine is the worst of all its halvings, and no bound is above it") {
+TEST_CASE("the bisection of a small machine is the least of all halvings, and no bound exceeds it") {
     int exact = 0;
     for_each_topology([&](const Machine& machine, const auto& network) {
         const NodeHalves halves = halve_nodes(machine);
@@ -63,7 +63,7 @@ TEST_CASE("the bisection of a small machine is the worst of all its halvings, an
     CHECK(exact > 10);
 }
 
-TEST_CASE("the bisections of tori and meshes are those of the textbook, and proven") {
+TEST_CASE("the bisections of tori and meshes equal the textbook values, and are proven") {
     for (const auto& [text, links] : std::vector<std::pair<std::string, std::size_t>>{
              {"torus:8x8x8", 256},  // 2 cables, 2 directions, 64 rings
              {"mesh:8x8x8", 128},
@@ -82,21 +82,21 @@ TEST_CASE("the bisections of tori and meshes are those of the textbook, and prov
     }
 }
 
-TEST_CASE("an axis of odd extent leaves a gap between what is found and what is proven") {
+TEST_CASE("an axis of odd extent leaves a gap between the bisection and its bound") {
     const MachineBisection found = bisection_of("torus:25x16x24");
     CHECK(found.link_count == 1600);
     CHECK_FALSE(found.is_exact());
     CHECK(found.at_least.value > 0.96 * 1600);
 }
 
-TEST_CASE("where the bandwidths of axes differ, the narrow one is cut") {
+TEST_CASE("with different bandwidths the narrow axis is cut") {
     const MachineBisection found = bisection_of("torus:23x24x24,nodes=2,bandwidth=9.4GB/s,bandwidth.y=half");
     CHECK(found.link_count == 4 * 23 * 24);
     CHECK(found.at_most.value == doctest::Approx(4 * 23 * 24 * 4.7e9));
     CHECK(found.is_exact());
 }
 
-TEST_CASE("trees are cut where the links above are the least for the nodes below") {
+TEST_CASE("trees are cut at the level with the least uplink bandwidth per node") {
     const MachineBisection top = bisection_of("tree:4:8:2");
     CHECK(top.at_most.value == 2);  // one group's link, both ways
     CHECK(top.is_exact());
@@ -133,7 +133,7 @@ TEST_CASE("a single node has no halves") {
     CHECK(found.is_exact());
 }
 
-TEST_CASE("odd numbers of routers are halved but for one") {
+TEST_CASE("an odd number of routers is halved up to one router") {
     CHECK(halve_nodes(make_machine("torus:3x3,nodes=2")).larger == 10);
     CHECK(halve_nodes(make_machine("torus:3x3,nodes=2")).smaller == 8);
     CHECK(halve_nodes(make_machine("tree:5")).larger == 3);

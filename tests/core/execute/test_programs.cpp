@@ -137,11 +137,11 @@ void each_call(const Use& use) {
 
 }  // namespace
 
-TEST_CASE("programs of all ranks do what the collective promises, with the messages of the schedule") {
+TEST_CASE("the programs of all ranks perform the collective, with the messages of the schedule") {
     each_call([](const Case& one) { play(one); });
 }
 
-TEST_CASE("results may lie on top of the input") {
+TEST_CASE("results may overwrite the input") {
     each_call([](Case one) {
         const Operation operation = one.call.operation;
         if (operation == all_to_all || operation == reduce_scatter) return;
@@ -150,7 +150,7 @@ TEST_CASE("results may lie on top of the input") {
     });
 }
 
-TEST_CASE("an operator that is not commutative gets its operands in rank order") {
+TEST_CASE("a non-commutative operator gets its operands in rank order") {
     std::size_t checked = 0;
     each_call([&](Case one) {
         if (!keeps_rank_order(make_schedule(one.call, one.schedule))) return;
@@ -163,7 +163,7 @@ TEST_CASE("an operator that is not commutative gets its operands in rank order")
     CHECK(checked > 100);
 }
 
-TEST_CASE("variants of schedules run, too") {
+TEST_CASE("variants of schedules run") {
     for (const std::size_t ranks : rank_counts) {
         for (const std::string_view fold : {"even", "odd", "last"}) {
             const std::string options = "(fold=" + std::string(fold) + ")";
@@ -191,7 +191,7 @@ TEST_CASE("variants of schedules run, too") {
     }
 }
 
-TEST_CASE("neighboring ranks at the two ends of an exchange keep the order of ranks") {
+TEST_CASE("exchanges between neighboring groups of ranks keep rank order") {
     for (const std::size_t ranks : rank_counts) {
         CAPTURE(ranks);
         CHECK(

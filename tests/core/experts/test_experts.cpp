@@ -55,7 +55,7 @@ bool each_is_held_once_per_gpu(const Ids& held, std::size_t slots) {
 
 }  // namespace
 
-TEST_CASE("experts of the same topic come to the same node, within the slack") {
+TEST_CASE("experts of a topic are placed on one node, within the slack") {
     const auto choices = topical_tokens(1);
     const auto loads = counted(choices);
     const ExpertLayer layer{loads, choices, 4};
@@ -73,7 +73,7 @@ TEST_CASE("experts of the same topic come to the same node, within the slack") {
     }
 }
 
-TEST_CASE("threads do not change what is placed") {
+TEST_CASE("threads do not change the placement of experts") {
     const auto choices = topical_tokens(3);
     const auto loads = counted(choices);
     const std::vector<ExpertLayer> layers(3, ExpertLayer{loads, choices, 4});
@@ -95,7 +95,7 @@ TEST_CASE("blocks of experts stay on their nodes") {
     CHECK(blocks_on_nodes(loads, ExpertGpus(Ids{0, 0, 1}, 16)).empty());
 }
 
-TEST_CASE("a busy block is relieved by copies, and others stay where they are") {
+TEST_CASE("a busy block is relieved by copies, and others stay") {
     Rng rng(8, 0);
     std::vector<std::int64_t> choices;
     for (int token = 0; token < 2000; ++token) {
@@ -129,7 +129,7 @@ TEST_CASE("a busy block is relieved by copies, and others stay where they are") 
     CHECK(relieved_blocks(layer, ExpertGpus(Ids{0, 0, 1}, 16), order, 0).empty());
 }
 
-TEST_CASE("tokens that are limited to groups visit no more nodes than groups") {
+TEST_CASE("tokens limited to groups visit no more nodes than groups") {
     Rng rng(5, 0);
     std::vector<std::int64_t> choices;
     for (int token = 0; token < 300; ++token) {
@@ -145,7 +145,7 @@ TEST_CASE("tokens that are limited to groups visit no more nodes than groups") {
     CHECK(measure_experts(layer, gpus, ExpertDispatch::spread, placed.best).visits <= 2 * 0.75 + 1e-9);
 }
 
-TEST_CASE("replicas go to the busiest, and bins are even") {
+TEST_CASE("replicas go to the busiest experts, and bins are balanced") {
     std::vector<double> loads(experts, 1.0);
     loads[3] = 8;
     const ExpertGpus gpus(nodes, 5);
@@ -158,7 +158,7 @@ TEST_CASE("replicas go to the busiest, and bins are even") {
     CHECK(*std::max_element(sums.begin(), sums.end()) <= 39.0 / 8 + 1);
 }
 
-TEST_CASE("loads and places that cannot be are refused") {
+TEST_CASE("impossible loads and places are refused") {
     std::vector<double> loads(experts, 1e308);
     const ExpertGpus gpus(nodes, 4);
     const auto place = [&](const ExpertGpus& on) {

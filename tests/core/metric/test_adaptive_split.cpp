@@ -49,13 +49,13 @@ TEST_CASE("the split balances a busy minimal route and its detours") {
     CHECK(best({}, {}) == 1);
 }
 
-TEST_CASE("of several best splits it is the one with the fewest detours") {
+TEST_CASE("of equally good splits the one with the fewest detours is taken") {
     CHECK(best({10}, {10}) == 1);
     CHECK(best({10, 5}, {10, 20}) == 1);                         // from 2/3 on
     CHECK(best({10, 20}, {10, 5}) == doctest::Approx(1.0 / 3));  // up to 1/3
 }
 
-TEST_CASE("links of different bandwidth count by their time") {
+TEST_CASE("links of different bandwidth count by time") {
     const std::vector<double> minimal{10, 0};
     const std::vector<double> detours{0, 5};
     const std::array runs{LinkRun{Link{0}, 1, BytesPerSecond{10}}, LinkRun{Link{1}, 1, BytesPerSecond{1}}};
@@ -89,7 +89,7 @@ TEST_CASE("no other split makes the busiest link less busy") {
     }
 }
 
-TEST_CASE("traffic to the next group is spread as the closed form says") {
+TEST_CASE("traffic to the next group is split as in the closed form") {
     const CommGraph graph = to_next_group();
     // Minimal: all 8 nodes' bytes on one global link. Valiant: a seventh of them on each, from two groups. In between
     // 8 f = 16 (1 - f) / 7.

@@ -103,7 +103,7 @@ TEST_CASE("a box of a torus has the surface of a box") {
     CHECK(shape.foreign_share == 0);
 }
 
-TEST_CASE("two distant nodes of a line talk over the links of others") {
+TEST_CASE("two distant nodes of a line communicate over links of others") {
     const Machine line = make_machine("mesh:6");
     const AllocationShape shape = shape_of(line, {1, 4});
     CHECK(shape.components == 2);
@@ -125,7 +125,7 @@ TEST_CASE("on a tree the links above the switches are shared with others") {
     CHECK(shape.foreign_share == doctest::Approx(8.0 / (2 * 2 + 4 * 4)));
 }
 
-TEST_CASE("what a job shares with one that has the other nodes of its switches or routers is not its own") {
+TEST_CASE("links that a job shares with jobs on its switches or routers are foreign") {
     // All up-links of the tree, and all links between the routers; not those of the nodes.
     CHECK(shape_of(make_machine("tree:2:4"), {0, 2, 4, 6}).foreign.size() == 8);
     CHECK(shape_of(make_machine("tree:2:4"), {0, 1, 2, 3, 4, 5, 6}).foreign.size() == 2 * 4);

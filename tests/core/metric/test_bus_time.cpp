@@ -48,7 +48,7 @@ std::vector<BusMessage> drawn_messages(std::uint32_t stations, Rng& rng) {
 
 }  // namespace
 
-TEST_CASE("no message is faster than a ring, nor all of a station than its port") {
+TEST_CASE("no message is faster than a ring, and no station faster than its port") {
     Rng rng(1);
     for (const std::string text : {"ring:12,rings=2,transfers=3,bandwidth=25.6GB/s",
                                    "ring:5,transfers=1,bandwidth=25.6GB/s", "ring:8,bandwidth=25.6GB/s"}) {
@@ -73,7 +73,7 @@ TEST_CASE("no message is faster than a ring, nor all of a station than its port"
     }
 }
 
-TEST_CASE("a bus may be turned and mirrored: rates stay") {
+TEST_CASE("turning or mirroring a bus keeps its rates") {
     Rng rng(2);
     for (int trial = 0; trial < 20; ++trial) {
         const auto messages = drawn_messages(12, rng);
@@ -94,7 +94,7 @@ TEST_CASE("a bus may be turned and mirrored: rates stay") {
     }
 }
 
-TEST_CASE("two overlapping messages one way pass at full speed, a third waits") {
+TEST_CASE("two overlapping messages in one direction run at full speed, a third waits") {
     const std::vector<BusMessage> three{message(0, 4), message(1, 5), message(2, 6)};
     const std::vector<BusMessage> two(three.begin(), three.end() - 1);
     CHECK(rates_on(cell(), two).slowest.worst.value == doctest::Approx(ring_rate));
@@ -105,7 +105,7 @@ TEST_CASE("two overlapping messages one way pass at full speed, a third waits") 
           doctest::Approx(ring_rate));
 }
 
-TEST_CASE("a ring holds as many transfers as the machine says") {
+TEST_CASE("a ring carries as many transfers as the machine states") {
     std::vector<BusMessage> around;
     for (std::uint32_t i = 0; i < 12; ++i) around.push_back(message(i, (i + 1) % 12));
     for (const std::uint32_t transfers : {1U, 2U, 3U, 4U, 6U, 12U}) {
@@ -121,7 +121,7 @@ TEST_CASE("a ring holds as many transfers as the machine says") {
     CHECK(rates_on(unlimited, around).slowest.worst.value == doctest::Approx(ring_rate));
 }
 
-TEST_CASE("messages of less than a piece neither wait nor make others wait") {
+TEST_CASE("messages shorter than a piece neither wait nor delay others") {
     std::vector<BusMessage> small;
     for (std::uint32_t i = 0; i < 4; ++i) small.push_back(message(i, i + 5, 16 * kib - 1));
     CHECK(rates_on(cell(), small).slowest.worst.value == doctest::Approx(ring_rate));
@@ -154,7 +154,7 @@ TEST_CASE("half-way messages may take either direction") {
     CHECK(rates_on(decided, {message(0, 6)}).ways == 1);
 }
 
-TEST_CASE("the memory controller reads or writes one piece at a time: eight elements get less than 4 GB/s") {
+TEST_CASE("the memory controller handles one piece at a time, so that eight elements get less than 4 GB/s") {
     std::vector<BusMessage> reads;
     for (const Node element : cell_elements) reads.push_back({cell_memory, element, Bytes{128 * kib}});
     BusTiming timing;
@@ -168,7 +168,7 @@ TEST_CASE("the memory controller reads or writes one piece at a time: eight elem
     CHECK(rates_on(cell(), reads).slowest.worst.value == doctest::Approx(ring_rate / 4));
 }
 
-TEST_CASE("three messages of a size that pass an end of the bus may slow down, of unequal sizes not") {
+TEST_CASE("three equal messages across an end of the bus may slow down, unequal ones do not") {
     // One ring each way; two of the three pass an end, over two links.
     const Machine machine = make_machine("ring:12,transfers=3,bandwidth=25.6GB/s");
     std::vector<BusMessage> messages{message(11, 1), message(4, 6), message(8, 10)};
@@ -180,7 +180,7 @@ TEST_CASE("three messages of a size that pass an end of the bus may slow down, o
     CHECK(rates_on(machine, messages, observed).slowest.worst.value == doctest::Approx(ring_rate));
 }
 
-TEST_CASE("a startup counts once for each message") {
+TEST_CASE("each message counts one startup") {
     BusTiming timing;
     timing.startup = Seconds{1e-7};
     const double seconds = 1e-7 + 4096 / ring_rate;
@@ -188,7 +188,7 @@ TEST_CASE("a startup counts once for each message") {
           doctest::Approx(4096 / seconds));
 }
 
-TEST_CASE("messages that cannot be are refused") {
+TEST_CASE("impossible messages are refused") {
     CHECK_THROWS_AS((void)rates_on(cell(), {message(3, 3)}), Error);
     CHECK_THROWS_AS((void)rates_on(cell(), {message(0, 12)}), Error);
     CHECK_THROWS_AS((void)rates_on(cell(), {message(0, 1, 0)}), Error);
@@ -197,7 +197,7 @@ TEST_CASE("messages that cannot be are refused") {
     CHECK_THROWS_AS((void)rates_on(make_machine("ring:65"), {message(0, 1)}), Error);
 }
 
-TEST_CASE("elements are the Cell's on its own bus, and the allocated slots in order on any other") {
+TEST_CASE("elements have the Cell's names on its own bus, and are the allocated slots on others") {
     CHECK(elements_of(Allocation::whole(cell())) == cell_elements);
     const Machine eight = make_machine("ring:8");
     for (std::uint32_t i = 0; i < 8; ++i) CHECK(elements_of(Allocation::whole(eight))[i] == Node{i});

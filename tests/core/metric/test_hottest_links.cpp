@@ -79,7 +79,7 @@ TEST_CASE("the hottest links and their contributors agree with the definition") 
     }
 }
 
-TEST_CASE("all links may be asked for, and only those that carry something are listed") {
+TEST_CASE("a request for all links returns only loaded links") {
     const Machine machine = make_machine("torus:8x8x8");
     Rng rng(32);
     const CommGraph graph = random_pattern(512, 2000, rng);
@@ -95,7 +95,7 @@ TEST_CASE("all links may be asked for, and only those that carry something are l
     CHECK(hot.front().congestion == judgement.congestion_max);
 }
 
-TEST_CASE("one and two threads name the same links and contributors") {
+TEST_CASE("one and two threads return the same links and contributors") {
     const Machine machine = make_machine("torus:32x16x16");
     Rng rng(33);
     const CommGraph graph = random_pattern(8192, 40000, rng);

@@ -77,7 +77,7 @@ TEST_CASE("judge agrees with the definition of every number on every kind of mac
     }
 }
 
-TEST_CASE("one and two threads measure the same, to the last bit") {
+TEST_CASE("one and two threads give bitwise equal results") {
     const Machine machine = make_machine("torus:32x16x16,ties=split,bandwidth.y=half");
     const std::array<GridAxis, 3> grid{{{32}, {16}, {16}}};
     const CommGraph graph = stencil(grid, StencilShape::box, Bytes{1000});
@@ -89,7 +89,7 @@ TEST_CASE("one and two threads measure the same, to the last bit") {
     CHECK(hop_bytes(graph, machine, placement.slots(), 2) == one.hop_bytes);
 }
 
-TEST_CASE("loads of split routes are the same on any number of threads, too") {
+TEST_CASE("loads of split routes do not depend on the number of threads") {
     const Machine machine = make_machine("dragonfly:9x4,nodes=2,routing=ugal+node:128");  // shares of 1/7
     Rng rng(24);
     const CommGraph graph = random_pattern(3 * ranks_per_chunk / 2, 30000, rng);
@@ -140,7 +140,7 @@ TEST_CASE("messages within a node cost no hops but count in the averages") {
     CHECK(result.traffic_average == 300);
 }
 
-TEST_CASE("messages to oneself are never counted") {
+TEST_CASE("messages of a rank to itself are never counted") {
     const Machine machine = make_machine("torus:4");
     const Judgement result =
         judge(one_message(2, 1, 1, 1000), machine, in_order(Allocation::whole(machine), 2));
@@ -152,7 +152,7 @@ TEST_CASE("messages to oneself are never counted") {
     CHECK(result.inter_node_bytes == Bytes{0});
 }
 
-TEST_CASE("messages of one router's two nodes take the links there and back") {
+TEST_CASE("messages between two nodes of a router use both host links") {
     const Machine machine = make_machine("torus:4,nodes=2");
     const Judgement result =
         judge(one_message(2, 0, 1, 1000), machine, in_order(Allocation::whole(machine), 2));
@@ -163,7 +163,7 @@ TEST_CASE("messages of one router's two nodes take the links there and back") {
     CHECK(result.inter_node_max == Bytes{1000});
 }
 
-TEST_CASE("where hosts are free, messages of one router's two nodes leave the node but use no link") {
+TEST_CASE("with hosts=free, messages between nodes of a router leave the node but use no link") {
     const Machine machine = make_machine("torus:4,nodes=2,hosts=free");
     const Judgement result =
         judge(one_message(2, 0, 1, 1000), machine, in_order(Allocation::whole(machine), 2));
@@ -187,14 +187,14 @@ TEST_CASE("congestion along a slow axis counts double") {
     CHECK(congestion({3, 3, 3}, {5, 2, 9}) == 2000);
 }
 
-TEST_CASE("congestion is bytes over bandwidth in seconds") {
+TEST_CASE("congestion is bytes divided by bandwidth, in seconds") {
     const Machine machine = make_machine("torus:4x4,bandwidth=2GB/s");
     const Judgement result =
         judge(one_message(2, 0, 1, 4'000'000'000), machine, in_order(Allocation::whole(machine), 2));
     CHECK(result.congestion_max == 2.0);
 }
 
-TEST_CASE("bytes and messages that could overflow a sum are refused, the largest others are exact") {
+TEST_CASE("amounts that could overflow a sum are refused, and the largest others are exact") {
     const Machine machine = make_machine("torus:8");
     const Allocation all = Allocation::whole(machine);
     const Placement placement(all, {Slot{0}, Slot{4}});

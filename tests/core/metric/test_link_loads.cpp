@@ -77,7 +77,7 @@ bool adapts(const Machine& machine) {
 
 }  // namespace
 
-TEST_CASE("after any changes loads, maximum, hop-bytes and soft value are those of the placement") {
+TEST_CASE("after any changes loads, maximum, hop-bytes and soft value equal those of the placement") {
     Rng rng(5);
     for (const std::string& network : machine_texts()) {
         for (const std::string inside : {"", "+node:2,distance=3:7"}) {
@@ -113,7 +113,7 @@ TEST_CASE("after any changes loads, maximum, hop-bytes and soft value are those 
     }
 }
 
-TEST_CASE("ports and memories of nodes are busy like links, whatever changes") {
+TEST_CASE("ports and memories of nodes are counted like links, after any changes") {
     Rng rng(6);
     for (const std::string& network : machine_texts()) {
         for (const std::string inside : {"+node:2,bandwidth=300MB/s", "+node:2:2,memory=100MB/s,port=0:1",
@@ -160,7 +160,7 @@ TEST_CASE("ports and memories of nodes are busy like links, whatever changes") {
     }
 }
 
-TEST_CASE("the link between a node and its router is as wide as its cards, and all that leaves passes it") {
+TEST_CASE("a host link has the bandwidth of the node's NICs and carries all inter-node traffic") {
     const CommGraph graph = CommGraph::from_edges(
         4, std::vector(3, Rank{0}), std::array{Rank{1}, Rank{2}, Rank{3}}, std::vector(3, Bytes{120}));
     const auto congestion = [&](const std::string& text) {
@@ -179,7 +179,7 @@ TEST_CASE("the link between a node and its router is as wide as its cards, and a
     CHECK(congestion("torus:4") == 240);  // two of three in one direction
 }
 
-TEST_CASE("other traffic on a link counts in every maximum") {
+TEST_CASE("background traffic on a link counts in every maximum") {
     for (const std::string text : {"torus:4", "fattree:2:3,up=3:1,routing=random"}) {
         CAPTURE(text);
         const Machine machine = make_machine(text);

@@ -38,7 +38,7 @@ Nodes slow_leaving(const Extents& grid, const Nodes& nodes, std::size_t axis) {
 
 }  // namespace
 
-TEST_CASE("the published example: 4 nodes of 4 cores and a grid of 4x4, by rows and in tiles") {
+TEST_CASE("4 nodes of 4 cores and a 4x4 grid, by rows and in tiles, give the published values") {
     Nodes rows(16);
     for (std::uint32_t i = 0; i < 16; ++i) rows[i] = i / 4;
     const NodeMap by_rows = node_map({4, 4}, rows);
@@ -51,7 +51,7 @@ TEST_CASE("the published example: 4 nodes of 4 cores and a grid of 4x4, by rows 
     CHECK(in_tiles.external_links() == 4);
 }
 
-TEST_CASE("the node map of any grid is that of the definition") {
+TEST_CASE("the node map of any grid equals its definition") {
     Rng rng(3);
     for (int round = 0; round < 20; ++round) {
         const Extents grid{1 + static_cast<std::uint32_t>(rng.below(7)),
@@ -77,7 +77,7 @@ TEST_CASE("a tile inside a larger grid has its surface as external links: 6 with
     CHECK(tile_surface({2, 4}, weight) == 4 + 3 * 2);
 }
 
-TEST_CASE("tiles gain what was published: 1.25, 1.5 and 1.86 in two dimensions, 1.42 and 1.56 in three") {
+TEST_CASE("tiles gain the published 1.25, 1.5 and 1.86 in 2-D, 1.42 and 1.56 in 3-D") {
     const auto gain = [](const Extents& tile) {
         Extents line(tile.size(), 1);
         line.back() = std::accumulate(tile.begin(), tile.end(), 1U, std::multiplies<>{});
@@ -143,7 +143,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("no segment is better than the best one") {
+TEST_CASE("no other segment is faster than the best one") {
     const GridLinks links{5e-6, 1e-9, 2e-10, 1e-10, 2};
     const NodeMap map = node_map({32, 32}, tiled({32, 32}, {2, 4}));
     for (const FormulaVariant reading : {FormulaVariant::counted, FormulaVariant::printed}) {
@@ -179,7 +179,7 @@ TEST_CASE("binomial trees have log2 rounds per axis, those inside nodes first, a
     CHECK(binomial_time(line, GridCollective::gather, bytes_only, 1) == 7);
 }
 
-TEST_CASE("grids that are not those of the nodes, and impossible links, are refused") {
+TEST_CASE("grids that do not fit the nodes, and impossible links, are refused") {
     CHECK_THROWS_WITH_AS((void)node_map({4, 4}, Nodes(15, 0)),
                          "a grid of 4x4 has not the 15 cells that are placed", Error);
     const NodeMap map = node_map({4}, Nodes{0, 0, 1, 1});

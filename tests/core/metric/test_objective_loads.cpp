@@ -33,7 +33,7 @@ const std::vector<std::string> insides{
 
 }  // namespace
 
-TEST_CASE("after any changes every objective is what its definition says, in all phases together") {
+TEST_CASE("after any changes every objective equals its definition over all phases") {
     Rng rng(7);
     for (const std::string& network : machine_texts()) {
         for (const std::string& inside : insides) {
@@ -91,7 +91,7 @@ TEST_CASE("after any changes every objective is what its definition says, in all
     }
 }
 
-TEST_CASE("what is taken back leaves no trace in any objective") {
+TEST_CASE("an undone change leaves every objective as it was") {
     Rng rng(8);
     for (const std::string network :
          {"torus:4x3,nodes=2,bandwidth=1GB/s,latency=1us", "dragonfly:5x4,nodes=2,cards=4,bandwidth=25GB/s",
@@ -127,7 +127,7 @@ TEST_CASE("what is taken back leaves no trace in any objective") {
     }
 }
 
-TEST_CASE("the time of one phase is the whole formula, though searches go by loads") {
+TEST_CASE("the time of one phase is the complete formula, also in searches by loads") {
     Rng rng(9);
     for (const std::string network :
          {"torus:4x3,nodes=2,bandwidth=1GB/s,latency=1us",
@@ -152,7 +152,7 @@ TEST_CASE("the time of one phase is the whole formula, though searches go by loa
     }
 }
 
-TEST_CASE("the time of a phase by hand") {
+TEST_CASE("the time of a phase equals a value computed by hand") {
     // 2 routers of 2 nodes of 2 slots.
     const Machine machine = make_machine(
         "mesh:2,nodes=2,bandwidth=1GB/s,latency=10us,bandwidth.host=2GB/s,latency.host=1us"
@@ -171,7 +171,7 @@ TEST_CASE("the time of a phase by hand") {
     CHECK(time(0, 4, 80'000, 0) == doctest::Approx(80));
 }
 
-TEST_CASE("a sender of many messages is busy starting them") {
+TEST_CASE("a sender of many messages is limited by their startups") {
     const Machine machine = make_machine("tree:8,bandwidth=1GB/s+node:1,startup=3us,latency=5us");
     std::vector<Rank> peers;
     for (std::uint32_t v = 1; v < 8; ++v) peers.emplace_back(v);
@@ -184,7 +184,7 @@ TEST_CASE("a sender of many messages is busy starting them") {
     CHECK(seconds == doctest::Approx(5e-6 + 7 * 3e-6));  // not 3 us + the 7 us of its link
 }
 
-TEST_CASE("an objective in one phase without a background is what link loads say") {
+TEST_CASE("an objective in one phase without background equals that of link loads") {
     const Machine machine = make_machine("torus:4x4");
     Rng rng(3);
     const CommGraph graph = random_pattern(16, 60, rng);
@@ -195,7 +195,7 @@ TEST_CASE("an objective in one phase without a background is what link loads say
           congestion_key(graph, machine, slots).congestion);
 }
 
-TEST_CASE("objectives are read, and what cannot be read is named") {
+TEST_CASE("objectives are parsed, and errors name the wrong part") {
     CHECK(parse_objective("time").is(ObjectiveKind::time));
     CHECK_FALSE(parse_objective("weighted(time=1)").is(ObjectiveKind::time));
     const Objective mix = parse_objective("weighted(hop-bytes=1;congestion=2.5)");

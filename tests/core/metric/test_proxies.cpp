@@ -46,7 +46,7 @@ std::int64_t slow_hop_bytes(const CommGraph& graph, const Machine& machine, cons
 
 }  // namespace
 
-TEST_CASE("a proxied rank and a slot exchange one message each way, however many ranks are there") {
+TEST_CASE("a proxied rank and a slot exchange one message each way, for any number of ranks") {
     Rng rng(7);
     for (const std::string text : {"torus:3x4", "mesh:5+node:2", "tree:3:4,distance=1:10", "hypercube:4"}) {
         CAPTURE(text);
@@ -74,7 +74,7 @@ TEST_CASE("a proxied rank and a slot exchange one message each way, however many
     }
 }
 
-TEST_CASE("where every rank has a slot of its own nothing is sent once instead of twice") {
+TEST_CASE("with one rank per slot proxies save no messages") {
     Rng rng(3);
     const Machine machine = make_machine("torus:4x3+node:2");
     const Allocation allocation = Allocation::whole(machine);
@@ -85,7 +85,7 @@ TEST_CASE("where every rank has a slot of its own nothing is sent once instead o
     CHECK(judge(graph, machine, placement).loads == judge(plain, machine, placement).loads);
 }
 
-TEST_CASE("proxied ranks are listed ascending; others than ranks, and ranks listed twice, are refused") {
+TEST_CASE("proxied ranks are ascending, and invalid or repeated ranks are refused") {
     Rng rng(1);
     const CommGraph graph = random_pattern(6, 10, rng);
     const CommGraph listed = CommGraph(graph).with_proxies({Rank{4}, Rank{0}});

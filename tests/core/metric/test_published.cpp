@@ -90,21 +90,21 @@ std::int64_t dealt_on_torus(const Cell& shape, std::uint32_t wide, std::uint32_t
 
 }  // namespace
 
-TEST_CASE("3-D stencils on meshes take the hops of Bhatele and Kale 2008, table 4") {
+TEST_CASE("3-D stencils on meshes have the hops of Bhatele and Kale 2008, table 4") {
     CHECK(boxes_on_mesh({4, 4, 8}, 32) == 53248);
     CHECK(boxes_on_mesh({4, 4, 8}, 16) == 13312);
     CHECK(boxes_on_mesh({4, 8, 8}, 32) == 69632);
     CHECK(boxes_on_mesh({4, 8, 8}, 16) == 17408);
 }
 
-TEST_CASE("2-D stencils on tori take the hops of Bhatele and Kale 2008, table 5") {
+TEST_CASE("2-D stencils on tori have the hops of Bhatele and Kale 2008, table 5") {
     CHECK(planes_on_torus({8, 8, 8}, 64, 1024) == 25600);
     CHECK(planes_on_torus({8, 8, 8}, 32, 512) == 12800);
     CHECK(planes_on_torus({8, 16, 16}, 64, 1024) == 51200);
     CHECK(planes_on_torus({8, 16, 16}, 32, 512) == 25600);
 }
 
-TEST_CASE("round-robin takes the hops of Bhatele and Kale 2008, table 5, flat and hashed") {
+TEST_CASE("round-robin has the hops of Bhatele and Kale 2008, table 5, flat and hashed") {
     const auto flat = [](std::uint32_t x, std::uint32_t y) { return x * 1024 + y; };
     CHECK(dealt_on_torus({8, 8, 8}, 64, 1024, flat) == 149504);
     const auto hashed = [](std::uint32_t x, std::uint32_t y) {

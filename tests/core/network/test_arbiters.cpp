@@ -56,7 +56,7 @@ std::size_t most_pairs(Matching& matching, std::uint32_t outputs) {
 
 }  // namespace
 
-TEST_CASE("a matching pairs requests only, and a wavefront leaves none whose ends are free") {
+TEST_CASE("a matching pairs only requests, and a wavefront leaves no free pair") {
     Rng rng(3);
     Matching matching;
     for (int drawn = 0; drawn < 500; ++drawn) {
@@ -91,7 +91,7 @@ TEST_CASE("a matching pairs requests only, and a wavefront leaves none whose end
     }
 }
 
-TEST_CASE("more iterations of iSLIP match no less in a cycle") {
+TEST_CASE("more iterations of iSLIP never match less per cycle") {
     Rng rng(4);
     for (int drawn = 0; drawn < 200; ++drawn) {
         Matching one, three;
@@ -109,7 +109,7 @@ TEST_CASE("more iterations of iSLIP match no less in a cycle") {
 
 // Karol, Hluchyj, Morgan 1987 for one queue: 0.6 with 16 inputs. McKeown 1999 for queues by output: 1, where a packet needs no
 // virtual channel first; here those of a queue ask for one in between, and one iteration does not make up for that.
-TEST_CASE("queues for each output pass all, where one queue passes three fifths") {
+TEST_CASE("virtual output queues pass the full load where a single queue passes three fifths") {
     const SwitchOptions fifo{.vcs = 1, .buffer = 64, .routing = 0};
     CHECK(throughput(fifo) == doctest::Approx(0.602).epsilon(0.03));
     SwitchOptions voq{.vcs = 1, .buffer = 16, .routing = 0, .queues = InputQueues::by_output};
@@ -120,7 +120,7 @@ TEST_CASE("queues for each output pass all, where one queue passes three fifths"
     CHECK(throughput(voq) > 0.95);
 }
 
-TEST_CASE("the oldest packet first makes the longest latencies shorter") {
+TEST_CASE("serving the oldest packet first shortens the longest latencies") {
     const auto longest = [](Arbiter arbiter) {
         const Received received = pass({.vcs = 4, .buffer = 8, .arbiter = arbiter}, 0.7, 20000);
         std::uint64_t left = received.packets / 1000, cycles = received.by_latency.size();
@@ -130,7 +130,7 @@ TEST_CASE("the oldest packet first makes the longest latencies shorter") {
     CHECK(longest(Arbiter::age) < longest(Arbiter::random));
 }
 
-TEST_CASE("queues for more outputs than an input has virtual channels are refused in a line") {
+TEST_CASE("more output queues than virtual channels are refused in one line") {
     const Machine machine = make_machine("fattree:40");
     const Fabric fabric(machine);
     const Paths paths(fabric);

@@ -150,7 +150,7 @@ const char* const machines[] = {"fattree:3:3", "fattree:4:4:2", "torus:4x3",
 
 }  // namespace
 
-TEST_CASE("a packet that meets nobody takes what crosspoints and channels take") {
+TEST_CASE("a packet without contention takes the time of crosspoints and channels") {
     for (const std::uint32_t flits : {1U, 4U})
         for (const std::uint32_t routing : {0U, 1U, 3U})
             for (const std::uint32_t channel : {1U, 5U}) {
@@ -165,7 +165,7 @@ TEST_CASE("a packet that meets nobody takes what crosspoints and channels take")
             }
 }
 
-TEST_CASE("packets wait at outputs as in queues of their own") {
+TEST_CASE("packets wait at outputs as in separate queues") {
     // Karol, Hluchyj, Morgan 1987: N inputs with chance p per slot; the mean wait is (N - 1) / N p / (2 (1 - p)).
     for (const double load : {0.5, 0.8}) {
         const SwitchOptions options{.vcs = 1, .buffer = 256, .routing = 0};
@@ -182,14 +182,14 @@ TEST_CASE("packets wait at outputs as in queues of their own") {
     }
 }
 
-TEST_CASE("all of a full load of complements passes a fat tree, and most of a uniform one") {
+TEST_CASE("a fat tree passes a full load of complement traffic and most of uniform traffic") {
     const SwitchOptions options{.vcs = 1, .buffer = 16};
     CHECK(LoadedCrosspoint("fattree:4:4:4", "complement", 4, options, 1).accepted(20000) > 0.99);
     CHECK(LoadedCrosspoint("fattree:16:16", "uniform", 4, options, 1, Routing::minimal_adaptive)
               .accepted(5000) > 0.75);
 }
 
-TEST_CASE("packets and credits add up in any configuration, and all that is sent arrives") {
+TEST_CASE("packets and credits are conserved in any configuration, and all packets arrive") {
     Rng rng(3);
     const auto wired = testing::small_machines();
     for (int drawn = 0; drawn < 200; ++drawn) {
@@ -213,7 +213,7 @@ TEST_CASE("packets and credits add up in any configuration, and all that is sent
     }
 }
 
-TEST_CASE("groups and single packets keep out of each other's way") {
+TEST_CASE("multicasts and single packets do not disturb each other") {
     Rng rng(17);
     const auto wired = testing::small_machines();
     for (int drawn = 0; drawn < 100; ++drawn) {
@@ -240,7 +240,7 @@ TEST_CASE("groups and single packets keep out of each other's way") {
     }
 }
 
-TEST_CASE("a multicast goes once over each link of its tree, whoever of the members sends") {
+TEST_CASE("a multicast uses each link of its tree once, whichever member sends") {
     Rng rng(5);
     for (const char* const text : machines) {
         const Machine machine = make_machine(text);
@@ -261,7 +261,7 @@ TEST_CASE("a multicast goes once over each link of its tree, whoever of the memb
     }
 }
 
-TEST_CASE("a reduction goes once over each link of its tree, towards the root") {
+TEST_CASE("a reduction uses each link of its tree once, towards the root") {
     for (const char* const text : machines) {
         const Machine machine = make_machine(text);
         for (const std::uint32_t units : {1U, 3U}) {
@@ -281,7 +281,7 @@ TEST_CASE("a reduction goes once over each link of its tree, towards the root") 
     }
 }
 
-TEST_CASE("all members get the result of an all-reduce, and none before all have sent") {
+TEST_CASE("all members get the result of an all-reduce, and none before all have sent their data") {
     for (const char* const text : machines) {
         const Machine machine = make_machine(text);
         const SwitchGroup group = group_of(machine, SwitchCollective::allreduce, Node{0}, all_nodes(machine));
@@ -293,7 +293,7 @@ TEST_CASE("all members get the result of an all-reduce, and none before all have
     }
 }
 
-TEST_CASE("a switch reduces in the time of its channels and of its unit") {
+TEST_CASE("a reduction in a switch takes the time of its channels and its unit") {
     const Machine machine = make_machine("fattree:8");
     Setting setting{.options = {.buffer = 64, .routing = 1, .crossing = 2, .channel = 5}};
     setting.costs = {.send = 100, .receive = 70};
@@ -336,7 +336,7 @@ TEST_CASE("trees without a common link multiply the bandwidth of a broadcast") {
     CHECK(alone / together >= 0.9 * 4);
 }
 
-TEST_CASE("several groups at once do all that each would do alone") {
+TEST_CASE("concurrent groups do all that each does alone") {
     Rng rng(11);
     for (const char* const text : machines) {
         const Machine machine = make_machine(text);
@@ -356,7 +356,7 @@ TEST_CASE("several groups at once do all that each would do alone") {
     }
 }
 
-TEST_CASE("multicasts of four copies on average fill the outputs of a switch at a quarter of their rate") {
+TEST_CASE("multicasts with a mean of four copies saturate a switch at a quarter of the rate") {
     const Multicasting to("fattree:8", "multicast(fanout=4,sets=64)");
     const auto measure = [&](double load) {
         MulticastLoad senders(to.sets, 8, 4, load, 1);
@@ -391,7 +391,7 @@ TEST_CASE(
     CHECK(whole > 0.5);
 }
 
-TEST_CASE("single packets behind each other pass 2 - sqrt 2 of what comes to a large switch") {
+TEST_CASE("single packets in one queue pass 2 - sqrt 2 of the load of a large switch") {
     for (const Fanout fanout : {Fanout::split, Fanout::whole}) {
         const SwitchOptions options{.vcs = 1, .buffer = 64, .routing = 0, .fanout = fanout};
         CHECK(LoadedCrosspoint("fattree:256", "uniform", 1, options, 1).accepted(4000) ==
@@ -399,7 +399,7 @@ TEST_CASE("single packets behind each other pass 2 - sqrt 2 of what comes to a l
     }
 }
 
-TEST_CASE("what crosspoints cannot do is refused in a line") {
+TEST_CASE("options without support by crosspoints are refused in one line") {
     const auto refused = [](const SwitchOptions& options, const char* text, const char* why,
                             Routing routing = Routing::own) {
         CHECK_THROWS_WITH_AS(LoadedCrosspoint(text, "uniform", 4, options, 0.1, routing), why, Error);

@@ -8,7 +8,7 @@
 
 using namespace topoloom;
 
-TEST_CASE("operations, what they wait for, and their other sides are read") {
+TEST_CASE("operations, dependencies and matching operations are read") {
     const OperationGraph graph = read_goal_text(
         "// two ranks\nnum_ranks 2\n\nrank 0 {\nl1: calc 100\nl2: send 8b to 1 tag 3 cpu 1 nic 0\nl2 "
         "requires "
@@ -27,7 +27,7 @@ TEST_CASE("operations, what they wait for, and their other sides are read") {
     CHECK(graph.dependents(receive)[0].operation == after);
 }
 
-TEST_CASE("messages between the same ranks match in their order, tag by tag") {
+TEST_CASE("messages between two ranks match in order, by tag") {
     const OperationGraph graph = read_goal_text(
         "num_ranks 2\nrank 0 {\na: send 1b to 1\nb: send 2b to 1 tag 7\nc: send 3b to 1\n}\n"
         "rank 1 {\nd: recv 2b from 0 tag 7\ne: recv 1b from 0\nf: recv 3b from 0\n}\n");
@@ -36,7 +36,7 @@ TEST_CASE("messages between the same ranks match in their order, tag by tag") {
     CHECK(graph[OperationId{2}].match == OperationId{5});
 }
 
-TEST_CASE("operations that wait for each other are named, and what only looks so is not") {
+TEST_CASE("operations in a cyclic wait are named, and no others") {
     const std::string begin = "num_ranks 2\nrank 0 {\nr: recv 8b from 1\ns: send 8b to 1\n";
     const std::string middle = "}\nrank 1 {\nr: recv 8b from 0\ns: send 8b to 0\n";
     CHECK_NOTHROW((void)read_goal_text(begin + middle + "}\n"));
@@ -58,7 +58,7 @@ TEST_CASE("operations that wait for each other are named, and what only looks so
                          doctest::Contains("circle, each for the next: calc 1 of rank 0 (line 3)"), Error);
 }
 
-TEST_CASE("what is not GOAL is refused in a line, with its place") {
+TEST_CASE("invalid GOAL is refused in one line with its position") {
     const auto refused = [](const std::string& text, const std::string& why) {
         CHECK_THROWS_WITH_AS((void)read_goal_text(text), doctest::Contains(why.c_str()), Error);
     };
@@ -79,7 +79,7 @@ TEST_CASE("what is not GOAL is refused in a line, with its place") {
     refused(one + "a: calc 1\n", "expected '}'");
 }
 
-TEST_CASE("labels, blanks and comments are as the tools of GOAL take them") {
+TEST_CASE("labels, blanks and comments are read as by the GOAL tools") {
     const OperationGraph graph = read_goal_text(
         "// by hand\nnum_ranks 2 /* ranks,\n  two of them */\n/* the first */ rank 0{\nsend 8b to 1 // at "
         "once\n"

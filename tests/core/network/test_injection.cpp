@@ -83,7 +83,7 @@ TEST_CASE("all injections have the mean rate of the load") {
             }
 }
 
-TEST_CASE("packets are as bunched as the theory of each process says") {
+TEST_CASE("the variance of packet counts follows the theory of each process") {
     constexpr std::size_t window = 2000;
     CHECK(dispersion(counts("bernoulli", 0.3, 1, 3, many), window) == doctest::Approx(0.7).epsilon(0.1));
     CHECK(dispersion(counts("poisson", 0.3, 1, 3, many), window) == doctest::Approx(1).epsilon(0.1));
@@ -95,7 +95,7 @@ TEST_CASE("packets are as bunched as the theory of each process says") {
           doctest::Approx(markov_dispersion(0.3, 1, 1, 1)).epsilon(0.1));
 }
 
-TEST_CASE("bursts, and what is between them, are as long as planted") {
+TEST_CASE("bursts and pauses have their given mean lengths") {
     const std::vector<int> made = counts("on-off(length=40)", 0.25, 1, 9, many);
     double bursts = 0, on = 0;
     for (std::size_t cycle = 1; cycle < made.size(); ++cycle) {
@@ -106,11 +106,11 @@ TEST_CASE("bursts, and what is between them, are as long as planted") {
     CHECK((static_cast<double>(many) - on) / bursts == doctest::Approx(120).epsilon(0.03));
 }
 
-TEST_CASE("bursts without a pause are packets at their peak") {
+TEST_CASE("bursts without pauses send at the peak rate") {
     CHECK(counts("on-off(length=3)", 1, 1, 2, 1000) == counts("bernoulli", 1, 1, 2, 1000));
 }
 
-TEST_CASE("a window is passed once in each round trip") {
+TEST_CASE("a window is sent once per round trip") {
     const Machine machine = make_machine("torus:8");
     const double alone = measured(machine, "closed(window=1)", 0.001, 1).latency_mean;
     for (const int window : {1, 2}) {
@@ -121,14 +121,14 @@ TEST_CASE("a window is passed once in each round trip") {
     }
 }
 
-TEST_CASE("a window that is never full changes nothing but the replies") {
+TEST_CASE("a window that is never full changes only the replies") {
     const LoadMeasure found = measured(make_machine("torus:8"), "closed(window=1000,reply=2)", 0.1, 4);
     CHECK(found.accepted == doctest::Approx(0.1).epsilon(0.02));
     CHECK_FALSE(found.saturated);
     CHECK(found.offered == 0.1);
 }
 
-TEST_CASE("the window and its replies bound what waits, and threads change nothing") {
+TEST_CASE("the window bounds waiting packets, and threads change no result") {
     const Machine machine = make_machine("torus:4x4");
     const LoadMeasure one = measured(machine, "closed(window=4)", 1, 4, 1, "uniform");
     const LoadMeasure two = measured(machine, "closed(window=4)", 1, 4, 2, "uniform");
@@ -140,7 +140,7 @@ TEST_CASE("the window and its replies bound what waits, and threads change nothi
     CHECK(one.accepted / 4 * 2 * one.latency_mean == doctest::Approx(4).epsilon(0.02));
 }
 
-TEST_CASE("injections that there are not, or do not fit, are refused in a line") {
+TEST_CASE("unknown or unsuitable injections are refused in one line") {
     const auto refused = [](const std::string& text, double load, const std::string& why) {
         CHECK_THROWS_WITH_AS(PacketSource(Injection(text), load, 1, 1, 0), doctest::Contains(why.c_str()),
                              Error);

@@ -39,7 +39,7 @@ double latency(const Received& received) {
 
 }  // namespace
 
-TEST_CASE("a packet that meets nobody takes what its steps take") {
+TEST_CASE("a packet without contention takes the sum of its steps") {
     for (const std::uint32_t flits : {1U, 4U})
         for (const std::uint32_t routing : {0U, 1U, 3U})
             for (const std::uint32_t channel : {1U, 5U}) {
@@ -56,12 +56,12 @@ TEST_CASE("a packet that meets nobody takes what its steps take") {
             }
 }
 
-TEST_CASE("flits and credits add up in any configuration, and all that is sent arrives") {
+TEST_CASE("flits and credits are conserved in any configuration, and all packets arrive") {
     const auto machines = testing::routed_machines();
     for (std::uint64_t seed = 0; seed < 300; ++seed) CHECK_NOTHROW(testing::run_drawn(machines, seed, 1));
 }
 
-TEST_CASE("the same seed gives the same packets, another one others") {
+TEST_CASE("equal seeds give equal packets, different seeds different ones") {
     const auto run = [](std::uint64_t seed) {
         LoadedRouters one("torus:4x4", "uniform", 4, {}, 0.3, seed);
         one.network->run(3000);
@@ -102,7 +102,7 @@ TEST_CASE("any number of threads gives the same packets at the same times") {
 }
 
 // Karol, Hluchyj, Morgan, Input Versus Output Queueing on a Space-Division Packet Switch, IEEE Trans. Comm. 35, 1987.
-TEST_CASE("queues at inputs pass 2 - sqrt 2 of what comes to a large switch") {
+TEST_CASE("input queues pass 2 - sqrt 2 of the load of a large switch") {
     const SwitchOptions options{.vcs = 1, .buffer = 64, .routing = 0};
     LoadedRouters one("fattree:256", "uniform", 1, options, 1);
     one.network->run(2000);
@@ -112,7 +112,7 @@ TEST_CASE("queues at inputs pass 2 - sqrt 2 of what comes to a large switch") {
     CHECK(accepted == doctest::Approx(2 - std::sqrt(2.0)).epsilon(0.01));
 }
 
-TEST_CASE("a card is a queue with a fixed service time") {
+TEST_CASE("a NIC is a queue with a fixed service time") {
     // Geo/D/1: arrivals with chance p per cycle, service s; the wait is p s (s - 1) / (2 (1 - p s)).
     for (const double load : {0.4, 0.8}) {
         const SwitchOptions options{.vcs = 1, .buffer = 64, .routing = 0};
@@ -143,7 +143,7 @@ TEST_CASE("a load is measured until its mean is known, and a load that is too hi
     CHECK(high.accepted < 0.9);
 }
 
-TEST_CASE("a load is saturated if only a few nodes cannot send it") {
+TEST_CASE("a load is saturated even if only a few nodes cannot send it") {
     // Nodes 0 and 1 share a cable, to nodes 2 and 3 as from 58 and 59; all others have one of their own.
     std::string star = "graph:60+2:0-60,1-60,60-61";
     for (int node = 2; node < 60; ++node) star += "," + std::to_string(node) + "-61";
@@ -157,14 +157,14 @@ TEST_CASE("a load is saturated if only a few nodes cannot send it") {
     CHECK(is_saturated(0.6));
 }
 
-TEST_CASE("a measurement that is stopped says so") {
+TEST_CASE("a stopped measurement is marked as such") {
     LoadedRouters one("torus:4x4", "uniform", 4, {}, 0.1);
     const Budget budget{.keep_going = [](std::uint64_t) { return false; }};
     Meter meter(budget);
     CHECK_FALSE(measure_load(*one.network, one.senders, {}, meter).complete);
 }
 
-TEST_CASE("what cannot be simulated is refused in a line") {
+TEST_CASE("impossible simulations are refused in one line") {
     const auto refused = [](const SwitchOptions& options, double load, const std::string& why) {
         CHECK_THROWS_WITH_AS(LoadedRouters("torus:8", "uniform", 4, options, load),
                              doctest::Contains(why.c_str()), Error);

@@ -107,7 +107,7 @@ std::size_t most_messages(const Program& program) {
 
 }  // namespace
 
-TEST_CASE("operations in rounds end in the cycles in which the rounds of a schedule do, in all switches") {
+TEST_CASE("operations in rounds end in the same cycles as the rounds of a schedule, in all switches") {
     Rng rng(5);
     const auto machines = testing::small_machines();
     for (int drawn = 0; drawn < 100; ++drawn) {
@@ -141,7 +141,7 @@ TEST_CASE("operations in rounds end in the cycles in which the rounds of a sched
     }
 }
 
-TEST_CASE("work takes its time on one processor after the other, and on two at once") {
+TEST_CASE("work is serial on one processor and parallel on two") {
     const testing::Wired wired("torus:8");
     const auto finish_of = [&](const std::string& lines, double nanosecond = 1) {
         const OperationGraph graph = read_goal_text("num_ranks 1\nrank 0 {\n" + lines + "}\n");
@@ -196,7 +196,7 @@ TEST_CASE("messages overlap with work that does not wait for them") {
           there + 600);
 }
 
-TEST_CASE("sends whose processor is at work do not hold up those of another") {
+TEST_CASE("sends of a busy processor do not delay those of another") {
     const testing::Wired wired("torus:8");
     for (const int count : {15, 16, 40}) {
         std::string from = "calc 100000\n", to;
@@ -213,7 +213,7 @@ TEST_CASE("sends whose processor is at work do not hold up those of another") {
     }
 }
 
-TEST_CASE("a send ends when its last packet has left, over a card that is slower than the links") {
+TEST_CASE("a send ends when its last packet has left a NIC that is slower than the links") {
     const testing::Wired wired("torus:8");
     const OperationGraph graph = read_goal_text(
         "num_ranks 2\nrank 0 {\na: send 2560b to 1\nb: calc 7 cpu 1\nb requires a\n}\n"
@@ -234,7 +234,7 @@ TEST_CASE("a send ends when its last packet has left, over a card that is slower
     }
 }
 
-TEST_CASE("messages match in the order of operations, whatever comes first") {
+TEST_CASE("messages match in the order of operations, whatever arrives first") {
     const testing::Wired wired("torus:8");
     const OperationGraph graph = read_goal_text(
         "num_ranks 2\nrank 0 {\nslow: calc 1000\na: send 8b to 1 tag 1\na requires slow\n"
@@ -251,7 +251,7 @@ TEST_CASE("messages match in the order of operations, whatever comes first") {
     CHECK(ranks.is_done());
 }
 
-TEST_CASE("messages inside a node pass its memory one after the other") {
+TEST_CASE("messages inside a node pass through its memory in sequence") {
     const testing::Wired wired("mesh:2");
     const OperationGraph graph = read_goal_text(
         "num_ranks 4\nrank 0 {\na: send 1000b to 2\n}\nrank 1 {\na: send 1000b to 3\n}\n"

@@ -110,7 +110,7 @@ void check_paths(const Fabric& fabric, const Paths& paths, int draws, bool is_sh
 
 }  // namespace
 
-TEST_CASE("paths lead from node to node, and no circle of channels waits for itself") {
+TEST_CASE("paths lead from node to node, without cyclic dependencies of channels") {
     for (const std::string& text : texts) {
         CAPTURE(text);
         const Machine machine = make_machine(text);
@@ -119,7 +119,7 @@ TEST_CASE("paths lead from node to node, and no circle of channels waits for its
     }
 }
 
-TEST_CASE("minimal paths and detours together make no circle") {
+TEST_CASE("minimal paths and detours together have no cyclic dependencies") {
     for (const std::string& text : with_detours) {
         CAPTURE(text);
         const Machine machine = make_machine(text);
@@ -131,7 +131,7 @@ TEST_CASE("minimal paths and detours together make no circle") {
     }
 }
 
-TEST_CASE("large machines are wired without a look at all pairs") {
+TEST_CASE("large machines are wired without visiting all pairs") {
     const auto classes = [](const std::string& text) {
         const Machine machine = make_machine(text);
         const Fabric fabric(machine);

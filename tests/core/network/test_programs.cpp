@@ -48,7 +48,7 @@ Ran run(const testing::Wired& wired, const Program& program, const std::vector<N
 
 }  // namespace
 
-TEST_CASE("a message alone takes its packets' time, and what it costs its ranks") {
+TEST_CASE("a single message takes the time of its packets plus the overheads of its ranks") {
     const testing::Wired wired("torus:8");
     const PacketFormat format{.flit = 32, .payload = 256, .header = 16};
     const SwitchOptions options{.vcs = 2, .buffer = 64};
@@ -70,7 +70,7 @@ TEST_CASE("a message alone takes its packets' time, and what it costs its ranks"
     }
 }
 
-TEST_CASE("channels take as long as they are said to") {
+TEST_CASE("channels have the given latency") {
     const testing::Wired wired("torus:8");
     const SwitchOptions options{.vcs = 2, .buffer = 64};
     const PacketFormat format{.flit = 32, .payload = 256, .header = 0};
@@ -100,7 +100,7 @@ TEST_CASE("channels take as long as they are said to") {
     CHECK_THROWS_AS(run_one(1), Error);
 }
 
-TEST_CASE("a rank sends what it has to only after what it waits for") {
+TEST_CASE("a rank sends only after the messages that it waits for") {
     const testing::Wired wired("torus:8");
     std::vector<StoredMessage> relay;
     for (std::uint32_t i = 0; i < 7; ++i) relay.push_back({Rank{i}, Rank{i + 1}, i, Bytes{100}});
@@ -149,7 +149,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("a rank sends on while what has come is still on its way to it") {
+TEST_CASE("a rank continues to send while messages are on their way to it") {
     const testing::Wired wired("torus:8");
     for (const std::uint32_t count : {15U, 16U, 17U, 40U}) {
         std::vector<StoredMessage> messages{{Rank{4}, Rank{0}, 0, Bytes{64}}};
@@ -164,7 +164,7 @@ TEST_CASE("a rank sends on while what has come is still on its way to it") {
     }
 }
 
-TEST_CASE("what comes for a later step does not hold up the one before") {
+TEST_CASE("messages of a later step do not delay the earlier step") {
     const testing::Wired wired("mesh:3");
     // Ranks 0 and 1 are on a node whose memory takes long; what rank 1 sends there is for rank 0's second step.
     const std::vector<StoredMessage> messages{{Rank{2}, Rank{0}, 0, Bytes{8}},
@@ -176,7 +176,7 @@ TEST_CASE("what comes for a later step does not hold up the one before") {
     CHECK(ran.finish[2] < 100);
 }
 
-TEST_CASE("ranks of a node share its card and its memory") {
+TEST_CASE("ranks of a node share its NIC and memory") {
     const testing::Wired wired("mesh:2");
     std::vector<StoredMessage> both;
     for (std::uint32_t i = 0; i < 4; ++i) both.push_back({Rank{i}, Rank{4 + i}, 0, Bytes{256 * 100}});
@@ -196,7 +196,7 @@ TEST_CASE("ranks of a node share its card and its memory") {
     CHECK(shared.finish[3] == 207);
 }
 
-TEST_CASE("jobs that share nothing take what each takes alone, and others longer") {
+TEST_CASE("jobs without shared links take as long as alone, and others longer") {
     const testing::Wired wired("mesh:8");
     std::vector<StoredMessage> ring, rings;
     for (std::uint32_t i = 0; i < 4; ++i) ring.push_back({Rank{i}, Rank{(i + 1) % 4}, 0, Bytes{4000}});
@@ -214,7 +214,7 @@ TEST_CASE("jobs that share nothing take what each takes alone, and others longer
     CHECK(run(wired, two, mixed).end > run(wired, job, half).end);
 }
 
-TEST_CASE("packets of ranks that wait for each other in a circle are named") {
+TEST_CASE("packets of ranks in a cyclic wait are named") {
     const testing::Wired wired("torus:8");
     std::vector<StoredMessage> round;
     for (std::uint32_t i = 0; i < 8; ++i) round.push_back({Rank{i}, Rank{(i + 3) % 8}, 0, Bytes{100000}});
@@ -224,7 +224,7 @@ TEST_CASE("packets of ranks that wait for each other in a circle are named") {
                          Error);
 }
 
-TEST_CASE("a program that waits for what nobody sends is named") {
+TEST_CASE("a program that waits for a message never sent is named") {
     /// Rank 1 waits for rank 0, which sends nothing.
     class Silent final : public Program {
        public:

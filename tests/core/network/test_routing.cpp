@@ -44,7 +44,7 @@ Outcome run(const std::string& text, Routing routing, const std::string& to, dou
 }  // namespace
 
 // Kim, Dally, Scott, Abts, ISCA 2008, 4.2: all nodes of a group send to the next group, over one channel.
-TEST_CASE("detours carry what one channel between groups cannot, and UGAL takes them only there") {
+TEST_CASE("detours carry more than one channel between groups, and UGAL takes them only there") {
     const std::string text = "dragonfly:9x1x4,nodes=2";
     const double alone = 1.0 / (4 * 2);
     const auto next_group = [&](Routing routing) {
@@ -61,7 +61,7 @@ TEST_CASE("detours carry what one channel between groups cannot, and UGAL takes 
     CHECK(uniform(Routing::valiant) < 0.55);
 }
 
-TEST_CASE("a machine whose own routing goes by the load is simulated so") {
+TEST_CASE("a machine with adaptive routing is simulated with it") {
     const auto routing = [](const std::string& text) {
         const Machine machine = make_machine(text);
         const Fabric fabric(machine);
@@ -73,14 +73,14 @@ TEST_CASE("a machine whose own routing goes by the load is simulated so") {
     CHECK(routing("dragonfly:9x1x4,nodes=2,routing=minimal") == std::pair(Routing::own, 2U));
 }
 
-TEST_CASE("fat trees spread by the load what their own routes bring together") {
+TEST_CASE("adaptive routing on fat trees spreads traffic that static routes concentrate") {
     const double own = run("fattree:4:4:4", Routing::own, "transpose", 0.9).accepted;
     const double adaptive = run("fattree:4:4:4", Routing::minimal_adaptive, "transpose", 0.9).accepted;
     CHECK(own < 0.6);
     CHECK(adaptive > 1.3 * own);
 }
 
-TEST_CASE("each step of a packet that chooses is one of a shortest route, and trees need no escape") {
+TEST_CASE("each step of an adaptive packet lies on a shortest route, and trees need no escape channel") {
     for (const char* const text : {"torus:4x4", "fattree:3:3:2", "mesh:3x4"}) {
         CAPTURE(text);
         const Machine machine = make_machine(text);
@@ -115,7 +115,7 @@ TEST_CASE("each step of a packet that chooses is one of a shortest route, and tr
     }
 }
 
-TEST_CASE("choices do not depend on the number of threads") {
+TEST_CASE("route choices do not depend on the number of threads") {
     for (const auto& [text, routing] :
          std::vector<std::pair<std::string, Routing>>{{"torus:4x4x2", Routing::minimal_adaptive},
                                                       {"fattree:4:4", Routing::minimal_adaptive},
@@ -129,7 +129,7 @@ TEST_CASE("choices do not depend on the number of threads") {
         }
 }
 
-TEST_CASE("packets that wait for each other are found, and named") {
+TEST_CASE("deadlocked packets are found and named") {
     const Machine machine = make_machine("torus:8");
     const Fabric fabric(machine);
     const Paths paths(fabric);
@@ -147,7 +147,7 @@ TEST_CASE("packets that wait for each other are found, and named") {
         doctest::Contains("on virtual channel 0 of (1) +x, which waits for the packet to node"), Error);
 }
 
-TEST_CASE("packets that only wait for their turn are in no circle") {
+TEST_CASE("packets that wait for arbitration are not reported as deadlocked") {
     const Machine machine = make_machine("torus:8");
     const Fabric fabric(machine);
     const Paths paths(fabric);
@@ -160,7 +160,7 @@ TEST_CASE("packets that only wait for their turn are in no circle") {
     }
 }
 
-TEST_CASE("routings that do not fit the machine are refused in a line") {
+TEST_CASE("routings that do not fit the machine are refused in one line") {
     const auto refused = [](const std::string& text, Routing routing, const std::string& why) {
         const Machine machine = make_machine(text);
         const Fabric fabric(machine);

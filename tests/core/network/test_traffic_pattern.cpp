@@ -10,7 +10,7 @@
 
 using namespace topoloom;
 
-TEST_CASE("patterns send where their names say") {
+TEST_CASE("traffic patterns send to the destinations of their definitions") {
     Rng rng(1);
     const auto to = [&](const std::string& text, std::uint32_t from) {
         return TrafficPattern(text, 16, 1).next(Node{from}, rng).value;
@@ -37,7 +37,7 @@ TEST_CASE("a permutation reaches every node, and none sends to itself") {
     }
 }
 
-TEST_CASE("uniform traffic reaches all others alike, and a hot spot gets its share") {
+TEST_CASE("uniform traffic reaches all others equally, and a hot spot gets its share") {
     Rng rng(7);
     constexpr int packets = 30000;
     std::vector<int> uniform(8), hot(8);
@@ -52,7 +52,7 @@ TEST_CASE("uniform traffic reaches all others alike, and a hot spot gets its sha
     CHECK(hot[5] == doctest::Approx(packets * (0.3 + 0.7 / 7)).epsilon(0.1));
 }
 
-TEST_CASE("what does not fit is refused in a line") {
+TEST_CASE("unsuitable traffic is refused in one line") {
     const auto refused = [](const std::string& text, std::size_t nodes, const std::string& why) {
         CHECK_THROWS_WITH_AS(TrafficPattern(text, nodes, 1), doctest::Contains(why.c_str()), Error);
     };

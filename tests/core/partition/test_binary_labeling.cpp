@@ -53,7 +53,7 @@ Choices random_choices(std::uint32_t size, std::uint64_t seed) {
 
 }  // namespace
 
-TEST_CASE("two-way choices are never worse than none, and mostly the best there are") {
+TEST_CASE("two-way choices are never worse than none, and mostly optimal") {
     int best_found = 0;
     constexpr int cases = 200;
     for (std::uint64_t seed = 0; seed < cases; ++seed) {
@@ -77,7 +77,7 @@ TEST_CASE("two-way choices are never worse than none, and mostly the best there 
     CHECK(best_found > cases * 9 / 10);
 }
 
-TEST_CASE("what belongs together turns together") {
+TEST_CASE("coupled pairs turn together") {
     // A chain that would rather choose 1, all at once: every first flip loses.
     constexpr std::uint32_t size = 30;
     Choices c;

@@ -50,7 +50,7 @@ std::array<std::int64_t, 2> masses(const partition::WeightedGraph& graph, const 
 
 }  // namespace
 
-TEST_CASE("unit masses meet capacities exactly, however tight, and the cost is the definition's") {
+TEST_CASE("unit masses meet capacities exactly, and the cost equals its definition") {
     Rng rng(1, 0);
     for (std::uint32_t round = 0; round < 60; ++round) {
         CAPTURE(round);
@@ -70,7 +70,7 @@ TEST_CASE("unit masses meet capacities exactly, however tight, and the cost is t
     }
 }
 
-TEST_CASE("small graphs are cut at their optimum, nearly always") {
+TEST_CASE("small graphs are nearly always cut optimally") {
     Rng rng(2, 0);
     int missed = 0;
     for (std::uint32_t round = 0; round < 60; ++round) {
@@ -87,7 +87,7 @@ TEST_CASE("small graphs are cut at their optimum, nearly always") {
     CHECK(missed <= 12);
 }
 
-TEST_CASE("a bias without edges is followed to the letter") {
+TEST_CASE("a bias without edges is followed exactly") {
     partition::WeightedGraph graph;
     graph.first.assign(41, 0);
     graph.mass.assign(40, 1);
@@ -102,7 +102,7 @@ TEST_CASE("a grid is cut straight") {
     CHECK(partition::bisect(graph, {}, {64, 64}, {.starts = 64, .cycles = 4}, Rng(3)).cost == 8);
 }
 
-TEST_CASE("stars, cliques, isolated vertices and edges of weight zero are split to the last vertex") {
+TEST_CASE("stars, cliques, isolated vertices and edges of weight zero are split exactly") {
     for (const partition::WeightedGraph& graph :
          {star_graph(5000), clique_graph(300), random_graph(500, 0, 1, 1, Rng(1)),
           random_graph(500, 3, 0, 1, Rng(2))}) {

@@ -47,7 +47,7 @@ CommGraph one_edge(std::size_t rank_count, int u, int v, std::int64_t bytes, std
 
 }  // namespace
 
-TEST_CASE("a graph from edges is the matrix in which duplicates are summed and the diagonal kept apart") {
+TEST_CASE("a graph from edges sums duplicates and keeps the diagonal separately") {
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
         const std::size_t rank_count = 1 + seed;
         const Edges edges = random_edges(rank_count, 10 * seed, seed);
@@ -118,7 +118,7 @@ TEST_CASE("the symmetric graph is the matrix plus its transpose") {
     }
 }
 
-TEST_CASE("the symmetric graph keeps the loads and what ranks send to themselves") {
+TEST_CASE("the symmetric graph keeps loads and messages of ranks to themselves") {
     const auto graph =
         CommGraph::from_edges(2, std::vector{Rank{0}, Rank{1}}, std::vector{Rank{1}, Rank{1}},
                               std::vector{Bytes{5}, Bytes{7}}, std::vector<std::int64_t>{1, 2}, {1.5, 2.5});
@@ -146,7 +146,7 @@ TEST_CASE("compressed rows give the graph of the same edges, in any order and wi
     CHECK(dense(graph) == expected);
 }
 
-TEST_CASE("arrays that are taken over are the graph that copying them gives") {
+TEST_CASE("taking over arrays gives the same graph as copying them") {
     const Edges edges = random_edges(20, 300, 7);
     const auto graph = CommGraph::from_edges(20, edges.sources, edges.peers, edges.bytes, edges.messages);
     const auto copied = [](const auto& span) {
@@ -172,7 +172,7 @@ TEST_CASE("arrays that are taken over are the graph that copying them gives") {
     CHECK(longer.total_messages() == graph.total_messages() + 3);
 }
 
-TEST_CASE("a graph taken apart and put together again is the same") {
+TEST_CASE("the arrays of a graph give the same graph again") {
     const Edges edges = random_edges(20, 300, 6);
     const auto graph = CommGraph::from_edges(20, edges.sources, edges.peers, edges.bytes, edges.messages);
     const auto again =
@@ -181,7 +181,7 @@ TEST_CASE("a graph taken apart and put together again is the same") {
     CHECK(dense(again) == dense(graph));
 }
 
-TEST_CASE("compressed rows that do not fit together are refused") {
+TEST_CASE("inconsistent compressed rows are refused") {
     const std::vector<Rank> peers{Rank{1}};
     const std::vector<Bytes> bytes{Bytes{1}};
     using Starts = std::vector<std::uint64_t>;
@@ -211,7 +211,7 @@ TEST_CASE("rows made on one thread and on several are the same graph") {
     CHECK(std::ranges::equal(one.all_self_bytes(), four.all_self_bytes()));
 }
 
-TEST_CASE("edges that no graph can have are refused with their ranks and amounts") {
+TEST_CASE("invalid edges are refused with their ranks and amounts") {
     CHECK_THROWS_WITH_AS(one_edge(2, 0, 7, 1), "an edge joins ranks 0 and 7, but there are only 2 ranks",
                          Error);
     CHECK_THROWS_AS(one_edge(2, 7, 0, 1), Error);

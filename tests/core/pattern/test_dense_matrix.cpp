@@ -25,7 +25,7 @@ TEST_CASE(
     CHECK(read_dense_matrix("0").rank_count() == 1);
 }
 
-TEST_CASE("dense matrices that are not square or not bytes are refused with the line and the finding") {
+TEST_CASE("dense matrices that are not square or not bytes are refused with the line") {
     struct Row {
         const char* text;
         const char* message;

@@ -44,7 +44,7 @@ TEST_CASE("a symmetric matrix stands for both of its halves, with its diagonal o
     CHECK(dense(read_matrix_market(array)) == expected);
 }
 
-TEST_CASE("arrays go column by column") {
+TEST_CASE("arrays are stored by column") {
     Dense expected = no_messages(2);
     add(expected, 0, 0, 1);
     add(expected, 1, 0, 2);
@@ -54,7 +54,7 @@ TEST_CASE("arrays go column by column") {
           expected);
 }
 
-TEST_CASE("integers are read in every spelling of a real, and a pattern has one byte per entry") {
+TEST_CASE("integers are read in every notation of reals, and a pattern has one byte per entry") {
     for (const char* value :
          {"1024", "1024.0", "1.024e3", "1.0240000000000000E+03", "+1024", "10240e-1", "01024"}) {
         CAPTURE(value);
@@ -68,7 +68,7 @@ TEST_CASE("integers are read in every spelling of a real, and a pattern has one 
     CHECK(read_matrix_market(general + "2 2 1\n1 2 9223372036854775807\n").total_bytes().value == INT64_MAX);
 }
 
-TEST_CASE("Matrix Market texts that make no communication graph are refused with the line and the finding") {
+TEST_CASE("invalid Matrix Market texts are refused with the line and the reason") {
     struct Row {
         std::string text;
         const char* message;
@@ -149,7 +149,7 @@ TEST_CASE("Matrix Market texts that make no communication graph are refused with
     CHECK_THROWS_AS((void)read_matrix_market(general + "2 2 2\n1 2 9223372036854775807\n1 2 1\n"), Error);
 }
 
-TEST_CASE("a Matrix Market text with any one byte changed is read or refused, and never anything worse") {
+TEST_CASE("a Matrix Market text with one changed byte is read or refused") {
     Rng rng(2);
     const std::string text = symmetric + "% made by hand\n5 5 5\n2 1 10\n3 1 1.5e1\n4 2 30\n5 3 40\n5 5 50\n";
     int read = 0;

@@ -41,7 +41,7 @@ std::size_t rank(std::size_t x, std::size_t y, std::size_t z) { return x + 2 * y
 
 }  // namespace
 
-TEST_CASE("a ring along an axis joins ranks that are equal on all others") {
+TEST_CASE("a ring along an axis joins ranks with equal coordinates on all others") {
     Dense expected = no_messages(24);
     for (std::size_t x = 0; x < 2; ++x) {
         for (std::size_t y = 0; y < 3; ++y) {
@@ -67,7 +67,7 @@ TEST_CASE("members of a group along several axes are counted along the first of 
     CHECK(matrix_of({2, 3, 4}, {{2, 0}, MeshCollective::chain, Bytes{bytes}}) == expected);
 }
 
-TEST_CASE("every member sends what was asked, the ends of a chain half") {
+TEST_CASE("every member sends the requested bytes, the ends of a chain half of them") {
     for (const std::uint32_t n : {2U, 3U, 4U, 8U}) {
         for (const MeshCollective collective :
              {MeshCollective::ring, MeshCollective::all_to_all, MeshCollective::halving}) {
@@ -81,7 +81,7 @@ TEST_CASE("every member sends what was asked, the ends of a chain half") {
     }
 }
 
-TEST_CASE("halving has rounds: half as much to twice as far") {
+TEST_CASE("each round of halving sends half as much twice as far") {
     const auto rounds = mesh_phases(Extents{8}, {{0}, MeshCollective::halving, Bytes{700}});
     REQUIRE(rounds.size() == 3);
     for (std::uint32_t k = 0; k < 3; ++k) {
@@ -93,18 +93,18 @@ TEST_CASE("halving has rounds: half as much to twice as far") {
     }
 }
 
-TEST_CASE("one axis alone is the pattern of the collective, and groups of one are silent") {
+TEST_CASE("a single axis is the pattern of the collective, and groups of one send nothing") {
     CHECK(matrix_of({7}, {{0}, MeshCollective::all_to_all, Bytes{60}}) == dense(all_to_all(7, Bytes{10})));
     CHECK(mesh_phases(Extents{1, 4}, {{0}, MeshCollective::ring, Bytes{10}}).empty());
 }
 
-TEST_CASE("parts are rounded up, and large ones stay exact") {
+TEST_CASE("parts are rounded up, and large parts stay exact") {
     CHECK(sent(matrix_of({4}, {{0}, MeshCollective::all_to_all, Bytes{10}}), 0) == 12);
     const std::int64_t most = 7 * (std::int64_t{1} << 57);
     CHECK(sent(matrix_of({8}, {{0}, MeshCollective::halving, Bytes{most}}), 3) == most);
 }
 
-TEST_CASE("traffic that makes no sense is refused with what would") {
+TEST_CASE("invalid traffic is refused with valid alternatives") {
     const auto refused = [](const Extents& extents, const MeshTraffic& traffic, const char* text) {
         CHECK_THROWS_WITH_AS((void)mesh_phases(extents, traffic), text, Error);
     };

@@ -37,7 +37,7 @@ std::string text_of(const CommGraph& graph) {
 
 }  // namespace
 
-TEST_CASE("an edge of weight w is a message of w bytes in each direction, and an empty line a rank alone") {
+TEST_CASE("an edge of weight w is w bytes in each direction, and an empty line an isolated rank") {
     CHECK(dense(read_metis("4 2 1\n2 5\n1 5 3 7\n2 7\n\n")) == path_and_one());
 }
 
@@ -87,7 +87,7 @@ TEST_CASE("a graph written line by line is read back the same") {
     CHECK(dense(read_metis(text_of(graph))) == dense(graph));
 }
 
-TEST_CASE("METIS graphs that break the rules are refused with the line and the finding") {
+TEST_CASE("invalid METIS graphs are refused with the line and the reason") {
     struct Row {
         const char* text;
         const char* message;
@@ -152,7 +152,7 @@ TEST_CASE("METIS graphs that break the rules are refused with the line and the f
     }
 }
 
-TEST_CASE("a METIS graph cut off anywhere is refused or, where only the last line end is gone, the same") {
+TEST_CASE("a truncated METIS graph is refused, unless only the last line end is missing") {
     const std::string text = "4 3 1\n2 15\n1 15 3 17\n2 17 4 19\n3 19\n";
     for (std::size_t length = 0; length + 1 < text.size(); ++length) {
         CAPTURE(length);
@@ -161,7 +161,7 @@ TEST_CASE("a METIS graph cut off anywhere is refused or, where only the last lin
     CHECK_NOTHROW((void)read_metis(text.substr(0, text.size() - 1)));
 }
 
-TEST_CASE("a METIS graph with any one byte changed is read or refused, and never anything worse") {
+TEST_CASE("a METIS graph with one changed byte is read or refused") {
     Rng rng(1);
     const std::string text = text_of(random_geometric(20, Bytes{1000}, 1, 4));
     int read = 0;

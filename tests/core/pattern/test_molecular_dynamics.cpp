@@ -71,7 +71,7 @@ TEST_CASE("positions and forces are as large as the patch, and the work of a com
     CHECK(pairs == doctest::Approx(92'224.0 * 92'224 / 64 * 27 / 2).epsilon(0.01));
 }
 
-TEST_CASE("the same seed draws the same atoms, another seed others") {
+TEST_CASE("equal seeds give equal atoms, different seeds different ones") {
     const auto bytes = [](std::uint64_t seed) {
         const CommGraph graph = molecular_dynamics({3, 3, 3}, 5000, seed);
         return std::vector<Bytes>(graph.all_bytes().begin(), graph.all_bytes().end());
@@ -88,7 +88,7 @@ TEST_CASE("a box is cut into cells that are wide enough") {
                          Error);
 }
 
-TEST_CASE("cells without extent, and too many, are refused") {
+TEST_CASE("cells without extent, or too many cells, are refused") {
     CHECK_THROWS_WITH_AS((void)molecular_dynamics({4, 0, 4}, 10, 1),
                          "cells of 4x0x4 have an axis without any", Error);
     CHECK_THROWS_AS((void)molecular_dynamics({100'000, 100'000, 1}, 10, 1), Error);

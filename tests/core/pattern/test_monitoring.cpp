@@ -40,7 +40,7 @@ const std::string rank_2 =
 
 }  // namespace
 
-TEST_CASE("the files of several ranks make one graph, in which a get flows towards the rank that asked") {
+TEST_CASE("files of several ranks make one graph, in which a get flows to its caller") {
     Dense expected = no_messages(4);
     add(expected, 0, 1, 300 + 4292 + 32, 3 + 27 + 1);
     add(expected, 0, 3, 0, 4);
@@ -50,7 +50,7 @@ TEST_CASE("the files of several ranks make one graph, in which a get flows towar
     CHECK(dense(read_monitoring(rank_2 + "\r\n" + rank_0)) == expected);
 }
 
-TEST_CASE("kinds of messages are counted as asked for") {
+TEST_CASE("the selected kinds of messages are counted") {
     const MonitoringKinds none{false, false, false, false};
     const auto total = [&](bool MonitoringKinds::* kind) {
         MonitoringKinds only = none;
@@ -65,7 +65,7 @@ TEST_CASE("kinds of messages are counted as asked for") {
                          "no line has messages of the kinds asked for; is this monitoring output?", Error);
 }
 
-TEST_CASE("phases of one rank are summed, and ranks that say nothing are there when their number is given") {
+TEST_CASE("phases of a rank are summed, and silent ranks exist if their number is given") {
     const std::string line = "E\t0\t1\t10 bytes\t2 msgs sent\n";
     Dense expected = no_messages(5);
     add(expected, 0, 1, 20, 4);
@@ -73,7 +73,7 @@ TEST_CASE("phases of one rank are summed, and ranks that say nothing are there w
     CHECK(read_monitoring(line).rank_count() == 2);
 }
 
-TEST_CASE("monitoring lines that cannot be are refused with the line and the finding") {
+TEST_CASE("impossible monitoring lines are refused with the line and the reason") {
     struct Row {
         const char* text;
         const char* message;

@@ -37,7 +37,7 @@ std::vector<Pair> pairs_of(std::size_t n, std::uint64_t seed) {
 
 }  // namespace
 
-TEST_CASE("there is a radius such that exactly the pairs of points below it talk") {
+TEST_CASE("exactly the pairs of points within some radius communicate") {
     for (const double degree : {0.5, 3.0, 6.0, 30.0, 190.0}) {
         for (std::uint64_t seed = 0; seed < 3; ++seed) {
             CAPTURE(degree);
@@ -60,14 +60,14 @@ TEST_CASE("there is a radius such that exactly the pairs of points below it talk
     }
 }
 
-TEST_CASE("the average degree is the one asked for") {
+TEST_CASE("the average degree is as requested") {
     for (const double degree : {2.0, 6.0, 20.0}) {
         const auto graph = random_geometric(50'000, Bytes{1}, 1, degree);
         CHECK(static_cast<double>(graph.edge_count()) / 50'000 == doctest::Approx(degree).epsilon(0.03));
     }
 }
 
-TEST_CASE("the same seed draws the same graph, another one another") {
+TEST_CASE("equal seeds give equal graphs, different seeds different ones") {
     const auto edges = [](std::uint64_t seed) { return dense(random_geometric(100, Bytes{1}, seed, 5)); };
     CHECK(edges(1) == edges(1));
     CHECK(edges(1) != edges(2));

@@ -144,7 +144,7 @@ TEST_CASE("a hypercube exchange is recognized, with its bytes by dimension") {
     CHECK(weights == std::vector<double>{6, 12, 24, 48, 96, 192});
 }
 
-TEST_CASE("other bytes on every axis change nothing but the weights") {
+TEST_CASE("different bytes by axis change only the weights") {
     const std::vector<GridAxis> grid{{6, false}, {5, true}, {3, false}};
     const CommGraph even = stencil(grid, StencilShape::star, Bytes{1});
     const CommGraph graph = renumbered(with_bytes(even,
@@ -173,7 +173,7 @@ TEST_CASE("rows and columns that talk all to all are recognized") {
     CHECK(pattern->axes == std::vector<PatternAxis>{{7, AxisKind::clique}, {5, AxisKind::clique}});
 }
 
-TEST_CASE("one edge more, less or elsewhere is not taken for a grid, one with other bytes is not uniform") {
+TEST_CASE("an added, missing or moved edge makes no grid, different bytes no uniform one") {
     for (const StencilShape shape : {StencilShape::star, StencilShape::box}) {
         for (const bool periodic : {false, true}) {
             const std::vector<GridAxis> grid{{6, periodic}, {5, periodic}, {5, false}};
@@ -201,7 +201,7 @@ TEST_CASE("one edge more, less or elsewhere is not taken for a grid, one with ot
     }
 }
 
-TEST_CASE("groups are recognized, alone and among lighter messages, unless one of them is not whole") {
+TEST_CASE("complete groups are recognized, also among lighter messages") {
     Rng rng(4);
     const auto groups = [&](std::uint32_t light) {
         return CommGraph::from_rows(60, [&](Rank u, const auto& add) {
@@ -233,7 +233,7 @@ TEST_CASE("groups are recognized, alone and among lighter messages, unless one o
     CHECK_FALSE(recognize(renumbered(broken, 3).symmetric()));
 }
 
-TEST_CASE("all-to-all is one clique, and heavy groups show through it") {
+TEST_CASE("all-to-all is one clique, and heavy groups in it are recognized") {
     const auto even = recognize(renumbered(all_to_all(30, Bytes{4}), 1).symmetric());
     REQUIRE(even);
     CHECK(even->text() == "all-to-all of 30");

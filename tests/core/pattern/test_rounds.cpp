@@ -18,7 +18,7 @@ TEST_CASE("a phase whose pairs all send the same number of messages is not split
     CHECK(split_rounds(CommGraph()).empty());
 }
 
-TEST_CASE("rounds hold all messages and bytes of a phase, each pair's from the first on") {
+TEST_CASE("rounds contain all messages and bytes of a phase, each pair from the first round on") {
     Rng rng(1);
     for (int i = 0; i < 20; ++i) {
         const CommGraph phase = random_pattern(9, 40, rng);
@@ -50,7 +50,7 @@ TEST_CASE("rounds hold all messages and bytes of a phase, each pair's from the f
     }
 }
 
-TEST_CASE("many different numbers of messages are rounded up to sixteen") {
+TEST_CASE("many different message counts are rounded up to sixteen values") {
     constexpr std::size_t ranks = 100;
     std::vector<Rank> sources(ranks);
     std::vector<Rank> peers;

@@ -60,7 +60,7 @@ Dense slow_stencil(const Grid& grid, StencilShape shape, std::int64_t bytes) {
 
 }  // namespace
 
-TEST_CASE("a stencil joins the pairs that a look at all pairs joins") {
+TEST_CASE("a stencil joins the same pairs as an exhaustive check") {
     const std::vector<std::vector<std::uint32_t>> shapes{{1},       {2},       {5},       {1, 1},
                                                          {2, 2},    {3, 4},    {1, 5},    {4, 1, 2},
                                                          {2, 3, 4}, {3, 3, 3}, {2, 1, 2}, {2, 3, 2, 3}};
@@ -106,7 +106,7 @@ TEST_CASE("both messages around a periodic axis of two go to the same rank, and 
     CHECK(alone.self_messages(Rank{0}) == 0);
 }
 
-TEST_CASE("points name the shape: 5 and 9 in two dimensions, 7 and 27 in three") {
+TEST_CASE("the number of points selects the shape: 5 or 9 in 2-D, 7 or 27 in 3-D") {
     CHECK(stencil_shape(2, 5) == StencilShape::star);
     CHECK(stencil_shape(2, 9) == StencilShape::box);
     CHECK(stencil_shape(3, 7) == StencilShape::star);
@@ -116,7 +116,7 @@ TEST_CASE("points name the shape: 5 and 9 in two dimensions, 7 and 27 in three")
                          "no stencil in 3 dimensions has 5 points; there are: 7 (star), 27 (box)", Error);
 }
 
-TEST_CASE("grids that cannot be are refused") {
+TEST_CASE("impossible grids are refused") {
     const auto make = [](const Grid& grid, StencilShape shape, std::int64_t bytes) {
         (void)stencil(grid, shape, Bytes{bytes});
     };

@@ -69,7 +69,7 @@ Messages messages_of(const CommGraph& graph, bool back = false) {
 
 }  // namespace
 
-TEST_CASE("the four orders of five rows are those of figure 4") {
+TEST_CASE("the four orders of five rows equal those of figure 4") {
     CHECK(picture(5, dm) == "1 . . . .|6 2 . . .|10 7 3 . .|13 11 8 4 .|15 14 12 9 5");
     CHECK(picture(5, cm) == "1 . . . .|2 6 . . .|3 7 10 . .|4 8 11 13 .|5 9 12 14 15");
     CHECK(picture(5, bdm) == "1 . . 14 10|6 2 . . 15|11 7 3 . .|. 12 8 4 .|. . 13 9 5");
@@ -130,7 +130,7 @@ TEST_CASE("messages go down a binomial tree from the diagonal of every group") {
     }
 }
 
-TEST_CASE("reductions and the gather send back what broadcasts and the scatter sent") {
+TEST_CASE("reductions and gathers send the messages of broadcasts and scatters in reverse") {
     for (const TriangularOrder order : orders) {
         for (std::size_t i = 0; i < groups.size(); ++i) {
             const auto there = triangular_messages(9, order, groups[i], Bytes{1000});
@@ -140,7 +140,7 @@ TEST_CASE("reductions and the gather send back what broadcasts and the scatter s
     }
 }
 
-TEST_CASE("levels add up to the messages, and no rank receives what it has already passed on") {
+TEST_CASE("levels add up to the messages, and no rank receives data that it has passed on") {
     const auto all = {
         groups[0], groups[1], groups[2], backward[0], backward[1], backward[2], TriangularGroup::all_reduce};
     for (const TriangularOrder order : orders) {
@@ -187,7 +187,7 @@ TEST_CASE("after the levels of an all-reduce every rank has the sum of all, once
     }
 }
 
-TEST_CASE("even rows have no balanced form, and none at all no grid") {
+TEST_CASE("an even number of rows has no balanced form, and zero rows no grid") {
     CHECK_THROWS_WITH_AS(
         (void)triangular_grid(6, bcm),
         "a balanced triangular grid cannot have 6 rows, an even number; the nearest are 5 and 7", Error);
@@ -204,7 +204,7 @@ TEST_CASE("orders and groups have names") {
                          "no order 'bmc' (did you mean 'dm'?); there are: dm, cm, bdm, bcm", Error);
 }
 
-TEST_CASE("threads leave the nearest odd number of rows") {
+TEST_CASE("dividing by threads gives the nearest odd number of rows") {
     CHECK(hybrid_rows(95, 6) == 39);
     CHECK(hybrid_rows(191, 6) == 77);
     CHECK(hybrid_rows(24, 1) == 24);

@@ -53,7 +53,7 @@ std::int64_t hop_bytes_by(const Problem& problem, std::string_view chain, const 
 
 }  // namespace
 
-TEST_CASE("fast distances are those of the machine") {
+TEST_CASE("fast distances equal those of the machine") {
     for (const std::string& text : annealed_machines()) {
         CAPTURE(text);
         const Machine machine = make_machine(text);
@@ -70,7 +70,7 @@ TEST_CASE("fast distances are those of the machine") {
     }
 }
 
-TEST_CASE("near slots are those that sorting all of them finds") {
+TEST_CASE("near slots equal those found by sorting all slots") {
     for (const std::string& text : annealed_machines()) {
         const Machine machine = make_machine(text);
         const Allocation allocation = four_fifths(machine, 2);
@@ -101,7 +101,7 @@ TEST_CASE("near slots are those that sorting all of them finds") {
     }
 }
 
-TEST_CASE("the gains of an arrangement are differences of its whole value, and taking back restores it") {
+TEST_CASE("gains of an arrangement are differences of its value, and undoing restores it") {
     Rng rng(4);
     for (const std::string& text : annealed_machines()) {
         CAPTURE(text);
@@ -137,7 +137,7 @@ TEST_CASE("the gains of an arrangement are differences of its whole value, and t
     }
 }
 
-TEST_CASE("a packed graph has the edges of the graph in other names, without those of no bytes") {
+TEST_CASE("a packed graph has the renumbered edges of the graph, without those of 0 bytes") {
     Rng rng(5);
     const CommGraph graph = random_pattern(40, 300, rng).symmetric();
     std::vector<Rank> order;
@@ -194,7 +194,7 @@ TEST_CASE("anneal is the same on any number of threads, never worse than swap, a
     CHECK(hop_bytes_by(problem, "random,swap,anneal(heat=0)") <= hop_bytes_by(problem, "random,swap"));
 }
 
-TEST_CASE("with sweeps=0 annealing spends its budget of work, and no more") {
+TEST_CASE("with sweeps=0 annealing spends exactly its work budget") {
     const Machine machine = make_machine("torus:8x8x8");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph graph = random_geometric(512, Bytes{1}, 3, 8);
@@ -210,7 +210,7 @@ TEST_CASE("with sweeps=0 annealing spends its budget of work, and no more") {
     CHECK(one.work < 2'400'000);  // a round of every chain may be begun
 }
 
-TEST_CASE("annealing stops when asked to") {
+TEST_CASE("annealing stops on request") {
     const Machine machine = make_machine("torus:10x10x10");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph graph = random_geometric(1000, Bytes{1}, 1, 8);
@@ -247,7 +247,7 @@ TEST_CASE("annealing by regions is never worse and the same for any number of th
     }
 }
 
-TEST_CASE("regions hold each slot of a rank with partners once") {
+TEST_CASE("regions contain each slot of a rank with partners once") {
     const Machine machine = make_machine("torus:6x6x6");
     const Allocation allocation = four_fifths(machine, 4);
     const CommGraph graph = random_geometric(150, Bytes{8}, 1, 5).symmetric();

@@ -42,7 +42,7 @@ CommGraph star(std::size_t ranks, Bytes bytes) {
 
 }  // namespace
 
-TEST_CASE("auto is never worse than block order nor than what it is made of") {
+TEST_CASE("auto is never worse than block order or its own parts") {
     Rng rng(1);
     for (const std::string text :
          {"torus:4x4x4", "mesh:9x7", "tree:4:4:4,distance=1:10:100", "torus:3x5+node:3:2,distance=1:2:5",
@@ -67,7 +67,7 @@ TEST_CASE("auto is never worse than block order nor than what it is made of") {
     }
 }
 
-TEST_CASE("ranks that talk to other nodes sit beside the network port") {
+TEST_CASE("ranks that send to other nodes are placed next to the network port") {
     // On each node one of 8 ranks talks to those of the other nodes, and little to its neighbors.
     constexpr std::uint32_t cores = 8;
     const CommGraph graph = CommGraph::from_rows(4 * cores, [](Rank u, const auto& add) {
@@ -103,7 +103,7 @@ TEST_CASE("ranks that talk to other nodes sit beside the network port") {
     }
 }
 
-TEST_CASE("every effort is at least as good as the next quicker one's parts, and takes its word") {
+TEST_CASE("every effort is at least as good as the parts of the next lower effort") {
     const Machine machine = make_machine("torus:4x4x3");
     const Allocation allocation = fragmented_allocation(machine, 40, 3, 1);
     const CommGraph graph = random_geometric(38, Bytes{100}, 2, 6);
@@ -138,7 +138,7 @@ TEST_CASE("shuffled stencils on their own torus reach the optimum: every message
     check("torus:8x8x8", std::array<GridAxis, 3>{{{8, true}, {8, true}, {8, true}}});
 }
 
-TEST_CASE("patterns that leave nothing to gain are placed at once") {
+TEST_CASE("patterns that cannot be improved are placed without a search") {
     const Machine machine = make_machine("torus:4x4+node:2");
     const Allocation allocation = Allocation::whole(machine);
     Rng rng(2);
@@ -158,7 +158,7 @@ TEST_CASE("patterns that leave nothing to gain are placed at once") {
     }
 }
 
-TEST_CASE("some ranks isolated, some edges without bytes, and few ranks on many slots are placed") {
+TEST_CASE("isolated ranks, edges without bytes, and few ranks on many slots are placed") {
     Rng rng(3);
     for (const std::string text :
          {"torus:4x4x4", "tree:4:4:4,distance=1:10:100", "torus:1+node:4:8,distance=1:5", "torus:60"}) {
@@ -176,7 +176,7 @@ TEST_CASE("some ranks isolated, some edges without bytes, and few ranks on many 
     }
 }
 
-TEST_CASE("a star has its hub in the middle, a clique of 256 ranks is all the same") {
+TEST_CASE("a star has its hub in the middle, and a clique of 256 ranks is placed anywhere") {
     const Machine machine = make_machine("torus:16x16");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph hub = renumbered(star(256, Bytes{5}), 3);
@@ -192,7 +192,7 @@ TEST_CASE("a star has its hub in the middle, a clique of 256 ranks is all the sa
     CHECK(value_by(Problem(small, allocation), "auto") == 2 * (4 + 8 * 2));
 }
 
-TEST_CASE("an earlier placement is weighed: never worse than staying, nor than moving at no cost") {
+TEST_CASE("remapping is never worse than staying or than moving at no cost") {
     Rng rng(4);
     const Machine machine = make_machine("torus:4x4x4");
     const Allocation allocation = fragmented_allocation(machine, 50, 3, 2);
@@ -210,7 +210,7 @@ TEST_CASE("an earlier placement is weighed: never worse than staying, nor than m
     }
 }
 
-TEST_CASE("an earlier placement counts where the pattern alone would have an optimum") {
+TEST_CASE("migration cost counts where the pattern alone has a known optimum") {
     const std::array<GridAxis, 2> square{{{4, true}, {4, true}}};
     const Machine machine = make_machine("torus:4x4");
     const Allocation allocation = Allocation::whole(machine);
@@ -223,7 +223,7 @@ TEST_CASE("an earlier placement counts where the pattern alone would have an opt
     CHECK(std::ranges::equal(place(problem, "auto(effort=fast)").placement.slots(), before.slots()));
 }
 
-TEST_CASE("a work budget is kept, and gives the same placement for one thread and for two") {
+TEST_CASE("a work budget is kept and gives the same placement with one and two threads") {
     Rng rng(6);
     const Machine machine = make_machine("torus:6x6x6");
     const Allocation allocation = fragmented_allocation(machine, 150, 3, 1);
@@ -256,7 +256,7 @@ TEST_CASE("a work budget is kept, and gives the same placement for one thread an
     }
 }
 
-TEST_CASE("on shared slots auto keeps to the room and is never worse than block order") {
+TEST_CASE("on shared slots auto respects capacities and is never worse than block order") {
     Rng rng(7);
     for (const std::string text :
          {"torus:4x4", "tree:4:4,distance=1:10", "mesh:3x3+node:2:2,distance=1:2", "torus:1+node:6"}) {
@@ -273,7 +273,7 @@ TEST_CASE("on shared slots auto keeps to the room and is never worse than block 
     }
 }
 
-TEST_CASE("on few slots where most talk to most, no exchange of any two ranks helps what auto found") {
+TEST_CASE("on few slots with a dense pattern, no exchange of two ranks improves the result of auto") {
     const Machine machine = make_machine("torus:4x3x2");
     const Allocation allocation = Allocation::whole(machine);
     for (std::uint64_t seed = 1; seed <= 3; ++seed) {
@@ -302,7 +302,7 @@ TEST_CASE("on few slots where most talk to most, no exchange of any two ranks he
     }
 }
 
-TEST_CASE("a search that memory cannot hold is refused before it starts; what does not search goes on") {
+TEST_CASE("a search that exceeds memory is refused before it starts; mappers without search still run") {
     const CommGraph graph = all_to_all(2000, Bytes{1});
     const Machine machine = make_machine("tree:8:250");
     const Allocation allocation = Allocation::whole(machine);

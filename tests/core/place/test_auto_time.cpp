@@ -48,7 +48,7 @@ std::vector<CommGraph> patterns(std::size_t ranks, Rng& rng) {
 
 }  // namespace
 
-TEST_CASE("what auto finds is never slower than block order, whatever the objective") {
+TEST_CASE("auto is never predicted slower than block order, whatever the objective") {
     Rng rng(1);
     for (const std::string& text : timed_machines) {
         CAPTURE(text);
@@ -75,7 +75,7 @@ TEST_CASE("what auto finds is never slower than block order, whatever the object
     }
 }
 
-TEST_CASE("what auto finds for phases is not slower than block order in all of them together") {
+TEST_CASE("auto with phases is never predicted slower than block order over all phases") {
     Rng rng(2);
     for (const std::string& text : timed_machines) {
         CAPTURE(text);
@@ -100,7 +100,7 @@ TEST_CASE("what auto finds for phases is not slower than block order in all of t
     }
 }
 
-TEST_CASE("without time to search auto is not slower than block order, either") {
+TEST_CASE("auto without search time is never predicted slower than block order") {
     Rng rng(3);
     for (const std::string& text : timed_machines) {
         CAPTURE(text);
@@ -116,7 +116,7 @@ TEST_CASE("without time to search auto is not slower than block order, either") 
     }
 }
 
-TEST_CASE("improvers under time never return what is slower than their start") {
+TEST_CASE("improvers for time never return a slower placement than their start") {
     Rng rng(4);
     for (const std::string& text : timed_machines) {
         CAPTURE(text);

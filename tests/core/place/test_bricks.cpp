@@ -136,7 +136,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("through proxies no slot that has one of the patches, nor the brick, would have added less") {
+TEST_CASE("with proxies no slot with one of the patches, nor the brick, adds less") {
     const CommGraph graph = molecular_dynamics({4, 3, 3}, 5000, 1);
     for (const std::string text :
          {"torus:4x4x4", "mesh:9x6", "torus:4x3x2+node:3", "tree:4:16,distance=1:10", "torus:10x10x10"}) {
@@ -150,7 +150,7 @@ TEST_CASE("through proxies no slot that has one of the patches, nor the brick, w
     }
 }
 
-TEST_CASE("who knows of proxies sends less through them than who does not, on any machine") {
+TEST_CASE("placing with proxies sends less through them than placing without, on any machine") {
     const CommGraph graph = molecular_dynamics({6, 6, 4}, 92'224, 1);
     const CommGraph copies = molecular_dynamics({6, 6, 4}, 92'224, 1, false);
     for (const std::string text :
@@ -166,7 +166,7 @@ TEST_CASE("who knows of proxies sends less through them than who does not, on an
     }
 }
 
-TEST_CASE("without a look at distances patches stay where they are, and computes send farther") {
+TEST_CASE("without distances patches stay in place, and computes send farther") {
     for (const bool proxies : {true, false}) {
         const CommGraph graph = molecular_dynamics({6, 6, 4}, 92'224, 1, proxies);
         for (const std::string text :
@@ -183,7 +183,7 @@ TEST_CASE("without a look at distances patches stay where they are, and computes
     }
 }
 
-TEST_CASE("a compute of many patches lies in the box that all of them span") {
+TEST_CASE("a compute of several patches lies in the box that they span") {
     // 4 x 4 x 4 patches, and a compute for each with its next ones along every axis, around the ends.
     const std::uint32_t side = 4;
     const std::uint32_t patches = side * side * side;
@@ -221,7 +221,7 @@ TEST_CASE("a compute of many patches lies in the box that all of them span") {
     }
 }
 
-TEST_CASE("without any shortage computes lie in the inner brick of their patches") {
+TEST_CASE("with free capacity computes lie in the inner brick of their patches") {
     const Machine machine = make_machine("torus:8x8x8");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph graph = molecular_dynamics({4, 4, 4}, 92'224, 1, false);
@@ -289,7 +289,7 @@ TEST_CASE("long axes are halved in the middle, too") {
         CHECK(machine.coordinates(machine.node(placement[Rank{cell}]))[0] / 2 == cell);
 }
 
-TEST_CASE("when the budget ends computes go wherever there is room") {
+TEST_CASE("when the budget is exhausted computes go to any slot with capacity") {
     const Machine machine = make_machine("torus:4x4x4");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph graph = molecular_dynamics({4, 4, 4}, 9000, 1);
@@ -318,7 +318,7 @@ TEST_CASE("cells are recognized, and auto is as good") {
     }
 }
 
-TEST_CASE("a pattern without patches and computes is refused, and so is what does not fit") {
+TEST_CASE("a pattern without patches and computes, or one that does not fit, is refused") {
     const Machine machine = make_machine("torus:4x4");
     const Allocation allocation = Allocation::whole(machine);
     const std::vector<GridAxis> grid{{4}, {4}};

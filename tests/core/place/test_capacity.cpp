@@ -48,7 +48,7 @@ constexpr double infinite = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
-TEST_CASE("ranks that are not more than the slots get one each, whatever their load and the imbalance") {
+TEST_CASE("with no more ranks than slots each slot gets one rank, whatever the loads and the imbalance") {
     for (const Sharing& sharing : {Sharing{}, Sharing{.imbalance = 0.5}}) {
         const Capacity room = room_of(with_loads({0.5, 7, 0}), 5, sharing);
         CHECK(room.one_rank_per_slot());
@@ -57,14 +57,14 @@ TEST_CASE("ranks that are not more than the slots get one each, whatever their l
     }
 }
 
-TEST_CASE("capacities mean that slots are shared, even where ranks are fewer") {
+TEST_CASE("given capacities make slots shared, even with fewer ranks than slots") {
     const Capacity room = room_of(with_loads({2, 1}), 3, {.capacity = {0, 3.5, 0}});
     CHECK_FALSE(room.one_rank_per_slot());
     CHECK(list(room.masses()) == std::vector<std::int64_t>{2, 1});
     CHECK(room.capacities()[1] == 3);
 }
 
-TEST_CASE("no ranks, and too many for slots that must not be shared, are refused") {
+TEST_CASE("zero ranks, or too many for unshared slots, are refused") {
     CHECK(refusal(with_loads({}), 4, {}) == "there are no ranks to place");
     CHECK(
         refusal(ring(9, Bytes{1}), 4, {}) ==
@@ -73,7 +73,7 @@ TEST_CASE("no ranks, and too many for slots that must not be shared, are refused
     CHECK(refusal(ring(9, Bytes{1}), 4, {.imbalance = 0}).empty());
 }
 
-TEST_CASE("an imbalance that is negative or not a number is refused, even where it would not be needed") {
+TEST_CASE("a negative or NaN imbalance is refused, even where it is not used") {
     for (const std::size_t ranks : {2U, 9U}) {
         const CommGraph graph = ring(ranks, Bytes{1});
         CHECK(refusal(graph, 4, {.imbalance = -0.01}) ==
@@ -83,7 +83,7 @@ TEST_CASE("an imbalance that is negative or not a number is refused, even where 
     }
 }
 
-TEST_CASE("capacities must be one per slot, finite, not negative, and enough") {
+TEST_CASE("capacities must be one per slot, finite, not negative, and sufficient") {
     const CommGraph graph = with_loads({1, 2, 3});
     CHECK(refusal(graph, 2, {.capacity = {3, 3, 3}}) ==
           "there are 3 capacities for 2 slots; give one per slot");
@@ -103,7 +103,7 @@ TEST_CASE("capacities must be one per slot, finite, not negative, and enough") {
           "the ranks have a load of 3.5 in all, but the capacities add up to 3");
 }
 
-TEST_CASE("a rank that is heavier than any slot is refused with the imbalance that would do, which does") {
+TEST_CASE("a rank heavier than any slot is refused with a sufficient imbalance") {
     CHECK(refusal(with_loads({6, 1, 1}), 2, {.imbalance = 0}) ==
           "a rank has load 6, but with 2 slots each may hold only 4; allow an imbalance of 0.5 or more");
     Rng rng(4);
@@ -124,7 +124,7 @@ TEST_CASE("a rank that is heavier than any slot is refused with the imbalance th
     }
 }
 
-TEST_CASE("whole loads stay as they are, and equal shares are those of perfect balance") {
+TEST_CASE("integer loads are unchanged, and equal shares are those of perfect balance") {
     const Capacity even = room_of(ring(10, Bytes{1}), 4, {.imbalance = 0});
     CHECK(list(even.masses()) == std::vector<std::int64_t>(10, 1));
     CHECK(list(even.capacities()) == std::vector<std::int64_t>(4, 3));
@@ -136,7 +136,7 @@ TEST_CASE("whole loads stay as they are, and equal shares are those of perfect b
     CHECK(list(nothing.masses()) == std::vector<std::int64_t>{0, 0, 0});
 }
 
-TEST_CASE("what fits by masses does not overfill a slot in truth, fractional loads or not") {
+TEST_CASE("a placement that fits by masses overfills no slot, even with fractional loads") {
     Rng rng(8);
     for (int i = 0; i < 500; ++i) {
         const std::uint32_t slots = 1 + rng.below(5);
@@ -166,13 +166,13 @@ TEST_CASE("what fits by masses does not overfill a slot in truth, fractional loa
     }
 }
 
-TEST_CASE("fractional loads may fill a capacity to the brim") {
+TEST_CASE("fractional loads may fill a capacity completely") {
     const Capacity room = room_of(with_loads({0.3, 0.3, 0.1, 0.2}), 3, {.capacity = {0.3, 0.3, 0.3}});
     CHECK(room.masses()[0] <= room.capacities()[0]);
     CHECK(room.masses()[2] + room.masses()[3] <= room.capacities()[2]);
 }
 
-TEST_CASE("room without end is room for all") {
+TEST_CASE("infinite capacities hold all ranks") {
     const CommGraph graph = ring(5000, Bytes{1});
     for (const Sharing& sharing :
          {Sharing{.imbalance = 1e300}, Sharing{.capacity = std::vector(4096, 1e300)}}) {
@@ -185,7 +185,7 @@ TEST_CASE("room without end is room for all") {
     }
 }
 
-TEST_CASE("fractional loads are counted in parts of 2^-40 of all, each rounded up") {
+TEST_CASE("fractional loads are rounded up to multiples of 2^-40 of their sum") {
     Rng rng(7);
     for (int round = 0; round < 200; ++round) {
         std::vector<double> loads(20 + rng.below(40));

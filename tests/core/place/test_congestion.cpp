@@ -41,7 +41,7 @@ bool can_improve(const Problem& problem, const Placement& placement) {
 
 }  // namespace
 
-TEST_CASE("messages that share a link are parted") {
+TEST_CASE("messages that share a link are moved to separate links") {
     // On a line of four nodes 0 -> 2 and 1 -> 3 meet between the middle ones.
     const Machine machine = make_machine("mesh:4");
     const Allocation allocation = Allocation::whole(machine);
@@ -55,7 +55,7 @@ TEST_CASE("messages that share a link are parted") {
     }
 }
 
-TEST_CASE("local-opt ends where no exchange or move of an end of a message over a busiest link helps") {
+TEST_CASE("after local-opt no exchange or move of an end of a message on a busiest link helps") {
     for (const std::string text :
          {"torus:4x4x2", "fattree:4:4,up=1:2,routing=random", "dragonfly:3x4,global=2,routing=valiant",
           "torus:5x4,ties=split+down:0-1,6>7,v13", "mesh:3x3+node:2:2", "torus:3x4+node:2:2,distance=1:5",

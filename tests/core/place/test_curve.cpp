@@ -39,8 +39,7 @@ TEST_CASE("rank i is on the i-th slot along the curve, and many ranks fill the s
     }
 }
 
-TEST_CASE(
-    "a grid along the curve of a machine of its own shape goes one hop per message, however it is numbered") {
+TEST_CASE("a grid along the curve of a machine of its own shape costs one hop per message") {
     const Machine machine = make_machine("torus:9x9");
     const Allocation allocation = Allocation::whole(machine);
     const std::vector<GridAxis> axes(2, {9, true});

@@ -70,7 +70,7 @@ TEST_CASE("round-robin puts rank i on slot i mod slots, random the same number o
     CHECK(setting.places("random") != places);
 }
 
-TEST_CASE("hashed is the runtime's sum of rotated coordinates") {
+TEST_CASE("hashed uses the sum of rotated coordinates of the Charm++ runtime") {
     const auto rotl = [](std::uint64_t x, int by) { return (x << by | x >> (32 - by)) & 0xFFFFFFFFU; };
     const DealtGrid plane({40, 30}, "torus:4x4", 9);
     const auto found = plane.places("hashed(grid=40x30)");
@@ -108,7 +108,7 @@ TEST_CASE("box i is on slot i, and boxes differ by at most one layer on every ax
     }
 }
 
-TEST_CASE("boxes on random slots are the same boxes, each on another slot by chance") {
+TEST_CASE("box(slots=random) permutes the slots of the same boxes") {
     for (const Extents& extents : {Extents{13, 7, 10}, Extents{24, 24}, Extents{100}}) {
         const DealtGrid setting(extents, "torus:4x6", 1);
         const std::string grid = "grid=" + format_extents(extents);
@@ -126,7 +126,7 @@ TEST_CASE("boxes on random slots are the same boxes, each on another slot by cha
     }
 }
 
-TEST_CASE("boxes cut the fewest bytes of all factorizations that fit, found by trying all") {
+TEST_CASE("of all factorizations that fit, boxes cut the fewest bytes") {
     for (const Extents& extents :
          {Extents{60, 100}, Extents{30, 4, 70}, Extents{12, 12, 12}, Extents{1000}}) {
         const DealtGrid setting(extents, "torus:4x4", 9);
@@ -158,7 +158,7 @@ TEST_CASE("boxes cut the fewest bytes of all factorizations that fit, found by t
     }
 }
 
-TEST_CASE("where equal boxes are too large they are cut at equal loads") {
+TEST_CASE("boxes that are too large are divided at equal loads") {
     // Layers would give boxes of 7 x 3 = 21 ranks; a share is 16.
     const DealtGrid setting({13, 7}, "torus:2x3", 0);
     const auto counts = setting.counts("box(grid=13x7)");

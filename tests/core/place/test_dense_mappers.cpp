@@ -26,7 +26,7 @@ std::int64_t value(const Problem& problem, const Placement& placement) {
 
 }  // namespace
 
-TEST_CASE("the dense problem has the value of the placement, free slots and levels included") {
+TEST_CASE("the dense problem has the value of the placement, with free slots and levels") {
     for (const char* text : {"torus:4x5", "torus:3x3+node:4,port=0:2",
                              "tree:3:2,distance=5:9+node:4,distance=1", "torus:3x3+node:2:2"}) {
         const Machine machine = make_machine(text);
@@ -58,7 +58,7 @@ TEST_CASE("a ring and a stencil that fit the torus are placed with every message
     CHECK(value(grid, place(grid, "random,tabu(iterations=100000)").placement) == halo.total_bytes().value);
 }
 
-TEST_CASE("work budgets and threads: the same placement, and none worse than the start") {
+TEST_CASE("under a work budget threads do not change the placement, and none is worse than the start") {
     const Machine machine = make_machine("torus:6x6x6");
     const Allocation allocation = fragmented_allocation(machine, 90, 3, 1);
     const CommGraph graph = random_geometric(83, Bytes{100}, 2, 6);
@@ -85,7 +85,7 @@ TEST_CASE("work budgets and threads: the same placement, and none worse than the
     }
 }
 
-TEST_CASE("tabu among near ranks climbs out of what swap ends in, and uses free slots") {
+TEST_CASE("tabu among near ranks leaves local optima of swap and uses free slots") {
     const Machine machine = make_machine("torus:10x10");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph graph =
@@ -95,7 +95,7 @@ TEST_CASE("tabu among near ranks climbs out of what swap ends in, and uses free 
     CHECK(value(problem, place(problem, "random,swap,tabu(dense=0;iterations=5000)").placement) < local);
 }
 
-TEST_CASE("tabu weighs what moving costs, dense and among near ranks") {
+TEST_CASE("tabu includes migration cost, dense and among near ranks") {
     Rng rng(4);
     for (const char* text : {"torus:4x5", "tree:3:2,distance=5:9+node:4,distance=1", "torus:3x3+node:2:2"}) {
         const Machine machine = make_machine(text);
@@ -122,7 +122,7 @@ TEST_CASE("tabu weighs what moving costs, dense and among near ranks") {
     }
 }
 
-TEST_CASE("moving that costs more than all messages leaves every rank at home") {
+TEST_CASE("no rank moves if migration costs more than all messages") {
     const Machine machine = make_machine("torus:4x4");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph graph = ring(12, Bytes{10});
@@ -133,7 +133,7 @@ TEST_CASE("moving that costs more than all messages leaves every rank at home") 
     for (std::uint32_t u = 0; u < 12; ++u) CHECK(placement[Rank{u}] == *from[u]);
 }
 
-TEST_CASE("grasp that starts from a greedy placement is never worse than that, on matrices and along edges") {
+TEST_CASE("grasp from a greedy start is never worse than the start, on matrices and along edges") {
     for (const char* text :
          {"torus:6x6x6", "tree:3:2,distance=5:9+node:4,distance=1", "torus:5x5+node:2:2"}) {
         const Machine machine = make_machine(text);
@@ -154,7 +154,7 @@ TEST_CASE("grasp that starts from a greedy placement is never worse than that, o
     }
 }
 
-TEST_CASE("grasp along edges takes the best of its starts, and no rank alone or silent confuses it") {
+TEST_CASE("grasp along edges returns the best of its starts, also with isolated ranks") {
     const Machine machine = make_machine("torus:8x8");
     const Allocation allocation = Allocation::whole(machine);
     for (const std::size_t ranks : {1U, 2U, 33U, 64U}) {
@@ -175,7 +175,7 @@ TEST_CASE("grasp along edges takes the best of its starts, and no rank alone or 
     }
 }
 
-TEST_CASE("hybrid makes parts of any sizes meet") {
+TEST_CASE("hybrid combines parts of any sizes") {
     const Machine machine = make_machine("torus:4x4x4");
     for (const std::size_t slots : {1U, 2U, 7U, 33U, 64U}) {
         const Allocation allocation = fragmented_allocation(machine, slots, 1, 4);

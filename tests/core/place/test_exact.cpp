@@ -34,7 +34,7 @@ Problem for_congestion(const CommGraph& graph, const Allocation& allocation) {
 
 }  // namespace
 
-TEST_CASE("exact finds what trying all placements finds, on any machine, and proves it") {
+TEST_CASE("exact finds and proves the best of all placements, on any machine") {
     for_each_bound_case(6, [](const CommGraph& graph, const Allocation& allocation, Rng&) {
         const Problem problem(graph, allocation, 1, 1);
         const PlaceResult found = place(problem, "exact");
@@ -45,7 +45,7 @@ TEST_CASE("exact finds what trying all placements finds, on any machine, and pro
     });
 }
 
-TEST_CASE("exact weighs what moving costs") {
+TEST_CASE("exact includes migration cost") {
     for_each_bound_case(6, [](const CommGraph& graph, const Allocation& allocation, Rng& rng) {
         Migration migration{{}, Bytes{rng.below(300)}};
         const Placement before = random_placement(allocation, graph.rank_count(), rng);
@@ -62,7 +62,7 @@ TEST_CASE("exact weighs what moving costs") {
     });
 }
 
-TEST_CASE("exact ends with the budget, with what it has and what it has proven, whatever the threads") {
+TEST_CASE("an exhausted budget ends exact with its best placement and bound, for any number of threads") {
     const Machine machine = make_machine("mesh:4x4");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph graph = random_geometric(14, Bytes{100}, 2, 6);
@@ -84,7 +84,7 @@ TEST_CASE("exact ends with the budget, with what it has and what it has proven, 
     CHECK(found.proven == static_cast<double>(hop_bytes(graph, machine, found.placement.slots(), 1)));
 }
 
-TEST_CASE("only exact searches say what they have proven") {
+TEST_CASE("only exact searches report a proven bound") {
     const Machine machine = make_machine("mesh:3x3");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph graph = random_geometric(9, Bytes{100}, 2, 6);
@@ -102,7 +102,7 @@ TEST_CASE("the least congestion is found, and proven") {
     });
 }
 
-TEST_CASE("a ring of eight threads on the elements of a Cell processor: one message on every link") {
+TEST_CASE("eight threads in a ring on a Cell processor load every link with one message") {
     const Machine cell = make_machine("ring:12,rings=2");
     std::vector<Node> elements;
     for (const std::uint32_t station : {10U, 1U, 9U, 2U, 8U, 3U, 7U, 4U}) elements.emplace_back(station);
@@ -123,7 +123,7 @@ TEST_CASE("a ring of eight threads on the elements of a Cell processor: one mess
     CHECK(best_for(uneven) == 16384 / rings / 2);
 }
 
-TEST_CASE("other objectives and what would not fit in memory are refused") {
+TEST_CASE("other objectives, and searches that exceed memory, are refused") {
     const Machine machine = make_machine("torus:16x16x16,bandwidth=1GB/s");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph graph = ring(4096, Bytes{1});

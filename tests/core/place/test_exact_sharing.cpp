@@ -60,7 +60,7 @@ void for_each_shared_case(const Law& law) {
 
 }  // namespace
 
-TEST_CASE("exact shares slots as well as any placement, and proves it; so does auto where there are few") {
+TEST_CASE("exact finds and proves the optimum on shared slots, and auto finds it on few slots") {
     for_each_shared_case(
         [](const CommGraph& graph, const Allocation& allocation, const Sharing& sharing, Rng&) {
             const Problem problem(graph, allocation, 1, 1, sharing);
@@ -73,7 +73,7 @@ TEST_CASE("exact shares slots as well as any placement, and proves it; so does a
         });
 }
 
-TEST_CASE("exact weighs what moving costs, where slots are shared, too") {
+TEST_CASE("exact includes migration cost on shared slots") {
     for_each_shared_case(
         [](const CommGraph& graph, const Allocation& allocation, const Sharing& sharing, Rng& rng) {
             Migration migration{{}, Bytes{rng.below(1U << 20)}};
@@ -90,7 +90,7 @@ TEST_CASE("exact weighs what moving costs, where slots are shared, too") {
         });
 }
 
-TEST_CASE("on shared slots a budget ends exact with what it has, and with a bound that holds") {
+TEST_CASE("on shared slots an exhausted budget ends exact with its best placement and a valid bound") {
     const Machine machine = make_machine("torus:8");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph graph = random_geometric(14, Bytes{100}, 2, 6);

@@ -36,7 +36,7 @@ std::int64_t hops(const std::string& machine_text, const CommGraph& graph, const
 
 }  // namespace
 
-TEST_CASE("hops of stencils are those of Bhatele and Kale, tables 4 and 5") {
+TEST_CASE("hops of stencils equal those of Bhatele and Kale, tables 4 and 5") {
     // 512^3 elements in chares of 16^3 and 32^3, on meshes of nodes with two processors
     CHECK(hops("mesh:4x4x8+node:2", grid_of({32, 32, 32}, true), "fold") == 53'248);
     CHECK(hops("mesh:4x4x8+node:2", grid_of({16, 16, 16}, true), "fold") == 13'312);
@@ -63,7 +63,7 @@ TEST_CASE("hops of stencils are those of Bhatele and Kale, tables 4 and 5") {
     CHECK(hops("torus:8x16x16", large, "fold") == 49'152);
 }
 
-TEST_CASE("a grid on a machine of its own shape goes one hop per message, however it is numbered") {
+TEST_CASE("a grid on a machine of its own shape costs one hop per message, however it is numbered") {
     struct Match {
         std::string machine;
         Extents extents;
@@ -81,7 +81,7 @@ TEST_CASE("a grid on a machine of its own shape goes one hop per message, howeve
     }
 }
 
-TEST_CASE("onto says along which axes a grid lies, the slowest first") {
+TEST_CASE("the option onto lists the axes of a grid, slowest first") {
     struct Example {
         std::string onto;
         Extents routers;
@@ -142,7 +142,7 @@ TEST_CASE("onto is refused where it does not name every axis once, or does not f
         }());
 }
 
-TEST_CASE("on a few slots no placement is better") {
+TEST_CASE("on few slots no placement is better than fold") {
     struct Small {
         std::string machine;
         Extents extents;
@@ -159,7 +159,7 @@ TEST_CASE("on a few slots no placement is better") {
     }
 }
 
-TEST_CASE("a plan knows its hop-bytes where boxes are equal") {
+TEST_CASE("a plan with equal boxes reports its hop-bytes") {
     for (const std::string text :
          {"torus:4x4x4", "mesh:4x8", "torus:2x4x4+node:4:2,distance=1:3", "torus:4x4,nodes=2",
           "torus:4x4,nodes=2,hosts=free", "torus:4x4,cards=1+node:2,distance=3",
@@ -244,7 +244,7 @@ TEST_CASE("any grid folds onto any machine and any part of it, within the capaci
     }
 }
 
-TEST_CASE("on a ragged allocation folding beats the order of the ranks by far") {
+TEST_CASE("on a ragged allocation fold is much better than rank order") {
     const Machine machine = make_machine("torus:16x16x16");
     const Allocation allocation = fragmented_allocation(machine, 500, 5, 1);
     const CommGraph graph = grid_of({20, 25}, true);
@@ -258,7 +258,7 @@ TEST_CASE("on a ragged allocation folding beats the order of the ranks by far") 
     }
 }
 
-TEST_CASE("auto is at least as good as folds and boxes, also where loads differ") {
+TEST_CASE("auto is at least as good as fold and box, also with different loads") {
     const Machine machine = make_machine("torus:4x3+node:2");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph equal = grid_of({12, 20}, true);
@@ -282,7 +282,7 @@ TEST_CASE("auto is at least as good as folds and boxes, also where loads differ"
     }
 }
 
-TEST_CASE("boxes that do not suit are refused with what would do") {
+TEST_CASE("unsuitable boxes are refused with suitable ones") {
     const Machine machine = make_machine("torus:4x4");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph graph = grid_of({16, 16}, true);

@@ -219,7 +219,7 @@ CommGraph random_weights(std::size_t n, std::uint64_t seed) {
 
 }  // namespace
 
-TEST_CASE("the greedy constructors do what their paper says, slot for slot") {
+TEST_CASE("greedy constructors choose the same slots as their papers") {
     const char* const machines[] = {"torus:4x5x3",
                                     "mesh:6x6",
                                     "torus:3x3x2,nodes=2",
@@ -314,7 +314,7 @@ TEST_CASE("mht puts every rank on the free slot closest to the centroid of its p
     }
 }
 
-TEST_CASE("mht starts on a slot that the seed draws") {
+TEST_CASE("the seed determines the first slot of mht") {
     const Machine machine = make_machine("torus:8x8x8");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph graph = random_weights(100, 2);

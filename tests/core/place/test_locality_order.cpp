@@ -14,7 +14,7 @@
 
 using namespace topoloom;
 
-TEST_CASE("a local order holds every rank once, and the graph in that order is the same one") {
+TEST_CASE("a local order contains every rank once, and reordering keeps the graph") {
     const CommGraph graph = renumbered(random_geometric(3000, Bytes{8}, 1, 6), 5).symmetric();
     const std::vector<Rank> order = locality_order(graph);
     REQUIRE(order.size() == graph.rank_count());
@@ -40,7 +40,7 @@ TEST_CASE("a local order holds every rank once, and the graph in that order is t
     CHECK(same);
 }
 
-TEST_CASE("edges that weigh nothing are left out") {
+TEST_CASE("edges without weight are omitted") {
     const std::vector<GridAxis> axes{{5, false}};
     const CommGraph graph = stencil(axes, StencilShape::star, Bytes{1}).symmetric();
     const std::vector<std::int64_t> mass(5, 1);
@@ -48,7 +48,7 @@ TEST_CASE("edges that weigh nothing are left out") {
     CHECK(partition::make_weighted_graph(graph, mass, 8).peer.empty());
 }
 
-TEST_CASE("ranks that are in a local order stay as they are") {
+TEST_CASE("ranks already in a local order stay in place") {
     const std::vector<GridAxis> axes{{20, false}, {20, false}, {20, false}};
     CHECK(locality_order(stencil(axes, StencilShape::star, Bytes{1}).symmetric()).empty());
 }

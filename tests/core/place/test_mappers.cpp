@@ -104,7 +104,7 @@ TEST_CASE("every constructor gives a valid placement of every pattern on every m
     }
 }
 
-TEST_CASE("every improver is never worse, and the same for any number of threads") {
+TEST_CASE("no improver makes a placement worse, and threads do not change its result") {
     const std::vector<std::string> names = mappers_for(Occupancy::alone, false);
     for (const std::string& text : machines_up_to(100)) {
         const Machine machine = make_machine(text);
@@ -147,7 +147,7 @@ TEST_CASE("a work budget ends every chain with a valid placement, the same for a
     }
 }
 
-TEST_CASE("a search stops when asked to and returns what it has") {
+TEST_CASE("a search stops on request and returns its best placement") {
     const Machine machine = make_machine("torus:20x20x20");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph graph = random_geometric(8000, Bytes{1}, 1, 8);
@@ -160,7 +160,7 @@ TEST_CASE("a search stops when asked to and returns what it has") {
     CHECK(asked == 3);
 }
 
-TEST_CASE("chains that make no sense are refused with the reason") {
+TEST_CASE("invalid chains are refused with the reason") {
     const Machine machine = make_machine("torus:4");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph graph = ring(4, Bytes{1});

@@ -85,7 +85,7 @@ TEST_CASE("multisection is valid on every machine and the same for any number of
     }
 }
 
-TEST_CASE("small graphs that cannot be coarsened end, with any number of ranks for two slots") {
+TEST_CASE("small graphs that cannot be coarsened terminate, with any number of ranks for two slots") {
     const Machine machine = make_machine("torus:2");
     const Allocation allocation = Allocation::whole(machine);
     for (std::size_t ranks = 3; ranks < 24; ++ranks) {
@@ -100,7 +100,7 @@ TEST_CASE("small graphs that cannot be coarsened end, with any number of ranks f
     }
 }
 
-TEST_CASE("a budget of one unit of work ends multisection early with a valid placement") {
+TEST_CASE("a work budget of one unit ends multisection with a valid placement") {
     const Machine machine = make_machine("torus:8x8x8");
     const Allocation allocation = some_slots(machine, 5);
     const CommGraph graph = random_geometric(400, Bytes{100}, 2, 6);
@@ -119,7 +119,7 @@ TEST_CASE("a budget of one unit of work ends multisection early with a valid pla
     CHECK(fits(shared, packed.placement));
 }
 
-TEST_CASE("a stencil on a torus costs less than half of what it does at random") {
+TEST_CASE("a stencil on a torus costs less than half of a random placement") {
     const std::array<GridAxis, 3> grid{{{8, true}, {8, true}, {8, true}}};
     const CommGraph graph = stencil(grid, StencilShape::star, Bytes{1});
     const Machine machine = make_machine("torus:8x8x8");
@@ -156,7 +156,7 @@ TEST_CASE("ranks of equal load fill shared slots exactly") {
     }
 }
 
-TEST_CASE("capacities that add up to the load are filled to the last rank, equal or not") {
+TEST_CASE("capacities that sum up to the load are filled exactly, equal or not") {
     Rng rng(11);
     for (const std::string& text : machine_texts_with_insides()) {
         CAPTURE(text);
@@ -180,7 +180,7 @@ TEST_CASE("capacities that add up to the load are filled to the last rank, equal
     }
 }
 
-TEST_CASE("ranks of unequal loads stay within capacities that leave some room") {
+TEST_CASE("ranks of unequal loads stay within capacities with some slack") {
     Rng rng(13);
     for (const std::string text :
          {"torus:4x4", "tree:4:8", "mesh:3x3+node:2:2,distance=1:2", "tree:2:2:2:2:2"}) {
@@ -203,7 +203,7 @@ TEST_CASE("ranks of unequal loads stay within capacities that leave some room") 
     }
 }
 
-TEST_CASE("ranks without load, and slots of one point, are placed too") {
+TEST_CASE("ranks without load, and slots at one point, are placed") {
     const Machine machine = make_machine("torus:3x3+node:4");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph light = loaded(ring(100, Bytes{1}), std::vector<double>(100, 0));
@@ -216,7 +216,7 @@ TEST_CASE("ranks without load, and slots of one point, are placed too") {
     CHECK(fits(one_node, place(one_node, "multisection").placement));
 }
 
-TEST_CASE("sorting by split keys keeps equal points together and tells apart some of those that are") {
+TEST_CASE("sorting by split keys keeps equal points together and separates distinct ones") {
     Rng rng(3);
     for (const std::string& text : machine_texts_with_insides()) {
         CAPTURE(text);
@@ -250,7 +250,7 @@ TEST_CASE("sorting by split keys keeps equal points together and tells apart som
     }
 }
 
-TEST_CASE("between two nodes at one point of the network, sorted by split keys, stands none from elsewhere") {
+TEST_CASE("sorting by split keys puts nodes at one point of the network next to each other") {
     Rng rng(4);
     for_each_topology([&](const Machine& machine, const auto& topology) {
         const auto& geometry = topology.geometry();
@@ -275,7 +275,7 @@ TEST_CASE("between two nodes at one point of the network, sorted by split keys, 
     });
 }
 
-TEST_CASE("many ranks are divided alike by any number of threads") {
+TEST_CASE("many ranks are divided the same way by any number of threads") {
     const Machine machine = make_machine("torus:35x35x35");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph graph = random_geometric(40'000, Bytes{8}, 1, 5);
@@ -287,7 +287,7 @@ TEST_CASE("many ranks are divided alike by any number of threads") {
     CHECK(slots(1) == slots(3));
 }
 
-TEST_CASE("a clock that runs out while many ranks are halved leaves a valid placement") {
+TEST_CASE("a time limit that expires during bisection leaves a valid placement") {
     const Machine machine = make_machine("torus:28x28x28");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph graph = random_geometric(21'000, Bytes{8}, 1, 5);

@@ -34,7 +34,7 @@ TEST_CASE("long messages are placed for time, short ones for hop-bytes") {
     CHECK(small.reason == "messages are short: startups and latencies take 100 % of the time");
 }
 
-TEST_CASE("without bandwidths, or with nothing to send, hop-bytes are all there is") {
+TEST_CASE("without bandwidths or messages the objective is hop-bytes") {
     CHECK(choice_on("hyperx:4x4+node:2", ring(32, Bytes{10'000'000})).reason ==
           "the machine gives no bandwidths");
     CHECK(choice_on("hyperx:4x4+node:2", ring(32, Bytes{10'000'000})).objective == ObjectiveKind::hop_bytes);
@@ -43,7 +43,7 @@ TEST_CASE("without bandwidths, or with nothing to send, hop-bytes are all there 
     CHECK(choice_on(timed, silent).objective == ObjectiveKind::hop_bytes);
 }
 
-TEST_CASE("what is placed for hop-bytes only is not placed for time") {
+TEST_CASE("problems limited to hop-bytes are not placed for time") {
     const Machine machine = make_machine(timed);
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph crowded = ring(64, Bytes{10'000'000});
@@ -56,7 +56,7 @@ TEST_CASE("what is placed for hop-bytes only is not placed for time") {
     CHECK(choose_objective(moved, {}, {}).reason == "an earlier placement is weighed against");
 }
 
-TEST_CASE("phases and the traffic of others count in the choice") {
+TEST_CASE("phases and background traffic count in the choice") {
     const Machine machine = make_machine(timed);
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph small = ring(32, Bytes{100});

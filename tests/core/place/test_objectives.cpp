@@ -33,7 +33,7 @@ CommGraph messages(std::size_t ranks, std::vector<std::array<std::uint32_t, 3>> 
 
 }  // namespace
 
-TEST_CASE("under any objective auto and the improvers on links are never worse than their starts") {
+TEST_CASE("auto and the link improvers are never worse than their starts, for any objective") {
     const Machine machine =
         make_machine("torus:5x5x5,bandwidth=1GB/s,latency=1us+node:2,bandwidth=2GB/s,startup=1us");
     const Allocation allocation = fragmented_allocation(machine, 20, 3, 1);
@@ -58,7 +58,7 @@ TEST_CASE("under any objective auto and the improvers on links are never worse t
     }
 }
 
-TEST_CASE("messages of different phases do not meet") {
+TEST_CASE("messages of different phases do not share links") {
     // On a line 0 -> 2 and 1 -> 3 share the middle link if they are under way together.
     const Machine machine = make_machine("mesh:4");
     const Allocation allocation = Allocation::whole(machine);
@@ -76,7 +76,7 @@ TEST_CASE("messages of different phases do not meet") {
               .objective_value(block) == 20);
 }
 
-TEST_CASE("ranks keep away from links that others use") {
+TEST_CASE("ranks avoid links that background traffic uses") {
     // The short route to either neighbor is free, but one of them is behind a busy link.
     const Machine machine = make_machine("torus:6");
     const Allocation allocation = Allocation::of_slots(machine, {Slot{0}, Slot{1}, Slot{5}});
@@ -94,7 +94,7 @@ TEST_CASE("ranks keep away from links that others use") {
     }
 }
 
-TEST_CASE("a port that is slower than the links counts in time only") {
+TEST_CASE("a port slower than the links counts only in the predicted time") {
     const Machine machine = make_machine(
         "torus:4,bandwidth=10MB/s,latency=1s"
         "+node:2,bandwidth=5MB/s,startup=3s,latency=7s,memory=50MB/s,memory-startup=4s");
@@ -114,7 +114,7 @@ TEST_CASE("a port that is slower than the links counts in time only") {
     CHECK(mix.objective_value(together) == doctest::Approx(3));  // block order: no hop-bytes, its own time
 }
 
-TEST_CASE("time is not asked of a machine whose bandwidths are not known") {
+TEST_CASE("the objective time is refused on machines without bandwidths") {
     const Machine machine = make_machine("torus:4+node:2");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph graph = messages(4, {{0, 1, 100}});
@@ -129,7 +129,7 @@ TEST_CASE("time is not asked of a machine whose bandwidths are not known") {
     }
 }
 
-TEST_CASE("what has no meaning under an objective is refused") {
+TEST_CASE("options without meaning for an objective are refused") {
     const Machine machine = make_machine("torus:4");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph graph = messages(8, {{0, 1, 100}});

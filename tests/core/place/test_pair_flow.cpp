@@ -43,7 +43,7 @@ std::vector<std::int64_t> loads(const partition::WeightedGraph& graph, const std
 
 }  // namespace
 
-TEST_CASE("a maximum flow is worth the least of all cuts, and its sides make such a cut") {
+TEST_CASE("a maximum flow equals the minimum cut, and its sides form such a cut") {
     Rng rng(1, 0);
     partition::FlowNetwork network;
     for (int round = 0; round < 200; ++round) {
@@ -86,7 +86,7 @@ TEST_CASE("a maximum flow is worth the least of all cuts, and its sides make suc
     }
 }
 
-TEST_CASE("moving borders lowers hop-bytes by what it says and keeps capacities") {
+TEST_CASE("moving borders lowers hop-bytes by the reported gain and respects capacities") {
     Rng rng(2, 0);
     for (int round = 0; round < 100; ++round) {
         CAPTURE(round);
@@ -106,7 +106,7 @@ TEST_CASE("moving borders lowers hop-bytes by what it says and keeps capacities"
     }
 }
 
-TEST_CASE("with room for everything two parts are dealt at the optimum in one cut") {
+TEST_CASE("with unlimited capacity one cut divides two parts optimally") {
     Rng rng(3, 0);
     for (int round = 0; round < 50; ++round) {
         CAPTURE(round);

@@ -12,7 +12,7 @@
 using namespace topoloom;
 using namespace topoloom::multilevel;
 
-TEST_CASE("how much farther parts are from one of two is the difference of their distances") {
+TEST_CASE("the preference between two parts is the difference of their distances") {
     for (const std::string& text : machine_texts_with_insides()) {
         CAPTURE(text);
         const Machine machine = make_machine(text);

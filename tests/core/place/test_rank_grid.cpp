@@ -29,7 +29,7 @@ CommGraph grid_graph(bool periodic) {
 
 }  // namespace
 
-TEST_CASE("a grid that is given has its ranks row-major, and its bytes by axis") {
+TEST_CASE("a given grid has row-major ranks and its bytes by axis") {
     const PatternOnMesh open(grid_graph(false));
     const RankGrid grid = rank_grid(open.problem, {8, 4}, "fold");
     CHECK(grid.extents == Extents{8, 4});
@@ -41,14 +41,14 @@ TEST_CASE("a grid that is given has its ranks row-major, and its bytes by axis")
           std::vector<double>{2 * 10 * 4, 2 * 10 * 8});
 }
 
-TEST_CASE("a grid that is not given is the one that the graph shows") {
+TEST_CASE("without a given grid the recognized one is used") {
     const PatternOnMesh open(grid_graph(false));
     const RankGrid grid = rank_grid(open.problem, {}, "fold");
     CHECK(grid.extents == Extents{8, 4});
     CHECK(grid.bytes == std::vector<double>{2 * 10 * 7 * 4, 2 * 10 * 8 * 3});
 }
 
-TEST_CASE("a grid of another size, and ranks without a grid, are refused with what would do") {
+TEST_CASE("a grid of another size, or ranks without a grid, are refused with a remedy") {
     const PatternOnMesh open(grid_graph(false));
     CHECK_THROWS_WITH_AS((void)rank_grid(open.problem, {8, 5}, "fold"),
                          "fold: a grid of 8x5 has not the 32 cells that the ranks need; the nearest that has "

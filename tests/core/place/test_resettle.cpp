@@ -74,7 +74,7 @@ bool is_settled(const Problem& problem, const Placement& placement) {
 
 }  // namespace
 
-TEST_CASE("ranks whose slots remain stay there, the others get free slots") {
+TEST_CASE("ranks whose slots are still allocated stay, the others get free slots") {
     Rng rng(2);
     for (const std::string& text : resettled_machines()) {
         CAPTURE(text);
@@ -94,7 +94,7 @@ TEST_CASE("ranks whose slots remain stay there, the others get free slots") {
     }
 }
 
-TEST_CASE("a rank that lost its slot goes to the free slot nearest to its partners") {
+TEST_CASE("a rank that lost its slot gets the free slot nearest to its partners") {
     const Machine machine = make_machine("mesh:8");
     const Allocation allocation(machine, {Node{0}, Node{1}, Node{3}, Node{4}, Node{7}});
     const CommGraph graph = CommGraph::from_edges(
@@ -116,7 +116,7 @@ TEST_CASE("where several ranks shared a slot, the first keeps it") {
     CHECK(placement.rank_count() == 3);
 }
 
-TEST_CASE("ranks that share slots stay too, as long as there is room") {
+TEST_CASE("ranks that share slots stay while capacity suffices") {
     const Machine machine = make_machine("torus:4");
     const Allocation allocation(machine, {Node{0}, Node{1}, Node{3}});
     const CommGraph graph = ring(8, Bytes{1});
@@ -128,7 +128,7 @@ TEST_CASE("ranks that share slots stay too, as long as there is room") {
     for (const Slot slot : allocation.slots()) CHECK(std::ranges::count(placement.slots(), slot) <= 3);
 }
 
-TEST_CASE("nobody moves when moving costs more than all messages, whatever the start") {
+TEST_CASE("no rank moves if migration costs more than all messages") {
     Rng rng(5);
     for (const std::string& text : resettled_machines()) {
         CAPTURE(text);
@@ -150,7 +150,7 @@ TEST_CASE("nobody moves when moving costs more than all messages, whatever the s
     }
 }
 
-TEST_CASE("without a cost of moving, resettling leaves no exchange of partners and no move that helps") {
+TEST_CASE("without migration cost, no exchange of partners or move helps after resettle") {
     Rng rng(6);
     for (const std::string& text : resettled_machines()) {
         for (const std::int64_t cost : {0, 20000}) {
@@ -169,7 +169,7 @@ TEST_CASE("without a cost of moving, resettling leaves no exchange of partners a
     }
 }
 
-TEST_CASE("the value of hop-bytes and moves never rises, on every machine, with any start and budget") {
+TEST_CASE("resettle never increases hop-bytes plus migration, on any machine, start and budget") {
     Rng rng(9);
     for (const std::string& text : machine_texts()) {
         CAPTURE(text);
@@ -192,7 +192,7 @@ TEST_CASE("the value of hop-bytes and moves never rises, on every machine, with 
     }
 }
 
-TEST_CASE("resettling on a ring of one-way links comes to an end, from every start") {
+TEST_CASE("resettle on a ring of one-way links terminates from every start") {
     Rng rng(12);
     const Machine machine = make_machine("graph:7:0>1,1>2,2>3,3>4,4>5,5>6,6>0");
     const Allocation allocation = Allocation::whole(machine);

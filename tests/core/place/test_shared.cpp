@@ -38,7 +38,7 @@ const std::vector<std::string> sharing_chains{"multisection",
 
 }  // namespace
 
-TEST_CASE("shared slots never hold more than they may") {
+TEST_CASE("shared slots never exceed their capacity") {
     for (const std::string text : {"tree:4:8,distance=1:10", "torus:3x4", "mesh:5+node:4,distance=1"}) {
         CAPTURE(text);
         const Machine machine = make_machine(text);
@@ -78,7 +78,7 @@ TEST_CASE("shared slots hold ranks of different loads") {
     }
 }
 
-TEST_CASE("placements on shared slots don't depend on the number of threads") {
+TEST_CASE("placements on shared slots do not depend on the number of threads") {
     const Machine machine = make_machine("tree:4:6,distance=1:10");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph graph = random_geometric(3000, Bytes{10}, 2, 6);
@@ -109,7 +109,7 @@ TEST_CASE("refine never returns a worse placement, and stops early when its budg
     }
 }
 
-TEST_CASE("a grid on shared slots is cut into squares") {
+TEST_CASE("a grid on shared slots is divided into squares") {
     const Machine machine = make_machine("tree:4,distance=1");
     const Allocation allocation = Allocation::whole(machine);
     const std::array<GridAxis, 2> axes{{{16, false}, {16, false}}};
@@ -133,7 +133,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("stars and isolated ranks share slots too") {
+TEST_CASE("stars and isolated ranks can share slots") {
     const Machine machine = make_machine("tree:4:4,distance=1:10");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph star = CommGraph::from_rows(2000, [](Rank u, const auto& add) {
@@ -149,7 +149,7 @@ TEST_CASE("stars and isolated ranks share slots too") {
     }
 }
 
-TEST_CASE("a clique, whose ranks all have more peers than a search looks at, falls into its tight groups") {
+TEST_CASE("a clique with more peers than a search examines is divided into its tight groups") {
     constexpr std::uint32_t ranks = 320;
     const Machine machine = make_machine("tree:4:4,distance=1:10");
     const Allocation allocation = Allocation::whole(machine);
@@ -175,7 +175,7 @@ TEST_CASE("a clique, whose ranks all have more peers than a search looks at, fal
     CHECK(problem.value(place(problem, "block,refine").placement.slots()) == expected);
 }
 
-TEST_CASE("more ranks than slots are refused without leave to share") {
+TEST_CASE("more ranks than slots are refused unless sharing is allowed") {
     const Machine machine = make_machine("torus:4");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph graph = random_geometric(20, Bytes{10}, 1, 4);

@@ -86,7 +86,7 @@ TEST_CASE("stencils on hierarchies are no worse than the best known, shuffled or
     check({{12, false}, {10, false}, {8, false}}, "tree:6:8:20,distance=1:10:100", 122'240);
 }
 
-TEST_CASE("blocks for the nodes of a torus are boxes, and boxes again inside a node") {
+TEST_CASE("the blocks of torus nodes are boxes, and so are blocks inside a node") {
     const CommGraph graph = renumbered(star({{8, false}, {8, false}, {8, false}}), 1);
     // Cubes of 8 on a 4x4x4 torus: 3 * 3 * 64 pairs leave their cube, each for one hop.
     CHECK(place_on(graph, "torus:4x4x4,nodes=8,hosts=free").value == 2 * 3 * 3 * 64);
@@ -96,7 +96,7 @@ TEST_CASE("blocks for the nodes of a torus are boxes, and boxes again inside a n
           2 * (3 * 3 * 64 * 10 + 64 * (8 * 1 + 4 * 3)));
 }
 
-TEST_CASE("blocks are boxes where distances to ports count, but are then not claimed to be optimal") {
+TEST_CASE("with port costs blocks are boxes, but not claimed to be optimal") {
     const CommGraph graph = renumbered(star({{8, false}, {8, false}, {8, false}}), 1);
     const Machine machine = make_machine("torus:4x4x4+node:8,port=0:1");
     const Allocation allocation = Allocation::whole(machine);
@@ -116,7 +116,7 @@ TEST_CASE("blocks are boxes where distances to ports count, but are then not cla
     CHECK_FALSE(boxes->plain);
 }
 
-TEST_CASE("groups keep together on a tree, and nothing is gained where all talk to all") {
+TEST_CASE("groups stay together on a tree, and all-to-all gains nothing") {
     const CommGraph groups = CommGraph::from_rows(64, [](Rank u, const auto& add) {
         for (const Rank v : ids<Rank>(64)) {
             if (u != v && u.value / 8 == v.value / 8) add(Edge{v, Bytes{5}});
@@ -131,7 +131,7 @@ TEST_CASE("groups keep together on a tree, and nothing is gained where all talk 
     CHECK(all.pattern == "all-to-all of 27");
 }
 
-TEST_CASE("a hub sits in the middle, those it talks to most around it") {
+TEST_CASE("a hub is placed in the middle, its heaviest partners around it") {
     const CommGraph graph = CommGraph::from_rows(9, [](Rank u, const auto& add) {
         if (u.value > 0) add(Edge{Rank{0}, Bytes{u.value > 4 ? 10 : 1}});
     });
@@ -175,7 +175,7 @@ TEST_CASE("heavier edges of a binomial tree are shorter") {
     CHECK(place_on(renumbered(scatter, 2), "mesh:8").value == least);
 }
 
-TEST_CASE("trees that are not binomial are not taken for one") {
+TEST_CASE("other trees are not recognized as binomial") {
     const auto from_parents = [](std::vector<std::uint32_t> parents) {
         return CommGraph::from_rows(parents.size(), [&](Rank u, const auto& add) {
             if (u.value > 0) add(Edge{Rank{parents[u.value]}, Bytes{1}});
@@ -200,7 +200,7 @@ TEST_CASE("a ring that a mesh cannot close is not claimed to be optimal") {
     CHECK(outcome.value == 2 * 2 * 5 * (4 + 4));
 }
 
-TEST_CASE("on ragged allocations, with slots to spare or not, structure is never worse than block order") {
+TEST_CASE("on ragged allocations structure is never worse than block order, with or without spare slots") {
     const Machine torus = make_machine("torus:10x9x8+node:2");
     const Machine tree = make_machine("tree:3:4:7,distance=1:5:20");
     std::vector<CommGraph> graphs;
@@ -226,7 +226,7 @@ TEST_CASE("on ragged allocations, with slots to spare or not, structure is never
     }
 }
 
-TEST_CASE("what is not recognized gets block order, and a spent budget still a whole placement") {
+TEST_CASE("unrecognized patterns get block order, and an exhausted budget a complete placement") {
     const Machine machine = make_machine("torus:8x8");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph graph = random_geometric(60, Bytes{1}, 1, 5);

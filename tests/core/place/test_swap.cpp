@@ -54,7 +54,7 @@ TEST_CASE("after swap no exchange of two communicating ranks and no move to a fr
     }
 }
 
-TEST_CASE("searches by gain come to an end on any number of slots where distances there and back differ") {
+TEST_CASE("searches by gain terminate where distances there and back differ, on any number of slots") {
     // More slots than have a table of their distances.
     constexpr std::uint32_t nodes = 2060;
     std::string text = "graph:" + std::to_string(nodes) + ":";
@@ -75,7 +75,7 @@ TEST_CASE("searches by gain come to an end on any number of slots where distance
     }
 }
 
-TEST_CASE("swap unties a ring whose ranks were dealt out backwards in pairs") {
+TEST_CASE("swap restores a ring whose ranks were reversed in pairs") {
     const Machine machine = make_machine("torus:16");
     const Allocation allocation = Allocation::whole(machine);
     // Ranks 2i and 2i+1 stand on each other's slots: one exchange for each pair repairs it.
@@ -85,7 +85,7 @@ TEST_CASE("swap unties a ring whose ranks were dealt out backwards in pairs") {
     CHECK(hop_bytes(graph, machine, result.placement.slots()) == 16 * 10);
 }
 
-TEST_CASE("with given routes that differ by direction swap still never makes hop-bytes worse") {
+TEST_CASE("swap never increases hop-bytes on routes that differ by direction") {
     const Machine machine = make_machine("graph:5:0>1,1>2,2>3,3>4,4>0,0-2,route=1>2>3>4>0");
     const Allocation allocation = Allocation::whole(machine);
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
@@ -96,7 +96,7 @@ TEST_CASE("with given routes that differ by direction swap still never makes hop
     }
 }
 
-TEST_CASE("a search on a ring of one-way links comes to an end, from every start") {
+TEST_CASE("a search on a ring of one-way links terminates from every start") {
     for (const std::string text : {"graph:5:0>1,1>2,2>3,3>4,4>0", "graph:7:0>1,1>2,2>3,3>4,4>5,5>6,6>0"}) {
         const Machine machine = make_machine(text);
         const Allocation allocation = Allocation::whole(machine);

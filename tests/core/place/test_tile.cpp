@@ -94,7 +94,7 @@ TEST_CASE("tiles are those that divide the grid, the least surface first") {
     CHECK_THROWS_AS((void)grid::node_tiles({{4, 4}, {1, 1}}, 0), Error);
 }
 
-TEST_CASE("tiling is the published permutation: algorithm 5.12") {
+TEST_CASE("a tiling is the permutation of the published algorithm 5.12") {
     const std::uint32_t p_1 = 12, p_2 = 6, k_1 = 4, k_2 = 3;  // columns and rows
     std::vector<std::uint32_t> published;
     for (std::uint32_t r = 0; r < p_2; ++r) {
@@ -108,7 +108,7 @@ TEST_CASE("tiling is the published permutation: algorithm 5.12") {
     for (std::uint32_t i = 0; i < order.size(); ++i) CHECK(published[order[i].value] == i);
 }
 
-TEST_CASE("every order is a permutation of the cells; strips go from neighbor to neighbor") {
+TEST_CASE("every order is a permutation of the cells, and strips join neighbors") {
     for (const Extents& grid : {Extents{12, 10}, {7, 5, 3}, {13}, {2, 3, 4, 5}, {1, 6}}) {
         const std::size_t cells = std::accumulate(grid.begin(), grid.end(), 1U, std::multiplies<>{});
         const grid::WeightedGrid weighted{grid, std::vector<double>(grid.size(), 1.0)};
@@ -149,7 +149,7 @@ TEST_CASE("a 4x4 grid on 4 nodes of 4 cores is cut into 2x2 tiles") {
     CHECK(nodes.size() == 1);
 }
 
-TEST_CASE("no other filling of equal nodes has fewer bytes between them: brute force on small grids") {
+TEST_CASE("a tile has the fewest inter-node bytes of all fillings of small grids") {
     const Machine machine = make_machine("torus:3+node:4");
     const Allocation whole = Allocation::whole(machine);
     for (const auto& graph : {grid_graph({3, 4}), grid_graph({2, 6}), grid_graph({3, 4}, true),
@@ -164,7 +164,7 @@ TEST_CASE("no other filling of equal nodes has fewer bytes between them: brute f
     }
 }
 
-TEST_CASE("it is never worse than block order, on nodes of any sizes, with spare slots and without") {
+TEST_CASE("tile is never worse than block order, on nodes of any sizes, with and without spare slots") {
     for (const std::string text : {"torus:3x4+node:7", "fattree:4:2+node:5", "torus:20+node:12"}) {
         const Machine machine = make_machine(text);
         for (std::uint64_t seed = 1; seed < 6; ++seed) {
@@ -192,7 +192,7 @@ TEST_CASE("tiles on a torus of their own shape are next to their neighbors") {
     CHECK(tiles.bytes < Placed(graph, whole, "block").bytes);
 }
 
-TEST_CASE("inside a node the sockets take halves of its tile") {
+TEST_CASE("the sockets of a node get halves of its tile") {
     const Machine machine = make_machine("torus:4+node:4:2,distance=1:10");
     const CommGraph graph = grid_graph({8, 4});
     const Placed tiles(graph, Allocation::whole(machine), "tile");
@@ -202,7 +202,7 @@ TEST_CASE("inside a node the sockets take halves of its tile") {
     CHECK(grid::inter_node_bytes(graph, sockets, 1) == 2 * 10 * (3 * 4 + 8));
 }
 
-TEST_CASE("a grid that the graph does not show, or of another size, is asked for") {
+TEST_CASE("tile asks for a grid that the graph does not show or that has another size") {
     const Machine machine = make_machine("torus:4+node:4");
     const Allocation whole = Allocation::whole(machine);
     CHECK_THROWS_WITH_AS((void)Placed(grid_graph({4, 4}), whole, "tile(grid=4x5)"),
@@ -215,7 +215,7 @@ TEST_CASE("a grid that the graph does not show, or of another size, is asked for
     CHECK_THROWS_AS((void)Placed(silent, whole, "tile"), Error);
 }
 
-TEST_CASE("pieces that do not fit a torus are ordered by a search: fewer hops than in the nodes' order") {
+TEST_CASE("pieces that do not fit a torus are ordered by a search, with fewer hops than in node order") {
     const Machine machine = make_machine("torus:9x9+node:12");
     const CommGraph graph = grid_graph({30, 30});
     const Allocation whole = Allocation::whole(machine);

@@ -11,7 +11,7 @@
 
 using namespace topoloom;
 
-TEST_CASE("the choices to turn cost what the edges cost, for any set of pairs that turn") {
+TEST_CASE("the cost of turning pairs is that of their edges, for any set of pairs") {
     constexpr std::uint32_t parts = 9;  // pairs 0-1, 3-4, 5-6, 7-8; part 2 stands alone
     const std::vector<Part> lefts{Part{0}, Part{3}, Part{5}, Part{7}};
     Rng rng(8);

@@ -44,7 +44,7 @@ qap::QuadraticAssignment nugent_12() {
 
 }  // namespace
 
-TEST_CASE("the exact search finds what trying all placements finds, on any machine") {
+TEST_CASE("the exact search finds the best of all placements, on any machine") {
     for_each_bound_case(6, [](const CommGraph& graph, const Allocation& allocation, Rng&) {
         const qap::QuadraticAssignment problem = bound::quadratic_assignment(BoundProblem(graph, allocation));
         const qap::ExactResult found = solve(problem);
@@ -71,7 +71,7 @@ TEST_CASE("the optimum does not depend on the number of threads nor on the numbe
     }
 }
 
-TEST_CASE("threads change nothing, whatever the budget, from the worst start") {
+TEST_CASE("threads do not change the result, for any budget, from the worst start") {
     qap::QuadraticAssignment problem = nugent_12();
     for (std::size_t k = 0; k < 144; ++k) problem.linear.push_back(static_cast<std::int64_t>(k * 7 % 31));
     for (const std::uint64_t work : {1U, 10'000U, 100'000U, 1'000'000U, 1'000'000'000U}) {
@@ -91,14 +91,14 @@ TEST_CASE("threads change nothing, whatever the budget, from the worst start") {
     }
 }
 
-TEST_CASE("nug12 is 578, and proven") {
+TEST_CASE("the optimum of nug12, 578, is found and proven") {
     const qap::ExactResult found = solve(nugent_12(), 2);
     CHECK(found.value == 578);
     CHECK(found.lower_bound == 578);
     CHECK(nugent_12().value(found.position_of_rank) == 578);
 }
 
-TEST_CASE("an interrupted search says what it has proven so far") {
+TEST_CASE("an interrupted search reports what it has proven") {
     const qap::QuadraticAssignment problem = nugent_12();
     std::int64_t before = 0;
     for (const std::uint64_t work : {1, 1'000, 10'000, 100'000}) {
@@ -114,7 +114,7 @@ TEST_CASE("an interrupted search says what it has proven so far") {
     CHECK(before >= 493);
 }
 
-TEST_CASE("shared slots hold as many ranks as they have room for") {
+TEST_CASE("shared slots hold as many ranks as their capacity") {
     const Machine machine = make_machine("mesh:3");
     const Allocation allocation = Allocation::whole(machine);
     Rng rng(3);
@@ -151,7 +151,7 @@ TEST_CASE("slots that distances cannot tell apart are one orbit") {
     CHECK(orbits("torus:4x4x4", {}) == Orbits(64, 0));
 }
 
-TEST_CASE("what an exact search cannot start from is refused") {
+TEST_CASE("an invalid start of an exact search is refused") {
     const qap::QuadraticAssignment problem = nugent_12();
     const Budget budget;
     Meter meter(budget);

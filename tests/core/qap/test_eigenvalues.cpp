@@ -51,7 +51,7 @@ std::vector<std::int64_t> random_symmetric(std::size_t n, std::uint32_t most, Rn
 
 }  // namespace
 
-TEST_CASE("eigenvalues are those that a matrix was made of, within the error they state") {
+TEST_CASE("eigenvalues of a constructed matrix are found within their stated error") {
     for (std::uint64_t seed = 0; seed < 40; ++seed) {
         Rng rng(seed);
         std::vector<double> values(1 + seed % 13 * 5);
@@ -81,7 +81,7 @@ TEST_CASE("the Laplacian of a ring has the eigenvalues of a ring") {
     CHECK(found.error < 1e-8);
 }
 
-TEST_CASE("matrices of low rank, with a diagonal of zeros, converge") {
+TEST_CASE("matrices of low rank with a zero diagonal converge") {
     const std::size_t n = 130;
     std::vector<double> star(n * n, 0);
     for (std::size_t i = 1; i < n; ++i) star[i] = star[i * n] = 7;
@@ -102,7 +102,7 @@ TEST_CASE("matrices of low rank, with a diagonal of zeros, converge") {
     CHECK(std::abs(trace) <= n * of_sparse.error);
 }
 
-TEST_CASE("the projection bound is at most the optimum, and exact where one matrix says nothing") {
+TEST_CASE("the projection bound is at most the optimum, and exact if one matrix is constant") {
     for (std::uint64_t seed = 0; seed < 60; ++seed) {
         Rng rng(seed);
         const std::size_t n = 1 + seed % 7;

@@ -67,7 +67,7 @@ void check_random(std::size_t rows, std::size_t columns, std::uint32_t most, std
 
 }  // namespace
 
-TEST_CASE("an assignment is the cheapest of all, and its prices prove it") {
+TEST_CASE("an assignment is optimal, and its prices prove it") {
     for (std::uint64_t seed = 0; seed < 60; ++seed) {
         for (std::size_t columns = 1; columns <= 6; ++columns) {
             const std::size_t rows = 1 + seed % columns;
@@ -81,7 +81,7 @@ TEST_CASE("an assignment is the cheapest of all, and its prices prove it") {
     }
 }
 
-TEST_CASE("rows without a column of their own are refused") {
+TEST_CASE("rows without an available column are refused") {
     qap::LinearAssignment<std::int64_t> assignment;
     CHECK_THROWS_WITH_AS(assignment.solve(std::vector<std::int64_t>(6), 2),
                          "an assignment of 3 rows needs as many columns, not 2", Error);

@@ -92,7 +92,7 @@ void check_moves(const qap::Qap& qap, std::uint64_t seed) {
 
 }  // namespace
 
-TEST_CASE("all exchanges stay up to date through any moves, for every kind of matrix and number") {
+TEST_CASE("all exchange gains stay exact through any moves, for every kind of matrix and number") {
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
         for (const Shape shape : {Shape::symmetric, Shape::one_symmetric, Shape::asymmetric}) {
             for (const bool diagonal : {false, true}) {
@@ -108,7 +108,7 @@ TEST_CASE("all exchanges stay up to date through any moves, for every kind of ma
     }
 }
 
-TEST_CASE("numbers too large for 32 bits take a wider type") {
+TEST_CASE("numbers beyond 32 bits use a wider type") {
     const std::size_t n = 12;
     const std::int64_t large = 1'000'000;
     const qap::Qap small = random_qap(n, 5, Shape::symmetric, false, 100);
@@ -134,7 +134,7 @@ TEST_CASE("numbers too large for 32 bits take a wider type") {
     CHECK_THROWS_AS(qap::Qap(n, a, b), Error);
 }
 
-TEST_CASE("twins are the items that may trade places for nothing") {
+TEST_CASE("twins are items that can be exchanged at no cost") {
     const std::vector<std::int64_t> m{0, 1, 1, 5,  //
                                       1, 0, 1, 5,  //
                                       1, 1, 0, 4,  //
@@ -142,7 +142,7 @@ TEST_CASE("twins are the items that may trade places for nothing") {
     CHECK(qap::twin_classes(4, m) == std::vector<std::uint32_t>{0, 0, 2, 3});
 }
 
-TEST_CASE("items alone cost what they say, and only those that cost the same are twins") {
+TEST_CASE("linear costs are included, and only items of equal linear cost are twins") {
     const std::vector<std::int64_t> same(9, 4);
     const std::vector<std::int64_t> linear{1, 2, 3, 1, 2, 3, 6, 5, 6};
     const qap::Qap qap(3, same, same, linear);
@@ -153,7 +153,7 @@ TEST_CASE("items alone cost what they say, and only those that cost the same are
     CHECK_THROWS_AS(qap::Qap(3, same, same, std::vector<std::int64_t>(9, std::int64_t{1} << 60)), Error);
 }
 
-TEST_CASE("assignments that are none are refused") {
+TEST_CASE("invalid assignments are refused") {
     CHECK_NOTHROW(qap::require_permutation(qap::Permutation{1, 0, 2}, 3));
     CHECK_THROWS_WITH_AS(qap::require_permutation(qap::Permutation{1, 0}, 3),
                          "the assignment has 2 items, but the problem has 3", Error);

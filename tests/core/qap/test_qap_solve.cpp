@@ -79,7 +79,7 @@ qap::QapResult solve(const qap::Qap& qap, std::uint64_t work, std::uint64_t seed
 
 }  // namespace
 
-TEST_CASE("small problems are solved to the optimum of all permutations") {
+TEST_CASE("small problems are solved to the best of all permutations") {
     for (std::size_t n = 1; n <= 7; ++n) {
         for (const bool symmetric : {true, false}) {
             const qap::Qap qap = random_qap(n, n, symmetric);
@@ -104,7 +104,7 @@ TEST_CASE("the optimum of Nugent's twelve facilities is found, and a target ends
     CHECK(!meter.is_exhausted());
 }
 
-TEST_CASE("a work budget gives the same assignment for any number of threads, and more work none worse") {
+TEST_CASE("a work budget gives the same assignment for any number of threads, and more work no worse one") {
     for (const bool symmetric : {true, false}) {
         const qap::Qap qap = random_qap(30, 3, symmetric);
         std::int64_t before = std::numeric_limits<std::int64_t>::max();
@@ -132,12 +132,12 @@ TEST_CASE("a search from a given assignment is never worse") {
     CHECK_THROWS_AS((void)solve(random_qap(3, 1, true), 1, 1, 1, qap::Permutation{0, 0, 1}), Error);
 }
 
-TEST_CASE("problems in which every exchange is one of twins end at once with what there is") {
+TEST_CASE("problems that consist of twins end at once with the start") {
     const qap::Qap qap(5, std::vector<std::int64_t>(25, 3), std::vector<std::int64_t>(25, 2));
     CHECK(solve(qap, 1000).value == 25 * 6);
 }
 
-TEST_CASE("children keep what their parents share, twins renamed first") {
+TEST_CASE("children keep the common part of their parents, after twins are aligned") {
     Rng rng(4);
     for (int trial = 0; trial < 50; ++trial) {
         const qap::Permutation p = qap::random_assignment(12, rng);

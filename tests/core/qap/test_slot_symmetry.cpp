@@ -11,7 +11,7 @@
 
 using namespace topoloom;
 
-TEST_CASE("orbits are what all permutations that keep the distances say") {
+TEST_CASE("orbits are those of all permutations that keep the distances") {
     for (std::uint64_t seed = 1; seed <= 300; ++seed) {
         CAPTURE(seed);
         Rng rng(seed);

@@ -53,7 +53,7 @@ std::int64_t leaving_shifted_groups(Operation operation, std::string_view name, 
 
 }  // namespace
 
-TEST_CASE("partners of a step are a third nearer than those of a hypercube") {
+TEST_CASE("partners of a Bine step are a third nearer than those of a hypercube") {
     for (std::size_t count = 2; count <= 1024; count *= 2) {
         const BineRing ring(count);
         for (std::uint64_t step = 1; step <= ring.steps(); ++step) {
@@ -102,7 +102,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("trees take fewer bytes out of four groups and more, if these begin anywhere") {
+TEST_CASE("Bine trees send fewer bytes out of four or more groups with any boundaries") {
     for (std::size_t ranks = 64; ranks <= 4096; ranks *= 2) {
         for (const std::size_t group : group_sizes) {
             if (4 * group > ranks) continue;
@@ -116,7 +116,7 @@ TEST_CASE("trees take fewer bytes out of four groups and more, if these begin an
     }
 }
 
-TEST_CASE("shares of bytes that groups save are those of the documentation") {
+TEST_CASE("the bytes saved between groups equal those of the documentation") {
     const auto saved = [](Operation operation, std::string_view other, std::size_t ranks, std::size_t group) {
         const std::int64_t bine = leaving_shifted_groups(operation, "bine", ranks, group);
         const std::int64_t usual = leaving_shifted_groups(operation, other, ranks, group);
@@ -128,7 +128,7 @@ TEST_CASE("shares of bytes that groups save are those of the documentation") {
     CHECK(saved(all_gather, "recursive-doubling", 1024, 160) == doctest::Approx(0.04).epsilon(0.12));
 }
 
-TEST_CASE("a binomial broadcast enters groups that it fits but once, and no tree can do better") {
+TEST_CASE("a binomial broadcast enters aligned groups only once, which is optimal") {
     CHECK(leaving_groups(broadcast, "binomial", 256, 16) == 15);
     CHECK(leaving_groups(broadcast, "bine", 256, 16) > 15);
 }

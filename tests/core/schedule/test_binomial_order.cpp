@@ -49,14 +49,14 @@ double scatter_time(const CostMatrix& costs, BinomialOrder order, std::uint32_t 
 
 }  // namespace
 
-TEST_CASE("the published vectors") {
+TEST_CASE("binomial orders equal the published vectors") {
     const CostMatrix costs = grouped(mixed, 1, 2);
     CHECK(order_of(costs, fastest_edge_first) == std::vector{0U, 1U, 3U, 4U, 2U, 6U, 5U, 7U});
     CHECK(order_of(costs, channel_aware) == std::vector{0U, 3U, 1U, 6U, 2U, 5U, 4U, 7U});
     CHECK(order_of(costs, standard, 2, Rank{6}) == std::vector{6U, 7U, 0U, 1U, 2U, 3U, 4U, 5U});
 }
 
-TEST_CASE("measured costs are those of groups, and without groups the order stays") {
+TEST_CASE("measured costs are replaced by group means, and without groups the order stays") {
     const CostMatrix alike = grouped({0, 0, 0, 0, 0, 0, 0, 0}, 1, 1, 0.1);
     const CostMatrix noisy = grouped(mixed, 1, 2, 0.1), plain = grouped(mixed, 1, 2);
     for (const BinomialOrder order : {fastest_edge_first, channel_aware}) {
@@ -102,7 +102,8 @@ TEST_CASE("each message beyond the channels adds half the bandwidth of one") {
     CHECK(scatter_time(two, channel_aware, 2, node) == doctest::Approx(4 + 2 * 2 + 4 / 3.));
 }
 
-TEST_CASE("no reading has a step shorter than alone; where bandwidth grows it takes less than twice that") {
+TEST_CASE(
+    "no reading makes a step shorter than alone; with growing bandwidth it takes less than twice that") {
     using enum ChannelSharing;
     Rng rng(11);
     for (int round = 0; round < 50; ++round) {
@@ -127,7 +128,7 @@ TEST_CASE("no reading has a step shorter than alone; where bandwidth grows it ta
     }
 }
 
-TEST_CASE("as printed channels bound how many messages of a scatter are as fast as one") {
+TEST_CASE("as printed, channels limit the messages of a scatter that are as fast as one") {
     const auto blocks = [](std::size_t size, std::uint32_t channels) {
         return scatter_time(grouped(std::vector<std::uint32_t>(size, 0), 1, 1), standard, channels);
     };
@@ -139,7 +140,7 @@ TEST_CASE("as printed channels bound how many messages of a scatter are as fast 
     CHECK(blocks(5, 99) == 1 + 2 + 1);  // position 4 has one block only
 }
 
-TEST_CASE("two quad-cores with two channels: blocks inside and between, as published") {
+TEST_CASE("two quad-cores with two channels give the published blocks") {
     for (const double between : {1.4, 1.6, 100.0}) {
         CHECK(scatter_time(grouped(halves, 1, between), standard, 2) == doctest::Approx(3 + 4 * between));
         for (const auto& group : {halves, mixed}) {
@@ -150,7 +151,7 @@ TEST_CASE("two quad-cores with two channels: blocks inside and between, as publi
     }
 }
 
-TEST_CASE("costs and orders that can't be are refused") {
+TEST_CASE("impossible costs and orders are refused") {
     CHECK_THROWS_WITH(CostMatrix(2, {0, 1, 1}), "3 costs between 2 processes; give 4");
     CHECK_THROWS_WITH(CostMatrix(2, {0, -1, 1, 0}),
                       "the cost from process 0 to 1 is -1; it must be from 0 to 1e+09 seconds");

@@ -28,14 +28,14 @@ class Deaf : public Binomial {
 
 }  // namespace
 
-TEST_CASE("what is played out is accepted") {
+TEST_CASE("correct schedules are accepted") {
     ScheduleVerifier verifier(scatter_of_3);
     const std::vector round{message_of(0, 1, {1}), message_of(0, 2, {2})};
     verifier.verify_round(0, Transfer::move, round);
     verifier.finish();
 }
 
-TEST_CASE("faults are named") {
+TEST_CASE("errors of a schedule are named") {
     const auto played = [](const Collective& collective, Transfer transfer,
                            std::vector<TracedMessage> round) {
         ScheduleVerifier verifier(collective);

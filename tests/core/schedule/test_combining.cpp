@@ -91,7 +91,7 @@ TEST_CASE(
     CHECK(receivers("grid", 23, Rank{20}, 1) == std::vector{5U, 8U});
 }
 
-TEST_CASE("holes bring a rank few messages more: 2 at most on 2 axes, 4 on 3") {
+TEST_CASE("holes cost a rank at most 2 more messages on 2 axes, and 4 on 3") {
     for (std::size_t ranks = 2; ranks <= 1500; ++ranks) {
         const auto side = static_cast<std::size_t>(std::ceil(std::sqrt(static_cast<double>(ranks))));
         CAPTURE(ranks);
@@ -150,7 +150,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("sending directly in the last d dimensions takes 2^d - 1 - d messages more and copies less") {
+TEST_CASE("direct sends in the last d dimensions take 2^d - 1 - d more messages and copy less") {
     for (const auto& [name, more] :
          {std::pair("hypercube-direct(direct=2)", 1.0), {"hypercube-direct", 4.0}}) {
         const Counted pure = counted("hypercube-direct(direct=0)", Operation::all_gather, 64);
@@ -175,7 +175,7 @@ TEST_CASE("direct messages and a mesh cost the same at alpha / beta bytes, for e
     }
 }
 
-TEST_CASE("among 2048 ranks the best strategy of a many-to-many turns with the degree and the size") {
+TEST_CASE("among 2048 ranks the best many-to-many strategy depends on degree and size") {
     const auto best = [](double degree, double bytes, const CombiningCosts& costs) {
         Combining found = Combining::direct;
         for (const Combining other : {Combining::mesh, Combining::grid}) {
@@ -215,14 +215,14 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("a million ranks cost no memory, and a round no more than its messages") {
+TEST_CASE("a million ranks take no memory, and a round only the time of its messages") {
     using enum Operation;
     for (const std::string_view name : {"mesh", "grid", "hypercube"})
         CHECK(counted(name, all_to_all, 1'000'000).bytes > 1'000'000);
     CHECK(counted("mesh", all_to_all, 1'000'000).bytes == 2.0 * 999 * 1000);
 }
 
-TEST_CASE("a demand that can't be met is refused") {
+TEST_CASE("an impossible demand is refused") {
     CHECK_THROWS_WITH(Demand(4, 4, Bytes{1}),
                       "many-to-many: 4 partners of each of 4 ranks; there are 0 to 3");
     CHECK_THROWS_WITH(Demand(4, 1, Bytes{-1}),

@@ -55,7 +55,7 @@ constexpr auto operations = {Operation::broadcast, Operation::reduce,     Operat
 
 }  // namespace
 
-TEST_CASE("calls at once load links by the sum of their messages") {
+TEST_CASE("concurrent calls load links by the sum of their messages") {
     Rng rng(1);
     for (const char* text : {"torus:4x4,bandwidth=10GB/s", "tree:4:4,bandwidth=10GB/s:20GB/s+node:2"}) {
         const Machine machine = make_machine(text);
@@ -71,7 +71,7 @@ TEST_CASE("calls at once load links by the sum of their messages") {
     }
 }
 
-TEST_CASE("calls under switches of their own take as long as one alone") {
+TEST_CASE("calls under separate switches take as long as one call") {
     const Machine machine = make_machine("tree:4:8,bandwidth=10GB/s:20GB/s");
     const ids<Slot> all(machine.slot_count());
     const std::vector<Slot> slots(all.begin(), all.end());
@@ -87,7 +87,7 @@ TEST_CASE("calls under switches of their own take as long as one alone") {
     }
 }
 
-TEST_CASE("a sample of the messages of many calls costs about what all of them do") {
+TEST_CASE("a sample of the messages of many calls costs about as much as all") {
     const Machine machine = make_machine("torus:8x8,bandwidth=10GB/s+node:4");
     Rng rng(2);
     const std::vector<Slot> slots = drawn_slots(machine, 256, rng);

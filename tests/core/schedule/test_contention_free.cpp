@@ -96,7 +96,7 @@ std::size_t subtrees_entered_from_several(std::uint32_t k, std::uint32_t nodes,
 
 }  // namespace
 
-TEST_CASE("shifts that meet nowhere are those of Kumar's lemma 6, and their complements") {
+TEST_CASE("shifts without contention are those of Kumar's lemma 6, and their complements") {
     using List = std::vector<std::size_t>;
     CHECK(free_shifts_of_ascents(k_ary(4, 3)) == List{1, 2, 3, 4, 8, 12, 16, 32, 48, 52, 56, 60, 61, 62, 63});
     CHECK(free_shifts_of_ascents(k_ary(4, 4)) ==
@@ -104,7 +104,7 @@ TEST_CASE("shifts that meet nowhere are those of Kumar's lemma 6, and their comp
     CHECK(free_shifts_of_ascents(k_ary(3, 3)) == List{1, 2, 3, 6, 9, 18, 21, 24, 25, 26});
 }
 
-TEST_CASE("exchanges with rank r xor j meet nowhere, nor do quarters that keep their order") {
+TEST_CASE("exchanges with rank r xor j share no link, nor do quarters that keep their order") {
     const FatTree tree = k_ary(4, 3);
     for (std::size_t by = 1; by < 64; ++by) CHECK(is_free(tree, prefix_step(64, by), 64));
     std::vector<std::uint32_t> quarters{0, 1, 2, 3};
@@ -114,7 +114,7 @@ TEST_CASE("exchanges with rank r xor j meet nowhere, nor do quarters that keep t
     CHECK(is_free(k_ary(3, 3), block_step(27, std::vector<std::uint32_t>{2, 0, 1}), 27));
 }
 
-TEST_CASE("turning subtrees of a tree, or reflecting them, keeps what is free so") {
+TEST_CASE("rotating or reflecting subtrees keeps schedules contention-free") {
     const FatTree tree = k_ary(4, 3);
     Rng rng(3);
     for (int i = 0; i < 30; ++i) {
@@ -128,7 +128,7 @@ TEST_CASE("turning subtrees of a tree, or reflecting them, keeps what is free so
     }
 }
 
-TEST_CASE("with a node missing, 6 of 8 steps of k-shift meet, and all of k-prefix and of prefix sends") {
+TEST_CASE("with a node missing, 6 of 8 steps of k-shift share links, and all of k-prefix and prefix sends") {
     const FatTree tree = k_ary(4, 4);
     const auto met = [&](std::string_view schedule, const std::set<std::size_t>& missing) {
         const auto steps = steps_of(make_schedule({Operation::all_gather, 128, Bytes{1}}, schedule));
@@ -142,7 +142,7 @@ TEST_CASE("with a node missing, 6 of 8 steps of k-shift meet, and all of k-prefi
     CHECK(met("pairwise", {37}) == std::pair<std::size_t, std::size_t>(127, 127));
 }
 
-TEST_CASE("k-shift meets nowhere for k of 1, 2, 3, 4 and 8") {
+TEST_CASE("k-shift is contention-free for k of 1, 2, 3, 4 and 8") {
     for (std::size_t levels : {3U, 4U}) {
         const FatTree tree = k_ary(4, levels);
         std::vector<std::size_t> free;
@@ -157,7 +157,7 @@ TEST_CASE("k-shift meets nowhere for k of 1, 2, 3, 4 and 8") {
     }
 }
 
-TEST_CASE("places are the subtrees entered from several, and none means that no ascent makes messages meet") {
+TEST_CASE("no reported subtree means that messages share no link for any ascent") {
     Rng rng(5);
     AnyAscent small(k_ary(2, 3)), large(k_ary(4, 3));
     int free = 0;
@@ -178,7 +178,7 @@ TEST_CASE("places are the subtrees entered from several, and none means that no 
     }
 }
 
-TEST_CASE("with fewer cables than nodes, more messages than cables meet") {
+TEST_CASE("with fewer cables than nodes, messages share links") {
     FatTree thin({.arity = {4, 4}, .up = {1, 2}, .parallel = {}, .bandwidth = {}, .latency = {}});
     AnyAscent ascent(thin);
     const auto two = between_nodes({{Rank{0}, Rank{4}}, {Rank{1}, Rank{5}}}, nodes_but(16, {}));
@@ -188,7 +188,7 @@ TEST_CASE("with fewer cables than nodes, more messages than cables meet") {
     CHECK(four.most == 2);
 }
 
-TEST_CASE("on its own routes a full tree carries every shift, as d-mod-k does") {
+TEST_CASE("on d-mod-k routes a full tree carries every shift") {
     const Machine tree = make_machine("fattree:4:4:4");
     const std::vector<Node> all = nodes_but(64, {});
     for (std::size_t by = 1; by < 64; ++by)
@@ -225,7 +225,7 @@ TEST_CASE("on the routes of any machine, loads above one message are counted lin
     }
 }
 
-TEST_CASE("bad input is named") {
+TEST_CASE("invalid input is named") {
     const Machine tree = make_machine("fattree:2:2");
     const std::vector<NodeMessage> outside{{Node{0}, Node{4}}};
     CHECK_THROWS_WITH((void)meetings_on_routes(tree, outside),

@@ -71,7 +71,7 @@ TEST_CASE("costs are those of the formulas in the table") {
     CHECK(time_of(Operation::barrier, 1000, 0, "dissemination") == doctest::Approx(10 * alpha));
 }
 
-TEST_CASE("every round that waits for the one before adds a latency, and the others none") {
+TEST_CASE("every round that waits for the previous one adds a latency, others none") {
     constexpr double way = 5e-6;
     MessageCosts costs;
     costs.gamma = gamma_s;
@@ -128,7 +128,7 @@ TEST_CASE("under a placement, rounds cost what phases of a pattern cost") {
     }
 }
 
-TEST_CASE("every schedule is judged on every kind of network: what rounds carry is what all carry") {
+TEST_CASE("on every kind of network the rounds of a schedule carry its total traffic") {
     for (const std::string network : {"torus:6x6", "fattree:6:6,up=1:2", "dragonfly:3x4,nodes=3"}) {
         CAPTURE(network);
         const Machine machine = make_machine(network);

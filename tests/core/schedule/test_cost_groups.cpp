@@ -81,7 +81,7 @@ bool are_parts(const std::vector<CostGroup>& groups, const Drawn& drawn, std::si
 
 }  // namespace
 
-TEST_CASE("drawn hierarchies are found level by level, through noise and outliers") {
+TEST_CASE("random hierarchies are found level by level, despite noise and outliers") {
     Rng rng(5);
     int found = 0, drawn = 0;
     for (const auto& [parts, leaf, seconds] :
@@ -109,7 +109,7 @@ TEST_CASE("drawn hierarchies are found level by level, through noise and outlier
     CHECK(found >= drawn * 97 / 100);
 }
 
-TEST_CASE("alike processes are not split more often than p says") {
+TEST_CASE("equal processes are split at most as often as p") {
     Rng rng(7);
     for (const double p : {0.01, 0.2}) {
         for (const Noise noise : {Noise::even, Noise::late}) {
@@ -126,7 +126,7 @@ TEST_CASE("alike processes are not split more often than p says") {
     }
 }
 
-TEST_CASE("alike processes inside groups are not split more often than p says either") {
+TEST_CASE("equal processes inside groups are split at most as often as p") {
     Rng rng(8);
     int split = 0;
     constexpr int draws = 100;
@@ -140,7 +140,7 @@ TEST_CASE("alike processes inside groups are not split more often than p says ei
     CHECK(split <= 10);
 }
 
-TEST_CASE("costs without spread, as of models, are split by any difference but that of rounding") {
+TEST_CASE("costs without variance are split by any difference beyond rounding") {
     Rng rng(9);
     for (std::uint64_t seed = 1; seed <= 5; ++seed) {
         const Drawn machine = draw_machine({2, 3}, 2, {3, 2, 1}, rng);
@@ -161,7 +161,7 @@ TEST_CASE("three processes make one group") {
     }
 }
 
-TEST_CASE("statistics of groups are those of messages one way, by their definition") {
+TEST_CASE("statistics of groups equal their definition for one-way messages") {
     Rng rng(10);
     const Drawn machine = draw_machine({2, 2}, 4, {30, 20, 10}, rng);
     const CostMatrix costs = measure(machine, 1, Noise::even, 0, rng);
@@ -217,7 +217,7 @@ TEST_CASE("one outlier of 200 times changes neither groups nor means") {
     }
 }
 
-TEST_CASE("costs of groups are those that were planted, through noise and outliers") {
+TEST_CASE("planted costs of groups are found, despite noise and outliers") {
     Rng rng(14);
     for (int repetition = 0; repetition < 20; ++repetition) {
         const Drawn machine = draw_machine({2, 3}, 4, {40, 20, 10}, rng);
@@ -248,7 +248,7 @@ TEST_CASE("without groups all messages cost the same") {
     CHECK_THROWS_AS((void)group_costs(costs, find_cost_groups(costs), 0), Error);
 }
 
-TEST_CASE("of two processes alone the faster message counts") {
+TEST_CASE("for two processes the faster message counts") {
     std::vector<double> seconds(16, 9);
     for (const std::size_t at : {1U, 4U, 11U, 14U}) seconds[at] = 3;
     const CostGroups groups = find_cost_groups(CostMatrix(4, seconds));
@@ -259,7 +259,7 @@ TEST_CASE("of two processes alone the faster message counts") {
         CHECK(found(Rank{0}, Rank{other}) == doctest::Approx(other == 1 ? 3 : 9));
 }
 
-TEST_CASE("costs at the ends of their range do not split") {
+TEST_CASE("costs at the limits of their range do not split") {
     Rng rng(13);
     const Drawn machine = draw_machine({2}, 4, {32, 30}, rng);
     const CostMatrix costs = measure(machine, 0.5, Noise::even, 0, rng);
@@ -277,7 +277,7 @@ TEST_CASE("p must be a probability") {
         CHECK_THROWS_AS((void)find_cost_groups(CostMatrix(1, {0}), p), Error);
 }
 
-TEST_CASE("average linkage joins as its definition does") {
+TEST_CASE("average linkage equals its definition") {
     Rng rng(12);
     for (std::size_t size = 2; size <= 12; ++size) {
         MeanDistances distances(size);

@@ -97,7 +97,7 @@ TEST_CASE("the grid of ranks is the box that they fill, in the order in which th
     CHECK(fitted_schedules(torus, four_each).empty());
 }
 
-TEST_CASE("on fat trees with missing nodes, exchanges of seats meet nowhere, whatever the ascent") {
+TEST_CASE("on fat trees with missing nodes, exchanges of seats share no link, whatever the ascent") {
     Rng rng(5);
     for (const char* text : {"fattree:4:4", "fattree:4:4:4", "fattree:3:5", "fattree:6:2:3", "fattree:8"}) {
         const Machine machine = make_machine(text);
@@ -117,7 +117,7 @@ TEST_CASE("on fat trees with missing nodes, exchanges of seats meet nowhere, wha
     }
 }
 
-TEST_CASE("what fits is offered where plain schedules do not do as well, and where ranks are shuffled") {
+TEST_CASE("fitted schedules are offered where plain ones are slower, and for shuffled ranks") {
     const Machine tree = make_machine("fattree:4:4");
     std::vector<Node> nodes = first_nodes(16);
     CHECK(fitted_schedules(tree, nodes).empty());
@@ -132,7 +132,7 @@ TEST_CASE("what fits is offered where plain schedules do not do as well, and whe
     CHECK(fitted_schedules(make_machine("dragonfly:5x4,nodes=2"), nodes).empty());
 }
 
-TEST_CASE("seats that are wrong, or not as many as ranks, are refused") {
+TEST_CASE("invalid seats, or another number than ranks, are refused") {
     const Call call{Operation::all_to_all, 4, Bytes{8}};
     for (const auto& [text, what] :
          {std::pair("pairwise(seats=0-2)", "schedule 'pairwise(seats=0-2)' is for 3 ranks, not for 4"),

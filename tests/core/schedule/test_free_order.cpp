@@ -51,7 +51,7 @@ std::uint64_t min_of_all_orders(const Machine& machine, std::vector<Node> nodes,
 
 }  // namespace
 
-TEST_CASE("on ragged sets of nodes the fewest rounds are found, and it says so") {
+TEST_CASE("on ragged sets of nodes the fewest rounds are found and proven") {
     Rng rng(11);
     for (int i = 0; i < 18; ++i) {
         const Machine tree =
@@ -67,7 +67,7 @@ TEST_CASE("on ragged sets of nodes the fewest rounds are found, and it says so")
     }
 }
 
-TEST_CASE("and so on the routes of any machine") {
+TEST_CASE("on the routes of any machine the fewest rounds are found and proven") {
     Rng rng(23);
     for (const char* text : {"fattree:2:2:2", "fattree:3:3,routing=s-mod-k", "torus:3x3", "mesh:2x4"}) {
         const Machine machine = make_machine(text);
@@ -83,7 +83,7 @@ TEST_CASE("and so on the routes of any machine") {
     }
 }
 
-TEST_CASE("messages around a ring meet nowhere in the order of the tree, whatever nodes there are") {
+TEST_CASE("ring messages in tree order share no link, on any set of nodes") {
     Rng rng(13);
     const Machine tree = k_ary_machine(4, 4);
     for (const std::size_t ranks : {5U, 60U, 200U}) {
@@ -94,7 +94,7 @@ TEST_CASE("messages around a ring meet nowhere in the order of the tree, whateve
     }
 }
 
-TEST_CASE("the order that is found is never worse than the given one") {
+TEST_CASE("the order found is never worse than the given one") {
     Rng rng(17);
     const Machine tree = k_ary_machine(4, 3);
     const auto nodes = random_nodes(rng, 64, 40);
@@ -104,7 +104,7 @@ TEST_CASE("the order that is found is never worse than the given one") {
     CHECK(found.rounds == find_free_order(tree, nodes, steps, Meeting::any_ascent, 2'000'000).rounds);
 }
 
-TEST_CASE("with gaps exchanges with position p xor j meet nowhere") {
+TEST_CASE("with gaps, exchanges with position p xor j share no link") {
     Rng rng(19);
     for (const Machine& tree : {k_ary_machine(4, 3), k_ary_machine(3, 4), k_ary_machine(6, 2)}) {
         const auto nodes = random_nodes(rng, tree.node_count(), tree.node_count() * 3 / 4);
@@ -116,7 +116,7 @@ TEST_CASE("with gaps exchanges with position p xor j meet nowhere") {
     CHECK(with_gaps(k_ary_machine(2, 2), full) == full);
 }
 
-TEST_CASE("nodes that can't be ordered are named") {
+TEST_CASE("nodes that cannot be ordered are named") {
     const Machine tree = k_ary_machine(2, 2);
     const auto steps = shifts(2, {1});
     CHECK_THROWS_WITH((void)find_free_order(tree, std::vector{Node{1}, Node{1}}, steps),

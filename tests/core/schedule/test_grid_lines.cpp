@@ -57,7 +57,7 @@ class Astray : public Binomial {
 
 }  // namespace
 
-TEST_CASE("every line of a grid does what its own collective promises, and nothing leaves it") {
+TEST_CASE("every line of a grid performs its own collective, and no message leaves it") {
     for (const Extents& extents : {Extents{7}, {4, 6}, {5, 1, 3}, {2, 3, 4, 3}}) {
         for (const Operation operation : rooted_operations) {
             for (const std::uint32_t root : {0U, 2U}) {
@@ -71,7 +71,7 @@ TEST_CASE("every line of a grid does what its own collective promises, and nothi
     CHECK_THROWS_AS(check_lines(GridLines(lines)), Error);
 }
 
-TEST_CASE("lines of an axis follow each other after those of the axis before") {
+TEST_CASE("lines of an axis start after those of the axis before") {
     const auto grid = lines_of<Binomial>({4, 6}, Operation::broadcast);
     CHECK(grid.rounds() == 2 + 3);
     std::vector<std::uint32_t> to;
@@ -82,7 +82,7 @@ TEST_CASE("lines of an axis follow each other after those of the axis before") {
     CHECK(to == std::vector{15U, 22U});
 }
 
-TEST_CASE("one rank per node: the counted messages take what the model of the grid says") {
+TEST_CASE("with one rank per node, messages take the time of the grid model") {
     const GridLinks links{.latency_s = 2e-6, .outer_s_per_byte = 1e-9, .reduce_s_per_byte = 3e-10};
     const GridLinks copying{.latency_s = 2e-6, .outer_s_per_byte = 1e-9};
     for (const Extents& extents : {Extents{16}, {4, 6}, {5, 7, 3}}) {

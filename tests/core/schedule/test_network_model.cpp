@@ -34,7 +34,7 @@ std::string refused(Make make) {
 
 }  // namespace
 
-TEST_CASE("a size takes the line of its regime, whose last size belongs to it") {
+TEST_CASE("a size uses the line of its regime, including the last size of the regime") {
     CHECK(qsnet().time(Bytes{0}) == doctest::Approx(11e-6));
     CHECK(qsnet().time(Bytes{288}) == doctest::Approx(11e-6 + 288 * 8e-9));
     CHECK(qsnet().time(Bytes{289}) == doctest::Approx(16e-6 + 289 * 5e-9));
@@ -43,7 +43,7 @@ TEST_CASE("a size takes the line of its regime, whose last size belongs to it") 
     CHECK(qsnet().time(Bytes{std::numeric_limits<std::int64_t>::max()}) > 1e9);
 }
 
-TEST_CASE("the largest of lines bends where they cross") {
+TEST_CASE("the maximum of several lines bends where they cross") {
     for (const std::int64_t bytes : {0, 1, 2499, 2500, 2501, 1 << 20}) {
         const auto m = static_cast<double>(bytes);
         CHECK(myrinet().time(Bytes{bytes}) ==
@@ -51,7 +51,7 @@ TEST_CASE("the largest of lines bends where they cross") {
     }
 }
 
-TEST_CASE("LogGP gives the times of its authors for a message alone and for many") {
+TEST_CASE("LogGP gives the published times for one message and for many") {
     const double latency = 5e-6, overhead = 2e-6, gap = 3e-6, byte_gap = 1e-9;
     const NetworkModel model = NetworkModel::loggp(latency, overhead, gap, byte_gap);
     for (const std::int64_t bytes : {1, 100, 1 << 20}) {
@@ -64,7 +64,7 @@ TEST_CASE("LogGP gives the times of its authors for a message alone and for many
     CHECK(busy.time(Bytes{1}) == doctest::Approx(4e-6));  // the CPU holds it up
 }
 
-TEST_CASE("processes of a node share what it injects, and do not where nothing is said of it") {
+TEST_CASE("processes of a node share its injection bandwidth if the model states it") {
     MessageCosts costs;
     costs.node_beta = 1e-9;
     const NetworkModel shared = myrinet(costs);
@@ -81,7 +81,7 @@ TEST_CASE("processes of a node share what it injects, and do not where nothing i
     CHECK(myrinet(costs).time(size, 1) == myrinet().time(size));
 }
 
-TEST_CASE("a message takes no longer than a larger one, alone and among processes") {
+TEST_CASE("a message never takes longer than a larger one, alone and among processes") {
     MessageCosts costs;
     costs.node_beta = 6e-9, costs.beta_em = 3e-9;
     const NetworkModel falls =
@@ -98,7 +98,7 @@ TEST_CASE("a message takes no longer than a larger one, alone and among processe
     }
 }
 
-TEST_CASE("cards of a node share what its processes send") {
+TEST_CASE("the NICs of a node share the traffic of its processes") {
     MessageCosts costs;
     costs.node_alpha = 20e-6, costs.node_beta = 5e-9, costs.beta_em = 3e-9;
     const NetworkModel one = myrinet(costs);
@@ -112,7 +112,7 @@ TEST_CASE("cards of a node share what its processes send") {
     }
 }
 
-TEST_CASE("CPU, copies, staging and the card's memory cost what they are said to cost") {
+TEST_CASE("CPU time, copies, staging and NIC memory have the costs of the model") {
     MessageCosts costs;
     costs.latency = 1;
     costs.send_cpu = 2, costs.send_cpu_per_byte = 3, costs.receive_cpu = 4, costs.receive_cpu_per_byte = 5;
@@ -128,7 +128,7 @@ TEST_CASE("CPU, copies, staging and the card's memory cost what they are said to
     CHECK(model.nic_time(Bytes{2}) == 10 + 2 * 9);
 }
 
-TEST_CASE("a message alone takes its own line, and one among many its turn") {
+TEST_CASE("a single message uses its own line, and one of many waits its turn") {
     const NetworkModel model = qsnet().with_alone({{15e-6, 8e-9, 1024}, {40e-6, 8e-9}});
     CHECK(model.arrival(Bytes{100}) == doctest::Approx(15e-6 + 100 * 8e-9));
     CHECK(model.latency(Bytes{100}) == doctest::Approx(4e-6));
@@ -146,7 +146,7 @@ TEST_CASE("a message alone takes its own line, and one among many its turn") {
           "a model has a latency, or lines of messages alone, not both");
 }
 
-TEST_CASE("a model says of messages inside a node what was given of them") {
+TEST_CASE("a model has the given times of messages inside a node") {
     CHECK(qsnet().inside() == nullptr);
     const NetworkModel both = qsnet().with_inside(myrinet()).with_costs({.send_cpu = 1e-6});
     REQUIRE(both.inside() != nullptr);
@@ -154,7 +154,7 @@ TEST_CASE("a model says of messages inside a node what was given of them") {
     CHECK(both.time(Bytes{100}) == qsnet().time(Bytes{100}));
 }
 
-TEST_CASE("a model that cannot be is refused, and said why") {
+TEST_CASE("an impossible model is refused with the reason") {
     CHECK(refused([] { (void)NetworkModel::regimes({}); }).find("needs a line") != std::string::npos);
     CHECK(refused([] { (void)NetworkModel::regimes({{-1, 0}}); }) ==
           "alpha must be finite and not negative, not -1");

@@ -51,7 +51,7 @@ double taken_one_by_one(std::vector<Comes> messages) {
 
 }  // namespace
 
-TEST_CASE("messages of a rank leave in turn, or as its CPU starts them") {
+TEST_CASE("messages of a rank leave in sequence, as its CPU starts them") {
     for (const auto& [overhead, turn] : {std::pair(0.0, 3.0), {1.0, 3.0}, {3.0, 3.0}, {5.0, 3.0}}) {
         Departures sent;
         for (int k = 1; k < 9; ++k) {
@@ -66,7 +66,7 @@ TEST_CASE("messages of a rank leave in turn, or as its CPU starts them") {
     CHECK(wired.left == 4);
 }
 
-TEST_CASE("what comes at equal distances is taken as if one by one, and else no later") {
+TEST_CASE("messages at equal intervals are received in sequence, and others no later") {
     Rng rng(5);
     for (int trial = 0; trial < 1000; ++trial) {
         const double distance = trial % 2 == 0 ? 0.3 * rng.below(9) : -1;
@@ -85,7 +85,7 @@ TEST_CASE("what comes at equal distances is taken as if one by one, and else no 
     CHECK(Arrivals{}.end_time() == 0);
 }
 
-TEST_CASE("a round of several messages takes what the busiest of CPU, wire and port does") {
+TEST_CASE("a round of several messages takes the longest time of CPU, wire and port") {
     // One message: o_s + L + b / bandwidth + o_r.
     CHECK(on_a_switch(broadcast, 2, 500, "binomial") == is(1e-6 + 2e-6 + 0.5e-6 + 1e-6));
     // 3 to one each: 3 o_s + L + wire + o_r, and with 8 times the bytes o_s + L + port + o_r.
@@ -109,7 +109,7 @@ TEST_CASE("an exchange takes LogGP's L + 2 o + (b - 1) G, whichever of gap and o
     }
 }
 
-TEST_CASE("links are as long and as wide as the size of a message makes them") {
+TEST_CASE("latency and bandwidth of links depend on the message size") {
     const NetworkModel model = by_links().with_link_factors({{3, 0.5, 100}, {1.5, 0.8}});
     CHECK(on_a_switch(broadcast, 2, 100, "binomial", model) == is(2e-6 + 3 * 2e-6 + 0.1e-6 / 0.5));
     CHECK(on_a_switch(broadcast, 2, 101, "binomial", model) == is(2e-6 + 1.5 * 2e-6 + 0.101e-6 / 0.8));
@@ -134,7 +134,7 @@ TEST_CASE("a round waits for the latency of its message, whatever the size") {
     }
 }
 
-TEST_CASE("a reduction takes its time for each byte that comes, a copy none") {
+TEST_CASE("a reduction costs time per received byte, a copy none") {
     MessageCosts costs;
     costs.reduce = 2e-9;
     const NetworkModel model = NetworkModel::regimes({{1e-6, 1e-9}}, costs);
@@ -148,7 +148,7 @@ TEST_CASE("a reduction takes its time for each byte that comes, a copy none") {
     CHECK(seconds(all_reduce, "halving") == is(6e-6 + 14e-6 + 14e-6));
 }
 
-TEST_CASE("more bytes, overheads or latency never make a schedule faster, and no part takes longer") {
+TEST_CASE("more bytes, overhead or latency never make a schedule faster, and no part exceeds the total") {
     Rng rng(11);
     const Machine machine = make_machine("torus:4x4,bandwidth=2GB/s,latency=0.5us");
     const ids<Slot> all(16);

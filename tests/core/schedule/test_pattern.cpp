@@ -66,7 +66,7 @@ Blocks without(Blocks blocks, std::size_t one) {
 
 }  // namespace
 
-TEST_CASE("recursive doubling leaves every block with every rank, and the graph has its messages") {
+TEST_CASE("recursive doubling gives every block to every rank, and the graph has its messages") {
     for (std::size_t n = 1; n <= 40; ++n) {
         CAPTURE(n);
         AllGather all(n);
@@ -85,7 +85,7 @@ TEST_CASE("recursive doubling leaves every block with every rank, and the graph 
     }
 }
 
-TEST_CASE("Bruck's all-gather leaves every block with every rank, and the graph has its messages") {
+TEST_CASE("Bruck's all-gather gives every block to every rank, and the graph has its messages") {
     for (std::size_t n = 1; n <= 40; ++n) {
         CAPTURE(n);
         AllGather all(n);

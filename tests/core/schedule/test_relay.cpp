@@ -21,7 +21,7 @@ std::vector<std::uint32_t> peers_of_rank_0(std::size_t ranks, std::string_view s
 
 }  // namespace
 
-TEST_CASE("relays hand every block on, whatever k and wherever they wait") {
+TEST_CASE("relays forward every block, for any k and any stops") {
     for (std::size_t ranks = 1; ranks <= 40; ++ranks) {
         for (const char* k : {"1", "2", "3", "4", "5", "8", "16", "64"}) {
             for (const char* name : {"k-prefix(k=", "k-shift(k="}) {
@@ -35,7 +35,7 @@ TEST_CASE("relays hand every block on, whatever k and wherever they wait") {
     }
 }
 
-TEST_CASE("every rank sends a message to each of k ranks around a stop, and the block on by k") {
+TEST_CASE("every rank sends to each of k ranks around a stop, and forwards the block by k") {
     using Peers = std::vector<std::uint32_t>;
     CHECK(peers_of_rank_0(8, "k-shift(k=4)") == Peers{6, 7, 1, 4, 6, 7, 1});
     CHECK(peers_of_rank_0(8, "k-prefix(k=4)") == Peers{1, 2, 3, 4, 1, 2, 3});
@@ -45,7 +45,7 @@ TEST_CASE("every rank sends a message to each of k ranks around a stop, and the 
     CHECK(peers_of_rank_0(6, "k-prefix") == Peers{1, 2, 1, 2, 1});
 }
 
-TEST_CASE("where a stop is a round, there is a round for k messages") {
+TEST_CASE("each stop is a round of k messages") {
     const auto rounds = [](std::string_view text) {
         return make_schedule({Operation::all_gather, 64, Bytes{1}}, text).rounds();
     };

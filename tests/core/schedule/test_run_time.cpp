@@ -65,7 +65,7 @@ const NetworkModel& without_cpu() {
 
 }  // namespace
 
-TEST_CASE("a run takes no longer than its rounds one after the other") {
+TEST_CASE("a run takes at most the sum of its rounds") {
     Rng rng(3);
     for (const char* text :
          {"torus:4x4x4,bandwidth=10GB/s,latency=500ns", "mesh:9x5,bandwidth=1GB/s,latency=100ns",
@@ -88,7 +88,7 @@ TEST_CASE("a run takes no longer than its rounds one after the other") {
     }
 }
 
-TEST_CASE("where every rank has as far and as much to send, a run takes as long as its rounds") {
+TEST_CASE("with equal distances and sizes a run takes the sum of its rounds") {
     const Machine machine = make_machine("tree:16,bandwidth=10GB/s,latency=1us");
     for (const char* name : {"bruck", "cyclic", "pairwise", "at-once", "mesh"}) {
         CAPTURE(name);
@@ -98,7 +98,7 @@ TEST_CASE("where every rank has as far and as much to send, a run takes as long 
     }
 }
 
-TEST_CASE("a program of one step is a run, and ranks go on to the next step when they can") {
+TEST_CASE("a program of one step is a run, and ranks start the next step as soon as they can") {
     const Machine machine = make_machine("tree:4:4,bandwidth=10GB/s,latency=100ns:5us");
     const std::vector<Slot> slots = first_slots(16);
     const AnySchedule near = make_schedule({Operation::all_gather, 16, Bytes{100}}, "ring");
@@ -116,7 +116,7 @@ TEST_CASE("a program of one step is a run, and ranks go on to the next step when
     CHECK_THROWS_WITH(seconds({&near, &other}), "a step of a program is of 8 ranks, the first one of 16");
 }
 
-TEST_CASE("messages to both sides of a node fill both links at once, unless its port is as narrow as one") {
+TEST_CASE("messages in both directions fill both links, unless the port is as narrow as one") {
     const std::vector<Slot> slots{Slot{1}, Slot{0}, Slot{2}};  // the root is in the middle
     const NetworkModel model = NetworkModel::regimes({{1e-6, 1e-9}}).with_link_factors({{}});
     const AnySchedule scatter = make_schedule({Operation::scatter, 3, Bytes{1000000}}, "linear");
@@ -127,7 +127,7 @@ TEST_CASE("messages to both sides of a node fill both links at once, unless its 
     CHECK(seconds("mesh:3,bandwidth=1GB/s+node:1,bandwidth=1GB/s") == doctest::Approx(2e-3).epsilon(0.01));
 }
 
-TEST_CASE("only ranks that wait for a distant one are late") {
+TEST_CASE("only ranks that wait for a distant rank are late") {
     // Rank 0 sends over a link to rank 2, which sends over one to rank 3; and then over four links to rank 1.
     const Machine machine = make_machine("mesh:5,bandwidth=1GB/s,latency=1us");
     const std::vector<Slot> slots{Slot{0}, Slot{4}, Slot{1}, Slot{2}};
@@ -138,7 +138,7 @@ TEST_CASE("only ranks that wait for a distant one are late") {
     CHECK(run_cost(tree, model, machine, slots).time == doctest::Approx(start + start + 4 * link));
 }
 
-TEST_CASE("a message takes as long as what fills its own links") {
+TEST_CASE("a message takes the time of the traffic on its links") {
     const Machine machine = make_machine("mesh:6,bandwidth=1GB/s,latency=0ns");
     const std::vector<Slot> slots{Slot{0}, Slot{2}, Slot{1}, Slot{3}};
     const NetworkModel model = NetworkModel::regimes({{0, 0}});
@@ -148,7 +148,7 @@ TEST_CASE("a message takes as long as what fills its own links") {
     CHECK(run_cost(pairs, model, machine, slots).time == doctest::Approx(2e-6 + 2e-6));
 }
 
-TEST_CASE("a segment of a chain leaves when it has come") {
+TEST_CASE("a segment of a chain leaves when it has arrived") {
     // Three segments over two links: a rank takes one in while it sends the one before.
     const Machine machine = make_machine("mesh:3,bandwidth=1GB/s,latency=1us");
     const NetworkModel model = NetworkModel::regimes({{0.5e-6, 0}});
@@ -168,7 +168,7 @@ TEST_CASE("messages that a rank sends in several rounds share its link") {
     CHECK(run_cost(all, model, machine, first_slots(4)).time == doctest::Approx(3e-6));
 }
 
-TEST_CASE("a run fills no link for longer than it takes") {
+TEST_CASE("a run occupies no link longer than it takes") {
     Rng rng(5);
     for (const char* text : {"torus:4x4x4,bandwidth=10GB/s,latency=100ns", "fattree:4:4:1,bandwidth=5GB/s",
                              "tree:4:8,bandwidth=10GB/s:20GB/s+node:4"}) {
@@ -185,7 +185,7 @@ TEST_CASE("a run fills no link for longer than it takes") {
     }
 }
 
-TEST_CASE("messages inside nodes take the memory of the node") {
+TEST_CASE("messages inside nodes use the memory of the node") {
     const NetworkModel model = NetworkModel::regimes({{5e-6, 0}});
     const AnySchedule pair = make_schedule({Operation::broadcast, 2, Bytes{10'000}}, "binomial");
     const auto time_on = [&](const char* text) {
@@ -199,7 +199,7 @@ TEST_CASE("messages inside nodes take the memory of the node") {
     CHECK(run_cost(pair, model, machine, first_slots(8)).time == doctest::Approx(40e-6));
 }
 
-TEST_CASE("of data in many pieces a few rounds tell how long all take") {
+TEST_CASE("a few rounds of segmented data predict the time of all") {
     const Machine machine = make_machine("tree:8,bandwidth=10GB/s,latency=1us+node:4");
     const NetworkModel model =
         NetworkModel::regimes({{1e-6, 0}}, {.latency = 1e-6, .send_cpu = 1e-6, .receive_cpu = 1e-6});

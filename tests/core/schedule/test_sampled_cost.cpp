@@ -30,7 +30,7 @@ constexpr auto sampled_operations = {Operation::broadcast,  Operation::reduce,  
 
 }  // namespace
 
-TEST_CASE("a sample of a schedule's messages costs about what all of them do") {
+TEST_CASE("a sample of messages costs about as much as all messages") {
     const NetworkModel model = NetworkModel::regimes({{1e-6, 1e-10}});
     for (const char* text : {"torus:8x8x4,bandwidth=10GB/s", "tree:16:16,bandwidth=10GB/s:20GB/s",
                              "torus:4x4x4,bandwidth=10GB/s+node:4"}) {
@@ -56,7 +56,7 @@ TEST_CASE("a sample of a schedule's messages costs about what all of them do") {
     }
 }
 
-TEST_CASE("of few messages all are counted") {
+TEST_CASE("with few messages all are counted") {
     const NetworkModel model = NetworkModel::regimes({{1e-6, 1e-10}});
     const Machine machine = make_machine("torus:4x4,bandwidth=10GB/s");
     const std::vector<Slot> slots = some_slots(machine, 16, true);

@@ -181,13 +181,13 @@ double send_time(const S& schedule, Rank rank, std::uint64_t round, double alpha
 
 }  // namespace
 
-TEST_CASE("every schedule does what its collective promises, whatever the number of ranks") {
+TEST_CASE("every schedule performs its collective, for any number of ranks") {
     for (std::size_t ranks = 1; ranks <= 130; ++ranks) {
         each_schedule(ranks, Rank{0}, Bytes{101}, [](const auto& schedule) { check_schedule(schedule); });
     }
 }
 
-TEST_CASE("and whatever the root, and for more ranks") {
+TEST_CASE("every schedule performs its collective for any root, and for more ranks") {
     Rng rng(7);
     for (int i = 0; i < 12; ++i) {
         const std::size_t ranks = 2 + rng.below(i < 10 ? 60 : 250);
@@ -197,7 +197,7 @@ TEST_CASE("and whatever the root, and for more ranks") {
     }
 }
 
-TEST_CASE("the busiest ranks of a round are among those that are named") {
+TEST_CASE("the busiest ranks of a round are among the named ones") {
     for (const std::size_t ranks : {2U, 3U, 7U, 8U, 12U, 13U, 14U, 23U, 64U, 65U, 99U, 128U}) {
         each_schedule(ranks, Rank{ranks / 3}, Bytes{300}, [&](const auto& schedule) {
             for (const auto& [alpha, beta] : {std::pair(1.0, 0.0), {0.0, 1.0}, {50.0, 1.0}}) {
@@ -216,7 +216,7 @@ TEST_CASE("the busiest ranks of a round are among those that are named") {
     }
 }
 
-TEST_CASE("those that send in a round are all named, once") {
+TEST_CASE("all senders of a round are named once") {
     for (const std::size_t ranks : {1U, 2U, 5U, 8U, 13U}) {
         each_schedule(ranks, Rank{ranks / 2}, Bytes{20'000}, [&](const auto& schedule) {
             for (std::uint64_t round = 0; round < schedule.rounds(); ++round) {
@@ -232,7 +232,7 @@ TEST_CASE("those that send in a round are all named, once") {
     }
 }
 
-TEST_CASE("what a rank sends in all is what it sends in its rounds") {
+TEST_CASE("the total sends of a rank are the sum of its rounds") {
     using Sums = std::map<Rank, std::pair<Bytes, std::int64_t>>;
     for (const std::size_t ranks : {1U, 2U, 3U, 5U, 8U, 13U, 16U}) {
         for (const Rank root : {Rank{0}, Rank{ranks - 1}}) {
@@ -280,7 +280,7 @@ TEST_CASE(
     check_schedule(schedule);
 }
 
-TEST_CASE("at once every rank sends to the opposite one first") {
+TEST_CASE("with at-once every rank sends to the opposite one first") {
     const auto peers = [](std::size_t ranks) {
         std::vector<std::uint32_t> found;
         make_schedule({Operation::all_to_all, ranks, Bytes{1}}, "at-once")

@@ -61,7 +61,7 @@ TEST_CASE("trees of fat trees span, whatever the root and the members") {
     }
 }
 
-TEST_CASE("least-loaded parents share trees evenly, the last ones carry them all") {
+TEST_CASE("least-loaded parents share trees evenly, while the last parents carry all") {
     const Machine machine = make_machine("fattree:4:4");
     const auto& tree = std::get<FatTree>(machine.topology());
     std::vector<Multicast> multicasts;
@@ -121,7 +121,7 @@ TEST_CASE("tori have two disjoint spanning trees for every axis, meshes one") {
     }
 }
 
-TEST_CASE("multicasts that can't be are named") {
+TEST_CASE("impossible multicasts are refused by name") {
     const Machine machine = make_machine("fattree:2:2");
     const auto& tree = std::get<FatTree>(machine.topology());
     CHECK_THROWS_WITH((void)route_tree(machine, {Node{1}, {}}), "the multicast of node 1 has no members");

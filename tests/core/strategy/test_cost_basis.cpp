@@ -49,7 +49,7 @@ void refuses_decisions(const std::string& text, const char* message) {
 
 }  // namespace
 
-TEST_CASE("ranks sit on the nodes that they name") {
+TEST_CASE("ranks are on the nodes that they name") {
     const CostBasis basis = find_cost_basis(with_machine(std::string("machine ") + ring, {3, 0, 3}));
     CHECK(basis.slots == std::vector{Slot{3}, Slot{0}, Slot{3}});
     CHECK(basis.nodes == 2);
@@ -57,7 +57,7 @@ TEST_CASE("ranks sit on the nodes that they name") {
           std::vector{Slot{0}, Slot{1}, Slot{2}});
 }
 
-TEST_CASE("ranks sit where the placement of the world has them") {
+TEST_CASE("ranks are where the placement of the world puts them") {
     Setting setting = with_machine("message - 1e-6 1e-9", {5, 0, 4});
     setting.placement = placement("torus:4,bandwidth=10GB/s+node:2", "[7, 6, 5, 4, 3, 1]");
     const CostBasis basis = find_cost_basis(setting);
@@ -65,7 +65,7 @@ TEST_CASE("ranks sit where the placement of the world has them") {
     CHECK(basis.model.lines().front().beta == 1e-9);
 }
 
-TEST_CASE("without a machine equal seats are a node") {
+TEST_CASE("without a machine, ranks with equal host ids are one node") {
     const CostBasis some = find_cost_basis(with_machine("", {77, 5, 77}));
     CHECK(some.nodes == 2);
     CHECK(some.slots == std::vector{Slot{0}, Slot{1}, Slot{0}});
@@ -74,7 +74,7 @@ TEST_CASE("without a machine equal seats are a node") {
     CHECK(find_cost_basis(with_machine("")).nodes == 3);
 }
 
-TEST_CASE("a machine file says what messages cost") {
+TEST_CASE("a machine file gives message costs") {
     const CostBasis basis =
         find_cost_basis(with_machine("# measured\nmessage 2047 2e-6 1e-9\nmessage - 3e-6 5e-10 # large\r\n\n"
                                      "cost latency 637e-9\ncost receive_cpu 1e-6\nnode 0 a\n"
@@ -88,7 +88,7 @@ TEST_CASE("a machine file says what messages cost") {
     CHECK(basis.model.link_factors(Bytes{242}).bandwidth == 0.9);
 }
 
-TEST_CASE("a machine file says what messages alone cost, and those inside a node") {
+TEST_CASE("a machine file gives costs of single messages and of messages inside a node") {
     const NetworkModel model = find_cost_basis(with_machine("message - 2e-6 1e-9\nalone 99 3e-6 1e-9\n"
                                                             "alone - 9e-6 1e-9\ninside message - 1e-7 5e-11\n"
                                                             "inside alone - 4e-7 5e-11\n"
@@ -100,7 +100,7 @@ TEST_CASE("a machine file says what messages alone cost, and those inside a node
     CHECK(model.inside()->send_cpu(Bytes{0}) == 1e-7);
 }
 
-TEST_CASE("a message takes its receiver some time, so that the root of a gather is not free") {
+TEST_CASE("a message takes receiver time, so that the root of a gather is not free") {
     const CostBasis basis = find_cost_basis(with_machine("message - 2e-6 1e-9"));
     CHECK(basis.model.receive_cpu(Bytes{0}) == 1e-6);
     const CostBasis with_links = find_cost_basis(with_machine("message - 2e-6 1e-9\nlinks - 2 0.5"));
@@ -108,20 +108,20 @@ TEST_CASE("a message takes its receiver some time, so that the root of a gather 
     CHECK(basis.model.cpu(Bytes{1000}) == doctest::Approx(basis.model.time(Bytes{1000})));
 }
 
-TEST_CASE("the largest of lines counts beside what a receiver takes, too") {
+TEST_CASE("the largest of several lines also counts with receiver overhead") {
     const CostBasis basis = cost_basis_apart(8, NetworkModel::largest({{1e-6, 0}, {2e-7, 1e-10}}));
     CHECK(basis.model.takes_largest());
     CHECK(basis.model.time(Bytes{1'000'000}) == doctest::Approx(2e-7 + 1e-4));
     CHECK(basis.model.receive_cpu(Bytes{0}) == 5e-7);
 }
 
-TEST_CASE("a machine that says what a message's start takes needs no line about messages") {
+TEST_CASE("a machine with a startup cost needs no line about messages") {
     const CostBasis basis =
         find_cost_basis(with_machine("machine torus:4,bandwidth=10GB/s+node:1,startup=3us"));
     CHECK(basis.model.time(Bytes{0}) == 3e-6);
 }
 
-TEST_CASE("what is wrong with a machine file is said in a line that names its line") {
+TEST_CASE("errors of a machine file are one line with the line number") {
     refuses_machine("machine", "the machine file: line 1: expected 'machine TEXT'");
     refuses_machine("machine torus:4\nmachine torus:4",
                     "the machine file: line 2: the machine is given twice");
@@ -160,7 +160,7 @@ TEST_CASE("what is wrong with a machine file is said in a line that names its li
             "the machine file: no line 'node NUMBER HOST' names the host of rank 1");
 }
 
-TEST_CASE("what is wrong with a placement is said in a line") {
+TEST_CASE("errors of a placement are one line") {
     Setting setting = with_machine("");
     const auto refuses_placement = [&](const std::string& text, const char* message) {
         setting.placement = text;
@@ -186,7 +186,7 @@ TEST_CASE("what is wrong with a placement is said in a line") {
                       "'torus:5,bandwidth=10GB/s'");
 }
 
-TEST_CASE("what is wrong with a decision table is said in a line that names its line") {
+TEST_CASE("errors of a decision table are one line with the line number") {
     refuses_decisions("\n", "the decision table: line 2: expected a value, but the text ends");
     refuses_decisions(
         decisions("barrier", ""),
@@ -210,7 +210,7 @@ TEST_CASE("what is wrong with a decision table is said in a line that names its 
     refuses_decisions(scan + "\n" + scan, "the decision table: line 4: a second table of scan");
 }
 
-TEST_CASE("a schedule that is none is refused, one for other numbers of ranks is not") {
+TEST_CASE("an unknown schedule is refused, one for other numbers of ranks is not") {
     Setting setting;
     setting.ranks = 12;
     setting.schedule = "chain(segment=0)";

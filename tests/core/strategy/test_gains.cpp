@@ -34,7 +34,7 @@ ScheduleCost cost_of(const Setting& setting, const Call& call, const std::string
 
 }  // namespace
 
-TEST_CASE("on one node no call gains, but by a schedule that the user gives") {
+TEST_CASE("on one node no call gains, except with a schedule that the user names") {
     Setting setting = on_torus_nodes(16, 16);
     Strategy strategy(setting);
     CHECK(!strategy.can_save_time());
@@ -51,7 +51,7 @@ TEST_CASE("on one node no call gains, but by a schedule that the user gives") {
     }
 }
 
-TEST_CASE("a decision is taken, and what it does not decide as if it were not there") {
+TEST_CASE("a decision is applied, and undecided cases are as without a table") {
     Setting setting = on_torus_nodes(16, 16);
     setting.decisions =
         R"({"format": "topoloom-decisions", "version": 1, "operation": "all-to-all", "model": "", "machine": "",
@@ -91,7 +91,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("what MPICH does changes at its thresholds") {
+TEST_CASE("the assumed choice of MPICH changes at its thresholds") {
     CHECK(usual_schedule({broadcast, 16, Bytes{12287}}) == "binomial");
     CHECK(usual_schedule({broadcast, 16, Bytes{12288}}) ==
           "scatter-all-gather(gather=doubling,cut=rounded-up)");

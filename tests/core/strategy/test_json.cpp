@@ -38,7 +38,7 @@ TEST_CASE("several values may follow each other") {
     refuses("{} []", "line 1: expected the end of the text at '[]'");
 }
 
-TEST_CASE("what is not JSON is refused with its line") {
+TEST_CASE("invalid JSON is refused with its line") {
     refuses("", "line 1: expected a value, but the text ends");
     refuses("[1,]", "line 1: expected a value at ']'");
     refuses("[1\n2]", "line 2: expected ',' or ']' at '2]'");
@@ -57,7 +57,7 @@ TEST_CASE("what is not JSON is refused with its line") {
     refuses(std::string(100, '['), "line 1: more than 64 lists and objects in each other");
 }
 
-TEST_CASE("a text that was cut off is refused wherever that was") {
+TEST_CASE("a truncated text is refused at any position") {
     const std::string whole = R"({"a": [1, -2.5e1, {"b": null}, "\u00e9"], "c": true})";
     for (std::size_t length = 0; length < whole.size(); ++length) {
         CAPTURE(length);
@@ -65,7 +65,7 @@ TEST_CASE("a text that was cut off is refused wherever that was") {
     }
 }
 
-TEST_CASE("values of another kind are refused by name") {
+TEST_CASE("values of the wrong type are refused by name") {
     const Json one = read_json("1.5");
     CHECK_THROWS_WITH((void)one.text("a name"), "line 1: a name must be a text");
     CHECK_THROWS_WITH((void)one.list("names"), "line 1: names must be a list");

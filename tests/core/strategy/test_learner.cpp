@@ -70,7 +70,7 @@ TEST_CASE("after 20 calls the schedule is within 5 % of the best, though the mod
     CHECK(cheap >= cases * 97 / 100);
 }
 
-TEST_CASE("so it is in nearly all cases where times differ by chance") {
+TEST_CASE("with random times it is within 5 % of the best in nearly all cases") {
     constexpr int cases = 300;
     int close = 0, cheap = 0;
     for (std::uint64_t seed = 0; seed < cases; ++seed) {
@@ -82,7 +82,7 @@ TEST_CASE("so it is in nearly all cases where times differ by chance") {
     CHECK(cheap >= cases * 97 / 100);
 }
 
-TEST_CASE("ranks agree on every call, and one whose clock is broken does not keep the others from the best") {
+TEST_CASE("ranks agree on every call, and one broken clock does not keep the others from the best") {
     constexpr int cases = 40;
     int close = 0;
     for (std::uint64_t seed = 0; seed < cases; ++seed) {
@@ -105,7 +105,7 @@ TEST_CASE("ranks agree on every call, and one whose clock is broken does not kee
     CHECK(close >= cases * 95 / 100);
 }
 
-TEST_CASE("ranks agree, and nothing breaks, where all clocks are") {
+TEST_CASE("ranks agree even if all clocks are broken") {
     for (std::uint64_t seed = 0; seed < 10; ++seed) {
         const PlantedCase planted = draw_case(seed);
         Ranks ranks(planted, 4);
@@ -120,7 +120,7 @@ TEST_CASE("ranks agree, and nothing breaks, where all clocks are") {
     }
 }
 
-TEST_CASE("fences become rare when there is nothing more to learn") {
+TEST_CASE("fences become rare when learning has converged") {
     const PlantedCase planted = draw_case(1);
     Ranks ranks(planted, 1);
     std::vector<int> fences(4);
@@ -135,7 +135,7 @@ TEST_CASE("fences become rare when there is nothing more to learn") {
     CHECK(fences[3] <= 6);
 }
 
-TEST_CASE("when the network changes, what is then the fastest is found again") {
+TEST_CASE("when the network changes, the new fastest schedule is found") {
     Setting setting;
     setting.ranks = 32;
     setting.machine = "message - 1e-6 1e-10\ncost latency 1e-6";
@@ -155,7 +155,7 @@ TEST_CASE("when the network changes, what is then the fastest is found again") {
     CHECK(run("message - 1e-7 1e-8\ncost latency 1e-6", 8000) <= 1.05);
 }
 
-TEST_CASE("a schedule that the setting names is not exchanged for another") {
+TEST_CASE("a schedule named by the setting is not replaced") {
     Setting setting;
     setting.ranks = 16;
     setting.schedule = "ring";
@@ -167,7 +167,7 @@ TEST_CASE("a schedule that the setting names is not exchanged for another") {
     }
 }
 
-TEST_CASE("sums of another number of values are refused") {
+TEST_CASE("sums of a different number of values are refused") {
     const PlantedCase planted = draw_case(3);
     Learner learner(planted.known);
     (void)learner.choose_trial(planted.operation, planted.bytes, false);

@@ -122,7 +122,7 @@ std::string slowly_fastest(const Setting& setting, Question question) {
 
 }  // namespace
 
-TEST_CASE("the schedule of a size is the fastest of its step, or of both ends of its class") {
+TEST_CASE("the schedule of a size is the fastest of its step, or of both ends of its size class") {
     for (const Setting& setting : some_settings()) {
         Strategy strategy(setting);
         for (const Question& question : some_questions(1)) {
@@ -144,7 +144,7 @@ TEST_CASE("the schedule of a size is the fastest of its step, or of both ends of
     }
 }
 
-TEST_CASE("so it is where only a sample of the messages is routed") {
+TEST_CASE("the fastest schedule is also chosen from a sample of the messages") {
     Setting setting = setting_of(300);
     setting.machine = "machine torus:8x8x5,bandwidth=10GB/s\nmessage - 1e-6 1e-10";
     Strategy strategy(setting);
@@ -156,7 +156,7 @@ TEST_CASE("so it is where only a sample of the messages is routed") {
     }
 }
 
-TEST_CASE("where messages overlap in a long latency, several are in flight per round") {
+TEST_CASE("with long latencies several messages are in flight per round") {
     const auto radix_on = [](const char* message, std::size_t ranks, Operation operation) -> std::string {
         Setting setting = setting_of(ranks);
         setting.machine = message;
@@ -178,7 +178,7 @@ TEST_CASE("where messages overlap in a long latency, several are in flight per r
         CHECK(radix_on(overlapping, 256, operation) == "4");
 }
 
-TEST_CASE("what was asked before does not change an answer") {
+TEST_CASE("earlier queries do not change an answer") {
     for (const Setting& setting : some_settings()) {
         const std::vector<Question> questions = some_questions(2);
         Strategy forward(setting), backward(setting);
@@ -188,7 +188,7 @@ TEST_CASE("what was asked before does not change an answer") {
     }
 }
 
-TEST_CASE("threads that ask at the same time get the same") {
+TEST_CASE("concurrent queries give equal answers") {
     Strategy shared(on_torus(48, 3)), alone(on_torus(48, 3));
     const std::vector<Question> questions = some_questions(3);
     std::vector<std::vector<const std::string*>> answers(4,
@@ -224,7 +224,7 @@ TEST_CASE("every operation has a schedule for any number of ranks, in rank order
     }
 }
 
-TEST_CASE("one text is one object") {
+TEST_CASE("equal texts give the same object") {
     Setting setting = setting_of(16);
     setting.schedule = "binomial";
     Strategy strategy(setting);
@@ -233,7 +233,7 @@ TEST_CASE("one text is one object") {
     CHECK(&small == &strategy.choose(reduce, Bytes{2}, false));
 }
 
-TEST_CASE("sizes have no end") {
+TEST_CASE("any size has a schedule") {
     Strategy strategy(on_torus(64));
     const std::string& large = strategy.choose(all_to_all, Bytes{std::int64_t{1} << 30}, false);
     CHECK(&strategy.choose(all_to_all, Bytes{std::int64_t{1} << 62}, false) == &large);
@@ -241,7 +241,7 @@ TEST_CASE("sizes have no end") {
                       "all-to-all: -1 bytes; there must be 0 or more");
 }
 
-TEST_CASE("a table wins over costs, and a name over both, where they can do it") {
+TEST_CASE("a decision table overrides costs, and a named schedule overrides both") {
     Setting setting = setting_of(9);
     setting.decisions =
         R"({"format": "topoloom-decisions", "version": 1, "operation": "all-gather", "decisions": [
@@ -263,7 +263,7 @@ TEST_CASE("a table wins over costs, and a name over both, where they can do it")
     CHECK(by_name.choose(broadcast, Bytes{99}, false) == by_cost.choose(broadcast, Bytes{99}, false));
 }
 
-TEST_CASE("a name with options for some number of ranks is taken by these, and by others left out") {
+TEST_CASE("options that suit only some numbers of ranks apply to those and are dropped for others") {
     for (const char* text : {"pairwise(seats=0-2:4-6)", "cyclic(seats=0-2:4-6/16)"}) {
         Setting setting = setting_of(6);
         setting.schedule = text;
@@ -284,7 +284,7 @@ TEST_CASE("a name with options for some number of ranks is taken by these, and b
                          Error);
 }
 
-TEST_CASE("long broadcasts on a torus take all its links, short ones the fewest rounds") {
+TEST_CASE("long broadcasts on a torus use all its links, short ones the fewest rounds") {
     Setting setting = on_torus(64);
     setting.machine = "machine torus:4x2x8,bandwidth=10GB/s\nmessage - 1e-6 0\n";  // a port per link
     Strategy strategy(setting);
@@ -293,7 +293,7 @@ TEST_CASE("long broadcasts on a torus take all its links, short ones the fewest 
     CHECK_FALSE(strategy.choose(reduce, Bytes{16 << 20}, true).starts_with("disjoint-trees"));
 }
 
-TEST_CASE("equal settings share a strategy as long as somebody has it") {
+TEST_CASE("equal settings share a strategy while it is in use") {
     const auto first = share_strategy(on_torus(20));
     CHECK(share_strategy(on_torus(20)) == first);
     CHECK(share_strategy(on_torus(21)) != first);
@@ -301,7 +301,7 @@ TEST_CASE("equal settings share a strategy as long as somebody has it") {
     CHECK(seen.expired());
 }
 
-TEST_CASE("a strategy says what it knows") {
+TEST_CASE("a strategy reports its basis") {
     CHECK(Strategy(setting_of(1)).description() == "1 rank on 1 node, schedules by what messages cost");
     CHECK(Strategy(on_nodes(13, 4)).description() == "13 ranks on 4 nodes, schedules by what messages cost");
     Setting named = on_torus(48, 3);

@@ -75,7 +75,7 @@ std::string answers_at_last(Strategy& strategy, Operation operation, long step, 
 
 }  // namespace
 
-TEST_CASE("what fails for want of memory leaves nothing behind") {
+TEST_CASE("failed allocations leave no state behind") {
     for (const Operation operation : costed_operations) {
         Strategy fresh(lines_of_torus());
         const std::string expected = answers(fresh, operation);
@@ -88,7 +88,7 @@ TEST_CASE("what fails for want of memory leaves nothing behind") {
     }
 }
 
-TEST_CASE("a rank without memory learns what others do") {
+TEST_CASE("a rank that is out of memory learns the decision of the others") {
     const auto strategy = std::make_shared<Strategy>(lines_of_torus());
     Learner rich(strategy), poor(strategy);
     for (int call = 0; call < 400; ++call) {
