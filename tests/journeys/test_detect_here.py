@@ -36,7 +36,7 @@ def printed(*command: object) -> str:
     return done.stdout
 
 
-def test_the_slots_are_hwlocs_cores() -> None:
+def test_slots_are_the_cores_of_hwloc() -> None:
     cores = printed("lstopo-no-graphics", "--restrict", "binding", "--only", "core")
     shown = json.loads(printed(*TOPOLOOM, "machine", "detect", "--json"))
     assert shown["nodes"] == 1

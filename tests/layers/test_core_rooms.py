@@ -18,13 +18,13 @@ def inside(path: Path) -> str:
     return str(path.relative_to(CORE))
 
 
-def test_every_room_says_which_rooms_it_may_include() -> None:
+def test_every_module_states_what_it_may_include() -> None:
     rooms = rooms_below(CORE, SUFFIXES)
     unknown = set().union(*rooms.values()) - rooms.keys()
     assert not unknown
 
 
-def test_files_include_only_what_their_room_permits() -> None:
+def test_files_include_only_what_their_module_permits() -> None:
     rooms = rooms_below(CORE, SUFFIXES)
     wrong = []
     for path in FILES:
@@ -35,7 +35,7 @@ def test_files_include_only_what_their_room_permits() -> None:
     assert not wrong
 
 
-def test_permissions_have_no_circles() -> None:
+def test_permissions_have_no_cycles() -> None:
     rooms = rooms_below(CORE, SUFFIXES)
     arrows = {
         room: {other for other in rooms if permits(room, allowed, other)} - {room}
@@ -44,7 +44,7 @@ def test_permissions_have_no_circles() -> None:
     assert not circles(arrows)
 
 
-def test_files_do_not_include_each_other_in_circles() -> None:
+def test_includes_have_no_cycles() -> None:
     """A header and its source are one file here."""
     arrows: dict[str, set[str]] = {}
     for path in FILES:

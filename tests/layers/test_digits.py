@@ -10,7 +10,7 @@ PACKAGE = Path(__file__).resolve().parents[2] / "python" / "topoloom"
 LOOSE = (r"\d", ".isdigit()", ".isdecimal()", ".isnumeric()")
 
 
-def test_no_reader_takes_digits_beyond_ascii() -> None:
+def test_no_reader_accepts_digits_beyond_ascii() -> None:
     found = [
         f"{path.relative_to(PACKAGE)}:{number}: {word}"
         for path in sorted(PACKAGE.rglob("*.py"))

@@ -88,7 +88,7 @@ def test_the_tables_of_mappers_are_those_of_the_registry(tmp_path: Path) -> None
         assert f"| `{mapper['name']}` | {mapper['kind']} |" in renewed.read_text()
 
 
-def test_the_docs_measure_no_mapper_that_is_gone() -> None:
+def test_the_docs_measure_only_existing_mappers() -> None:
     page = (DOCS / "reference" / "mappers.md").read_text()
     chains = re.findall(r"^\| `([\w+-]+)(?:\(.*\))?` \|.* ms \|$", page, re.MULTILINE)
     listed = {name for chain in chains for name in chain.split("+")}
@@ -137,7 +137,7 @@ def test_the_docs_list_every_launcher_format_topology_and_machine() -> None:
         assert f"| `{name}` |" in described
 
 
-def test_the_machines_in_the_docs_can_be_made(tmp_path: Path) -> None:
+def test_the_machines_in_the_docs_are_valid(tmp_path: Path) -> None:
     page = DOCS / "how-to" / "machines" / "describe-a-machine.md"
     rows = re.findall(r"^\| `([a-z]+:[^`]+)`", page.read_text(), re.MULTILINE)
     assert len(rows) > 10
@@ -158,7 +158,7 @@ def test_the_machines_in_the_docs_can_be_made(tmp_path: Path) -> None:
         "docs/how-to/place/own-mappers.md",
     ],
 )
-def test_the_python_prints_what_the_page_says(
+def test_python_examples_print_what_the_page_shows(
     page: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -173,7 +173,7 @@ def test_the_python_prints_what_the_page_says(
         assert capsys.readouterr().out == printed
 
 
-def test_the_page_of_tasks_names_all_of_them() -> None:
+def test_the_page_of_tasks_names_every_task() -> None:
     page = (DOCS / "reference" / "tasks.md").read_text()
     functions = [name for name in dir(tasks) if name[0].islower()]
     assert not [name for name in functions if f"`{name}`" not in page]
@@ -189,9 +189,7 @@ def sessions() -> list[Path]:
 
 
 @pytest.mark.parametrize("page", sessions(), ids=lambda page: page.stem)
-def test_commands_print_what_the_pages_with_files_say(
-    page: Path, topoloom: Command
-) -> None:
+def test_commands_print_what_the_pages_show(page: Path, topoloom: Command) -> None:
     for body in blocks(page, "console"):
         # What the first `cat` of a file shows is the file; later ones must agree.
         for line, printed in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", body, re.M):
@@ -213,7 +211,7 @@ def test_every_page_on_importing_machines_shows_a_file() -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_links_lead_somewhere(page: Path) -> None:
+def test_links_have_existing_targets(page: Path) -> None:
     prose = BLOCK.sub("", page.read_text())
     for target in re.findall(r"\]\(([^)#\s]+)(?:#[\w-]*)?\)", prose):
         if "://" not in target:

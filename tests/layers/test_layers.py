@@ -42,7 +42,7 @@ def relative(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
-def test_the_core_knows_neither_mpi_nor_python() -> None:
+def test_the_core_uses_neither_mpi_nor_python() -> None:
     wrong = [relative(p) for p in core_files() if FOREIGN.search(p.read_text())]
     assert not wrong
 
@@ -114,12 +114,12 @@ def test_no_file_is_large() -> None:
     assert not wrong
 
 
-def test_no_folder_has_more_files_than_one_overlooks() -> None:
+def test_no_folder_has_too_many_files() -> None:
     held = Counter(path.parent for path in project_files())
     assert not [f"{relative(at)}: {n}" for at, n in held.items() if n > FILE_LIMIT]
 
 
-def test_contributing_names_every_room() -> None:
+def test_contributing_names_every_module() -> None:
     table = (ROOT / "CONTRIBUTING.md").read_text()
     tops = {"core/topoloom": 1, "python/topoloom": 1, "mpi": 1}
     rooms = {
@@ -136,7 +136,7 @@ def test_contributing_names_every_room() -> None:
 
 
 @pytest.mark.parametrize("tree", ["core/topoloom", "python/topoloom", "mpi", "nccl"])
-def test_a_room_explains_itself_in_at_most_fifteen_lines(tree: str) -> None:
+def test_a_readme_of_a_module_has_at_most_fifteen_lines(tree: str) -> None:
     source = re.compile(r"\.(c|h|cpp|hpp|py)$")
     rooms = [
         room

@@ -40,7 +40,7 @@ def namespace_of(header: str) -> str:
     return "topoloom"
 
 
-def test_headers_declare_in_the_namespace_of_their_room() -> None:
+def test_headers_declare_in_the_namespace_of_their_module() -> None:
     wrong = []
     for path in HEADERS:
         name = str(path.relative_to(CORE))
@@ -54,7 +54,7 @@ def test_the_headers_of_vocabulary_exist() -> None:
     assert not [name for name in VOCABULARY if not (CORE / name).is_file()]
 
 
-def test_rooms_have_the_namespaces_of_their_names() -> None:
+def test_modules_have_the_namespaces_of_their_names() -> None:
     assert namespace_of("place/grid/fold.hpp") == "topoloom::grid"
     assert namespace_of("qap/exact/branch_and_bound.hpp") == "topoloom::qap"
     assert namespace_of("bound/transport.hpp") == "topoloom::bound"

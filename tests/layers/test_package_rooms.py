@@ -46,7 +46,7 @@ def room_of(name: str) -> str:
     return str(MODULES[name].parent.relative_to(PACKAGE))
 
 
-def test_files_import_only_what_their_room_permits() -> None:
+def test_files_import_only_what_their_module_permits() -> None:
     """The package itself is for users: its rooms import where a name is defined."""
     rooms = rooms_below(PACKAGE, (".py",))
     wrong = []
@@ -60,7 +60,7 @@ def test_files_import_only_what_their_room_permits() -> None:
     assert not wrong
 
 
-def test_permissions_have_no_circles() -> None:
+def test_permissions_have_no_cycles() -> None:
     rooms = rooms_below(PACKAGE, (".py",))
     assert not set().union(*rooms.values()) - rooms.keys()
     arrows = {
@@ -70,7 +70,7 @@ def test_permissions_have_no_circles() -> None:
     assert not circles(arrows)
 
 
-def test_modules_do_not_import_each_other_in_circles() -> None:
+def test_imports_have_no_cycles() -> None:
     arrows = {name: set(imported(path)) - {name} for name, path in MODULES.items()}
     assert not circles(arrows)
 

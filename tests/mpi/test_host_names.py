@@ -52,7 +52,7 @@ def ask(find: Path, folder: Path, hosts: list[str], name: str) -> str:
 
 
 @pytest.mark.parametrize(("text", "name", "meant"), CASES)
-def test_one_rule_says_which_host_is_meant(
+def test_one_rule_matches_host_names(
     text: str, name: str, meant: str | None, find: Path, tmp_path: Path
 ) -> None:
     hosts = text.split()
@@ -63,6 +63,6 @@ def test_one_rule_says_which_host_is_meant(
     assert same == [meant] if meant else len(same) != 1
 
 
-def test_a_host_on_two_lines_is_refused(find: Path, tmp_path: Path) -> None:
+def test_a_host_that_matches_two_names_is_refused(find: Path, tmp_path: Path) -> None:
     said = ask(find, tmp_path, ["n1", "n2", "n1"], "n1")
     assert said == f"{tmp_path / 'machine'}: a host is given twice: n1"

@@ -114,7 +114,7 @@ def test_mpich_binds_to_a_core_or_to_its_first_thread(
         assert {seat.cores for seat in read_seats(done.stdout, 3)} == {cpus}
 
 
-def test_what_was_read_here_binds_here(
+def test_the_machine_read_here_gives_valid_bindings_here(
     several_hosts: SeveralHosts, folder: Path, topoloom: Any
 ) -> None:
     assert topoloom("machine", "detect", "-o", "here.toml").status == 0

@@ -46,7 +46,7 @@ def save(path: Path, machine: str, slots: list[int]) -> None:
 @pytest.mark.parametrize(
     ("target", "slots"), [("openmpi-rankfile", SLOTS), ("hostfile", [2, 3, 4, 0, 1])]
 )
-def test_what_open_mpi_would_do_as_placed_is_written(
+def test_a_file_with_which_open_mpi_starts_ranks_as_placed_is_written(
     mpirun: str, topoloom: Any, tmp_path: Path, target: str, slots: list[int]
 ) -> None:
     save(tmp_path / "x.json", "mesh:3+node:2", slots)
@@ -70,7 +70,7 @@ def test_a_core_that_no_host_has_fails_the_check(
     assert not Path("out").exists()
 
 
-def test_what_follows_two_dashes_is_the_launchers(
+def test_arguments_after_two_dashes_go_to_the_launcher(
     mpirun: str, topoloom: Any, tmp_path: Path
 ) -> None:
     """Open MPI starts ranks in the order of its --host, if it has one."""
@@ -92,7 +92,7 @@ def test_what_follows_two_dashes_is_the_launchers(
     assert "'--oversubscribe' is for the launcher that --check asks" in done.err
 
 
-def test_hosts_of_gpus_are_checked_as_hosts(
+def test_hosts_of_gpus_are_checked_like_other_hosts(
     mpirun: str, topoloom: Any, tmp_path: Path
 ) -> None:
     topoloom("pattern", "ring", "-n", "4", "-o", "r.npz")
@@ -104,7 +104,7 @@ def test_hosts_of_gpus_are_checked_as_hosts(
     assert {line.split()[1][2:] for line in done.out.splitlines()} == {"alpha", "beta"}
 
 
-def test_ranks_that_would_be_elsewhere_are_named(mpirun: str) -> None:
+def test_ranks_that_would_start_elsewhere_are_named(mpirun: str) -> None:
     machine = Machine("mesh:3+node:2")
     placed = host_placement(machine, range(3), SLOTS, HOSTS)
     rankfile = find_format("openmpi-rankfile")
@@ -177,7 +177,7 @@ def test_a_format_without_a_dry_run_is_not_checked(
     assert not Path("out").exists()
 
 
-def test_a_launcher_that_is_not_open_mpi_is_not_asked(
+def test_a_launcher_other_than_open_mpi_is_not_asked(
     mpich: SeveralHosts, topoloom: Any, tmp_path: Path
 ) -> None:
     save(tmp_path / "x.json", "mesh:3+node:2", SLOTS)

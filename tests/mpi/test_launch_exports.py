@@ -83,7 +83,7 @@ def test_a_hostfile_fills_hosts_in_rank_order(
     assert [seat.host for seat in seats] == hosts_of(CONSECUTIVE)
 
 
-def test_open_mpi_gives_a_host_without_a_count_a_slot_for_every_core(
+def test_open_mpi_gives_a_host_without_a_count_one_slot_per_core(
     open_mpi: SeveralHosts, tmp_path: Path
 ) -> None:
     (tmp_path / "h").write_text("alpha\nbeta slots=1\n")
@@ -135,7 +135,7 @@ def test_mpich_places_by_a_rank_map(
     assert [seat.host for seat in seats] == hosts_of(slots)
 
 
-def test_mpich_reads_blocks_in_a_rank_map_as_we_mean_them(
+def test_mpich_reads_blocks_in_a_rank_map_as_written(
     mpich_with_rankmap: SeveralHosts,
 ) -> None:
     rankmap = "(vector,(1,2,2),(0,1,1))"

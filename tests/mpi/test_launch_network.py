@@ -103,7 +103,7 @@ def test_ranks_arrive_on_their_hosts_and_talk_over_the_network(
         assert network.received(host) - before[host] >= messages * BYTES
 
 
-def test_nothing_is_left_where_a_test_is_killed(tmp_path: Path) -> None:
+def test_a_killed_test_leaves_nothing_behind(tmp_path: Path) -> None:
     if not can_have_networks():
         pytest.skip("network namespaces need root or unprivileged user namespaces")
     script = (

@@ -24,7 +24,7 @@ HOSTS = ("alpha", "beta", "gamma")
         ([4, 4, 4], 4, 5),
     ],
 )
-def test_ranks_start_on_the_nodes_that_are_said(
+def test_ranks_start_on_the_predicted_nodes(
     several_hosts: SeveralHosts,
     tmp_path: Path,
     cores: list[int],

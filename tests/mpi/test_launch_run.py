@@ -89,7 +89,7 @@ def test_run_places_by_the_phases_of_a_recorded_program(
     assert "no objective 'timed'" in unknown.stderr
 
 
-def test_run_records_first_when_it_has_no_profile(
+def test_run_records_first_without_a_profile(
     several_hosts: SeveralHosts, folder: Path
 ) -> None:
     command = on_hosts(several_hosts, "-n", 4, several_hosts.where)
@@ -124,7 +124,7 @@ def test_both_runs_read_all_of_a_piped_input(
     assert done.stdout.count(text) == 2
 
 
-def test_a_program_that_fails_while_recorded_is_not_run_again(
+def test_a_program_that_fails_while_recorded_is_not_started_again(
     several_hosts: SeveralHosts, folder: Path
 ) -> None:
     command = on_hosts(several_hosts, "-n", 4, several_hosts.where, 5)
@@ -181,7 +181,7 @@ def test_a_command_of_two_programs_is_placed_as_one(
         (["--machine", "mesh:3", "--hosts", "a,b,c"], ["-n", 4], "4 ranks, but the"),
     ],
 )
-def test_run_refuses_what_it_cannot_apply_in_one_line(
+def test_run_refuses_placements_that_it_cannot_apply_in_one_line(
     several_hosts: SeveralHosts,
     folder: Path,
     machine: list[str],
@@ -197,7 +197,7 @@ def test_run_refuses_what_it_cannot_apply_in_one_line(
 
 
 @pytest.mark.parametrize("profile", [["--profile", "ring4.npz"], []])
-def test_a_command_that_places_its_ranks_itself_is_left_alone(
+def test_a_command_that_places_its_own_ranks_is_not_changed(
     several_hosts: SeveralHosts, folder: Path, profile: list[str]
 ) -> None:
     own = ["-ppn", 2] if several_hosts.mpi.is_hydra else ["--map-by", "node"]

@@ -50,7 +50,7 @@ def test_signals_end_the_trial(
     assert not list(tmp_path.glob("*topoloom*"))
 
 
-def test_a_trial_that_waits_for_something_says_so(
+def test_a_waiting_trial_is_reported(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(trial, "_SECONDS_TO_TELL", 0)
@@ -60,7 +60,7 @@ def test_a_trial_that_waits_for_something_says_so(
 
 
 @pytest.mark.parametrize("elsewhere", [False, True])
-def test_hosts_are_asked_for_files_unless_all_ranks_start_here(
+def test_hosts_are_checked_for_files_unless_all_ranks_start_here(
     elsewhere: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OMPI_ALLOW_RUN_AS_ROOT", "1")
@@ -77,7 +77,7 @@ def test_hosts_are_asked_for_files_unless_all_ranks_start_here(
 
 
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
-def test_an_interrupt_of_ours_alone_ends_the_program(
+def test_an_interrupt_of_topoloom_alone_ends_the_program(
     mpi: Mpi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -100,7 +100,7 @@ def test_an_interrupt_of_ours_alone_ends_the_program(
     assert not list(tmp_path.glob(".topoloom*"))
 
 
-def test_a_host_that_its_launcher_calls_otherwise_is_named(tmp_path: Path) -> None:
+def test_a_host_with_another_name_in_its_launcher_is_named(tmp_path: Path) -> None:
     launcher = tmp_path / "mpirun"
     said = "The hostfile contained a node (localhost) that is not in your allocation."
     launcher.write_text(f"#!/bin/sh\necho '{said}' >&2; exit 1\n")

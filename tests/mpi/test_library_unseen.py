@@ -47,7 +47,7 @@ def command(several_hosts: SeveralHosts, folder: Path) -> list[str]:
     return [several_hosts.mpi.mpirun, *words, str(several_hosts.where)]
 
 
-def test_run_goes_on_without_a_witness(
+def test_run_continues_without_verification(
     several_hosts: SeveralHosts, folder: Path
 ) -> None:
     done = topoloom("run", *PLACED, "--", *command(several_hosts, folder))
@@ -65,7 +65,7 @@ def test_run_goes_on_without_a_witness(
     ],
     ids=lambda words: "".join(words[:2]),
 )
-def test_what_cannot_do_without_is_refused(
+def test_verbs_that_need_the_library_are_refused(
     mpich: SeveralHosts, folder: Path, words: list[str]
 ) -> None:
     made = topoloom("map", "ring.npz", "--machine", "mesh:2", "-o", "placement.json")
@@ -79,7 +79,9 @@ def test_what_cannot_do_without_is_refused(
     assert not list(folder.glob(".topoloom*"))
 
 
-def test_reorder_goes_on_without_reordering(mpich: SeveralHosts, folder: Path) -> None:
+def test_reorder_continues_without_reordering(
+    mpich: SeveralHosts, folder: Path
+) -> None:
     done = topoloom("reorder", "--", *command(mpich, folder))
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.splitlines()) == 2

@@ -51,7 +51,7 @@ def test_the_compiler_beside_the_launcher_is_preferred_also_behind_links(
     assert find_compiler(Starter(real, OF_OPEN_MPI), str(plain)) == plain
 
 
-def test_no_compiler_at_all_is_refused_with_a_way_out(
+def test_a_missing_compiler_is_refused_with_a_remedy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -72,7 +72,7 @@ def handed(
     return preloaded_command(starter, list(words), libraries, {"A": "1"}, more)
 
 
-def test_what_is_preloaded_reaches_the_ranks_the_way_each_launcher_knows() -> None:
+def test_preloaded_libraries_reach_the_ranks_of_each_launcher() -> None:
     inherited = {"B": "2", "LD_PRELOAD": "/c.so"}
     ours = "LD_PRELOAD=/a.so:/b.so:/c.so"
     options = ["-x", ours, "-x", "A=1"]
@@ -119,7 +119,7 @@ def test_what_is_preloaded_reaches_the_ranks_the_way_each_launcher_knows() -> No
         ),
     ],
 )
-def test_what_the_command_preloads_itself_follows(
+def test_libraries_preloaded_by_the_command_follow_ours(
     recognized: Recognized, words: str, theirs: str, kept: str | None
 ) -> None:
     variables = {"LD_PRELOAD": f"/a.so:/b.so{theirs}", "A": "1"}
@@ -145,9 +145,7 @@ def test_parts_that_preload_different_libraries_are_refused(
 
 
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
-def test_a_library_that_the_command_preloads_is_still_there(
-    mpi: Mpi, tmp_path: Path
-) -> None:
+def test_a_library_preloaded_by_the_command_is_kept(mpi: Mpi, tmp_path: Path) -> None:
     library, printed = tmp_path / "theirs.so", tmp_path / "printed"
     compile_it = ["cc", "-shared", "-fPIC", "-x", "c", "-", "-o", library]
     subprocess.run(compile_it, input=THEIRS, text=True, check=True)

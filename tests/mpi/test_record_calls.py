@@ -49,7 +49,7 @@ def every_call(
     return profile
 
 
-def test_blocking_sends_are_counted_and_those_to_nobody_are_not(
+def test_blocking_sends_are_counted_except_to_proc_null(
     every_call: Profile,
 ) -> None:
     assert edges(every_call, 1) == {("send", 0, 1): (3 * 4 + 5 + 7 + 9, 4)}
@@ -63,7 +63,7 @@ def test_persistent_sends_count_at_every_start(every_call: Profile) -> None:
     assert edges(every_call, 3) == ring("send", 3 * (1 + 2 + 4 + 8), 3 * 4)
 
 
-def test_sendrecv_counts_what_is_sent_also_to_oneself(every_call: Profile) -> None:
+def test_sendrecv_counts_sends_also_to_oneself(every_call: Profile) -> None:
     assert edges(every_call, 4) == {
         **{("send", s, t): (11, 1) for s, t in RING},
         **{("send", s, t): (13, 1) for s, t in BACK},
@@ -128,7 +128,7 @@ def test_one_sided_calls_count_in_the_direction_of_the_data(
     }
 
 
-def test_v_collectives_count_directly_what_goes_to_whom(every_call: Profile) -> None:
+def test_v_collectives_are_counted_pair_by_pair(every_call: Profile) -> None:
     expected = {}
     for source in range(4):
         for target in range(4):
@@ -163,7 +163,7 @@ def test_collectives_are_kept_as_records(every_call: Profile) -> None:
     assert not edges(every_call, 10)
 
 
-def test_what_mpi_4_added_is_counted(tmp_path: Path) -> None:
+def test_calls_of_mpi_4_are_counted(tmp_path: Path) -> None:
     program = built(MPICH, PROGRAMS / "mpi4.c")
     profile = recorded(MPICH, 4, program, folder=tmp_path)
     assert edges(profile, 1) == ring("send", 10 + 20, 2)
@@ -174,7 +174,7 @@ def test_what_mpi_4_added_is_counted(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
-def test_threads_that_send_at_once_lose_no_message(mpi: Mpi, tmp_path: Path) -> None:
+def test_concurrent_threads_lose_no_message(mpi: Mpi, tmp_path: Path) -> None:
     program = built(mpi, PROGRAMS / "threads.c")
     profile = recorded(mpi, 4, program, folder=tmp_path)
     assert edges(profile, 0) == ring("send", 4 * 100, 4 * 100)
@@ -182,7 +182,7 @@ def test_threads_that_send_at_once_lose_no_message(mpi: Mpi, tmp_path: Path) -> 
 
 @pytest.mark.parametrize("source", ["calls.f90", "calls_f08.f90"])
 @pytest.mark.parametrize("mpi", [OPEN_MPI_4, MPICH], ids=lambda mpi: mpi.name)
-def test_fortran_counts_once(mpi: Mpi, source: str, tmp_path: Path) -> None:
+def test_a_fortran_call_is_counted_once(mpi: Mpi, source: str, tmp_path: Path) -> None:
     profile = recorded(mpi, 4, built(mpi, PROGRAMS / source), folder=tmp_path)
     first = ring("send", 4 * (3 + 5), 2)
     first["send", 0, 1] = (4 * (3 + 5 + 7), 3)
@@ -198,7 +198,7 @@ def test_fortran_counts_once(mpi: Mpi, source: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
-def test_every_call_that_takes_data_to_send_has_a_wrapper(mpi: Mpi) -> None:
+def test_every_call_with_a_send_buffer_has_a_wrapper(mpi: Mpi) -> None:
     compiler = need(mpi.compilers[".c"], mpi.install)
     command = [compiler, "-E", "-x", "c", "-"]
     include = "#include <mpi.h>\n"

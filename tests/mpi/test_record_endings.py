@@ -45,7 +45,7 @@ def test_every_rank_leaves_its_counts_when_there_is_no_finalize(
 
 @pytest.mark.every_mpi
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
-def test_a_job_that_is_told_to_end_leaves_its_counts(mpi: Mpi, tmp_path: Path) -> None:
+def test_a_terminated_job_leaves_its_counts(mpi: Mpi, tmp_path: Path) -> None:
     program = built(mpi, PROGRAMS / "ending.c")
     ready = tmp_path / "ready"
 
@@ -70,14 +70,14 @@ def test_a_job_that_takes_too_long_is_ended(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
-def test_the_exit_status_is_the_programs(mpi: Mpi, tmp_path: Path) -> None:
+def test_the_exit_status_is_that_of_the_program(mpi: Mpi, tmp_path: Path) -> None:
     program = built(mpi, PROGRAMS / "ending.c")
     profile = record(mpi.command(4, program, "status", 5), folder=tmp_path)
     assert profile.exit_status == 5
     assert not profile.partial
 
 
-def test_ranks_whose_notes_are_lost_are_named(ending: Path, tmp_path: Path) -> None:
+def test_ranks_whose_counts_are_lost_are_named(ending: Path, tmp_path: Path) -> None:
     notes, variables, command = prepared(OPEN_MPI_4, ending, "exit", tmp_path)
     subprocess.run(command, env=variables, capture_output=True, check=False)
     next(notes.glob("partial-2-*")).unlink()
@@ -86,7 +86,7 @@ def test_ranks_whose_notes_are_lost_are_named(ending: Path, tmp_path: Path) -> N
     assert profile.partial == [0, 1, 3]
 
 
-def test_counts_are_kept_where_no_graph_can_be_made_of_them(tmp_path: Path) -> None:
+def test_counts_are_kept_if_no_graph_can_be_made_of_them(tmp_path: Path) -> None:
     def fail(_profile: Profile) -> None:
         raise MemoryError("no memory for the graph")
 
@@ -142,7 +142,7 @@ def prepared(
 
 
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
-def test_a_program_whose_notes_have_nowhere_to_go_runs_as_always(
+def test_a_program_whose_counts_cannot_be_written_runs_as_usual(
     mpi: Mpi, tmp_path: Path
 ) -> None:
     program = built(mpi, PROGRAMS / "ending.c")
@@ -163,7 +163,7 @@ def test_a_program_whose_notes_have_nowhere_to_go_runs_as_always(
 
 
 @pytest.mark.parametrize(("mpi", "other"), [(OPEN_MPI_4, MPICH), (MPICH, OPEN_MPI_4)])
-def test_a_program_of_another_mpi_runs_as_always(
+def test_a_program_of_another_mpi_runs_as_usual(
     mpi: Mpi, other: Mpi, tmp_path: Path
 ) -> None:
     program = built(mpi, PROGRAMS / "ending.c")
@@ -177,7 +177,7 @@ def test_a_program_of_another_mpi_runs_as_always(
 
 
 @pytest.mark.parametrize(("mpi", "other"), [(OPEN_MPI_4, MPICH), (MPICH, OPEN_MPI_4)])
-def test_a_fortran_program_of_another_mpi_runs_as_always(
+def test_a_fortran_program_of_another_mpi_runs_as_usual(
     mpi: Mpi, other: Mpi, tmp_path: Path
 ) -> None:
     program = built(mpi, PROGRAMS / "calls.f90")
@@ -217,13 +217,13 @@ def test_ranks_on_several_hosts_are_recorded(
     assert pairs(profile.point_to_point()) == RING
 
 
-def test_what_is_no_mpi_program_is_refused_with_its_status(tmp_path: Path) -> None:
+def test_a_program_without_mpi_is_refused_with_its_status(tmp_path: Path) -> None:
     with pytest.raises(NothingRecorded, match="ran no MPI program") as caught:
         record(["sh", "-c", "exit 3"], mpicc="mpicc.openmpi", folder=tmp_path)
     assert caught.value.exit_status == 3
 
 
-def test_a_script_whose_mpi_nobody_knows_is_not_started(tmp_path: Path) -> None:
+def test_a_script_with_an_unknown_mpi_is_not_started(tmp_path: Path) -> None:
     script, ran = tmp_path / "job.sh", tmp_path / "ran"
     script.write_text(f"#!/bin/sh\ntouch {ran}\n")
     script.chmod(0o755)
@@ -245,7 +245,7 @@ def test_a_missing_program_or_compiler_is_refused_before_anything_runs(
         record(["true"], mpicc="mpicc.openmpi", folder=tmp_path / "nowhere")
 
 
-def test_a_compiler_that_knows_no_mpi_is_refused_in_one_line(tmp_path: Path) -> None:
+def test_a_compiler_without_mpi_is_refused_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(
         Error, match=r"cannot compile what is to be preloaded: .*mpi\.h"
     ) as caught:
@@ -253,7 +253,7 @@ def test_a_compiler_that_knows_no_mpi_is_refused_in_one_line(tmp_path: Path) -> 
     assert "\n" not in str(caught.value)
 
 
-def test_a_part_that_cannot_be_recorded_is_refused_as_others_would_wait(
+def test_a_part_that_cannot_be_recorded_is_refused_because_others_would_wait(
     tmp_path: Path,
 ) -> None:
     source, static = tmp_path / "nothing.c", tmp_path / "static"

@@ -75,7 +75,7 @@ def test_members_with_a_stride_are_listed_without_a_list(tmp_path: Path) -> None
     assert read_recording(tmp_path).communicators[0].tolist() == [0, 2]
 
 
-def test_partial_files_are_put_together_and_the_missing_named(tmp_path: Path) -> None:
+def test_partial_files_are_merged_and_missing_ones_named(tmp_path: Path) -> None:
     for rank in (0, 2):
         words = block(rank, [[0, 0, 1, 8, 1]])
         words[4] = 0

@@ -51,7 +51,7 @@ def grid_neighbors(width: int, periodic: bool) -> set[tuple[int, int]]:
     [*((mpi, True) for mpi in MPIS), (OPEN_MPI_4, False)],
     ids=lambda value: getattr(value, "name", value),
 )
-def test_halo3d_talks_to_the_neighbors_in_the_grid(
+def test_halo3d_sends_to_the_neighbors_in_the_grid(
     mpi: Mpi, periodic: bool, tmp_path: Path
 ) -> None:
     program = built(mpi, HALO3D)
@@ -62,7 +62,7 @@ def test_halo3d_talks_to_the_neighbors_in_the_grid(
     assert pairs(profile.point_to_point()) == expected
 
 
-def test_halo3d_says_itself_how_much_it_sends(tmp_path: Path) -> None:
+def test_halo3d_reports_the_bytes_it_sends(tmp_path: Path) -> None:
     program = built(OPEN_MPI_4, HALO3D)
     words = ["--grid", "1x2x3", "--cells", 5, "--steps", 4, "--periodic", "--bytes"]
     command = OPEN_MPI_4.command(6, program, *words)
@@ -114,7 +114,7 @@ def monitored(
     return found
 
 
-def test_a_lammps_melt_on_27_ranks_agrees_with_open_mpis_own_count(
+def test_counts_of_a_lammps_melt_on_27_ranks_equal_those_of_open_mpi(
     tmp_path: Path,
 ) -> None:
     lammps = need("lmp", "apt-get install lammps")
@@ -135,7 +135,7 @@ def test_a_lammps_melt_on_27_ranks_agrees_with_open_mpis_own_count(
     assert [len(members) for members in profile.communicators] == [27]
 
 
-def test_netpipe_agrees_with_open_mpis_own_count(tmp_path: Path) -> None:
+def test_counts_of_netpipe_equal_those_of_open_mpi(tmp_path: Path) -> None:
     netpipe = need("NPopenmpi", "apt-get install netpipe-openmpi")
     # It measures how often to send a message, unless -n says it.
     words = [netpipe, "-n", 3, "-u", 4096, "-o", tmp_path / "np.out"]

@@ -45,7 +45,9 @@ def check(done: subprocess.CompletedProcess[str], page: Path) -> None:
     assert all(host in text for host in HOSTS.split(","))
 
 
-def test_lammps_by_one_command(open_mpi: SeveralHosts, tmp_path: Path) -> None:
+def test_lammps_is_recorded_placed_and_started_by_one_command(
+    open_mpi: SeveralHosts, tmp_path: Path
+) -> None:
     if open_mpi.mpi.version >= (5,):
         pytest.skip("Debian's LAMMPS is of Open MPI 4")
     script, page = tmp_path / "in.melt", tmp_path / "page.html"
@@ -58,7 +60,9 @@ def test_lammps_by_one_command(open_mpi: SeveralHosts, tmp_path: Path) -> None:
     assert done.stdout.count("Loop time of") == 2  # recorded, then placed
 
 
-def test_halo3d_by_one_command(mpich: SeveralHosts, tmp_path: Path) -> None:
+def test_halo3d_is_recorded_placed_and_started_by_one_command(
+    mpich: SeveralHosts, tmp_path: Path
+) -> None:
     program, page, made = (tmp_path / name for name in ("halo3d", "x.html", "x.json"))
     compiler = mpich.mpi.mpicc.replace("mpicc", "mpicxx")
     subprocess.run([compiler, "-O1", "-w", HALO3D, "-o", program], check=True)
@@ -83,7 +87,7 @@ def test_a_page_that_cannot_be_written_is_refused_before_anything_runs(
     assert not ran.exists()
 
 
-def test_trouble_with_the_page_leaves_the_exit_status(
+def test_a_failed_page_keeps_the_exit_status(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -109,7 +113,7 @@ def test_a_job_too_large_for_a_page_is_refused_before_it_starts(
     assert not Path("ran").exists()
 
 
-def test_one_file_is_not_both_page_and_placement(tmp_path: Path) -> None:
+def test_one_file_cannot_be_both_page_and_placement(tmp_path: Path) -> None:
     both = ["--report", tmp_path / "x", "-o", tmp_path / "x"]
     done = run("--machine", "mesh:4", "--hosts", HOSTS, *both, "--", "mpirun", "true")
     assert done.returncode == 2
@@ -117,7 +121,7 @@ def test_one_file_is_not_both_page_and_placement(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("status", "answer"), [(3, 3), (0, 1)])
-def test_a_program_that_cannot_be_recorded_keeps_its_failure(
+def test_a_program_that_cannot_be_recorded_keeps_its_exit_status(
     mpich: SeveralHosts, status: int, answer: int
 ) -> None:
     words = on_hosts(mpich, "sh", "-c", f"exit {status}")

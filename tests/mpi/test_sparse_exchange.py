@@ -44,7 +44,7 @@ def check(done: subprocess.CompletedProcess[str], told: str) -> None:
 @pytest.mark.parametrize("cases", [25, pytest.param(100, marks=pytest.mark.full)])
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 @pytest.mark.parametrize("ranks", [1, 2, 5])
-def test_drawn_messages_arrive_as_by_a_dense_exchange(
+def test_random_messages_arrive_as_by_a_dense_exchange(
     job: tuple[Mpi, Path], ranks: int, algorithm: str, cases: int
 ) -> None:
     mpi, program = job
@@ -55,7 +55,7 @@ def test_drawn_messages_arrive_as_by_a_dense_exchange(
 
 @pytest.mark.every_mpi
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_other_messages_and_collectives_go_on_meanwhile(
+def test_other_messages_and_collectives_progress_meanwhile(
     job: tuple[Mpi, Path], algorithm: str
 ) -> None:
     mpi, program = job
@@ -69,7 +69,7 @@ CALLS = [1000, pytest.param(40_000, marks=pytest.mark.full)]
 
 @pytest.mark.parametrize("calls", CALLS)
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_many_calls_never_mix(
+def test_many_calls_do_not_interfere(
     job: tuple[Mpi, Path], algorithm: str, calls: int
 ) -> None:
     mpi, program = job
@@ -77,7 +77,7 @@ def test_many_calls_never_mix(
     check(done, f"{calls} calls are right")
 
 
-def test_errors_are_returned_where_the_program_wants_them(
+def test_errors_are_returned_if_the_program_handles_them(
     job: tuple[Mpi, Path],
 ) -> None:
     mpi, program = job
@@ -97,7 +97,7 @@ def test_errors_are_returned_where_the_program_wants_them(
         ("length", "a message of 1 B from rank 1 is not made of elements of 8 B"),
     ],
 )
-def test_a_wrong_argument_ends_the_program_with_a_line(
+def test_a_wrong_argument_ends_the_program_with_one_line(
     job: tuple[Mpi, Path], which: str, line: str
 ) -> None:
     mpi, program = job
@@ -117,7 +117,7 @@ def test_an_unknown_algorithm_is_reported(job: tuple[Mpi, Path]) -> None:
 
 @pytest.mark.parametrize("cases", [3, pytest.param(10, marks=pytest.mark.full)])
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_simulated_ranks_exchange_too(
+def test_simulated_ranks_exchange_messages(
     algorithm: str, cases: int, simulated: list[str]
 ) -> None:
     done = run([*simulated, "7", str(cases)], algorithm)

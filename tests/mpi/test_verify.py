@@ -69,7 +69,7 @@ def cpus_here() -> list[int]:
     return sorted(os.sched_getaffinity(0))
 
 
-def test_unbound_is_told_apart_from_wrong(tmp_path: Path) -> None:
+def test_unbound_is_distinguished_from_misplaced(tmp_path: Path) -> None:
     first, second = cpus_here()[:2]
     program = built(MPICH, PROGRAMS / "where.c")
     own = placement(tmp_path / "x.json", [0, 1], [HERE], [(first,), (second,)])
@@ -95,7 +95,7 @@ def test_unbound_is_told_apart_from_wrong(tmp_path: Path) -> None:
     assert seen["elsewhere"][0]["planned"] == {"host": HERE, "cpus": str(second)}
 
 
-def test_another_number_of_ranks_is_named_and_the_exit_status_is_the_programs(
+def test_a_different_number_of_ranks_is_named_and_the_exit_status_kept(
     tmp_path: Path,
 ) -> None:
     program = built(OPEN_MPI_4, PROGRAMS / "where.c")
@@ -107,7 +107,7 @@ def test_another_number_of_ranks_is_named_and_the_exit_status_is_the_programs(
     assert failing.returncode == 7
 
 
-def test_a_command_without_a_witness_is_named(tmp_path: Path) -> None:
+def test_a_command_without_verification_is_named(tmp_path: Path) -> None:
     own = placement(tmp_path / "x.json", [0, 1], [HERE], [(), ()])
     done = topoloom("verify", own, "--", *MPICH.command(2, "true"))
     assert done.returncode == 1
@@ -135,7 +135,7 @@ def test_a_command_without_a_witness_is_named(tmp_path: Path) -> None:
     assert len(wrong.stdout.splitlines()) == 2
 
 
-def test_run_proves_what_it_placed_or_says_why_it_cannot(
+def test_run_verifies_its_placement_or_says_why_it_cannot(
     several_hosts: SeveralHosts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -153,7 +153,7 @@ def test_run_proves_what_it_placed_or_says_why_it_cannot(
     assert verified["why_not"] == "there is no compiler 'nowhere'"
 
 
-def test_a_program_may_ask_for_itself(tmp_path: Path) -> None:
+def test_a_program_can_verify_itself(tmp_path: Path) -> None:
     folders = [ROOT / "mpi" / name for name in ("verify", "seats", "shim")]
     sources = [f for folder in folders for f in folder.glob("*.c")]
     sources = [f for f in sources if f.parent.name != "shim" and f.name != "start.c"]
@@ -203,7 +203,7 @@ def test_a_program_may_ask_for_itself(tmp_path: Path) -> None:
     )
 
 
-def test_a_program_that_takes_our_folder_away_keeps_its_exit_status(
+def test_a_program_that_deletes_our_folder_keeps_its_exit_status(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -214,7 +214,7 @@ def test_a_program_that_takes_our_folder_away_keeps_its_exit_status(
     assert "not verified: the command failed before MPI_Init" in done.stderr
 
 
-def test_run_goes_on_where_the_commands_own_libraries_exclude_ours(
+def test_run_continues_if_libraries_of_the_command_exclude_ours(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

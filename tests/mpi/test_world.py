@@ -93,7 +93,7 @@ def output(done: subprocess.CompletedProcess[str]) -> tuple[set[int], list[str]]
     ],
     ids=lambda value: getattr(value, "name", value),
 )
-def test_no_call_can_tell_that_ranks_are_renumbered(
+def test_no_call_reveals_that_ranks_are_renumbered(
     mpi: Mpi, source: str, tmp_path: Path
 ) -> None:
     program = built(mpi, PROGRAMS / source)
@@ -105,13 +105,13 @@ def test_no_call_can_tell_that_ranks_are_renumbered(
 
 
 @pytest.mark.parametrize("mpi", BOTH, ids=lambda mpi: mpi.name)
-def test_every_call_that_moves_data_still_does(mpi: Mpi) -> None:
+def test_every_call_still_moves_its_data(mpi: Mpi) -> None:
     program = built(mpi, PROGRAMS / "every_call.c")
     done = run(mpi.command(4, program), on_one_host(shuffled(4)))
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_halo3d_exchanges_what_it_should() -> None:
+def test_halo3d_exchanges_the_right_data() -> None:
     program = built(MPICH, HALO3D)
     words = [program, "--grid", "2x2x2", "--cells", 5, "--steps", 3]
     slots = shuffled(8)
@@ -163,7 +163,7 @@ def refusal(mpi: Mpi, command: list[str], placed: HostPlacement) -> str:
 
 
 @pytest.mark.parametrize("mpi", BOTH, ids=lambda mpi: mpi.name)
-def test_what_cannot_be_renumbered_runs_unmodified(mpi: Mpi) -> None:
+def test_a_program_that_cannot_be_renumbered_runs_unmodified(mpi: Mpi) -> None:
     program = built(mpi, PROGRAMS / "where.c")
     command = tagged(mpi, 3, program)
     assert "the plan is for 4 ranks, but there are 3" in refusal(
@@ -191,7 +191,7 @@ def test_a_program_of_sessions_is_refused_by_name() -> None:
     assert "the program uses MPI sessions" in said
 
 
-def test_ranks_become_what_the_placement_says_on_each_host(
+def test_ranks_on_each_host_get_the_numbers_of_the_placement(
     several_hosts: SeveralHosts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -40,7 +40,7 @@ def test_a_plan_is_printed_with_its_measures(topoloom: Command) -> None:
     assert alias["least"]["max_receives"] == alias["measures"]["max_receives"] == 1
 
 
-def test_people_see_who_gives_to_whom(topoloom: Command) -> None:
+def test_the_table_shows_who_sends_to_whom(topoloom: Command) -> None:
     write(LOADS)
     shown = topoloom("balance", "loads.csv", "--method", "alias")
     assert (shown.status, shown.err) == (0, "")
@@ -51,7 +51,7 @@ def test_people_see_who_gives_to_whom(topoloom: Command) -> None:
     assert "80 more; --json has all" in shown.out
 
 
-def test_tasks_that_cross_a_machine_cost_hop_bytes(topoloom: Command) -> None:
+def test_tasks_that_move_across_a_machine_cost_hop_bytes(topoloom: Command) -> None:
     write(LOADS)
     words = ["balance", "loads.csv", "--machine", "mesh:4", "--method", "qwalk"]
     found = topoloom(*words, "--bytes", "1KiB", "--json").json
@@ -62,7 +62,7 @@ def test_tasks_that_cross_a_machine_cost_hop_bytes(topoloom: Command) -> None:
     assert "hop-bytes" in shown.out
 
 
-def test_a_placement_says_where_the_ranks_are(topoloom: Command) -> None:
+def test_a_placement_gives_the_location_of_ranks(topoloom: Command) -> None:
     write(LOADS)
     machine = tl.load_machine("mesh:4")
     allocation = tl.Allocation.whole(machine)
@@ -92,7 +92,7 @@ def test_near_partners_are_chosen_on_a_machine(topoloom: Command) -> None:
     assert topoloom(*words).json["plan"] == [[2, 6, 2], [5, 1, 2]]
 
 
-def test_auto_tries_further_receives_where_links_count(topoloom: Command) -> None:
+def test_auto_tries_other_receive_limits_for_link_objectives(topoloom: Command) -> None:
     """The least on a link is often with more or fewer receives than the usual two."""
     rng = np.random.default_rng(27)
     write(rng.integers(0, 61, 125).tolist())
@@ -107,7 +107,7 @@ def test_auto_tries_further_receives_where_links_count(topoloom: Command) -> Non
     assert by_hops["measures"]["max_receives"] <= 2
 
 
-def test_ranks_lie_on_an_allocation_as_launched(topoloom: Command) -> None:
+def test_ranks_are_on_an_allocation_as_launched(topoloom: Command) -> None:
     """Each of 4 nodes has 2 of 8 ranks, as for `map`; a whole machine fills up."""
     write([9, 1] * 4)
     words = ["balance", "loads.csv", "--machine", "torus:4x4+node:2:2"]
@@ -136,7 +136,7 @@ def test_plans_are_drawn(topoloom: Command) -> None:
     assert not Path("many.svg").exists()
 
 
-def test_receives_are_limited_as_asked(topoloom: Command) -> None:
+def test_receives_are_limited_as_requested(topoloom: Command) -> None:
     write([4, 4, 4, 0, 4, 4, 1, 3])
     words = ["balance", "loads.csv", "--machine", "mesh:8", "--json", "--method"]
     received = [
@@ -157,7 +157,7 @@ def test_receives_are_limited_as_asked(topoloom: Command) -> None:
         ([2**61, 2**61], "loads.csv:2: loads up to here add up to 2^62 or more"),
     ],
 )
-def test_bad_loads_are_refused_in_one_line(
+def test_invalid_loads_are_refused_in_one_line(
     topoloom: Command, lines: list[Any], said: str
 ) -> None:
     write(lines)
@@ -182,7 +182,7 @@ def test_bad_loads_are_refused_in_one_line(
         (["--allocate", "4"], "an allocation is of a machine; name that, too"),
     ],
 )
-def test_bad_options_are_refused_in_one_line(
+def test_invalid_options_are_refused_in_one_line(
     topoloom: Command, words: list[str], said: str
 ) -> None:
     write(LOADS)

@@ -107,7 +107,7 @@ def test_on_a_machine_bytes_count_times_the_distance(topoloom: Command) -> None:
     assert "simulated in our switches" in shown
 
 
-def test_memory_is_kept_beside_neighbors(topoloom: Command) -> None:
+def test_memory_limits_are_respected_with_neighbors(topoloom: Command) -> None:
     write_tables()
     most = sum(SIZES) // 4 * 11 // 10
     words = ["balance", "tasks.csv", "--edges", "edges.csv", "--memory", str(most)]
@@ -118,7 +118,7 @@ def test_memory_is_kept_beside_neighbors(topoloom: Command) -> None:
 
 
 @pytest.mark.parametrize("fmt", ["011", "111"])
-def test_files_of_partitioners_say_the_same_as_tables(
+def test_files_of_partitioners_give_the_same_result_as_tables(
     topoloom: Command, fmt: str
 ) -> None:
     """Chaco numbers vertices where METIS has sizes; both do not count as bytes."""
@@ -139,7 +139,7 @@ def test_files_of_partitioners_say_the_same_as_tables(
     assert topoloom(*words, "--owners", "parts").json == by_graph
 
 
-def test_edges_may_be_a_communication_graph(topoloom: Command) -> None:
+def test_edges_can_be_a_communication_graph(topoloom: Command) -> None:
     write_tables()
     ends = np.array(PAIRS).T
     graph = tl.CommGraph.from_edges(len(OWNERS), *ends, np.full(len(PAIRS), 40))
@@ -158,7 +158,7 @@ def test_edges_may_be_a_communication_graph(topoloom: Command) -> None:
         ["0 5 2 5 3", "6 0 1 2", "4 3 4", "3 1", "1 1 1"],
     ],
 )
-def test_hypergraphs_cut_what_one_task_away_from_the_others_does(
+def test_hypergraphs_are_cut_once_per_further_rank(
     topoloom: Command, lines: list[str]
 ) -> None:
     write("h.hg", lines)
@@ -177,7 +177,7 @@ def hyperedge_cut(hyperedges: list[tuple[int, list[int]]], owners: list[int]) ->
 
 
 @pytest.mark.parametrize("factor", [1, 100])
-def test_weights_of_hyperedges_are_shared_among_their_pairs_whatever_their_unit(
+def test_weights_of_hyperedges_are_shared_among_their_pairs_in_any_unit(
     topoloom: Command, factor: int
 ) -> None:
     hyperedges = [(1, [0, 1, 2, 3, 4]), (2, [4, 5]), (1, [0, 5])]
@@ -237,7 +237,7 @@ EDGES = "task,task,bytes"
         (["a,b,4611686018427387903"] * 2, "the bytes of all pairs add up to 2^62 or"),
     ],
 )
-def test_edges_that_cannot_be_are_refused(
+def test_invalid_edges_are_refused(
     topoloom: Command, lines: list[str], why: str
 ) -> None:
     write("tasks.csv", ["task,owner,load,bytes", "a,0,1,1", "b,1,1,1"])
@@ -267,7 +267,7 @@ def test_edges_that_cannot_be_are_refused(
         ("m.hg", ["2 1 2 00", "1 2", "3"], ["0", "0"], "m.hg:3: nothing more is"),
     ],
 )
-def test_files_of_partitioners_that_cannot_be_are_refused(
+def test_invalid_files_of_partitioners_are_refused(
     topoloom: Command, file: str, lines: list[str], ranks: list[str] | None, why: str
 ) -> None:
     write(file, lines)

@@ -23,7 +23,7 @@ def write(lines: list[str], head: str = HEAD) -> None:
     Path("tasks.csv").write_text("\n".join([head, *lines, ""]))
 
 
-def test_the_task_moves_that_has_few_bytes_for_its_load(topoloom: Command) -> None:
+def test_the_task_with_few_bytes_for_its_load_moves(topoloom: Command) -> None:
     write(["# two ranks", *TASKS])
     found = topoloom("balance", "tasks.csv", "--json").json
     assert found == {
@@ -39,14 +39,14 @@ def test_the_task_moves_that_has_few_bytes_for_its_load(topoloom: Command) -> No
     assert "bytes that move" in said
 
 
-def test_ranks_that_have_nothing_are_given_some(topoloom: Command) -> None:
+def test_empty_ranks_receive_tasks(topoloom: Command) -> None:
     write(TASKS)
     found = topoloom("balance", "tasks.csv", "-n", "3", "--json").json
     assert found["ranks"] == 3
     assert {to for _, _, to in found["moves"]} == {2}
 
 
-def test_drawn_tasks_move_little_more_than_they_must(tmp_path: Path) -> None:
+def test_random_tasks_move_little_more_than_necessary(tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
     owners = np.minimum(*rng.integers(0, 50, (2, 5000)))
     loads, sizes = rng.exponential(1, 5000), rng.integers(1, 10**6, 5000)
@@ -71,7 +71,7 @@ def test_drawn_tasks_move_little_more_than_they_must(tmp_path: Path) -> None:
         ([], "tasks.csv has no tasks; give one per line below task,owner,load,bytes"),
     ],
 )
-def test_a_table_that_cannot_be_is_refused(
+def test_an_invalid_table_is_refused(
     topoloom: Command, lines: list[str], why: str
 ) -> None:
     write(lines)
@@ -118,7 +118,7 @@ def test_few_large_tasks_are_packed_within_the_limit(topoloom: Command) -> None:
     assert found["moved_bytes"] == 4
 
 
-def test_tasks_that_differ_are_drawn(topoloom: Command) -> None:
+def test_unequal_tasks_are_drawn(topoloom: Command) -> None:
     write(TASKS)
     drawn = topoloom("balance", "tasks.csv", "--figure", "line.svg")
     assert (drawn.status, drawn.err) == (0, "")

@@ -82,7 +82,7 @@ def test_a_random_pattern_depends_on_its_seed_only(topoloom: Command) -> None:
     assert topoloom(*words, 3, "--json").out != topoloom(*words, 4, "--json").out
 
 
-def test_a_placement_holds_all_that_led_to_it(topoloom: Command) -> None:
+def test_a_placement_records_its_inputs(topoloom: Command) -> None:
     halo(topoloom)
     outcome = topoloom(
         "map", "p.npz", "--machine", "torus:4x4x4", "--mapper", "gge,swap", "--seed", 1,
@@ -153,7 +153,7 @@ def test_a_comparison_names_the_default_and_marks_the_best(topoloom: Command) ->
         assert set(row) >= MEASURES
 
 
-def test_the_default_is_compared_even_if_not_asked_for(topoloom: Command) -> None:
+def test_the_default_is_always_compared(topoloom: Command) -> None:
     halo(topoloom)
     table = topoloom(
         "compare", "p.npz", "-m", "torus:4x4x4", "--mappers", "gge", "--json"
@@ -161,7 +161,7 @@ def test_the_default_is_compared_even_if_not_asked_for(topoloom: Command) -> Non
     assert [row["mapper"] for row in table.json["results"]] == ["block", "gge"]
 
 
-def test_an_allocation_may_be_generated_on_the_way(topoloom: Command) -> None:
+def test_an_allocation_can_be_generated_by_map(topoloom: Command) -> None:
     halo(topoloom)
     words = ["--allocate", 64, "--fragments", 9, "--seed", 1]
     machine = ["--machine", "torus:8x8x8"]
@@ -178,14 +178,16 @@ def test_an_allocation_may_be_generated_on_the_way(topoloom: Command) -> None:
     )
 
 
-def test_host_names_travel_with_the_placement(topoloom: Command) -> None:
+def test_a_placement_keeps_host_names(topoloom: Command) -> None:
     halo(topoloom)
     topoloom("map", "p.npz", "-m", "torus:8x8", "-a", "n[00-63]", "-o", "x.json")
     document = json.loads(Path("x.json").read_text())
     assert document["allocation"]["hosts"] == [f"n{i:02d}" for i in range(64)]
 
 
-def test_same_seed_same_placement_whatever_the_threads(topoloom: Command) -> None:
+def test_equal_seeds_give_equal_placements_for_any_number_of_threads(
+    topoloom: Command
+) -> None:
     halo(topoloom)
     words = ["map", "p.npz", "-m", "torus:9x9", "--mapper", "random,swap", "--json"]
     one, two = (topoloom(*words, "--threads", n).json for n in (1, 2))
@@ -219,7 +221,7 @@ def test_machines_are_shown_and_described(topoloom: Command) -> None:
         assert "nodes" in outcome.out
 
 
-def test_machines_go_to_other_programs_and_back(topoloom: Command) -> None:
+def test_machines_are_exported_and_read_back(topoloom: Command) -> None:
     for name in ("m.tgt", "m.xml", "m.graph"):
         written = topoloom("machine", "torus:4x3", "-o", name)
         assert written.status == 0, written.err
@@ -247,7 +249,7 @@ KINDS = [
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_lists_name_things_with_a_line_each(topoloom: Command, kind: str) -> None:
+def test_lists_have_one_line_per_entry(topoloom: Command, kind: str) -> None:
     entries = topoloom("list", kind, "--json").json
     shown = topoloom("list", kind)
     assert shown.status == 0
@@ -260,7 +262,7 @@ def test_one_list_holds_everything(topoloom: Command) -> None:
     assert list(topoloom("list", "--json").json) == KINDS
 
 
-def test_graphs_come_from_every_format(topoloom: Command) -> None:
+def test_graphs_are_read_from_every_format(topoloom: Command) -> None:
     Path("m.mtx").write_text(
         "%%MatrixMarket matrix coordinate integer general\n2 2 1\n1 2 7\n"
     )
@@ -276,7 +278,7 @@ def test_graphs_come_from_every_format(topoloom: Command) -> None:
         assert topoloom("map", file, "-m", "torus:2").status == 0
 
 
-def test_map_says_when_the_launchers_own_order_is_better(topoloom: Command) -> None:
+def test_map_reports_if_the_launcher_order_is_better(topoloom: Command) -> None:
     topoloom("pattern", "stencil2d", "--grid", "8x8", "-o", "p.npz")
     done = topoloom("map", "p.npz", "-m", "torus:8x8", "--mapper", "random")
     assert done.status == 0

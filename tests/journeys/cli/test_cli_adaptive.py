@@ -25,7 +25,7 @@ def to_next_group(topoloom: Command) -> None:
 
 
 @pytest.mark.usefixtures("to_next_group")
-def test_the_share_of_minimal_routes_is_the_best_there_is(topoloom: Command) -> None:
+def test_the_share_of_minimal_routes_is_optimal(topoloom: Command) -> None:
     words = ["judge", "p.npz", "--machine", f"{DRAGONFLY},routing=ugal"]
     judged = topoloom(*words, "--json").json
     # Minimally all 8 messages of a group share a link; a detour is a 7th of them, from

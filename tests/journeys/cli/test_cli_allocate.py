@@ -32,7 +32,7 @@ def busy_machine(topoloom: Command) -> None:
         (40, 4, "40 nodes in 4 fragments"),
     ],
 )
-def test_a_few_nodes_are_no_more_fragments_than_nodes(
+def test_an_allocation_has_no_more_fragments_than_nodes(
     topoloom: Command, nodes: int, fragments: int, title: str
 ) -> None:
     made = topoloom("allocate", "-m", MACHINE, "-N", nodes, "-o", "a.txt", "--json")
@@ -42,7 +42,7 @@ def test_a_few_nodes_are_no_more_fragments_than_nodes(
 
 
 @pytest.mark.parametrize(("nodes", "fragments"), [(8, 1), (17, 2), (200, 4)])
-def test_nodes_of_a_router_stay_in_one_fragment_unless_told(
+def test_nodes_of_a_router_stay_in_one_fragment_by_default(
     topoloom: Command, nodes: int, fragments: int
 ) -> None:
     words = ["allocate", "-m", "torus:4x4x4,nodes=16", "-N", nodes, "--json"]
@@ -137,7 +137,7 @@ def test_chosen_nodes_keep_the_names_of_the_free_ones(topoloom: Command) -> None
     assert sorted(text.split()) == ["login1", "login2", "login3"]
 
 
-def test_a_choice_takes_no_longer_than_it_may(topoloom: Command) -> None:
+def test_a_choice_respects_its_time_limit(topoloom: Command) -> None:
     busy_machine(topoloom)
     outcome = topoloom(
         "allocate", "-m", MACHINE, "--choose", "free.txt", "-N", 64,
@@ -199,7 +199,7 @@ def test_an_allocation_is_drawn_on_every_machine(
     assert data.startswith(b"\x89PNG" if ending == "png" else b"<?xml")
 
 
-def test_components_have_colors_of_their_own(topoloom: Command) -> None:
+def test_components_have_different_colors(topoloom: Command) -> None:
     from matplotlib.image import imread
 
     topoloom("pattern", "ring", "--ranks", 2, "-o", "p.npz")
@@ -236,7 +236,7 @@ def test_components_have_colors_of_their_own(topoloom: Command) -> None:
         (["-N", 4, "--figure", "a.gif"], "figures are .svg, .png, .pdf"),
     ],
 )
-def test_what_cannot_be_chosen_is_said_in_one_line(
+def test_impossible_choices_are_refused_in_one_line(
     topoloom: Command, words: list[object], message: str
 ) -> None:
     topoloom("pattern", "stencil3d", "--grid", "4x4x4", "--bytes", 8, "-o", "p.npz")
@@ -271,7 +271,7 @@ def test_hosts_are_chosen_and_ordered_for_a_mesh(topoloom: Command) -> None:
         (["--mesh", "dp=4", "--time", "5s"], "--pattern, --effort, --time and --work"),
     ],
 )
-def test_what_a_mesh_does_not_go_with_is_said(
+def test_options_that_exclude_a_mesh_are_named(
     topoloom: Command, words: list[str], message: str
 ) -> None:
     refused = topoloom("allocate", "-m", "tree:4:4", *words)

@@ -24,7 +24,7 @@ MEGATRON = [
 ]
 
 
-def test_people_see_three_orders(topoloom: Command) -> None:
+def test_the_table_shows_three_orders(topoloom: Command) -> None:
     found = topoloom(*AXES)
     assert found.err == ""
     lines = found.out.splitlines()
@@ -33,7 +33,7 @@ def test_people_see_three_orders(topoloom: Command) -> None:
     assert any(line.split()[:2] == ["default", "tp-ep-dp"] for line in lines)
 
 
-def test_programs_see_the_same(topoloom: Command) -> None:
+def test_json_has_the_same_orders(topoloom: Command) -> None:
     found = topoloom(*AXES, "--json").json
     assert found["mesh"] == {"dp": 4, "ep": 8, "tp": 2}
     assert found["default"]["order"] == "tp-ep-dp"
@@ -52,7 +52,7 @@ def test_programs_see_the_same(topoloom: Command) -> None:
         assert total == pytest.approx(found[order]["seconds"])
 
 
-def test_an_order_alone_can_be_piped_on(topoloom: Command) -> None:
+def test_an_order_can_be_piped(topoloom: Command) -> None:
     all_of_it = topoloom(*AXES, "--json").json
     assert topoloom(*AXES, "--to", "jax").json == all_of_it["best"]["jax"]
     ranks = [int(line) for line in topoloom(*AXES, "--to", "ranks").out.split()]
@@ -94,7 +94,7 @@ def test_a_job_of_megatron_is_ordered_by_names(topoloom: Command) -> None:
     assert any(line.split()[:2] == ["best", "name"] for line in lines)
 
 
-def test_a_framework_says_what_to_type_and_searches_what_is_open(
+def test_settings_of_a_framework_are_printed_and_open_ones_searched(
     topoloom: Command,
 ) -> None:
     words = ["axes", "--machine", "rails:8:8:1,bandwidth=50GB/s", "--world", "64"]
@@ -119,7 +119,7 @@ def test_a_framework_says_what_to_type_and_searches_what_is_open(
     assert mesh["mesh"] == {"tp": 4, "dp": 16}
 
 
-def test_the_placement_of_a_name_is_the_slots_as_allocated(topoloom: Command) -> None:
+def test_a_name_is_placed_on_the_slots_in_allocation_order(topoloom: Command) -> None:
     files = ["--write-pattern", "p.npz", "-o", "m.json"]
     found = topoloom(*MEGATRON, "--json").json
     topoloom(*MEGATRON, *files, "--to", "name")
@@ -133,7 +133,7 @@ def test_the_placement_of_a_name_is_the_slots_as_allocated(topoloom: Command) ->
     assert judged["congestion_max"] == placed.values["congestion_max"]
 
 
-def test_a_ragged_allocation_leaves_slots_over(topoloom: Command) -> None:
+def test_a_ragged_allocation_leaves_slots_idle(topoloom: Command) -> None:
     nodes = [n for n in range(32) if n not in (3, 17, 30)]
     Path("a.txt").write_text("".join(f"{n}\n" for n in nodes))
     words = ["--machine", "rails:8:4:1,bandwidth=50GB/s,bandwidth.nvlink=450GB/s"]
@@ -204,7 +204,7 @@ def test_a_ragged_allocation_leaves_slots_over(topoloom: Command) -> None:
         ),
     ],
 )
-def test_bad_input_is_one_line(
+def test_invalid_input_is_refused_in_one_line(
     topoloom: Command, words: list[str], message: str
 ) -> None:
     found = topoloom("axes", *words, "-o", "x.json")
@@ -215,7 +215,7 @@ def test_bad_input_is_one_line(
     assert not Path("x.json").exists()
 
 
-def test_a_scheduler_is_asked_for_the_segments_that_the_axes_want(
+def test_a_scheduler_gets_a_request_for_the_segments_of_the_axes(
     topoloom: Command,
 ) -> None:
     words = ["axes", "--mesh", "tp=4,ep=8,dp=8", "--machine", "nvl72-row"]
@@ -230,7 +230,7 @@ def test_a_scheduler_is_asked_for_the_segments_that_the_axes_want(
     assert "--to kai is asked before hosts are known" in refused.err
 
 
-def test_a_scheduler_is_asked_on_a_machine_with_a_node_that_is_down(
+def test_a_scheduler_request_works_on_a_machine_with_a_failed_node(
     topoloom: Command,
 ) -> None:
     mesh = ["--mesh", "tp=4,dp=8", "--traffic", "tp=9GB,dp=1GB"]

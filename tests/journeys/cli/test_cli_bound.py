@@ -46,7 +46,7 @@ def test_a_stencil_on_its_own_torus_is_proven_optimal(topoloom: Command) -> None
     assert printed.out.count("1.000") == 2
 
 
-def test_without_a_placement_only_the_bounds_are_told(topoloom: Command) -> None:
+def test_without_a_placement_only_bounds_are_printed(topoloom: Command) -> None:
     topoloom("pattern", "ring", "--ranks", "16", "--bytes", "5", "-o", "p.npz")
     found = topoloom("bound", "p.npz", "-m", "torus:16", "--json").json
     assert (found["ranks"], found["nodes"]) == (16, 16)
@@ -58,7 +58,7 @@ def test_without_a_placement_only_the_bounds_are_told(topoloom: Command) -> None
     assert "gap" not in topoloom("bound", "p.npz", "-m", "torus:16").out
 
 
-def test_shared_slots_need_to_say_what_they_hold(topoloom: Command) -> None:
+def test_shared_slots_need_capacities_or_an_imbalance(topoloom: Command) -> None:
     topoloom("pattern", "stencil2d", "--grid", "8x8", "--bytes", "9", "-o", "p.npz")
     shared = ["p.npz", "-m", "torus:4x4", "--imbalance", "0"]
     topoloom("map", *shared, "-o", "x.json")
@@ -85,7 +85,7 @@ def test_shared_slots_need_to_say_what_they_hold(topoloom: Command) -> None:
         (["p.npz", "-m", "torus:4x4", "--lp", "--imbalance", "0"], "one rank per slot"),
     ],
 )
-def test_bad_input_gets_one_line(
+def test_invalid_input_gets_one_line(
     topoloom: Command, words: list[str], said: str
 ) -> None:
     topoloom("pattern", "ring", "--ranks", "16", "-o", "p.npz")

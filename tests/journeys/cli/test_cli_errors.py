@@ -150,7 +150,7 @@ def write_inputs(topoloom: Command) -> None:
         (["export", "none.json", "--to", "list"], "none.json"),
     ],
 )
-def test_wrong_words_are_refused_in_one_line(
+def test_wrong_arguments_are_refused_in_one_line(
     topoloom: Command, refused, words: list[str], message: str
 ) -> None:
     write_inputs(topoloom)
@@ -169,7 +169,7 @@ def test_wrong_words_are_refused_in_one_line(
         (["run", "-o", "none/x.json", "--"], "there is no directory 'none'"),
     ],
 )
-def test_what_cannot_be_written_is_refused_before_any_work(
+def test_unwritable_files_are_refused_before_any_work(
     topoloom: Command, refused, words: list[str], message: str
 ) -> None:
     Path("folder").mkdir()
@@ -179,7 +179,7 @@ def test_what_cannot_be_written_is_refused_before_any_work(
 
 
 @pytest.mark.parametrize("other", [["-o", "m.toml"], []])
-def test_where_one_of_two_files_cannot_be_written_neither_is(
+def test_if_one_of_two_files_cannot_be_written_neither_is(
     topoloom: Command, refused, other: list[str]
 ) -> None:
     figure = ["--figure", "none/m.png"]

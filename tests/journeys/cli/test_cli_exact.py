@@ -21,7 +21,7 @@ def pattern(topoloom: Command) -> None:
     assert done.status == 0, done.err
 
 
-def test_a_ring_on_a_cell_processor(topoloom: Command) -> None:
+def test_a_ring_on_a_cell_processor_is_placed_optimally(topoloom: Command) -> None:
     hop_bytes = topoloom("map", "r.npz", *CELL, "--json").json
     assert hop_bytes["proven"] == {"least": 196_608, "gap": 1}
     aimed = topoloom("map", "r.npz", *CELL, "--objective", "congestion", "--json").json
@@ -30,19 +30,19 @@ def test_a_ring_on_a_cell_processor(topoloom: Command) -> None:
     assert aimed["values"]["congestion_max"] == aimed["proven"]["least"]
 
 
-def test_the_proof_is_told(topoloom: Command) -> None:
+def test_the_proof_is_printed(topoloom: Command) -> None:
     done = topoloom("map", "r.npz", "-m", "mesh:3x3", "--mapper", "exact")
     assert "  proven     none is below 131,072: gap 1.000\n" in done.out
 
 
-def test_exact_proves_hop_bytes_unless_told_otherwise(topoloom: Command) -> None:
+def test_exact_proves_hop_bytes_by_default(topoloom: Command) -> None:
     chosen = "  objective  hop-bytes: the mapper exact proves these\n"
     assert chosen in topoloom("map", "r.npz", *CELL).out
     words = ("compare", "r.npz", *CELL[:-2], "--mappers", "exact")
     assert chosen in topoloom(*words).out
 
 
-def test_a_search_that_ends_early_tells_what_it_has_proven(topoloom: Command) -> None:
+def test_an_interrupted_search_prints_its_proven_bound(topoloom: Command) -> None:
     topoloom("pattern", "random-geometric", "--ranks", "16", "-o", "g.npz")
     words = ("map", "g.npz", "-m", "mesh:4x4", "--mapper", "exact", "--work", "10000")
     found = topoloom(*words, "--json").json
@@ -50,7 +50,7 @@ def test_a_search_that_ends_early_tells_what_it_has_proven(topoloom: Command) ->
     assert found["proven"]["gap"] > 1
 
 
-def test_what_exact_does_not_prove_is_refused(topoloom: Command) -> None:
+def test_objectives_that_exact_does_not_prove_are_refused(topoloom: Command) -> None:
     done = topoloom("map", "r.npz", *CELL, "--objective", "time")
     assert done.status == 2
     assert done.err.startswith("topoloom: exact proves hop-bytes, or congestion")

@@ -28,7 +28,7 @@ def make(topoloom: Command, *pattern: str) -> None:
 
 
 @pytest.mark.parametrize(("pattern", "machine"), JOBS)
-def test_no_mapper_is_better_than_what_is_proven(
+def test_no_mapper_is_better_than_the_proven_bound(
     topoloom: Command, pattern: list[str], machine: str
 ) -> None:
     make(topoloom, *pattern)
@@ -77,7 +77,7 @@ def test_a_stencil_on_its_own_torus_has_gap_1(topoloom: Command) -> None:
     assert compared.out.count(" 1.000") >= 2
 
 
-def test_judge_and_compare_tell_the_same_gaps_every_time(topoloom: Command) -> None:
+def test_judge_and_compare_print_the_same_gaps(topoloom: Command) -> None:
     make(topoloom, "stencil2d", "--grid", "6x8")
     where = ["-m", "torus:8x8x4", "--allocate", 48]
     topoloom("map", "p.npz", *where, "--mapper", "gge", "-o", "x.json")
@@ -94,7 +94,7 @@ def test_judge_and_compare_tell_the_same_gaps_every_time(topoloom: Command) -> N
         assert gap_of_judge()[measure] >= bound[measure]["gap"] >= 1
 
 
-def test_where_nothing_is_proven_there_is_no_gap(topoloom: Command) -> None:
+def test_without_a_proven_bound_there_is_no_gap(topoloom: Command) -> None:
     make(topoloom, "ring", "--ranks", "8")
     # All of them fit into one node, but a careless mapper uses several.
     topoloom(
@@ -115,7 +115,7 @@ def test_shared_slots_have_no_gap(topoloom: Command) -> None:
     assert "gap" not in topoloom("judge", "p.npz", "x.json").out
 
 
-def test_where_most_proofs_take_long_the_quick_one_counts(topoloom: Command) -> None:
+def test_if_most_proofs_take_long_the_quick_one_counts(topoloom: Command) -> None:
     make(topoloom, "ring", "--ranks", "600")
     words = ["judge", "p.npz", "-m", "torus:600"]
     assert topoloom(*words, "--json").json["gap"]["hop_bytes"] == 1

@@ -25,14 +25,16 @@ def described(topoloom: Command) -> None:
     assert topoloom("pattern", "ring", "--ranks", 4, "-o", "p.npz").status == 0
 
 
-def test_a_machine_that_is_written_again_keeps_its_names(topoloom: Command) -> None:
+def test_a_rewritten_machine_keeps_its_names(topoloom: Command) -> None:
     described(topoloom)
     shown = topoloom("machine", "m.toml", "-o", "again.toml", "--json").json
     assert shown["hosts"] == "cn[11-18]"
     assert topoloom("machine", "again.toml", "--json").json["hosts"] == "cn[11-18]"
 
 
-def test_an_exported_placement_names_the_machines_hosts(topoloom: Command) -> None:
+def test_an_exported_placement_has_the_host_names_of_the_machine(
+    topoloom: Command
+) -> None:
     described(topoloom)
     for words, names in (
         ([], ["cn11", "cn12", "cn13", "cn14"]),
@@ -72,7 +74,7 @@ def test_a_generated_allocation_names_its_hosts(topoloom: Command) -> None:
     assert mapped.status == 0, mapped.err
 
 
-def test_the_machine_of_a_job_needs_no_words(
+def test_the_machine_of_a_job_needs_no_options(
     topoloom: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("FLUX_URI", "SLURM_JOB_ID", "SLURM_JOBID", "SLURM_JOB_CPUS_PER_NODE"):
@@ -93,7 +95,7 @@ def test_the_machine_of_a_job_needs_no_words(
 CELL = "".join(f"h{i} 0 0 0 {i % 2} 0 {i // 2}\n" for i in range(4))
 
 
-def test_places_without_a_host_are_left_to_nobody(topoloom: Command) -> None:
+def test_places_without_a_host_are_never_allocated(topoloom: Command) -> None:
     Path("cell.txt").write_text(CELL)
     assert topoloom("pattern", "ring", "--ranks", 4, "-o", "p.npz").status == 0
     assert topoloom("machine", "cell.txt", "--json").json["hosts"] == "h[0,2,1,3]"

@@ -50,7 +50,7 @@ def test_jobs_share_links_of_simulated_switches(jobs: Command) -> None:
         assert said in line
 
 
-def test_jobs_with_slots_of_their_own_make_room_for_each_other(jobs: Command) -> None:
+def test_jobs_with_separate_slots_do_not_interfere(jobs: Command) -> None:
     words = ["joint", "a.npz@black.txt", "a.npz@white.txt", *TORUS]
     found = jobs(*words, "-o", "placed", "--json").json
     assert [job["job"] for job in found["jobs"]] == ["a-1", "a-2"]
@@ -126,7 +126,7 @@ def test_jobs_share_a_pool(jobs: Command) -> None:
         assert judged["congestion_max"] <= found["jointly"]["objective"]
 
 
-def test_names_of_hosts_go_into_the_files(jobs: Command) -> None:
+def test_files_contain_host_names(jobs: Command) -> None:
     words = ["a.npz@n[00-07]", "b.npz@n[08-15]", *TORUS, "-o", "placed"]
     assert jobs("joint", *words).status == 0
     assert load_placement("placed/b.json").hosts == tuple(
@@ -138,7 +138,7 @@ def test_names_of_hosts_go_into_the_files(jobs: Command) -> None:
     assert placed.hosts == tuple(f"n{n:02}" for n in placed.allocation.nodes)
 
 
-def test_a_budget_is_for_all_searches_together(jobs: Command) -> None:
+def test_a_budget_is_shared_by_all_searches(jobs: Command) -> None:
     words = ["joint", "a.npz@black.txt", "b.npz@white.txt", *TORUS, "--json"]
     one, two = (jobs(*words, "--work", 5000, "--threads", n).json for n in (1, 2))
     assert one == two
@@ -170,7 +170,9 @@ def test_a_budget_is_for_all_searches_together(jobs: Command) -> None:
         (["a.npz", "b.npz", "-o", "no/where"], "there is no directory 'no'"),
     ],
 )
-def test_bad_input_gets_one_line(jobs: Command, words: list[str], said: str) -> None:
+def test_invalid_input_gets_one_line(
+    jobs: Command, words: list[str], said: str
+) -> None:
     Path("empty").write_text("")
     outcome = jobs("joint", *words, *TORUS)
     assert (outcome.status, outcome.out) == (2, "")

@@ -62,7 +62,7 @@ def test_ranks_are_spread_as_srun_spreads_them(topoloom: Command) -> None:
         (["--memory-per-rank", "20GiB", "--launcher", "openmpi"], [1] + [4] * 6),
     ],
 )
-def test_options_say_how_many_ranks_a_node_has(
+def test_options_set_the_number_of_ranks_per_node(
     topoloom: Command, options: list[object], counts: list[int]
 ) -> None:
     words = ["p.npz", "-m", "m.toml", "--allocate", 16, *options, "--json"]
@@ -73,7 +73,9 @@ def test_options_say_how_many_ranks_a_node_has(
     assert topoloom("bound", *words).json["nodes"] == nodes
 
 
-def test_what_nobody_allocated_is_all_free_within_the_limits(topoloom: Command) -> None:
+def test_without_an_allocation_all_slots_within_the_limits_are_free(
+    topoloom: Command
+) -> None:
     plain = topoloom("map", "p.npz", "-m", "m.toml", "--mapper", "block", "--json")
     assert plain.json["placement"] == list(range(25))
     words = ["p.npz", "-m", "m.toml", "--ranks-per-node", 4]
@@ -83,7 +85,7 @@ def test_what_nobody_allocated_is_all_free_within_the_limits(topoloom: Command) 
     assert "allocation" not in topoloom("map", *words, "--work", 10).out
 
 
-def test_hosts_are_those_of_the_nodes_that_are_used(topoloom: Command) -> None:
+def test_hosts_are_those_of_the_used_nodes(topoloom: Command) -> None:
     where = ["-m", "torus:8+node:4", "-a", "n5,n2,n7,n3,n0", "--ranks-per-node", 10]
     refused = topoloom("map", "p.npz", *where)
     assert refused.status == 2
@@ -127,7 +129,7 @@ def test_ranks_of_several_cores_are_bound_to_all_of_them(topoloom: Command) -> N
     ],
 )
 @pytest.mark.parametrize("where", [[], ["--allocate", 16]])
-def test_what_cannot_be_is_said_in_a_line(
+def test_impossible_requests_are_refused_in_one_line(
     topoloom: Command, options: list[Any], said: str, where: list[Any]
 ) -> None:
     outcome = topoloom("map", "p.npz", "-m", "m.toml", *where, *options)
@@ -136,7 +138,7 @@ def test_what_cannot_be_is_said_in_a_line(
     assert said in outcome.err
 
 
-def test_only_ranks_that_do_share_slots_go_without_limits(topoloom: Command) -> None:
+def test_only_ranks_on_shared_slots_have_no_limits(topoloom: Command) -> None:
     words = ["-m", "m.toml", "--imbalance", 0.1, "--ranks-per-node", 2]
     shared = topoloom("map", "p.npz", *words, "--allocate", 2)
     assert shared.status == 2
@@ -153,7 +155,7 @@ def test_a_placement_has_its_slots_already(topoloom: Command) -> None:
         assert "x.json says which slots the job uses; leave out" in outcome.err
 
 
-def test_the_memory_of_nodes_is_told_and_kept(topoloom: Command) -> None:
+def test_the_memory_of_nodes_is_printed_and_respected(topoloom: Command) -> None:
     assert re.search(r"memory per node +96.0 GiB", topoloom("machine", "m.toml").out)
     topoloom("machine", "m.toml", "-o", "again.toml")
     assert 'memory_size = "96 GiB"' in Path("again.toml").read_text()

@@ -22,7 +22,7 @@ def test_a_machine_is_shown_with_and_without_the_word(topoloom: Command) -> None
     assert shown.out.endswith("8 x 8 x 8 nodes, a ring along each axis\n")
 
 
-def test_a_bisection_that_is_not_proven_says_so(topoloom: Command) -> None:
+def test_an_unproven_bisection_is_marked(topoloom: Command) -> None:
     out = topoloom("machine", "torus:25x16x24").out
     assert "bisection         at most 1,600 links, at least 1,539\n" in out
     found = topoloom("machine", "torus:25x16x24", "--json").json["bisection"]
@@ -47,7 +47,7 @@ def test_a_machine_is_drawn(topoloom: Command) -> None:
         (["torus:4", "--figure", "m.gif"], "m.gif: figures are .svg, .png, .pdf"),
     ],
 )
-def test_what_cannot_be_shown_is_one_line(
+def test_impossible_requests_get_one_line(
     words: list[str], message: str, topoloom: Command
 ) -> None:
     outcome = topoloom("machine", *words)

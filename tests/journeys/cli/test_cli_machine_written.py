@@ -33,7 +33,7 @@ def test_json_has_no_bandwidth_where_the_machine_gives_none(
 
 
 @pytest.mark.parametrize("machine", [*UNKNOWN, *KNOWN])
-def test_simgrid_gets_a_rate_that_is_said(topoloom: Command, machine: str) -> None:
+def test_simgrid_files_state_the_assumed_rate(topoloom: Command, machine: str) -> None:
     outcome = topoloom("machine", machine, "-o", "m.xml")
     assert outcome.status == 0
     text = Path("m.xml").read_text()
@@ -45,7 +45,7 @@ def test_simgrid_gets_a_rate_that_is_said(topoloom: Command, machine: str) -> No
     assert rates - without_limit == {RATE if machine in UNKNOWN else 2e9}
 
 
-def test_a_file_that_cannot_say_all_names_what_it_leaves_out(
+def test_a_file_with_omissions_names_them(
     topoloom: Command,
 ) -> None:
     machine = "torus:4x4,bandwidth=1GB/s,latency=1us+node:2"

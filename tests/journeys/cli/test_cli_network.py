@@ -42,7 +42,9 @@ def test_a_figure_is_drawn_and_a_table_printed(
     assert "latency, cycles" in (tmp_path / "a.svg").read_text()
 
 
-def test_bursts_wait_longer_and_a_window_bounds_what_waits(topoloom: Command) -> None:
+def test_bursts_wait_longer_and_a_window_limits_waiting_packets(
+    topoloom: Command
+) -> None:
     points = {}
     for injection in ("bernoulli", "poisson", "on-off(length=100)"):
         words = ("--loads", "0.2", "--injection", injection, "--json")
@@ -94,7 +96,7 @@ def test_bursts_wait_longer_and_a_window_bounds_what_waits(topoloom: Command) ->
         (["--figure", "a.doc"], "a.doc"),
     ],
 )
-def test_bad_input_is_refused_in_a_line(
+def test_invalid_input_is_refused_in_one_line(
     topoloom: Command, words: list[str], said: str
 ) -> None:
     refused = topoloom(*SWEEP, *words)
@@ -104,7 +106,7 @@ def test_bad_input_is_refused_in_a_line(
     assert said in line
 
 
-def test_packets_that_wait_for_each_other_are_watched_for(topoloom: Command) -> None:
+def test_deadlocked_packets_are_detected(topoloom: Command) -> None:
     ring = ("network", "sweep", "-m", "torus:8", "--traffic", "shift(by=3)")
     few = ("--vcs", "1", "--buffer", "2", "--loads", "0.01,1", "--json")
     stalled = topoloom(*ring, *few, "--watch")

@@ -34,7 +34,7 @@ def pattern(topoloom: Command) -> Command:
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES)
-def test_map_minimizes_the_objective_and_writes_it_down(
+def test_map_minimizes_the_objective_and_records_it(
     pattern: Command, objective: str
 ) -> None:
     machine = TIMED if objective == "time" else TORUS
@@ -52,7 +52,7 @@ def test_map_minimizes_the_objective_and_writes_it_down(
     assert placed.values[measure] == value
 
 
-def test_plain_congestion_is_a_measure_already(topoloom: Command) -> None:
+def test_plain_congestion_is_not_printed_twice(topoloom: Command) -> None:
     topoloom("pattern", "bruck", "-n", 16, "--bytes", 1000, "-o", "p.npz")
     words = ["map", "p.npz", *TORUS, "--objective", "congestion"]
     found = topoloom(*words, "--json").json
@@ -65,13 +65,13 @@ def test_plain_congestion_is_a_measure_already(topoloom: Command) -> None:
     assert found["values"]["congestion_max"] <= block["congestion_max"]
 
 
-def test_phases_do_not_matter_to_hop_bytes(pattern: Command) -> None:
+def test_phases_do_not_change_hop_bytes(pattern: Command) -> None:
     printed = pattern("map", "p.npz", *TORUS)
     assert "phase" not in printed.out
     assert "objective" not in pattern("map", "p.npz", *TORUS, "--json").json["values"]
 
 
-def test_more_hop_bytes_than_block_are_noted_only_where_they_count(
+def test_more_hop_bytes_than_block_are_noted_only_if_they_count(
     topoloom: Command,
 ) -> None:
     topoloom("pattern", "stencil2d", "--grid", "4x4", "-o", "p.npz")
@@ -116,7 +116,7 @@ def test_the_phases_of_a_pattern_are_counted(pattern: Command) -> None:
     assert plain["phases"] == 1
 
 
-def test_a_job_keeps_off_the_links_of_another(topoloom: Command) -> None:
+def test_a_job_avoids_the_links_of_another(topoloom: Command) -> None:
     """The other's route is the first row."""
     topoloom("pattern", "ring", "-n", 2, "--bytes", 1000, "-o", "p.npz")
     Path("far.txt").write_text("0\n3\n")
@@ -178,7 +178,7 @@ def refused(topoloom: Command, *words: object) -> str:
         (["--objective", "time", "--background", "bad.json"], "loads[0] is -1"),
     ],
 )
-def test_bad_input_gets_one_line(
+def test_invalid_input_gets_one_line(
     pattern: Command, verb: str, words: list[str], said: str
 ) -> None:
     pattern("map", "p.npz", "-m", "torus:5x4", "--mapper", "block", "-o", "5x4.x")
@@ -190,7 +190,7 @@ def test_bad_input_gets_one_line(
     assert said in refused(pattern, verb, "p.npz", *TORUS, *words)
 
 
-def test_what_is_only_for_hop_bytes_says_so(pattern: Command) -> None:
+def test_options_for_hop_bytes_only_are_named(pattern: Command) -> None:
     pattern("map", "p.npz", *TORUS, "-o", "x.json")
     words = ["map", "p.npz", "--objective", "congestion"]
     assert "share slots are placed for hop-bytes only" in refused(
@@ -209,7 +209,7 @@ def test_what_is_only_for_hop_bytes_says_so(pattern: Command) -> None:
         (["import", "p.npz"], "imported ones keep theirs"),
     ],
 )
-def test_phases_are_those_of_some_patterns(
+def test_only_some_patterns_have_phases(
     pattern: Command, words: list[str], said: str
 ) -> None:
     assert said in refused(pattern, "pattern", *words, "--phases", "-o", "q.npz")
@@ -217,7 +217,7 @@ def test_phases_are_those_of_some_patterns(
 
 
 @pytest.mark.parametrize("objective", ["time", "weighted(hop-bytes=1;time=1)"])
-def test_a_run_by_time_is_refused_only_where_its_machine_has_no_bandwidths(
+def test_an_objective_of_time_is_refused_only_without_bandwidths(
     topoloom: Command, objective: str
 ) -> None:
     check_objective(objective)

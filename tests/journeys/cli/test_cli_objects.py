@@ -83,7 +83,7 @@ def test_curve_to_curve_is_better_than_rows_along_a_curve(topoloom: Command) -> 
         ("snake(ranks=by-hand)", "there are: by-number, by-curve"),
     ],
 )
-def test_grids_that_do_not_fit_are_refused_with_what_would(
+def test_grids_that_do_not_fit_are_refused_with_one_that_does(
     topoloom: Command, mapper: str, says: str
 ) -> None:
     make_grid(topoloom, "64x16")

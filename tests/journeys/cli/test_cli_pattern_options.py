@@ -50,7 +50,7 @@ def edges(graph: CommGraph) -> list[list[int]]:
 
 
 @pytest.mark.parametrize("name", PATTERNS)
-def test_what_a_pattern_reads_makes_a_difference(name: str) -> None:
+def test_every_option_of_a_pattern_changes_it(name: str) -> None:
     request = Request(**{"ranks": 0, "bytes": 1024, **sizes(name)})
     plain = edges(make_graph(name, request))
     for option, (_, value) in OTHERS.items():
@@ -59,7 +59,9 @@ def test_what_a_pattern_reads_makes_a_difference(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PATTERNS)
-def test_what_it_does_not_read_is_refused(topoloom: Command, name: str) -> None:
+def test_options_without_effect_on_a_pattern_are_refused(
+    topoloom: Command, name: str
+) -> None:
     pattern = PATTERNS[name]
     assert topoloom("pattern", *words(name)).status == 0
     for option, (typed, _) in OTHERS.items():
@@ -77,7 +79,7 @@ def test_what_it_does_not_read_is_refused(topoloom: Command, name: str) -> None:
         assert f"--{size} makes no difference to {name}" in outcome.err
 
 
-def test_an_import_takes_its_format_only(topoloom: Command) -> None:
+def test_an_import_takes_only_its_format(topoloom: Command) -> None:
     topoloom("pattern", "ring", "-n", 4, "-o", "p.npz")
     for typed in (["--seed", "3"], ["--ranks", "4"], ["--open"]):
         outcome = topoloom("pattern", "import", "p.npz", *typed)

@@ -44,7 +44,7 @@ def rows_of(printed: str) -> list[str]:
     ],
 )
 @pytest.mark.parametrize("verb", ["map", "compare"])
-def test_a_line_says_which_objective_was_chosen_and_why(
+def test_a_line_names_the_chosen_objective_and_the_reason(
     topoloom: Command, verb: str, machine: str, said: str
 ) -> None:
     words = [verb, "p.npz", "-m", machine, "--allocate", 16, "--work", 10_000]
@@ -63,7 +63,7 @@ def test_short_messages_are_placed_for_hop_bytes(topoloom: Command) -> None:
     assert "  objective  hop-bytes: messages are short: startups and" in printed
 
 
-def test_the_predicted_time_is_that_of_its_definition(topoloom: Command) -> None:
+def test_the_predicted_time_equals_its_definition(topoloom: Command) -> None:
     """Each rank sends 1 MB in each of 4 directions, over a link of its own."""
     found = topoloom("map", "p.npz", "-m", TOLD, "--json").json["values"]
     startup, route, transfer = 0.5e-6, 0.5e-6, 1e-3
@@ -74,7 +74,7 @@ def test_the_predicted_time_is_that_of_its_definition(topoloom: Command) -> None
     assert found["inter_node_max"] == 4_000_000
 
 
-def test_the_predicted_time_comes_first_and_what_leaves_nodes_last(
+def test_the_predicted_time_comes_first_and_inter_node_bytes_last(
     topoloom: Command,
 ) -> None:
     topoloom("map", "p.npz", "-m", TOLD, "-o", "x.json")
@@ -89,7 +89,7 @@ def test_the_predicted_time_comes_first_and_what_leaves_nodes_last(
 @pytest.mark.parametrize(
     ("machine", "most"), [("torus:4", 3000), ("rails:2:2:1", 2000)]
 )
-def test_what_all_send_to_one_node_counts_as_what_one_sends(
+def test_bytes_into_a_node_count_like_bytes_out_of_a_node(
     topoloom: Command, machine: str, most: int
 ) -> None:
     """Of rails two of the nodes, which are GPUs, are in one box."""
@@ -98,7 +98,7 @@ def test_what_all_send_to_one_node_counts_as_what_one_sends(
     assert judged["inter_node_max"] == most
 
 
-def test_what_rose_is_marked(topoloom: Command) -> None:
+def test_increased_measures_are_marked(topoloom: Command) -> None:
     words = ["p.npz", "-m", "torus:2x2+node:4"]
     mapped = topoloom("map", *words, "--mapper", "random").out
     block = topoloom("judge", *words, "--json").json
@@ -125,7 +125,7 @@ def test_what_rose_is_marked(topoloom: Command) -> None:
     ],
 )
 @pytest.mark.parametrize("verb", ["map", "compare"])
-def test_what_has_no_time_is_refused_in_one_line(
+def test_a_machine_without_times_is_refused_in_one_line(
     topoloom: Command, verb: str, words: list[str], said: str
 ) -> None:
     refused = topoloom(verb, "p.npz", *words)
@@ -134,7 +134,7 @@ def test_what_has_no_time_is_refused_in_one_line(
     assert said in refused.err
 
 
-def test_what_is_assumed_of_a_machine_is_told(topoloom: Command) -> None:
+def test_assumptions_about_a_machine_are_reported(topoloom: Command) -> None:
     machine = "torus:2x2,bandwidth=1GB/s+node:4"
     topoloom("map", "p.npz", "-m", machine, "-o", "x.json")
     for words in (
@@ -155,7 +155,7 @@ def test_what_is_assumed_of_a_machine_is_told(topoloom: Command) -> None:
     )
 
 
-def test_a_named_machine_gets_other_nodes(topoloom: Command) -> None:
+def test_a_named_machine_can_get_other_nodes(topoloom: Command) -> None:
     topoloom("pattern", "stencil3d", "--grid", "4x4x4", "-o", "c.npz")
     words = ["c.npz", "-m", "frontier+node:8", "--allocate", 8, "--json"]
     found = topoloom("map", *words).json
@@ -169,7 +169,7 @@ def test_a_named_machine_gets_other_nodes(topoloom: Command) -> None:
     assert len({slot // 8 for slot in packed["placement"]}) == 8
 
 
-def test_more_nodes_than_block_fills_are_told(topoloom: Command) -> None:
+def test_more_nodes_than_block_uses_are_reported(topoloom: Command) -> None:
     words = ["p.npz", "-m", "torus:4x4,bandwidth=1GB/s+node:4", "--objective", "time"]
     used = {slot // 4 for slot in topoloom("map", *words, "--json").json["placement"]}
     told = f"  nodes    {len(used)}, where block fills 4; --allocation says which"
@@ -178,7 +178,7 @@ def test_more_nodes_than_block_fills_are_told(topoloom: Command) -> None:
     assert "  nodes  " not in topoloom("map", *words, "--allocate", 4).out
 
 
-def test_a_job_without_nodes_of_its_own_stays_on_few(topoloom: Command) -> None:
+def test_a_job_without_an_allocation_stays_on_few_nodes(topoloom: Command) -> None:
     words = ["p.npz", "-m", "torus:4x4,bandwidth=1GB/s+node:4"]
     assert "objective  hop-bytes: no nodes are allocated" in topoloom("map", *words).out
     slots = topoloom("map", *words, "--json").json["placement"]
@@ -195,7 +195,7 @@ def test_nodes_of_a_router_are_two_host_links_apart_or_none(topoloom: Command) -
 
 
 @pytest.mark.parametrize("width", [80, 100, 120, 200])
-def test_a_narrow_terminal_gets_fewer_columns_but_whole_numbers(
+def test_a_narrow_terminal_gets_fewer_columns_with_complete_numbers(
     tmp_path: Path, width: int
 ) -> None:
     master, slave = pty.openpty()

@@ -36,7 +36,7 @@ def run(*words: str, **more: object) -> subprocess.CompletedProcess[str]:
     )  # type: ignore[call-overload]
 
 
-def test_help_names_every_verb_and_loads_none() -> None:
+def test_help_names_every_verb_without_loading_any() -> None:
     shown = run("--help")
     assert shown.returncode == 0
     for verb, entry in VERBS.items():
@@ -54,7 +54,7 @@ def test_help_names_every_verb_and_loads_none() -> None:
     assert checked.returncode == 0, checked.stderr
 
 
-def test_no_words_at_all_show_the_help() -> None:
+def test_no_arguments_show_the_help() -> None:
     assert run().stdout == run("--help").stdout
 
 
@@ -68,7 +68,7 @@ def test_the_help_of_every_verb_teaches_by_examples(
     assert f"topoloom {verb}" in shown.out.partition("Options")[0].partition("\n")[2]
 
 
-def test_the_version_is_told() -> None:
+def test_the_version_is_printed() -> None:
     assert run("--version").stdout.startswith("topoloom ")
 
 
@@ -150,7 +150,7 @@ def interrupt(*words: str, cwd: Path, output: str = "x.json") -> None:
     ]
 
 
-def test_ctrl_c_while_the_command_is_loading_is_told_in_one_line() -> None:
+def test_ctrl_c_while_the_command_is_loading_gives_one_line() -> None:
     code = (
         "import sys, topoloom.cli\n"
         "class Loading:\n"
@@ -164,7 +164,7 @@ def test_ctrl_c_while_the_command_is_loading_is_told_in_one_line() -> None:
     assert ended.stderr == "topoloom: interrupted\n"
 
 
-def test_a_second_ctrl_c_ends_a_mapper_that_does_not_listen(tmp_path: Path) -> None:
+def test_a_second_ctrl_c_ends_a_mapper_that_ignores_the_first(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(
         "import pathlib, time\n"
         "def place(problem):\n"
@@ -286,7 +286,7 @@ def test_ctrl_c_ends_the_ordering_of_axes_with_the_best_so_far(tmp_path: Path) -
     assert sorted(order.strip().split("-")) == ["cp", "dp", "ep", "pp", "tp"]
 
 
-def test_ctrl_c_is_heard_while_schedules_are_costed() -> None:
+def test_ctrl_c_works_while_schedules_are_costed() -> None:
     network = "torus:64x64x64,bandwidth=1GB/s"
     words = ["alltoall", "-n", "250000", "--model", "hdr", "-m", network]
     process = subprocess.Popen(

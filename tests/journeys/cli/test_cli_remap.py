@@ -35,7 +35,7 @@ def count_moves(old: dict[str, Any], new: dict[str, Any]) -> int:
     return sum(a != b for a, b in pairs)
 
 
-def test_the_same_problem_again_moves_nobody_who_would_pay(topoloom: Command) -> None:
+def test_an_unchanged_problem_moves_no_rank(topoloom: Command) -> None:
     old = before(topoloom)
     words = ["-m", MACHINE, "-a", HOSTS, "--from", "before.json"]
     again = place(topoloom, "x.json", *words, "--migration-cost", 10**6)
@@ -45,7 +45,7 @@ def test_the_same_problem_again_moves_nobody_who_would_pay(topoloom: Command) ->
     assert "0 ranks" in shown.out
 
 
-def test_an_earlier_placement_never_makes_things_worse(topoloom: Command) -> None:
+def test_remapping_never_increases_the_cost(topoloom: Command) -> None:
     old = before(topoloom)
     again = place(
         topoloom, "x.json", "-m", MACHINE, "-a", HOSTS, "--from", "before.json"
@@ -63,7 +63,7 @@ def test_only_the_rank_of_a_lost_node_must_move(topoloom: Command) -> None:
     assert cheap["values"]["hop_bytes"] <= dear["values"]["hop_bytes"]
 
 
-def test_previous_leaves_everyone_who_can_stay(topoloom: Command) -> None:
+def test_previous_keeps_every_rank_that_can_stay(topoloom: Command) -> None:
     old = before(topoloom)
     outcome = topoloom(
         "map", "p.npz", "-m", MACHINE, "-a", LOST_ONE, "--from", "before.json",
@@ -73,7 +73,7 @@ def test_previous_leaves_everyone_who_can_stay(topoloom: Command) -> None:
     assert count_moves(old, outcome.json) == 1
 
 
-def test_a_smaller_job_keeps_the_nodes_that_are_left(topoloom: Command) -> None:
+def test_a_smaller_job_keeps_its_remaining_nodes(topoloom: Command) -> None:
     old = before(topoloom, "-m", "torus:4x4x4+node:2")
     words = ["-m", "torus:4x4x4+node:2", "--allocate", 40, "--from", "before.json"]
     new = place(topoloom, "x.json", *words, "--migration-cost", 1)
@@ -130,7 +130,7 @@ def test_remapping_is_repeatable(topoloom: Command, threads: int) -> None:
         ),
     ],
 )
-def test_wrong_words_are_refused_in_one_line(
+def test_wrong_arguments_are_refused_in_one_line(
     topoloom: Command, words: list[object], message: str
 ) -> None:
     before(topoloom)

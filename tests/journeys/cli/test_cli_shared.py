@@ -98,7 +98,7 @@ def test_ranks_share_slots_within_the_imbalance(
 
 
 @pytest.mark.parametrize("machine", DISTANCE)
-def test_shared_slots_are_the_same_for_any_number_of_threads(
+def test_placements_on_shared_slots_do_not_depend_on_threads(
     topoloom: Command, machine: str
 ) -> None:
     write_mesh()
@@ -108,7 +108,7 @@ def test_shared_slots_are_the_same_for_any_number_of_threads(
     assert made[0] == made[1] == made[2]
 
 
-def test_more_effort_is_never_worth_less(topoloom: Command) -> None:
+def test_more_effort_is_never_worse(topoloom: Command) -> None:
     write_mesh()
     words = ["-m", TREE, "--imbalance", 0.03]
     values = [
@@ -118,14 +118,14 @@ def test_more_effort_is_never_worth_less(topoloom: Command) -> None:
     assert all(a >= b for a, b in pairwise(values)), values
 
 
-def test_the_default_effort_needs_no_word(topoloom: Command) -> None:
+def test_the_default_effort_needs_no_option(topoloom: Command) -> None:
     write_mesh()
     plain = place(topoloom, "-m", TREE, "--imbalance", 0.03)
     said = place(topoloom, "-m", TREE, "--imbalance", 0.03, "--effort", "default")
     assert plain["placement"] == said["placement"]
 
 
-def test_loads_of_ranks_count(topoloom: Command) -> None:
+def test_loads_of_ranks_are_respected(topoloom: Command) -> None:
     loads = [1 + i % 7 for i in range(RANKS)]
     write_mesh(loads)
     document = place(topoloom, "-m", TREE, "--imbalance", 0.1, "--effort", "fast")
@@ -137,7 +137,7 @@ def test_loads_of_ranks_count(topoloom: Command) -> None:
     assert judged["load_max"] == max(held.values())
 
 
-def test_no_imbalance_at_all_fills_every_slot_alike(topoloom: Command) -> None:
+def test_an_imbalance_of_0_fills_every_slot_equally(topoloom: Command) -> None:
     write_mesh()
     document = place(topoloom, "-m", TORUS, "--imbalance", 0, "--effort", "fast")
     assert Counter(document["placement"]) == {
@@ -145,7 +145,7 @@ def test_no_imbalance_at_all_fills_every_slot_alike(topoloom: Command) -> None:
     }
 
 
-def test_every_slot_keeps_its_own_capacity(topoloom: Command) -> None:
+def test_every_slot_keeps_its_capacity(topoloom: Command) -> None:
     write_mesh()
     room = [3 + 7 * (slot % 2) for slot in range(SLOTS)]
     Path("room.txt").write_text("\n".join(map(str, room)) + "\n")
@@ -157,7 +157,7 @@ def test_every_slot_keeps_its_own_capacity(topoloom: Command) -> None:
     assert judged["hop_bytes"] == hop_bytes(TORUS, document["placement"])
 
 
-def test_the_steps_of_auto_can_be_taken_by_hand(topoloom: Command) -> None:
+def test_the_steps_of_auto_can_be_run_separately(topoloom: Command) -> None:
     write_mesh()
     words = ["-m", TREE, "--imbalance", 0.03, "--mapper"]
     first = place(topoloom, *words, "multisection")["values"]
@@ -202,7 +202,7 @@ def refused(topoloom: Command, *words: object) -> str:
         (["--capacities", "empty.txt"], "empty.txt holds no capacities"),
     ],
 )
-def test_wrong_room_is_refused_in_one_line(
+def test_wrong_capacities_are_refused_in_one_line(
     topoloom: Command, words: list[str], message: str
 ) -> None:
     write_mesh()
@@ -235,7 +235,7 @@ def test_shared_slots_are_not_exported(topoloom: Command) -> None:
         assert "lets ranks share slots" in line
 
 
-def test_an_imbalance_changes_nothing_where_slots_are_enough(
+def test_an_imbalance_has_no_effect_with_enough_slots(
     topoloom: Command,
 ) -> None:
     write_mesh()
@@ -266,7 +266,7 @@ def test_mappers_for_shared_slots_are_compared(topoloom: Command) -> None:
     assert refused.err.count("\n") == 1
 
 
-def test_ranks_that_need_not_share_slots_are_compared_as_ever(
+def test_mappers_are_compared_as_usual_with_enough_slots(
     topoloom: Command,
 ) -> None:
     write_mesh()

@@ -35,7 +35,7 @@ def files(topoloom: Command) -> Command:
     return topoloom
 
 
-def test_predicted_and_simulated_times_stand_side_by_side(files: Command) -> None:
+def test_predicted_and_simulated_times_are_printed_side_by_side(files: Command) -> None:
     told = files("simulate", "p.npz", "x.json", "y.json", "--with", "simgrid")
     assert told.status == 0
     assert "16 ranks on 4x4 torus, by simgrid" in told.out
@@ -50,7 +50,7 @@ def test_predicted_and_simulated_times_stand_side_by_side(files: Command) -> Non
     assert float(y[-2]) < -299.7
 
 
-def test_switches_stand_beside_predictions_too(files: Command) -> None:
+def test_times_in_switches_are_printed_beside_predictions(files: Command) -> None:
     given = ("simulate", "p.npz", "x.json", "--with", "switches")
     document = files(*given, "--json").json
     assert document["simulator"] == "switches"
@@ -120,7 +120,7 @@ def test_a_pattern_without_messages_takes_no_time(topoloom: Command) -> None:
         assert (block["predicted_seconds"], block["simulated_seconds"]) == (0, 0)
 
 
-def test_ranks_go_where_the_launcher_puts_them(topoloom: Command) -> None:
+def test_ranks_are_where_the_launcher_puts_them(topoloom: Command) -> None:
     """Two neighbors send each other 1 MB over 1 GB/s, where they are not on a node."""
     topoloom("pattern", "ring", "--ranks", "2", "--bytes", "1MB", "-o", "p.npz")
     machine = "torus:4,bandwidth=1GB/s,latency=1us+node:2,memory=100GB/s"
@@ -133,7 +133,7 @@ def test_ranks_go_where_the_launcher_puts_them(topoloom: Command) -> None:
         assert block["simulated_seconds"] == pytest.approx(seconds, abs=1e-4)
 
 
-def test_ranks_may_share_slots(topoloom: Command) -> None:
+def test_ranks_can_share_slots(topoloom: Command) -> None:
     topoloom("pattern", "stencil2d", "--grid", "8x8", "--bytes", "1MB", "-o", "p.npz")
     words = ["p.npz", "-m", MACHINE, "--imbalance", "0", "-o", "x.json"]
     assert topoloom("map", *words).status == 0
@@ -168,7 +168,7 @@ def test_a_report_shows_simulated_times_and_the_busiest_channels(
     )
 
 
-def test_switches_play_a_program_in_goal(topoloom: Command) -> None:
+def test_switches_simulate_a_goal_program(topoloom: Command) -> None:
     Path("two.goal").write_text(
         "num_ranks 2\nrank 0 {\nl1: send 1000000b to 1\n}\n"
         "rank 1 {\nl1: recv 1000000b from 0\nl2: calc 5000000\nl2 requires l1\n}\n"
@@ -311,7 +311,7 @@ def test_signals_end_simgrid_and_leave_nothing_behind(
         time.sleep(0.05)
 
 
-def test_ctrl_c_keeps_the_placements_that_are_simulated(
+def test_ctrl_c_keeps_the_simulated_placements(
     topoloom: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """All of block order is on one node; terabytes go over the network in the other."""

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from tests.conftest import Command
 
 
-def test_groups_of_a_triangular_grid_are_judged_one_by_one(topoloom: Command) -> None:
+def test_groups_of_a_triangular_grid_are_judged_separately(topoloom: Command) -> None:
     words = ["triangular", "--rows", "23", "--order", "bcm", "--phases", "-o", "p.npz"]
     assert "phases    3" in topoloom("pattern", *words).out
     where = ["-m", "hopper", "--allocate", "12", "--launcher", "openmpi"]
@@ -39,7 +39,7 @@ def test_levels_of_the_trees_of_a_triangular_grid_are_phases(
     assert hop_bytes[:3] == hop_bytes[:2:-1]
 
 
-def test_molecular_dynamics_goes_into_bricks(topoloom: Command) -> None:
+def test_bricks_places_molecular_dynamics(topoloom: Command) -> None:
     made = topoloom("pattern", "molecular-dynamics", "-o", "p.npz")
     assert "ranks     2,160" in made.out  # 6 x 6 x 4 cells, and 14 computes each
     where = ["p.npz", "-m", "torus:8x8x8", "--imbalance", "0.5", "--json"]
@@ -76,7 +76,7 @@ def test_molecular_dynamics_goes_into_bricks(topoloom: Command) -> None:
         (["molecular-dynamics", "--cells", "7x0x5"], "axis without"),
     ],
 )
-def test_sizes_that_make_no_pattern_are_refused(
+def test_sizes_without_a_pattern_are_refused(
     topoloom: Command, words: list[str], reason: str
 ) -> None:
     done = topoloom("pattern", *words)

@@ -65,7 +65,7 @@ def test_ranks_are_where_the_script_starts_them(topoloom: Command) -> None:
     assert found.status == 0
 
 
-def test_programs_import_a_sitecustomize_of_their_own(
+def test_programs_can_import_their_own_sitecustomize(
     topoloom: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     command = prepare(topoloom)
@@ -112,7 +112,7 @@ def test_a_rendezvous_that_sorts_hosts_is_refused(
     assert started.status == 2
 
 
-def test_fewer_ranks_than_planned_are_said(topoloom: Command) -> None:
+def test_fewer_ranks_than_planned_are_reported(topoloom: Command) -> None:
     command = prepare(topoloom)
     Path("all.sh").write_text('SLURMD_NODENAME=a sh job.sh sh "$@"\n')
     found = topoloom("verify", "x.json", "--hosts", "a,b,c,d", *command)
@@ -142,7 +142,9 @@ def test_the_script_refuses_options_that_would_override_it(
     assert subprocess.run(program, capture_output=True, timeout=600).returncode == 0
 
 
-def test_the_script_alone_starts_nothing_and_says_so(topoloom: Command) -> None:
+def test_the_script_without_a_command_starts_nothing_and_says_so(
+    topoloom: Command
+) -> None:
     prepare(topoloom)
     words = ["env", "SLURMD_NODENAME=a", "sh", "job.sh"]
     alone = subprocess.run(words, capture_output=True, text=True, timeout=600)
@@ -163,13 +165,15 @@ def test_ranks_of_other_hosts_are_named(topoloom: Command) -> None:
     assert "started the ranks 8-15, but the placement is for 0-7" in found.err
 
 
-def test_ranks_without_gpus_are_elsewhere(topoloom: Command) -> None:
+def test_ranks_without_gpus_are_misplaced(topoloom: Command) -> None:
     found = verified(topoloom, 'os.environ["CUDA_VISIBLE_DEVICES"] = ""\nchildren =')
     assert found.status == 1
     assert "rank 0 is on a.cluster, without a GPU; planned: a, GPU 0" in found.err
 
 
-def test_gpus_named_by_uuids_are_said_not_to_be_compared(topoloom: Command) -> None:
+def test_gpus_named_by_unknown_uuids_are_reported_as_not_compared(
+    topoloom: Command
+) -> None:
     uuids = 'os.environ["CUDA_VISIBLE_DEVICES"] = "GPU-8932f937,GPU-46abccf3"'
     found = verified(topoloom, f"{uuids}\nchildren =")
     assert found.status == 0
@@ -177,14 +181,14 @@ def test_gpus_named_by_uuids_are_said_not_to_be_compared(topoloom: Command) -> N
     assert "rocminfo said their numbers; only their hosts were compared" in found.err
 
 
-def test_torchrun_may_be_in_the_line_of_a_shell(topoloom: Command) -> None:
+def test_torchrun_can_be_in_a_shell_command(topoloom: Command) -> None:
     prepare(topoloom)
     line = "sh all.sh torchrun train.py"
     found = topoloom("verify", "x.json", "--hosts", "a,b,c,d", "--", "sh", "-c", line)
     assert "all 8 ranks are where they are planned" in found.err
 
 
-def test_a_mesh_whose_ranks_are_apart_is_refused_with_what_to_do(
+def test_a_mesh_with_scattered_ranks_is_refused_with_a_remedy(
     topoloom: Command,
 ) -> None:
     words = ["--mesh", "tp=2,dp=4", "--traffic", "tp=1MB,dp=1GB"]
@@ -241,7 +245,7 @@ cuda = SimpleNamespace(
 
 
 @pytest.mark.usefixtures("nvidia_smi")
-def test_the_gpu_that_pytorch_has_used_is_that_of_a_rank(topoloom: Command) -> None:
+def test_the_gpu_of_a_rank_is_the_one_that_pytorch_used(topoloom: Command) -> None:
     """A program that takes GPU 1, whatever LOCAL_RANK says."""
     command = prepare(topoloom)
     Path("torch.py").write_text(TORCH)
@@ -255,7 +259,7 @@ def test_the_gpu_that_pytorch_has_used_is_that_of_a_rank(topoloom: Command) -> N
     assert document["gpus"][0]["uuid"] == "GPU-46abccf3-a70c-4bf6-9d33-7a1aa0bb4e11"
 
 
-def test_a_job_without_torchrun_is_verified_where_torch_is_said(
+def test_a_job_without_torchrun_is_verified_with_the_torch_option(
     topoloom: Command,
 ) -> None:
     """A launcher numbers the ranks, and gives each its own GPU."""

@@ -74,7 +74,7 @@ def test_collectives_of_a_trace_become_the_messages_of_nccl(topoloom: Command) -
     assert tree.json["bytes"] == 2 * 15 * 1600
 
 
-def test_a_dump_that_lacks_something_is_used_only_by_request(topoloom: Command) -> None:
+def test_an_incomplete_dump_is_used_only_on_request(topoloom: Command) -> None:
     entry = {
         **{"record_id": 4, "pg_id": 0, "process_group": ["0", "default_pg"]},
         **{"profiling_name": "nccl:all_reduce", "state": "completed"},
@@ -149,7 +149,7 @@ def test_a_dump_that_lacks_something_is_used_only_by_request(topoloom: Command) 
         (["axes", "--mesh", "tp=8", "--traffic", "tp=1GB"], "--machine is missing"),
     ],
 )
-def test_bad_input_is_one_line(
+def test_invalid_input_is_refused_in_one_line(
     topoloom: Command, words: list[str], message: str
 ) -> None:
     Path("step.hlo").write_text(PROGRAM)

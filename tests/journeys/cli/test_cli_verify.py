@@ -45,7 +45,7 @@ def placed(topoloom: Command) -> Command:
         ([*WORLD, *HOSTS, "--mpicc", "no", "--", *MPIRUN, "true"], "compiler 'no'"),
     ],
 )
-def test_bad_input_is_told_in_one_line(
+def test_invalid_input_is_reported_in_one_line(
     placed: Command, words: list[object], problem: str
 ) -> None:
     told = placed(*words)
@@ -70,7 +70,7 @@ def input_with_text(tmp_path: Path) -> Iterator[None]:
     os.close(original)
 
 
-def test_standard_input_would_reach_another_rank(
+def test_standard_input_that_would_reach_another_rank_is_refused(
     placed: Command, input_with_text: None
 ) -> None:
     told = placed(*WORLD, *HOSTS, "--", *MPIRUN, "true")

@@ -43,7 +43,7 @@ def files(topoloom: Command) -> Command:
         (["allocate", *TORUS, "-N", 4, "-o", "a.txt"], ["a.txt"]),
     ],
 )
-def test_what_is_written_is_reported(
+def test_written_files_are_reported(
     files: Command, words: list[str], written: list[str]
 ) -> None:
     outcome = files(*words)
@@ -53,7 +53,7 @@ def test_what_is_written_is_reported(
     assert all(Path(name).stat().st_size for name in written)
 
 
-def test_a_chosen_placement_says_which_graph_it_is_for(files: Command) -> None:
+def test_a_chosen_placement_names_its_graph(files: Command) -> None:
     Path("free.txt").write_text("".join(f"{node}\n" for node in range(10)))
     free = ["--choose", "free.txt", "-N", 8, "-g", "p.npz"]
     assert files("allocate", *TORUS, *free, "--write-placement", "c.json").status == 0

@@ -26,7 +26,7 @@ def test_the_best_assignments_are_counted_and_written(topoloom: Command) -> None
     assert ranks["identity"] == 1 < ranks["leap2"]
 
 
-def test_a_blade_is_split_where_least_crosses(topoloom: Command) -> None:
+def test_a_blade_is_split_with_the_least_crossing_traffic(topoloom: Command) -> None:
     topoloom("pattern", "ring", "-n", 16, "--bytes", "64KiB", "-o", "p16.npz")
     shown = topoloom("affinity", "p16.npz").out
     assert "128.0 KiB (16 sets of 8 alike" in shown
@@ -42,7 +42,7 @@ def test_a_blade_is_split_where_least_crosses(topoloom: Command) -> None:
         (["nothing"], "nothing: No such file"),
     ],
 )
-def test_what_cannot_be_ranked_is_refused(
+def test_impossible_rankings_are_refused(
     topoloom: Command, words: list[str], text: str
 ) -> None:
     refused = topoloom("affinity", *words)

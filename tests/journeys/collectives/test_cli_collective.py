@@ -37,13 +37,13 @@ def test_all_schedules_are_ranked_by_the_model_alone(topoloom: Command) -> None:
     assert (found["usual"], found["machine"]) == ("bruck", None)
 
 
-def test_a_model_that_says_nothing_of_cpu_has_no_such_column(
+def test_a_model_without_cpu_times_has_no_cpu_column(
     topoloom: Command,
 ) -> None:
     assert "CPU" not in topoloom(*ALL_TO_ALL, "--model", "tofu-d").out
 
 
-def test_rounds_that_wait_for_each_other_take_a_latency_each(
+def test_dependent_rounds_take_a_latency_each(
     topoloom: Command,
 ) -> None:
     """Ten rounds of MPI over HDR take a microsecond and more each."""
@@ -62,7 +62,7 @@ def test_fewer_rounds_of_more_messages_are_ranked_where_they_are_faster(
     assert (found["name"], found["rounds"]) == ("recursive-doubling(radix=4)", 5)
 
 
-def test_an_order_goes_to_the_other_verbs(topoloom: Command) -> None:
+def test_an_order_can_be_used_by_other_verbs(topoloom: Command) -> None:
     words = [*ALL_TO_ALL, "-m", TORUS]
     found = topoloom(*words, "--order-ranks", "-o", "x.json", "--json").json
     turns = [turn["seconds"] for turn in found["turns"]]
@@ -119,7 +119,7 @@ def test_the_degree_of_a_many_to_many_is_part_of_the_key(topoloom: Command) -> N
     ]
 
 
-def test_a_demand_says_who_sends_how_much_to_whom(topoloom: Command) -> None:
+def test_a_demand_gives_the_bytes_of_each_pair(topoloom: Command) -> None:
     """A matrix in which all send to their next three is a degree of three."""
     rows = [[(b - a) % 8 in (1, 2, 3) for b in range(8)] for a in range(8)]
     text = "\n".join(" ".join(str(50 * wanted) for wanted in row) for row in rows)
@@ -136,7 +136,7 @@ def test_a_demand_says_who_sends_how_much_to_whom(topoloom: Command) -> None:
     assert printed.out.startswith("many-to-many of 9.9 KiB between 24 pairs among 8")
 
 
-def test_the_cpu_is_not_busy_for_longer_than_it_takes(topoloom: Command) -> None:
+def test_cpu_time_does_not_exceed_the_total_time(topoloom: Command) -> None:
     words = ["collective", "alltoall", "-n", 1024, "--bytes", 16, "--model"]
     for model in ("qsnet", "myrinet", "infiniband-4x"):
         for one in topoloom(*words, model, "--json").json["schedules"]:
@@ -209,7 +209,7 @@ def test_times_and_rounds_are_drawn(topoloom: Command) -> None:
         (["barrier", "-n", 8, "--figure", "f.svg"], "no figure over bytes of barrier"),
     ],
 )
-def test_what_cannot_be_is_refused_in_a_line(
+def test_impossible_requests_are_refused_in_one_line(
     topoloom: Command, words: list[Any], complaint: str
 ) -> None:
     Path("empty.json").write_text("")
@@ -233,7 +233,7 @@ def test_what_cannot_be_is_refused_in_a_line(
         ),
     ],
 )
-def test_a_format_goes_to_a_file_and_says_how_it_is_read(
+def test_a_format_is_written_to_a_file_with_its_usage(
     topoloom: Command, form: str, beginning: str
 ) -> None:
     words = ["collective", "allreduce", "-n", 8, "--bytes", "64KiB", "--model", "hdr"]
@@ -245,7 +245,7 @@ def test_a_format_goes_to_a_file_and_says_how_it_is_read(
     assert Path("my file").read_text().startswith(beginning)
 
 
-def test_what_messages_cost_must_come_from_somewhere(topoloom: Command) -> None:
+def test_message_costs_must_be_given(topoloom: Command) -> None:
     refused = topoloom(*ALL_TO_ALL)
     assert (refused.status, refused.out) == (2, "")
     assert "name a model (see 'topoloom model list') or a machine" in refused.err
@@ -264,13 +264,13 @@ def test_ranks_are_spread_over_an_allocation_as_srun_does(topoloom: Command) -> 
 
 
 @pytest.mark.parametrize("option", ["--allocate", "--ranks-per-node"])
-def test_where_ranks_are_needs_a_machine(topoloom: Command, option: str) -> None:
+def test_locations_of_ranks_need_a_machine(topoloom: Command, option: str) -> None:
     refused = topoloom(*ALL_TO_ALL, "--model", "hdr", option, 4)
     assert (refused.status, refused.out) == (2, "")
     assert refused.err.endswith("name the machine\n")
 
 
-def test_the_machine_is_called_as_the_user_does_and_short_times_have_their_unit(
+def test_the_machine_has_the_name_that_the_user_gave_and_short_times_have_units(
     topoloom: Command,
 ) -> None:
     words = ["bcast", "-n", 2, "--bytes", 8, "-m", "frontier", "--allocate", 2]
@@ -279,7 +279,7 @@ def test_the_machine_is_called_as_the_user_does_and_short_times_have_their_unit(
     assert " 0.08 ns" in printed.out  # over four cards of 25 GB/s
 
 
-def test_ranks_of_one_node_send_through_its_memory(topoloom: Command) -> None:
+def test_ranks_of_one_node_send_through_memory(topoloom: Command) -> None:
     words = ("collective", "allgather", "--model", "hdr", "--json", "-m")
     machine = "fattree:4:4,bandwidth=25GB/s+node:16"
     for ranks, sends, crosses in ((1, False, False), (16, True, False), (17, 1, 1)):
@@ -314,7 +314,7 @@ def test_rules_of_several_collectives_are_one_file(
         ("bcast+reduce", ("--to", "goal"), "goal holds one schedule; name one"),
     ],
 )
-def test_several_collectives_are_refused_where_there_is_one_answer(
+def test_several_collectives_are_refused_for_a_single_answer(
     topoloom: Command,
     operations: str,
     options: tuple[str, ...],

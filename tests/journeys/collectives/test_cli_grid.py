@@ -41,14 +41,14 @@ def test_tiles_have_the_published_links_and_collectives_gain(placed: Command) ->
     assert more["binomial_broadcast_s"] < found["binomial_broadcast_s"]
 
 
-def test_people_get_a_table_with_gains(placed: Command) -> None:
+def test_the_table_shows_gains(placed: Command) -> None:
     printed = placed("grid", "x.json", "--grid", "16x16")
     assert (printed.status, printed.err) == (0, "")
     assert "external links" in printed.out
     assert "+33.3 %" in printed.out
 
 
-def test_block_order_is_shown_alone(topoloom: Command) -> None:
+def test_block_order_is_shown_without_comparison(topoloom: Command) -> None:
     topoloom("pattern", "stencil2d", "--grid", "8x8", "-o", "p.npz")
     topoloom(
         "map", "p.npz", "-m", "torus:8+node:8", "--mapper", "block", "-o", "x.json"
@@ -67,7 +67,7 @@ COLLECTIVES = {
 
 @pytest.mark.parametrize("collective", COLLECTIVES)
 @pytest.mark.parametrize("channels", [1, 3])
-def test_the_fastest_tile_is_found_and_its_placement_takes_that_long(
+def test_the_fastest_tile_is_found_and_its_placement_takes_the_printed_time(
     placed: Command, collective: str, channels: int
 ) -> None:
     words = ["grid", "--grid", "16x16", "--channels", channels, "--json"]
@@ -82,7 +82,9 @@ def test_the_fastest_tile_is_found_and_its_placement_takes_that_long(
     assert times[0] <= written["block"][COLLECTIVES[collective]]
 
 
-def test_more_channels_make_crossing_no_cheaper_than_staying(placed: Command) -> None:
+def test_more_channels_never_make_crossing_cheaper_than_staying(
+    placed: Command
+) -> None:
     words = ["grid", "x.json", "--grid", "16x16", "--json", "--channels"]
     counted = placed(*words, 8).json
     assert counted["pipelined_s"] <= counted["block"]["pipelined_s"]
@@ -90,7 +92,7 @@ def test_more_channels_make_crossing_no_cheaper_than_staying(placed: Command) ->
     assert printed["pipelined_s"] > printed["block"]["pipelined_s"]
 
 
-def test_a_reading_that_is_not_the_default_is_named(placed: Command) -> None:
+def test_a_non_default_reading_is_named(placed: Command) -> None:
     for more in ([], ["--fastest-tile", "scatter"]):
         words = ["grid", "x.json", "--grid", "16x16", *more]
         assert "reading" not in placed(*words).out
@@ -99,7 +101,7 @@ def test_a_reading_that_is_not_the_default_is_named(placed: Command) -> None:
         assert placed(*words, "--json").json["reading"] == "printed"
 
 
-def test_tiles_that_cannot_be_are_refused(topoloom: Command) -> None:
+def test_impossible_tiles_are_refused(topoloom: Command) -> None:
     topoloom("pattern", "stencil2d", "--grid", "5x5", "-o", "p.npz")
     topoloom("map", "p.npz", "-m", "mesh:7+node:4", "--mapper", "tile", "-o", "x.json")
     for words, what in (
@@ -129,7 +131,7 @@ def test_a_grid_that_does_not_fit_is_refused_with_one_that_does(
         assert refused.err.count("\n") == 1
 
 
-def test_ranks_without_a_grid_are_told_how_to_name_one(topoloom: Command) -> None:
+def test_ranks_without_a_grid_get_a_hint_how_to_name_one(topoloom: Command) -> None:
     topoloom("pattern", "random-geometric", "--ranks", "32", "-o", "p.npz")
     refused = topoloom("map", "p.npz", "-m", "torus:4+node:8", "--mapper", "tile")
     assert refused.status == 2
@@ -167,7 +169,7 @@ def test_ranks_without_a_grid_are_told_how_to_name_one(topoloom: Command) -> Non
         ),
     ],
 )
-def test_a_grid_is_as_fast_as_its_machine(
+def test_speeds_of_a_grid_come_from_its_machine(
     topoloom: Command, machine: str, speeds: str
 ) -> None:
     topoloom("pattern", "stencil2d", "--grid", "8x8", "-o", "p.npz")

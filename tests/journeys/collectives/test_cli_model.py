@@ -19,7 +19,7 @@ def write_pings(of: str = "us") -> None:
     Path("pings.csv").write_text(HEAD + "".join(lines))
 
 
-def test_a_fit_predicts_what_was_measured(topoloom: Command) -> None:
+def test_a_fit_predicts_the_measured_times(topoloom: Command) -> None:
     write_pings()
     fitted = topoloom("model", "fit", "pings.csv", "-o", "here.toml", "--json").json
     (line,) = fitted["regimes"]
@@ -49,7 +49,7 @@ def test_round_trips_are_halved(topoloom: Command) -> None:
     assert line["alpha_s"] == pytest.approx(1e-6)
 
 
-def test_a_split_makes_one_line(topoloom: Command) -> None:
+def test_one_split_limit_gives_one_line(topoloom: Command) -> None:
     write_pings()
     words = ("model", "fit", "pings.csv", "--split", "4KiB")
     assert topoloom(*words, "--json").json["regimes"][0]["alpha_s"] == (
@@ -67,7 +67,7 @@ def test_every_model_is_listed_and_shown(topoloom: Command) -> None:
         assert entry["name"] in topoloom("model", "list").out
 
 
-def test_processes_of_a_node_slow_each_other(topoloom: Command) -> None:
+def test_processes_of_a_node_share_its_bandwidth(topoloom: Command) -> None:
     def seconds(*more: object) -> float:
         words = ("model", "predict", "qsnet", "--sizes", "64KiB", "--json")
         return float(topoloom(*words, *more).json["times"][0]["seconds"])
@@ -86,7 +86,7 @@ def test_a_message_alone_arrives_a_latency_later_than_its_gap(
     assert "its arrival" in topoloom(*words).out
 
 
-def test_pairs_tell_channels(topoloom: Command) -> None:
+def test_channels_are_found_from_pairs(topoloom: Command) -> None:
     lines = [f"{pairs},{max(2, pairs)} ms\n" for pairs in range(1, 9)]
     Path("pairs.csv").write_text("pairs,time\n" + "".join(lines))
     words = ("model", "channels", "pairs.csv", "--sizes", "1MB", "--round-trip")
@@ -96,7 +96,9 @@ def test_pairs_tell_channels(topoloom: Command) -> None:
     assert "channels        2" in topoloom(*words).out
 
 
-def test_channels_between_measured_numbers_are_left_open(topoloom: Command) -> None:
+def test_channels_between_measured_numbers_are_given_as_a_range(
+    topoloom: Command
+) -> None:
     times = {1: (100, 100.26), 8: (105, 105), 16: (210, 210), 32: (420, 420)}
     words = ("model", "channels", "pairs.csv", "--sizes", "1MB")
 
@@ -124,7 +126,7 @@ def test_one_outlier_makes_no_channel(topoloom: Command) -> None:
     assert topoloom(*words, "--json").json["channels"] == 2
 
 
-def test_patterns_of_pairs_are_told_apart(topoloom: Command) -> None:
+def test_patterns_of_pairs_are_distinguished(topoloom: Command) -> None:
     lines = [
         f"{name},{pairs},{max(channels, pairs)} ms\n"
         for name, channels in (("inside a group", 4), ("across", 1))
@@ -173,7 +175,7 @@ def test_figures_of_a_fit_and_of_a_model_are_drawn(topoloom: Command) -> None:
         (["channels", "bad.csv", "--sizes", "1"], "bad.csv:1: the header must name"),
     ],
 )
-def test_bad_input_is_one_line(
+def test_invalid_input_is_refused_in_one_line(
     topoloom: Command, words: list[str], message: str
 ) -> None:
     Path("two.csv").write_text(HEAD + "1,1us\n2,2us\n")

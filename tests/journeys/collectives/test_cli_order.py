@@ -28,7 +28,7 @@ def measured(topoloom: Command) -> Command:
     return topoloom
 
 
-def test_the_published_orders_come_out_and_are_written(measured: Command) -> None:
+def test_published_orders_are_reproduced_and_written(measured: Command) -> None:
     words = ["order", "costs.csv", "--channels", 2, "-o", "order.txt", "--json"]
     words += ["--reading", "printed"]
     found = measured(*words).json
@@ -48,7 +48,7 @@ def test_the_published_orders_come_out_and_are_written(measured: Command) -> Non
     assert measured(*words).json["order"] == [0, 1, 3, 4, 2, 6, 5, 7]
 
 
-def test_times_are_of_the_reading_that_is_named(measured: Command) -> None:
+def test_times_use_the_named_reading(measured: Command) -> None:
     words = ["order", "costs.csv", "--method", "fastest-edge-first", "--channels", 2]
     found = {
         reading: measured(*words, "--reading", reading, "--json").json
@@ -64,7 +64,7 @@ def test_times_are_of_the_reading_that_is_named(measured: Command) -> None:
     assert found["independent"]["scatter_s"] == pytest.approx(8e-6)
 
 
-def test_people_get_a_table(measured: Command) -> None:
+def test_the_table_shows_orders(measured: Command) -> None:
     printed = measured("order", "costs.csv", "--channels", 2, "--reading", "printed")
     assert (printed.status, printed.err) == (0, "")
     assert "order   0 3 1 6 2 5 4 7" in printed.out
@@ -99,7 +99,7 @@ def test_groups_in_groups_are_listed_with_statistics(topoloom: Command) -> None:
     assert "group 1.0" not in strict
 
 
-def test_processes_that_are_alike_stay_in_the_standard_order(
+def test_equal_processes_stay_in_the_standard_order(
     topoloom: Command,
 ) -> None:
     rows = (
@@ -116,7 +116,7 @@ def test_processes_that_are_alike_stay_in_the_standard_order(
     assert "gain" in named
 
 
-def test_one_process_has_nothing_to_order(topoloom: Command) -> None:
+def test_a_single_process_has_no_order(topoloom: Command) -> None:
     Path("one.csv").write_text("0\n")
     printed = topoloom("order", "one.csv")
     assert (printed.status, printed.err) == (0, "")
@@ -134,7 +134,7 @@ def test_one_process_has_nothing_to_order(topoloom: Command) -> None:
         ("# nothing\n", "bad.csv: no costs"),
     ],
 )
-def test_matrices_that_are_none_are_refused_by_line(
+def test_invalid_matrices_are_refused_by_line(
     topoloom: Command, text: str, what: str
 ) -> None:
     Path("bad.csv").write_text(text)
@@ -154,7 +154,7 @@ def test_matrices_that_are_none_are_refused_by_line(
         (["--p-value", "0"], "p is 0; a probability of errors must be above 0"),
     ],
 )
-def test_options_that_cannot_be_are_refused(
+def test_invalid_options_are_refused(
     measured: Command, words: list[str], what: str
 ) -> None:
     refused = measured("order", "costs.csv", *words)

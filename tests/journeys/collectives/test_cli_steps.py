@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 TREE = "fattree:4:4:4"
 
 
-def test_shifts_that_meet_nowhere_are_those_of_the_lemma(topoloom: Command) -> None:
+def test_contention_free_shifts_are_those_of_the_lemma(topoloom: Command) -> None:
     found = topoloom("steps", "shift", "-m", TREE, "--json").json["steps"]
     free = [int(fact["step"][1:]) for fact in found if fact["subtrees"] == 0]
     assert free == [1, 2, 3, 4, 8, 12, 16, 32, 48, 52, 56, 60, 61, 62, 63]
@@ -24,14 +24,14 @@ def test_shifts_that_meet_nowhere_are_those_of_the_lemma(topoloom: Command) -> N
     assert "steps 1-4,8,12,16,32,48,52,56,60-63" in printed.out
 
 
-def test_exchanges_and_quarters_meet_nowhere(topoloom: Command) -> None:
+def test_exchanges_and_quarters_are_contention_free(topoloom: Command) -> None:
     for steps, count in (("prefix", 63), ("quarter", 23), ("k-prefix(k=4)", 4)):
         found = topoloom("steps", steps, "-m", TREE, "--json").json["steps"]
         assert len(found) == count
         assert not any(fact["subtrees"] for fact in found)
 
 
-def test_an_order_that_is_found_is_written_and_is_as_good_as_it_says(
+def test_a_found_order_is_written_and_is_as_good_as_printed(
     topoloom: Command,
 ) -> None:
     words = ["steps", "k-shift(k=4)", "-m", TREE, "--json"]
@@ -44,7 +44,7 @@ def test_an_order_that_is_found_is_written_and_is_as_good_as_it_says(
         assert meet == found["found"]["rounds"]
 
 
-def test_bandwidth_falls_where_messages_meet_and_with_the_levels_they_climb(
+def test_bandwidth_falls_with_contention_and_with_the_levels_climbed(
     topoloom: Command,
 ) -> None:
     """Figures 4.3 and 4.4 of Kumar 2005, by his model."""
@@ -60,7 +60,7 @@ def test_bandwidth_falls_where_messages_meet_and_with_the_levels_they_climb(
     assert near > farther > far == prefixes[62][key]
 
 
-def test_of_many_steps_the_bandwidth_of_each_is_listed(topoloom: Command) -> None:
+def test_the_bandwidth_of_each_step_is_listed(topoloom: Command) -> None:
     tree = f"{TREE},bandwidth=340MB/s,latency=19ns"
     for steps in ("prefix", "shift"):
         printed = topoloom("steps", steps, "-m", tree, "--model", "qsnet").out
@@ -93,14 +93,14 @@ def test_bandwidths_are_printed_and_drawn(topoloom: Command) -> None:
         assert complaint in refused.err
 
 
-def test_gaps_are_named_for_prefix_sends(topoloom: Command) -> None:
+def test_prefix_sends_name_gaps(topoloom: Command) -> None:
     words = ["steps", "prefix", "-m", "fattree:4:4", "-a", "n[0-2,4-6]", "--find"]
     words.append("any-ascent")
     assert topoloom(*words, "--json").json["gaps"] == [0, 1, 2, None, 4, 5, 6]
     assert "7 positions: messages meet in none of 7 rounds" in topoloom(*words).out
 
 
-def test_messages_may_come_from_a_file_on_any_machine(topoloom: Command) -> None:
+def test_messages_can_be_read_from_a_file_on_any_machine(topoloom: Command) -> None:
     Path("m.txt").write_text("0 2  # first\n\n1 3\n")
     found = topoloom("steps", "m.txt", "-m", "mesh:4", "--json").json
     assert found["steps"] == [
@@ -122,7 +122,7 @@ def test_messages_may_come_from_a_file_on_any_machine(topoloom: Command) -> None
         (["bad.txt", "-m", TREE], "bad.txt:2: expected two ranks of 0 to 63, FROM TO"),
     ],
 )
-def test_what_cannot_be_is_refused(
+def test_impossible_requests_are_refused(
     topoloom: Command, words: list[str], complaint: str
 ) -> None:
     Path("bad.txt").write_text("0 1\n1 64\n")
@@ -131,7 +131,9 @@ def test_what_cannot_be_is_refused(
     assert complaint in refused.err
 
 
-def test_least_loaded_parents_take_less_than_the_last(topoloom: Command) -> None:
+def test_least_loaded_parents_have_less_load_than_last_parents(
+    topoloom: Command
+) -> None:
     words = ["trees", "-m", "fattree:4:4", "--roots", 16]
     kinds = topoloom(*words, "--json").json["trees"]
     assert kinds["last"]["most_a_link"] == 12
@@ -158,7 +160,7 @@ def test_disjoint_trees_share_a_message(topoloom: Command) -> None:
         (["--members", "0"], "members must be 1 or more"),
     ],
 )
-def test_trees_that_cannot_be_are_refused(
+def test_impossible_trees_are_refused(
     topoloom: Command, words: list[str], complaint: str
 ) -> None:
     refused = topoloom("trees", "-m", TREE, *words)

@@ -40,7 +40,7 @@ def test_a_placement_knows_its_pattern_and_how_it_was_made(
         assert shown["block (default)"][measure] == judged["block"][measure]
 
 
-def test_the_pattern_may_lie_beside_the_placement(
+def test_the_pattern_can_be_in_the_folder_of_the_placement(
     topoloom: Command, placed: None
 ) -> None:
     Path("away").mkdir()
@@ -60,7 +60,7 @@ def test_several_placements_of_one_job_share_a_page(
     assert told["best"] == "auto"
 
 
-def test_the_best_is_the_one_by_what_the_first_was_made_for(
+def test_the_best_placement_is_chosen_by_the_objective_of_the_first(
     topoloom: Command, placed: None
 ) -> None:
     for name, time in (("y.json", 3.0), ("z.json", 2.0)):
@@ -73,7 +73,7 @@ def test_the_best_is_the_one_by_what_the_first_was_made_for(
     assert told["best"] == "z"
 
 
-def test_what_cannot_be_printed_is_refused(topoloom: Command, placed: None) -> None:
+def test_impossible_pages_are_refused(topoloom: Command, placed: None) -> None:
     document = json.loads(Path("x.json").read_text())
     for odd in ("\udcff", "\x1b[31m", "two\nlines"):
         Path("x.json").write_text(json.dumps({**document, "mapper": odd}))
@@ -119,7 +119,7 @@ def test_another_pattern_than_the_placements_is_noted(
         (["x.json"] * 8 + ["-o", "r.html"], "8 placements are more than"),
     ],
 )
-def test_bad_input_is_named_and_no_page_is_left(
+def test_invalid_input_is_named_and_no_page_is_written(
     topoloom: Command, placed: None, words: list[str], why: str
 ) -> None:
     Path("empty.json").write_text("")
@@ -139,7 +139,7 @@ def test_shared_slots_are_shown_without_a_bound(topoloom: Command) -> None:
     assert "Nothing was proven for this page" in Path("r.html").read_text()
 
 
-def test_a_file_whose_name_is_no_text_is_shown_all_the_same(
+def test_a_file_with_a_name_that_is_not_text_is_shown(
     topoloom: Command, placed: None
 ) -> None:
     odd = Path(os.fsdecode(b"\xff.json"))

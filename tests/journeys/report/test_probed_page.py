@@ -71,7 +71,7 @@ def test_the_headline_names_levels_and_the_slow_host(
     assert "topoloom report m.toml -o m.html --json" in page
 
 
-def test_cells_name_their_pair_its_time_and_what_is_usual(
+def test_cells_show_their_pair_its_time_and_the_usual_time(
     topoloom: Command, tmp_path: Path, browser: Any
 ) -> None:
     tree(tmp_path / "m.toml")
@@ -123,7 +123,7 @@ def test_a_slow_link_is_marked_where_it_is(
     shown.page.close()
 
 
-def test_a_slow_uplink_is_of_pairs_that_leave_the_group(
+def test_a_slow_uplink_affects_pairs_that_leave_the_group(
     topoloom: Command, tmp_path: Path, browser: Any
 ) -> None:
     costs = in_groups(8, 2, 5e-6, 9e-6)
@@ -193,7 +193,7 @@ def test_lines_through_two_sizes_have_no_interval(
     shown.page.close()
 
 
-def test_pairs_at_once_say_their_channels(
+def test_concurrent_pairs_show_their_channels(
     topoloom: Command, tmp_path: Path, browser: Any
 ) -> None:
     tree(tmp_path / "m.toml")
@@ -225,7 +225,7 @@ def test_groups_are_boxes_with_their_hosts_and_evidence(
     shown.page.close()
 
 
-def test_doubts_and_claims_are_said_at_once(topoloom: Command, tmp_path: Path) -> None:
+def test_doubts_and_claims_are_shown_first(topoloom: Command, tmp_path: Path) -> None:
     def doubt(found: Findings) -> None:
         found.doubts.append("n7 has 2 ranks on 1 CPU")
         found.noise = 0.25
@@ -251,7 +251,7 @@ def test_two_ranks_of_a_host_make_a_page(
     shown.page.close()
 
 
-def test_more_ranks_than_cells_are_shown_by_their_means(
+def test_more_ranks_than_cells_are_shown_by_means(
     topoloom: Command, tmp_path: Path, browser: Any
 ) -> None:
     from topoloom.report.probed import costs
@@ -272,7 +272,7 @@ def test_more_ranks_than_cells_are_shown_by_their_means(
     shown.page.close()
 
 
-def test_names_of_hosts_stay_text(
+def test_host_names_are_escaped(
     topoloom: Command, tmp_path: Path, browser: Any
 ) -> None:
     tree(tmp_path / "m.toml")
@@ -292,7 +292,7 @@ def test_names_of_hosts_stay_text(
     shown.page.close()
 
 
-def test_it_fits_a_phone_and_follows_the_theme(
+def test_the_page_fits_a_phone_and_follows_the_theme(
     topoloom: Command, tmp_path: Path, browser: Any
 ) -> None:
     tree(tmp_path / "m.toml")
@@ -311,7 +311,7 @@ def test_it_fits_a_phone_and_follows_the_theme(
     dark.page.close()
 
 
-def test_the_same_files_are_the_same_page(topoloom: Command, tmp_path: Path) -> None:
+def test_equal_files_give_equal_pages(topoloom: Command, tmp_path: Path) -> None:
     tree(tmp_path / "m.toml")
     pages = []
     for _ in range(2):
@@ -331,7 +331,7 @@ def test_the_same_files_are_the_same_page(topoloom: Command, tmp_path: Path) -> 
         ["m.toml", "--switch", "quantum2"],
     ],
 )
-def test_a_machine_has_a_page_of_its_own(
+def test_a_machine_has_its_own_page(
     topoloom: Command, tmp_path: Path, words: list[str]
 ) -> None:
     tree(tmp_path / "m.toml")
@@ -342,14 +342,14 @@ def test_a_machine_has_a_page_of_its_own(
     assert not Path("m.html").exists()
 
 
-def test_what_was_not_measured_is_refused(topoloom: Command, tmp_path: Path) -> None:
+def test_unmeasured_machines_are_refused(topoloom: Command, tmp_path: Path) -> None:
     topoloom("machine", "torus:4x4", "-o", "t.toml")
     refused = topoloom("report", "t.toml", "-o", "m.html")
     assert refused.status == 2
     assert "t.toml is not measured; 'topoloom probe -o t.toml" in refused.err
 
 
-def test_samples_that_are_missing_or_of_another_probe_are_refused(
+def test_missing_samples_or_those_of_another_probe_are_refused(
     topoloom: Command, tmp_path: Path
 ) -> None:
     tree(tmp_path / "m.toml")
@@ -364,7 +364,7 @@ def test_samples_that_are_missing_or_of_another_probe_are_refused(
     assert "m.toml is of 16 ranks, but m.npz of 4" in refused.err
 
 
-def test_a_probe_that_was_edited_is_refused_by_what_it_lacks(
+def test_an_edited_probe_is_refused_by_the_missing_key(
     topoloom: Command, tmp_path: Path
 ) -> None:
     path = tree(tmp_path / "m.toml")

@@ -74,7 +74,7 @@ def text(page: Any, selector: str) -> str:
     return str(page.inner_text(selector))
 
 
-def test_all_pictures_are_drawn_and_texts_stay_texts(opened: Opened) -> None:
+def test_all_pictures_are_drawn_and_texts_are_escaped(opened: Opened) -> None:
     page = opened.page
     for canvas in ("matrix-0", "matrix-1", "scene"):
         assert inked(page, canvas) > 1000
@@ -84,7 +84,7 @@ def test_all_pictures_are_drawn_and_texts_stay_texts(opened: Opened) -> None:
     assert "topoloom map p.npz" in text(page, "main")
 
 
-def test_links_tell_their_load_and_who_loads_them(opened: Opened) -> None:
+def test_links_show_their_load_and_its_senders(opened: Opened) -> None:
     page = opened.page
     page.focus("#scene-marks")
     page.keyboard.press("n")
@@ -182,7 +182,7 @@ def test_the_machine_turns_by_pointer_and_by_keys(opened: Opened) -> None:
     page.wait_for_function(f"first => {picture} === first", arg=seen[0])
 
 
-def test_the_matrix_tells_pairs_and_bytes_at_every_zoom(opened: Opened) -> None:
+def test_the_matrix_shows_pairs_and_bytes_at_every_zoom(opened: Opened) -> None:
     page = opened.page
     page.focus("#matrix-0")
     for _ in range(4):
@@ -228,7 +228,7 @@ def test_nodes_are_sorted_searched_and_opened(opened: Opened) -> None:
     assert text(page, "#found") == "no node"
 
 
-def test_it_is_dark_where_the_system_or_the_reader_wants(
+def test_the_page_is_dark_if_the_system_or_the_reader_prefers_it(
     browser: Any, report: Path
 ) -> None:
     shade = "getComputedStyle(document.body).backgroundColor"
@@ -248,7 +248,7 @@ def test_it_is_dark_where_the_system_or_the_reader_wants(
     dark.close()
 
 
-def test_paper_is_the_same_from_the_dark(browser: Any, report: Path) -> None:
+def test_print_output_does_not_depend_on_the_theme(browser: Any, report: Path) -> None:
     printed = []
     for scheme in ("light", "dark"):
         page = open_report(browser, report, color_scheme=scheme).page
@@ -308,7 +308,7 @@ def test_a_phone_does_not_scroll_sideways(browser: Any, report: Path) -> None:
     page.close()
 
 
-def test_everything_has_a_name_for_screen_readers(opened: Opened) -> None:
+def test_all_elements_have_names_for_screen_readers(opened: Opened) -> None:
     page = opened.page
     unnamed = page.evaluate("""() => [...document.querySelectorAll(
         "button, input, canvas[tabindex], svg[role], [role=region], fieldset")]

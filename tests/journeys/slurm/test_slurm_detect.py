@@ -102,7 +102,7 @@ def slots(
     return by_host
 
 
-def test_a_job_sees_its_network_and_its_part_of_it(
+def test_a_job_detects_its_network_and_its_own_part(
     slurm: RealSlurm, folder: Path
 ) -> None:
     shown = detect(slurm, "-w n[1-4] --exclusive")
@@ -121,7 +121,9 @@ def without_speeds(machine: str) -> str:
     return re.sub(r",bandwidth=[^+]*|@[0-9.]+GB/s", "", machine)
 
 
-def test_the_page_shows_what_a_user_sees(slurm: RealSlurm, folder: Path) -> None:
+def test_the_documentation_shows_the_output_of_a_real_job(
+    slurm: RealSlurm, folder: Path
+) -> None:
     page = Path(__file__).parents[3] / "docs" / "how-to" / "machines" / "detect.md"
     blocks = re.findall(r"^```console\n(.*?)^```", page.read_text(), re.M | re.S)
     shown = [block for block in blocks if block.startswith("$ salloc -Q ")]
@@ -137,7 +139,7 @@ def test_the_page_shows_what_a_user_sees(slurm: RealSlurm, folder: Path) -> None
     assert shown_speeds == wanted_speeds
 
 
-def test_the_order_of_the_allocation_is_that_of_srun(
+def test_the_allocation_has_the_order_of_srun(
     slurm: RealSlurm, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with slurm.job("-w n[4,2,5,1] -N4 -n4") as number:
@@ -171,7 +173,7 @@ def test_the_order_of_the_allocation_is_that_of_srun(
         ("-w n8 -n1 : -w n[1-2] -N2 -n2", {"n8": [0], "n1": [0], "n2": [0]}),
     ],
 )
-def test_slots_are_the_cores_that_slurm_gave(
+def test_slots_are_the_allocated_cores(
     slurm: RealSlurm,
     monkeypatch: pytest.MonkeyPatch,
     options: str,
@@ -217,7 +219,7 @@ def test_a_step_of_one_task_sees_the_whole_job(slurm: RealSlurm, folder: Path) -
     assert shown["allocated_slots"] == 8
 
 
-def test_a_node_as_this_one_has_the_caches_that_hwloc_sees(
+def test_a_node_like_this_one_has_the_caches_of_hwloc(
     slurm: RealSlurm, folder: Path
 ) -> None:
     alone = json.loads(slurm.run("topoloom", "machine", "detect", "--json").stdout)
@@ -258,7 +260,7 @@ def test_an_mpi_program_is_recorded_placed_and_started_by_srun(
     assert [word for word, _, _ in lines if word.isdigit()] == ["0", "1", "2", "3", "4"]
 
 
-def test_the_printed_topology_and_the_list_of_nodes_do_it_too(
+def test_the_printed_topology_and_node_list_give_the_same_machine(
     slurm: RealSlurm, folder: Path
 ) -> None:
     save_graph("ring.npz", ring(4, 1000))
@@ -279,7 +281,7 @@ def test_the_printed_topology_and_the_list_of_nodes_do_it_too(
     assert job.allocation.machine.hops(0, 1) == 2
 
 
-def test_variables_that_a_job_left_behind_are_an_error(
+def test_stale_variables_of_a_job_are_an_error(
     slurm: RealSlurm, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with slurm.job("-w n1") as number:
@@ -298,7 +300,7 @@ def test_variables_that_a_job_left_behind_are_an_error(
             load_machine_and_allocation("detect")
 
 
-def test_without_scontrol_the_variables_say_how_many_cpus(
+def test_without_scontrol_the_variables_give_the_number_of_cpus(
     slurm: RealSlurm, folder: Path
 ) -> None:
     (folder / "scontrol").write_text("#!/bin/sh\nexit 1\n")
@@ -309,7 +311,7 @@ def test_without_scontrol_the_variables_say_how_many_cpus(
     assert shown["allocated_slots"] == 5
 
 
-def test_without_switches_the_nodes_of_the_job_are_on_one(
+def test_without_switches_the_nodes_of_a_job_share_one_switch(
     programs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with (

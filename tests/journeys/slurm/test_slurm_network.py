@@ -43,7 +43,7 @@ def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealSlurm]:
             yield running
 
 
-def test_srun_places_and_binds_ranks_that_talk_over_the_network(
+def test_srun_places_and_binds_ranks_that_communicate_over_the_network(
     slurm: RealSlurm, tmp_path: Path
 ) -> None:
     assert slurm.network is not None

@@ -25,7 +25,7 @@ target_link_libraries(c_program topoloom::balance)
 
 
 @pytest.mark.parametrize("mpi", [OPEN_MPI_4, MPICH], ids=lambda mpi: mpi.name)
-def test_fortran_programs_find_it_by_pkg_config(mpi: Mpi) -> None:
+def test_pkg_config_finds_the_library_for_fortran_programs(mpi: Mpi) -> None:
     prefix = installed(mpi)
     words = ["pkg-config", "--cflags", "--libs", "topoloom-balance-fortran"]
     flags = run(words, PKG_CONFIG_PATH=f"{prefix}/lib/pkgconfig").split()
@@ -36,7 +36,7 @@ def test_fortran_programs_find_it_by_pkg_config(mpi: Mpi) -> None:
         assert run(mpi.command(3, program)) == "once\n"
 
 
-def test_cmake_finds_it(tmp_path: Path) -> None:
+def test_cmake_finds_the_library(tmp_path: Path) -> None:
     (tmp_path / "CMakeLists.txt").write_text(CONSUMER.format(sources=SOURCES))
     prefix = installed(MPICH)
     cmake(tmp_path, tmp_path / "build", MPICH, f"-DCMAKE_PREFIX_PATH={prefix}")
@@ -63,7 +63,7 @@ def test_a_program_that_chooses_owners_itself_links_with_libtopoloom_too(
         assert run(MPICH.command(3, folder / app.name, 4, 2)).startswith("right: ")
 
 
-def test_arrays_of_mpi4py_move() -> None:
+def test_arrays_of_mpi4py_programs_move() -> None:
     ask = "from mpi4py import MPI; print(MPI.Get_library_version())"
     version = subprocess.run(
         [sys.executable, "-c", ask], capture_output=True, text=True, check=True

@@ -17,7 +17,7 @@ def job(request: pytest.FixtureRequest) -> tuple[Mpi, Path]:
     return mpi, with_balancing(mpi, SOURCES / "dying_rank.c")
 
 
-def test_a_rank_that_stops_is_named(job: tuple[Mpi, Path]) -> None:
+def test_a_rank_that_stops_responding_is_named(job: tuple[Mpi, Path]) -> None:
     mpi, program = job
     done = run_to_end(mpi.command(4, program, "said"))
     assert done.returncode != 0
@@ -27,7 +27,7 @@ def test_a_rank_that_stops_is_named(job: tuple[Mpi, Path]) -> None:
     assert all(line.startswith(start) and "rank 3" in line for line in lines)
 
 
-def test_what_the_others_have_is_neither_lost_nor_doubled(
+def test_tasks_of_the_other_ranks_are_neither_lost_nor_doubled(
     job: tuple[Mpi, Path],
 ) -> None:
     mpi, program = job

@@ -19,7 +19,7 @@ HOW_TO = ROOT / "docs/how-to/run/balance.md"
 
 @pytest.mark.every_mpi
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
-def test_every_task_is_once_where_it_should_be(mpi: Mpi) -> None:
+def test_every_task_is_at_its_receiver_exactly_once(mpi: Mpi) -> None:
     program = with_balancing(mpi, CASES)
     done = run_to_end(mpi.command(3, program, 4))
     assert done.returncode == 0, done.stderr
@@ -47,7 +47,7 @@ def test_tasks_move_among_simulated_ranks(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("ranks", [3, 8])
-def test_tasks_move_among_nodes_with_memory_of_their_own(ranks: int) -> None:
+def test_tasks_move_between_nodes_with_separate_memory(ranks: int) -> None:
     """MPICH takes every other rank for one of another node: each node has a board."""
     program = with_balancing(MPICH, CASES)
     cliques = {"MPIR_CVAR_NUM_CLIQUES": "2"}
@@ -56,7 +56,7 @@ def test_tasks_move_among_nodes_with_memory_of_their_own(ranks: int) -> None:
     assert done.stdout == "47 exchanges: every task is once where it should be\n"
 
 
-def test_the_how_to_works_line_by_line(tmp_path: Path) -> None:
+def test_the_commands_of_the_how_to_work(tmp_path: Path) -> None:
     """Its program has 30 lines; commands are those of the page, of MPICH."""
     text = HOW_TO.read_text()
     program = text.partition("```c\n")[2].partition("```")[0]
@@ -75,7 +75,7 @@ def test_the_how_to_works_line_by_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.full
-def test_sanitizers_find_nothing() -> None:
+def test_sanitizers_report_nothing() -> None:
     unchecked = {"ASAN_OPTIONS": "detect_leaks=0"}  # MPI itself leaks
     for source, said in ((CASES, "2"), (MISTAKES, "returned")):
         program = sanitized(OPEN_MPI_4, source)
@@ -110,7 +110,7 @@ PROMISED = (
 )
 
 
-def test_a_mistake_ends_the_program_with_one_line() -> None:
+def test_an_error_ends_the_program_with_one_line() -> None:
     program = with_balancing(OPEN_MPI_4, MISTAKES)
     done = run_to_end(OPEN_MPI_4.command(3, program, "room"))
     assert done.returncode != 0

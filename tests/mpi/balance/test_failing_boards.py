@@ -46,7 +46,7 @@ def program() -> Path:
 
 
 @pytest.mark.parametrize("what", CASES)
-def test_ranks_agree(what: str, program: Path) -> None:
+def test_ranks_agree_on_an_error_of_one_rank(what: str, program: Path) -> None:
     # UCX warns of messages that come to a node that has failed.
     settings = {"MPIR_CVAR_NUM_CLIQUES": "2", "UCX_LOG_LEVEL": "error"}
     done = run_to_end(MPICH.command(4, program, what), **settings)
@@ -58,7 +58,7 @@ def test_ranks_agree(what: str, program: Path) -> None:
     assert ERRORS.get(what, "") in done.stderr
 
 
-def test_each_host_of_a_launcher_has_a_board(several_hosts: SeveralHosts) -> None:
+def test_each_host_has_a_board(several_hosts: SeveralHosts) -> None:
     """Hosts have one, two and three ranks; each is a name of its own."""
     program = with_balancing(BY_NAME[several_hosts.mpi.name], PROGRAM)
     is_hydra = several_hosts.mpi.is_hydra

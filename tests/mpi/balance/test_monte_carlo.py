@@ -40,7 +40,9 @@ def test_energies_are_equal_bit_by_bit(
     assert line.startswith("right: energy ")
 
 
-def test_few_walkers_or_steps_are_not_judged(app: tuple[Mpi, Path]) -> None:
+def test_energies_of_few_walkers_or_steps_are_not_checked(
+    app: tuple[Mpi, Path]
+) -> None:
     mpi, program = app
     for walkers, steps in ((30, 150), (1000, 20)):
         done = run_to_end(mpi.command(2, program, "harmonic", walkers, steps))
@@ -48,7 +50,7 @@ def test_few_walkers_or_steps_are_not_judged(app: tuple[Mpi, Path]) -> None:
         assert done.stdout.startswith("too few walkers or steps to judge: energy ")
 
 
-def test_a_command_line_that_is_not_understood(app: tuple[Mpi, Path]) -> None:
+def test_an_invalid_command_line_is_refused(app: tuple[Mpi, Path]) -> None:
     mpi, program = app
     done = run_to_end(mpi.command(1, program, "helium"))
     assert done.returncode != 0

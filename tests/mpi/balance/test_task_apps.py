@@ -32,7 +32,7 @@ def lines(job: Job, name: str, ranks: int, *words: object) -> list[str]:
 
 
 @pytest.mark.parametrize("rod", [(0.8, 3), (1, 2)])
-def test_particles_end_where_they_do_on_one_rank(
+def test_particles_end_at_the_same_positions_as_on_one_rank(
     job: Job, rod: tuple[float, float]
 ) -> None:
     said, busiest = set(), {}
@@ -44,7 +44,7 @@ def test_particles_end_where_they_do_on_one_rank(
     assert busiest["sweep"] < 1.01 < busiest["ring"] < 2
 
 
-def test_a_refined_mesh_is_that_of_one_rank(job: Job) -> None:
+def test_a_refined_mesh_equals_that_of_one_rank(job: Job) -> None:
     said, busiest, edges = set(), {}, {}
     for ranks, policy in [
         (1, "none"),
@@ -71,7 +71,7 @@ def test_a_refined_mesh_is_that_of_one_rank(job: Job) -> None:
         ("adaptive_mesh", ["8", "2", "gredy"], "no policy 'gredy'"),
     ],
 )
-def test_what_is_not_understood_is_one_line(
+def test_an_invalid_command_line_is_refused_in_one_line(
     job: Job, name: str, words: list[str], line: str
 ) -> None:
     mpi, programs = job

@@ -25,7 +25,7 @@ def job(request: pytest.FixtureRequest) -> tuple[Mpi, Path]:
 
 
 @pytest.mark.parametrize(("ranks", "grids"), [(1, 6), (2, 8), (6, 5), (8, 3)])
-def test_lines_leave_what_mpi_leaves_on_split_communicators(
+def test_lines_give_the_results_of_mpi_on_split_communicators(
     job: tuple[Mpi, Path], ranks: int, grids: int
 ) -> None:
     mpi, program = job
@@ -35,7 +35,7 @@ def test_lines_leave_what_mpi_leaves_on_split_communicators(
 
 
 @pytest.mark.parametrize("schedule", ["chain(segment=64)", "binomial", "linear"])
-def test_so_do_lines_by_a_schedule_that_is_named(
+def test_lines_with_a_named_schedule_give_the_results_of_mpi(
     job: tuple[Mpi, Path], schedule: str
 ) -> None:
     mpi, program = job
@@ -57,7 +57,7 @@ def test_so_do_lines_by_a_schedule_that_is_named(
         ("coordinate", "grid_rank: the coordinate 2 along dimension 1 is none of 0 to"),
     ],
 )
-def test_a_wrong_argument_ends_the_program_with_a_line(
+def test_a_wrong_argument_ends_the_program_with_one_line(
     job: tuple[Mpi, Path], which: str, line: str
 ) -> None:
     mpi, program = job
@@ -91,7 +91,7 @@ def on_nodes(simulated: tuple[Path, Path], nodes: list[int], *words: object) -> 
 
 
 @pytest.mark.parametrize("per_node", [1, 4, 6])
-def test_lines_across_nodes_leave_what_mpi_leaves(
+def test_lines_across_nodes_give_the_results_of_mpi(
     simulated: tuple[Path, Path], per_node: int
 ) -> None:
     nodes = [rank // per_node for rank in range(24)]
@@ -120,7 +120,7 @@ def test_tiled_gives_every_node_a_compact_tile(
         assert sorted(sides) == sorted(best)
 
 
-def test_where_no_tile_divides_the_grid_more_neighbors_share_nodes_all_the_same(
+def test_without_a_tile_that_divides_the_grid_more_neighbors_share_nodes(
     simulated: tuple[Path, Path],
 ) -> None:
     grid, per_node = [10, 7], 4

@@ -44,7 +44,7 @@ def simulated(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     return [need(SIMGRID.mpirun, SIMGRID.install), *options]
 
 
-def test_simulated_times_are_those_predicted(
+def test_simulated_times_equal_the_predicted_ones(
     topoloom: Command, simulated: list[str]
 ) -> None:
     files = ["-o", "samples", "--decisions", "table", "--figure", "bars.svg"]
@@ -146,7 +146,7 @@ def test_a_trace_has_the_messages_of_the_schedule(
         assert wait.ready < wait.sent < wait.receive.end
 
 
-def test_ranks_whose_calls_are_traced_wait_in_their_own_order(tmp_path: Path) -> None:
+def test_traced_ranks_wait_in_their_own_order(tmp_path: Path) -> None:
     program = with_collectives(OPEN_MPI_4, PROGRAMS / "collectives" / "traced_order.c")
     trace = tmp_path / "calls.jsonl"
     command = OPEN_MPI_4.command(4, program)
@@ -194,7 +194,7 @@ def check_trace(trace: CallTrace, call: Call, schedule: str) -> None:
         (["--model", "hdr", "--timeline", "x.svg"], "are for --run; add it"),
     ],
 )
-def test_bad_input_is_refused_in_a_line(
+def test_invalid_input_is_refused_in_one_line(
     topoloom: Command, words: list[object], message: str
 ) -> None:
     refused(topoloom, message, "alltoall", "-n", 4, *words)
@@ -209,7 +209,7 @@ def refused(topoloom: Command, message: str, *words: object) -> None:
     assert not list(Path().iterdir())
 
 
-def test_a_measurement_fits_its_operation(topoloom: Command) -> None:
+def test_a_measurement_must_match_its_operation(topoloom: Command) -> None:
     many = ["many-to-many", "-n", 4, "--degree", 2, "--run", "--", "true"]
     refused(topoloom, "MPI has no many-to-many to run", *many)
     root = ["bcast", "-n", 4, "--root", 4, "--run", "--", "true"]
@@ -218,7 +218,7 @@ def test_a_measurement_fits_its_operation(topoloom: Command) -> None:
     refused(topoloom, "timelines are drawn of up to 64 ranks, not of 65", *wide)
 
 
-def test_the_launcher_starts_as_many_ranks(
+def test_the_launcher_must_start_the_stated_number_of_ranks(
     topoloom: Command, simulated: list[str]
 ) -> None:
     words = ["alltoall", "-n", 4, "--run", "--", *simulated, "-n", 3]
@@ -230,7 +230,7 @@ SAMPLES = "sample 0 2e-6 sample 1 1e-6 sample 0 4e-6 sample 1 3e-6 sample 0 9e-6
 
 
 @pytest.mark.parametrize("turns", [0, 2])
-def test_an_interrupt_gives_the_turns_that_are_complete(
+def test_an_interrupt_returns_the_completed_repetitions(
     turns: int, tmp_path: Path
 ) -> None:
     launcher = tmp_path / "slow"

@@ -45,7 +45,9 @@ def theirs(program: Programs) -> Answers:
 
 @pytest.mark.every_mpi
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
-def test_answers_are_those_of_mpi(mpi: Mpi, program: Programs, theirs: Answers) -> None:
+def test_results_equal_those_of_mpi(
+    mpi: Mpi, program: Programs, theirs: Answers
+) -> None:
     assert len(theirs(mpi)) > RANKS * 60
     for setting in SETTINGS:
         ours = run(mpi, setting, program(mpi))
@@ -62,7 +64,7 @@ def test_answers_are_those_of_mpi(mpi: Mpi, program: Programs, theirs: Answers) 
     ids=["nothing", "named", "learning"],
 )
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
-def test_on_one_host_calls_stay_mpis_unless_the_user_wants_ours(
+def test_on_one_host_mpi_runs_the_calls_unless_the_user_names_a_schedule(
     mpi: Mpi, setting: str, ours: bool
 ) -> None:
     program = built(mpi, REPLACED / "messages.c")
@@ -72,7 +74,7 @@ def test_on_one_host_calls_stay_mpis_unless_the_user_wants_ours(
     assert int(of_ranks) == sum(range(RANKS))
 
 
-def test_forms_with_large_counts_are_served_where_little_is_sent() -> None:
+def test_forms_with_large_counts_are_replaced_if_the_data_is_small() -> None:
     """By which mpi4py makes all calls where MPI has them."""
     program = built(MPICH, REPLACED / "messages.c")
     for schedule, ours in (
@@ -86,7 +88,7 @@ def test_forms_with_large_counts_are_served_where_little_is_sent() -> None:
 
 
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
-def test_a_communicator_with_the_handle_of_a_freed_one_is_another(mpi: Mpi) -> None:
+def test_a_reused_handle_is_a_new_communicator(mpi: Mpi) -> None:
     """What stays MPI's is remembered by handle: those of one process, not of all."""
     program = built(mpi, REPLACED / "reused.c")
     ours = run(mpi, "schedule=ring", program)
@@ -97,7 +99,7 @@ def test_a_communicator_with_the_handle_of_a_freed_one_is_another(mpi: Mpi) -> N
 
 @pytest.mark.parametrize("source", ["replaced_f08.F90", "replaced_f90.F90"])
 @pytest.mark.parametrize("mpi", [OPEN_MPI_4, MPICH], ids=lambda mpi: mpi.name)
-def test_programs_in_fortran_are_served(mpi: Mpi, source: str) -> None:
+def test_fortran_programs_are_supported(mpi: Mpi, source: str) -> None:
     program = built(mpi, REPLACED / source)
     ours = run(mpi, "", program)
     assert answers(ours) == answers(run(mpi, None, program))
@@ -108,7 +110,7 @@ WRONG = ("root", "count", "op", "communicator")
 
 
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
-def test_errors_that_are_returned_are_those_of_mpi(mpi: Mpi, program: Programs) -> None:
+def test_returned_errors_equal_those_of_mpi(mpi: Mpi, program: Programs) -> None:
     words = (program(mpi), "returned", *WRONG)
     returned = answers(run(mpi, "", *words))
     assert len(returned) > RANKS * len(WRONG)
@@ -117,7 +119,7 @@ def test_errors_that_are_returned_are_those_of_mpi(mpi: Mpi, program: Programs) 
 
 @pytest.mark.parametrize("wrong", WRONG)
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
-def test_errors_end_the_program_as_those_of_mpi(
+def test_errors_end_the_program_as_with_mpi(
     mpi: Mpi, wrong: str, program: Programs
 ) -> None:
     fatal = run(mpi, "", program(mpi), wrong)
@@ -128,7 +130,7 @@ def test_errors_end_the_program_as_those_of_mpi(
 @pytest.mark.parametrize(
     ("mpi", "other"), [(OPEN_MPI_4, MPICH), (MPICH, OPEN_MPI_4)], ids=["open", "mpich"]
 )
-def test_a_program_of_another_mpi_runs_as_it_is(
+def test_a_program_of_another_mpi_runs_unchanged(
     mpi: Mpi, other: Mpi, program: Programs, theirs: Answers
 ) -> None:
     done = run(mpi, "", program(mpi), of=other)
@@ -170,7 +172,7 @@ def test_run_replaces_the_collectives_of_the_placed_program(
     ) in done.stderr
 
 
-def test_a_users_machine_counts_before_the_one_of_the_job(
+def test_the_machine_of_the_user_overrides_that_of_the_job(
     program: Programs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -36,26 +36,24 @@ def persistent(mpi: Mpi) -> Path:
     ],
     ids=lambda given: given[0] if isinstance(given, list) else "",
 )
-def test_started_ones_are_as_mpis(
+def test_started_collectives_give_the_results_of_mpi(
     mpi: Mpi, persistent: Path, schedule: str, words: list[object]
 ) -> None:
     done = run(mpi, f"{schedule};progress=1", persistent, "multiple", *words)
     assert answers(done) == ["0 wrong, ours"]
 
 
-def test_without_threads_of_the_program_they_stay_mpis(
-    mpi: Mpi, persistent: Path
-) -> None:
+def test_without_thread_support_mpi_runs_the_calls(mpi: Mpi, persistent: Path) -> None:
     done = run(mpi, f"{TREES};progress=1", persistent, "single", "repeated", 2)
     assert answers(done) == ["0 wrong, theirs"]
 
 
-def test_where_mpi_would_not_notice_their_end_they_stay_mpis() -> None:
+def test_mpi_runs_calls_whose_completion_it_would_not_notice() -> None:
     program = built(MPICH, REPLACED / "persistent.c")
     done = run(MPICH, f"{DOUBLING};progress=1", program, "multiple", "unseen", 3)
     assert answers(done) == ["0 wrong, theirs"]
 
 
-def test_errors_are_those_of_mpi(mpi: Mpi, persistent: Path) -> None:
+def test_errors_equal_those_of_mpi(mpi: Mpi, persistent: Path) -> None:
     done = run(mpi, f"{TREES};progress=1", persistent, "multiple", "wrong")
     assert answers(done) == answers(run(mpi, None, persistent, "multiple", "wrong"))

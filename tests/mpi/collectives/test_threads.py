@@ -22,28 +22,26 @@ def threads(request: pytest.FixtureRequest) -> list[str]:
 
 
 @pytest.mark.parametrize("progress", "01")
-def test_threads_use_communicators_of_their_own(
-    threads: list[str], progress: str
-) -> None:
+def test_threads_use_separate_communicators(threads: list[str], progress: str) -> None:
     setting = f"progress={progress}"
     said = run([*threads, "at-once", 3, 100], TOPOLOOM_COLLECTIVES=setting)
     assert said == "0 wrong\n"
 
 
-def test_calls_go_on_while_nobody_tests_them(threads: list[str]) -> None:
+def test_calls_progress_without_tests(threads: list[str]) -> None:
     # In rounds, so that what was posted at the start is not all.
     setting = "progress=1;schedule=bruck"
     assert run([*threads, "unseen", 200], TOPOLOOM_COLLECTIVES=setting) == "0 wrong\n"
 
 
-def test_a_communicator_is_set_up_once_whoever_goes_on_with_it(
+def test_a_communicator_is_set_up_once_by_any_thread(
     threads: list[str],
 ) -> None:
     said = run([*threads, "fresh", 40], TOPOLOOM_COLLECTIVES="progress=1")
     assert said == "0 wrong\n"
 
 
-def test_a_program_with_one_thread_goes_on_by_tests() -> None:
+def test_a_program_with_one_thread_progresses_by_tests() -> None:
     source = PROGRAMS / "collectives/repeated.c"
     program = with_collectives(OPEN_MPI_4, source)
     done = subprocess.run(
@@ -60,7 +58,7 @@ def test_a_program_with_one_thread_goes_on_by_tests() -> None:
 
 
 @pytest.mark.full
-def test_the_thread_sanitizer_finds_nothing() -> None:
+def test_the_thread_sanitizer_reports_nothing() -> None:
     # MPICH itself does not survive it.
     program = with_collectives(
         OPEN_MPI_4, THREADS, everywhere="-g -pthread -fsanitize=thread"

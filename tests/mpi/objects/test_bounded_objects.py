@@ -40,15 +40,13 @@ def test_the_bound_holds_while_a_receiver_sleeps(
     assert held(mpi, ranks, flood, sender, bound, 2000) <= bound + MESSAGE
 
 
-def test_methods_that_wait_for_each_other_in_a_circle_exceed_it(
-    mpi: Mpi, flood: Path
-) -> None:
+def test_methods_in_a_cyclic_wait_exceed_the_bound(mpi: Mpi, flood: Path) -> None:
     # A method's 1.1 MB must be somewhere before it returns, as none may run before.
     bound = 100000
     assert bound < held(mpi, 3, flood, "circle", bound, 2000) <= 3 * 2000 * MESSAGE
 
 
-def test_moving_objects_need_little(mpi: Mpi) -> None:
+def test_moving_objects_needs_little_memory(mpi: Mpi) -> None:
     program = with_objects(mpi, SOURCES / "traffic.cpp")
     done = run_to_end(mpi.command(3, program, 2000, "ordered", 24, 8192))
     assert said(done).startswith("right: ")
@@ -61,7 +59,7 @@ def test_moving_objects_need_little(mpi: Mpi) -> None:
         ("waits", "no word of the end comes from"),
     ],
 )
-def test_a_rank_that_stops_is_named(which: str, words: str) -> None:
+def test_a_rank_that_stops_responding_is_named(which: str, words: str) -> None:
     program = with_objects(MPICH, SOURCES / "silence.cpp")
     done = run_to_end(MPICH.command(3, program, which))
     assert done.returncode != 0

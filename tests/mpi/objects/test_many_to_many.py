@@ -30,7 +30,7 @@ def program(mpi: Mpi) -> Path:
 @pytest.mark.parametrize(
     ("ranks", "objects"), [(2, 7), (3, 10), (4, 3), (5, 16), (6, 2), (7, 9), (9, 20)]
 )
-def test_moving_objects_get_combined_messages_once(
+def test_migrating_objects_get_combined_messages_once(
     mpi: Mpi, program: Path, ranks: int, objects: int
 ) -> None:
     for seed, strategy in enumerate(STRATEGIES):
@@ -40,7 +40,7 @@ def test_moving_objects_get_combined_messages_once(
             assert text.startswith("right: "), (strategy, seed)
 
 
-def test_they_travel_between_simulated_hosts(tmp_path: Path) -> None:
+def test_combined_messages_travel_between_simulated_hosts(tmp_path: Path) -> None:
     program = with_objects(SIMGRID, SOURCE)
     settings = {"smpi/simulate-computation": "no", "smpi/test": "1e-6"}
     words = hosts_options(tmp_path, 14, settings)  # whose mesh has holes
@@ -64,7 +64,7 @@ def test_a_fence_switches_from_mesh_to_direct_at_alpha_over_beta(
         assert strategy == ("mesh" if float(seen) < ALPHA / BETA else "direct")
 
 
-def test_an_object_that_is_not_done_is_an_error() -> None:
+def test_an_unfinished_object_is_an_error() -> None:
     program = with_objects(MPICH, SOURCES / "mistakes.cpp")
     done = run_to_end(MPICH.command(2, program, "done"))
     assert done.returncode != 0

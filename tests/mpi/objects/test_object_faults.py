@@ -31,7 +31,7 @@ ENDS = (
 )
 
 
-def test_faults_are_known_everywhere_and_leave_nothing_behind() -> None:
+def test_faults_are_reported_on_all_ranks_and_leave_no_state_behind() -> None:
     program = with_objects(MPICH, SOURCES / "faults.cpp")
     lines = said(run_to_end(MPICH.command(2, program))).splitlines()
     for wanted in LINES:

@@ -17,14 +17,14 @@ from topoloom.graphs.graph_file import load_graph
 
 @pytest.mark.every_mpi
 @pytest.mark.parametrize("mpi", [OPEN_MPI_4, MPICH], ids=lambda mpi: mpi.name)
-def test_groups_priorities_and_phases(mpi: Mpi) -> None:
+def test_groups_priorities_and_phases_work(mpi: Mpi) -> None:
     program = with_objects(mpi, SOURCES / "cases.cpp")
     for ranks in (1, 3, 6):
         done = run_to_end(mpi.command(ranks, program))
         assert said(done) == "objects are right\n"
 
 
-def test_moving_objects_get_every_message_once_and_in_order() -> None:
+def test_migrating_objects_get_every_message_once_and_in_order() -> None:
     program = with_objects(MPICH, SOURCES / "traffic.cpp")
     for order in ("ordered", "any"):
         done = run_to_end(MPICH.command(3, program, 10000, order))
@@ -44,7 +44,7 @@ def test_objects_travel_between_simulated_hosts(tmp_path: Path) -> None:
     "words", [("traffic.cpp", 3, 2000), ("many_to_many.cpp", 5, "hypercube", 16, 3, 3)]
 )
 @pytest.mark.parametrize("sanitizer", ["address,undefined", "thread"])
-def test_sanitizers_find_nothing(sanitizer: str, words: tuple[object, ...]) -> None:
+def test_sanitizers_report_nothing(sanitizer: str, words: tuple[object, ...]) -> None:
     # Under ThreadSanitizer any program crashes in Debian's MPICH, when it has ended.
     source, ranks, *arguments = words
     program = sanitized(OPEN_MPI_4, SOURCES / str(source), sanitizer)
@@ -93,7 +93,7 @@ def test_a_mistake_ends_the_program_with_a_line(
 
 
 @pytest.mark.parametrize("which", ["index", "throw", "serialize", "policy"])
-def test_a_mistake_may_be_caught_and_the_others_go_on(
+def test_a_caught_error_leaves_the_other_objects_running(
     mistaken: Path, which: str
 ) -> None:
     lines = said(run_to_end(MPICH.command(2, mistaken, which, "return"))).splitlines()
@@ -109,7 +109,7 @@ def test_a_mistake_may_be_caught_and_the_others_go_on(
         ("VALUE", "this type cannot be serialised; give it a member function"),
     ],
 )
-def test_what_cannot_travel_does_not_compile(macro: str, words: str) -> None:
+def test_types_that_cannot_be_sent_do_not_compile(macro: str, words: str) -> None:
     source = SOURCES / "not_serialised.cpp"
     command = [compiler(MPICH), *flags(), f"-D{macro}", "-fsyntax-only", str(source)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -117,7 +117,7 @@ def test_what_cannot_travel_does_not_compile(macro: str, words: str) -> None:
     assert words in done.stderr
 
 
-def test_loads_are_measured_and_objects_moved(tmp_path: Path) -> None:
+def test_objects_are_moved_by_measured_loads(tmp_path: Path) -> None:
     program = with_objects(MPICH, SOURCES / "uneven.cpp")
     file = tmp_path / "measured.npz"
     assert said(run_to_end(MPICH.command(3, program, file))) == "rebalanced\n"
@@ -130,7 +130,7 @@ def test_loads_are_measured_and_objects_moved(tmp_path: Path) -> None:
     assert min(load[:4]) > max(load[4:])
 
 
-def test_a_stencil_of_objects_is_as_a_serial_run() -> None:
+def test_a_stencil_of_objects_equals_a_serial_run() -> None:
     source = ROOT / "apps" / "jacobi_objects" / "jacobi_objects.cpp"
     program = with_objects(MPICH, source)
     for words in (
@@ -158,7 +158,7 @@ def test_molecular_dynamics_has_the_energies_of_a_serial_run() -> None:
     assert run_to_end(MPICH.command(1, program, "2x4x4")).returncode == 2
 
 
-def test_the_files_of_the_room_are_all_built() -> None:
+def test_every_source_of_the_library_is_built() -> None:
     """A source that CMake does not list would be missed by users alone."""
     listed = (ROOT / "mpi/objects/CMakeLists.txt").read_text()
     for source in (ROOT / "mpi/objects").glob("*.cpp"):

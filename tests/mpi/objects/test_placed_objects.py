@@ -18,7 +18,7 @@ def sections() -> Path:
 
 
 @pytest.mark.parametrize("ranks", [1, 3, 5])
-def test_sections_are_added_up_while_all_move(
+def test_sections_are_reduced_while_all_objects_move(
     sections: Path, tmp_path: Path, ranks: int
 ) -> None:
     file = tmp_path / "measured.npz"

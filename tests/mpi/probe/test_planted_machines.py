@@ -50,7 +50,7 @@ def planted(sizes: list[int]) -> set[frozenset[str]]:
 
 
 @pytest.mark.parametrize("sizes", [[8, 8, 8, 8], [5, 9, 4, 12]])
-def test_groups_latencies_and_uplinks(
+def test_groups_latencies_and_uplinks_are_found(
     topoloom: Command, tmp_path: Path, sizes: list[int]
 ) -> None:
     hosts = shuffled([f"h{host}" for host in range(sum(sizes))])
@@ -73,7 +73,9 @@ def test_groups_latencies_and_uplinks(
     assert rates[1:] == pytest.approx([20e9] * (len(rates) - 1), rel=0.05)
 
 
-def test_the_file_places_ranks(topoloom: Command, tmp_path: Path) -> None:
+def test_a_probed_machine_can_be_used_to_place_ranks(
+    topoloom: Command, tmp_path: Path
+) -> None:
     """A ring of ranks that a batch system dealt out is put side by side again."""
     hosts = shuffled([f"h{host}" for host in range(16)])
     probe(topoloom, launcher(tmp_path, tree([8, 8]), hosts), "--quick")
@@ -86,7 +88,7 @@ def test_the_file_places_ranks(topoloom: Command, tmp_path: Path) -> None:
     assert mapped.json["values"]["hop_bytes"] == 1000 * (14 * 2 + 2 * 4)
 
 
-def test_a_torus_becomes_its_links(topoloom: Command, tmp_path: Path) -> None:
+def test_the_links_of_a_torus_are_found(topoloom: Command, tmp_path: Path) -> None:
     extents = [4, 3, 3]
     count = int(np.prod(extents))
     hosts = shuffled([f"n{host}" for host in range(count)])
@@ -142,7 +144,7 @@ def test_a_slow_cable_is_found(topoloom: Command, tmp_path: Path, part: float) -
 
 
 @pytest.mark.parametrize("sizes", [[2, 2, 2, 2], [3, 3, 2]])
-def test_a_slow_host_of_a_group_of_few_is_named(
+def test_a_slow_host_of_a_small_group_is_named(
     topoloom: Command, tmp_path: Path, sizes: list[int]
 ) -> None:
     """Those of other groups are its like: their links are as fast."""
@@ -154,7 +156,7 @@ def test_a_slow_host_of_a_group_of_few_is_named(
     assert suspect["times_as_long"] == pytest.approx(2, rel=0.05)
 
 
-def test_a_group_all_of_whose_hosts_are_slow_has_a_slow_link(
+def test_a_group_whose_hosts_are_all_slow_has_a_slow_link(
     topoloom: Command, tmp_path: Path
 ) -> None:
     xml = tree([2, 2, 2, 2], bandwidths={"h0": 5e9, "h1": 5e9})
@@ -163,7 +165,7 @@ def test_a_group_all_of_whose_hosts_are_slow_has_a_slow_link(
     assert (suspect["kind"], suspect["hosts"]) == ("uplink", ["h0", "h1"])
 
 
-def test_one_slow_host_of_four_does_not_speak_for_all(
+def test_one_slow_host_of_four_does_not_set_the_speed_of_all(
     topoloom: Command, tmp_path: Path
 ) -> None:
     """Half of all pairs are the slow host's."""
@@ -185,7 +187,9 @@ def test_one_slow_host_of_four_does_not_speak_for_all(
     assert "; slow there already: h0 (bandwidth 10.1" in good.out
 
 
-def test_pairs_at_once_leave_out_a_slow_host(topoloom: Command, tmp_path: Path) -> None:
+def test_concurrent_pairs_exclude_a_slow_host(
+    topoloom: Command, tmp_path: Path
+) -> None:
     hosts = [f"h{host}" for host in range(8)]
     xml = tree([4, 4], uplink=(100e9, 2e-6), bandwidths={"h1": 2e9})
     found = probe(topoloom, launcher(tmp_path, xml, hosts), "--quick")
@@ -193,9 +197,7 @@ def test_pairs_at_once_leave_out_a_slow_host(topoloom: Command, tmp_path: Path) 
     assert curve["channels"] == 3
 
 
-def test_a_launcher_that_talks_is_not_in_the_way(
-    topoloom: Command, tmp_path: Path
-) -> None:
+def test_output_of_a_launcher_is_ignored(topoloom: Command, tmp_path: Path) -> None:
     words = launcher(tmp_path, tree([4]), ["h0", "h1"])
     talks = tmp_path / "talks"
     talks.write_text('#!/bin/sh\nyes | head -c 3000000\nexec "$@"\n')
@@ -240,7 +242,7 @@ def test_a_flat_machine_has_no_groups(topoloom: Command, tmp_path: Path) -> None
     assert found["suspects"] == []
 
 
-def test_ranks_of_a_host(topoloom: Command, tmp_path: Path) -> None:
+def test_ranks_of_one_host_are_measured(topoloom: Command, tmp_path: Path) -> None:
     hosts = [f"h{host}" for host in range(4)]
     words = launcher(tmp_path, tree([4]), hosts, per_host=3)
     found = probe(topoloom, words, "--quick")
@@ -272,7 +274,9 @@ def test_other_verbs_use_the_file(topoloom: Command, tmp_path: Path) -> None:
     ]
 
 
-def test_a_check_finds_what_has_become_slow(topoloom: Command, tmp_path: Path) -> None:
+def test_a_check_finds_hosts_that_have_become_slow(
+    topoloom: Command, tmp_path: Path
+) -> None:
     hosts = [f"h{host}" for host in range(12)]
     probe(topoloom, launcher(tmp_path, tree([6, 6]), hosts), "--quick")
     good = topoloom("probe", "--check", "m.toml", "--", *launcher(
@@ -304,7 +308,9 @@ def test_a_slow_host_does_not_make_its_neighbors_slow(
     assert [host["host"] for host in done.json["slow"]] == ["h1"]
 
 
-def test_measured_says_otherwise(topoloom: Command, tmp_path: Path) -> None:
+def test_a_measurement_overrides_the_claimed_machine(
+    topoloom: Command, tmp_path: Path
+) -> None:
     Path("claim.toml").write_text(
         'format = "topoloom-machine"\nversion = 1\n\n[topology]\nkind = "tree"\n'
         'levels = [4, 2]\nhosts = ["h[0-2],h4", "h3,h[5-7]"]\n'
@@ -317,7 +323,7 @@ def test_measured_says_otherwise(topoloom: Command, tmp_path: Path) -> None:
     assert found["claims"][0].startswith("h3 is described beside h[5-7]; measured ")
 
 
-def test_pairs_meet_where_claimed_routes_share_no_link(
+def test_concurrent_pairs_share_no_link_of_claimed_routes(
     topoloom: Command, tmp_path: Path
 ) -> None:
     hosts = [f"n{host}" for host in range(16)]

@@ -33,7 +33,7 @@ def mpirun(mpi: Mpi, ranks: int) -> list[str]:
     return [mpi.mpirun, "-n", str(ranks)]
 
 
-def test_ranks_of_one_host(mpi: Mpi, topoloom: Command) -> None:
+def test_ranks_of_a_real_host_are_measured(mpi: Mpi, topoloom: Command) -> None:
     options = ["--quick", "--time", "20s", "--mpicc", mpi.mpicc]
     done = topoloom("probe", *options, "-o", "m.toml", "--json", "--", *mpirun(mpi, 2))
     assert done.status == 0, done.err
@@ -78,7 +78,7 @@ def test_one_rank_is_refused(mpi: Mpi, topoloom: Command) -> None:
          "which hosts are measured; leave -a out"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_is_said(
+def test_invalid_options_are_reported(
     topoloom: Command, words: list[str], problem: str
 ) -> None:
     done = topoloom("probe", *words)
@@ -86,7 +86,7 @@ def test_what_is_wrong_is_said(
     assert done.err == f"topoloom: {problem}\n"
 
 
-def test_a_command_that_starts_something_else_is_named(topoloom: Command) -> None:
+def test_a_command_that_starts_another_program_is_reported(topoloom: Command) -> None:
     done = topoloom("probe", "-o", "m.toml", "--", "true")
     assert (done.status, done.out) == (1, "")
     assert done.err == (
@@ -104,7 +104,7 @@ def test_a_probe_needs_time(topoloom: Command) -> None:
 
 
 @pytest.mark.parametrize("broken", [b"", b"PK\x03\x04", b"\x93NUMPY\x01\x00"])
-def test_samples_that_are_broken_are_refused(
+def test_damaged_samples_are_refused(
     topoloom: Command, tmp_path: Path, broken: bytes
 ) -> None:
     (tmp_path / "m.npz").write_bytes(broken)
@@ -113,7 +113,7 @@ def test_samples_that_are_broken_are_refused(
     assert f"{tmp_path / 'm.npz'}: not samples of a probe" in done.err
 
 
-def test_a_check_needs_a_probe(topoloom: Command, tmp_path: Path) -> None:
+def test_a_check_needs_a_probed_machine(topoloom: Command, tmp_path: Path) -> None:
     topoloom("machine", "torus:4x4", "-o", "torus.toml")
     words = launcher(tmp_path, tree([4]), ["h0", "h1"])
     done = topoloom("probe", "--check", "torus.toml", "--", *words)
@@ -169,7 +169,7 @@ def test_an_interrupted_probe_can_be_resumed(
     assert all(e.seconds.tobytes() in again for e in before.exchanges)
 
 
-def test_a_batch_system_that_ends_us_leaves_what_was_measured(
+def test_a_termination_by_the_batch_system_keeps_the_measured_samples(
     slow_machine: list[str],
 ) -> None:
     running = start(["probe", "--thorough", "-o", "m.toml", "--", *slow_machine])
@@ -182,7 +182,7 @@ def test_a_batch_system_that_ends_us_leaves_what_was_measured(
     assert not list(Path.cwd().glob(".topoloom-probe-*"))
 
 
-def test_a_killed_job_leaves_what_it_measured(slow_machine: list[str]) -> None:
+def test_a_killed_job_keeps_its_measured_samples(slow_machine: list[str]) -> None:
     running = start(["probe", "--thorough", "-o", "m.toml", "--", *slow_machine])
     folder = wait_for_answers()
     for process in Path("/proc").glob("[0-9]*"):
@@ -206,7 +206,9 @@ def test_a_killed_job_leaves_what_it_measured(slow_machine: list[str]) -> None:
         (0, "m.npz: No space left on device; what was measured is in (.*) and beside"),
     ],
 )
-def test_a_full_disk_is_named_at_once(tmp_path: Path, filled: int, said: str) -> None:
+def test_a_full_disk_is_reported_at_once(
+    tmp_path: Path, filled: int, said: str
+) -> None:
     """What was measured before is kept where there is room."""
     if not can_name_hosts():
         pytest.skip("a small disk needs root or unprivileged user namespaces")
@@ -237,7 +239,7 @@ def test_a_full_disk_is_named_at_once(tmp_path: Path, filled: int, said: str) ->
         shutil.rmtree(kept.parent)
 
 
-def test_hosts_of_a_network_are_measured_by_name(
+def test_hosts_are_measured_by_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Real messages between hosts: which cable is slow is tested in simulated time."""

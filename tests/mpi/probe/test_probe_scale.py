@@ -54,7 +54,7 @@ def test_landmarks_show_planted_groups(tmp_path: Path) -> None:
     )
 
 
-def test_a_line_says_how_long_it_takes(topoloom: Command, tmp_path: Path) -> None:
+def test_a_line_states_the_expected_duration(topoloom: Command, tmp_path: Path) -> None:
     words = launcher(tmp_path, tree([4]), [f"h{host}" for host in range(4)])
     done = topoloom("probe", "--quick", "-o", "m.toml", "--", *words)
     assert done.status == 0, done.err

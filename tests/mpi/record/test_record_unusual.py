@@ -58,7 +58,7 @@ def odd_ends(mpi: Mpi) -> Path:
 
 
 @pytest.mark.parametrize("how", ENDS)
-def test_whatever_ends_a_rank_is_told_and_all_counts_are_kept(
+def test_the_cause_of_an_exit_is_reported_and_all_counts_are_kept(
     mpi: Mpi, how: str, odd_ends: Path, tmp_path: Path
 ) -> None:
     profile = record(mpi.command(3, odd_ends, how), folder=tmp_path, timeout=600)
@@ -70,7 +70,7 @@ def test_whatever_ends_a_rank_is_told_and_all_counts_are_kept(
 
 @pytest.mark.parametrize("mpi", [*MPIS, MPICH_5], ids=by_name)
 @pytest.mark.parametrize("how", ["error", "receive"])
-def test_a_fatal_error_of_mpi_is_told(mpi: Mpi, how: str, tmp_path: Path) -> None:
+def test_a_fatal_error_of_mpi_is_reported(mpi: Mpi, how: str, tmp_path: Path) -> None:
     program = built(mpi, UNUSUAL / "odd_ends.c")
     command = mpi.command(3, program, how)
     profile = record(command, folder=tmp_path, timeout=600)
@@ -79,20 +79,22 @@ def test_a_fatal_error_of_mpi_is_told(mpi: Mpi, how: str, tmp_path: Path) -> Non
     assert profile.exit_status  # with Hydra sometimes that of a rank it killed
 
 
-def test_no_program_sees_the_error_handler_that_waits_for_fatal_errors(
+def test_no_program_sees_the_error_handler_for_fatal_errors(
     mpi: Mpi, odd_ends: Path, tmp_path: Path
 ) -> None:
     profile = recorded(mpi, 2, odd_ends, "handler", folder=tmp_path)
     assert not profile.ends
 
 
-def test_mpich_that_kills_a_rank_leaves_nothing_but_marks(tmp_path: Path) -> None:
+def test_a_rank_killed_by_mpich_leaves_only_status_marks(tmp_path: Path) -> None:
     program = built(MPICH, UNUSUAL / "odd_ends.c")
     told = nothing(MPICH.command(3, program, "kill"), tmp_path)
     assert "3 of 3 ranks reached MPI_Init, but were killed (SIGKILL)" in told
 
 
-def test_a_killed_rank_is_told_from_one_that_never_started(tmp_path: Path) -> None:
+def test_a_killed_rank_is_distinguished_from_one_that_never_started(
+    tmp_path: Path
+) -> None:
     program = built(OPEN_MPI_4, UNUSUAL / "odd_ends.c")
     profile = record(OPEN_MPI_4.command(3, program, "kill"), folder=tmp_path)
     # mpirun then kills the others, which may have no time to write what they sent.
@@ -101,7 +103,7 @@ def test_a_killed_rank_is_told_from_one_that_never_started(tmp_path: Path) -> No
     assert profile.ends == {killed: profile.missing}
 
 
-def test_finalizing_in_an_exit_handler_ends_well(
+def test_finalizing_in_an_exit_handler_works(
     mpi: Mpi, odd_ends: Path, tmp_path: Path
 ) -> None:
     profile = recorded(mpi, 3, odd_ends, "atexit", folder=tmp_path)
@@ -109,7 +111,7 @@ def test_finalizing_in_an_exit_handler_ends_well(
     assert not profile.ends
 
 
-def test_the_time_limit_does_not_wake_a_program_into_going_on(
+def test_the_time_limit_does_not_resume_a_sleeping_program(
     mpi: Mpi, odd_ends: Path, tmp_path: Path
 ) -> None:
     went_on = tmp_path / "went on"
@@ -127,7 +129,7 @@ def test_the_time_limit_does_not_wake_a_program_into_going_on(
 
 
 @pytest.mark.parametrize("how", ["throw", "jump"])
-def test_counting_goes_on_after_a_call_that_was_left_by(
+def test_counting_continues_after_a_call_that_was_left_by(
     mpi: Mpi, how: str, tmp_path: Path
 ) -> None:
     program = built(mpi, UNUSUAL / "jumps.cpp")
@@ -169,7 +171,7 @@ def test_reorder_leaves_spawned_programs_alone(mpi: Mpi) -> None:
 @pytest.mark.parametrize(
     ("first", "second"), [("atexit", "segv"), ("segv", "atexit"), ("kill", "segv")]
 )
-def test_two_programs_are_refused_however_they_end(
+def test_two_programs_are_refused_in_any_order_of_exit(
     first: str, second: str, tmp_path: Path
 ) -> None:
     program = built(MPICH, UNUSUAL / "odd_ends.c")
@@ -187,7 +189,7 @@ def nothing(command: list[str], folder: Path, mpicc: str | None = None) -> str:
     return str(caught.value)
 
 
-def test_why_nothing_was_recorded_is_told(tmp_path: Path) -> None:
+def test_an_empty_recording_is_explained(tmp_path: Path) -> None:
     """One cause after another, each with a program of its own."""
     ends = built(OPEN_MPI_4, UNUSUAL / "odd_ends.c")
     early = nothing(OPEN_MPI_4.command(2, ends, "before"), tmp_path)
@@ -241,7 +243,7 @@ def test_a_folder_with_a_space_works_and_a_cache_with_one_is_refused(
         record(command, folder=tmp_path)
 
 
-def test_a_command_that_the_time_limit_ends_before_mpi_is_told(
+def test_a_command_that_ends_before_mpi_init_is_reported(
     tmp_path: Path,
 ) -> None:
     with pytest.raises(NothingRecorded) as caught:

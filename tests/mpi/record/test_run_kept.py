@@ -15,7 +15,7 @@ from topoloom.tasks.run import Job, record_job
 
 
 @pytest.mark.parametrize("mpi", MPIS[:1], ids=str)
-def test_notes_are_kept_where_the_graph_cannot_be_made(
+def test_counts_are_kept_if_no_graph_can_be_made(
     mpi: Mpi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program = str(built(mpi, PROGRAMS / "ring.c"))

@@ -49,7 +49,7 @@ def ordered(
 
 @pytest.mark.every_mpi
 @pytest.mark.parametrize("vector", [[0, 1, 2, 3], [2, 0, 3, 1], [3, 2, 1, 0]])
-def test_a_vector_becomes_a_communicator(
+def test_a_vector_defines_a_communicator(
     job: tuple[Mpi, Path], vector: list[int], tmp_path: Path
 ) -> None:
     mpi, program = job
@@ -92,7 +92,7 @@ def test_a_vector_that_is_not_a_permutation_is_an_error_everywhere(
         ("", "the order has 0 ranks, but the communicator 4"),
     ],
 )
-def test_so_is_a_file_that_has_none(
+def test_a_file_without_a_permutation_is_an_error_everywhere(
     job: tuple[Mpi, Path], text: str, line: str, tmp_path: Path
 ) -> None:
     file = tmp_path / "order.txt"
@@ -125,7 +125,7 @@ def test_wrong_options_are_errors_everywhere(
     assert done.stderr.count("\n") == 1
 
 
-def test_options_may_come_from_the_environment(job: tuple[Mpi, Path]) -> None:
+def test_options_can_be_set_in_the_environment(job: tuple[Mpi, Path]) -> None:
     assert ranks_of(ordered(job, TOPOLOOM_ORDER="order=standard,root=1")) == [
         1,
         2,
@@ -182,7 +182,7 @@ def simulate(program: Path, node: TwoGroups, options: str) -> list[int]:
 
 @pytest.mark.parametrize("method", ["fastest-edge-first", "channel-aware"])
 @pytest.mark.parametrize("root", [0, 5])
-def test_orders_of_binomial_trees_are_those_of_the_groups_that_are_measured(
+def test_orders_of_binomial_trees_follow_the_measured_groups(
     simulated: Path, method: str, root: int
 ) -> None:
     node = TwoGroups(8, SECOND, *SLOW_ACROSS)
@@ -192,7 +192,7 @@ def test_orders_of_binomial_trees_are_those_of_the_groups_that_are_measured(
     assert found == schedules.binomial_order(costs, method, root=root, channels=2)
 
 
-def test_processes_that_are_alike_stay_in_order(simulated: Path) -> None:
+def test_equal_processes_stay_in_order(simulated: Path) -> None:
     node = TwoGroups(6, (3, 4, 5), ONE_CHANNEL[0], ONE_CHANNEL[0])
     found = simulate(simulated, node, "order=channel-aware")
     assert found == list(range(6))
@@ -202,7 +202,7 @@ def test_processes_that_are_alike_stay_in_order(simulated: Path) -> None:
     ("speeds", "best"),
     [(ONE_CHANNEL, "standard"), (SLOW_ACROSS, "fastest-edge-first")],
 )
-def test_the_order_that_suits_the_machine_is_measured_to_be_the_best(
+def test_the_order_that_suits_the_machine_is_measured_as_the_best(
     simulated: Path, speeds: tuple[Speeds, Speeds], best: str
 ) -> None:
     node = TwoGroups(8, SECOND, *speeds)
@@ -220,7 +220,7 @@ def on_nodes(program: Path, nodes: list[int], options: str) -> list[int]:
     return ranks_of(run_to_end(SIMGRID.command(len(nodes), *words)))
 
 
-def test_blocked_goes_node_after_node_whatever_the_launcher_did(
+def test_blocked_numbers_node_after_node_for_any_launcher_order(
     simulated: Path,
 ) -> None:
     assert on_nodes(simulated, [2, 0, 1, 2, 0, 1, 0], "order=blocked") == [

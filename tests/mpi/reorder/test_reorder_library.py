@@ -41,7 +41,7 @@ def check_program(mpi: Mpi, program: Path) -> None:
     assert number(done, "moved") > 0
 
 
-def test_cmake_finds_it(tmp_path: Path) -> None:
+def test_cmake_finds_the_library(tmp_path: Path) -> None:
     mpi = MPICH
     (tmp_path / "CMakeLists.txt").write_text(CONSUMER.format(programs=PROGRAMS))
     build, prefix = tmp_path / "build", installed(mpi)

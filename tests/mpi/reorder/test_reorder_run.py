@@ -45,7 +45,7 @@ def stencil(several_hosts: SeveralHosts) -> list[str]:
     return several_hosts.command(*hosts, "-n", 8, program)
 
 
-def test_neighbors_come_to_one_host(
+def test_neighbors_are_placed_on_one_host(
     several_hosts: SeveralHosts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "with,comma"
@@ -66,7 +66,7 @@ def test_neighbors_come_to_one_host(
     assert not list(folder.iterdir())
 
 
-def test_each_program_of_a_script_tells_its_own_and_leaves_its_children_alone(
+def test_each_program_of_a_script_reports_its_own_result(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -95,14 +95,14 @@ def test_each_program_of_a_script_tells_its_own_and_leaves_its_children_alone(
         (["--mapper", "atuo"], "no mapper 'atuo'"),
     ],
 )
-def test_wrong_words_start_nothing(words: list[str], message: str) -> None:
+def test_wrong_arguments_start_no_program(words: list[str], message: str) -> None:
     done = run(*words, "--", "mpirun.openmpi", "-n", "2", "true")
     assert done.returncode == 2
     assert message in done.stderr
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_a_command_without_mpi_runs_as_it_is(
+def test_a_command_without_mpi_runs_unchanged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -117,7 +117,7 @@ def test_a_command_without_mpi_runs_as_it_is(
     assert document["command"][-3:] == command[-3:]
 
 
-def test_a_folder_that_cannot_be_written_is_no_obstacle(
+def test_an_unwritable_folder_does_not_stop_the_program(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir("/proc")
@@ -126,7 +126,7 @@ def test_a_folder_that_cannot_be_written_is_no_obstacle(
     assert "topoloom: nothing reordered: " in done.stderr
 
 
-def test_each_program_of_a_command_has_its_line(
+def test_each_program_of_a_command_has_its_own_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -135,7 +135,7 @@ def test_each_program_of_a_command_has_its_line(
     assert done.stderr == "topoloom: line 1\ntopoloom: line 2\n"
 
 
-def test_the_command_line_prevails_over_options_of_the_environment(
+def test_the_command_line_overrides_the_environment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -59,7 +59,7 @@ JOBS = [
         for job in JOBS
     ],
 )
-def test_topologies_are_the_same_but_for_who_is_which_rank(
+def test_topologies_are_equal_up_to_rank_numbers(
     mpi: Mpi, groups: tuple[int, ...], count: int
 ) -> None:
     words = [built(mpi, PROGRAMS / "topologies.c"), count]
@@ -72,7 +72,7 @@ def test_topologies_are_the_same_but_for_who_is_which_rank(
         assert "topologies reordered: cost" in said(better)[0]
 
 
-def test_cores_that_processes_are_bound_to_are_seen() -> None:
+def test_bound_cores_are_taken_into_account() -> None:
     first, second, *_ = [*sorted(os.sched_getaffinity(0)), None]
     if second is None:
         pytest.skip("a single core")
@@ -85,7 +85,7 @@ def test_cores_that_processes_are_bound_to_are_seen() -> None:
     assert number(bound, "moved") > 0
 
 
-def test_a_real_program_computes_what_it_did() -> None:
+def test_a_real_program_computes_the_same_result() -> None:
     mpi, program = OPEN_MPI_4, built(OPEN_MPI_4, HALO3D)
     words = [program, "--grid", "2x4x3", "--cells", 4, "--steps", 9, "--reorder"]
     done = under_switches(mpi, (5, 12, 7), words, preloaded(mpi))
@@ -129,7 +129,7 @@ def test_a_machine_file_without_the_host_leaves_the_order(tmp_path: Path) -> Non
     assert said(done)[1:] == ["topoloom: nothing reordered, for the reason above"]
 
 
-def test_the_longest_name_of_a_host_is_read(tmp_path: Path) -> None:
+def test_the_longest_host_name_is_read(tmp_path: Path) -> None:
     if not can_name_hosts():
         pytest.skip("naming hosts needs root or unprivileged user namespaces")
     mpi, machine, name = OPEN_MPI_4, tmp_path / "machine", "n" * 64
@@ -181,7 +181,7 @@ def test_wrong_options_leave_the_order(options: str, reason: str) -> None:
     assert reason in said(done)[0]
 
 
-def test_a_program_of_another_mpi_is_left_alone() -> None:
+def test_a_program_of_another_mpi_is_not_reordered() -> None:
     program = built(MPICH, PROGRAMS / "topologies.c")
     other = str(reorderer(OPEN_MPI_4))
     variables = {"LD_PRELOAD": other, "TOPOLOOM_REORDER": "1"}
@@ -201,7 +201,7 @@ def of_mpi4py() -> tuple[Mpi, str]:
     return mpi, need(mpi.compilers[".c"], mpi.install)
 
 
-def test_mpi4py_programs_ask_for_an_order() -> None:
+def test_mpi4py_programs_can_request_an_order() -> None:
     mpi, mpicc = of_mpi4py()
     words = [sys.executable, PROGRAMS / "reorder_numbers.py", mpicc]
     done = under_switches(mpi, (2, 2), words)
@@ -210,7 +210,7 @@ def test_mpi4py_programs_ask_for_an_order() -> None:
     assert "4 ranks reordered" in said(done)[0]
 
 
-def test_mpi4py_programs_number_ranks_anew() -> None:
+def test_mpi4py_programs_can_renumber_ranks() -> None:
     mpi, mpicc = of_mpi4py()
     done = run_to_end(
         mpi.command(4, sys.executable, PROGRAMS / "remap_numbers.py", mpicc)

@@ -66,14 +66,14 @@ def test_a_message_waits_for_its_slowest_link() -> None:
     assert seconds(text, [(0, 4)]) == pytest.approx(1e-6 + SIZE / 1e9, rel=1e-4)
 
 
-def test_there_is_no_traffic_on_the_way_back_and_no_window() -> None:
+def test_acknowledgements_and_windows_cost_nothing() -> None:
     text = f"torus:8,bandwidth=10GB/s,latency=1ms{FREE}"
     expected = 1e-3 + 10**9 / 10e9
     for messages in ([(0, 1)], [(0, 1), (1, 0)]):
         assert seconds(text, messages, 10**9) == pytest.approx(expected, rel=CLOSE)
 
 
-def test_a_flow_from_afar_gets_as_much_of_a_link(
+def test_a_distant_flow_gets_an_equal_share_of_a_link(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The rest of its long route has a slower link.
@@ -88,7 +88,7 @@ def test_a_flow_from_afar_gets_as_much_of_a_link(
     assert seconds(line, both) == pytest.approx(2.5e-3, rel=1e-2)
 
 
-def test_other_settings_of_simgrid_may_be_given() -> None:
+def test_settings_of_simgrid_can_be_changed() -> None:
     """Such as loading the route back with 5 %, where nobody sends."""
     machine = Machine(f"torus:8,bandwidth=1GB/s{FREE}")
     settings = [each for each in smpi.SETTINGS if "crosstraffic" not in each]
@@ -106,7 +106,7 @@ def test_a_message_may_be_larger_than_two_gigabytes() -> None:
     assert both == pytest.approx(2 + 2000, rel=CLOSE)
 
 
-def test_ports_bound_a_node_and_messages_take_time_to_start() -> None:
+def test_ports_limit_a_node_and_messages_have_a_startup_cost() -> None:
     inside = "+node:2,bandwidth=500MB/s,startup=10us"
     text = f"torus:4x4,{LINKS}{inside}"
     port = SIZE / 500e6
@@ -119,7 +119,9 @@ def test_ports_bound_a_node_and_messages_take_time_to_start() -> None:
 
 
 @pytest.mark.parametrize("size", [0, 8, 1000, SIZE])
-def test_a_message_takes_its_startup_the_latencies_and_its_bytes(size: int) -> None:
+def test_a_message_takes_startup_plus_latencies_plus_bytes_over_bandwidth(
+    size: int
+) -> None:
     text = f"torus:8,{LINKS}+node:1,{NODE}"
     expected = 2e-6 + 3e-6 + 2 * LATENCY + size / RATE
     assert seconds(text, [(0, 2)], size) == pytest.approx(expected, rel=CLOSE)
@@ -139,14 +141,14 @@ def test_messages_inside_a_node_share_its_memory() -> None:
     assert found == pytest.approx(1e-6 + SIZE / 4e9, rel=CLOSE)
 
 
-def test_ranks_that_share_the_only_slot_of_a_node_pay_nothing_among_them() -> None:
+def test_messages_within_a_slot_cost_nothing() -> None:
     machine = Machine(f"torus:2,{LINKS}")
     (found,) = simulate(machine, [0, 0], [graph(2, [(0, 1)])]).seconds
     assert found < 1e-9
 
 
 @pytest.mark.parametrize(("on_one_node", "startup"), [(False, 2e-6), (True, 1e-6)])
-def test_a_sender_starts_its_messages_one_after_the_other(
+def test_a_sender_starts_its_messages_in_sequence(
     on_one_node: bool, startup: float
 ) -> None:
     machine = Machine(f"torus:8,{LINKS}+node:8,{NODE}")
@@ -157,7 +159,7 @@ def test_a_sender_starts_its_messages_one_after_the_other(
 
 
 @pytest.mark.parametrize("target", [1, 2])
-def test_so_many_messages_take_so_many_rounds(target: int) -> None:
+def test_n_messages_take_n_rounds(target: int) -> None:
     machine = Machine(f"torus:8,{LINKS}+node:2,{NODE}")
     nodes = [each // 2 for each in range(16)]
     patterns = [graph(16, [(0, target)], 64, times) for times in (1, 5, 10**6)]
@@ -165,7 +167,7 @@ def test_so_many_messages_take_so_many_rounds(target: int) -> None:
     assert (five, million) == (pytest.approx(5 * one), pytest.approx(10**6 * one))
 
 
-def test_pairs_with_fewer_messages_are_done_after_fewer_rounds() -> None:
+def test_pairs_with_fewer_messages_finish_after_fewer_rounds() -> None:
     """Both share a link in two rounds, and one has it alone in three."""
     machine = Machine(f"torus:8,{LINKS}{FREE}")
     counts = np.array([2, 5])
@@ -178,7 +180,7 @@ def test_pairs_with_fewer_messages_are_done_after_fewer_rounds() -> None:
     ]
 
 
-def test_many_different_numbers_of_messages_are_put_together() -> None:
+def test_many_different_message_counts_are_grouped() -> None:
     counts = np.arange(1, 101)
     source = np.arange(100, dtype=np.uint32)
     pattern = CommGraph.from_edges(101, source, source + 1, 60 * counts, counts)
@@ -189,14 +191,14 @@ def test_many_different_numbers_of_messages_are_put_together() -> None:
     assert sent == pytest.approx(60 * counts.sum())
 
 
-def test_nodes_of_one_router_are_two_links_apart_where_they_have_cards() -> None:
+def test_nodes_of_one_router_are_two_host_links_apart() -> None:
     text = f"torus:4x4,nodes=2,cards=2,{LINKS},bandwidth.host=200MB/s{FREE}"
     expected = pytest.approx(2 * LATENCY + SIZE / 400e6, rel=CLOSE)
     assert seconds(text, [(0, 1)]) == expected
     assert seconds(text, [(0, 1), (1, 0)]) == expected
 
 
-def test_phases_do_not_meet() -> None:
+def test_messages_of_different_phases_do_not_share_links() -> None:
     machine = Machine(f"torus:8,{LINKS}{FREE}")
     phases = [graph(8, [(0, 2)]), graph(8, [(1, 3)]), graph(8, [(0, 2), (1, 3)])]
     first, second, together = simulate(machine, list(range(8)), phases).seconds
@@ -223,7 +225,7 @@ def test_a_recorded_program_is_simulated(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "text", ["torus:4x4x2", "fattree:4:8,up=1:2", "dragonfly:4x4,nodes=2"]
 )
-def test_our_time_is_that_of_the_simulation_where_all_is_sent_at_once(
+def test_predicted_and_simulated_times_agree_if_all_is_sent_at_once(
     text: str,
 ) -> None:
     """Flows that share links fairly end when the busiest link has carried its load."""
@@ -291,7 +293,7 @@ def test_nothing_is_faster_than_the_busiest_sender_memory_or_port(text: str) -> 
     assert found >= leaving / machine.port_bandwidth
 
 
-def test_one_message_goes_one_way_and_many_spread_over_the_ways() -> None:
+def test_one_message_takes_one_route_and_many_spread_over_all() -> None:
     """Two switches of 8 nodes, joined by 4 links of 1 GB/s."""
     text = f"fattree:8:2,up=1:4,routing=random,bandwidth=4GB/s:1GB/s{FREE}"
     assert seconds(text, [(0, 8)]) == pytest.approx(SIZE / 1e9, rel=1e-3)
@@ -305,7 +307,7 @@ def test_too_many_messages_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         simulate(Machine(f"torus:8,{LINKS}"), list(range(8)), [stencil([8], 3)])
 
 
-def test_what_simgrid_complains_about_is_told(
+def test_errors_of_simgrid_are_reported(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(smpi, "write_routes", lambda *_: "<platform")
@@ -313,14 +315,14 @@ def test_what_simgrid_complains_about_is_told(
         simulate(Machine(f"torus:8,{LINKS}"), [0, 1], [graph(2, [(0, 1)])])
 
 
-def test_the_table_lists_simulators_that_there_are() -> None:
+def test_the_table_lists_the_available_simulators() -> None:
     for name in SIMULATORS:
         assert callable(load_simulator(name))
     with pytest.raises(Error, match="no simulator 'ns3'; there are: simgrid"):
         load_simulator("ns3")
 
 
-def test_a_placement_need_not_use_all_slots() -> None:
+def test_a_placement_may_leave_slots_idle() -> None:
     machine = Machine(f"torus:4x4,{LINKS}+node:4,startup=0us,latency=0us")
     placement = Placement(Allocation.whole(machine), [61, 1])
     nodes = (placement.slots // 4).tolist()

@@ -30,7 +30,7 @@ from topoloom.simulate.simgrid import simulate
         "tree:4:4",
     ],
 )
-def test_our_routes_take_as_long_as_a_cluster_that_simgrid_routes(
+def test_our_routes_take_as_long_as_those_of_a_simgrid_cluster(
     text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     machine = Machine(f"{text},{LINKS}{FREE}")
@@ -50,7 +50,7 @@ def test_our_routes_take_as_long_as_a_cluster_that_simgrid_routes(
 
 
 @pytest.mark.parametrize("text", ["mesh:4x4", "dragonfly:4x2,nodes=2", "hyperx:4x4"])
-def test_simgrid_reads_the_platforms_that_list_all_routes(
+def test_simgrid_reads_platforms_that_list_all_routes(
     text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     machine = Machine(f"{text},{LINKS}{FREE}")

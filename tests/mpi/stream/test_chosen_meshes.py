@@ -22,7 +22,7 @@ CHOSEN = "".join(
 )
 
 
-def test_a_mesh_is_best_up_to_where_messages_outweigh_items() -> None:
+def test_a_mesh_is_best_until_message_costs_exceed_item_costs() -> None:
     words = ["gcc", "-std=c11", "-O2", f"-I{STREAM}", SOURCES / "choice_laws.c"]
     program = compile_program("laws", words)
     done = subprocess.run([program], capture_output=True, text=True, check=False)
@@ -47,7 +47,7 @@ def test_simulated_ranks_change_to_the_mesh_of_least_time(
     assert said(run_to_end(command)) == CHOSEN
 
 
-def test_buckets_shrink_where_much_is_pushed(simulated: Path, tmp_path: Path) -> None:
+def test_buckets_shrink_if_much_is_pushed(simulated: Path, tmp_path: Path) -> None:
     options = hosts_options(tmp_path, 16, POLLS)
     command = SIMGRID.command(16, *options, simulated, "handled", 0, 1, 500, 1)
     done = run_to_end(command)
@@ -64,7 +64,7 @@ def test_real_ranks_change_together() -> None:
 
 
 @pytest.mark.full
-def test_a_change_leaves_no_memory_behind() -> None:
+def test_a_change_of_mesh_leaks_no_memory() -> None:
     program = sanitized(MPICH, CASES, "address,undefined")
     command = MPICH.command(6, program, "answered", 1008, *PHASES)
     done = run_to_end(command, ASAN_OPTIONS="detect_leaks=0")  # of the MPI

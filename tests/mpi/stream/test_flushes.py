@@ -11,7 +11,7 @@ from simulated_hosts import hosts_options
 from streams import POLLS, SOURCES, said, with_streams
 
 
-def test_items_leave_when_they_should(tmp_path: Path) -> None:
+def test_items_are_flushed_on_time(tmp_path: Path) -> None:
     program = with_streams(SIMGRID, SOURCES / "stream_flushes.c")
     steady = POLLS | {"smpi/grow-injected-times": "no"}
     options = hosts_options(tmp_path, 9, steady)
@@ -28,7 +28,9 @@ def test_items_leave_when_they_should(tmp_path: Path) -> None:
         ([0, "full"], "push", "messages are not taken by rank 2"),
     ],
 )
-def test_a_rank_that_stops_is_named(words: list[object], call: str, why: str) -> None:
+def test_a_rank_that_stops_responding_is_named(
+    words: list[object], call: str, why: str
+) -> None:
     program = with_streams(MPICH, SOURCES / "stream_silence.c")
     done = run_to_end(MPICH.command(3, program, *words))
     assert done.returncode != 0

@@ -15,7 +15,7 @@ from streams import POLLS, SOURCES, STREAM, said, with_streams
 CASES = SOURCES / "mesh_cases.c"
 
 
-def test_every_route_ends_and_meets_no_hole(tmp_path: Path) -> None:
+def test_every_route_ends_and_avoids_holes(tmp_path: Path) -> None:
     program = tmp_path / "laws"
     words = ["gcc", "-std=c11", "-O2", f"-I{STREAM}", SOURCES / "mesh_laws.c"]
     subprocess.run([*words, "-o", program], check=True)
@@ -25,7 +25,7 @@ def test_every_route_ends_and_meets_no_hole(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("ranks", [9, pytest.param(17, marks=pytest.mark.full)])
 @pytest.mark.parametrize("dimensions", [1, 2, 3, 4])
-def test_few_buckets_lead_to_all_simulated_ranks(
+def test_few_buckets_reach_all_simulated_ranks(
     dimensions: int, ranks: int, tmp_path: Path
 ) -> None:
     program = with_streams(SIMGRID, CASES)
@@ -35,7 +35,7 @@ def test_few_buckets_lead_to_all_simulated_ranks(
 
 
 @pytest.mark.parametrize(("ranks", "hosts"), [(10, 3), (64, 8)])
-def test_meshes_lie_along_nodes(ranks: int, hosts: int, tmp_path: Path) -> None:
+def test_meshes_are_aligned_with_nodes(ranks: int, hosts: int, tmp_path: Path) -> None:
     program = with_streams(SIMGRID, CASES)
     options = hosts_options(tmp_path, hosts, POLLS)
     least, words = (2, ()) if ranks == 10 else (ranks, (ranks,))
@@ -45,7 +45,7 @@ def test_meshes_lie_along_nodes(ranks: int, hosts: int, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("dimensions", "hosts", "share"), [(2, 4, 4), (3, 9, 3)])
-def test_items_first_go_to_a_rank_of_the_own_node(
+def test_items_first_go_to_a_rank_of_the_same_node(
     dimensions: int, hosts: int, share: int, tmp_path: Path
 ) -> None:
     source, errors = SOURCES / "node_cases.c", STREAM.parent / "errors"
@@ -57,7 +57,7 @@ def test_items_first_go_to_a_rank_of_the_own_node(
 
 
 @pytest.mark.parametrize("dimensions", [2, 3])
-def test_few_buckets_lead_to_all_real_ranks(dimensions: int) -> None:
+def test_few_buckets_reach_all_real_ranks(dimensions: int) -> None:
     program = with_streams(MPICH, CASES)
     command = MPICH.command(4, program, dimensions, dimensions)
     assert said(run_to_end(command)) == "2 to 4 ranks: every item came once\n"

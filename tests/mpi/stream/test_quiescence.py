@@ -28,17 +28,19 @@ def run(model: Path, *words: object) -> str:
 
 
 @pytest.mark.parametrize("size", [(3, 1, 1), (2, 1, 2)])
-def test_all_interleavings_end_in_time(model: Path, size: tuple[int, ...]) -> None:
+def test_all_interleavings_terminate_correctly(
+    model: Path, size: tuple[int, ...]
+) -> None:
     said = run(model, "all", *size, "ours")
     assert said.startswith("every interleaving of ")
     assert said.endswith("ends in time\n")
 
 
-def test_drawn_delays_end_in_time(model: Path) -> None:
+def test_random_delays_terminate_correctly(model: Path) -> None:
     assert run(model, "drawn", 5000, 1, "ours") == "every run ended in time\n"
 
 
-def test_the_model_finds_out_what_is_wrong(model: Path) -> None:
+def test_the_model_detects_planted_errors(model: Path) -> None:
     assert run(model, "all", 3, 1, 1, "counts") == PREMATURE
     assert run(model, "drawn", 5000, 1, "counts") == PREMATURE
     assert run(model, "all", 2, 1, 2, "phases") in (MIXED, PREMATURE)

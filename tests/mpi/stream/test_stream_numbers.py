@@ -9,7 +9,7 @@ import sys
 from recorded import MPICH, MPIS, OPEN_MPI_4, PROGRAMS, need, run_to_end
 
 
-def test_arrays_arrive_whole_in_order_and_once() -> None:
+def test_arrays_arrive_complete_in_order_and_once() -> None:
     ask = "from mpi4py import MPI; print(MPI.Get_library_version())"
     version = subprocess.run(
         [sys.executable, "-c", ask], capture_output=True, text=True, check=True

@@ -23,7 +23,7 @@ RIGHT = "".join(f"{what}: every item came once\n" for what in ALL)
     ("ranks", "seed", "dimensions"), [(1, 4, 1), (3, 5, 1), (3, 7, 2), (3, 8, -1)]
 )
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
-def test_every_item_comes_once(
+def test_every_item_arrives_once(
     mpi: Mpi, ranks: int, seed: int, dimensions: int
 ) -> None:
     program = with_streams(mpi, CASES)
@@ -32,7 +32,7 @@ def test_every_item_comes_once(
 
 
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
-def test_errors_are_returned_where_the_program_wants_them(
+def test_errors_are_returned_if_the_program_handles_them(
     mpi: Mpi,
 ) -> None:
     program = with_streams(mpi, MISTAKES)
@@ -94,14 +94,14 @@ def test_a_mistake_ends_the_program_with_a_line(
         ("unequal", "item_bytes, bucket_bytes or the mesh are not the same on all"),
     ],
 )
-def test_a_mesh_fits_the_ranks(mistaken: Path, which: str, line: str) -> None:
+def test_a_mesh_must_fit_the_ranks(mistaken: Path, which: str, line: str) -> None:
     done = run_to_end(MPICH.command(3, mistaken, which))
     assert done.returncode != 0
     assert f"topoloom: topoloom_stream_create: {line}" in done.stderr
 
 
 @pytest.mark.parametrize("dimensions", [1, 3])
-def test_simulated_ranks_have_streams_too(dimensions: int, tmp_path: Path) -> None:
+def test_streams_work_among_simulated_ranks(dimensions: int, tmp_path: Path) -> None:
     program = with_streams(SIMGRID, CASES)
     options = hosts_options(tmp_path, 16, POLLS)
     cases = [case for case in ALL if case != "asleep"]
@@ -111,7 +111,7 @@ def test_simulated_ranks_have_streams_too(dimensions: int, tmp_path: Path) -> No
 
 @pytest.mark.full
 @pytest.mark.parametrize("sanitizer", ["address,undefined", "thread"])
-def test_sanitizers_find_nothing(sanitizer: str) -> None:
+def test_sanitizers_report_nothing(sanitizer: str) -> None:
     program = sanitized(OPEN_MPI_4, CASES, sanitizer)
     variables = {
         "TSAN_OPTIONS": "ignore_noninstrumented_modules=1",  # such as the MPI

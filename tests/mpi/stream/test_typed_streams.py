@@ -10,7 +10,7 @@ from streams import SOURCES, said, with_streams
 
 
 @pytest.mark.parametrize("mpi", [OPEN_MPI_4, MPICH], ids=lambda mpi: mpi.name)
-def test_handlers_push_and_throw(mpi: Mpi) -> None:
+def test_handlers_can_push_and_throw(mpi: Mpi) -> None:
     program = with_streams(mpi, SOURCES / "typed.cpp")
     # Of messages that nobody takes any more UCX warns, on the standard output.
     done = run_to_end(mpi.command(3, program), UCX_LOG_LEVEL="error")
@@ -18,13 +18,13 @@ def test_handlers_push_and_throw(mpi: Mpi) -> None:
 
 
 @pytest.mark.parametrize("name", ["histogram", "index_gather"])
-def test_apps_find_their_tables_right(name: str) -> None:
+def test_apps_find_their_tables_correct(name: str) -> None:
     source = ROOT / "apps" / name / f"{name}.cpp"
     program = with_streams(MPICH, source)
     assert said(run_to_end(MPICH.command(3, program, 20000, 50))).startswith("right: ")
 
 
-def test_components_found_without_rounds_are_those_of_a_serial_run() -> None:
+def test_components_found_without_rounds_equal_those_of_a_serial_run() -> None:
     source = ROOT / "apps" / "components" / "components.cpp"
     program = with_streams(MPICH, source)
     for words in ((3000, 4000), (500, 400, 2)):
