@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Numbers that users write are read by the digits of ASCII alone."""
+"""Only ASCII digits are accepted in numbers that users write."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parents[2] / "python" / "topoloom"
-#: They know all digits of Unicode, some of which int() does not.
+#: These accept all digits of Unicode, some of which int() rejects.
 LOOSE = (r"\d", ".isdigit()", ".isdecimal()", ".isnumeric()")
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rules no compiler checks: who includes whom, how long files are, what they say."""
+"""Rules that no compiler checks: dependencies, sizes and contents of files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PRINTING = re.compile(r"\b(std::(cout|cerr|clog|print|puts|printf)|printf|puts)\
 
 
 def project_files() -> list[Path]:
-    """Name the files that are part of the project: those git knows or would add."""
+    """List the files of the project: those that git tracks or would add."""
     words = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
     listed = subprocess.run(
         words, cwd=ROOT, capture_output=True, text=True, check=False
@@ -122,14 +122,14 @@ def test_no_folder_has_too_many_files() -> None:
 def test_contributing_names_every_module() -> None:
     table = (ROOT / "CONTRIBUTING.md").read_text()
     tops = {"core/topoloom": 1, "python/topoloom": 1, "mpi": 1}
-    rooms = {
+    modules = {
         "/".join(path.relative_to(ROOT).parts[: top.count("/") + 1 + depth])
         for path in project_files()
         for top, depth in tops.items()
         if path.is_relative_to(ROOT / top)
         and len(path.relative_to(ROOT / top).parts) > depth
     }
-    missing = sorted(room for room in rooms if f"`{room}`" not in table)
+    missing = sorted(module for module in modules if f"`{module}`" not in table)
     named = re.findall(r"`((?:core|python|mpi)/[\w/]+)`", table)
     gone = sorted(name for name in named if not (ROOT / name).exists())
     assert not missing + gone
@@ -138,16 +138,16 @@ def test_contributing_names_every_module() -> None:
 @pytest.mark.parametrize("tree", ["core/topoloom", "python/topoloom", "mpi", "nccl"])
 def test_a_readme_of_a_module_has_at_most_fifteen_lines(tree: str) -> None:
     source = re.compile(r"\.(c|h|cpp|hpp|py)$")
-    rooms = [
-        room
-        for room in (ROOT / tree).iterdir()
-        if room.is_dir() and any(source.search(file.name) for file in room.iterdir())
+    folders = [
+        path
+        for path in (ROOT / tree).iterdir()
+        if path.is_dir() and any(source.search(file.name) for file in path.iterdir())
     ]
-    assert rooms
-    for room in rooms:
-        text = (room / "README.md").read_text()
-        assert len(text.splitlines()) <= 15, room
+    assert folders
+    for folder in folders:
+        text = (folder / "README.md").read_text()
+        assert len(text.splitlines()) <= 15, folder
         for begin in ("# ", "May include: ", "Start with `"):
-            assert any(line.startswith(begin) for line in text.splitlines()), room
+            assert any(line.startswith(begin) for line in text.splitlines()), folder
         files = re.findall(r"`([\w.]+\.[chp]\w*)`", text.rpartition("Start with")[2])
-        assert all((room / name).exists() for name in files), room
+        assert all((folder / name).exists() for name in files), folder

@@ -11,8 +11,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "python" / "topoloom"
 
-#: Rooms whose functions Python users call. What starts programs speaks of commands.
-ROOMS = (
+#: Modules whose functions Python users call, except those that start programs.
+FOLDERS = (
     "allocations",
     "figure",
     "graphs",
@@ -26,7 +26,7 @@ ROOMS = (
     "support",
     "tasks",
 )
-#: Of the verbs `run` and `reorder`, which are command lines themselves.
+#: Modules of `run` and `reorder`, which are command lines themselves.
 RUN = {"launch_slots.py", "reorder.py", "run.py", "verified_run.py"}
 OPTION = re.compile(r"(?:^|[\s('])--[a-z]")
 
@@ -40,8 +40,8 @@ def texts(raised: ast.Raise) -> Iterator[str]:
 def test_errors_of_the_package_name_no_option() -> None:
     found = [
         f"{path.relative_to(ROOT)}:{node.lineno}: {text}"
-        for room in ROOMS
-        for path in sorted((PACKAGE / room).rglob("*.py"))
+        for folder in FOLDERS
+        for path in sorted((PACKAGE / folder).rglob("*.py"))
         if path.name not in RUN
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.Raise)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Names that are internal to a room of the core are in the room's namespace.
+"""Names that are internal to a module of the core are in its namespace.
 
-`topoloom` itself holds the vocabulary: what rooms, bindings and tests share.
+`topoloom` contains the vocabulary that modules, bindings and tests share.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ CORE = Path(__file__).resolve().parents[2] / "core" / "topoloom"
 HEADERS = sorted(CORE.rglob("*.hpp"))
 OPENED = re.compile(r"^namespace (\w[\w:]*) \{", re.MULTILINE)
 
-#: Rooms with a namespace, and those of place/ that have none.
+#: Modules with a namespace, and modules of place/ without one.
 NAMED = ("partition", "qap", "bound")
 SHARED = ("place", "place/state")
-#: Headers of such rooms that declare vocabulary.
+#: Headers of these modules that declare vocabulary.
 VOCABULARY = (
     "bound/bound_problem.hpp",
     "bound/bus_affinity.hpp",
@@ -29,14 +29,14 @@ VOCABULARY = (
 
 
 def namespace_of(header: str) -> str:
-    """Name the namespace in which a header declares."""
-    room = Path(header).parent
-    top = room.parts[0]
+    """Return the namespace in which a header declares its names."""
+    folder = Path(header).parent
+    top = folder.parts[0]
     if header not in VOCABULARY:
         if top in NAMED:
             return f"topoloom::{top}"
-        if top == "place" and str(room) not in SHARED:
-            return f"topoloom::{room.name}"
+        if top == "place" and str(folder) not in SHARED:
+            return f"topoloom::{folder.name}"
     return "topoloom"
 
 

@@ -28,7 +28,7 @@ NAMESPACE = re.compile(r"namespace ([\w:]+) \{|\}  // namespace ([\w:]+)")
 
 
 def visible_types(source: str) -> Iterator[str]:
-    """Name the types that a source defines for all of the program."""
+    """List the types that a source defines outside anonymous namespaces."""
     hidden = False
     for line in source.splitlines():
         if line == "namespace {":

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The rooms of the core: what they may include, and where they declare their names."""
+"""Files of the core include only what the README.md of their module permits."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
-from rooms import circles, permits, rooms_below
+from permissions import find_cycles, find_permitted_cycles, permits, read_permissions
 
 CORE = Path(__file__).resolve().parents[2] / "core" / "topoloom"
 INCLUDED = re.compile(r'#include "topoloom/([^"]+)"')
@@ -19,29 +19,24 @@ def inside(path: Path) -> str:
 
 
 def test_every_module_states_what_it_may_include() -> None:
-    rooms = rooms_below(CORE, SUFFIXES)
-    unknown = set().union(*rooms.values()) - rooms.keys()
+    permissions = read_permissions(CORE, SUFFIXES)
+    unknown = set().union(*permissions.values()) - permissions.keys()
     assert not unknown
 
 
 def test_files_include_only_what_their_module_permits() -> None:
-    rooms = rooms_below(CORE, SUFFIXES)
+    permissions = read_permissions(CORE, SUFFIXES)
     wrong = []
     for path in FILES:
-        room = inside(path.parent)
+        folder = inside(path.parent)
         for name in INCLUDED.findall(path.read_text()):
-            if not permits(room, rooms[room], str(Path(name).parent)):
+            if not permits(folder, permissions[folder], str(Path(name).parent)):
                 wrong.append(f"{inside(path)} includes {name}")
     assert not wrong
 
 
 def test_permissions_have_no_cycles() -> None:
-    rooms = rooms_below(CORE, SUFFIXES)
-    arrows = {
-        room: {other for other in rooms if permits(room, allowed, other)} - {room}
-        for room, allowed in rooms.items()
-    }
-    assert not circles(arrows)
+    assert not find_permitted_cycles(read_permissions(CORE, SUFFIXES))
 
 
 def test_includes_have_no_cycles() -> None:
@@ -52,4 +47,4 @@ def test_includes_have_no_cycles() -> None:
         names = (Path(found) for found in INCLUDED.findall(path.read_text()))
         included = {str(found.with_suffix("")) for found in names}
         arrows.setdefault(name, set()).update(included - {name})
-    assert not circles(arrows)
+    assert not find_cycles(arrows)
