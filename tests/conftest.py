@@ -84,7 +84,7 @@ class Outcome:
 
     @property
     def json(self) -> Any:
-        """What it printed, which must be one JSON document."""
+        """The output, which must be one JSON document."""
         return json.loads(self.out)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""On a machine without a batch system: this node, as the real hwloc sees it."""
+"""Without a batch system the machine is this node as hwloc describes it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CPUS = sorted(os.sched_getaffinity(0))
 
 @pytest.fixture(autouse=True)
 def outside_of_jobs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Be in no job, in an empty directory; let Open MPI start as root."""
+    """Leave all jobs, enter an empty directory, and let Open MPI start as root."""
     monkeypatch.chdir(tmp_path)
     for name in list(os.environ):
         if name.startswith(("SLURM_", "PBS_", "LSB_", "FLUX_", "PJM_")):

@@ -37,7 +37,7 @@ def configure(source: Path, folder: Path, mpi: Mpi, *options: object) -> None:
 
 
 def build(folder: Path, target: str) -> None:
-    """Build a target of what has been configured."""
+    """Build a target of a configured folder."""
     run(["cmake", "--build", folder, "--target", target, "--parallel", "2"])
 
 
@@ -61,7 +61,7 @@ def with_collectives(
 
 
 def with_reordering(mpi: Mpi, source: Path) -> Path:
-    """Compile a C program with libtopoloom-mpi where that was built."""
+    """Compile a C program with libtopoloom-mpi in its build folder."""
     folder = _built(mpi, "topoloom-mpi")
     linked = [folder / "libtopoloom-mpi.so", f"-Wl,-rpath,{folder}"]
     return _program(
@@ -101,7 +101,7 @@ def _program(mpi: Mpi, source: Path, *words: object, linked: Sequence[object]) -
 
 
 def _built(mpi: Mpi, target: str, c_options: str = "") -> Path:
-    """Return the folder in which a target has been built; one configures for all.
+    """Return the folder in which a target has been built.
 
     It is built again, as far as make finds it old, when a source has changed.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What tests with real launchers share: several hosts, for each MPI of this machine."""
+"""Fixtures for tests with real launchers: several hosts, for each installed MPI."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _made: dict[str, SeveralHosts] = {}
 
 
 def each_of(mpis: Iterable[Mpi], what: str) -> list[object]:
-    """Make one test for each MPI, or one that fails and says what there should be."""
+    """Make one test per MPI, or one that fails and names the missing MPI."""
     found = [pytest.param(mpi, id=mpi.name.replace(" ", "")) for mpi in mpis]
     return found or [pytest.param(what, id="absent")]
 
@@ -52,7 +52,7 @@ def mpi(request: pytest.FixtureRequest) -> Mpi:
 def _any_mpi(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> SeveralHosts:
-    """Any MPI, whose launcher believes in any host name."""
+    """Any MPI, with a launcher that accepts any host name."""
     return hosts_of(request.param, tmp_path_factory)
 
 
@@ -82,6 +82,6 @@ def mpich_with_rankmap(
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave most pairs of a test and an MPI to full runs."""
+    """Mark tests on unchosen MPIs as full."""
     for item in find_unchosen_mpis(items, current_commit()):
         item.add_marker(pytest.mark.full)

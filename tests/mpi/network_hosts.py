@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Several hosts on one machine, each with a network of its own: real messages cross it.
+"""Several hosts on one machine with separate networks, for real messages.
 
 A host is a process in a network namespace and a UTS namespace: it has its own name,
 address and loopback, and is tied to a switch (a bridge) by a cable (a veth pair). What
@@ -57,13 +57,13 @@ class NetworkHosts:
     pids: dict[str, int]
 
     def on(self, host: str, *words: object) -> list[str]:
-        """Build the command that runs these words on a host, in this directory."""
+        """Build the command that runs a command on a host, in this directory."""
         user = [] if os.geteuid() == 0 else ["--user", "--preserve-credentials"]
         enter = ["nsenter", *user, "--mount", "--net", "--uts", f"--wdns={Path.cwd()}"]
         return [*enter, "--target", str(self.pids[host]), *map(str, words)]
 
     def received(self, host: str) -> int:
-        """Count the bytes that have come to a host over its cable."""
+        """Count the bytes that a host has received over its cable."""
         words = self.on(host, "cat", "/proc/net/dev")
         table = subprocess.run(words, capture_output=True, text=True, check=True).stdout
         (cable,) = (line for line in table.splitlines() if "eth0:" in line)
@@ -108,20 +108,20 @@ def network_hosts(names: Sequence[str], folder: Path) -> Iterator[NetworkHosts]:
 
 
 def can_have_networks() -> bool:
-    """Whether this system lets us make network namespaces: as root, or in our own."""
+    """Whether network namespaces can be made, as root or in a user namespace."""
     words = [*_unshare(), "--mount", "ip", "link", "add", "name", "b", "type", "bridge"]
     return subprocess.run(words, check=False, capture_output=True).returncode == 0
 
 
 def messages_across(hosts: Sequence[str]) -> Counter[str]:
-    """Count what comes to each host from others, where rank r hears from rank r - 1."""
+    """Count the messages into each host from others if rank r sends to rank r + 1."""
     pairs = zip(hosts, [hosts[-1], *hosts[:-1]], strict=True)
     return Counter(here for here, there in pairs if here != there)
 
 
 @contextlib.contextmanager
 def _host(unshare: list[str], script: str) -> Iterator[int]:
-    """Start a process with namespaces of its own, which ends when its input does."""
+    """Start a process in new namespaces; it ends when its input does."""
     host = subprocess.Popen(
         [*unshare, "sh", "-ec", f"{script}; echo up; exec cat >/dev/null"],
         stdin=subprocess.PIPE,

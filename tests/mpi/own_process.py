@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The command line in a process of its own, as a user starts it."""
+"""The command line in a separate process, as a user starts it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TOPOLOOM = [sys.executable, "-c", "from topoloom.cli import main; main()"]
 def topoloom(
     *words: object, standard_input: str = ""
 ) -> subprocess.CompletedProcess[str]:
-    """Run it to its end; the answer has its status and what it printed."""
+    """Run a command to its end; return its status and output."""
     return subprocess.run(
         [*TOPOLOOM, *map(str, words)],
         capture_output=True,
@@ -30,14 +30,14 @@ def topoloom(
 
 
 def wait_for_end(process: int) -> None:
-    """Wait for a process, known by its pidfd, of which we are not the parent."""
+    """Wait for a process that is not our child, by its pidfd."""
     ready, _, _ = select.select([process], [], [], SECONDS)
     os.close(process)
     assert ready, "a process outlived what started it"
 
 
 def let_compute(process: subprocess.Popen[str], seconds: float) -> None:
-    """Wait until a process has computed for some seconds more, or has ended."""
+    """Wait until a process has used some more seconds of CPU time, or has ended."""
     end = computed(process.pid) + seconds
     while process.poll() is None and computed(process.pid) < end:
         time.sleep(0.02)

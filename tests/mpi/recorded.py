@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the recorder's tests share: MPIs to test with, programs, edges as dicts."""
+"""Shared by tests of the recorder: MPIs, programs, edges as dicts."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def need(program: str, install: str) -> str:
 def run_to_end(
     command: list[str], **variables: str
 ) -> subprocess.CompletedProcess[str]:
-    """Run what may fail, but ends; ranks that wait let others run."""
+    """Run a command that may fail; waiting ranks yield their core."""
     return subprocess.run(
         command,
         capture_output=True,
@@ -102,7 +102,7 @@ def built(mpi: Mpi, source: Path) -> Path:
 
 
 def recorded(mpi: Mpi, ranks: int, *words: object, folder: Path) -> Profile:
-    """Record a run that must end well and whole."""
+    """Record a run that must succeed with complete counts."""
     profile = record(mpi.command(ranks, *words), folder=folder, timeout=600)
     assert profile.exit_status == 0
     assert profile.rank_count == ranks
@@ -112,7 +112,7 @@ def recorded(mpi: Mpi, ranks: int, *words: object, folder: Path) -> Profile:
 
 
 def edges(profile: Profile, phase: int) -> dict[tuple[str, int, int], tuple[int, int]]:
-    """Give {(kind, source, target): (bytes, messages)} of one phase."""
+    """Return {(kind, source, target): (bytes, messages)} of one phase."""
     rows = profile.traffic[profile.traffic[:, 0] == phase].tolist()
     return {(KINDS[kind], s, t): (size, count) for _, kind, s, t, size, count in rows}
 
@@ -120,7 +120,7 @@ def edges(profile: Profile, phase: int) -> dict[tuple[str, int, int], tuple[int,
 def calls(
     profile: Profile, phase: int
 ) -> dict[tuple[str, tuple[int, ...], int, int], int]:
-    """Give {(operation, members, root, bytes): calls} of one phase."""
+    """Return {(operation, members, root, bytes): calls} of one phase."""
     rows = profile.records[profile.records[:, 0] == phase].tolist()
     members = [tuple(ranks.tolist()) for ranks in profile.communicators]
     return {
@@ -130,6 +130,6 @@ def calls(
 
 
 def pairs(messages: Messages) -> dict[tuple[int, int], tuple[int, int]]:
-    """Give {(source, target): (bytes, messages)}."""
+    """Return {(source, target): (bytes, messages)}."""
     columns = (column.tolist() for column in messages)
     return {(s, t): (size, count) for s, t, size, count in zip(*columns, strict=True)}

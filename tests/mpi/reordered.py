@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the tests of reordering share: jobs whose ranks are under several switches."""
+"""Shared by tests of reordering: jobs whose ranks are under several switches."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def reorderer(mpi: Mpi) -> Path:
 
 
 def preloaded(mpi: Mpi, **more: str) -> dict[str, str]:
-    """Name the variables with which ranks reorder."""
+    """Return the environment with which ranks reorder."""
     return {"LD_PRELOAD": str(reorderer(mpi)), "TOPOLOOM_REORDER": "1", **more}
 
 
@@ -65,7 +65,7 @@ def under_switches(
 
 
 def results(done: subprocess.CompletedProcess[str]) -> list[str]:
-    """Take what must not depend on the order from what ``topologies`` printed.
+    """Extract the output of ``topologies`` that must not depend on the order.
 
     Rank 0 of each topology prints, and that is not always the same process.
     """
@@ -83,5 +83,5 @@ def number(done: subprocess.CompletedProcess[str], what: str) -> int:
 
 
 def said(done: subprocess.CompletedProcess[str]) -> list[str]:
-    """Take our own lines from standard error."""
+    """Return the lines of topoloom on standard error."""
     return [x for x in done.stderr.splitlines() if x.startswith("topoloom:")]

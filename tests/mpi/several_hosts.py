@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Several hosts on one machine, for real launchers: a host is a name of its own.
+"""Several hosts on one machine, for real launchers: a host is a UTS namespace.
 
 Launchers reach other hosts by a program that is called as ``ssh HOST COMMAND``. Ours
 runs the command right here, in a UTS namespace in which the machine is called HOST.
@@ -47,7 +47,7 @@ class Mpi:
 
 @dataclass(frozen=True)
 class Seat:
-    """Where a rank says it is."""
+    """The location that a rank reports."""
 
     host: str
     cores: tuple[int, ...]
@@ -55,7 +55,7 @@ class Seat:
 
 @dataclass(frozen=True)
 class SeveralHosts:
-    """An MPI whose launcher believes in any host name.
+    """An MPI with a launcher that accepts any host name.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ class SeveralHosts:
         )
 
     def seats(self, *options: object, ranks: int) -> list[Seat]:
-        """Run the launcher with these options and let each rank say where it is."""
+        """Run the launcher with these options; return the location of each rank."""
         done = self.run(*options, "-n", ranks, self.where)
         assert done.returncode == 0, done.stderr or done.stdout
         return read_seats(done.stdout, ranks)
@@ -136,19 +136,19 @@ def several_hosts(mpi: Mpi, folder: Path) -> SeveralHosts:
 
 
 def can_name_hosts() -> bool:
-    """Whether this system lets us name hosts: as root, or in a user namespace."""
+    """Whether hosts can be named, as root or in a user namespace."""
     user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
     tried = ["unshare", *user, "--uts", "hostname", "n0"]
     return subprocess.run(tried, check=False, capture_output=True).returncode == 0
 
 
 def share_cores() -> None:
-    """Let ranks that wait give their core away: there are more of them than cores."""
+    """Let waiting ranks yield their core: there are more ranks than cores."""
     os.environ.update(OMPI_MCA_mpi_yield_when_idle="1")
 
 
 def allow_root() -> None:
-    """Let Open MPI start as root, which it asks for twice."""
+    """Let Open MPI start as root, which takes two variables."""
     for family in ("OMPI", "PRTE"):
         os.environ[f"{family}_ALLOW_RUN_AS_ROOT"] = "1"
         os.environ[f"{family}_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1"

@@ -10,7 +10,7 @@ from exchange.programs import PLATFORM
 
 
 def hosts_options(folder: Path, hosts: int, settings: Mapping[str, str]) -> list[str]:
-    """Write a platform, and give smpirun's options for one rank on each of its hosts.
+    """Write a platform; return the options of smpirun for one rank per host.
 
     Parameters
     ----------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Hosts with and without their domain are the same to all who compare them."""
+"""Host names with and without domain match in all comparisons."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Real launchers bind ranks as we tell them; the ranks themselves say to what."""
+"""Real launchers bind ranks as exported; ranks report their affinity."""
 
 from __future__ import annotations
 

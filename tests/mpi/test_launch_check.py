@@ -28,7 +28,7 @@ UNNAMED = replace(NODE, names=())
 
 @pytest.fixture
 def mpirun(open_mpi: SeveralHosts, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Name an Open MPI whose daemons, where it starts any, reach any host."""
+    """Return a command of an Open MPI whose daemons reach any host."""
     agent = open_mpi.options[-1]
     monkeypatch.setenv("OMPI_MCA_plm_rsh_agent", agent)
     monkeypatch.setenv("PRTE_MCA_plm_ssh_agent", "/nobody/may/call/this")
@@ -142,7 +142,7 @@ def test_cores_of_packages_and_hardware_threads_are_compared(
     bind: str | None,
     node: NodeParts,
 ) -> None:
-    """On a pictured machine: 2 packages with 2 slots each of one core, or of two."""
+    """On a described machine: 2 packages of 2 slots with one or two cores each."""
     synthetic = f"package:2 core:{2 * cores} pu:2"
     picture = tmp_path / "picture.xml"
     subprocess.run(

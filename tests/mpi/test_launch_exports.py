@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Real launchers read what we export; the ranks themselves say where they are."""
+"""Real launchers read exported files; ranks report their location."""
 
 from __future__ import annotations
 

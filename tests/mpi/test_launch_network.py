@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Hosts with networks of their own: real launchers place ranks, real messages cross."""
+"""Hosts with separate networks: real launchers place ranks that exchange messages."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ CORES = ["--machine", "mesh:3+node:2", "--hosts", ",".join(HOSTS)]
 
 @pytest.fixture(scope="module")
 def network(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NetworkHosts]:
-    """Have three hosts and a switch between them."""
+    """Set up three hosts on a switch."""
     if not can_have_networks():
         pytest.skip("network namespaces need root or unprivileged user namespaces")
     with network_hosts(HOSTS, tmp_path_factory.mktemp("network")) as hosts:
@@ -41,7 +41,7 @@ def network(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NetworkHosts]:
 
 
 def mpirun(mpi: Mpi, network: NetworkHosts) -> list[str]:
-    """Build a launcher's command that starts its daemons on our hosts."""
+    """Build a launcher command that starts its daemons on these hosts."""
     if mpi.is_hydra:
         return [mpi.mpirun, "-launcher", "ssh", "-launcher-exec", str(network.agent)]
     scope, agent = ("prtemca", "ssh") if mpi.version >= (5,) else ("mca", "rsh")

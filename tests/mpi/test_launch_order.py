@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Real launchers start ranks on the nodes that `launch_order` says."""
+"""Real launchers start ranks on the nodes predicted by `launch_order`."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ RANDOM = ["--mapper", "random", "--seed", "3"]
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Enter an empty directory, in which profiles of rings lie."""
+    """Enter a directory with profiles of rings."""
     monkeypatch.chdir(tmp_path)
     for ranks in (4, 6):
         save_graph(f"ring{ranks}.npz", ring(ranks, 1000))
@@ -36,7 +36,7 @@ def run(*words: object, standard_input: str = "") -> subprocess.CompletedProcess
 
 
 def on_hosts(several_hosts: SeveralHosts, *words: object) -> list[str]:
-    """Build a command that names its hosts itself."""
+    """Build a command that names its hosts."""
     option = "-hosts" if several_hosts.mpi.is_hydra else "--host"
     return several_hosts.command(option, HOSTS, *words)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Launchers that cannot be installed here, by substitutes that do as their manuals say.
+"""Launchers that cannot be installed here are replaced by scripts.
 
 Intel MPI's launcher comes from MPICH's Hydra, which stands in for it. Flux is a script
 that starts each task with the host that it would start it on.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The trial that comes before a job leaves nothing behind when it is ended."""
+"""The trial before a job leaves nothing behind."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is preloaded is compiled by the right MPI, and reaches the ranks."""
+"""Preloaded libraries are compiled by the right MPI and reach the ranks."""
 
 from __future__ import annotations
 

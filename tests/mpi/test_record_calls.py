@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every kind of MPI call is counted, exactly; expected edges are worked out by hand."""
+"""Every kind of MPI call is counted exactly, compared with edges by hand."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""However a program ends: what it counted is kept, and the program never notices."""
+"""Counts are kept however a program ends, without disturbing it."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def test_interrupting_topoloom_ends_the_job_and_keeps_its_counts(
 def prepared(
     mpi: Mpi, program: Path, how: str, folder: Path
 ) -> tuple[Path, dict[str, str], list[str]]:
-    """Set up what `record` would run; the caller runs it."""
+    """Prepare the command that `record` would run."""
     notes = folder / "notes"
     notes.mkdir()
     command = mpi.command(4, program, how)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the recorder leaves, and profiles: read back whole, or refused in one line."""
+"""Recordings and profiles are read back completely or refused in one line."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ def test_halo3d_refuses_bad_options_in_one_line(words: list[str], problem: str) 
 def monitored(
     command: list[str], folder: Path
 ) -> dict[tuple[int, int], tuple[int, int]]:
-    """Run under Open MPI's own monitoring; what user code sent from rank to rank."""
+    """Run under Open MPI's monitoring; return the bytes of user messages by pair."""
     folder.mkdir()
     options = {
         "pml_monitoring_enable": "2",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One command records, places, starts, proves and shows a real program."""
+"""One command records, places, starts, verifies and shows a real program."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sparse exchanges under each MPI and in SimGrid, held against MPI_Alltoallv."""
+"""Sparse exchanges under each MPI and in SimGrid equal MPI_Alltoallv."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SECONDS = 600
 
 @pytest.fixture(scope="module", params=MPIS, ids=lambda mpi: mpi.name)
 def job(request: pytest.FixtureRequest) -> tuple[Mpi, Path]:
-    """Take an MPI, and build the program for it."""
+    """Build the program for an MPI."""
     mpi: Mpi = request.param
     return mpi, with_collectives(mpi, SOURCE)
 
@@ -128,7 +128,7 @@ def test_simulated_ranks_exchange_messages(
 def simulated(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> list[str]:
-    """Build the program for SimGrid's MPI; give the command that runs 60 ranks."""
+    """Build the program for SimGrid; return the command that runs 60 ranks."""
     folder = tmp_path_factory.mktemp(SIMGRID.name)
     program = with_collectives(SIMGRID, SOURCE)
     settings = {

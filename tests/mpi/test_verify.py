@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ranks report where they are as the program starts; deviations are named."""
+"""Ranks report their location when the program starts; deviations are named."""
 
 from __future__ import annotations
 

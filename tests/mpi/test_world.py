@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ranks are renumbered inside programs that do not know it, and compute the same."""
+"""Ranks are renumbered inside unmodified programs, which compute the same."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def on_one_host(slots: list[int], host: str = HERE) -> HostPlacement:
 
 
 def shuffled(ranks: int) -> list[int]:
-    """Give each rank the seat of another one; all of them move."""
+    """Give each rank the place of another one; all ranks move."""
     circle = list(range(ranks))
     random.Random(ranks).shuffle(circle)
     after = dict(zip(circle, circle[1:] + circle[:1], strict=True))
@@ -77,7 +77,7 @@ def tagged(mpi: Mpi, ranks: int, *words: object) -> list[str]:
 
 
 def output(done: subprocess.CompletedProcess[str]) -> tuple[set[int], list[str]]:
-    """Return which of the launcher's ranks printed, and what."""
+    """Return the launcher's rank and text of each line."""
     assert done.returncode == 0, done.stderr
     lines = [line for line in done.stdout.splitlines() if line]
     printers = {int(match[1]) for line in lines if (match := TAG.match(line))}
@@ -153,7 +153,7 @@ def test_bound_processes_get_the_rank_of_their_cpus() -> None:
 
 
 def refusal(mpi: Mpi, command: list[str], placed: HostPlacement) -> str:
-    """Run what cannot be renumbered; it runs unmodified."""
+    """Run a program that cannot be renumbered, unmodified."""
     done = run(command, placed)
     printers, _ = output(done)
     assert printers == {0}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom balance` of tasks with neighbors: from tables and partitioners' files."""
+"""`topoloom balance` of tasks with neighbors, from tables and partitioner files."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def test_memory_limits_are_respected_with_neighbors(topoloom: Command) -> None:
 def test_files_of_partitioners_give_the_same_result_as_tables(
     topoloom: Command, fmt: str
 ) -> None:
-    """Chaco numbers vertices where METIS has sizes; both do not count as bytes."""
+    """Chaco has vertex numbers where METIS has sizes; neither counts as bytes."""
     sizes = SIZES if fmt == "111" else []
     write_tables()
     write_metis(fmt, sizes)

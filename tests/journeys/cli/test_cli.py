@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The forms of the command line that must keep working, each with --json."""
+"""Command lines that must keep working, each with --json."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Networks whose routing adapts to the load: what judge and map say of it."""
+"""Networks with adaptive routing in judge and map."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom allocate`: choosing nodes, looking at allocations, and drawing them."""
+"""`topoloom allocate` chooses nodes, describes allocations and draws them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MACHINE = "torus:8x8x8"
 
 
 def busy_machine(topoloom: Command) -> None:
-    """Leave free.txt, the nodes that a ragged job does not have, and a pattern."""
+    """Write free.txt, the nodes outside a ragged job, and a pattern."""
     made = topoloom("allocate", "-m", MACHINE, "-N", 200, "--fragments", 6, "--json")
     free = sorted(set(range(512)) - set(made.json["nodes"]))
     Path("free.txt").write_text("".join(f"{node}\n" for node in free))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Whatever is wrong with the input: one line on stderr, exit 2, nothing written."""
+"""Invalid input gives one line on stderr and exit status 2, and writes nothing."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom map --mapper exact`: the best placement there is, and what is proven."""
+"""`topoloom map --mapper exact` finds the best placement and proves it."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The gap of `topoloom judge` and `topoloom compare`: a value divided by its bound."""
+"""`topoloom judge` and `compare` print the gap, a value divided by its bound."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Names of nodes, from the machine's description to the launcher's file."""
+"""Host names are kept from the machine description to the launcher file."""
 
 from __future__ import annotations
 

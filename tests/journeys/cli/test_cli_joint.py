@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom joint`: several jobs on one machine, from files to files."""
+"""`topoloom joint` places several jobs on one machine."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""An allocation larger than the job: the launcher's slots, or those that are asked."""
+"""In a larger allocation a job gets the launcher's slots, or those requested."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom machine show`: figures, bisection and pictures."""
+"""`topoloom machine show` prints facts and the bisection, and draws machines."""
 
 from __future__ import annotations
 

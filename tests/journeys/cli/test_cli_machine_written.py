@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom machine` invents no bandwidths, and says what a file leaves out."""
+"""`topoloom machine` invents no bandwidths, and reports omissions of files."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom network`: loads on simulated switches."""
+"""`topoloom network` simulates switches under load."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Objectives on the command line: phases, backgrounds, and what is printed of them."""
+"""Objectives, phases and background traffic on the command line."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def test_the_phases_of_a_pattern_are_counted(pattern: Command) -> None:
 
 
 def test_a_job_avoids_the_links_of_another(topoloom: Command) -> None:
-    """The other's route is the first row."""
+    """The other job uses the first row."""
     topoloom("pattern", "ring", "-n", 2, "--bytes", 1000, "-o", "p.npz")
     Path("far.txt").write_text("0\n3\n")
     mesh = ["-m", "mesh:2x4"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Grids of objects on the command line: dealt, boxed, folded, and along curves."""
+"""Grids of objects on the command line: hashed, box, fold, and curves."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom pattern` takes the options that make a difference, and no others."""
+"""`topoloom pattern` accepts only options that change the pattern."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Predicted time on the command line: which objective is chosen, what is shown."""
+"""Predicted time on the command line: choice of the objective, and output."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_short_messages_are_placed_for_hop_bytes(topoloom: Command) -> None:
 
 
 def test_the_predicted_time_equals_its_definition(topoloom: Command) -> None:
-    """Each rank sends 1 MB in each of 4 directions, over a link of its own."""
+    """Each rank sends 1 MB in each of 4 directions, over separate links."""
     found = topoloom("map", "p.npz", "-m", TOLD, "--json").json["values"]
     startup, route, transfer = 0.5e-6, 0.5e-6, 1e-3
     latest_sender = 4 * startup + route
@@ -92,7 +92,7 @@ def test_the_predicted_time_comes_first_and_inter_node_bytes_last(
 def test_bytes_into_a_node_count_like_bytes_out_of_a_node(
     topoloom: Command, machine: str, most: int
 ) -> None:
-    """Of rails two of the nodes, which are GPUs, are in one box."""
+    """On rails a node is a GPU; two of them are in one host."""
     Path("gather.mat").write_text("0 0 0 0\n" + "1000 0 0 0\n" * 3)
     judged = topoloom("judge", "gather.mat", "-m", machine, "--json").json
     assert judged["inter_node_max"] == most

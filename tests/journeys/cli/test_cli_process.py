@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The installed command as a process of its own: help, completion, signals, pipes."""
+"""The installed command in a separate process: help, completion, signals, pipes."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def test_a_full_disk_is_a_failure(tmp_path: Path) -> None:
 
 
 def searches(pid: int) -> bool:
-    """Whether a search is under way: it opens a socket, to hear Ctrl-C through it."""
+    """Whether a search runs: it opens a socket to receive Ctrl-C."""
     # Files come and go while we look, and the process may end.
     with contextlib.suppress(FileNotFoundError):
         for file in Path(f"/proc/{pid}/fd").iterdir():
@@ -130,7 +130,7 @@ def searches(pid: int) -> bool:
 
 
 def interrupt(*words: str, cwd: Path, output: str = "x.json") -> None:
-    """Send SIGINT to a search that is under way; it must write and say so."""
+    """Send SIGINT to a running search, which must write its result and report it."""
     process = subprocess.Popen(
         [TOPOLOOM, *words, "-o", output, "--threads", "2"],
         cwd=cwd,

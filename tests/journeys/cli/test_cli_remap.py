@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Placing a job again: --from and --migration-cost."""
+"""Remapping a job with --from and --migration-cost."""
 
 from __future__ import annotations
 

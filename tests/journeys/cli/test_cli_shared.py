@@ -23,7 +23,7 @@ TORUS = "torus:4x4x4"
 
 
 def edges() -> dict[tuple[int, int], int]:
-    """Give the bytes of a grid's edges, i < j; all different from their neighbors."""
+    """Return the bytes of the edges of a grid, i < j; neighboring edges differ."""
     grid = {}
     for i in range(ROWS):
         for j in range(COLUMNS):

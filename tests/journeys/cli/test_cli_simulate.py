@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom simulate`: what people and programs read of it, and how it fails."""
+"""`topoloom simulate`: tables, JSON, and errors."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def test_a_pattern_without_messages_takes_no_time(topoloom: Command) -> None:
 
 
 def test_ranks_are_where_the_launcher_puts_them(topoloom: Command) -> None:
-    """Two neighbors send each other 1 MB over 1 GB/s, where they are not on a node."""
+    """Two neighbors on different nodes exchange 1 MB over 1 GB/s."""
     topoloom("pattern", "ring", "--ranks", "2", "--bytes", "1MB", "-o", "p.npz")
     machine = "torus:4,bandwidth=1GB/s,latency=1us+node:2,memory=100GB/s"
     words = ["simulate", "p.npz", "-m", machine, "--allocate", 2, "--json"]
@@ -314,7 +314,7 @@ def test_signals_end_simgrid_and_leave_nothing_behind(
 def test_ctrl_c_keeps_the_simulated_placements(
     topoloom: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """All of block order is on one node; terabytes go over the network in the other."""
+    """Block order is on one node; the other placement sends terabytes across."""
     topoloom("pattern", "ring", "--ranks", "16", "--bytes", "1TB", "-o", "p.npz")
     machine = "torus:4x4,bandwidth=1GB/s,latency=1us+node:16,memory=10GB/s"
     words = ["p.npz", "-m", machine, "--mapper", "random", "-o", "x.json"]
@@ -347,7 +347,7 @@ def test_ctrl_c_keeps_the_simulated_placements(
 
 
 def replaying(scratch: Path) -> list[str]:
-    """List the processes that run in a folder, under its name or a removed one."""
+    """List the processes that run in a folder, even if it was removed."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Programs of a known structure from pattern to placement."""
+"""Programs with a known structure, from pattern to placement."""
 
 from __future__ import annotations
 

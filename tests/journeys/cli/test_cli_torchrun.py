@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom verify` and `export` for torchrun: who is where, and what that costs.
+"""`topoloom verify` and `export` for torchrun: locations of ranks, and their cost.
 
 The launcher here starts ranks by the variables that torchrun documents; PyTorch takes
 too long to install and to import for a test.
@@ -37,7 +37,7 @@ MACHINE = "tree:2:2,bandwidth=50GB/s:10GB/s+node:2"
 
 
 def prepare(topoloom: Command) -> list[str]:
-    """Leave a placement on four hosts, its script, and what starts it on all."""
+    """Write a placement on four hosts, its script, and a command that starts both."""
     words = ["--mesh", "tp=2,pp=2,dp=2", "--traffic", "tp=1GB,dp=5MB,pp=90MB"]
     made = topoloom("axes", *words, "-m", MACHINE, "-o", "x.json",
                     "--write-pattern", "p.npz")  # fmt: skip
@@ -153,7 +153,7 @@ def test_the_script_without_a_command_starts_nothing_and_says_so(
 
 
 def verified(topoloom: Command, of_torchrun: str) -> Outcome:
-    """Verify a run in which torchrun is another than that of `TORCHRUN`."""
+    """Verify a run with another torchrun than `TORCHRUN`."""
     command = prepare(topoloom)
     Path("torchrun.py").write_text(TORCHRUN.replace("children =", of_torchrun, 1))
     return topoloom("verify", "x.json", "--hosts", "a,b,c,d", *command)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""From what an AI job leaves behind to a graph, a mesh and an order of its axes."""
+"""Traces of AI jobs become a graph, a mesh and an order of its axes."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ HOSTS = ["--hosts", "a,b"]
 
 @pytest.fixture
 def placed(topoloom: Command) -> Command:
-    """Leave a ring of 4 ranks as p.npz, and a placement of it as x.json."""
+    """Write a ring of 4 ranks as p.npz, and a placement of it as x.json."""
     topoloom("pattern", "ring", "-n", 4, "--bytes", 1000, "-o", "p.npz")
     topoloom("map", "p.npz", "-m", "mesh:2+node:2", "-o", "x.json")
     Path("empty.json").write_text("")
@@ -59,7 +59,7 @@ def test_invalid_input_is_reported_in_one_line(
 
 @pytest.fixture
 def input_with_text(tmp_path: Path) -> Iterator[None]:
-    """Let standard input be a file with a line in it."""
+    """Redirect standard input from a file with one line."""
     text = tmp_path / "input"
     text.write_text("what the program reads\n")
     original = os.dup(0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom collective`: from a question to a schedule, an order and a table."""
+"""`topoloom collective` finds a schedule, an order and a decision table."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def test_the_degree_of_a_many_to_many_is_part_of_the_key(topoloom: Command) -> N
 
 
 def test_a_demand_gives_the_bytes_of_each_pair(topoloom: Command) -> None:
-    """A matrix in which all send to their next three is a degree of three."""
+    """A matrix in which each rank sends to the next three equals a degree of 3."""
     rows = [[(b - a) % 8 in (1, 2, 3) for b in range(8)] for a in range(8)]
     text = "\n".join(" ".join(str(50 * wanted) for wanted in row) for row in rows)
     Path("even.mat").write_text(text)

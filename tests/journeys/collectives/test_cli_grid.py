@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom map --mapper tile`, and `topoloom grid`: process grids on nodes."""
+"""`topoloom map --mapper tile` and `topoloom grid` handle process grids on nodes."""
 
 from __future__ import annotations
 

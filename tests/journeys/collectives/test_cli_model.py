@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""From measured times over a model in a file to times of messages."""
+"""`topoloom model` fits measured times and predicts times of messages."""
 
 from __future__ import annotations
 

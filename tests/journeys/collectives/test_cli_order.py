@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom order`: processes of a node in the order of binomial trees."""
+"""`topoloom order` numbers the processes of a node for binomial trees."""
 
 from __future__ import annotations
 

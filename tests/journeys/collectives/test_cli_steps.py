@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom steps` and `topoloom trees`: schedules and multicasts on networks."""
+"""`topoloom steps` and `trees` analyze schedules and multicasts on networks."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A real browser, without a window, that opens reports and notes what goes wrong."""
+"""A headless browser that opens reports and records errors."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ TIMEOUT_MS = 600_000
 
 @dataclass
 class Opened:
-    """A page, the complaints of its console, and what it fetched from the network."""
+    """A page, the errors of its console, and its network requests."""
 
     page: Page
     complaints: list[str] = field(default_factory=list)

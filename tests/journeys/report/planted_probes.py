@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Files of probes of machines that are made up: known costs, and what follows."""
+"""Probe files of synthetic machines with known costs."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def on_a_torus(extents: Sequence[int], base: float, hop: float) -> Costs:
 
 
 def probed(costs: Costs, hosts: Sequence[str]) -> Findings:
-    """Infer what a scan of such costs shows."""
+    """Infer a machine from a scan of these costs."""
     samples = ProbeSamples(
         [RankPlace(host, str(rank), "Some MPI 1.0") for rank, host in enumerate(hosts)],
         [Order("circle", "echo", [SIZE], 1, f"0 {len(hosts)}")],
@@ -82,7 +82,7 @@ def with_sizes(found: Findings) -> Findings:
 
 
 def with_pairs_at_once(found: Findings, name: str, channels: int) -> Findings:
-    """Add pairs at once, of which that number do not slow each other down."""
+    """Add concurrent pairs, of which this many do not slow each other down."""
     pairs = [1, 2, 4, 8]
     seconds = [1e-3 * max(1.0, count / channels) for count in pairs]
     found.curves[name] = pair_curve(pairs, seconds, 10**7)
@@ -90,7 +90,7 @@ def with_pairs_at_once(found: Findings, name: str, channels: int) -> Findings:
 
 
 def suspect(found: Findings, kind: str, *hosts: str) -> None:
-    """Let a host, or a link, be 1.5 times as slow as its like."""
+    """Make a host or a link 1.5 times slower than its peers."""
     numbers = tuple(found.hosts.index(host) for host in hosts)
     found.suspects.append(Suspect(kind, numbers, "latency", 1.5, 8))
 
@@ -102,7 +102,7 @@ def save(found: Findings, path: Path) -> Path:
 
 
 def tree(path: Path, change: Callable[[Findings], object] = lambda _: None) -> Path:
-    """Write a probe of 16 hosts in two groups of 5 and 9 us, of which n3 is slow."""
+    """Write a probe of 16 hosts in groups of 5 and 9 us; n3 is slow."""
     hosts = [f"n{host}" for host in range(16)]
     costs = in_groups(16, 2, 5e-6, 9e-6)
     costs[3] *= 1.5

@@ -45,7 +45,7 @@ def text(shown: Opened, selector: str) -> str:
 
 
 def point(shown: Opened, row: int, column: int, ranks: int) -> str:
-    """Point at a cell of the first matrix; return what is read out."""
+    """Point at a cell of the first matrix; return the displayed text."""
     box = shown.page.locator("#matrix-0").bounding_box()
     assert box is not None
     cell = (box["width"] - 52) / ranks

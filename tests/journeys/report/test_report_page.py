@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A report in a real browser: it draws, answers pointer and keys, fetches nothing."""
+"""A report in a real browser draws, reacts to pointer and keys, and fetches nothing."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def topoloom(folder: Path, *words: str) -> None:
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Report 64 ranks on nodes of 2 x 2 slots, whose hosts have nasty names."""
+    """Report 64 ranks on nodes of 2 x 2 slots; host names contain markup."""
     folder = tmp_path_factory.mktemp("report")
     topoloom(folder, "pattern", "stencil3d", "--grid", "4x4x4", "-o", "p.npz")
     where = ["-m", "torus:4x4x4+node:2:2", "--allocate", "20"]
@@ -65,7 +65,7 @@ def inked(page: Any, canvas: str) -> int:
 
 
 def changed(page: Any, expression: str, was: str) -> str:
-    """Wait until an expression is no longer what it was; frames come when they come."""
+    """Wait until the value of an expression has changed."""
     page.wait_for_function(f"was => {expression} !== was", arg=was)
     return str(page.evaluate(expression))
 
@@ -259,7 +259,7 @@ def test_print_output_does_not_depend_on_the_theme(browser: Any, report: Path) -
 
 
 def images(pdf: bytes) -> list[bytes]:
-    """Take the pictures out of a PDF, as they are packed."""
+    """Extract the compressed pictures of a PDF."""
     parts = re.findall(rb"<<([^>]*)>>\s*stream\r?\n(.*?)endstream", pdf, re.DOTALL)
     return [packed for facts, packed in parts if b"/Subtype /Image" in facts]
 

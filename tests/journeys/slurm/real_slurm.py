@@ -65,7 +65,7 @@ PartitionName=all Nodes=ALL Default=YES MaxTime=5 State=UP
 
 @dataclass(frozen=True)
 class RealSlurm:
-    """A running Slurm; what is called with its environment is one of its users."""
+    """A running Slurm; commands with its environment act as a user."""
 
     home: Path
     environment: Mapping[str, str]
@@ -141,7 +141,7 @@ def real_slurm(
 
 
 def _environment(home: Path) -> dict[str, str]:
-    """Make the environment of a user who is in no job."""
+    """Make the environment of a user outside of any job."""
     kept = {
         name: value
         for name, value in os.environ.items()
@@ -215,7 +215,7 @@ def _daemons(home: Path, names: list[str]) -> Iterator[tuple[str, list[str]]]:
 
 
 def _free_ports(count: int) -> list[int]:
-    """Draw free ports below the ephemeral range, so that nobody else is given them."""
+    """Choose free ports below the ephemeral range, which others may get."""
     given = Path("/proc/sys/net/ipv4/ip_local_port_range").read_text()
     lowest = int(given.split()[0])
     with contextlib.ExitStack() as stack:
@@ -244,7 +244,7 @@ def _await_nodes(slurm: RealSlurm, count: int) -> None:
 
 
 def _end_jobs(slurm: RealSlurm) -> None:
-    """Cancel what runs, and wait for it: tasks outlive the daemon that started them."""
+    """Cancel all jobs and wait for them: tasks outlive the daemon that started them."""
     slurm.run("scancel", "--user", getpass.getuser())
     deadline = time.monotonic() + SECONDS
     while slurm.run("squeue", "-h").stdout.strip() and time.monotonic() < deadline:
@@ -261,7 +261,7 @@ def _end(daemon: subprocess.Popen[bytes]) -> None:
 
 
 def _logs(home: Path) -> str:
-    """Gather what the daemons said last, for the message of a failure."""
+    """Collect the last log lines of the daemons for an error message."""
     return "\n".join(
         f"{log.name}: {line}"
         for log in sorted(home.glob("*.log"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Under a real Slurm ranks are bound to the CPUs of their slots, say the ranks."""
+"""Under a real Slurm ranks report that they are bound to the CPUs of their slots."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ echo $SLURM_PROCID $SLURMD_NODENAME $(grep Cpus_allowed_list /proc/self/status) 
 
 @pytest.fixture(scope="module")
 def slurm() -> Iterator[RealSlurm]:
-    """Start a Slurm of two nodes with two cores each, which binds nothing itself."""
+    """Start a Slurm of two nodes with two cores each that binds no tasks itself."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PATH", f"{os.environ['PATH']}:/usr/sbin")
         with real_slurm({"n[1-2]": "CPUs=2 Sockets=1 CoresPerSocket=2"}, "") as running:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Under a real Slurm: what is my machine, and what did my job get of it."""
+"""Under a real Slurm: detect the machine and the part allocated to the job."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def slurm(programs: Path) -> Iterator[RealSlurm]:
-    """Run a Slurm that knows its switches; n9 is a node as this machine is."""
+    """Run a Slurm with switches; n9 is a node like this machine."""
     with real_slurm({**NODES, "n9": hardware()}, TOPOLOGY) as running:
         yield running
 
@@ -89,7 +89,7 @@ def detect(slurm: RealSlurm, options: str, before: str = "") -> Any:
 def slots(
     slurm: RealSlurm, number: str, monkeypatch: pytest.MonkeyPatch
 ) -> dict[str, list[int]]:
-    """List the slots that a running job was given, counted on each node."""
+    """List the slots of a running job, numbered on each node."""
     monkeypatch.setenv("SLURM_CONF", slurm.environment["SLURM_CONF"])
     monkeypatch.setenv("SLURM_JOB_ID", number)
     given = load_machine_and_allocation("detect")
@@ -117,7 +117,7 @@ SPEEDS = re.compile(r"[0-9.]+ ?[GT]B/s|assumed: .* per node|(?<=11-8)@.*")
 
 
 def without_speeds(machine: str) -> str:
-    """Leave out what the network cards of this host say."""
+    """Omit the speeds of the NICs of this host."""
     return re.sub(r",bandwidth=[^+]*|@[0-9.]+GB/s", "", machine)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A real Slurm whose nodes have networks of their own: ranks arrive, messages cross."""
+"""A real Slurm whose nodes have separate networks: ranks start, messages arrive."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ BYTES = 300_000
 
 @pytest.fixture(scope="module")
 def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealSlurm]:
-    """Start a Slurm of three nodes with two cores each, on hosts of their own."""
+    """Start a Slurm of three nodes with two cores each, on separate hosts."""
     if not can_have_networks() or os.geteuid() != 0:
         pytest.skip("Slurm's daemons on hosts of their own need root")
     folder = tmp_path_factory.mktemp("network")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ranks in block order are where a real srun starts them when told nothing."""
+"""Block order equals the order in which a real srun starts ranks by default."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def slurm() -> Iterator[RealSlurm]:
 
 
 def hosts(said: str) -> list[str]:
-    """Read what the ranks said, in their order."""
+    """Read the hosts that the ranks report, by rank."""
     rows = [line.split() for line in said.splitlines() if line[:1].isdigit()]
     return [host for _, host in sorted(rows, key=lambda row: int(row[0]))]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Programs in Fortran and with mpi4py balance as those in C."""
+"""Programs in Fortran and with mpi4py use libtopoloom-balance."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_cmake_finds_the_library(tmp_path: Path) -> None:
 def test_a_program_that_chooses_owners_itself_links_with_libtopoloom_too(
     tmp_path: Path,
 ) -> None:
-    """Compile it by its CMakeLists.txt, and by the line at the head of that."""
+    """Compile it by its CMakeLists.txt, and by the command in its first line."""
     app = ROOT / "apps" / "adaptive_mesh"
     prefix = installed(MPICH)
     cmake(app, tmp_path / "by_cmake", MPICH, f"-DCMAKE_PREFIX_PATH={prefix}")

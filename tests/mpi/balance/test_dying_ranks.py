@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A rank that dies between the plan and the exchange keeps no other waiting."""
+"""A rank that dies between the plan and the exchange blocks no other."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tasks move under each MPI and in SimGrid: each is once where the plan says."""
+"""Tasks move under each MPI and in SimGrid; each arrives once at its receiver."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_tasks_move_between_nodes_with_separate_memory(ranks: int) -> None:
 
 
 def test_the_commands_of_the_how_to_work(tmp_path: Path) -> None:
-    """Its program has 30 lines; commands are those of the page, of MPICH."""
+    """The program has 30 lines; the commands are those of the page for MPICH."""
     text = HOW_TO.read_text()
     program = text.partition("```c\n")[2].partition("```")[0]
     assert len(program.splitlines()) == 30

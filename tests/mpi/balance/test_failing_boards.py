@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What fails for one rank alone, as ranks gather loads, is an error for all of them.
+"""A failure of one rank while ranks gather loads is an error on all ranks.
 
 MPICH takes every other rank for one of another node: ranks 0 and 2 share a board, and
 1 and 3. Each line has what the ranks of a call got: a plan of the right loads (+), one
@@ -59,7 +59,7 @@ def test_ranks_agree_on_an_error_of_one_rank(what: str, program: Path) -> None:
 
 
 def test_each_host_has_a_board(several_hosts: SeveralHosts) -> None:
-    """Hosts have one, two and three ranks; each is a name of its own."""
+    """Hosts with separate names have one, two and three ranks."""
     program = with_balancing(BY_NAME[several_hosts.mpi.name], PROGRAM)
     is_hydra = several_hosts.mpi.is_hydra
     option = ["-hosts"] if is_hydra else ["--bind-to", "none", "--host"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Diffusion Monte Carlo: energies are right, and the same whoever has which walker."""
+"""Diffusion Monte Carlo: energies are right and do not depend on the balancer."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SOURCE = ROOT / "apps" / "diffusion_monte_carlo" / "diffusion_monte_carlo.cpp"
 
 @pytest.fixture(scope="module")
 def app() -> tuple[Mpi, Path]:
-    """Build it."""
+    """Build the program."""
     return MPICH, with_balancing(MPICH, SOURCE)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Particles and blocks of a mesh: what comes of them is the same whoever has which."""
+"""Results for particles and mesh blocks do not depend on the balancer."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Job = tuple[Mpi, dict[str, Path]]
 
 @pytest.fixture(scope="module", params=[OPEN_MPI_4, MPICH], ids=lambda mpi: mpi.name)
 def job(request: pytest.FixtureRequest) -> Job:
-    """Build both for an MPI."""
+    """Build both programs for an MPI."""
     mpi: Mpi = request.param
     names = "particle_transport", "adaptive_mesh"
     sources = {name: ROOT / "apps" / name / f"{name}.cpp" for name in names}
@@ -23,7 +23,7 @@ def job(request: pytest.FixtureRequest) -> Job:
 
 
 def lines(job: Job, name: str, ranks: int, *words: object) -> list[str]:
-    """Run one, which checks itself; first comes what must always be the same."""
+    """Run a self-checking program; its first line must not depend on the balancer."""
     mpi, programs = job
     done = run_to_end(mpi.command(ranks, programs[name], *words))
     assert done.returncode == 0, done.stdout + done.stderr

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Programs with libtopoloom-collective in front of their MPI."""
+"""Programs whose collectives are replaced by libtopoloom-collective."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def run(
     of: Mpi | None = None,
     ranks: int = RANKS,
 ) -> subprocess.CompletedProcess[str]:
-    """Run a program, with the library for an MPI in front of its own."""
+    """Run a program with the preloaded library for an MPI."""
     launcher, *command = mpi.command(ranks, *words)
     variables = {"PRELOADED": "0"}
     if setting is not None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The clocks of ranks are put beside each other, whatever they show."""
+"""Clocks of ranks are synchronized from any offset and drift."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SOURCE = PROGRAMS / "collectives/skewed_clocks.c"
 def errors(
     mpi: Mpi, ranks: int, drift: float, *options: str, **names: str
 ) -> tuple[float, float]:
-    """Compare clocks; seconds by which a common time is off, and one's own again."""
+    """Return the errors of the common time and of its conversion back, in seconds."""
     room = ROOT / "mpi/timing"
     compiler = need(mpi.compilers[".c"], mpi.install)
     words = ["-w", f"-I{room}", *(f"-D{name}={own}" for name, own in names.items())]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Exported decisions, read by the MPI library that they are for: messages are counted.
+"""MPI libraries follow exported decisions: their messages are counted.
 
 Of every algorithm that we call by a library's name or number as many ranks must send
 and receive as many messages as in the schedule that stands for it.
@@ -74,7 +74,7 @@ def by_rank(messages: Iterable[tuple[int, int]], ranks: int) -> Traffic:
 
 
 def force(function: Function, each: Counterpart) -> list[tuple[Function, list[Span]]]:
-    """Choose this algorithm whatever the size."""
+    """Choose this algorithm for all sizes."""
     segment = SEGMENT if each.schedule == "chain" else 0
     return [(function, [Span(2, 64, [Choice(0, each.algorithm, segment)])])]
 
@@ -95,7 +95,7 @@ class Library:
     def run(
         self, ranks: int, size: int, functions: Iterable[str], rules: Path | None
     ) -> subprocess.CompletedProcess[str]:
-        """Do collectives under rules, or the library's own."""
+        """Run collectives under given rules, or those of the library."""
         program = built(self.mpi, PROGRAMS / "collectives/one_collective.c")
         words, environment = self._counting(rules)
         command = self.mpi.command(ranks, *words, program, *functions, size)
@@ -141,12 +141,12 @@ WITH_RADICES = Library(MPICH_5, mpich_5, RADICES, (4, 7))
 
 
 def counter(source: str) -> Path:
-    """Compile what counts messages when preloaded."""
+    """Compile the library that counts messages."""
     return compile_program("counter.so", ["gcc", "-shared", "-fPIC", PROGRAMS / source])
 
 
 def counts(done: subprocess.CompletedProcess[str]) -> dict[str, Traffic]:
-    """Read what the ranks print, for each collective that all of them have ended."""
+    """Read the counts of each collective that all ranks have completed."""
     found: dict[str, Traffic] = defaultdict(Counter)
     line = r"(.+): rank \d+ sent (\d+) received (\d+)"
     for name, sent, received in re.findall(line, done.stdout):
@@ -166,17 +166,17 @@ class Case:
 
     @property
     def algorithm(self) -> Counterpart:
-        """Which algorithm it is."""
+        """The algorithm."""
         return self.function.algorithms[self.index]
 
     @property
     def word(self) -> str:
-        """What the program is to do."""
+        """The collective that the program runs."""
         return f"{self.library.function(self.function.name)}:{self.ranks}"
 
 
 def every(library: Library) -> list[Case]:
-    """Make a case of every counterpart and number of ranks that it holds for."""
+    """Make a case of every counterpart and its numbers of ranks."""
     return [
         Case(library, operation, function, index, ranks)
         for operation, functions in library.table.items()
@@ -195,7 +195,7 @@ CASES = [case for each in (LIBRARY_4, MPICH_4_0, WITH_RADICES) for case in every
 def count_forced(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Callable[[Case], tuple[Traffic, str]]:
-    """Count a case's messages, in one job with a case of each other function.
+    """Count the messages of a case, in one job with a case of each other function.
 
     What the job says comes with them: it explains why they are missing.
     """
@@ -293,7 +293,7 @@ def test_open_mpi_reads_the_rules_of_several_collectives(
 
 
 def test_mpich_reads_the_rules_of_several_collectives(tmp_path: Path) -> None:
-    """Of all sizes there is one choice: trees without bytes, rings with many."""
+    """There is one choice for all sizes: trees for 0 bytes, rings for many."""
     called = [Asked(Call(name, 8, 1), "", MODEL) for name in ("all-gather", "reduce")]
     rules = tmp_path / "rules.json"
     rules.write_text(mpich.write(*called))

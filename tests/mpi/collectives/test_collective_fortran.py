@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Fortran programs get from `topoloom_collective` what MPI's own collectives give."""
+"""Fortran programs get the results of MPI from `topoloom_collective`."""
 
 from __future__ import annotations
 

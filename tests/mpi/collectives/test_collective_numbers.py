@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Programs with mpi4py get from topoloom.mpi what mpi4py's own collectives give."""
+"""Programs with mpi4py get the results of mpi4py from topoloom.mpi."""
 
 from __future__ import annotations
 

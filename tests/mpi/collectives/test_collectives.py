@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Collectives of libtopoloom-collective leave in memory what the MPI's own ones do."""
+"""Collectives of libtopoloom-collective give the same results as those of MPI."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ SCHEDULES = [str(schedule["name"]) for schedule in _core.schedules()]
 
 @dataclass(frozen=True)
 class Cases:
-    """The program that draws cases, for one MPI."""
+    """The program that runs random cases, for one MPI."""
 
     mpi: Mpi
     program: Path
 
     def run(self, ranks: int, *words: object, **variables: str) -> str:
-        """Let all that is printed be seen where a case fails."""
+        """Run a command; a failure shows all of its output."""
         done = subprocess.run(
             self.mpi.command(ranks, self.program, *words),
             stdout=subprocess.PIPE,
@@ -80,7 +80,7 @@ TORUS = "machine torus:2x2,bandwidth=1GB/s,latency=1us\n" + COSTS
 
 
 def remarks(cases: Cases, setting: str) -> set[str]:
-    """Do a few cases, which must end well, under a setting; what is said of it."""
+    """Run a few cases under a setting; they must succeed. Return the remarks."""
     told = cases.run(3, 1, 4, TOPOLOOM_COLLECTIVES=setting)
     assert "\n0 failures" in "\n" + told
     said = (line.partition("topoloom: collectives: ") for line in told.splitlines())

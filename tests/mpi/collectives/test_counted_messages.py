@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Collectives send the messages of their schedules, no more and no less."""
+"""Collectives send exactly the messages of their schedules."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Intel MPI reads the variables that are exported for it: messages are counted."""
+"""Intel MPI follows exported variables: its messages are counted."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Algorithms = list[tuple[str, Function, list[Counterpart]]]
 
 
 def algorithms(ranks: int) -> Algorithms:
-    """List what the variables can choose among."""
+    """List the algorithms that a variable selects from."""
     return [
         (operation, function, [x for x in function.algorithms if x.is_for(ranks)])
         for operation, functions in intel_mpi.TABLE.items()
@@ -45,7 +45,7 @@ def algorithms(ranks: int) -> Algorithms:
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Compile the program, and what counts its messages, to lie beside it."""
+    """Compile the program, and next to it the library that counts its messages."""
     folder = tmp_path_factory.mktemp("programs")
     compiler = need("gcc", "apt-get install gcc")
     need(INTEL_MPI.mpirun, INTEL_MPI.install)
@@ -67,7 +67,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def counted(
     program: Path, rules: str, ranks: int, size: int, functions: list[str]
 ) -> dict[str, Traffic]:
-    """Do collectives under rules, as a user would; count their messages."""
+    """Run collectives under exported rules; count their messages."""
     counter = program.with_name("count_ofi.so")
     file = program.with_name("adjust.sh")
     file.write_text(rules)
@@ -97,7 +97,7 @@ def counted(
 
 
 def expected(operation: str, each: Counterpart, ranks: int) -> Traffic:
-    """Count messages of the schedule that an algorithm stands for."""
+    """Count the messages of the schedule of an algorithm."""
     found = traffic(operation, each.schedule, ranks)
     if each.schedule == "at-once":  # it sends to itself, too
         found = Counter({(s + 1, r + 1): n for (s, r), n in found.items()})

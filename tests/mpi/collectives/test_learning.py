@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Choices learned at run time: all ranks agree, and they end at the best."""
+"""Schedules learned at run time: all ranks agree and end at the best."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CALLS = 200
 
 
 def learn(mpi: Mpi, ranks: int, *words: object) -> str:
-    """Run a program that learns, and give what it prints."""
+    """Run a program that learns; return its output."""
     done = subprocess.run(
         mpi.command(ranks, *words),
         capture_output=True,
@@ -39,7 +39,7 @@ def learn(mpi: Mpi, ranks: int, *words: object) -> str:
 
 
 def agree(mpi: Mpi, *words: object) -> None:
-    """Make calls, and compare what ranks choose."""
+    """Make calls and compare the choices of ranks."""
     program = with_collectives(mpi, HERE / "learning.c")
     told = learn(mpi, 4, program, CALLS, *words)
     calls, classes, *others = told.strip().split(", ")
@@ -82,7 +82,7 @@ SOME = (
 
 @pytest.fixture(scope="module")
 def repeated(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """Build for SimGrid's MPI; give the command."""
+    """Build for the MPI of SimGrid; return the command."""
     folder = tmp_path_factory.mktemp(SIMGRID.name)
     program = with_collectives(SIMGRID, HERE / "repeated.c")
     options = hosts_options(folder, RANKS, SETTINGS | QUICK)
@@ -92,7 +92,7 @@ def repeated(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 def repeat(
     command: list[str], setting: str, size: int, calls: int
 ) -> tuple[str, float]:
-    """Give the schedule that was used at last, and the seconds of a call."""
+    """Return the last schedule and the seconds of a call."""
     told = run([*command, size, calls], TOPOLOOM_COLLECTIVES=setting).split()
     return told[0], float(told[1])
 

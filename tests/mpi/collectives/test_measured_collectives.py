@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Schedules are measured where a launcher starts ranks, beside the MPI's own."""
+"""Schedules are measured under a launcher and compared with those of MPI."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ ALL_TO_ALL = Call("all-to-all", RANKS, 0)
 
 @pytest.fixture(scope="module")
 def simulated(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """Give SimGrid's launcher with all of its options, but the number of ranks."""
+    """Return the launcher of SimGrid with its options, without the number of ranks."""
     folder = tmp_path_factory.mktemp("platform")
     options = hosts_options(folder, 16, SETTINGS)
     return [need(SIMGRID.mpirun, SIMGRID.install), *options]
@@ -163,7 +163,7 @@ def test_traced_ranks_wait_in_their_own_order(tmp_path: Path) -> None:
 
 
 def check_trace(trace: CallTrace, call: Call, schedule: str) -> None:
-    """Hold what ranks say against what the core plans."""
+    """Compare the traces of ranks with the schedule."""
     assert (trace.schedule, trace.bytes, trace.ranks) == (schedule, 64, call.ranks)
     assert sorted(one.rank for one in trace.of("call")) == list(range(call.ranks))
     assert all(one.begin <= one.end for one in trace.events)
@@ -201,7 +201,7 @@ def test_invalid_input_is_refused_in_one_line(
 
 
 def refused(topoloom: Command, message: str, *words: object) -> None:
-    """Expect one line, and nothing in the folder."""
+    """Expect a one-line error and no file in the folder."""
     done = topoloom("collective", *words)
     assert (done.status, done.out) == (2, "")
     assert message in done.err

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Wrong arguments are errors of their communicator, and hold up no other rank."""
+"""Wrong arguments are errors on their communicator and block no other rank."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The example transposes a distributed matrix, however it is built."""
+"""The example transposes a distributed matrix with any build."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Persistent collectives have all that they need from when they are made."""
+"""Persistent collectives allocate nothing after initialization."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Unmodified programs get the same answers from collectives that are replaced."""
+"""Unmodified programs get the same results from replaced collectives."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def program() -> Programs:
 
 @pytest.fixture(scope="module")
 def theirs(program: Programs) -> Answers:
-    """Run it once with MPI's own."""
+    """Run the program once with the collectives of MPI."""
 
     @cache
     def run_once(mpi: Mpi) -> list[str]:
@@ -75,7 +75,7 @@ def test_on_one_host_mpi_runs_the_calls_unless_the_user_names_a_schedule(
 
 
 def test_forms_with_large_counts_are_replaced_if_the_data_is_small() -> None:
-    """By which mpi4py makes all calls where MPI has them."""
+    """mpi4py uses these forms for all calls if MPI has them."""
     program = built(MPICH, REPLACED / "messages.c")
     for schedule, ours in (
         ("recursive-doubling(fold=even)", True),
@@ -89,7 +89,7 @@ def test_forms_with_large_counts_are_replaced_if_the_data_is_small() -> None:
 
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
 def test_a_reused_handle_is_a_new_communicator(mpi: Mpi) -> None:
-    """What stays MPI's is remembered by handle: those of one process, not of all."""
+    """Communicators left to MPI are remembered by handle, which differ by process."""
     program = built(mpi, REPLACED / "reused.c")
     ours = run(mpi, "schedule=ring", program)
     assert all(line.endswith("reused, right") for line in answers(ours))

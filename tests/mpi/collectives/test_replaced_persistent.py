@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Persistent collectives of unmodified programs, ours where a thread drives them."""
+"""Persistent collectives of unmodified programs are replaced with a progress thread."""
 
 from __future__ import annotations
 

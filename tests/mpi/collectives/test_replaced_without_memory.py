@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where a rank lacks memory, all ranks keep MPI's collectives, or it says so."""
+"""If a rank is out of memory, all ranks keep the collectives of MPI."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ WHERE = f"torus:{RANKS},bandwidth=10GB/s,latency=5us"
 
 @pytest.fixture(scope="module")
 def setting(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Put each rank on a node of its own, so that calls gain by ours."""
+    """Put each rank on a separate node, so that replaced calls gain."""
     folder = tmp_path_factory.mktemp("placed")
     save_graph(folder / "ring.npz", ring(RANKS, 1000))
     (folder / "machine").write_text(f"machine {WHERE}\n")

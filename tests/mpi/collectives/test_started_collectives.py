@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Non-blocking collectives of unmodified programs, ours where a thread drives them."""
+"""Non-blocking collectives are replaced in unmodified programs with a progress thread."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_without_a_progress_thread_mpi_runs_the_calls(
 def test_mpi_runs_calls_that_a_progress_thread_would_notice_too_late(
     mpi: Mpi, started: Path, tmp_path: Path
 ) -> None:
-    """On nodes that are said to be apart, where short blocking calls are ours."""
+    """On nodes described as distant, where short blocking calls are replaced."""
     costs, pattern = tmp_path / "costs", tmp_path / "ring.npz"
     placement = tmp_path / "placement.json"
     costs.write_text("message - 1e-6 1e-9\n")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Threads use collectives at once, and one of the library's own takes them on."""
+"""Threads use collectives concurrently, and the progress thread advances them."""
 
 from __future__ import annotations
 

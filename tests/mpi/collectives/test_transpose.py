@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A program with all-to-alls becomes faster, unmodified, as its documentation shows."""
+"""An unmodified program with all-to-alls becomes faster, as documented."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What ranks hold of messages between objects, and ranks that others wait for."""
+"""Memory for messages between objects is bounded, and silent ranks are named."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def flood(mpi: Mpi) -> Path:
 
 
 def held(mpi: Mpi, ranks: int, *words: object) -> int:
-    """Run a flood, and give the most bytes that a rank has held."""
+    """Run a flood of messages; return the maximum bytes held by a rank."""
     text = said(run_to_end(mpi.command(ranks, *words)))
     assert text.startswith("right: ")
     return int(text.split()[3])

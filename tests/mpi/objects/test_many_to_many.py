@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Many-to-manys of objects: combined messages arrive as straight ones do."""
+"""Many-to-many exchanges of objects: combined messages arrive like direct ones."""
 
 from __future__ import annotations
 

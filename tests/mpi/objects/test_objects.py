@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Arrays of objects: messages, groups, migration, rebalancing, mistakes."""
+"""Arrays of objects: messages, groups, migration, rebalancing, errors."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def test_molecular_dynamics_has_the_energies_of_a_serial_run() -> None:
 
 
 def test_every_source_of_the_library_is_built() -> None:
-    """A source that CMake does not list would be missed by users alone."""
+    """Only users would notice a source that CMake does not list."""
     listed = (ROOT / "mpi/objects/CMakeLists.txt").read_text()
     for source in (ROOT / "mpi/objects").glob("*.cpp"):
         assert f"  {source.name}\n" in listed

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Objects placed by what was measured: sections, proxies, stencils, molecules."""
+"""Objects placed by measured loads: sections, proxies, stencils, molecules."""
 
 from __future__ import annotations
 

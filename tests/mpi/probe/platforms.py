@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Machines that SimGrid simulates, of which everything is known."""
+"""Platforms of SimGrid with known costs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PLAIN = {
 def launcher(
     folder: Path, xml: str, hosts: Sequence[str], per_host: int = 1
 ) -> list[str]:
-    """Write a platform; give SimGrid's launcher with ranks on its hosts, in order."""
+    """Write a platform; return the launcher with ranks on its hosts in order."""
     platform, hostfile = folder / "platform.xml", folder / "hosts"
     platform.write_text(xml)
     ranks = [host for host in hosts for _ in range(per_host)]
@@ -42,7 +42,7 @@ def launcher(
 
 
 def shuffled(hosts: Sequence[str], seed: int = 1) -> list[str]:
-    """Return the hosts in an order of chance, as a batch system may give them."""
+    """Return the hosts in random order, as a batch system may."""
     order = list(hosts)
     random.Random(seed).shuffle(order)
     return order

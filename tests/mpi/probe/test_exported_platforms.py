@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Messages take as long on the platform of a probed machine as when it was probed."""
+"""Messages take the probed times on the exported platform of a machine."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a probe says of simulated machines is what they were made of."""
+"""A probe recovers the parameters of simulated machines."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_groups_latencies_and_uplinks_are_found(
 def test_a_probed_machine_can_be_used_to_place_ranks(
     topoloom: Command, tmp_path: Path
 ) -> None:
-    """A ring of ranks that a batch system dealt out is put side by side again."""
+    """A ring of ranks that a batch system scattered is placed on neighbors again."""
     hosts = shuffled([f"h{host}" for host in range(16)])
     probe(topoloom, launcher(tmp_path, tree([8, 8]), hosts), "--quick")
     given = load_machine_and_allocation("m.toml")
@@ -132,7 +132,7 @@ def test_a_slow_host_is_named(topoloom: Command, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("part", [2, 1.25])
 def test_a_slow_cable_is_found(topoloom: Command, tmp_path: Path, part: float) -> None:
-    """Five hosts on a switch, as fast as 300 Mbit/s, and one cable that is not."""
+    """Five hosts on a switch with 300 Mbit/s, and one slower cable."""
     rate = 300e6 / 8
     hosts = [f"h{host}" for host in range(5)]
     rates = {**dict.fromkeys(hosts, rate), "h2": rate / part}
@@ -147,7 +147,7 @@ def test_a_slow_cable_is_found(topoloom: Command, tmp_path: Path, part: float) -
 def test_a_slow_host_of_a_small_group_is_named(
     topoloom: Command, tmp_path: Path, sizes: list[int]
 ) -> None:
-    """Those of other groups are its like: their links are as fast."""
+    """Hosts of other groups are its peers: their links are as fast."""
     xml = tree(sizes, bandwidths={"h1": 5e9})
     found = probe(topoloom, launcher(tmp_path, xml, [f"h{host}" for host in range(8)]))
     assert host_groups(found) == planted(sizes)
@@ -168,7 +168,7 @@ def test_a_group_whose_hosts_are_all_slow_has_a_slow_link(
 def test_one_slow_host_of_four_does_not_set_the_speed_of_all(
     topoloom: Command, tmp_path: Path
 ) -> None:
-    """Half of all pairs are the slow host's."""
+    """Half of all pairs include the slow host."""
     words = launcher(
         tmp_path, tree([4], bandwidths={"h0": 1e9}), [f"h{host}" for host in range(4)]
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Probes of real ranks: under each MPI, interrupted, killed, resumed, and refused."""
+"""Probes of real ranks under each MPI: interrupted, killed, resumed, refused."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def start(words: list[str]) -> subprocess.Popen[str]:
 
 
 def wait_for_answers() -> Path:
-    """Wait until a probe has measured something; return the folder of its job."""
+    """Wait until a probe has samples; return the folder of its job."""
     end = time.monotonic() + SECONDS
     while time.monotonic() < end:
         for answers in Path.cwd().glob(".topoloom-probe-*/answers"):
@@ -144,7 +144,7 @@ def wait_for_answers() -> Path:
 
 @pytest.fixture
 def slow_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Give the launcher of a machine that takes a while to be measured."""
+    """Return the launcher of a machine whose measurement takes a while."""
     monkeypatch.chdir(tmp_path)
     return launcher(tmp_path, tree([12, 12]), [f"h{host}" for host in range(24)])
 
@@ -209,7 +209,7 @@ def test_a_killed_job_keeps_its_measured_samples(slow_machine: list[str]) -> Non
 def test_a_full_disk_is_reported_at_once(
     tmp_path: Path, filled: int, said: str
 ) -> None:
-    """What was measured before is kept where there is room."""
+    """Earlier samples are kept in a folder with free space."""
     if not can_name_hosts():
         pytest.skip("a small disk needs root or unprivileged user namespaces")
     words = launcher(tmp_path, tree([8]), [f"h{host}" for host in range(8)])
@@ -242,7 +242,7 @@ def test_a_full_disk_is_reported_at_once(
 def test_hosts_are_measured_by_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Real messages between hosts: which cable is slow is tested in simulated time."""
+    """Real messages between hosts; slow cables are tested in simulated time."""
     mpi = MPIS[-1]
     monkeypatch.chdir(tmp_path)
     if not can_have_networks():

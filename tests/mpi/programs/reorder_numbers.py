@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pairs of ranks far apart ask for a better order; run under mpirun with mpi4py."""
+"""Pairs of distant ranks request a better order; run under mpirun with mpi4py."""
 
 import sys
 

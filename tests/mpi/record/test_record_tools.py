@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Profiling tools in a program keep working, wherever they are, and count the same."""
+"""Profiling tools in a program keep working in any position, with equal counts."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ ROMIO = {
 
 
 def with_tool(mpi: Mpi, place: str, chained: bool) -> list[str]:
-    """Build the program and the tool; the words that start both."""
+    """Build the program and the tool; return the command that starts both."""
     compiler = need(mpi.compilers[".c"], mpi.install)
     source, flags = UNUSUAL / "tool.c", ["-DCHAINED"] if chained else []
     words = [compiler, "-O1", *flags, "-shared", "-fPIC", source]

@@ -190,7 +190,7 @@ def nothing(command: list[str], folder: Path, mpicc: str | None = None) -> str:
 
 
 def test_an_empty_recording_is_explained(tmp_path: Path) -> None:
-    """One cause after another, each with a program of its own."""
+    """One program for each cause."""
     ends = built(OPEN_MPI_4, UNUSUAL / "odd_ends.c")
     early = nothing(OPEN_MPI_4.command(2, ends, "before"), tmp_path)
     assert "(exit status 3): the command failed before MPI_Init" in early

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `topoloom run` records is kept where no graph can be made of it."""
+"""Counts of `topoloom run` are kept if no graph can be made of them."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Communicators are re-mapped by vectors, and in orders that are read or computed."""
+"""Communicators are re-mapped by vectors, files and computed orders."""
 
 from __future__ import annotations
 
@@ -153,14 +153,14 @@ ONE_CHANNEL = Speeds(1, 1000, 1000), Speeds(2, 990, 4000)
 
 @pytest.fixture
 def simulated(tmp_path: Path) -> Path:
-    """Build for SimGrid; give the program in a folder to write into."""
+    """Build for SimGrid; return the program in a writable folder."""
     program = tmp_path / "remap_ranks"
     program.symlink_to(with_reordering(SIMGRID, PROGRAMS / "remap_ranks.c"))
     return program
 
 
 def simulate(program: Path, node: TwoGroups, options: str) -> list[int]:
-    """Order the processes of a node that is simulated."""
+    """Order the processes of a simulated node."""
     file = program.with_name("node.xml")
     file.write_text(platform(node))
     hosts = program.with_name("hosts")
@@ -213,7 +213,7 @@ def test_the_order_that_suits_the_machine_is_measured_as_the_best(
 
 
 def on_nodes(program: Path, nodes: list[int], options: str) -> list[int]:
-    """Order processes that a launcher has put on these nodes."""
+    """Order processes on these nodes."""
     given = hosts_options(program.parent, 1 + max(nodes), smpi.SETTINGS)
     program.with_name("hosts").write_text("".join(f"n{node}\n" for node in nodes))
     words = [*given, "--log=root.thresh:error", program, "fatal", "order", options]

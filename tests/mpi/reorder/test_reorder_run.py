@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom reorder` brings neighbors of a scrambled stencil onto one host."""
+"""`topoloom reorder` places neighbors of a scrambled stencil on one host."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def run(*words: object) -> subprocess.CompletedProcess[str]:
 
 
 def stencil(several_hosts: SeveralHosts) -> list[str]:
-    """Build a command of eight ranks dealt out to four hosts, one after the other."""
+    """Build a command of eight ranks on four hosts, round-robin."""
     words = [several_hosts.mpi.mpicc, "-w", PROGRAMS / "stencil_hosts.c", NAP_SOURCE]
     program = compile_program("stencil", words)
     if several_hosts.mpi.is_hydra:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reordered topologies are what the standard asks for: only who is which rank changes.
+"""Reordered topologies conform to the standard: only the ranks of processes change.
 
 The programs check, for every topology, that each process has the neighbors, weights and
 coordinates of the rank that it is now; their sums over neighborhood collectives must be

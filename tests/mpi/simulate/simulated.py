@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What simulations share: links, nodes, and the time of a few messages."""
+"""Shared by simulations: links, nodes, and the time of a few messages."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def graph(
 
 
 def seconds(text: str, messages: Messages, size: int = SIZE) -> float:
-    """Send messages at once between nodes, each with one rank or the first of its."""
+    """Return the time of concurrent messages between nodes."""
     machine = Machine(text)
     nodes = list(range(machine.node_count))
     (found,) = simulate(machine, nodes, [graph(len(nodes), messages, size)]).seconds

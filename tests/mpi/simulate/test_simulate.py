@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""SimGrid's SMPI on our machines, beside times that one can compute by hand."""
+"""Times of SimGrid's SMPI on our machines equal times computed by hand."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_a_distant_flow_gets_an_equal_share_of_a_link(
 
 
 def test_settings_of_simgrid_can_be_changed() -> None:
-    """Such as loading the route back with 5 %, where nobody sends."""
+    """Here the reverse route carries 5 %, although nobody sends there."""
     machine = Machine(f"torus:8,bandwidth=1GB/s{FREE}")
     settings = [each for each in smpi.SETTINGS if "crosstraffic" not in each]
     one, both = graph(8, [(0, 1)]), graph(8, [(0, 1), (1, 0)])
@@ -168,7 +168,7 @@ def test_n_messages_take_n_rounds(target: int) -> None:
 
 
 def test_pairs_with_fewer_messages_finish_after_fewer_rounds() -> None:
-    """Both share a link in two rounds, and one has it alone in three."""
+    """Both pairs share a link in two rounds; one uses it alone in three."""
     machine = Machine(f"torus:8,{LINKS}{FREE}")
     counts = np.array([2, 5])
     pattern = CommGraph.from_edges(8, [0, 1], [2, 3], SIZE * counts, counts)
@@ -228,7 +228,7 @@ def test_a_recorded_program_is_simulated(tmp_path: Path) -> None:
 def test_predicted_and_simulated_times_agree_if_all_is_sent_at_once(
     text: str,
 ) -> None:
-    """Flows that share links fairly end when the busiest link has carried its load."""
+    """Flows with fair sharing end when the busiest link has carried its load."""
     machine = Machine(f"{text},bandwidth=10GB/s,latency=100ns")
     allocation = Allocation.whole(machine)
     pattern = stencil([4, 8], 9, bytes=SIZE)
@@ -241,7 +241,7 @@ def test_predicted_and_simulated_times_agree_if_all_is_sent_at_once(
 
 
 def test_no_link_carries_more_than_its_bandwidth() -> None:
-    """Which one does in SimGrid 3.32, by a tenth, unless `network/optim` is `Full`."""
+    """SimGrid 3.32 exceeds it by 10 % unless `network/optim` is `Full`."""
     machine = Machine(f"torus:4x4x2,bandwidth=10GB/s,latency=1us{FREE}")
     allocation, pattern = Allocation.whole(machine), stencil([4, 8], 9, bytes=SIZE)
     placement = place(pattern, allocation, "random", seed=4).placement
@@ -276,7 +276,7 @@ def test_an_all_to_all_on_a_star_takes_the_predicted_time(
     ],
 )
 def test_nothing_is_faster_than_the_busiest_sender_memory_or_port(text: str) -> None:
-    """Of those that a placement alone says, whichever routes the messages take."""
+    """These limits follow from the placement alone, for any routes."""
     machine = Machine(text)
     allocation = Allocation.whole(machine)
     pattern = random_geometric(64, SIZE)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Our platforms beside SimGrid's own clusters, and beside a real MPI program."""
+"""Our platforms compared with clusters of SimGrid and with a real MPI program."""
 
 from __future__ import annotations
 

@@ -36,6 +36,6 @@ def sanitized(mpi: Mpi, source: Path, sanitizer: str) -> Path:
 
 
 def said(done: subprocess.CompletedProcess[str]) -> str:
-    """Give what a program that ended well printed."""
+    """Return the output of a successful program."""
     assert done.returncode == 0, done.stdout[-1000:] + done.stderr[-3000:]
     return done.stdout

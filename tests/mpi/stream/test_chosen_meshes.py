@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Streams whose mesh is chosen by a model, and changes between two phases."""
+"""Streams whose mesh is chosen by a model and changes between phases."""
 
 from __future__ import annotations
 

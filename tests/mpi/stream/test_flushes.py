@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What leaves before its bucket is full, and what ranks say of one that is silent."""
+"""Buckets are flushed before they are full, and silent ranks are named."""
 
 from __future__ import annotations
 

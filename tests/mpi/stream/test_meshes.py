@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Streams over virtual meshes: routes that end, and items that come once."""
+"""Streams over virtual meshes: routes terminate, and items arrive once."""
 
 from __future__ import annotations
 

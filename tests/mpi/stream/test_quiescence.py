@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""When a phase has ended, in all interleavings of a model that shares its code."""
+"""Termination detection in all interleavings of a model that shares its code."""
 
 from __future__ import annotations
 

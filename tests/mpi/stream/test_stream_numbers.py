@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Programs with mpi4py push arrays into streams, and get arrays."""
+"""Programs with mpi4py push and receive arrays through streams."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Streams under each MPI and in SimGrid: every item comes once, whatever happens."""
+"""Streams under each MPI and in SimGrid: every item arrives exactly once."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_errors_are_returned_if_the_program_handles_them(
 
 @pytest.fixture(scope="module")
 def mistaken() -> Path:
-    """Build what makes mistakes."""
+    """Build the program with errors."""
     return with_streams(MPICH, MISTAKES)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tasks of topoloom.mpi beside what every rank can compute; run under mpirun."""
+"""Compares moved tasks with expected ones; run under mpirun with mpi4py."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ COUNT = before[comm.rank]
 
 
 def made(rank: int) -> np.ndarray:
-    """Give a rank's tasks: who made them, and where they were."""
+    """Return the tasks of a rank: creator and index."""
     tasks = np.zeros(before[rank], [("rank", "i4"), ("index", "i8"), ("at", "f8", 3)])
     tasks["rank"], tasks["index"] = rank, np.arange(before[rank])
     tasks["at"] = np.random.default_rng(rank).random((before[rank], 3))
@@ -26,7 +26,7 @@ def made(rank: int) -> np.ndarray:
 
 
 def expected(plan: Plan) -> np.ndarray:
-    """Give what is here in the end, from the plans of all."""
+    """Return the final tasks of this rank, from the plans of all ranks."""
     plans = comm.allgather((plan.kept, plan.to.tolist(), plan.tasks_to.tolist()))
     pieces = [made(comm.rank)[: plan.kept]]
     for rank, (kept, to, tasks) in enumerate(plans):
@@ -38,13 +38,13 @@ def expected(plan: Plan) -> np.ndarray:
 
 
 def go_round() -> None:
-    """Hand half of the tasks to the next rank, which is a circle."""
+    """Send half of the tasks to the next rank, around the ring."""
     to = [(comm.rank + 1) % comm.size]
     move(plan(comm, COUNT, to, [(COUNT + 1) // 2], mpicc=MPICC), balanced=False)
 
 
 def move(plan: Plan, balanced: bool = True) -> None:
-    """Move tasks at once, while computing, and of different sizes."""
+    """Move tasks at once, during computation, and of different sizes."""
     right = expected(plan)
     assert len(right) == plan.after
     assert not balanced or plan.after <= -(-sum(before) // comm.size)
@@ -67,7 +67,7 @@ def move(plan: Plan, balanced: bool = True) -> None:
 
 
 def mistakes(plan: Plan) -> list[str]:
-    """Refuse what does not fit, before others are asked."""
+    """Refuse invalid tasks before any communication."""
     sizes = np.ones(COUNT, np.int64)
     tries = (
         lambda: plan.start(np.zeros(COUNT + 1)),
@@ -96,7 +96,7 @@ def mistakes(plan: Plan) -> list[str]:
 
 
 def nothing_moves() -> None:
-    """Name a receiver of nothing, and move tasks that have no bytes."""
+    """Plan 0 tasks for a receiver, and move tasks of 0 bytes."""
     to, given = [(comm.rank + 1) % comm.size], plan(comm, COUNT, [], [], mpicc=MPICC)
     assert np.array_equal(given.exchange(made(comm.rank)), made(comm.rank))
     given = plan(comm, COUNT, to, [0], mpicc=MPICC)
@@ -107,7 +107,7 @@ def nothing_moves() -> None:
 
 
 def a_rank_is_silent() -> None:
-    """Find tasks in the error where the last rank does not exchange those of others."""
+    """Get the tasks from the exception if the last rank does not take part."""
     last = comm.size - 1
     to = [last] if comm.rank == 0 else []
     given = plan(comm, 3, to, [2] if to else [], patience=0.2, mpicc=MPICC)

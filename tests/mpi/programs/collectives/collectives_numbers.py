@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Collectives of topoloom.mpi beside mpi4py's own; run under mpirun with mpi4py."""
+"""Compares collectives of topoloom.mpi with those of mpi4py; run under mpirun."""
 
 from __future__ import annotations
 

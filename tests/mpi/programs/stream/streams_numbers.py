@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Streams of topoloom.mpi beside what every rank can compute; run under mpirun."""
+"""Compares streams of topoloom.mpi with expected items; run under mpirun."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ SLOTS, UPDATES = 100, 20_000
 
 
 def drawn(rank: int) -> np.ndarray:
-    """Give the places that a rank updates."""
+    """Return the entries that a rank updates."""
     return np.random.default_rng(rank).integers(0, SLOTS * comm.size, UPDATES)
 
 
 def histogram(dimensions: int | Literal["auto"]) -> None:
-    """Count, in small buckets, the places that all ranks draw."""
+    """Count the random entries of all ranks, in small buckets."""
     table = np.zeros(SLOTS, np.int64)
 
     def count(slots: np.ndarray) -> None:
@@ -42,7 +42,7 @@ def histogram(dimensions: int | Literal["auto"]) -> None:
 
 
 def gather() -> None:
-    """Ask the ranks that have entries for them, whose handlers answer."""
+    """Request entries from their ranks, whose handlers answer."""
     request = np.dtype([("asker", "i4"), ("number", "i4"), ("entry", "i8")])
     answers = Stream(comm, request, mpicc=MPICC)
 
@@ -71,7 +71,7 @@ def gather() -> None:
 
 
 def order() -> None:
-    """Pull what the rank before pushes, in the order of the pushes."""
+    """Pull the items of the previous rank, in the order of its pushes."""
     with Stream(comm, np.int32, mpicc=MPICC) as stream:
         target = (comm.rank + 1) % comm.size
         stream.push(np.arange(5000), target)
@@ -82,7 +82,7 @@ def order() -> None:
 
 
 def mistakes() -> list[str]:
-    """Refuse what does not fit, and go on behind a handler that fails."""
+    """Refuse invalid items, and continue after a failing handler."""
     found, seen = [], 0
 
     def fail_at_first(items: np.ndarray) -> None:
@@ -116,7 +116,7 @@ def mistakes() -> list[str]:
 
 
 def refusals() -> list[str]:
-    """Lose no digits, say why calls fail, and call nothing of a closed stream."""
+    """Keep all digits, explain failed calls, and call no handler of a closed stream."""
     found = []
     for dtype, item in ((np.int32, 2**40), (np.float32, 1e300)):
         with Stream(comm, dtype, mpicc=MPICC) as stream:
@@ -143,7 +143,7 @@ def refusals() -> list[str]:
 
 
 def abandon() -> None:
-    """Leave a stream whose handler fails: nothing of it comes to the next one."""
+    """Leave a stream whose handler fails: none of its items reach the next stream."""
 
     def fail(items: np.ndarray) -> None:
         raise ValueError("a bad item")
@@ -163,7 +163,7 @@ def abandon() -> None:
 
 
 def two() -> None:
-    """Raise what a handler raises where another stream's call delivers."""
+    """Raise the exception of a handler from the call of another stream."""
 
     def fail(items: np.ndarray) -> None:
         raise ValueError("a bad item")
