@@ -45,7 +45,7 @@ def test_loads_end_at_the_floor_or_ceiling(method: str, loads: list[int]) -> Non
 @given(loads=LOADS, data=st.data())
 @pytest.mark.parametrize("receives", [0, 1, 2])
 @pytest.mark.parametrize("text", ["torus:4x4x4", "tree:5:8,distance=1:10"])
-def test_near_partners_end_there_too_and_cost_the_fewest_hops(
+def test_near_partners_end_at_the_floor_or_ceiling_with_the_fewest_hops(
     text: str, receives: int, loads: list[int], data: st.DataObject
 ) -> None:
     machine = tl.load_machine(text)
@@ -75,7 +75,7 @@ def hops(plan: np.ndarray, slots: list[int], machine: tl.Machine) -> int:
 
 
 @given(loads=LOADS)
-def test_the_alias_method_keeps_its_promises(loads: list[int]) -> None:
+def test_the_alias_method_keeps_its_guarantees(loads: list[int]) -> None:
     found = tl.tasks.balance(loads, method="alias")
     ends, ceiling = after(loads, found.plan), -(-sum(loads) // len(loads))
     assert ends.max() <= ceiling
@@ -87,7 +87,7 @@ def test_the_alias_method_keeps_its_promises(loads: list[int]) -> None:
 
 @given(loads=LOADS)
 @pytest.mark.parametrize("method", ["alias", "alias(remainder=exact)", "qwalk"])
-def test_no_measure_is_below_what_is_proven(method: str, loads: list[int]) -> None:
+def test_no_measure_is_below_its_proven_bound(method: str, loads: list[int]) -> None:
     found = tl.tasks.balance(loads, method=method)
     for name, least in found.least.items():
         assert found.measures[name] >= least

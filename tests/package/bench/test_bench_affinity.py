@@ -25,12 +25,12 @@ def test_a_pattern_has_a_row_and_a_panel(tmp_path: Path) -> None:
     assert (tmp_path / "bus.svg").stat().st_size > 1000
 
 
-def test_equal_rates_are_one_number() -> None:
+def test_equal_rates_are_printed_once() -> None:
     assert three(Rate(1e9, 1e9, 1e9)) == "1.0"
     assert three(Rate(1e9, 1e9, 2e9)) == "1.0 2.0"
 
 
-def test_a_step_of_particles_is_two_messages_of_each_element_at_best() -> None:
+def test_a_step_of_particles_takes_at_least_two_messages_per_element() -> None:
     size = 32 * 1024
     graph = step(np.full(8, size))
     assert graph.edge_count == 16
@@ -39,7 +39,7 @@ def test_a_step_of_particles_is_two_messages_of_each_element_at_best() -> None:
     assert seconds(graph, elements).tolist() == pytest.approx([alone] * 3)
 
 
-def test_computing_hides_what_messages_lose() -> None:
+def test_computation_hides_slower_messages() -> None:
     slow, fast = 2.0, 1.0
     computing = computing_for(slow, fast)
     assert (slow + computing) / (fast + computing) == pytest.approx(1.1)

@@ -20,7 +20,7 @@ def test_a_few_settings_have_the_groups_of_a_wheel() -> None:
     assert "| 0.16.1 | 2 |" in groups_table([found])
 
 
-def test_a_program_that_says_otherwise_differs(tmp_path: Path) -> None:
+def test_a_program_with_other_groups_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "p.hlo"
     path.write_text(large_program(2, 3))
     mesh = {"z": 2, "y": 2, "x": 2}
@@ -32,7 +32,7 @@ def test_a_program_that_says_otherwise_differs(tmp_path: Path) -> None:
     assert not other.mesh_equal
 
 
-def test_a_large_program_is_written_as_it_counts() -> None:
+def test_a_large_program_is_written_while_it_counts() -> None:
     found = import_large(side=3, operations=4)
     assert found.mesh_equal
     assert found.bytes_differ == []
@@ -40,7 +40,7 @@ def test_a_large_program_is_written_as_it_counts() -> None:
     assert header.count("|") == rule.count("|") == row.count("|")
 
 
-def test_spreads_of_small_clusters_are_proven_and_below_bin_packing() -> None:
+def test_spreads_of_small_clusters_are_optimal_and_below_bin_packing() -> None:
     setting = Setting({"tp": 8, "dp": 6, "pp": 4}, 8, 8)
     found = compare_spread(setting, weighted=False, clusters=2, seed=1)
     assert min(found.packed) > 1
@@ -50,7 +50,7 @@ def test_spreads_of_small_clusters_are_proven_and_below_bin_packing() -> None:
     assert "| largest | tp=8, dp=6, pp=4 | 24 | 8 x 8 |" in row
 
 
-def test_events_of_a_plugin_are_timed_and_all_counted() -> None:
+def test_events_of_a_plugin_are_timed_and_counted() -> None:
     rows = time_plugin(versions=[1, 6], events=1000, repeated=1)
     assert [row.events for row in rows] == [1000, 16000, 16000] * 2
     assert all(row.counted == row.events for row in rows)

@@ -23,7 +23,7 @@ def sent(model: Model, mesh: str) -> dict[str, int]:
     return {one.name: one.bytes for one in traffic}
 
 
-def test_a_dense_model_sends_what_the_papers_count() -> None:
+def test_a_dense_model_sends_the_bytes_of_the_papers() -> None:
     # 32 tokens of 8 elements of 2 bytes; 4 layers, 3 micro-batches.
     assert sent(TINY, "tp=2") == {"tp": 8 * 512 // 2 * 12}
     # 16 tokens, keys and values of 2 heads of 2; once forward, twice as much back.
@@ -33,7 +33,7 @@ def test_a_dense_model_sends_what_the_papers_count() -> None:
     assert sent(TINY, "dp=2") == {"dp": 4 * (192 + 384) * 4 // 2}
 
 
-def test_experts_send_tokens_and_reduce_their_gradients_apart() -> None:
+def test_experts_send_tokens_and_reduce_gradients_in_their_own_groups() -> None:
     """On a mesh of JAX, which ep multiplies."""
     found = sent(EXPERTS, "tp=2,ep=4,dp=2")
     # To two experts each, both ways and back, of half of the tokens.
@@ -61,7 +61,7 @@ def test_experts_of_megatron_are_split_over_etp_and_copied_over_edp() -> None:
     ("name", "weights"),
     [("Qwen3-30B-A3B", 30.5e9), ("Qwen3-235B-A22B", 235e9), ("Llama 3.1 405B", 405e9)],
 )
-def test_models_have_the_weights_that_their_names_say(
+def test_models_have_as_many_weights_as_their_names_state(
     name: str, weights: float
 ) -> None:
     """But for embeddings."""
@@ -70,7 +70,7 @@ def test_models_have_the_weights_that_their_names_say(
     assert counted == pytest.approx(weights, rel=0.03)
 
 
-def test_every_job_fits_its_machine_and_megatron_takes_its_names() -> None:
+def test_every_job_fits_its_machine_and_its_names_are_valid_in_megatron() -> None:
     for case in CASES:
         ranks = 1
         for size in parse_mesh(case.mesh).values():

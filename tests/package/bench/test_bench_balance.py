@@ -34,19 +34,21 @@ def test_the_fewest_messages_are_found(excess: list[int]) -> None:
 @pytest.mark.parametrize(
     ("excess", "largest"), [([3, -1, -2], 2), ([1, 1, 1, -3], 3), ([2, -2, 5, -5], 5)]
 )
-def test_the_least_largest_message_is_that_of_the_largest_deficit(
+def test_the_smallest_maximum_message_is_the_largest_deficit(
     excess: list[int], largest: int
 ) -> None:
     assert optimality.least_largest_message(excess) == largest
 
 
-def test_the_alias_method_is_as_good_as_exact_search_says() -> None:
+def test_the_alias_method_is_as_good_as_exact_search() -> None:
     found = optimality.search(5, 20)
     assert found.receives == found.largest == found.draws
     assert 1 <= found.exact <= found.ratio <= found.worst <= 2
 
 
-def test_promises_are_checked_on_drawn_loads(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_guarantees_are_checked_on_random_loads(
+    monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(exactness, "SIZES", {3: 10, 50: 10})
     for kept in exactness.check():
         assert kept.broken == 0
@@ -80,7 +82,7 @@ def test_scattered_nodes_are_neighbors_along_the_curve() -> None:
     assert along < drawn
 
 
-def test_sequences_of_tasks_are_measured_alike_for_all() -> None:
+def test_sequences_of_tasks_are_measured_the_same_way_for_all_balancers() -> None:
     tasks = next(repartitions.sequences(1))
     assert len(tasks.loads) == repartitions.STEPS
     assert set(tasks.start.tolist()) == set(range(tasks.ranks))

@@ -46,7 +46,7 @@ def test_machines_have_nodes_and_models(machine: str) -> None:
     assert 0 < model.time(64) < model.time(1 << 20)
 
 
-def test_the_gain_is_against_the_better_of_what_mpi_does() -> None:
+def test_the_gain_is_relative_to_the_better_choice_of_mpi() -> None:
     slow = Result("a", "m", 64, 8e-6, 6e-6, "bruck", 4e-6, 3e-6, "mesh", 1.0)
     even = Result("b", "m", 64, 2e-6, 9e-6, "bruck", 2e-6, 2e-6, "at-once", 1.0)
     assert slow.gain == pytest.approx(2)
@@ -61,13 +61,13 @@ def test_the_page_has_its_table() -> None:
         assert f"| {machine} |" in page[begin:end]
 
 
-def test_something_fits_each_job(tmp_path: Path) -> None:
+def test_each_job_has_a_fitted_schedule(tmp_path: Path) -> None:
     assert {machine for machine, _ in fitted.JOBS} == SMALL.keys()
     for machine, nodes in fitted.JOBS:
         assert fitted_schedules(*seat_on(machine, nodes, tmp_path).slots)
 
 
-def test_a_fitted_schedule_is_held_against_the_better_of_all_others() -> None:
+def test_a_fitted_schedule_is_compared_with_the_best_other_one() -> None:
     chosen = dict.fromkeys(SELECTORS, 9e-6) | {"impi": 6e-6, "auto": 2e-6}
     schedules = {"cyclic": (5e-6, 5e-6), "mesh": (4e-6, 3e-6)}
     row = fitted.Beside(
@@ -84,7 +84,7 @@ def test_a_fitted_schedule_is_held_against_the_better_of_all_others() -> None:
     )
 
 
-def test_predictions_are_held_against_loggopsim_schedule_by_schedule() -> None:
+def test_predictions_are_compared_with_loggopsim_by_schedule() -> None:
     printed = "Times:\nMaximum finishing time at host 3: 4000 (4e-06 s)\n"
     theirs = loggopsim.read_end(printed)
     assert theirs == pytest.approx(4e-6)
@@ -111,7 +111,7 @@ def _cells(ours: float, *others: float) -> list[Cell]:
     return cells + [Cell(*call, by, *of) for by, of in schedules.items()]
 
 
-def test_a_call_is_held_against_the_best_of_all(tmp_path: Path) -> None:
+def test_a_call_is_compared_with_the_best_schedule(tmp_path: Path) -> None:
     cells = _cells(3.3, 6.6, 9.9, 33.0, 13.2)
     save(cells, tmp_path / "cells.jsonl")
     (one,) = group(load(tmp_path / "cells.jsonl")).values()
@@ -126,13 +126,13 @@ def test_a_call_is_held_against_the_best_of_all(tmp_path: Path) -> None:
     )
 
 
-def test_calls_without_all_who_choose_are_in_no_table() -> None:
+def test_calls_without_all_choosers_are_in_no_table() -> None:
     cells = _cells(3.3, 6.6, 9.9, 33.0, 13.2)
     assert not group(cells[1:])
     assert not group([cell for cell in cells if cell.by != "auto"])
 
 
-def test_a_page_keeps_what_was_not_simulated() -> None:
+def test_a_page_keeps_rows_that_were_not_simulated() -> None:
     new = calls_table(group(_cells(2e-6, 4e-6, 9e-6, 5e-6, 6e-6)))
     rest = " | ".join([""] * 4)
     other, old = (
@@ -148,7 +148,7 @@ def test_a_page_keeps_what_was_not_simulated() -> None:
     assert not has_rows(new, both, 4)
 
 
-def test_a_job_is_simulated_by_those_who_were_not_yet(
+def test_a_job_is_simulated_only_for_missing_schedules(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def seconds(
@@ -192,7 +192,7 @@ def test_a_job_is_simulated_by_those_who_were_not_yet(
     assert not found("all-to-all")
 
 
-def test_what_is_left_of_a_call_is_not_hidden() -> None:
+def test_unfinished_calls_are_shown() -> None:
     one = Overlap("flat", 256, 8, "bruck", blocking=10e-6, left=1e-6)
     assert one.hidden == pytest.approx(0.9)
 

@@ -74,7 +74,7 @@ def test_every_pattern_has_its_ranks_and_the_same_bytes_each_time() -> None:
 
 
 @pytest.mark.parametrize("pattern", ["Recursive doubling", "Bruck"])
-def test_the_rounds_of_an_all_gather_are_all_of_it(pattern: str) -> None:
+def test_the_rounds_of_an_all_gather_add_up_to_its_messages(pattern: str) -> None:
     parts = rounds(pattern, 8)
     whole = PATTERNS[pattern](8, 1)
     assert [part.total_bytes for part in parts] == [8 * UNIT * far for far in (1, 2, 4)]
@@ -82,7 +82,7 @@ def test_the_rounds_of_an_all_gather_are_all_of_it(pattern: str) -> None:
     assert rounds("Mesh", 8) == []
 
 
-def test_the_published_sizes_are_all_there() -> None:
+def test_all_published_sizes_are_included() -> None:
     every = list(cases.published(PUBLISHED, cases.TABLE_SIZES, 3))
     assert len(set(every)) == len(every) == 3 * (5 * 4 + 2 * 13)
     assert {case.machine for case in cases.choice(tuple(PATTERNS), [128])} == {
@@ -102,7 +102,7 @@ def test_a_case_is_placed_in_every_way_and_bounded(mesh_runs: list[Run]) -> None
     assert impossible(list(runs.values())) == []
 
 
-def test_what_is_better_than_proven_is_told() -> None:
+def test_a_value_better_than_its_bound_is_reported() -> None:
     runs = invented(MESH, default=5, bound=5.1)
     assert impossible(runs) == [
         f"{MESH}: default has congestion 5, below the bound 5.1"
@@ -127,7 +127,7 @@ def test_tables_are_geometric_means_over_cases() -> None:
     assert tables.hops(results, cases.SHUFFLED) == ""
 
 
-def test_shuffled_ranks_send_what_they_sent_under_other_numbers() -> None:
+def test_shuffling_ranks_only_renumbers_messages() -> None:
     case = Case("published", cases.RAGGED, "Mesh", 16, 1)
     graph, other = case.graph(), replace(case, order=cases.SHUFFLED).graph()
     assert graph.first.tolist() != other.first.tolist()
@@ -155,13 +155,13 @@ def test_results_come_back_and_become_a_page_and_pictures(
     assert "<svg" in file.read_text()
 
 
-def test_the_pages_have_room_for_the_tables() -> None:
+def test_the_pages_have_marks_for_the_tables() -> None:
     for page in ("reference/benchmarks/busiest-link.md", "which-objective.md"):
         text = (ROOT / "docs" / page).read_text()
         assert all(mark in text for mark in MARKS)
 
 
-def test_options_know_the_patterns(capsys: pytest.CaptureFixture[str]) -> None:
+def test_options_list_the_patterns(capsys: pytest.CaptureFixture[str]) -> None:
     assert options([]).patterns == list(PATTERNS)
     assert options(["--sizes", "8,16"]).sizes == [8, 16]
     with pytest.raises(SystemExit):

@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[3]
 
 
 @pytest.mark.full
-def test_every_machine_has_every_job_that_differs() -> None:
+def test_every_machine_has_every_distinct_job() -> None:
     every = list(cases())
     assert len(every) == len(set(every)) > 200
     assert {case.machine for case in every} == set(HOSTS)
@@ -44,7 +44,7 @@ def test_a_job_has_just_enough_nodes(job: str) -> None:
     assert set(per_node.tolist()) - {0} == {4}
 
 
-def test_scotch_is_told_distances_and_a_tree_of_domains() -> None:
+def test_scotch_gets_distances_and_a_tree_of_domains() -> None:
     far = np.array([[1, 1, 3], [1, 1, 3], [3, 3, 1]])
     # Slot 2 is cut off first.
     assert deco(far) == "deco 0\n3 7\n0 1 6\n1 1 7\n2 1 2\n1\n3 3\n"
@@ -65,7 +65,7 @@ def test_scotch_beats_random_placements() -> None:
     assert ours < theirs
 
 
-def test_a_rank_without_a_slot_of_its_own_gets_the_nearest_that_is_free() -> None:
+def test_a_rank_without_a_slot_gets_the_nearest_free_one() -> None:
     far = np.abs(np.subtract.outer(np.arange(5), np.arange(5))) + 1
     assert mended(np.array([4, 4, 0]), far).tolist() == [4, 3, 0]
 
@@ -89,7 +89,7 @@ def test_gains_are_geometric_means_of_simulated_times() -> None:
     assert (scotch_gain.reached, scotch_gain.is_reached) == (pytest.approx(1), False)
 
 
-def test_what_is_worse_is_named_with_its_times() -> None:
+def test_worse_placements_are_named_with_their_times() -> None:
     assert misses([run(1.0, {BLOCK: 1.0, HOP_BYTES: 2.0})]) == []
     (line,) = misses([run(1.5e-3, {BLOCK: 1e-3, HOP_BYTES: 2e-3})])
     assert line.startswith("titan, 2-D halo, compact, large: 1.500 x launcher; ours")

@@ -15,7 +15,7 @@ def cell(ranks: int, ours: float) -> Cell:
     return Cell(ranks, 8, 1024, seconds)
 
 
-def test_a_page_keeps_the_rows_of_cells_that_are_not_run_again(tmp_path: Path) -> None:
+def test_a_page_keeps_the_rows_of_other_cells(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text(f"above\n{MARKS[0]}\n{MARKS[1]}\nbelow\n")
     for one in (cell(256, 0.9e-4), cell(64, 0.5e-4), cell(256, 0.7e-4)):

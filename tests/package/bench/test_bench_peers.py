@@ -41,7 +41,7 @@ def test_a_stencil_has_the_edges_of_its_grid() -> None:
     assert set(np.diff(wrapped.first).tolist()) == {4}
 
 
-def test_the_metis_file_is_what_topoloom_and_we_read() -> None:
+def test_the_metis_file_is_read_back_by_topoloom_and_the_bench() -> None:
     weighted = path(4, [5, 1, 7])
     for graph in (MESH, weighted, replace(MESH, load=np.arange(1, 7))):
         text = files.metis_graph(graph)
@@ -130,14 +130,14 @@ def test_capacity_is_one_rank_or_the_mean_and_the_imbalance() -> None:
     assert heavy.capacity == 2060
 
 
-def test_a_repair_that_finds_no_room_says_so() -> None:
+def test_a_repair_without_free_slots_fails_with_a_message() -> None:
     loads = replace(path(3), load=np.array([2, 2, 2]))
     instance = replace(tree("t", "t", loads, "2"), slots=2)
     assert instance.capacity == 3
     assert repair(instance, np.array([0, 0, 1])) is None
 
 
-def test_what_is_no_mapping_is_refused() -> None:
+def test_an_invalid_mapping_is_refused() -> None:
     instance = torus("t", "t", path(4), "4x4")
     with pytest.raises(InvalidAnswer, match="3 places, for 4 ranks"):
         judge(instance, np.array([0, 1, 2]))
@@ -181,7 +181,7 @@ def test_only_feasible_values_are_offered(tmp_path: Path) -> None:
         assert registry.best("s/a", "0f") == best
 
 
-def test_an_instance_comes_back_from_its_folder(tmp_path: Path) -> None:
+def test_an_instance_is_read_back_from_its_folder(tmp_path: Path) -> None:
     made = torus("t", "t", path(5, [1, 2, 3, 4]), "4x4", fragments=1)
     instance = replace(made, folder=tmp_path)
     instance.write()
@@ -195,7 +195,7 @@ def test_an_instance_comes_back_from_its_folder(tmp_path: Path) -> None:
     assert replace(made, graph=path(5)).hash != made.hash
 
 
-def test_names_of_instances_are_unique_and_fit_for_files() -> None:
+def test_names_of_instances_are_unique_and_valid_file_names() -> None:
     names = [recipe.name for make in SETS.values() for recipe in make()]
     assert len(set(names)) == len(names)
     assert not any(set(name) & set("/:, ") for name in names)
@@ -209,7 +209,7 @@ def test_a_partitioned_mesh_has_its_parts_and_its_cut() -> None:
     assert np.bincount(part).tolist() == [16] * 12
 
 
-def test_shuffling_changes_the_names_only() -> None:
+def test_shuffling_only_renumbers_ranks() -> None:
     graph = graphs.shuffled(path(6, [1, 2, 3, 4, 5]), 3)
     assert sorted(graph.weight.tolist()) == sorted([1, 2, 3, 4, 5] * 2)
     assert sorted(np.diff(graph.first).tolist()) == [1, 1, 2, 2, 2, 2]
@@ -229,7 +229,9 @@ def test_a_torus_for_tree_tools_keeps_every_slot_once() -> None:
     "instance",
     [tree("t", "t", path(4), "2:3:2"), torus("t", "t", path(5), "4x5", fragments=1)],
 )
-def test_distances_without_topoloom_are_the_machine_s(instance: Instance) -> None:
+def test_distances_without_topoloom_equal_those_of_the_machine(
+    instance: Instance
+) -> None:
     machine, ids = topoloom.Machine(instance.machine), instance.slot_ids()
     one, two = np.triu_indices(instance.slots, 1)
     true = [
@@ -257,7 +259,7 @@ def test_our_own_adapter_runs_and_is_judged(tmp_path: Path) -> None:
     assert measure(instance, simple, "mapper:block", 1, limit=0.01).outcome == "timeout"
 
 
-def test_who_ran_out_of_time_is_not_tried_on_larger_instances() -> None:
+def test_a_tool_that_exceeded_its_time_is_not_run_on_larger_instances() -> None:
     small, large = torus("t", "a", path(4), "4x4"), torus("t", "b", path(9), "4x4")
     tool, late = tools.TOOLS[0], Late()
     late.note(small, nothing(small, tool, "fast", "timeout"))
@@ -268,7 +270,7 @@ def test_who_ran_out_of_time_is_not_tried_on_larger_instances() -> None:
     assert late.skipped(torus("t", "c", path(3), "4x4"), tool, "fast") is None
 
 
-def test_a_tool_that_is_not_there_is_listed(tmp_path: Path) -> None:
+def test_a_missing_tool_is_listed(tmp_path: Path) -> None:
     runs = [
         Run("s", "a", "0f", "kahip", "fast", 1, "unable", "not installed: kahip"),
         Run("s", "a", "0f", "scotch", "default", 1, "ok", hop_bytes=80),
@@ -285,7 +287,7 @@ def test_a_tool_that_is_not_there_is_listed(tmp_path: Path) -> None:
     assert "| a | 80 | 80 | unable |" in text
 
 
-def test_ours_stand_against_the_best_feasible_answer_of_the_peers() -> None:
+def test_results_are_compared_with_the_best_feasible_one_of_the_peers() -> None:
     ok = Run("s", "a", "0f", "ours", "fast", 1, "ok", hop_bytes=90, search_cpu=0.1)
     runs = [
         ok,
@@ -309,19 +311,19 @@ def test_ours_stand_against_the_best_feasible_answer_of_the_peers() -> None:
     assert versus.against(runs[3:]) == versus.short(runs[3:]) == ""
 
 
-def test_tables_go_between_the_marks(tmp_path: Path) -> None:
+def test_tables_are_written_between_the_marks(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text(f"before\n{tables.BEGIN}\nold\n{tables.END}\nafter\n")
     tables.paste(page, "new")
     assert page.read_text() == (f"before\n{tables.BEGIN}\n\nnew\n{tables.END}\nafter\n")
 
 
-def test_the_geometric_mean_of_ratios() -> None:
+def test_ratios_are_averaged_geometrically() -> None:
     assert tables.geometric_mean([1, 4]) == pytest.approx(2)
     assert tables.geometric_mean([]) is None
 
 
-def test_options_know_their_names(capsys: pytest.CaptureFixture[str]) -> None:
+def test_options_list_their_values(capsys: pytest.CaptureFixture[str]) -> None:
     assert words("mapper:mahd,swap,fast") == ["mapper:mahd,swap", "fast"]
     asked = options(["--sets", "stencils", "--tools", "ours,scotch"])
     assert (asked.sets, asked.tools) == (["stencils"], ["ours", "scotch"])

@@ -25,7 +25,7 @@ FT = """
 """
 
 
-def test_programs_of_nas_say_what_an_operation_takes_and_that_it_is_right() -> None:
+def test_output_of_nas_programs_gives_times_and_verification() -> None:
     assert read_nas(IS.format("SUCCESSFUL")).time == pytest.approx(2)
     found = read_nas(FT)
     assert found.time == pytest.approx(0.5)
@@ -39,7 +39,7 @@ def test_programs_of_nas_say_what_an_operation_takes_and_that_it_is_right() -> N
     [("a", "a", ("equal", "equal")), ("a", "b", ("equal", "verified")),
      ("b", "b", ("differ", "verified"))],
 )  # fmt: skip
-def test_a_line_has_the_fastest_runs_and_what_pairs_say(
+def test_a_line_has_the_fastest_runs_and_the_paired_gain(
     ours: str, every: str, words: tuple[str, str]
 ) -> None:
     program = Program("Any", (), "s", read_nas, Path())
@@ -53,7 +53,7 @@ def test_a_line_has_the_fastest_runs_and_what_pairs_say(
     assert tuple(cells[8:10]) == words
 
 
-def test_stencils_are_in_order_with_what_they_gain() -> None:
+def test_stencils_are_listed_in_order_with_their_gains() -> None:
     later = stencil.Exchange(64, 26, 1024, 52e-6, 40e-6)
     first = stencil.Exchange(64, 6, 8, 12e-6, 24e-6)
     assert stencil.table([later, first]).splitlines()[2:] == [

@@ -18,7 +18,7 @@ SEEDS = range(1, 61)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_what_is_drawn_is_what_is_said(seed: int) -> None:
+def test_a_random_machine_matches_its_description(seed: int) -> None:
     machine = draw(seed)
     assert draw(seed) == machine
     assert sorted(leaves(machine.groups)) == list(range(machine.hosts))
@@ -35,7 +35,7 @@ def test_what_is_drawn_is_what_is_said(seed: int) -> None:
         assert all(any(group <= other for other in outer) for group in inner)
 
 
-def test_partitions_are_as_far_apart_as_their_pairs() -> None:
+def test_distance_of_partitions_is_that_of_their_pairs() -> None:
     ranks = frozenset(range(6))
     halves = frozenset({frozenset({0, 1, 2}), frozenset({3, 4, 5})})
     whole = frozenset({ranks})
@@ -44,7 +44,7 @@ def test_partitions_are_as_far_apart_as_their_pairs() -> None:
 
 
 @pytest.mark.full
-def test_a_machine_without_noise_is_found_again(
+def test_a_machine_without_noise_is_recovered(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

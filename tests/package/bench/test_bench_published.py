@@ -49,7 +49,7 @@ def test_a_number_inside_a_text_is_compared_only_if_the_text_states_it() -> None
         pair(1375.0, text, stated="137")
 
 
-def test_what_differs_needs_a_sentence() -> None:
+def test_a_different_value_needs_a_reason() -> None:
     assert pair(2.0, "1").unexplained
     assert not pair(2.0, "1", note="the nodes are unknown").unexplained
     assert not pair(1.0, "1").unexplained
@@ -63,7 +63,7 @@ def test_only_published_values_are_compared_and_each_once() -> None:
         pair_up([ours, ours], {ours.key: "1"})
 
 
-def test_the_comparison_fails_where_a_value_stands_worse_or_is_gone() -> None:
+def test_the_comparison_fails_if_a_value_is_worse_or_missing() -> None:
     key = Key("A 2000", "Table 1", "row", "column")
     off = pair(2.0, "1", note="why")
     assert list(fallen([off], {key: "equal"})) == [
@@ -82,7 +82,7 @@ def test_the_page_shows_every_value_and_why_it_differs() -> None:
     assert "| A 2000 | 1 | 0 | 0 | 1 |" in shown
 
 
-def test_the_page_counts_what_is_recorded() -> None:
+def test_the_page_counts_recorded_values() -> None:
     with FILE.open(newline="") as lines:
         recorded = Counter(line["standing"] for line in csv.DictReader(lines))
     total = ("all", recorded.total(), *(recorded[name] for name in STANDINGS))

@@ -13,7 +13,7 @@ SMALL = [case for case in grids.cases() if math.prod(case.grid) < 2000]
 
 
 @pytest.mark.parametrize("case", SMALL, ids=lambda case: case.name)
-def test_tiles_gain_in_counted_pipelines_as_they_were_measured_to(
+def test_tiles_gain_in_counted_pipelines_as_measured(
     case: grids.GridCase,
 ) -> None:
     order, tiles = grids.pipelined(case)

@@ -43,14 +43,14 @@ def test_stencils_have_their_points() -> None:
 
 @pytest.mark.parametrize("peer", PEERS.values(), ids=PEERS)
 @pytest.mark.parametrize("extents", [(6, 8), (7, 5), (13, 2)])
-def test_every_peer_takes_every_cell_once(peer: object, extents: Extents) -> None:
+def test_every_peer_assigns_every_cell_once(peer: object, extents: Extents) -> None:
     assert callable(peer)
     for cores in (2, 6, 7):
         cells = peer(extents, cores, STAR)
         assert sorted(cells.tolist()) == list(range(math.prod(extents)))
 
 
-def test_peers_do_what_their_papers_say() -> None:
+def test_peers_follow_their_papers() -> None:
     assert nodecart((4, 4), 4, STAR)[:4].tolist() == [0, 1, 4, 5]
     assert nodecart((5, 5), 4, STAR)[:4].tolist() == [0, 1, 2, 3]
     assert kd_tree((4, 4), 4, STAR)[:4].tolist() == [0, 1, 4, 5]
@@ -60,20 +60,20 @@ def test_peers_do_what_their_papers_say() -> None:
 
 
 @pytest.mark.parametrize("case", list(cases())[:160:8], ids=lambda case: case.name)
-def test_no_peer_is_better_than_ours(case: Case) -> None:
+def test_no_peer_is_better_than_tile(case: Case) -> None:
     found = measure(case)
     for name in PEERS:
         assert found[name].total >= found[OURS].total, name
 
 
-def test_ratios_are_to_ours() -> None:
+def test_ratios_are_relative_to_tile() -> None:
     case = Case((4, 4), 4, "star", periodic=False, ragged=False)
     runs = [(case, measure(case))]
     assert ratios(runs, "block", "total") == [1.5]
     assert ratios(runs, OURS, "worst") == [1]
 
 
-def test_the_picture_colors_no_two_neighbors_alike(tmp_path: Path) -> None:
+def test_neighbors_have_different_colors_in_the_picture(tmp_path: Path) -> None:
     node, leaving = figure.nodes_of("tile", 8)
     colors = figure.color_of(node)
     touching = [(node[1:], node[:-1], colors[1:], colors[:-1])]

@@ -33,7 +33,7 @@ def test_placements_are_many_and_of_all_qualities(machine: str) -> None:
     assert len(set(congestion)) > 4
 
 
-def test_simgrids_own_settings_are_those_for_ethernet() -> None:
+def test_default_settings_of_simgrid_are_those_for_ethernet() -> None:
     keys = {setting.partition(":")[0] for setting in ETHERNET}
     assert not keys & {"network/model", "network/TCP-gamma", "network/crosstraffic"}
     assert {"network/optim", "smpi/simulate-computation"} <= keys
@@ -53,7 +53,7 @@ def runs(values: list[float], pattern: str = "halo") -> list[Run]:
     ]
 
 
-def test_correlation_is_that_of_ranks() -> None:
+def test_the_correlation_is_a_rank_correlation() -> None:
     assert correlation(runs([1, 2, 100]), "time") == pytest.approx(1)
     assert correlation(runs([3, 2, 1]), "time") == pytest.approx(-1)
     # By hand: 1 - 6 * (0 + 1 + 1) / (3 * 8).
@@ -61,12 +61,12 @@ def test_correlation_is_that_of_ranks() -> None:
     assert correlation(runs([1, 2, 3]), "dilation_max") is None
 
 
-def test_values_within_a_hundredth_count_as_the_same() -> None:
+def test_values_within_one_percent_count_as_equal() -> None:
     assert correlation(runs([1, 1.009, 1.02]), "time") == pytest.approx(0.75**0.5)
     assert correlation(runs([1, 1.009, 1.005]), "time") is None
 
 
-def test_what_falls_short_is_named_except_for_short_messages() -> None:
+def test_low_correlations_are_named_except_for_short_messages() -> None:
     assert AIM == 0.9
     assert missed(runs([1, 2, 3])) == []
     assert missed(runs([1, 3, 2])) == [
@@ -76,7 +76,7 @@ def test_what_falls_short_is_named_except_for_short_messages() -> None:
     assert missed(runs([1, 3, 2], SHORT)) == []
 
 
-def test_the_last_lines_hold_the_least_of_each_column() -> None:
+def test_the_last_lines_contain_the_minimum_of_each_column() -> None:
     both = [*runs([1, 2, 3], "a"), *runs([1, 3, 2], "b"), *runs([3, 2, 1], SHORT)]
     least, short = (line for line in report(both).splitlines() if "**" in line)
     assert "| 6 | 0.500 |" in least

@@ -12,7 +12,7 @@ from published.binomial_orders import POWER7, RA
 from topoloom import schedules
 
 
-def test_groups_of_measured_machines_come_out() -> None:
+def test_groups_of_measured_machines_are_found() -> None:
     found = schedules.find_cost_groups(RA)
     assert found.of == [0, 1, 0, 0, 1, 0, 1, 1]
     assert [group.members for group in found.groups] == [[0, 2, 3, 5], [1, 4, 6, 7]]
@@ -20,7 +20,7 @@ def test_groups_of_measured_machines_come_out() -> None:
     assert schedules.find_cost_groups(POWER7).of == [0, 1, 0, 0, 0, 1, 0]
 
 
-def test_p_is_that_of_a_library_of_statistics() -> None:
+def test_p_equals_that_of_scipy() -> None:
     rng = np.random.default_rng(1)
     socket, domain = np.arange(16) // 8, np.arange(16) // 4
     for gap in (0.5, 1, 10):
@@ -52,7 +52,7 @@ RAGGED = {
 
 
 @pytest.mark.parametrize("node", RAGGED)
-def test_groups_of_unlike_sizes_are_found_through_outliers(node: str) -> None:
+def test_groups_of_different_sizes_are_found_despite_outliers(node: str) -> None:
     rng = np.random.default_rng(5)
     for _ in range(5):
         places = [RAGGED[node][i] for i in rng.permutation(len(RAGGED[node]))]
@@ -106,7 +106,7 @@ def test_a_smaller_p_finds_fewer_groups() -> None:
         assert found == sorted(found, reverse=True)
 
 
-def test_a_slow_edge_pays_only_where_it_is_much_slower() -> None:
+def test_a_slow_edge_matters_only_if_it_is_much_slower() -> None:
     def seconds(method: str) -> float:
         order = schedules.binomial_order(RA, method, channels=2)
         return sum(
@@ -118,7 +118,7 @@ def test_a_slow_edge_pays_only_where_it_is_much_slower() -> None:
     assert seconds("standard") < seconds("fastest-edge-first")
 
 
-def test_arguments_that_cannot_be_are_refused() -> None:
+def test_invalid_arguments_are_refused() -> None:
     with pytest.raises(topoloom.Error, match="2 by 3"):
         schedules.find_cost_groups(np.ones((2, 3)))
     with pytest.raises(topoloom.Error, match="p is 0"):
@@ -136,7 +136,7 @@ def test_arguments_that_cannot_be_are_refused() -> None:
         schedules.virtual_mesh_receivers(4, 2, 4)
 
 
-def test_holes_are_stood_in_for() -> None:
+def test_holes_are_replaced_by_other_ranks() -> None:
     rounds = schedules.virtual_mesh_receivers(14, 2, 12)
     assert rounds == [[13, 2, 3], [0, 4, 8]]
 

@@ -40,7 +40,7 @@ def ranked(graph: CommGraph) -> BusAffinities:
 
 
 @pytest.mark.parametrize("name", OPTIMA)
-def test_as_many_assignments_are_optimal_as_were_counted(name: str) -> None:
+def test_the_number_of_optimal_assignments_is_as_published(name: str) -> None:
     found = ranked(pattern(name))
     scores, elements = np.asarray(found.scores), np.asarray(found.elements)
     assert scores.shape == (40320, 4)
@@ -61,7 +61,7 @@ def test_scores_of_equal_sizes_do_not_depend_on_the_size() -> None:
             assert other.unit == size
 
 
-def test_loads_of_unequal_sizes_are_those_of_their_bytes_on_links() -> None:
+def test_loads_of_unequal_sizes_are_bytes_on_links() -> None:
     rng = np.random.default_rng(1)
     machine, stations = CELL.machine, bus_stations(CELL)
     for _ in range(5):
@@ -81,7 +81,7 @@ def test_loads_of_unequal_sizes_are_those_of_their_bytes_on_links() -> None:
             assert excess == np.maximum(load - 2 * sizes.max(), 0).sum()
 
 
-def test_the_elements_are_the_hosts_of_these_names() -> None:
+def test_the_elements_are_hosts_with_these_names() -> None:
     machine, hosts = load_machine_and_hosts("cell-eib")
     stations = bus_stations(CELL)
     assert [hosts[station] for station in stations] == [f"SPE{i}" for i in range(8)]
@@ -106,7 +106,7 @@ def test_named_affinities_are_mappers() -> None:
     assert (drawn[0] != drawn[2]).any()
 
 
-def test_a_message_of_any_affinity_is_as_fast_as_the_same_between_stations() -> None:
+def test_a_message_is_as_fast_in_any_affinity_as_between_the_same_stations() -> None:
     machine = CELL.machine
     for source, target in ((0, 5), (3, 1), (2, 8)):
         rates = bus_rates(machine, [source], [target], [65536])
@@ -115,7 +115,7 @@ def test_a_message_of_any_affinity_is_as_fast_as_the_same_between_stations() -> 
         assert rates.ways == (2 if abs(source - target) == 6 else 1)
 
 
-def test_rates_of_all_assignments_are_those_of_each() -> None:
+def test_rates_of_all_assignments_equal_those_of_each() -> None:
     source, target = np.arange(8), (np.arange(8) * 3 + 1) % 8
     source, target = source[source != target], target[source != target]
     sizes = 16384 * (1 + source)
@@ -129,7 +129,7 @@ def test_rates_of_all_assignments_are_those_of_each() -> None:
         assert rates[row].tolist() == pytest.approx([*one.slowest, *one.average])
 
 
-def test_a_ring_of_sixteen_is_cut_twice_between_two_processors() -> None:
+def test_a_ring_of_sixteen_crosses_two_processors_twice() -> None:
     halves = rank_bipartitions(ring(16, 1))
     assert (halves.best_bytes, halves.optima) == (2, 16)
     assert (halves.worst_bytes, halves.pessima) == (16, 2)

@@ -77,7 +77,7 @@ def test_chosen_nodes_are_never_worse_than_the_first_free_ones(
     assert found.hop_bytes <= found.first_hop_bytes
 
 
-def test_a_choice_outlives_what_it_was_made_of() -> None:
+def test_a_choice_of_nodes_outlives_its_inputs() -> None:
     found = choose_nodes(
         stencil([4], 3, True, 8), Allocation.whole(Machine("mesh:9")), 4
     )
@@ -85,7 +85,7 @@ def test_a_choice_outlives_what_it_was_made_of() -> None:
     assert compact_nodes(Allocation.whole(Machine("mesh:9")), 2).machine.node_count == 9
 
 
-def test_a_callback_ends_the_choice() -> None:
+def test_a_callback_can_end_the_choice() -> None:
     machine = Machine("torus:16x16x16")
     calls = []
 
@@ -121,7 +121,7 @@ def test_jobs_are_read_from_squeue(tmp_path: Path) -> None:
     }
 
 
-def test_a_file_without_the_head_of_squeue_is_one_job(tmp_path: Path) -> None:
+def test_a_file_without_the_header_of_squeue_is_one_job(tmp_path: Path) -> None:
     file = tmp_path / "other.txt"
     file.write_text("0 1\n0 2\n")
     jobs = load_jobs(Machine("torus:4x4"), file)

@@ -52,7 +52,7 @@ def reached(machine: Machine) -> np.ndarray:
 
 
 @pytest.mark.parametrize("text", MACHINES)
-def test_nodes_are_connected_where_links_that_are_up_lead(text: str) -> None:
+def test_nodes_are_connected_by_links_that_are_up(text: str) -> None:
     machine = Machine(text)
     nodes = np.arange(machine.node_count)
     pairs = np.array(list(product(nodes, nodes)))
@@ -83,7 +83,7 @@ def test_hops_and_routes_are_those_of_connected_nodes(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", MACHINES)
-def test_arrays_of_nodes_are_answered_pair_by_pair(text: str) -> None:
+def test_arrays_of_nodes_give_one_answer_per_pair(text: str) -> None:
     machine = Machine(text)
     up = machine.nodes_up
     assert [int(n) for n in up] == [

@@ -96,7 +96,7 @@ class Drawn:
 
 
 @pytest.mark.parametrize(("text", "objective", "shared"), PROBLEMS)
-def test_values_and_gains_are_those_of_the_changed_placements(
+def test_values_and_gains_equal_those_of_the_changed_placements(
     text: str, objective: str, shared: bool
 ) -> None:
     drawn = Drawn(text, objective, shared)
@@ -127,7 +127,7 @@ def test_values_and_gains_are_those_of_the_changed_placements(
 
 
 @pytest.mark.parametrize(("text", "objective", "shared"), PROBLEMS[::3])
-def test_many_candidates_gain_what_each_of_them_gains(
+def test_gains_of_many_candidates_equal_those_of_each(
     text: str, objective: str, shared: bool
 ) -> None:
     drawn = Drawn(text, objective, shared)
@@ -145,7 +145,7 @@ def test_many_candidates_gain_what_each_of_them_gains(
 
 
 @pytest.mark.parametrize("objective", [*KINDS, MIX])
-def test_changes_that_cannot_be_are_refused_and_leave_no_trace(objective: str) -> None:
+def test_invalid_changes_are_refused_without_effect(objective: str) -> None:
     machine = Machine(TIMED[0])
     allocation = Allocation(machine, [0, 1, 5])
     placement = Placement(allocation, [0, 1, 2, 3])
@@ -174,7 +174,7 @@ def test_changes_that_cannot_be_are_refused_and_leave_no_trace(objective: str) -
     assert (evaluator.value, evaluator.placement.slots.tolist()) == before
 
 
-def test_what_does_not_fit_together_is_refused() -> None:
+def test_mismatched_inputs_are_refused() -> None:
     machine, other = Machine("torus:3x3"), Machine("torus:3x4")
     allocation = Allocation.whole(machine)
     placement = Placement(allocation, [0, 1])
@@ -190,7 +190,7 @@ def test_what_does_not_fit_together_is_refused() -> None:
 
 
 @pytest.mark.parametrize("objective", KINDS)
-def test_an_evaluator_keeps_what_it_refers_to(objective: str) -> None:
+def test_an_evaluator_keeps_its_inputs_alive(objective: str) -> None:
     def made() -> Evaluator:
         allocation = Allocation.whole(Machine(TIMED[0]))
         return Evaluator(

@@ -80,7 +80,7 @@ each_number = pytest.mark.parametrize(("name", "call", "fine"), NUMBERS)
 
 
 @each_integer
-def test_integers_may_be_of_any_type_that_holds_them(
+def test_integers_can_have_any_sufficient_type(
     name: str, call: Callable[[Any], object], fine: list[int]
 ) -> None:
     call(fine)
@@ -108,7 +108,7 @@ def test_integers_may_be_of_any_type_that_holds_them(
         (1j, None),
     ],
 )
-def test_a_number_that_is_none_is_refused_by_name(
+def test_an_invalid_number_is_refused_by_name(
     name: str, call: Callable[[Any], object], fine: list[int], value: Any, why: str
 ) -> None:
     odd = [*fine[:-1], value] if why else np.array([value] * len(fine))
@@ -134,7 +134,7 @@ def test_indices_do_not_wrap(
 
 
 @each_number
-def test_numbers_are_finite(
+def test_numbers_must_be_finite(
     name: str, call: Callable[[Any], object], fine: list[float]
 ) -> None:
     call(fine)

@@ -52,7 +52,7 @@ def reaching(machine: Machine) -> np.ndarray:
     return max(both, key=len)
 
 
-def test_links_as_arrays_are_the_links_one_by_one(machine: Machine) -> None:
+def test_arrays_of_links_equal_the_links_one_by_one(machine: Machine) -> None:
     links = range(machine.link_count)
     ends, bandwidth = machine.link_ends(), machine.bandwidth()
     assert ends.shape == (machine.link_count, 2)
@@ -69,7 +69,7 @@ def test_links_as_arrays_are_the_links_one_by_one(machine: Machine) -> None:
     assert set(machine.links_up.tolist()) <= set(links)
 
 
-def test_matrices_are_hops_and_distances_pair_by_pair(machine: Machine) -> None:
+def test_matrices_equal_hops_and_distances_pair_by_pair(machine: Machine) -> None:
     nodes = reaching(machine)
     pairs = np.repeat(nodes, len(nodes)), np.tile(nodes, len(nodes))
     square = (len(nodes), len(nodes))
@@ -124,7 +124,7 @@ def test_loads_are_bytes_on_the_rows_of_the_route_matrix(machine: Machine) -> No
     assert np.allclose(loads, judgement.loads)
 
 
-def test_a_machine_of_its_own_links_is_wired_the_same(machine: Machine) -> None:
+def test_a_machine_rebuilt_from_its_links_is_wired_the_same(machine: Machine) -> None:
     nodes, ends = machine.node_count, machine.link_ends()
     if machine.has_failures or len(ends) == 0 or machine.vertex_count != ends.max() + 1:
         return
@@ -196,7 +196,7 @@ def test_a_link_in_a_file_has_a_latency_behind_its_bandwidth(tmp_path: Path) -> 
     assert (machine.bandwidth(0), machine.latency(0)) == (2e9, 3e-6)
 
 
-def test_links_lead_one_way_and_routes_are_given_where_asked() -> None:
+def test_links_are_directed_and_routes_can_be_given() -> None:
     ring = [(0, 1), (1, 2), (2, 3), (3, 0)]
     machine = Machine.from_links(ring, 1e9, 1e-6, directed=True)
     assert machine.hop_matrix()[1].tolist() == [3, 0, 1, 2]
@@ -239,13 +239,15 @@ def test_links_lead_one_way_and_routes_are_given_where_asked() -> None:
         ),
     ],
 )
-def test_what_is_wrong_is_said_in_one_line(call: object, line: str) -> None:
+def test_errors_are_one_line(call: object, line: str) -> None:
     with pytest.raises(Error, match=line) as raised:
         call()  # type: ignore[operator]
     assert "\n" not in str(raised.value)
 
 
-def test_without_scipy_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_scipy_the_error_names_the_package(
+    monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(sys.modules, "scipy.sparse", None)
     with pytest.raises(Error, match=r"route_matrix\(\) needs scipy; .*: pip"):
         Machine("ring:4").route_matrix([0], [1])

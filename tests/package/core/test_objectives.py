@@ -43,14 +43,14 @@ def test_auto_is_never_worse_than_what_it_tries(objective: str) -> None:
             assert best <= value(mapper, graph, allocation)
 
 
-def test_congestion_is_what_a_judge_says() -> None:
+def test_congestion_equals_that_of_judge() -> None:
     for graph, allocation in problems():
         placement = place(graph, allocation, "mahd+swap+local-opt").placement
         value = objective_value(graph, allocation, placement, objective="congestion")
         assert value == judge(graph, allocation, placement).congestion_max
 
 
-def test_a_mix_is_in_parts_of_what_block_placement_has() -> None:
+def test_a_mix_is_relative_to_block_placement() -> None:
     graph, allocation = problems()[0]
     block = place(graph, allocation, "block").placement
     mix = "weighted(hop-bytes=1;congestion=2)"
@@ -75,7 +75,7 @@ def test_messages_of_different_phases_do_not_meet() -> None:
     assert value != judge(graph, allocation, placement).congestion_max
 
 
-def test_phases_can_make_another_placement_the_best() -> None:
+def test_phases_can_change_the_best_placement() -> None:
     request = Request(ranks=16, bytes=100)
     graph = make_graph("bruck", request)
     phases = make_phases("bruck", request)
@@ -140,7 +140,7 @@ def test_time_counts_startup_latency_and_the_port(
     assert value == pytest.approx(seconds)
 
 
-def test_a_wide_port_leaves_the_link_the_narrowest() -> None:
+def test_a_wide_port_leaves_the_link_as_the_bottleneck() -> None:
     machine = Machine("torus:4,bandwidth=10MB/s+node:1,bandwidth=50MB/s,startup=0s")
     allocation = Allocation.whole(machine)
     placement = Placement(allocation, [0, 1])
@@ -166,7 +166,7 @@ def test_impossible_objectives_are_refused(
     assert message in str(caught.value)
 
 
-def test_phases_have_the_ranks_of_the_pattern() -> None:
+def test_phases_must_have_the_ranks_of_the_pattern() -> None:
     allocation = Allocation.whole(Machine("torus:4"))
     with pytest.raises(Error, match="a phase has 3 ranks, but the pattern has 4"):
         place(ring(4), allocation, objective="congestion", phases=[ring(3)])

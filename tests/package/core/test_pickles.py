@@ -85,7 +85,7 @@ def test_copies_are_equal_and_others_are_not(way: Callable[[Any], Any]) -> None:
         assert one != None  # noqa: E711
 
 
-def test_objects_are_equal_only_where_they_say_the_same() -> None:
+def test_objects_are_equal_only_if_their_content_is() -> None:
     def said(one: Any) -> Any:
         if isinstance(one, CommGraph):
             names = ("first", "peer", "bytes", "messages", "load", "self_bytes")
@@ -101,7 +101,7 @@ def test_objects_are_equal_only_where_they_say_the_same() -> None:
             assert (a == b) == (type(a) is type(b) and said(a) == said(b))
 
 
-def test_a_graph_is_equal_whatever_it_was_made_from() -> None:
+def test_equal_graphs_from_different_sources_compare_equal() -> None:
     rng = random.Random(1)
     for _ in range(20):
         graph = drawn_graph(rng)
@@ -126,7 +126,7 @@ EXAMPLES = [str(kind["example"]) for kind in topologies()]
 
 
 @pytest.mark.parametrize("name", [*zoo_names(), *EXAMPLES])
-def test_every_described_machine_comes_back_from_a_pickle(name: str) -> None:
+def test_every_described_machine_survives_pickling(name: str) -> None:
     machine = load_machine(name)
     again = pickle.loads(pickle.dumps(machine))
     assert again == machine
@@ -142,7 +142,7 @@ def test_every_described_machine_comes_back_from_a_pickle(name: str) -> None:
     assert np.array_equal(again.hops(*pairs), machine.hops(*pairs))
 
 
-def test_what_came_back_is_used_as_before() -> None:
+def test_unpickled_objects_work_as_before() -> None:
     machine = Machine("torus:4x4+down:3+node:2")
     allocation = Allocation(machine, [5, 1, 2])
     result = place(ring(6), allocation, "gge,swap")
@@ -161,7 +161,7 @@ def test_what_came_back_is_used_as_before() -> None:
         judge(ring(6), Allocation(machine, [8, 9, 10]), twin.placement)
 
 
-def test_placements_of_a_machine_hold_its_text_once() -> None:
+def test_pickled_placements_contain_the_machine_text_once() -> None:
     ends = [(v, v + 1) for v in range(500)]
     allocation = Allocation.whole(Machine.from_links(ends, 1e9))
     slots = allocation.slots[:2]
@@ -174,7 +174,7 @@ def hop_bytes(allocation: Allocation, placement: Placement) -> int:
     return judge(ring(4), allocation, placement).hop_bytes
 
 
-def test_other_processes_are_given_them() -> None:
+def test_objects_can_be_sent_to_other_processes() -> None:
     allocation = Allocation.whole(Machine("torus:4x4"))
     jobs = [(allocation, Placement(allocation, range(at, at + 4))) for at in range(4)]
     with multiprocessing.get_context("fork").Pool(2) as pool:

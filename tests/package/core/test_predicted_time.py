@@ -129,7 +129,7 @@ def graphs(draw: st.DrawFn) -> CommGraph:
 
 
 @given(st.sampled_from(MACHINES), graphs(), st.randoms(use_true_random=False))
-def test_the_time_is_that_of_the_definition(
+def test_the_predicted_time_equals_its_definition(
     text: str, graph: CommGraph, random: Random
 ) -> None:
     machine = Machine(text)
@@ -144,7 +144,7 @@ def test_the_time_is_that_of_the_definition(
         assert value == pytest.approx(expected)
 
 
-def test_phases_take_their_times_one_after_the_other() -> None:
+def test_the_time_of_phases_is_the_sum_of_their_times() -> None:
     request = Request(ranks=16, bytes=100_000)
     graph = make_graph("bruck", request)
     phases = make_phases("bruck", request)
@@ -156,7 +156,7 @@ def test_phases_take_their_times_one_after_the_other() -> None:
 
 
 @pytest.mark.parametrize("text", OTHERS)
-def test_without_bandwidths_no_time_is_known(text: str) -> None:
+def test_without_bandwidths_there_is_no_predicted_time(text: str) -> None:
     machine = Machine(text)
     allocation = Allocation.whole(machine)
     placement = place(ring(9, 1000), allocation, "block").placement
@@ -181,7 +181,7 @@ def problems(bytes_each: int) -> list[CommGraph]:
 
 @pytest.mark.parametrize("text", [*MACHINES, *OTHERS])
 @pytest.mark.parametrize("bytes_each", [8, 10**6])
-def test_auto_is_the_objective_that_is_chosen(text: str, bytes_each: int) -> None:
+def test_auto_equals_the_chosen_objective(text: str, bytes_each: int) -> None:
     allocation = Allocation.whole(Machine(text))
     for graph in problems(bytes_each):
         objective, reason = choose_objective(graph, allocation)
@@ -208,7 +208,7 @@ def test_long_messages_are_placed_for_time_and_short_ones_for_hop_bytes(
         assert reason.startswith("messages are short: startups and latencies take")
 
 
-def test_what_is_placed_with_others_in_mind_is_placed_for_hop_bytes() -> None:
+def test_remapping_and_sharing_use_hop_bytes() -> None:
     allocation = Allocation.whole(Machine(MACHINES[0]))
     shared = choose_objective(
         ring(30, 10**6), allocation, sharing=Sharing(imbalance=0.1)
@@ -222,7 +222,7 @@ def test_what_is_placed_with_others_in_mind_is_placed_for_hop_bytes() -> None:
 
 
 @given(st.sampled_from(MACHINES), graphs(), st.integers(1, 5))
-def test_auto_is_never_predicted_to_take_longer_than_block(
+def test_auto_is_never_predicted_slower_than_block(
     text: str, graph: CommGraph, seed: int
 ) -> None:
     allocation = Allocation.whole(Machine(text))
@@ -234,7 +234,7 @@ def test_auto_is_never_predicted_to_take_longer_than_block(
 
 @given(st.sampled_from(MACHINES), graphs(), st.integers(1, 5))
 @settings(max_examples=15)
-def test_nor_is_what_is_placed_for_hop_bytes(
+def test_placements_for_hop_bytes_are_never_predicted_slower_than_block(
     text: str, graph: CommGraph, seed: int
 ) -> None:
     allocation = Allocation.whole(Machine(text))

@@ -59,7 +59,9 @@ THREADED = [
 
 @pytest.mark.parametrize("call", LIMITED)
 @pytest.mark.parametrize("seconds", [math.nan, -1, -math.inf])
-def test_seconds_are_zero_or_more(call: Callable[..., object], seconds: float) -> None:
+def test_seconds_must_not_be_negative(
+    call: Callable[..., object], seconds: float
+) -> None:
     with pytest.raises(Error, match=r"^seconds is .*; it must be 0 or more"):
         call(seconds=seconds)
     call(seconds=0.001)
@@ -67,7 +69,9 @@ def test_seconds_are_zero_or_more(call: Callable[..., object], seconds: float) -
 
 @pytest.mark.parametrize("call", THREADED)
 @pytest.mark.parametrize("threads", [-3, -1, 2**31 - 1])
-def test_threads_are_none_or_some(call: Callable[..., object], threads: int) -> None:
+def test_threads_must_not_be_negative(
+    call: Callable[..., object], threads: int
+) -> None:
     with pytest.raises(Error, match=rf"^threads is {threads}; it must be 0"):
         call(threads=threads)
     call(threads=2)
@@ -83,7 +87,7 @@ PHASED: list[Callable[..., object]] = [
 
 
 @pytest.mark.parametrize("call", PHASED)
-def test_phases_add_up_to_the_graph(call: Callable[..., object]) -> None:
+def test_phases_must_add_up_to_the_graph(call: Callable[..., object]) -> None:
     edges: list[Any] = [[0, 1, 2, 0], [1, 2, 3, 1], [5, 6, 7, 8], [1, 2, 1, 1]]
     graph = CommGraph.from_edges(16, *edges)
 
@@ -114,7 +118,7 @@ def test_phases_add_up_to_the_graph(call: Callable[..., object]) -> None:
 
 
 @pytest.mark.parametrize("ranks", [3, 16, 40])
-def test_shared_placements_are_worth_what_a_judge_says(ranks: int) -> None:
+def test_the_value_of_a_shared_placement_equals_that_of_judge(ranks: int) -> None:
     graph = random_geometric(ranks, 1000, 3, degree=1.5)
     slots = np.random.default_rng(ranks).integers(0, 16, ranks)
     shared = Placement(ALL, slots, shared=True)
@@ -130,14 +134,14 @@ def test_shared_placements_are_worth_what_a_judge_says(ranks: int) -> None:
         value("weighted(hop-bytes=1;time=2)")
 
 
-def test_a_shared_placement_found_is_worth_what_was_minimized() -> None:
+def test_the_value_of_a_shared_placement_is_the_minimized_objective() -> None:
     graph = ring(40, 7)
     found = place(graph, ALL, sharing=Sharing(0.5), work=1000).placement
     value = objective_value(graph, ALL, found, objective="hop-bytes")
     assert value == judge(graph, ALL, found).hop_bytes
 
 
-def test_ranks_of_steps_have_nodes() -> None:
+def test_ranks_of_steps_must_have_nodes() -> None:
     tree = Machine("fattree:4:4")
     step = Step.shift(6, 1)
     for nodes in ([], [0, 1, 2], [0, 1, 2, 3, 4]):
@@ -163,7 +167,7 @@ def binomial_messages(
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_no_binomial_round_has_more_messages_than_the_time_counts(seed: int) -> None:
+def test_the_time_covers_all_messages_of_a_binomial_round(seed: int) -> None:
     rng = np.random.default_rng(seed)
     extents = rng.integers(1, 6, rng.integers(1, 4)).tolist()
     cells = math.prod(extents)
@@ -185,7 +189,7 @@ def test_no_binomial_round_has_more_messages_than_the_time_counts(seed: int) -> 
     assert longest <= grid.binomial_time("broadcast", links, 1)
 
 
-def test_many_channels_leave_one_turn() -> None:
+def test_with_many_channels_messages_take_one_turn() -> None:
     grid = NodeMap([2], [0, 1])
     times = [
         grid.binomial_time("gather", GridLinks(latency_s=1, channels=channels), 1)
@@ -203,7 +207,7 @@ def test_many_channels_leave_one_turn() -> None:
         ([], [], "a grid of no axes"),
     ],
 )
-def test_nodes_of_cells_are_numbered_from_zero(
+def test_cells_must_have_nodes_numbered_from_zero(
     extents: list[int], nodes: list[int], why: str
 ) -> None:
     with pytest.raises(Error, match=why):

@@ -77,7 +77,7 @@ def last_arrival(call: Call, name: str) -> float:
         ("many-to-many", "direct"),
     ],
 )
-def test_a_schedule_takes_until_its_last_message_arrives(
+def test_a_schedule_ends_when_its_last_message_arrives(
     operation: str, name: str
 ) -> None:
     call = call_of(operation, 16, 8192)
@@ -85,7 +85,7 @@ def test_a_schedule_takes_until_its_last_message_arrives(
 
 
 @pytest.mark.parametrize("operation", operations())
-def test_no_schedule_is_done_before_its_last_message_arrives(operation: str) -> None:
+def test_no_schedule_ends_before_its_last_message_arrives(operation: str) -> None:
     for ranks in (2, 3, 7, 24):
         call = call_of(operation, ranks, 3000)
         for name in schedule_names(call):
@@ -93,14 +93,14 @@ def test_no_schedule_is_done_before_its_last_message_arrives(operation: str) -> 
             assert time >= last_arrival(call, name) * (1 - 1e-9), (name, ranks)
 
 
-def test_a_stream_of_segments_pays_the_way_once() -> None:
+def test_a_pipeline_of_segments_pays_the_latency_once() -> None:
     for segments in (1, 10, 1000):
         call = Call("broadcast", 2, 8 * segments)
         time = cost_of(call, "chain(segment=8)").time
         assert time == pytest.approx(LATENCY + segments * MODEL.time(8))
 
 
-def test_messages_that_wait_for_each_other_pay_the_way_each_time() -> None:
+def test_dependent_messages_pay_the_latency_each_time() -> None:
     for call in (call_of(operation, 64, 8) for operation in operations()):
         for name in ("ring", "bruck", "recursive-doubling", "pairwise", "cyclic"):
             if name in schedule_names(call):
@@ -109,7 +109,7 @@ def test_messages_that_wait_for_each_other_pay_the_way_each_time() -> None:
 
 
 @pytest.mark.parametrize("operation", operations())
-def test_ways_cost_on_a_machine_no_more_than_without(operation: str) -> None:
+def test_a_machine_never_adds_latency_to_that_of_the_model(operation: str) -> None:
     """One rank to a node, on links so fast that only latencies are left to tell."""
     machine = Machine("torus:4x4,bandwidth=1e9GB/s+node:1,bandwidth=1e9GB/s")
     allocation = Allocation.whole(machine)

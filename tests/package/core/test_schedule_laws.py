@@ -73,7 +73,7 @@ def time_of(
         ("hypercube", POWERS),
     ],
 )
-def test_full_shapes_cost_what_their_equations_say(
+def test_full_shapes_cost_the_value_of_their_equations(
     strategy: str, numbers: tuple[int, ...]
 ) -> None:
     """Equations 3.1 to 3.11 and 3.14 to 3.16, without their last, unreadable, term."""
@@ -93,7 +93,7 @@ def test_full_shapes_cost_what_their_equations_say(
 
 
 @pytest.mark.parametrize("direct", [1, 2, 3])
-def test_the_hybrid_hypercube_costs_its_equation(direct: int) -> None:
+def test_the_hybrid_hypercube_costs_the_value_of_its_equation(direct: int) -> None:
     name = f"hypercube-direct(direct={direct})"
     for ranks in (8, 64, 256):
         for size in SIZES:
@@ -109,7 +109,7 @@ def test_the_hybrid_hypercube_costs_its_equation(direct: int) -> None:
 
 
 @pytest.mark.parametrize(("strategy", "axes"), [("mesh", 2), ("grid", 3)])
-def test_what_is_printed_of_a_full_mesh_is_a_few_messages_and_blocks_more(
+def test_the_printed_cost_of_a_full_mesh_has_a_few_more_messages_and_blocks(
     strategy: str, axes: int
 ) -> None:
     for side in (2, 5, 8):
@@ -123,7 +123,7 @@ def test_what_is_printed_of_a_full_mesh_is_a_few_messages_and_blocks_more(
 
 
 @pytest.mark.parametrize("name", ["k-prefix", "k-shift"])
-def test_relays_cost_their_equation_and_a_barrier_after_all_rounds_but_the_last(
+def test_relays_cost_their_equation_plus_barriers_between_rounds(
     name: str,
 ) -> None:
     """Equations 4.3, 4.5 and 4.6."""
@@ -140,7 +140,7 @@ def test_relays_cost_their_equation_and_a_barrier_after_all_rounds_but_the_last(
                     assert found == pytest.approx(equation + waits)
 
 
-def test_a_barrier_is_a_dissemination_unless_the_card_does_it() -> None:
+def test_a_barrier_is_a_dissemination_unless_the_nic_does_it() -> None:
     late = model_of(latency=3e-6)
     card = model_of(latency=3e-6, barrier_round=2e-6)
     for ranks in (1, 2, 3, 64, 100, 1024):
@@ -150,7 +150,7 @@ def test_a_barrier_is_a_dissemination_unless_the_card_does_it() -> None:
         assert card.barrier(ranks) == pytest.approx(rounds * 2e-6)
 
 
-def test_a_many_to_many_costs_no_more_than_its_equations() -> None:
+def test_a_many_to_many_costs_at_most_the_value_of_its_equations() -> None:
     """Equations 3.17 to 3.20; a phase takes as long as its fullest rank."""
     for ranks, degree in ((64, 8), (64, 32), (256, 64)):
         for size in SIZES:
@@ -169,7 +169,7 @@ def test_a_many_to_many_costs_no_more_than_its_equations() -> None:
                     assert time == pytest.approx(most)
 
 
-def test_blocks_that_are_combined_cost_their_overhead_and_others_none() -> None:
+def test_only_combined_blocks_cost_overhead() -> None:
     """A rank that sends one message per round copies before it; others meanwhile."""
     dear = model_of(gamma=GAMMA, combine=2.5e-6)
     for ranks in (8, 64, 256):
@@ -203,7 +203,7 @@ def random_models(count: int) -> Iterator[NetworkModel]:
 
 
 @pytest.mark.parametrize("operation", operations())
-def test_the_cpu_is_never_busy_for_longer_than_it_takes(operation: str) -> None:
+def test_cpu_time_never_exceeds_the_total_time(operation: str) -> None:
     machine = Machine("torus:4x4,bandwidth=10GB/s+node:2,bandwidth=10GB/s")
     allocation = Allocation.whole(machine)
     for model in random_models(12):
@@ -219,7 +219,7 @@ def test_the_cpu_is_never_busy_for_longer_than_it_takes(operation: str) -> None:
 
 
 @pytest.mark.parametrize("name", model_names())
-def test_a_rank_that_sends_and_receives_has_time_for_both(name: str) -> None:
+def test_a_rank_that_sends_and_receives_pays_for_both(name: str) -> None:
     model = load_model(name).model
     for size in (0, 1, 64, 288, 289, 2048, 2049, 65_536, 1 << 20):
         assert model.cpu(size) <= model.arrival(size)
@@ -227,7 +227,7 @@ def test_a_rank_that_sends_and_receives_has_time_for_both(name: str) -> None:
             assert model.cpu(size) <= model.time(size)
 
 
-def test_half_a_two_way_step_is_the_cpu_time_of_one_end() -> None:
+def test_half_of_a_two_way_step_is_the_cpu_time_of_one_end() -> None:
     """Tables 2.4 and 2.5, 2.10 and 2.11: what one end takes, and what both take."""
     one_end = {
         "qsnet": [(16, 5.59), (64, 5.29), (1024, 6.04), (4096, 6.69)],
@@ -260,7 +260,7 @@ def test_processes_of_a_node_wait_for_each_others_messages() -> None:
         assert found == pytest.approx(microseconds, rel=0.16)
 
 
-def test_packets_that_wait_for_answers_slow_long_ways_down() -> None:
+def test_packets_with_acknowledgements_slow_distant_messages() -> None:
     """A message of 100 packets that goes one link waits for 100 answers."""
     allocation = Allocation.whole(Machine("torus:16,bandwidth=1GB/s,latency=1us"))
     call = Call("all-gather", 16, 32_000)
@@ -272,7 +272,7 @@ def test_packets_that_wait_for_answers_slow_long_ways_down() -> None:
     assert waiting - free == pytest.approx(15 * 100 * 2 * 1e-6)
 
 
-def test_on_qsnet_each_schedule_pays_for_its_own() -> None:
+def test_on_qsnet_each_schedule_pays_its_own_costs() -> None:
     model = load_model("qsnet").model
     gathers = ("ring", "cyclic", "k-prefix", "k-shift(k=4)", "mesh")
     times = {
@@ -303,7 +303,7 @@ def slots_on(machine: str, call: Call, nodes: int) -> RankSlots:
 
 
 @pytest.mark.parametrize("name", model_names())
-def test_ranks_of_a_node_that_do_not_send_out_slow_no_one(name: str) -> None:
+def test_ranks_without_inter_node_messages_slow_no_one(name: str) -> None:
     model = load_model(name).model
     for size in SIZES:
         tree, ring = [], []
@@ -321,7 +321,7 @@ def test_ranks_of_a_node_that_do_not_send_out_slow_no_one(name: str) -> None:
         assert max(ring) <= ring[0] + in_memory(size)
 
 
-def test_ranks_of_a_node_that_all_send_out_share_its_card() -> None:
+def test_ranks_of_a_node_share_its_nic() -> None:
     """Of the exchanges among two nodes those that cross take all ranks of both."""
     shared = model_of(node_beta=BETA)
     for block in BLOCKS:
@@ -334,7 +334,7 @@ def test_ranks_of_a_node_that_all_send_out_share_its_card() -> None:
             assert found == pytest.approx(expected)
 
 
-def test_a_barrier_crosses_the_network_whatever_its_round_sent() -> None:
+def test_a_barrier_crosses_the_network_after_any_round() -> None:
     """Among nodes: ranks of one wait for each other in no time."""
     slow, fast = (model_of(barrier_round=each) for each in (2e-6, 1e-6))
     for nodes in (1, 2, 4, 5, 16):
@@ -351,7 +351,7 @@ def test_a_barrier_crosses_the_network_whatever_its_round_sent() -> None:
                 assert times[0] - times[1] == pytest.approx(rounds * 1e-6, abs=1e-12)
 
 
-def test_cards_of_a_node_carry_as_much_as_so_many_nodes_with_one() -> None:
+def test_several_nics_of_a_node_carry_as_much_as_several_nodes() -> None:
     call = Call("all-to-all", 64, 100_000)
     for cards in (1, 2, 4):
         machine = f"dragonfly:2x2,nodes=2,cards={cards},bandwidth=1TB/s+node:8"

@@ -48,7 +48,7 @@ def random_calls(count: int) -> list[Call]:
 
 
 @pytest.mark.parametrize("call", random_calls(33), ids=str)
-def test_every_schedule_of_a_call_keeps_its_promise(call: Call) -> None:
+def test_every_schedule_of_a_call_is_correct(call: Call) -> None:
     for name in schedule_names(call):
         schedule = call.schedule(name)
         schedule.check()
@@ -62,7 +62,7 @@ def test_every_schedule_of_a_call_keeps_its_promise(call: Call) -> None:
 
 
 @pytest.mark.parametrize("operation", operations())
-def test_the_first_of_the_ranking_is_the_fastest_there_is(operation: str) -> None:
+def test_the_first_of_the_ranking_is_the_fastest(operation: str) -> None:
     for size in (1, 300, 50_000):
         call = call_of(operation, 24, size)
         ranked = rank_schedules(call, MODEL)
@@ -80,7 +80,7 @@ def test_the_first_of_the_ranking_is_the_fastest_there_is(operation: str) -> Non
 
 
 @pytest.mark.parametrize("operation", operations())
-def test_what_mpi_would_take_is_among_the_ranked(operation: str) -> None:
+def test_the_choice_of_mpi_is_in_the_ranking(operation: str) -> None:
     for ranks, size in itertools.product(
         (2, 5, 8, 9, 64, 1000), (1, 256, 9000, 1 << 20)
     ):
@@ -110,12 +110,12 @@ def test_operations_go_by_the_names_of_mpi() -> None:
         read_operation("allgathr")
 
 
-def test_a_call_that_cannot_be_is_refused_and_not_ranked() -> None:
+def test_an_impossible_call_is_refused() -> None:
     with pytest.raises(Error, match="the root 4 is not a rank; ranks are 0 to 3"):
         rank_schedules(Call("broadcast", 4, 8, root=4), MODEL)
 
 
-def test_a_decision_holds_from_its_byte_on_and_not_before() -> None:
+def test_a_decision_holds_from_its_size_on() -> None:
     call = Call("many-to-many", 16, 1, degree=5)
     decisions = decide(call, MODEL, most=1 << 20)
     assert (decisions[0].bytes, decisions[0].degree) == (1, call.degree)
@@ -130,7 +130,7 @@ def test_a_barrier_has_one_decision() -> None:
 
 
 @pytest.mark.parametrize("operation", ["all-to-all", "all-gather", "reduce"])
-def test_a_schedule_and_an_order_together_only_gain(operation: str) -> None:
+def test_a_schedule_and_an_order_together_never_lose(operation: str) -> None:
     call = call_of(operation, 16, 1024)
     together = optimize_together(call, TORUS, None)
     seconds = [turn.seconds for turn in together.turns]
@@ -143,20 +143,20 @@ def test_a_schedule_and_an_order_together_only_gain(operation: str) -> None:
     assert sorted(together.placement.slots.tolist()) == list(range(16))
 
 
-def test_nothing_is_lost_against_a_ring_round_the_torus() -> None:
+def test_no_order_is_worse_than_a_ring_around_the_torus() -> None:
     """A ring of 16 goes around a 4x4 torus so that every message goes one hop."""
     together = optimize_together(call_of("all-gather", 16, 1 << 20), TORUS, None)
     assert together.best.cost.time <= 15 * (1e-6 + (1 << 20) / 1e9)
 
 
-def test_the_search_ends_when_it_is_told_to() -> None:
+def test_the_search_stops_on_request() -> None:
     together = optimize_together(
         call_of("all-to-all", 16, 64), TORUS, None, progress=lambda _: False
     )
     assert 1 <= len(together.turns) <= 2
 
 
-def test_rounds_are_drawn_the_same_each_time(tmp_path: Path) -> None:
+def test_drawings_of_rounds_are_reproducible(tmp_path: Path) -> None:
     drawn = [tmp_path / "a.svg", tmp_path / "b.svg"]
     schedules = [
         (Call("scatter", 4, 1024), "binomial"),
@@ -176,7 +176,7 @@ def test_rounds_are_drawn_the_same_each_time(tmp_path: Path) -> None:
         (Call("all-to-all", 1, 1), "bruck", "no rounds to draw"),
     ],
 )
-def test_what_is_too_large_or_too_small_is_not_drawn(
+def test_schedules_that_are_too_large_or_too_small_are_not_drawn(
     call: Call, name: str, complaint: str
 ) -> None:
     with pytest.raises(Error, match=complaint):

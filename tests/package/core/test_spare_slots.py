@@ -23,7 +23,7 @@ MACHINES = (
 @pytest.mark.parametrize("text", MACHINES)
 @pytest.mark.parametrize("pattern", PATTERNS, ids=lambda pattern: pattern.__name__)
 @pytest.mark.parametrize("ranks", [1, 2, 7, 8])
-def test_every_rank_gets_a_slot_of_its_own(
+def test_every_rank_gets_a_separate_slot(
     pattern: Callable[..., CommGraph], text: str, ranks: int
 ) -> None:
     graph = pattern(ranks, 1000)

@@ -11,7 +11,7 @@ from nanobind.stubgen import StubGen
 import topoloom
 
 
-def test_the_stub_is_that_of_the_module() -> None:
+def test_the_stub_matches_the_module() -> None:
     generator = StubGen(importlib.import_module("topoloom._core"), quiet=True)
     generator.put(importlib.import_module("topoloom._core"))
     committed = Path(topoloom.__file__).parent / "_core.pyi"

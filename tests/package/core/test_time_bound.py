@@ -81,7 +81,7 @@ def drawn_problem(
 
 
 @pytest.mark.parametrize("text", MACHINES)
-def test_no_placement_takes_less_time_than_is_proven(text: str) -> None:
+def test_no_placement_is_faster_than_the_proven_bound(text: str) -> None:
     for seed in range(15):
         graph, allocation, phases = drawn_problem(text, seed, 6)
         if graph.rank_count > allocation.slot_count:
@@ -94,7 +94,7 @@ def test_no_placement_takes_less_time_than_is_proven(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", MACHINES)
-def test_nor_where_ranks_share_slots(text: str) -> None:
+def test_no_shared_placement_is_faster_than_the_proven_bound(text: str) -> None:
     for seed in range(15):
         graph, allocation, phases = drawn_problem(text, seed, 4)
         slots, ranks = allocation.slots.tolist(), graph.rank_count
@@ -121,7 +121,7 @@ def assert_proven(bounds: Bounds, least: float) -> None:
 
 @pytest.mark.parametrize("text", MACHINES)
 @pytest.mark.parametrize("size", [8, 10**5])
-def test_more_messages_than_a_node_holds_are_proven_to_take_time(
+def test_messages_that_do_not_fit_a_node_are_included_in_the_bound(
     text: str, size: int
 ) -> None:
     allocation = Allocation.whole(Machine(text))
@@ -132,7 +132,7 @@ def test_more_messages_than_a_node_holds_are_proven_to_take_time(
         assert 0 < bound <= predicted_time(graph, allocation, placed)
 
 
-def test_of_a_pair_on_two_nodes_the_time_is_proven_to_be_the_least() -> None:
+def test_the_time_of_a_pair_on_two_nodes_is_proven_optimal() -> None:
     allocation = Allocation.whole(Machine(MACHINES[0]))
     graph = CommGraph.from_edges(2, [0], [1], [10**6])
     bounds = find_bounds(graph, allocation)
@@ -140,12 +140,12 @@ def test_of_a_pair_on_two_nodes_the_time_is_proven_to_be_the_least() -> None:
     assert bounds.time == pytest.approx(seconds)
 
 
-def test_without_bandwidths_no_time_is_proven() -> None:
+def test_without_bandwidths_there_is_no_time_bound() -> None:
     bounds = find_bounds(ring(4), Allocation.whole(Machine("torus:4")))
     assert (bounds.time, bounds.time_by, bounds.time_where) == (None, "nothing", "")
 
 
-def test_phases_must_be_those_of_the_graph() -> None:
+def test_phases_must_match_the_graph() -> None:
     allocation = Allocation.whole(Machine(MACHINES[0]))
     with pytest.raises(Error, match="phases"):
         find_bounds(ring(4), allocation, phases=[ring(4), ring(4)])

@@ -13,7 +13,9 @@ import pytest
 from topoloom import Allocation, CommGraph, Machine, Placement, _core, place
 
 
-def test_drawn_calls_end_well(tmp_path: Path, pytestconfig: pytest.Config) -> None:
+def test_random_calls_return_or_raise_one_line(
+    tmp_path: Path, pytestconfig: pytest.Config
+) -> None:
     calls = 1200 if pytestconfig.getoption("full") else 200
     script = Path(__file__).with_name("drawn_calls.py")
     done = subprocess.run(
@@ -73,7 +75,7 @@ def test_drawn_calls_end_well(tmp_path: Path, pytestconfig: pytest.Config) -> No
         ),
     ],
 )
-def test_arguments_of_wrong_types_are_told_in_one_line(call: object, line: str) -> None:
+def test_arguments_of_wrong_types_give_one_line(call: object, line: str) -> None:
     with pytest.raises(TypeError, match=re.escape(line)) as raised:
         call()  # type: ignore[operator]
     assert "\n" not in str(raised.value)

@@ -47,7 +47,7 @@ def expected_visits(
 
 
 @pytest.mark.parametrize("nearest", [False, True])
-def test_visits_are_those_of_all_draws(nearest: bool) -> None:
+def test_visits_equal_those_of_all_draws(nearest: bool) -> None:
     random = np.random.default_rng(3)
     nodes = [0, 0, 1, 1, 2]
     for _ in range(20):
@@ -63,7 +63,7 @@ def test_visits_are_those_of_all_draws(nearest: bool) -> None:
 
 
 @pytest.mark.parametrize("nearest", [False, True])
-def test_every_expert_is_held_and_no_gpu_exceeds_the_slack(nearest: bool) -> None:
+def test_every_expert_is_placed_and_no_gpu_exceeds_the_slack(nearest: bool) -> None:
     random = np.random.default_rng(4)
     loads = np.exp(random.standard_normal((3, 24)))
     nodes = np.repeat(np.arange(4), 2)
@@ -80,7 +80,7 @@ def test_every_expert_is_held_and_no_gpu_exceeds_the_slack(nearest: bool) -> Non
 
 @settings(max_examples=10, derandomize=True)
 @given(st.integers(0, 10**6), st.sampled_from([0.0, 0.05, 0.3]), st.integers(3, 4))
-def test_groups_with_replicas_keep_to_the_load_and_save_visits(
+def test_groups_with_replicas_respect_the_load_and_save_visits(
     seed: int, slack: float, slots: int
 ) -> None:
     """Whatever the groups' loads, and however much of them has to go elsewhere."""
@@ -99,7 +99,7 @@ def test_groups_with_replicas_keep_to_the_load_and_save_visits(
     assert after[1] <= before[1] * (1 + slack) * (1 + 1e-6)
 
 
-def test_experts_of_the_same_tokens_come_to_the_same_node() -> None:
+def test_experts_of_the_same_tokens_are_placed_on_one_node() -> None:
     """Tokens choose within one of four groups, which are numbered at random."""
     random = np.random.default_rng(5)
     groups = random.permutation(16).reshape(4, 4)
@@ -113,7 +113,7 @@ def test_experts_of_the_same_tokens_come_to_the_same_node() -> None:
     assert together == {frozenset(one) for one in groups.tolist()}
 
 
-def test_small_jobs_are_at_the_optimum() -> None:
+def test_small_jobs_are_placed_optimally() -> None:
     from ai.expert_optimum import beside_optimum
 
     assert all(one.optimal == one.jobs for one in beside_optimum(2))
@@ -158,7 +158,7 @@ def test_engines_read_the_same_map() -> None:
     assert lists == best[1:].reshape(2, 8, 3).tolist()
 
 
-def test_formats_of_loads_say_the_same(tmp_path: Path) -> None:
+def test_formats_of_loads_give_the_same_result(tmp_path: Path) -> None:
     loads = routing().loads
     np.savetxt(tmp_path / "a.csv", loads, delimiter=",")
     (tmp_path / "b.json").write_text(
@@ -188,7 +188,7 @@ def test_formats_of_loads_say_the_same(tmp_path: Path) -> None:
         ("", "has no layers"),
     ],
 )
-def test_bad_tables_are_refused(tmp_path: Path, text: str, line: str) -> None:
+def test_invalid_tables_are_refused(tmp_path: Path, text: str, line: str) -> None:
     path = tmp_path / "x.csv"
     path.write_text(text)
     with pytest.raises(Error, match=line):
@@ -204,7 +204,7 @@ def test_slots_that_do_not_divide_are_refused() -> None:
         place_on_gpus(routing(), allocation(), 16)
 
 
-def test_the_command_writes_and_says_why_nothing_is_gained(
+def test_the_command_writes_files_and_explains_a_missing_gain(
     topoloom: Command, tmp_path: Path
 ) -> None:
     np.savetxt(tmp_path / "a.csv", routing().loads, delimiter=",")
@@ -252,7 +252,7 @@ def hidden_groups(path: Path, like: float = 1.0) -> ExpertRouting:
     return read_routing(path)
 
 
-def test_a_slack_is_chosen_that_pays(tmp_path: Path) -> None:
+def test_a_slack_is_chosen_if_it_pays(tmp_path: Path) -> None:
     """Groups with 10 % more load than the others are kept on a node only then."""
     found = hidden_groups(tmp_path / "t.npz", like=1.15)
     tight = place_on_gpus(found, allocation(), 8, 16, slack=0.01)
@@ -268,7 +268,7 @@ def test_a_slack_is_chosen_that_pays(tmp_path: Path) -> None:
     assert (cost.visits, cost.load) == (first.visits, first.load)
 
 
-def test_a_slack_that_gains_nothing_is_not_taken() -> None:
+def test_a_slack_without_gain_is_not_used() -> None:
     random = np.random.default_rng(9)
     ids = np.argsort(random.random((1, 200, 16)), axis=2)[:, :, :4]
     loads = np.array([np.bincount(ids.ravel())], float)
@@ -277,7 +277,7 @@ def test_a_slack_that_gains_nothing_is_not_taken() -> None:
     assert place_on_gpus(routing(), allocation(), 8, 8).tried == ()
 
 
-def test_the_command_shows_what_a_slack_brings(
+def test_the_command_shows_the_gain_of_a_slack(
     topoloom: Command, tmp_path: Path
 ) -> None:
     hidden_groups(tmp_path / "t.npz", like=1.15)
@@ -310,7 +310,7 @@ def test_loads_and_visits_are_measured_with_the_same_tokens(tmp_path: Path) -> N
     assert placed.cost(placed.best).load == pytest.approx(max(of_gpu) / 100)
 
 
-def test_loads_that_were_recorded_are_what_the_search_knows(tmp_path: Path) -> None:
+def test_the_search_uses_recorded_loads(tmp_path: Path) -> None:
     ids = np.array([[[0, 1], [1, 2], [0, 2]]])
     np.savez(tmp_path / "t.npz", topk_ids=ids, loads=[[5.0, 6, 7]])
     found = read_routing(tmp_path / "t.npz")
@@ -318,7 +318,9 @@ def test_loads_that_were_recorded_are_what_the_search_knows(tmp_path: Path) -> N
     assert found.measured_loads.tolist() == [[0, 1, 1]]
 
 
-def test_the_command_says_what_binds(topoloom: Command, tmp_path: Path) -> None:
+def test_the_command_names_the_limiting_factor(
+    topoloom: Command, tmp_path: Path
+) -> None:
     words = ("-m", RAILS, "--ep", "8")
     # All experts of a topic on one node double the load of its GPUs.
     topical = np.tile([0, 1, 2, 3], (300, 1))

@@ -66,7 +66,7 @@ def test_experts_beside_a_model_axis_stay_in_its_lane() -> None:
     assert made(only, "edp")[0] == [0, 8]
 
 
-def test_settings_say_what_to_write() -> None:
+def test_settings_are_printed_as_text_to_paste() -> None:
     job = DeepSpeedJob(tp=2, dp=4, pp=2)
     assert job.settings("dp-pp-tp") == [
         "PipelineModule(topology=ProcessTopology("
@@ -79,7 +79,7 @@ def test_settings_say_what_to_write() -> None:
     assert "autotp_size" in DeepSpeedJob(tp=2, dp=4).settings("pp-dp-tp")[0]
 
 
-def test_a_refused_job_says_why() -> None:
+def test_a_refused_job_has_a_reason() -> None:
     with pytest.raises(Error, match="dp = 4 is not a multiple of ep = 3"):
         DeepSpeedJob(dp=4, ep=3)
     with pytest.raises(Error, match="tp = 0; give it 1 or more"):

@@ -40,6 +40,6 @@ def test_settings_are_a_line_of_python() -> None:
     )
 
 
-def test_a_refused_job_says_why() -> None:
+def test_a_refused_job_has_a_reason() -> None:
     with pytest.raises(Error, match="cp = -1; give it 1 or more"):
         DeviceMeshJob(cp=-1)

@@ -70,7 +70,7 @@ def test_groups_are_those_of_megatron_and_what_it_refuses_is_refused(
 @pytest.mark.parametrize("release", RELEASES)
 @given(sizes=jobs(1, 2, 2), same_tp=st.booleans())
 @settings(max_examples=6)
-def test_the_names_to_choose_from_are_all_that_differ(
+def test_the_listed_names_are_all_distinct_ones(
     release: str, sizes: dict[str, int], same_tp: bool
 ) -> None:
     """Megatron makes the groups of one of them of every name that it accepts."""
@@ -99,14 +99,14 @@ def test_the_default_name_is_megatrons(release: str) -> None:
     assert initializer(release)(1)["order"] == "tp-cp-ep-dp-pp"
 
 
-def test_experts_follow_tensor_parallelism_unless_told() -> None:
+def test_experts_follow_tensor_parallelism_by_default() -> None:
     made = initializer("0.16.1")(16, tensor_model_parallel_size=4)
     assert made["expert_tensor_parallel_size"] == 4
     assert MegatronJob(tp=4, dp=4).axes["etp"] == 4
 
 
 @given(sizes=JOBS, name=NAMES)
-def test_what_is_sent_stays_in_the_groups(sizes: dict[str, int], name: str) -> None:
+def test_messages_stay_in_their_groups(sizes: dict[str, int], name: str) -> None:
     try:
         layout = job("0.16.1", sizes).layout(name)
     except Error:
@@ -134,7 +134,7 @@ def test_what_is_sent_stays_in_the_groups(sizes: dict[str, int], name: str) -> N
         "torus:4x4x8,bandwidth=50GB/s",
     ],
 )
-def test_the_best_name_is_the_best_of_all_and_other_slots_only_help(
+def test_the_best_name_is_optimal_and_other_slots_only_help(
     machine: str, release: str, experts: dict[str, int]
 ) -> None:
     """Also where views divide the ranks differently, as 3 x 8 and 4 x 6."""
@@ -166,7 +166,7 @@ def test_the_best_name_is_the_best_of_all_and_other_slots_only_help(
     assert orders.best.total == pytest.approx(placed)
 
 
-def test_where_ep_is_in_a_name_moves_experts_only() -> None:
+def test_the_position_of_ep_in_a_name_moves_only_experts() -> None:
     job = megatron_job({"tp": 2, "cp": 4, "dp": 32, "pp": 4}, {"ep": 8})
     by_default = job.layout("tp-cp-ep-dp-pp")
     for name in ("ep-tp-cp-dp-pp", "tp-ep-cp-dp-pp", "tp-cp-dp-ep-pp"):
@@ -186,7 +186,7 @@ def test_where_ep_is_in_a_name_moves_experts_only() -> None:
         ("pp-tp-cp-ep-dp", "does not end with pp, which Megatron-Core 0.16 wants"),
     ],
 )
-def test_a_refused_name_says_why(name: str, message: str) -> None:
+def test_a_refused_name_has_a_reason(name: str, message: str) -> None:
     with pytest.raises(Error, match=message):
         MegatronJob(tp=2, cp=2, dp=4, pp=2, ep=4).layout(name)
 
@@ -210,7 +210,7 @@ def test_a_refused_name_says_why(name: str, message: str) -> None:
         ),
     ],
 )
-def test_a_refused_job_says_why(
+def test_a_refused_job_has_a_reason(
     mesh: dict[str, int], experts: dict[str, int], release: str, message: str
 ) -> None:
     with pytest.raises(Error, match=message):

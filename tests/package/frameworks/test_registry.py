@@ -26,7 +26,7 @@ def test_the_rest_of_the_world_is_the_data_axis() -> None:
     assert mesh == {"tp": 2, "ep": 4, "dp": 2}
 
 
-def test_only_megatron_without_etp_leaves_something_open() -> None:
+def test_only_megatron_without_etp_has_a_free_choice() -> None:
     open_ = MegatronJob(tp=4, dp=16, ep=4)
     assert [job.axes["etp"] for job in open_.variants()] == [4, 2, 1]
     assert len(MegatronJob(tp=4, dp=16, ep=4, etp=2).variants()) == 1
@@ -35,7 +35,7 @@ def test_only_megatron_without_etp_leaves_something_open() -> None:
     assert len(DeepSpeedJob(dp=4).variants()) == 1
 
 
-def test_the_best_variant_is_the_best_of_all_alone() -> None:
+def test_the_best_variant_is_the_best_of_all_variants() -> None:
     pod = Allocation.whole(load_machine("rails:8:8:1,bandwidth=50GB/s"))
     step = parse_step("qwen3-30b-a3b,sequence=4096,batches=2")
     job = MegatronJob(tp=4, dp=16, ep=8)
@@ -53,7 +53,7 @@ def test_the_best_variant_is_the_best_of_all_alone() -> None:
     assert found.start == map_axes(pod, job, step.traffic(job.axes)).orders.given.total
 
 
-def test_where_the_default_is_best_nothing_is_gained() -> None:
+def test_if_the_default_is_best_there_is_no_gain() -> None:
     pod = Allocation.whole(load_machine("dgx-h100-pod"))
     step = parse_step("llama-3.1-405b,sequence=8192,batches=16")
     found = map_axes(pod, MegatronJob(tp=8, cp=2, dp=4, pp=16), step)
@@ -61,7 +61,7 @@ def test_where_the_default_is_best_nothing_is_gained() -> None:
     assert found.chosen.total == found.start
 
 
-def test_settings_are_the_flags_to_type() -> None:
+def test_settings_are_printed_as_flags() -> None:
     job = MegatronJob(tp=2, cp=4, dp=32, pp=4, ep=8, etp=1)
     flags = (
         "--tensor-model-parallel-size 2 --context-parallel-size 4 "
@@ -106,7 +106,7 @@ def test_shards_gather_weights_twice_and_scatter_gradients_once() -> None:
         ("megatron", {}, 0, "--world is 0; give it 1 or more"),
     ],
 )
-def test_a_refused_job_says_why(
+def test_a_refused_job_has_a_reason(
     name: str, sizes: dict[str, int], world: int, message: str
 ) -> None:
     with pytest.raises(Error, match=message):
@@ -122,7 +122,7 @@ def test_a_refused_job_says_why(
         ("layers=2", "lacks hidden, heads, kv_heads, head_size, ffn; or name one"),
     ],
 )
-def test_a_refused_step_says_why(text: str, message: str) -> None:
+def test_a_refused_step_has_a_reason(text: str, message: str) -> None:
     with pytest.raises(Error, match=message):
         parse_step(text)
 
@@ -144,7 +144,7 @@ def test_sizes_that_do_not_divide_a_model_are_refused(
         parse_step(text).traffic(axes)
 
 
-def test_models_have_the_weights_that_their_names_say() -> None:
+def test_models_have_as_many_weights_as_their_names_state() -> None:
     for name, billions in (("Llama 3.1 70B", 70), ("Llama 3.1 405B", 405)):
         # Of these, embeddings and output are 2 to 4 billions.
         assert billions - 5 < MODELS[name].weights / 1e9 < billions

@@ -36,7 +36,7 @@ def test_a_mesh_keeps_the_order_in_which_it_is_written() -> None:
     ]
 
 
-def test_traffic_goes_the_usual_way_unless_told() -> None:
+def test_traffic_uses_the_usual_collective_by_default() -> None:
     mesh = parse_mesh("tp=2,ep=2,pp=2,dp=2")
     text = "tp=1kB,ep=2,pp=3,dp=halving:4,dp+ep=5,ep+tp=all-to-all:6"
     assert parse_traffic(text, mesh) == [
@@ -63,7 +63,7 @@ def test_traffic_goes_the_usual_way_unless_told() -> None:
         ("tp=-8", "axis 'tp' of the mesh has -8 ranks"),
     ],
 )
-def test_a_mesh_that_makes_no_sense_is_refused(mesh: str, message: str) -> None:
+def test_an_invalid_mesh_is_refused(mesh: str, message: str) -> None:
     with pytest.raises(Error, match=message):
         parse_mesh(mesh)
 
@@ -80,12 +80,12 @@ def test_a_mesh_that_makes_no_sense_is_refused(mesh: str, message: str) -> None:
         ("dp=halving:1", "halving needs groups of a power of two, not of 6"),
     ],
 )
-def test_traffic_that_makes_no_sense_is_refused(traffic: str, message: str) -> None:
+def test_invalid_traffic_is_refused(traffic: str, message: str) -> None:
     with pytest.raises(Error, match=message):
         ordered("torus:4x4", "tp=2,dp=6", traffic)
 
 
-def test_a_mesh_that_does_not_fit_says_which_would() -> None:
+def test_a_mesh_that_does_not_fit_is_refused_with_one_that_does() -> None:
     with pytest.raises(Error, match=r"has 32 ranks.* 20 slots; tp=1 or dp=10 fits"):
         ordered("torus:4x5", "tp=2,dp=16", "tp=1")
 
@@ -119,7 +119,7 @@ def test_devices_have_the_shape_of_the_mesh() -> None:
         assert np.array_equal(allocation.slots[ranks], order.slots)
 
 
-def test_a_nested_order_is_what_its_name_says() -> None:
+def test_a_nested_order_equals_its_definition() -> None:
     """As Megatron reads the name: ranks count along its first axis first."""
     orders = ordered(
         "rails:4:4:1,bandwidth=1GB/s,bandwidth.nvlink=9GB/s",
@@ -165,7 +165,7 @@ def test_an_axis_larger_than_a_torus_axis_is_split() -> None:
     assert orders.best.total < orders.nested.total
 
 
-def test_nothing_to_send_takes_no_time() -> None:
+def test_no_traffic_takes_no_time() -> None:
     orders = ordered("torus:4", "tp=1,dp=4", "tp=1GB")
     assert orders.best.total == 0
     assert mesh_graph(orders.mesh, orders.traffic)[0].edge_count == 0

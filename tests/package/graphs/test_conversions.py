@@ -29,7 +29,7 @@ def drawn_graph(seed: int, loads: bool = False) -> CommGraph:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_a_graph_comes_back_from_scipy(seed: int) -> None:
+def test_a_graph_survives_a_round_trip_through_scipy(seed: int) -> None:
     graph = drawn_graph(seed)
     sizes, messages = graph.to_scipy(), graph.to_scipy("messages")
     assert sizes.dtype == messages.dtype == np.int64
@@ -44,7 +44,7 @@ def test_a_graph_comes_back_from_scipy(seed: int) -> None:
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("kind", ["int8", "int32", "uint64", "float32", "float64"])
-def test_any_sparse_matrix_of_integers_is_taken(layout: str, kind: str) -> None:
+def test_any_sparse_matrix_of_integers_is_accepted(layout: str, kind: str) -> None:
     dense = np.array([[3, 5, 0, 0], [0, 0, 7, 0], [0, 0, 0, 1], [9, 0, 0, 0]], kind)
     for make in (scipy.sparse.coo_array, scipy.sparse.coo_matrix):
         graph = CommGraph.from_scipy(make(dense).asformat(layout))
@@ -53,7 +53,7 @@ def test_any_sparse_matrix_of_integers_is_taken(layout: str, kind: str) -> None:
         assert set(graph.messages.tolist()) == {1}
 
 
-def test_entries_that_are_there_twice_are_summed_exactly() -> None:
+def test_duplicate_entries_are_summed_exactly() -> None:
     ends = ([0, 0, 1], [1, 1, 0])
     twice = scipy.sparse.coo_array(([2**62, 5, 1], ends), shape=(2, 2))
     assert CommGraph.from_scipy(twice).bytes.tolist() == [2**62 + 5, 1]
@@ -62,7 +62,7 @@ def test_entries_that_are_there_twice_are_summed_exactly() -> None:
         CommGraph.from_scipy(over)
 
 
-def test_messages_may_be_of_other_edges() -> None:
+def test_messages_can_be_given_on_other_edges() -> None:
     sizes = scipy.sparse.csr_array(np.array([[0, 5], [0, 0]]))
     messages = scipy.sparse.csr_array(np.array([[0, 0], [2, 0]]))
     graph = CommGraph.from_scipy(sizes, messages)
@@ -70,7 +70,7 @@ def test_messages_may_be_of_other_edges() -> None:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_a_graph_comes_back_from_networkx(seed: int) -> None:
+def test_a_graph_survives_a_round_trip_through_networkx(seed: int) -> None:
     graph = drawn_graph(seed, loads=seed % 2 == 0)
     made = graph.to_networkx()
     assert CommGraph.from_networkx(made) == graph
@@ -95,7 +95,7 @@ def test_labels_are_ranks_or_numbered_in_the_order_of_the_graph(seed: int) -> No
         assert there == data
 
 
-def test_undirected_edges_lead_both_ways_and_parallel_ones_are_summed() -> None:
+def test_undirected_edges_go_both_ways_and_parallel_ones_are_summed() -> None:
     plain = networkx.path_graph(3)
     graph = CommGraph.from_networkx(plain, weight=None)
     assert graph.to_scipy().toarray().tolist() == [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
@@ -186,7 +186,7 @@ def sparse(*rows: Any) -> Any:
         ),
     ],
 )
-def test_what_is_wrong_is_said_in_one_line(call: Any, line: str) -> None:
+def test_errors_are_one_line(call: Any, line: str) -> None:
     with pytest.raises((Error, TypeError), match=line) as raised:
         call()
     assert "\n" not in str(raised.value)
@@ -202,7 +202,7 @@ def test_what_is_wrong_is_said_in_one_line(call: Any, line: str) -> None:
         (lambda: Machine.from_networkx(STAR), "networkx"),
     ],
 )
-def test_without_the_package_it_says_how_to_get_it(
+def test_without_the_package_the_error_names_it(
     call: Any, package: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, package, None)

@@ -31,7 +31,7 @@ def edges(graph: CommGraph) -> dict[tuple[int, int], int]:
     }
 
 
-def test_a_saved_graph_is_read_back_whole(tmp_path: Path) -> None:
+def test_a_saved_graph_is_read_back_completely(tmp_path: Path) -> None:
     graph = CommGraph.from_edges(
         4,
         np.array([0, 1, 2, 2], dtype=np.uint32),
@@ -61,7 +61,7 @@ def test_scipy_reads_what_we_write(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("layout", ["csr", "csc", "coo"])
 @pytest.mark.parametrize("kind", [np.int64, np.float64, np.uint8, np.bool_])
-def test_we_read_what_scipy_writes(layout: str, kind: Any, tmp_path: Path) -> None:
+def test_files_of_scipy_are_read(layout: str, kind: Any, tmp_path: Path) -> None:
     dense = np.array([[0, 1, 0], [1, 0, 1], [0, 0, 1]], dtype=kind)
     scipy.sparse.save_npz(
         tmp_path / "m.npz", scipy.sparse.coo_matrix(dense).asformat(layout)
@@ -84,7 +84,7 @@ def test_we_read_what_scipy_writes(layout: str, kind: Any, tmp_path: Path) -> No
         )
     )
 )
-def test_any_graph_survives_a_file(
+def test_any_graph_survives_a_round_trip_through_a_file(
     tmp_path_factory: pytest.TempPathFactory,
     drawn: tuple[int, list[tuple[int, int, int]]],
 ) -> None:
@@ -108,7 +108,7 @@ MONITORING = "E\t0\t1\t10 bytes\t2 msgs sent\nI\t1\t2\t20 bytes\t1 msgs sent\n"
 
 
 @pytest.mark.parametrize("name", ["x.mtx", "x.txt", "x"])
-def test_matrix_market_is_known_by_name_and_by_content(
+def test_matrix_market_is_recognized_by_name_and_content(
     name: str, tmp_path: Path
 ) -> None:
     (tmp_path / name).write_text(MATRIX_MARKET)
@@ -116,14 +116,16 @@ def test_matrix_market_is_known_by_name_and_by_content(
 
 
 @pytest.mark.parametrize("name", ["x.graph", "x.txt"])
-def test_metis_is_one_based_and_has_both_directions(name: str, tmp_path: Path) -> None:
+def test_metis_files_are_one_based_with_both_directions(
+    name: str, tmp_path: Path
+) -> None:
     (tmp_path / name).write_text(METIS)
     expected = {(0, 1): 5, (0, 2): 7, (1, 0): 5, (1, 2): 9, (2, 0): 7, (2, 1): 9}
     assert edges(load_graph(tmp_path / name)) == expected
 
 
 @pytest.mark.parametrize("name", ["x.mat", "x.txt"])
-def test_a_dense_matrix_is_square(name: str, tmp_path: Path) -> None:
+def test_a_dense_matrix_must_be_square(name: str, tmp_path: Path) -> None:
     (tmp_path / name).write_text(DENSE)
     assert edges(load_graph(tmp_path / name)) == {(0, 1): 10, (1, 2): 20}
 
@@ -136,7 +138,9 @@ def test_monitoring_output_counts_both_kinds_of_tags(name: str, tmp_path: Path) 
     assert graph.messages.tolist() == [2, 1]
 
 
-def test_monitoring_output_of_all_ranks_lies_in_a_directory(tmp_path: Path) -> None:
+def test_monitoring_output_of_all_ranks_is_read_from_a_directory(
+    tmp_path: Path
+) -> None:
     folder = tmp_path / "prof"
     folder.mkdir()
     for rank, line in enumerate(MONITORING.splitlines()):
@@ -153,7 +157,7 @@ def test_a_directory_without_profiles_is_refused(tmp_path: Path) -> None:
         load_graph(tmp_path)
 
 
-def test_a_format_that_was_guessed_wrongly_is_told(tmp_path: Path) -> None:
+def test_a_wrongly_guessed_format_is_reported(tmp_path: Path) -> None:
     file = tmp_path / "edges.txt"
     file.write_text("# source target bytes messages\n0 1 1024 1\n")
     with pytest.raises(
@@ -230,7 +234,7 @@ BAD_TEXTS = {
     ("kind", "text"),
     [(kind, text) for kind, texts in BAD_TEXTS.items() for text in texts],
 )
-def test_bad_texts_name_the_file_in_one_line(
+def test_invalid_texts_name_the_file_in_one_line(
     kind: str, text: str, tmp_path: Path
 ) -> None:
     file = tmp_path / f"bad{FORMATS[kind][1][0]}"
@@ -270,7 +274,7 @@ def test_truncated_files_are_refused(
 
 
 @pytest.mark.parametrize("position", range(0, 1500, 150))
-def test_a_damaged_archive_is_refused_or_unharmed(
+def test_a_damaged_archive_is_refused_or_read_correctly(
     position: int, tmp_path: Path
 ) -> None:
     file = good_file("npz", tmp_path)
@@ -331,7 +335,7 @@ def test_a_matrix_that_is_not_square_is_refused(tmp_path: Path) -> None:
         load_graph(tmp_path / "m.npz")
 
 
-def test_pickles_are_never_opened(tmp_path: Path) -> None:
+def test_pickles_are_never_loaded(tmp_path: Path) -> None:
     with (tmp_path / "m.npz").open("wb") as stream:
         np.savez(stream, data=np.array([{}], dtype=object))
     with pytest.raises(Error, match="npz"):
@@ -348,7 +352,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["ring", "recursive-doubling", "halving"])
-def test_the_goal_of_a_schedule_sends_what_the_schedule_sends(
+def test_the_goal_file_of_a_schedule_has_its_messages(
     name: str, tmp_path: Path
 ) -> None:
     call = Call("all-reduce", 8, 4096)
@@ -362,7 +366,7 @@ def test_the_goal_of_a_schedule_sends_what_the_schedule_sends(
         assert found.messages.tolist() == expected.messages.tolist()
 
 
-def test_a_goal_that_waits_for_itself_is_refused(tmp_path: Path) -> None:
+def test_a_goal_file_with_a_cyclic_wait_is_refused(tmp_path: Path) -> None:
     ranks = [
         f"rank {me} {{\na: recv 8b from {1 - me}\nb: send 8b to {1 - me}\n"
         "b requires a\n}\n"

@@ -37,7 +37,7 @@ def assert_all_hold(ranks: rounds.Ranks, piece: int, contributions: set[int]) ->
 
 
 @given(sizes, amounts, st.data())
-def test_binomial_broadcast_reaches_every_rank_once(
+def test_a_binomial_broadcast_reaches_every_rank_once(
     size: int, bytes: int, data: st.DataObject
 ) -> None:
     root = data.draw(st.integers(0, size - 1))
@@ -47,7 +47,7 @@ def test_binomial_broadcast_reaches_every_rank_once(
 
 
 @given(sizes, amounts, st.data())
-def test_binomial_reduction_adds_every_rank(
+def test_a_binomial_reduction_adds_every_rank(
     size: int, bytes: int, data: st.DataObject
 ) -> None:
     root = data.draw(st.integers(0, size - 1))
@@ -57,7 +57,7 @@ def test_binomial_reduction_adds_every_rank(
 
 
 @given(sizes, amounts, st.data())
-def test_binomial_gather_brings_every_block_and_scatter_is_its_mirror(
+def test_a_binomial_gather_collects_every_block_and_scatter_is_its_mirror(
     size: int, block: int, data: st.DataObject
 ) -> None:
     root = data.draw(st.integers(0, size - 1))
@@ -69,7 +69,7 @@ def test_binomial_gather_brings_every_block_and_scatter_is_its_mirror(
 
 
 @given(sizes, amounts, st.data())
-def test_scattered_broadcast_with_a_ring_gives_every_piece_to_all(
+def test_a_scattered_broadcast_with_a_ring_gives_every_piece_to_all(
     size: int, bytes: int, data: st.DataObject
 ) -> None:
     root = data.draw(st.integers(0, size - 1))
@@ -80,7 +80,7 @@ def test_scattered_broadcast_with_a_ring_gives_every_piece_to_all(
 
 
 @given(powers, amounts, st.data())
-def test_scattered_broadcast_with_doubling_gives_every_piece_to_all(
+def test_a_scattered_broadcast_with_doubling_gives_every_piece_to_all(
     size: int, bytes: int, data: st.DataObject
 ) -> None:
     root = data.draw(st.integers(0, size - 1))
@@ -157,7 +157,7 @@ def test_scan_adds_the_ranks_before(size: int, bytes: int) -> None:
 
 
 @given(st.integers(2, 17), amounts)
-def test_bruck_carries_every_block_of_an_all_to_all_home(size: int, block: int) -> None:
+def test_bruck_delivers_every_block_of_an_all_to_all(size: int, block: int) -> None:
     slow = rounds.alltoall_bruck(size, block)
     for target in range(size):
         assert all(s * size + target in slow.held[target] for s in range(size))
@@ -236,7 +236,7 @@ def test_the_algorithm_depends_on_size_and_count_as_mpich_documents(
     st.sampled_from([0, 1, 7, 300, 5000, 10**5, 10**6]),
     st.data(),
 )
-def test_no_rank_sends_to_itself_or_to_nobody(
+def test_no_rank_sends_to_itself_or_to_an_invalid_rank(
     operation: str, size: int, bytes: int, data: st.DataObject
 ) -> None:
     root = data.draw(st.integers(0, size - 1))
@@ -251,7 +251,9 @@ def test_no_rank_sends_to_itself_or_to_nobody(
 
 
 @given(st.integers(2, 60), st.integers(0, 10**6), st.data())
-def test_what_must_arrive_arrives(size: int, bytes: int, data: st.DataObject) -> None:
+def test_every_collective_delivers_its_data(
+    size: int, bytes: int, data: st.DataObject
+) -> None:
     root = data.draw(st.integers(0, size - 1))
     bcast = expand("bcast", size, bytes, root)
     assert received(bcast, size)[np.arange(size) != root].min() >= bytes
@@ -273,12 +275,14 @@ def received(found: Messages, size: int) -> np.ndarray:
 
 @pytest.mark.parametrize("operation", sorted(set(OPERATIONS) - {"alltoall"}))
 @pytest.mark.parametrize("size", [2**17, 100_003])
-def test_a_hundred_thousand_ranks_are_no_trouble(operation: str, size: int) -> None:
+def test_a_hundred_thousand_ranks_are_expanded_quickly(
+    operation: str, size: int
+) -> None:
     found = expand(operation, size, 1, size // 3)
     assert len(found.source) <= 2 * size * size.bit_length()
 
 
-def test_an_exchange_of_too_many_pairs_is_refused_with_a_way_out() -> None:
+def test_an_exchange_of_too_many_pairs_is_refused_with_a_remedy() -> None:
     with pytest.raises(Error, match="keep or drop the collectives"):
         expand("alltoall", 100_000, 10**6)
 

@@ -145,7 +145,7 @@ def test_a_graph_without_phases_has_none(tmp_path: Path) -> None:
         assert load_phases(tmp_path / name) == []
 
 
-def test_one_phase_is_none(tmp_path: Path) -> None:
+def test_a_single_phase_counts_as_none(tmp_path: Path) -> None:
     assert load_phases(saved(tmp_path / "p.npz", [ring(4)], ring(4))) == []
 
 
@@ -196,7 +196,7 @@ def test_a_run_that_never_changed_its_level_has_no_phases(tmp_path: Path) -> Non
     assert load_phases(tmp_path / "p.npz") == []
 
 
-def test_phases_may_have_names(tmp_path: Path) -> None:
+def test_phases_can_have_names(tmp_path: Path) -> None:
     path = tmp_path / "p.npz"
     phases = [ring(4), CommGraph.from_edges(4, [], [], []), ring(4)]
     extra = {"phases": phase_array(phases), "phase_names": ["there", "none", "back"]}

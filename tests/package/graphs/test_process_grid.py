@@ -12,7 +12,7 @@ from topoloom import graphs, placements, schedules, tasks
 from topoloom.tasks.collectives.tiles import COLLECTIVES
 
 
-def test_the_published_example_by_rows_and_in_tiles() -> None:
+def test_rows_and_tiles_give_the_published_values() -> None:
     rows = schedules.NodeMap([4, 4], [i // 4 for i in range(16)])
     assert rows.leaving == [[4, 4, 4, 0], [0, 0, 0, 0]]
     tiles = schedules.NodeMap(
@@ -23,7 +23,7 @@ def test_the_published_example_by_rows_and_in_tiles() -> None:
     assert tiles.inner_rounds == [1, 1]
 
 
-def test_tiles_have_the_least_surface_of_those_that_divide() -> None:
+def test_tiles_have_the_least_surface_of_all_that_divide_the_grid() -> None:
     for cores in (4, 6, 8, 12, 24):
         tiles = placements.node_tiles([24, 48], cores)
         surfaces = [placements.tile_surface(tile) for tile in tiles]
@@ -39,7 +39,7 @@ def test_tiles_have_the_least_surface_of_those_that_divide() -> None:
 
 @pytest.mark.parametrize("collective", ["pipelined", "broadcast", "scatter", "gather"])
 @pytest.mark.parametrize(("grid", "cores"), [([24, 36], 12), ([6, 4, 10], 8)])
-def test_no_tile_is_faster_than_the_first(
+def test_no_tile_is_faster_than_the_first_one(
     collective: str, grid: list[int], cores: int
 ) -> None:
     for channels in (1, 2, 5):
@@ -85,7 +85,7 @@ def test_times_add_up_and_more_channels_take_no_longer() -> None:
         wide.binomial_time("scan", links, 1)
 
 
-def test_auto_is_no_worse_than_tile_where_nodes_take_no_boxes() -> None:
+def test_auto_is_no_worse_than_tile_if_nodes_hold_no_boxes() -> None:
     graph = graphs.stencil([13, 21], points=5, periodic=False, bytes=100)
     machine = topoloom.load_machine("tree:39+node:7")
     allocation = topoloom.Allocation.whole(machine)

@@ -37,7 +37,7 @@ def write(folder: Path, name: str, text: str) -> Path:
     return path
 
 
-def test_numbers_may_stand_in_any_lines(tmp_path: Path) -> None:
+def test_numbers_can_be_on_any_lines(tmp_path: Path) -> None:
     problem = load_qap(write(tmp_path, "x.dat", TINY))
     assert problem.a.tolist() == [[0, 5, 2], [5, 0, 3], [2, 3, 0]]
     assert problem.b.tolist() == [[0, 1, 2], [1, 0, 1], [2, 1, 0]]
@@ -49,7 +49,7 @@ def test_a_solution_after_the_matrices_is_skipped(tmp_path: Path) -> None:
     assert problem.b.shape == (3, 3)
 
 
-def test_problems_and_solutions_come_back_as_they_were(tmp_path: Path) -> None:
+def test_problems_and_solutions_are_read_back(tmp_path: Path) -> None:
     generator = np.random.default_rng(1)
     a, b = generator.integers(-(2**40), 2**40, (2, 4, 4))
     save_qap(tmp_path / "x.dat", QapProblem(a, b))
@@ -90,7 +90,7 @@ def test_problems_and_solutions_come_back_as_they_were(tmp_path: Path) -> None:
         ("x.sln", "2 5\n1 2\n3", "x.sln:3: expected the end, but there are 1 more"),
     ],
 )
-def test_what_cannot_be_read_says_where(
+def test_invalid_files_are_refused_with_the_line(
     tmp_path: Path, name: str, text: str, says: str
 ) -> None:
     load = load_qap if name.endswith(".dat") else load_qap_solution
@@ -113,7 +113,7 @@ def test_the_solver_finds_the_best_of_all_permutations() -> None:
     assert work >= 100_000
 
 
-def test_a_target_ends_the_search_and_threads_do_not_matter() -> None:
+def test_a_target_ends_the_search_for_any_number_of_threads() -> None:
     generator = np.random.default_rng(4)
     problem = QapProblem(*generator.integers(0, 30, (2, 20, 20)))
     one = solve_qap(*problem, seed=2, work=20_000_000, threads=1)

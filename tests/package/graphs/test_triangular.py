@@ -32,7 +32,7 @@ def judged(rows: int, group: str, nodes: list[int], order: str = "bcm") -> Judge
     return judge(graph, where, place(graph, where, mapper="block").placement)
 
 
-def test_the_zoo_has_the_machine_of_the_paper() -> None:
+def test_the_machine_of_the_paper_is_included() -> None:
     zoo = load_machine("hopper")
     assert (zoo.node_count, zoo.slots_per_node) == (2 * 17 * 8 * 24, 24)
     assert zoo.text.startswith("torus:17x8x24,nodes=2,")
@@ -50,7 +50,7 @@ def test_balanced_columns_of_12_and_24_ranks_never_leave_their_node(rows: int) -
     assert judged(rows, "row", nodes).congestion_max > 0
 
 
-def test_columns_of_48_ranks_need_a_link_only_where_their_halves_are_on_two_chips() -> (
+def test_columns_of_48_ranks_use_a_link_only_if_split_over_two_chips() -> (
     None
 ):
     aligned = judged(95, "column", list(range(190)))
@@ -63,7 +63,7 @@ def test_columns_of_48_ranks_need_a_link_only_where_their_halves_are_on_two_chip
     assert broken.dilation_average == pytest.approx(2 / 47)
 
 
-def test_trends_of_the_paper_hold() -> None:
+def test_trends_of_the_paper_are_reproduced() -> None:
     nodes = list(range(47))
     column, row = (
         {order: judged(47, group, nodes, order) for order in ("dm", "cm", "bdm", "bcm")}
@@ -109,7 +109,7 @@ def test_phases_are_columns_rows_and_orthogonalization_and_add_up() -> None:
     assert np.array_equal(edge_rows(graph), edge_rows(add_phases(phases)))
 
 
-def test_threads_make_fewer_rows_of_larger_pieces() -> None:
+def test_threads_give_fewer_rows_of_larger_pieces() -> None:
     request = Request(ranks=0, bytes=1000, rows=95, threads=6)
     columns = make_phases("triangular", request)[0]
     assert columns.rank_count == 39 * 40 // 2
@@ -138,7 +138,7 @@ def test_levels_add_up_and_take_at_least_as_long_as_all_at_once(
         assert len(set(target)) == len(target)
 
 
-def test_phases_follow_the_groups_asked_for_and_are_named_by_level() -> None:
+def test_phases_follow_the_requested_groups_and_are_named_by_level() -> None:
     groups = ("row-reduction", "all-reduce")
     request = Request(ranks=0, bytes=1000, rows=9, groups=groups, levels=True)
     made = generate_pattern("triangular", request, with_phases=True)

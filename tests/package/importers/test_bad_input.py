@@ -57,7 +57,9 @@ def complaint(tmp_path: Path, data: str | bytes, name: str = "net.txt") -> str:
 
 @pytest.mark.parametrize("name", ["net.txt", "m.toml", "m.graph"])
 @pytest.mark.parametrize("data", [b"", b" \n\t\n"])
-def test_an_empty_file_is_called_empty(name: str, data: bytes, tmp_path: Path) -> None:
+def test_an_empty_file_is_reported_as_empty(
+    name: str, data: bytes, tmp_path: Path
+) -> None:
     assert complaint(tmp_path, data, name) == f"{name}: the file is empty"
 
 
@@ -65,16 +67,14 @@ def test_an_empty_file_is_called_empty(name: str, data: bytes, tmp_path: Path) -
 @pytest.mark.parametrize(
     "data", [b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", b"\xff" * 100, b"SwitchName=\0=a"]
 )
-def test_a_binary_file_is_called_no_text(
+def test_a_binary_file_is_reported_as_binary(
     name: str, data: bytes, tmp_path: Path
 ) -> None:
     assert complaint(tmp_path, data, name) == f"{name}: not a text file"
 
 
 @pytest.mark.parametrize("name", SAMPLES)
-def test_a_file_that_was_cut_off_is_read_or_refused_by_line(
-    name: str, tmp_path: Path
-) -> None:
+def test_a_truncated_file_is_read_or_refused_by_line(name: str, tmp_path: Path) -> None:
     text = SAMPLES[name][0]
     file = tmp_path / "net.txt"
     refused = 0
@@ -88,7 +88,7 @@ def test_a_file_that_was_cut_off_is_read_or_refused_by_line(
 
 @pytest.mark.parametrize("name", SAMPLES)
 @pytest.mark.parametrize("digits", ["9" * 18, "9" * 5000, "-1"])
-def test_no_number_is_too_large_to_be_refused(
+def test_numbers_of_any_size_are_read_or_refused(
     name: str, digits: str, tmp_path: Path
 ) -> None:
     text = SAMPLES[name][0]
@@ -109,7 +109,7 @@ def test_xml_with_entities_is_refused(name: str, doctype: str, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("name", XML)
-def test_xml_is_not_nested_without_end(name: str, tmp_path: Path) -> None:
+def test_deeply_nested_xml_is_refused(name: str, tmp_path: Path) -> None:
     head, last, tail = XML[name].rpartition("</")
     deep = "<object>" * 50_000 + "</object>" * 50_000
     what = complaint(tmp_path, head + deep + last + tail)
@@ -117,14 +117,14 @@ def test_xml_is_not_nested_without_end(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", JSON)
-def test_json_is_not_nested_without_end(name: str, tmp_path: Path) -> None:
+def test_deeply_nested_json_is_refused(name: str, tmp_path: Path) -> None:
     start, _, rest = JSON[name].rpartition("}")
     deep = "[" * 100_000 + "]" * 100_000
     what = complaint(tmp_path, f'{start}, "deep": {deep}}}{rest}')
     assert re.match(r"net\.txt:\d+: .*nested", what)
 
 
-def test_yaml_and_toml_are_not_nested_without_end(tmp_path: Path) -> None:
+def test_deeply_nested_yaml_and_toml_is_refused(tmp_path: Path) -> None:
     deep = "[" * 10_000 + "]" * 10_000
     what = complaint(tmp_path, f"{YAML}- topology: deep\n  tree: {deep}\n")
     assert "nested over 32 deep" in what
@@ -251,7 +251,7 @@ def test_a_wrong_description_names_its_line_or_key(
     assert re.match(what, complaint(tmp_path, text, "m.toml"))
 
 
-def test_the_samples_of_this_page_are_whole(tmp_path: Path) -> None:
+def test_the_samples_of_this_file_are_valid(tmp_path: Path) -> None:
     for name, text in {
         "m.graph": METIS,
         "m.toml": TOML,

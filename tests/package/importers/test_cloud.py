@@ -92,7 +92,7 @@ GOOGLE = google(
 ORACLE = oracle(("a", "1 1 1"), ("b", "1 1 1"), ("", "1 1 1"), ("c", "1 2 2"))
 
 
-def test_ec2_as_in_amazons_guide() -> None:
+def test_the_example_of_the_ec2_guide_is_read() -> None:
     described = read_aws_topology(AWS)
     assert described.hosts == ("i-1", "i-2", "i-3", "i-4")
     assert described.text == "graph:4+6:4-5,4-6,5-7,5-8,6-9,0-7,1-7,2-8,3-9"
@@ -108,18 +108,18 @@ def test_equal_groups_become_a_tree_in_the_order_of_its_leaves() -> None:
     assert described.hosts == ("a", "c", "b", "d")
 
 
-def test_levels_that_all_share_are_left_out() -> None:
+def test_levels_shared_by_all_are_omitted() -> None:
     assert read_aws_topology(aws(("a", "x y z"), ("b", "x y z"))).text == "tree:2"
     assert read_aws_topology(aws(("a", "x y z"))).text == "tree:1"
 
 
-def test_several_networks_meet_at_the_top() -> None:
+def test_several_networks_are_joined_at_the_top() -> None:
     described = read_aws_topology(aws(("a", "x r"), ("b", "y s")))
     assert described.text == "tree:1:1:2"
     assert Machine(described.text).hops(0, 1) == 6
 
 
-def test_google_blocks_of_equal_names_differ() -> None:
+def test_google_blocks_of_equal_names_are_distinct() -> None:
     described = read_google_instances(GOOGLE)
     assert described.text == "tree:2:1:2"
     assert described.hosts == ("vm-0", "vm-2", "vm-1", "vm-3")
@@ -130,7 +130,7 @@ def test_google_blocks_of_equal_names_differ() -> None:
     assert flat == deep
 
 
-def test_google_instances_without_a_subblock_hang_below_their_block() -> None:
+def test_google_instances_without_a_subblock_are_below_their_block() -> None:
     entries = json.loads(google(("a", "c b0 s h0"), ("b", "c b1 s h1")))
     for entry in entries:
         del entry["resourceStatus"]["physicalHostTopology"]["subblock"]

@@ -58,11 +58,11 @@ SAMPLES = {
 }
 
 
-def test_every_importer_is_there_once_and_has_samples() -> None:
+def test_every_importer_is_listed_once_and_has_samples() -> None:
     assert [importer.name for importer in IMPORTERS] == list(SAMPLES)
 
 
 @pytest.mark.parametrize("name", SAMPLES)
-def test_a_text_is_taken_by_its_importer_only(name: str) -> None:
+def test_a_text_is_recognized_by_its_importer_only(name: str) -> None:
     for text in SAMPLES[name]:
         assert [one.name for one in IMPORTERS if one.recognizes(text)] == [name]

@@ -42,7 +42,7 @@ def test_cpus_and_devices_of_a_topology_are_read_and_its_disk_is_not() -> None:
     ]
 
 
-def test_devices_are_near_to_the_cores_of_what_they_hang_below() -> None:
+def test_devices_are_near_the_cores_of_their_parent() -> None:
     node = read_hwloc(
         two_packages(
             pci(("cuda0", 5)),
@@ -80,12 +80,12 @@ def test_a_device_has_the_name_that_libraries_use(
     assert [device.name for device in node.devices] == ([expected] if expected else [])
 
 
-def test_what_is_on_no_bus_is_no_device() -> None:
+def test_an_object_outside_of_a_bus_is_no_device() -> None:
     bridge = '<object type="OSDev" name="docker0" osdev_type="2"/>'
     assert read_hwloc(two_packages("", "", bridge)).node.devices == ()
 
 
-def test_a_device_is_there_once() -> None:
+def test_a_device_is_listed_once() -> None:
     twice = two_packages(pci(("cuda0", 5)), "\n" + pci(("cuda0", 5)))
     with pytest.raises(Error, match="line 4: a duplicate device 'cuda0'"):
         read_hwloc(twice)
@@ -99,7 +99,7 @@ def test_devices_of_other_cores_are_equally_far_from_all() -> None:
     assert [device.slots for device in some.devices] == [(0,), (1, 2)]
 
 
-def test_an_imported_node_survives_its_description(tmp_path: Path) -> None:
+def test_an_imported_node_survives_a_round_trip(tmp_path: Path) -> None:
     (tmp_path / "node.xml").write_text(two_packages(pci(("cuda0", 5)), ""))
     machine, described = load_described(tmp_path / "node.xml")
     save_machine(tmp_path / "m.toml", machine, node=described.node)
@@ -111,7 +111,7 @@ def test_an_imported_node_survives_its_description(tmp_path: Path) -> None:
 
 
 @given(fakes())
-def test_levels_are_named_for_what_their_cores_share(fake: Fake) -> None:
+def test_levels_are_named_after_the_shared_object(fake: Fake) -> None:
     inside, _ = read_inside(fake.xml())
     node, machine = node_parts(inside), Machine(nodes_text(1, levels_text(inside)))
     given_distances = machine.text.partition("distance=")[2]
@@ -163,7 +163,7 @@ def test_a_file_is_recognized_by_its_content(tmp_path: Path) -> None:
         (text_of(("Core", 64)), "64,distance=8"),
     ],
 )
-def test_what_cores_share_makes_levels(text: str, expected: str) -> None:
+def test_shared_objects_make_levels(text: str, expected: str) -> None:
     assert text == f"torus:1+node:{expected}"
     assert Machine(text).node_count == 1
 
@@ -179,7 +179,7 @@ def test_threads_without_cores_are_slots() -> None:
     assert read_hwloc(xml + "</object></topology>").text == "torus:1+node:3,distance=8"
 
 
-def test_cores_that_may_not_be_used_are_no_slots() -> None:
+def test_disallowed_cores_are_no_slots() -> None:
     xml = Fake([("Package", 2), ("Core", 4)]).xml()
     some = xml.replace('"Machine"', '"Machine" allowed_cpuset="0x33"')
     assert read_hwloc(some).text == "torus:1+node:2:2,distance=8:16"
@@ -187,7 +187,7 @@ def test_cores_that_may_not_be_used_are_no_slots() -> None:
     assert read_hwloc(some).text == "torus:1+node:3,distance=16"
 
 
-def test_more_than_32_threads_take_several_words() -> None:
+def test_bitmaps_of_more_than_32_threads_are_read() -> None:
     assert text_of(("Package", 4), ("Core", 24), pus=2) == (
         "torus:1+node:24:4,distance=8:16"
     )
@@ -217,7 +217,7 @@ def test_several_nodes_are_on_one_switch() -> None:
     assert [machine.distance(0, slot) for slot in (3, 4, 8, 23)] == [8, 16, 32, 32]
 
 
-def test_a_file_cannot_name_ever_more_containers(
+def test_the_number_of_containers_is_limited(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("topoloom.importers.hwloc.MAX_CPUS", 32)
@@ -281,7 +281,7 @@ def object_(body: str) -> str:
         (object_("<a>" * 201), "line 2: elements are nested more than 200 deep"),
     ],
 )
-def test_what_is_wrong_names_the_line(text: str, message: str) -> None:
+def test_errors_name_the_line(text: str, message: str) -> None:
     with pytest.raises(Error) as caught:
         read_hwloc(text)
     assert message in str(caught.value)
@@ -302,7 +302,7 @@ def slow_distance(inside: Inside, a: int, b: int) -> int:
 
 
 @given(fakes())
-def test_distances_are_those_of_what_is_shared(fake: Fake) -> None:
+def test_distances_follow_shared_objects(fake: Fake) -> None:
     inside, _ = read_inside(fake.xml())
     machine = Machine(nodes_text(1, levels_text(inside)))
     count = len(inside.cores)
@@ -313,7 +313,7 @@ def test_distances_are_those_of_what_is_shared(fake: Fake) -> None:
 
 
 @given(fakes(), st.randoms(use_true_random=False))
-def test_a_part_of_a_node_is_never_nearer_than_it_is(
+def test_a_part_of_a_node_is_never_nearer_than_in_the_full_node(
     fake: Fake, rng: random.Random
 ) -> None:
     inside, _ = read_inside(fake.xml())

@@ -55,12 +55,12 @@ def test_a_file_is_read_by_the_importer_that_recognizes_it(tmp_path: Path) -> No
         ("ring\0", "net.txt: not a text file"),
     ],
 )
-def test_what_is_wrong_names_the_file(text: str, message: str, tmp_path: Path) -> None:
+def test_errors_name_the_file(text: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(Error, match=message):
         load_machine(written(tmp_path, text))
 
 
-def test_a_file_may_be_too_long(
+def test_a_file_that_is_too_long_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(machine_file, "MAX_BYTES", 1 << 20)
@@ -68,7 +68,7 @@ def test_a_file_may_be_too_long(
         load_machine(written(tmp_path, "ring 3" + " " * (1 << 20)))
 
 
-def test_a_file_that_is_not_there_is_a_missing_file() -> None:
+def test_a_missing_file_is_reported() -> None:
     with pytest.raises(FileNotFoundError, match=r"net\.xml"):
         load_machine("net.xml")
 
@@ -84,7 +84,7 @@ def test_short_texts_are_no_files(text: str) -> None:
     assert describe_machine(text) == Described(text)
 
 
-def test_neither_are_unknown_kinds_and_names() -> None:
+def test_unknown_kinds_and_names_are_not_files() -> None:
     with pytest.raises(Error, match="tours"):
         load_machine("tours:3")
     with pytest.raises(Error, match=r"no machine 'titn'.*titan"):

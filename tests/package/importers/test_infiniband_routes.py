@@ -112,7 +112,7 @@ def irregular(kind: str) -> Fabric:
         ("a pod more", ".* has 1 host, most have 2"),
     ],
 )
-def test_other_fabrics_share_shortest_routes_and_say_why(
+def test_other_fabrics_share_shortest_routes_with_a_remark(
     kind: str, reason: str
 ) -> None:
     described = read_ibnetdiscover(irregular(kind).dump())
@@ -205,7 +205,7 @@ def test_wrong_forwarding_tables_are_refused() -> None:
             read_ibnetdiscover(f"{dump}\n{damaged}")
 
 
-def test_tables_of_a_thousand_hosts_are_a_few_letters_per_switch_and_host() -> None:
+def test_tables_of_a_thousand_hosts_are_compact() -> None:
     fabric = fat_tree(5, 10, 20, 10, 2)
     described = read_ibnetdiscover(f"{fabric.dump()}\n{fabric.tables()}")
     assert len(described.hosts) == 1000

@@ -60,7 +60,9 @@ def test_bandwidths_become_whole_weights() -> None:
         ("graph:3:0-1@1e5,1-2@1e15", "differ by more than METIS weights can"),
     ],
 )
-def test_what_metis_cannot_say_is_refused(text: str, message: str) -> None:
+def test_machines_that_metis_cannot_express_are_refused(
+    text: str, message: str
+) -> None:
     with pytest.raises(Error, match=message):
         write_metis_machine(Machine(text))
 
@@ -87,7 +89,7 @@ def fabrics(draw: st.DrawFn) -> str:
         "dragonfly:5x4,nodes=2",
     ],
 )
-def test_nodes_on_routers_come_back_with_their_links(text: str, tmp_path: Path) -> None:
+def test_nodes_on_routers_keep_their_links(text: str, tmp_path: Path) -> None:
     machine = Machine(text)
     file = tmp_path / "m.graph"
     file.write_text(write_metis_machine(machine))
@@ -102,7 +104,7 @@ def test_nodes_on_routers_come_back_with_their_links(text: str, tmp_path: Path) 
 
 
 @given(fabrics())
-def test_a_graph_comes_back(
+def test_a_graph_is_read_back(
     tmp_path_factory: pytest.TempPathFactory, text: str
 ) -> None:
     machine = Machine(text)
@@ -118,7 +120,7 @@ def test_a_graph_comes_back(
 
 
 @pytest.mark.parametrize("text", ["torus:4x4x2", "tree:4:8:2,bandwidth=1:2:3"])
-def test_metis_itself_takes_the_graph(text: str, tmp_path: Path) -> None:
+def test_metis_accepts_the_graph(text: str, tmp_path: Path) -> None:
     file = tmp_path / "m.graph"
     file.write_text(write_metis_machine(Machine(text)))
     result = subprocess.run(

@@ -118,7 +118,7 @@ def test_groups_of_different_sizes_become_a_graph() -> None:
     assert Machine(described.text).hops(0, 2) == 3
 
 
-def test_one_gpu_off_the_nvswitches_is_further_away() -> None:
+def test_a_gpu_off_the_nvswitches_is_farther_away() -> None:
     cpu = nvswitches(0) + nvswitches(1) + nvswitches(2) + gpu(3)
     machine = Machine(read_nccl_topology(system(cpu)).text)
     ends = [machine.link_ends(link) for link, _ in machine.route(0, 1)]
@@ -136,7 +136,7 @@ def test_newer_gpus_have_faster_links() -> None:
     assert "0-1@50000000000B/s" in read_nccl_topology(fast).text
 
 
-def test_links_that_a_guest_cannot_see_are_those_nccl_assumes() -> None:
+def test_links_hidden_from_a_guest_are_those_nccl_assumes() -> None:
     text = LOPSIDED.replace('link_width="16"', 'link_width="0"').replace(
         "32.0 GT/s PCIe", ""
     )
@@ -183,5 +183,5 @@ def test_malformed_topologies_name_the_line(topology: str, message: str) -> None
     assert str(raised.value).startswith("line ")
 
 
-def test_other_texts_are_no_topologies() -> None:
+def test_other_texts_are_not_recognized() -> None:
     assert not recognizes_nccl_topology('<platform version="4.1"/>')

@@ -40,9 +40,7 @@ def interfaces(xml: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(("first", "second"), PAIRS)
-def test_the_better_network_beats_the_other_wherever_its_card_is(
-    first: str, second: str
-) -> None:
+def test_the_better_network_wins_wherever_its_nic_is(first: str, second: str) -> None:
     (one, names), (other, more) = CARDS[first], CARDS[second]
     for version in ("2", "3"):
         bits = {NET: 16, RDMA: 32}
@@ -57,7 +55,7 @@ def test_the_better_network_beats_the_other_wherever_its_card_is(
         }
 
 
-def test_ports_that_are_in_no_fabric_are_ethernet() -> None:
+def test_ports_outside_of_a_fabric_are_ethernet() -> None:
     card = pci(("mlx5_2", RDMA), address="17:00.0")
     info = '<info name="Port1LID" value="{}"/></object></object></object></object>'
     end = "/></object></object></object>"
@@ -86,7 +84,7 @@ def test_the_port_and_the_bindings_are_those_of_the_fabric(
     assert "mlx5_0, not the Ethernet cards" in shown
 
 
-def test_only_the_highest_of_a_node_is_used() -> None:
+def test_only_the_best_fabric_of_a_node_is_used() -> None:
     for networks in itertools.product(Network, repeat=3):
         kinds = interface_kinds(networks)
         pairs = zip(networks, kinds, strict=True)

@@ -65,7 +65,7 @@ def named_instances(*kinds: str) -> str:
         (ORACLE, 12.5e9, "a network of 100 Gbit/s"),
     ],
 )
-def test_a_file_without_bandwidths_is_completed_and_says_so(
+def test_missing_bandwidths_are_assumed_with_a_remark(
     text: str, card: float, said: str, tmp_path: Path
 ) -> None:
     file = tmp_path / "file"
@@ -85,7 +85,9 @@ def test_a_file_without_bandwidths_is_completed_and_says_so(
         ("slingshot", "frontier"),
     ],
 )
-def test_networks_with_a_name_are_as_fast_as_in_the_zoo(name: str, zoo: str) -> None:
+def test_networks_with_a_name_are_as_fast_as_the_described_machines(
+    name: str, zoo: str
+) -> None:
     text = "torus:4x4x4,nodes=2,bandwidth.y=half" if name == "gemini" else "torus:4x4x4"
     text = "tree:4:4" if name == "slingshot" else text
     ours = Machine(with_speeds(Described(text, network=name)).text)
@@ -99,7 +101,7 @@ def test_networks_with_a_name_are_as_fast_as_in_the_zoo(name: str, zoo: str) -> 
 
 
 @given(SHAPES, st.randoms(use_true_random=False))
-def test_switches_carry_whatever_the_nodes_below_send(
+def test_switches_carry_the_full_bandwidth_of_their_nodes(
     shape: Any, rng: random.Random
 ) -> None:
     plain = read_slurm_conf("\n".join(Written(shape).conf))
@@ -125,7 +127,7 @@ def test_two_nodes_on_one_router_are_a_network() -> None:
     assert Machine(with_speeds(plain).text).has_bandwidths
 
 
-def test_what_was_assumed_stays_in_the_description(tmp_path: Path) -> None:
+def test_assumptions_stay_in_the_description(tmp_path: Path) -> None:
     (tmp_path / "topology.conf").write_text(TREE)
     machine, described = load_described(tmp_path / "topology.conf")
     written = tmp_path / "m.toml"
@@ -149,7 +151,7 @@ def card(classes: Path, name: str, **files: str) -> None:
         path.write_text(word + "\n")
 
 
-def test_without_cards_nothing_is_known(tmp_path: Path) -> None:
+def test_without_nics_no_speed_is_known(tmp_path: Path) -> None:
     card(tmp_path, "net/lo", speed="-1")
     card(tmp_path, "net/bridge", speed="10000")
     assert read_cards(tmp_path) is None
@@ -168,7 +170,7 @@ def test_active_infiniband_ports_add_up(tmp_path: Path) -> None:
     assert found.title == "InfiniBand as on this node, 2 cards, 400 Gbit/s"
 
 
-def test_slingshot_adds_up_and_of_ethernet_the_fastest_card_counts(
+def test_slingshot_ports_add_up_and_the_fastest_ethernet_port_counts(
     tmp_path: Path,
 ) -> None:
     card(tmp_path, "net/eth0", speed="1000", device__vendor="0x8086")

@@ -37,13 +37,13 @@ def test_a_variable_names_the_nodes(
 
 
 @pytest.mark.parametrize("variable", ["PBS_NODEFILE", "PJM_O_NODEINF"])
-def test_a_file_names_the_nodes_once_a_slot(variable: str, tmp_path: Path) -> None:
+def test_a_file_names_a_node_once_per_slot(variable: str, tmp_path: Path) -> None:
     file = tmp_path / "nodes"
     file.write_text("n2.site\nn2.site\nn10.site\n\nn1.site\nn2.site\n")
     assert job_hosts({variable: str(file)}) == ("n2.site", "n10.site", "n1.site")
 
 
-def test_flux_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_flux_lists_the_nodes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     inside = {"FLUX_URI": "local:///x", "SLURM_JOB_NODELIST": "other"}
     tool(tmp_path, "flux", 'echo "$1 $2" >&2; echo "fl[1-3,7]"')
@@ -56,7 +56,7 @@ def test_flux_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         job_hosts(inside)
 
 
-def test_outside_of_a_job_there_are_none() -> None:
+def test_outside_of_a_job_there_are_no_nodes() -> None:
     assert job_hosts({}) == ()
     assert job_hosts({"SLURM_JOB_NODELIST": ""}) == ()
 
@@ -72,7 +72,7 @@ def test_outside_of_a_job_there_are_none() -> None:
         ("PBS_NODEFILE", "none", "PBS_NODEFILE: none: No such file"),
     ],
 )
-def test_a_variable_that_leads_nowhere_is_named(
+def test_a_variable_with_a_missing_file_is_named(
     variable: str, value: str, message: str
 ) -> None:
     with pytest.raises(Error) as caught:

@@ -39,7 +39,7 @@ def rankfile_slots(machine: Machine, node: NodeParts) -> list[str]:
 
 
 @pytest.mark.parametrize("name", ZOO)
-def test_no_described_machine_has_a_socket_too_many(name: str) -> None:
+def test_no_described_machine_has_too_many_sockets(name: str) -> None:
     machine, described = load_described(name)
     sockets = int(first_host(machine, described.node).packages_of_host[0])
     each = slots_per_host(machine) // sockets

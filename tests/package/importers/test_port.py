@@ -37,7 +37,7 @@ def nic(cpus: int, name: str = "mlx5_0") -> NearDevice:
         ([nic(0xFF, "eth0")], ""),
     ],
 )
-def test_cores_far_from_all_interfaces_pay_for_the_way_there(
+def test_cores_far_from_all_interfaces_pay_a_port_cost(
     devices: list[NearDevice], port: str
 ) -> None:
     levels = levels_text(Inside(CORES, PACKAGES, devices))
@@ -45,7 +45,7 @@ def test_cores_far_from_all_interfaces_pay_for_the_way_there(
     assert nodes_text(3, levels) == f"tree:3+node:4:2,distance=8:16:16{port}"
 
 
-def test_an_interface_is_as_far_as_the_largest_thing_not_shared_with_it() -> None:
+def test_an_interface_is_as_far_as_the_largest_object_not_shared_with_it() -> None:
     inside = Inside(CORES, [*CACHES, *DOMAINS, *PACKAGES], [nic(0x0C)])
     assert levels_text(inside) == "+node:2:2:2,distance=4:8:16,port=4:0:8:8"
     some = levels_text(inside.within(0x77))
@@ -65,7 +65,7 @@ def test_an_interface_is_as_far_as_the_largest_thing_not_shared_with_it() -> Non
         ([1, 1, 2, 2, 2, 2], [1, 2, 2]),
     ],
 )
-def test_costs_are_said_by_as_few_runs_as_can_be(
+def test_costs_are_written_with_the_fewest_runs(
     costs: list[int], shortest: list[int]
 ) -> None:
     assert shortest_port(costs) == shortest

@@ -87,7 +87,9 @@ def test_machines_become_targets(text: str, target: str) -> None:
         ),
     ],
 )
-def test_what_scotch_cannot_say_is_refused(text: str, message: str) -> None:
+def test_machines_that_scotch_cannot_express_are_refused(
+    text: str, message: str
+) -> None:
     with pytest.raises(Error, match=message):
         write_scotch_target(Machine(text))
 
@@ -121,7 +123,7 @@ def test_malformed_targets_name_the_line(target: str, message: str) -> None:
         read_scotch_target(target)
 
 
-def test_other_texts_are_no_targets() -> None:
+def test_other_texts_are_not_recognized() -> None:
     for text in ("", "# mesh2D 3 4", "torus:4x4", "mesh2D", "4 4\n2\n", "<cluster/>"):
         assert recognizes_scotch_target(text) == (text == "mesh2D")
 
@@ -147,7 +149,7 @@ def distances(machine: Machine) -> list[list[int]]:
 
 
 @given(machines())
-def test_a_machine_comes_back_with_its_distances(text: str) -> None:
+def test_a_machine_is_read_back_with_its_distances(text: str) -> None:
     machine = Machine(text)
     target = write_scotch_target(machine)
     again = Machine(read_scotch_target(target).text)

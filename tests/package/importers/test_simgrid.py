@@ -118,7 +118,7 @@ def test_a_cluster_in_a_zone_is_found() -> None:
     assert read_simgrid_platform(platform).text == f"tree:12{RATES}"
 
 
-def test_routes_of_a_torus_are_simgrids() -> None:
+def test_routes_of_a_torus_equal_those_of_simgrid() -> None:
     """Along the first axis first, that of neighboring hosts."""
     text = read_simgrid_platform(
         cluster(topology="TORUS", topo_parameters="3,4", radical="0-11")
@@ -234,7 +234,7 @@ def test_malformed_platforms_name_the_line(platform: str, message: str | None) -
     assert str(raised.value).startswith("line ")
 
 
-def test_without_defusedxml_the_reader_says_what_to_install(
+def test_without_defusedxml_the_error_names_the_package(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "defusedxml.common", None)
@@ -242,7 +242,7 @@ def test_without_defusedxml_the_reader_says_what_to_install(
         read_simgrid_platform(cluster())
 
 
-def test_a_nest_of_elements_is_bounded() -> None:
+def test_the_nesting_of_elements_is_limited() -> None:
     with pytest.raises(Error, match="nested more than 200 deep"):
         read_simgrid_platform("<a>" * 300 + "</a>" * 300)
 
@@ -282,7 +282,7 @@ def test_machines_without_a_platform_are_refused(text: str, message: str) -> Non
         "graph:2:0-1",
     ],
 )
-def test_what_no_cluster_says_is_written_route_by_route(text: str) -> None:
+def test_other_machines_are_written_route_by_route(text: str) -> None:
     """Each of SimGrid's routes is as fast, as late and as long as ours."""
     machine = Machine(text)
     zone = ElementTree.fromstring(write_simgrid_platform(machine))[0]
@@ -314,7 +314,7 @@ def test_what_no_cluster_says_is_written_route_by_route(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["torus:4x2", "tree:8", "fattree:4:2"])
-def test_cores_of_a_cluster_reach_each_other(text: str) -> None:
+def test_cores_of_a_cluster_communicate(text: str) -> None:
     inside = "+node:3,memory=50GB/s,memory-startup=200ns"
     xml = write_simgrid_platform(Machine(f"{text},bandwidth=1GB/s{inside}"))
     (cluster,) = ElementTree.fromstring(xml).iter("cluster")
@@ -334,7 +334,7 @@ def test_cores_of_a_cluster_reach_each_other(text: str) -> None:
         "fattree:2:3:2,up=1:2:2,parallel=1:2:3,routing=simgrid",
     ],
 )
-def test_routes_of_a_tree_come_back(text: str) -> None:
+def test_routes_of_a_tree_are_read_back(text: str) -> None:
     machine = Machine(text)
     again = Machine(read_simgrid_platform(write_simgrid_platform(machine)).text)
     assert again.link_count == machine.link_count
@@ -352,7 +352,7 @@ def test_routes_of_a_tree_come_back(text: str) -> None:
     st.integers(1, 4),
     st.sampled_from(["tree", "torus"]),
 )
-def test_a_machine_comes_back(
+def test_a_machine_is_read_back(
     sizes: list[int], rate: int, latency: str, cores: int, kind: str
 ) -> None:
     body = f"{kind}:" + ("x" if kind == "torus" else ":").join(map(str, sizes))
@@ -370,6 +370,6 @@ def test_a_machine_comes_back(
         assert [again.hops(a, b) for b in nodes] == [machine.hops(a, b) for b in nodes]
 
 
-def test_other_texts_are_no_platforms() -> None:
+def test_other_texts_are_not_recognized() -> None:
     assert not recognizes_simgrid_platform('<system version="1"/>')
     assert not recognizes_simgrid_platform("platform version")

@@ -49,19 +49,19 @@ def test_full_cabinets_are_groups_of_8_chassis() -> None:
     assert [machine.hops(0, node) for node in (15, 16, 128)] == [2, 4, 6]
 
 
-def test_a_group_that_is_told_replaces_the_cabinet() -> None:
+def test_a_given_group_replaces_the_cabinet() -> None:
     text = "".join(f"{name} {i // 32}\n" for i, name in enumerate(cabinet(2000, 4)))
     assert read_slingshot(text).text == "tree:16:2:2"
 
 
-def test_hosts_may_be_called_by_their_xnames() -> None:
+def test_hosts_can_be_named_by_xnames() -> None:
     text = "x4706c6s1b0n0.hsn.cm.example.org\nx4706c6s0b0n0.hsn.cm.example.org\n"
     described = read_slingshot(text)
     assert described.hosts == tuple(text.split())
     assert described.text == "tree:2:1"
 
 
-def test_cards_on_the_same_switches_make_neighbors() -> None:
+def test_nics_on_the_same_switches_make_neighbors() -> None:
     described = read_slingshot(CARDS)
     assert described.text == "tree:2:1"
     assert described.hosts == ("frontier00001", "frontier00002")
@@ -71,7 +71,7 @@ def test_cards_on_the_same_switches_make_neighbors() -> None:
 
 
 @given(st.integers(0, 511), st.integers(0, 31), st.integers(0, 63))
-def test_an_address_tells_group_and_switch(group: int, switch: int, port: int) -> None:
+def test_an_address_gives_group_and_switch(group: int, switch: int, port: int) -> None:
     by_address = f"a {address(group, switch, port)}\nb {address(0, 0, 0)}\n"
     by_number = f"a {group} {switch}\nb 0 0\n"
     assert read_slingshot(by_address) == read_slingshot(by_number)
@@ -82,7 +82,7 @@ def test_bare_groups_and_switches_are_levels() -> None:
     assert read_slingshot(BARE).text == "graph:3+3:0-3,1-3,2-4,5-3,5-4"
 
 
-def test_an_allocation_of_hosts_and_node_ids_is_not_taken_for_groups() -> None:
+def test_an_allocation_is_not_read_as_groups() -> None:
     assert not recognizes_slingshot("login1 17\nlogin2 18\n")
     assert recognizes_slingshot(BARE)
 

@@ -192,7 +192,7 @@ def test_a_wrong_tree_is_refused_by_line(more: list[str], complaint: str) -> Non
         read_slurm_conf("\n".join([*LEAVES, *more]))
 
 
-def test_a_chain_of_switches_without_end_is_refused() -> None:
+def test_a_cycle_of_switches_is_refused() -> None:
     chain = [f"SwitchName=s{i} Switches=s{i + 1}" for i in range(100)]
     with pytest.raises(Error, match=r"^line 65: .* over 64 levels below the root"):
         read_slurm_conf("\n".join([*chain, "SwitchName=s100 Nodes=a"]))
@@ -334,7 +334,7 @@ def test_exactly_regular_trees_are_trees(shape: Any) -> None:
     assert text.startswith("tree:" if is_regular(shape) else "graph:")
 
 
-def test_yaml_without_pyyaml_says_what_to_install(
+def test_without_pyyaml_the_error_names_the_package(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "yaml", None)

@@ -64,30 +64,30 @@ def test_the_cpus_of_each_node_are_read() -> None:
     ]
 
 
-def test_what_was_asked_for_a_task_and_a_node_is_read() -> None:
+def test_requests_per_task_and_node_are_read() -> None:
     node = read_job(record(cpus="4", tasks=2), "7")[0]
     assert (node.tasks, node.cpus_a_task) == (2, 4)
     node = read_job(record(cpus="N/A"), "7")[0]
     assert (node.tasks, node.cpus_a_task) == (0, 1)
 
 
-def test_a_name_that_looks_like_an_answer_is_none() -> None:
+def test_a_job_name_that_looks_like_output_is_ignored() -> None:
     name = "x NodeList=n1 JobState=FAILED Nodes=n1 CPU_IDs=7"
     assert read_job(record(name=name), "7") == read_job(record(), "7")
 
 
-def test_where_slurm_gives_whole_nodes_it_names_no_cpus() -> None:
+def test_without_cpus_in_the_output_whole_nodes_are_allocated() -> None:
     assert read_job(record(given=""), "7")[0] == JobNode("n5", None)
 
 
-def test_of_a_job_array_the_task_of_that_number_counts() -> None:
+def test_in_a_job_array_the_task_with_the_given_number_counts() -> None:
     kind = "ArrayJobId=7 ArrayTaskId={} "
     text = record(8, "n1", kind=kind.format(1)) + record(7, "n2", kind=kind.format(2))
     assert [node.host for node in read_job(text, "7")] == ["n2"]
     assert [node.host for node in read_job(text, "8")] == ["n1"]
 
 
-def test_the_components_of_a_job_are_one_after_another() -> None:
+def test_components_of_a_job_are_joined() -> None:
     text = record(7, "n8", "Nodes=n8 CPU_IDs=0 Mem=0", "HetJobId=7 HetJobOffset=0 ")
     text += record(8, "n[1,8]", "Nodes=n[1,8] CPU_IDs=1 Mem=0", "HetJobId=7 ")
     assert read_job(text, "7") == [JobNode("n8", (0, 1)), JobNode("n1", (1,))]
@@ -158,7 +158,7 @@ def test_counts_are_read() -> None:
 @pytest.mark.parametrize(
     "text", ["", "3,", "0", "x", "1(x)", "1(x9999999)", "2(x2", "-1", "²"]
 )
-def test_what_is_no_list_of_counts_is_an_error(text: str) -> None:
+def test_an_invalid_list_of_counts_is_an_error(text: str) -> None:
     with pytest.raises(Error, match="is not a list of counts"):
         counted_cpus(text)
 
@@ -186,7 +186,7 @@ def test_counts_of_cpus_are_slots(
 TWO = "SwitchName=a Nodes=n[1-2]\nSwitchName=b Nodes=n[3-4]\nSwitchName=top Switches="
 
 
-def test_of_several_networks_the_jobs_is_read() -> None:
+def test_of_several_networks_that_of_the_job_is_read() -> None:
     text = TWO + "a,b\nSwitchName=island Nodes=n[5-7]"
     assert read_slurm_part(text, ["n4", "n1"]) == read_slurm_conf(TWO + "a,b")
     part = read_slurm_part(text, ["n6"])
@@ -198,7 +198,7 @@ def test_of_several_networks_the_jobs_is_read() -> None:
         read_slurm_part(TWO + "a,c", ["n1"])
 
 
-def test_blocks_and_rings_are_networks_too() -> None:
+def test_blocks_and_rings_are_read_as_networks() -> None:
     blocks = "BlockName=a Nodes=n[1-2]\nBlockName=b Nodes=n[3-4]\nBlockSizes=2"
     assert read_slurm_part(blocks, ["n1", "n4"]) == read_slurm_conf(blocks)
     assert read_slurm_part(blocks, ["n5"]) is None

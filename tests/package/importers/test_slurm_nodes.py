@@ -36,7 +36,7 @@ def test_nodes_differ_by_cores_gpus_and_memory() -> None:
     assert Machine(described.text).levels == [8, 4]
 
 
-def test_nodes_that_are_alike_make_a_plain_machine() -> None:
+def test_equal_nodes_make_a_plain_machine() -> None:
     described = read_slurm_nodes("NodeName=a CPUs=4\nNodeName=b[1-2] CPUs=4\n")
     assert described.node.types == ()
     assert described.text == "tree:3+node:4,distance=8:16"
@@ -84,7 +84,7 @@ def test_gpus_are_counted(gres: str, count: int) -> None:
         ("NodeName=n1 CPUs=2 Gres=gpu:9999", "line 1: Gres=gpu:9999 are over 1024"),
     ],
 )
-def test_what_cannot_be_read_is_an_error_with_its_line(text: str, message: str) -> None:
+def test_unreadable_text_is_an_error_with_its_line(text: str, message: str) -> None:
     with pytest.raises(Error) as caught:
         read_slurm_nodes(text)
     assert str(caught.value).startswith(message)

@@ -30,7 +30,7 @@ RANKS = "# rank X Y Z a b c\n" + "".join(
 )
 
 
-def test_hosts_sit_at_their_six_coordinates() -> None:
+def test_hosts_are_at_their_six_coordinates() -> None:
     (importer,) = (entry for entry in IMPORTERS if entry.recognizes(HOSTS))
     described = importer.read(HOSTS)
     assert described.text == "torus:2x1x2x2x3x2,wrap=111010"
@@ -39,14 +39,14 @@ def test_hosts_sit_at_their_six_coordinates() -> None:
         assert machine.coordinates(described.hosts.index(host)) == list(place)
 
 
-def test_ranks_of_a_node_are_one_host_named_for_the_lowest() -> None:
+def test_ranks_of_a_node_are_one_host_named_after_the_lowest() -> None:
     described = read_tofu(RANKS)
     assert described.text == "torus:5x1x4x2x3x2,wrap=111010"
     named = [host for host in described.hosts if not is_vacant(host)]
     assert named == ["rank0", "rank4"]
 
 
-def test_the_size_of_the_system_may_be_told() -> None:
+def test_the_size_of_the_system_can_be_given() -> None:
     described = read_tofu("size 24 23 24\nnode7: 3, 0, 12, 0, 2, 1\n")
     assert described.text == "torus:24x23x24x2x3x2,wrap=111010"
     machine = Machine(described.text)
@@ -54,7 +54,7 @@ def test_the_size_of_the_system_may_be_told() -> None:
 
 
 @given(st.sets(st.sampled_from(cells(3, 2, 3)), min_size=1), st.randoms())
-def test_places_without_a_host_are_named_but_have_none(
+def test_places_without_a_host_have_names(
     places: set[tuple[int, ...]], rng: object
 ) -> None:
     lines = [f"h{i} {' '.join(map(str, at))}" for i, at in enumerate(sorted(places))]

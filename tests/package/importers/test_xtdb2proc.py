@@ -79,7 +79,7 @@ def test_two_nodes_share_a_gemini_and_links_in_y_are_half_as_wide() -> None:
     assert hops == [2 + between for between in (0, 1, 1)]
 
 
-def test_places_of_service_nodes_stay_but_no_job_can_name_them(tmp_path: Path) -> None:
+def test_places_of_service_nodes_stay_but_cannot_be_allocated(tmp_path: Path) -> None:
     described = read_xtdb2proc(XE)
     machine = Machine(described.text)
     assert machine.node_count == len(described.hosts) == 192
@@ -118,7 +118,7 @@ def test_nodes_that_are_down_are_kept() -> None:
 
 
 @given(st.randoms(use_true_random=False), st.sets(st.integers(0, 95), max_size=40))
-def test_every_node_sits_at_its_coordinates_whatever_is_missing(
+def test_every_node_is_at_its_coordinates_with_any_gaps(
     rng: random.Random, left_out: set[int]
 ) -> None:
     rows = gemini(1, 1)

@@ -86,7 +86,7 @@ def test_mpich_takes_the_cpus_of_each_stretch_of_ranks() -> None:
     assert write("mpich-hostfile", placed([3, 0], "pu")) == "a:2 binding=user:3,0\n"
 
 
-def test_srun_binds_ranks_that_sit_alike_on_all_nodes() -> None:
+def test_srun_binds_ranks_with_equal_slots_on_all_nodes() -> None:
     cores = use(find_format("slurm-hostfile"), placed(ALIKE, "core"))
     assert "--cpu-bind=mask_cpu:0x44,0x11 --gpu-bind=map_gpu:0,0 -n 4" in cores
     threads = use(find_format("slurm-hostfile"), placed(ALIKE, "pu"))
@@ -97,7 +97,7 @@ def test_srun_binds_ranks_that_sit_alike_on_all_nodes() -> None:
     assert "cpu-bind" not in unlike
 
 
-def test_a_bound_placement_loses_nothing_where_the_launcher_can_bind() -> None:
+def test_a_bound_placement_loses_nothing_if_the_launcher_can_bind() -> None:
     lossy = {
         name: {
             str(slots): what_is_lost(find_format(name), placed(slots, "core"))
@@ -113,7 +113,7 @@ def test_a_bound_placement_loses_nothing_where_the_launcher_can_bind() -> None:
 
 
 @given(st.permutations(range(12)), st.integers(1, 12), st.sampled_from(["core", "pu"]))
-def test_all_launchers_are_told_the_same_cpus(
+def test_all_launchers_get_the_same_cpus(
     slots: list[int], ranks: int, bind: str
 ) -> None:
     one = placed(slots[:ranks], bind)
@@ -212,7 +212,7 @@ def test_ranks_bind_themselves_under_srun(tmp_path: Path, bind: str, cpus: int) 
     assert made.loss is None
 
 
-def test_a_list_of_cpus_that_no_command_line_takes_is_a_loss(
+def test_a_list_of_cpus_too_long_for_a_command_line_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("topoloom.launch.launchers.bind_myself.LONGEST_ARGUMENT", 8)
@@ -233,7 +233,7 @@ def test_a_list_of_cpus_that_no_command_line_takes_is_a_loss(
         (intel, "mpirun -binding cell=core -n 4 ./app", (2021, 9)),
     ],
 )
-def test_a_command_that_binds_by_itself_is_refused(
+def test_a_command_with_its_own_binding_is_refused(
     launcher: Launcher, text: str, version: tuple[int, ...], tmp_path: Path
 ) -> None:
     with pytest.raises(Error, match="leave that option out"):
@@ -248,7 +248,7 @@ def test_a_command_that_binds_by_itself_is_refused(
         (NODE, 2, "core", "--bind and --cores-per-slot are mutually exclusive"),
     ],
 )
-def test_what_cannot_be_bound_is_refused(
+def test_impossible_bindings_are_refused(
     node: NodeParts, cores: int, bind: str, message: str
 ) -> None:
     with pytest.raises(Error) as caught:
@@ -267,7 +267,7 @@ def test_a_table_has_cpus_and_devices_of_each_rank() -> None:
     assert unknown.splitlines()[1] == "0 a 3 - - -"
 
 
-def test_ranks_that_are_near_to_several_devices_share_them_out() -> None:
+def test_ranks_near_several_devices_share_them() -> None:
     near = tuple(Device(f"cuda{i}", "gpu", (0, 1, 2, 3)) for i in range(2))
     both = placed([2, 0, 3, 1, 4], node=NodeParts(devices=near))
     assert nearest_devices(both, "gpu") == ["cuda1", "cuda0", "cuda1", "cuda0", "cuda0"]
@@ -282,7 +282,7 @@ def devices(draw: st.DrawFn) -> tuple[Device, ...]:
 
 
 @given(devices(), st.permutations(range(24)), st.integers(1, 24))
-def test_no_device_is_nearer_and_ranks_share_evenly(
+def test_equally_near_devices_are_shared_evenly(
     gpus: tuple[Device, ...], slots: list[int], ranks: int
 ) -> None:
     text = "mesh:3+node:2:2:2,distance=1:4:9"
@@ -341,7 +341,7 @@ def test_export_refuses_to_bind_without_cpus(topoloom: Any, placement: Path) -> 
     assert "cannot bind to a core" in refused.err
 
 
-def test_a_map_carries_the_nodes_of_its_machine(topoloom: Any, tmp_path: Path) -> None:
+def test_a_map_contains_the_nodes_of_its_machine(topoloom: Any, tmp_path: Path) -> None:
     (tmp_path / "m.toml").write_text(
         'format = "topoloom-machine"\nversion = 1\n'
         '[topology]\nkind = "torus"\nsize = [1]\n'

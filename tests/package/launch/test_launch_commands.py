@@ -57,7 +57,7 @@ def launch(
         (srun, "srun --exclusive --cpu-bind none ./app", "./app", None),
     ],
 )
-def test_a_command_is_split_at_the_program(
+def test_a_command_line_is_split_at_the_program(
     launcher: Launcher, text: str, program: str, ranks: int | None
 ) -> None:
     line = split(launcher, text)
@@ -73,7 +73,7 @@ def test_a_command_is_split_at_the_program(
         ("mpirun --mca btl", "needs 2 more words"),
     ],
 )
-def test_a_command_that_cannot_be_split_is_refused(text: str, message: str) -> None:
+def test_an_unclear_command_line_is_refused(text: str, message: str) -> None:
     with pytest.raises(Error, match=message.replace("?", r"\?")):
         split(openmpi, text)
 
@@ -103,9 +103,7 @@ def test_open_mpi_5_also_needs_the_slots_of_the_hosts(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "text", ["mpirun --bind-to none -n 3 ./app", "mpirun --oversubscribe -n 3 ./app"]
 )
-def test_open_mpi_binds_no_rank_that_asks_for_no_binding(
-    tmp_path: Path, text: str
-) -> None:
+def test_open_mpi_binds_no_rank_without_a_request(tmp_path: Path, text: str) -> None:
     made = launch(openmpi, text, tmp_path, (4, 1, 4))
     hosts = tmp_path / "hosts-of-ranks"
     assert made.command[1:5] == ["--hostfile", str(hosts), "--map-by", "seq"]
@@ -218,7 +216,7 @@ def test_hosts_come_from_the_command(
         (["no-such-mpirun", "./app"], "there is no program 'no-such-mpirun'"),
     ],
 )
-def test_what_is_no_launcher_is_refused(command: list[str], message: str) -> None:
+def test_an_unknown_launcher_is_refused(command: list[str], message: str) -> None:
     with pytest.raises(Error, match=message):
         read_command(command)
 

@@ -79,14 +79,14 @@ def test_a_hostfile_counts_the_ranks_of_each_host() -> None:
     assert write("hostfile", placed([0, 5, 4])) == "alpha slots=1\ngamma slots=2\n"
 
 
-def test_a_hostfile_cannot_come_back_to_a_host() -> None:
+def test_a_hostfile_cannot_return_to_a_host() -> None:
     with pytest.raises(
         Error, match=r"ranks 0 and 2 are both on host 'alpha'.*rankfile"
     ):
         write("hostfile", placed([0, 5, 1]))
 
 
-def test_an_mpich_hostfile_can_come_back_to_a_host() -> None:
+def test_an_mpich_hostfile_can_return_to_a_host() -> None:
     assert write("mpich-hostfile", placed([0, 5, 1])) == "alpha:1\ngamma:1\nalpha:1\n"
 
 
@@ -100,7 +100,7 @@ def test_a_rank_map_joins_hosts_with_equally_many_ranks_into_blocks() -> None:
     assert write("mpich-rankmap", blocks) == "(vector,(0,10,4))\n"
 
 
-def test_a_rank_order_is_the_other_way_round_than_a_placement() -> None:
+def test_a_rank_order_is_the_inverse_of_a_placement() -> None:
     # Slots in the launcher's order are 4, 5 (gamma), 0, 1 (alpha).
     text = write("mpich-rank-order", placed([0, 5, 4, 1]))
     comment, order = text.splitlines()
@@ -126,7 +126,7 @@ def test_a_list_has_the_slot_of_each_rank() -> None:
     assert write("list", placed([0, 5, 1])) == "0\n5\n1\n"
 
 
-def test_nodes_without_names_are_called_after_their_ids() -> None:
+def test_nodes_without_names_are_named_by_id() -> None:
     assert write("slurm-hostfile", placed([0, 5], hosts=None)) == "n0\nn2\n"
 
 
@@ -143,7 +143,7 @@ def test_wrong_host_names_are_refused(hosts: list[str], message: str) -> None:
         placed([0], hosts=hosts)
 
 
-def test_what_a_format_leaves_out_is_said() -> None:
+def test_omissions_of_a_format_are_reported() -> None:
     swapped, in_order = placed([5, 4]), placed([4, 5])
     lost = {entry.NAME for entry in FORMATS if what_is_lost(entry, swapped)}
     assert lost == {
@@ -215,7 +215,7 @@ def test_export_takes_host_names_from_the_command_line(
     assert topoloom("export", placement, *named).out == "c09\nc08\nc09\n"
 
 
-def test_export_says_what_a_format_leaves_out(topoloom: Any, placement: Path) -> None:
+def test_export_reports_omissions_of_a_format(topoloom: Any, placement: Path) -> None:
     outcome = topoloom("export", placement, "--to", "mpich-rankmap")
     assert outcome.status == 0
     assert outcome.err.startswith("note: mpich-rankmap names hosts, not cores")
@@ -265,7 +265,7 @@ OTHER = NodeParts((), ((8, 9), (10, 11), (12, 13), (14, 15)))
 
 @pytest.mark.parametrize("bind", ["core", "pu"])
 @pytest.mark.parametrize("name", [entry.NAME for entry in FORMATS])
-def test_a_format_says_what_ranks_are_bound_to_or_refuses_it(
+def test_a_format_states_the_binding_of_ranks_or_refuses_it(
     name: str, bind: str
 ) -> None:
     entry, machine = find_format(name), Machine("mesh:2x1x1+node:4")

@@ -45,7 +45,7 @@ def by_node(allocation: Allocation) -> dict[int, list[int]]:
 
 
 @given(allocations(), orders(), st.integers(1, NODES * SLOTS))
-def test_every_rank_has_a_slot_of_the_allocation_and_room_around_it(
+def test_every_rank_has_a_slot_with_free_cores_in_the_allocation(
     allocation: Allocation, order: LaunchOrder, ranks: int
 ) -> None:
     try:
@@ -91,7 +91,7 @@ def test_slurm_deals_ranks_to_the_nodes_in_turn(
 
 
 @given(st.integers(1, NODES), st.data())
-def test_counts_of_like_nodes_differ_by_one_at_most(
+def test_counts_of_equal_nodes_differ_by_at_most_one(
     nodes: int, data: st.DataObject
 ) -> None:
     allocation = Allocation(Machine(f"tree:{NODES}+node:{SLOTS}"), range(nodes))
@@ -113,7 +113,7 @@ def test_mpirun_fills_one_node_after_the_other(
 
 
 @given(allocations(), orders())
-def test_a_job_of_all_places_has_them_whoever_starts_it(
+def test_a_job_with_all_slots_has_them_under_any_launcher(
     allocation: Allocation, order: LaunchOrder
 ) -> None:
     try:
@@ -125,7 +125,7 @@ def test_a_job_of_all_places_has_them_whoever_starts_it(
     assert np.array_equal(used.nodes, places.nodes)
 
 
-def test_a_large_allocation_is_told_in_words() -> None:
+def test_a_large_allocation_is_described_in_words() -> None:
     nodes = Allocation.whole(Machine("tree:512+node:48"))
 
     def words(order: LaunchOrder, ranks: int = 512) -> str:
@@ -165,14 +165,14 @@ def test_a_large_allocation_is_told_in_words() -> None:
         (LaunchOrder(memory_per_rank=2000), "is more than the 1 kB of a node"),
     ],
 )
-def test_what_no_node_has_room_for_is_refused(order: LaunchOrder, said: str) -> None:
+def test_a_request_that_fits_no_node_is_refused(order: LaunchOrder, said: str) -> None:
     allocation = Allocation.whole(Machine(f"tree:{NODES}+node:{SLOTS}"))
     for take in (order.used, order.first_slots):
         with pytest.raises(Error, match=said):
             take(allocation, 7, 1000)
 
 
-def test_a_machine_that_does_not_tell_its_memory_is_to_be_told_it() -> None:
+def test_a_machine_without_memory_sizes_needs_them() -> None:
     allocation = Allocation.whole(Machine("tree:2+node:4"))
     with pytest.raises(Error, match='write memory_size = "512 GB" in \\[node\\]'):
         LaunchOrder(memory_per_rank=1).used(allocation, 2)

@@ -231,7 +231,7 @@ def can_say(name: str, placement: HostPlacement) -> bool:
 
 @pytest.mark.parametrize("name", READERS)
 @given(placements())
-def test_what_is_written_reads_back_as_the_placement(
+def test_written_files_read_back_as_the_placement(
     name: str, placement: HostPlacement
 ) -> None:
     if not can_say(name, placement):
@@ -251,7 +251,7 @@ def test_intel_mpi_pins_each_rank_to_the_cpus_of_its_slot(
 
 
 @given(placements(axes=3))
-def test_a_blue_gene_map_is_written_for_full_blocks_alone(
+def test_a_blue_gene_map_is_written_only_for_full_blocks(
     placement: HostPlacement,
 ) -> None:
     full = set(placement.ranks_per_host().tolist()) == {int(placement.slot.max()) + 1}
@@ -355,7 +355,7 @@ def test_ranks_that_share_a_gpu_are_refused_by_torchrun() -> None:
         find_format("torchrun").write(placement)
 
 
-def test_jsrun_needs_to_know_the_cpus() -> None:
+def test_jsrun_needs_the_cpus_of_slots() -> None:
     placement = host_placement(Machine("mesh:2"), range(2), [1, 0])
     with pytest.raises(Error, match="does not give those of its slots; take one"):
         find_format("jsrun-erf").write(placement)

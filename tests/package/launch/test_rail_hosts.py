@@ -69,7 +69,7 @@ def test_a_host_with_a_failed_gpu_is_refused_by_name(hosts: str, said: str) -> N
 
 
 @pytest.mark.parametrize("text", MACHINES)
-def test_a_host_is_all_of_its_gpus(text: str) -> None:
+def test_a_host_consists_of_all_of_its_gpus(text: str) -> None:
     machine = machine_of(text)
     each = RAILS[text]
     assert machine.nodes_per_host == each == text_nodes_per_host(machine.text)
@@ -81,7 +81,7 @@ def test_a_host_is_all_of_its_gpus(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["torus:4x4", "tree:4:2+node:4", "fattree:4:2,up=1:2"])
-def test_elsewhere_a_node_is_a_host(text: str) -> None:
+def test_without_rails_a_node_is_a_host(text: str) -> None:
     assert Machine(text).nodes_per_host == text_nodes_per_host(text) == 1
 
 
@@ -134,7 +134,7 @@ def test_launchers_spread_ranks_over_hosts(text: str, launcher: str) -> None:
 
 
 @pytest.mark.parametrize("text", MACHINES)
-def test_bytes_between_hosts_are_those_that_leave_a_host(text: str) -> None:
+def test_inter_node_bytes_are_those_that_leave_a_host(text: str) -> None:
     """Between GPUs of different hosts, by the definition."""
     machine = machine_of(text)
     nodes = machine.nodes_up[: 3 * RAILS[text]]
@@ -155,7 +155,7 @@ def test_bytes_between_hosts_are_those_that_leave_a_host(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["rails:8:4:2", "rails:8:4:2,host=4"])
-def test_host_names_are_one_for_each_host(text: str, tmp_path: Path) -> None:
+def test_there_is_one_name_per_host(text: str, tmp_path: Path) -> None:
     machine = Machine(text)
     names = [f"gb{number:02}" for number in range(1, host_count(machine) + 1)]
     by_node = [name for name in names for _ in range(machine.nodes_per_host)]
@@ -172,7 +172,7 @@ def test_host_names_are_one_for_each_host(text: str, tmp_path: Path) -> None:
         load_described(tmp_path / "wrong.toml")
 
 
-def test_a_job_may_have_part_of_a_host(tmp_path: Path) -> None:
+def test_a_job_can_have_part_of_a_host(tmp_path: Path) -> None:
     (tmp_path / "m.toml").write_text(
         'format = "topoloom-machine"\nversion = 1\n[topology]\nkind = "rails"\n'
         'levels = [8, 2, 1]\nhosts = "dgx[1-2]"\n'
@@ -191,7 +191,7 @@ def test_a_job_may_have_part_of_a_host(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", MACHINES)
-def test_hosts_are_near_where_their_gpus_are(text: str) -> None:
+def test_distances_of_hosts_are_those_of_their_gpus(text: str) -> None:
     machine = machine_of(text)
     hosts, each = host_machine(machine), RAILS[text]
     assert hosts.node_count == host_count(machine)
@@ -211,7 +211,7 @@ def test_hosts_are_near_where_their_gpus_are(text: str) -> None:
     assert all(max(near) <= min(far) for near, far in itertools.pairwise(ordered))
 
 
-def test_verbs_take_and_say_hosts(topoloom: Any, tmp_path: Path) -> None:
+def test_verbs_read_and_print_hosts(topoloom: Any, tmp_path: Path) -> None:
     topoloom("pattern", "ring", "-n", "16", "-o", "r.npz")
     done = topoloom(
         "map",
@@ -246,7 +246,7 @@ def test_verbs_take_and_say_hosts(topoloom: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", [t for t in MACHINES if "down" not in t])
-def test_a_gpu_is_known_again_by_its_host_and_place(text: str) -> None:
+def test_a_gpu_is_identified_by_host_and_index(text: str) -> None:
     """Hosts are the same by name, whatever their numbers are today."""
     machine = machine_of(text)
     yesterday = load_allocation(machine, "a[0-1]")

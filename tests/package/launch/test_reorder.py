@@ -41,7 +41,7 @@ def test_a_machine_file_needs_hosts() -> None:
         ),
     ],
 )
-def test_chains_of_mappers_get_through_a_list_with_commas(
+def test_chains_of_mappers_work_in_a_list_with_commas(
     mapper: str, expected: str | None
 ) -> None:
     asked = ReorderOptions(mapper, "hop-bytes", read_search(3, "1500ms"))
@@ -51,6 +51,8 @@ def test_chains_of_mappers_get_through_a_list_with_commas(
 
 
 @pytest.mark.parametrize(("time", "seconds"), [("0", "1"), ("30h", "86400")])
-def test_a_search_ends_within_a_second_and_a_day(time: str, seconds: str) -> None:
+def test_the_time_of_a_search_is_limited_to_a_second_and_a_day(
+    time: str, seconds: str
+) -> None:
     asked = ReorderOptions("auto", "congestion", read_search(1, time))
     assert asked.given() == {"objective": "congestion", "seconds": seconds}

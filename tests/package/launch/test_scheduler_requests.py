@@ -116,12 +116,12 @@ def test_kueue_takes_slices_of_slices() -> None:
 
 
 @pytest.mark.parametrize("scheduler", ["slurm", "kai", "volcano"])
-def test_what_cannot_be_asked_for_is_refused(scheduler: str) -> None:
+def test_impossible_requests_are_refused(scheduler: str) -> None:
     with pytest.raises(Error, match=f"{scheduler} cannot be asked for segments of 3"):
         request_lines(scheduler, UNDER)
 
 
-def test_all_hosts_can_be_asked_for_under_one_switch() -> None:
+def test_all_hosts_can_be_requested_under_one_switch() -> None:
     assert "#SBATCH --consolidate-segments" in request_lines("slurm", INSIDE)
     kai = manifest("kai", INSIDE)["metadata"]["annotations"]
     assert kai["kai.scheduler/topology-required-placement"].endswith("com/leaf")
@@ -133,7 +133,7 @@ def test_all_hosts_can_be_asked_for_under_one_switch() -> None:
     }
 
 
-def test_segments_may_be_those_of_a_level_above() -> None:
+def test_segments_can_be_those_of_a_higher_level() -> None:
     shape = SHAPE._replace(segment=1, above=(6,), domain=False)
     kueue = manifest("kueue", shape)["metadata"]["annotations"]
     assert kueue[f"{SLICE}required-topology"] == "network.topology.nvidia.com/spine"
@@ -158,13 +158,13 @@ def test_volcano_takes_partitions() -> None:
     assert manifest("volcano", FREE)["spec"]["networkTopology"] == {"mode": "soft"}
 
 
-def test_other_schedulers_are_refused_with_those_there_are() -> None:
+def test_other_schedulers_are_refused_with_the_known_ones() -> None:
     with pytest.raises(Error, match="no scheduler 'kay'") as raised:
         request_lines("kay", SHAPE)
     assert all(name in str(raised.value) for name in SCHEDULERS)
 
 
-def test_the_smallest_segment_is_wanted_that_holds_the_busy_axis() -> None:
+def test_the_smallest_segment_that_contains_the_busy_axis_is_requested() -> None:
     """Hosts of 4 GPUs: tp fills one, ep of 8 four of them; dp may go anywhere."""
     machine = Machine(
         "rails:72:8:1,rails=4,host=4,bandwidth=50GB/s,bandwidth.nvlink=900GB/s"
@@ -178,7 +178,7 @@ def test_the_smallest_segment_is_wanted_that_holds_the_busy_axis() -> None:
     assert wanted.seconds[1] > 2 * wanted.seconds[4]
 
 
-def test_nothing_is_asked_for_where_all_leaves_are_alike() -> None:
+def test_nothing_is_requested_if_all_leaves_are_equal() -> None:
     machine = Machine("rails:8:32:4,bandwidth=50GB/s,bandwidth.nvlink=450GB/s")
     mesh = {"tp": 8, "dp": 8}
     traffic = parse_traffic("tp=9GB,dp=1GB", mesh)
@@ -189,7 +189,7 @@ def test_nothing_is_asked_for_where_all_leaves_are_alike() -> None:
     assert "if the machine's bandwidths are assumed" in wanted.text("slurm")
 
 
-def test_segments_are_placed_as_they_cost_most() -> None:
+def test_segments_are_placed_at_their_worst() -> None:
     """Groups of dp could line up inside leaves, but the scheduler need not do that."""
     machine = Machine("tree:16:4,bandwidth=50GB/s:50GB/s+node:2,memory=2TB/s")
     mesh = {"tp": 2, "ep": 4, "dp": 4}
@@ -223,7 +223,7 @@ THIN = (
 )
 
 
-def test_groups_of_segments_are_wanted_where_links_above_are_thin() -> None:
+def test_groups_of_segments_are_requested_if_uplinks_are_thin() -> None:
     mesh = {"tp": 4, "ep": 4, "dp": 4, "pp": 4}
     traffic = parse_traffic("tp=9GB,ep=8GB,dp=20GB,pp=1GB", mesh)
     whole = Allocation.whole(Machine(THIN))
@@ -239,7 +239,7 @@ def test_groups_of_segments_are_wanted_where_links_above_are_thin() -> None:
     assert "slurm cannot be asked for segments of 4 hosts, 16 hosts under one" in text
 
 
-def test_a_job_is_wanted_under_one_switch_where_it_fits() -> None:
+def test_a_job_is_requested_under_one_switch_if_it_fits() -> None:
     mesh = {"tp": 8, "dp": 4, "pp": 2}
     traffic = parse_traffic("tp=1GB,dp=20GB,pp=20GB", mesh)
     machine = Machine("tree:4:2:4,bandwidth=50GB/s:100GB/s:10GB/s+node:8")
@@ -248,7 +248,7 @@ def test_a_job_is_wanted_under_one_switch_where_it_fits() -> None:
     assert "#SBATCH --consolidate-segments" in wanted.text("slurm")
 
 
-def test_levels_above_are_not_asked_for_where_they_save_nothing() -> None:
+def test_higher_levels_are_not_requested_without_a_gain() -> None:
     mesh = {"tp": 2, "ep": 8, "dp": 4}
     traffic = parse_traffic("tp=9GB,ep=8GB,dp=1MB", mesh)
     machine = Machine(THIN.replace("10GB/s", "50GB/s"))
@@ -257,7 +257,7 @@ def test_levels_above_are_not_asked_for_where_they_save_nothing() -> None:
     assert "groups above those of segments save nothing" in wanted.text("kueue")
 
 
-def test_no_way_to_keep_the_sizes_costs_more() -> None:
+def test_no_placement_with_these_sizes_costs_more() -> None:
     """Random hosts that Kueue may give are not slower than what was said."""
     mesh = {"tp": 4, "ep": 4, "dp": 4, "pp": 2}
     traffic = parse_traffic("tp=9GB,ep=8GB,dp=20GB,pp=1GB", mesh)
@@ -293,7 +293,9 @@ def nested_sizes(draw: st.DrawFn) -> tuple[Levels, tuple[int, ...], int]:
 
 
 @given(nested_sizes())
-def test_every_way_keeps_all_sizes(drawn: tuple[Levels, tuple[int, ...], int]) -> None:
+def test_every_placement_keeps_all_sizes(
+    drawn: tuple[Levels, tuple[int, ...], int]
+) -> None:
     levels, sizes, hosts = drawn
     leaf_of = np.repeat(np.arange(len(levels.leaves)), [*map(len, levels.leaves)])
     ways = list(nested_places(levels, sizes, hosts))
@@ -307,7 +309,9 @@ def test_every_way_keeps_all_sizes(drawn: tuple[Levels, tuple[int, ...], int]) -
 
 
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=6), st.data())
-def test_all_ways_place_all_segments(room: list[int], data: st.DataObject) -> None:
+def test_every_placement_contains_all_segments(
+    room: list[int], data: st.DataObject
+) -> None:
     assume(any(room))
     segments = data.draw(st.integers(1, sum(room)))
     strides = data.draw(st.lists(st.integers(0, 9), max_size=3))
@@ -318,7 +322,7 @@ def test_all_ways_place_all_segments(room: list[int], data: st.DataObject) -> No
         assert all(way.count(leaf) <= most for leaf, most in enumerate(room))
 
 
-def test_hosts_that_are_down_are_left_out() -> None:
+def test_hosts_that_are_down_are_omitted() -> None:
     machine = Machine("tree:4:3+down:0,5+node:2")
     mesh = {"tp": 2, "dp": 10}
     traffic = parse_traffic("tp=1GB,dp=1GB", mesh)

@@ -46,7 +46,7 @@ def report(name: str, ranks: int, host: str = "n1") -> Path:
     return (folder / f".{name}").rename(folder / f"report-{name}")
 
 
-def test_each_program_is_told_once_in_the_order_of_starts(witness: Witness) -> None:
+def test_each_program_is_reported_once_in_order_of_start(witness: Witness) -> None:
     told: list[int] = []
     came = threading.Semaphore(0)
 
@@ -95,7 +95,7 @@ def test_a_damaged_report_leaves_the_exit_status(
     assert capfd.readouterr().err == said
 
 
-def test_a_report_that_another_node_made_may_come_late(witness: Witness) -> None:
+def test_a_report_of_another_node_may_arrive_late(witness: Witness) -> None:
     late = threading.Timer(0.5, report, ("n1-1", 2))
     told: list[Proof] = []
     with witness.telling(told.append):
@@ -104,7 +104,7 @@ def test_a_report_that_another_node_made_may_come_late(witness: Witness) -> None
     assert len(told) == 1
 
 
-def test_without_a_cache_the_program_runs_unseen(
+def test_without_a_cache_the_program_runs_without_verification(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", "/proc/nope")
@@ -126,7 +126,7 @@ def test_without_a_cache_the_program_runs_unseen(
         ("10.0.0.1", "hosts planned by their addresses are not compared"),
     ],
 )
-def test_only_hosts_with_names_are_praised(host: str, words: str) -> None:
+def test_only_hosts_with_names_are_confirmed(host: str, words: str) -> None:
     one = host_placement(Machine("mesh:1+node:2"), [0], [0], [host])
     proof = Proof(one, [Seen("n1", "0", 0, "ok", "")])
     assert proof.words().startswith(words)

@@ -58,12 +58,12 @@ def test_node_ids_have_no_host_names(tmp_path: Path) -> None:
     assert load_allocation(Machine(TORUS), file).hosts is None
 
 
-def test_a_host_list_may_stand_in_place_of_a_file() -> None:
+def test_a_host_list_can_replace_a_file() -> None:
     given = load_allocation(Machine(TORUS), "n[10-12]")
     assert given.allocation.nodes.tolist() == [10, 11, 12]
 
 
-def test_a_host_list_may_be_longer_than_any_file_name() -> None:
+def test_a_host_list_can_be_longer_than_any_file_name() -> None:
     hosts = ",".join(str(number) for number in range(0, 1000, 2))
     given = load_allocation(Machine("torus:1000"), f"n[{hosts}]")
     assert given.allocation.nodes.tolist() == list(range(0, 1000, 2))
@@ -96,7 +96,7 @@ def test_hosts_are_found_by_the_names_of_the_nodes(
     assert by_name(file) == (nodes, hosts)
 
 
-def test_one_host_that_has_a_name_needs_no_brackets() -> None:
+def test_a_single_named_host_needs_no_brackets() -> None:
     assert by_name("login") == ([0], ("login",))
     assert by_name("n8") == ([2], ("n8",))
 
@@ -120,7 +120,7 @@ def test_hosts_without_a_node_are_named(
         by_name(file)
 
 
-def test_a_short_name_that_two_nodes_share_names_neither() -> None:
+def test_an_ambiguous_short_name_is_refused() -> None:
     machine = Machine("torus:2")
     with pytest.raises(Error, match="no host n1"):
         load_allocation(machine, "n[1]", ("n1.a", "n1.b"))
@@ -128,7 +128,7 @@ def test_a_short_name_that_two_nodes_share_names_neither() -> None:
         load_allocation(machine, "n[1]", ("n1",))
 
 
-def test_slots_come_node_by_node(tmp_path: Path) -> None:
+def test_slots_are_listed_node_by_node(tmp_path: Path) -> None:
     file = tmp_path / "a.txt"
     file.write_text("5\n2\n")
     given = load_allocation(Machine(f"{TORUS}+node:3"), file)
@@ -165,7 +165,7 @@ def test_slots_come_node_by_node(tmp_path: Path) -> None:
         ("n1 99999999999999999999\n", "a.txt:1: there is no node"),
     ],
 )
-def test_bad_lines_are_named(text: str, message: str, tmp_path: Path) -> None:
+def test_invalid_lines_are_named(text: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(Error) as caught:
         nodes_of(text, tmp_path)
     assert message in str(caught.value)

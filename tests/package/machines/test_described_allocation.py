@@ -40,7 +40,7 @@ def test_a_file_names_nodes_and_slots_in_the_launchers_order(tmp_path: Path) -> 
     assert job.allocation.slots.tolist() == [16, 17, 19, 4, 5, 7, 0, 1, 2, 3]
 
 
-def test_without_tables_it_is_the_whole_machine(tmp_path: Path) -> None:
+def test_without_tables_the_allocation_is_the_whole_machine(tmp_path: Path) -> None:
     job = load_machine_and_allocation(written(tmp_path, ""))
     assert job.hosts == tuple(f"n{i}" for i in range(6))
     assert job.allocation.slot_count == 24
@@ -54,7 +54,7 @@ def test_without_tables_it_is_the_whole_machine(tmp_path: Path) -> None:
         unique_by=lambda pair: pair[0],
     )
 )
-def test_what_is_written_is_read(
+def test_a_written_allocation_is_read_back(
     tmp_path_factory: pytest.TempPathFactory, parts: list[tuple[int, set[int]]]
 ) -> None:
     folder = tmp_path_factory.mktemp("written")
@@ -90,6 +90,6 @@ def test_what_is_written_is_read(
         ('[[allocation]]\nhosts = "n1"\nslots = 2', "slots must be a string, such as"),
     ],
 )
-def test_what_is_not_there_is_named(tmp_path: Path, tables: str, message: str) -> None:
+def test_missing_files_are_named(tmp_path: Path, tables: str, message: str) -> None:
     with pytest.raises(Error, match=f"m.toml: .*{message}"):
         load_machine_and_allocation(written(tmp_path, tables))

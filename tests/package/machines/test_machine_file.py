@@ -62,7 +62,7 @@ def test_descriptions_become_short_texts(body: str, text: str, tmp_path: Path) -
     assert load_machine(tmp_path / "m.toml").text == text
 
 
-def test_the_inside_of_a_node_follows_the_network(tmp_path: Path) -> None:
+def test_nodes_come_after_the_network_in_the_text(tmp_path: Path) -> None:
     body = TORUS + "[node]\nlevels = [12, 2]\ndistance = [1, 10]\nhop_weight = 100\n"
     assert text_of(body, tmp_path) == "torus:4x4+node:12:2,distance=1:10:100"
     assert load_machine(tmp_path / "m.toml").slots_per_node == 24
@@ -151,7 +151,7 @@ def test_a_metis_graph_is_a_machine_of_nodes(tmp_path: Path) -> None:
     assert machine.bandwidth(fat[0]) == 3 * machine.bandwidth(thin[0])
 
 
-def test_a_links_file_may_hold_switches(tmp_path: Path) -> None:
+def test_a_links_file_can_contain_switches(tmp_path: Path) -> None:
     (tmp_path / "star.graph").write_text("3 2\n3\n3\n1 2\n")
     body = 'kind = "graph"\nnodes = 2\nlinks_file = "star.graph"\n'
     assert text_of(f"{HEAD}[topology]\n{body}", tmp_path) == "graph:2+1:0-2,1-2"
@@ -216,7 +216,7 @@ def test_names_of_nodes_are_read_and_written(hosts: str, tmp_path: Path) -> None
     assert load_machine_and_hosts(copy)[1] == names
 
 
-def test_every_machine_of_the_zoo_loads_and_has_a_source() -> None:
+def test_every_described_machine_loads_and_has_a_source() -> None:
     entries = zoo()
     assert {"hopper", "blue-waters", "mira"} <= {entry.name for entry in entries}
     for entry in entries:
@@ -244,7 +244,7 @@ def test_the_examples_of_topologies_are_machines() -> None:
         ("m.graph", "% 12 nodes, 0 switches; weight 1 is 1, relative"),
     ],
 )
-def test_the_suffix_says_how_a_machine_is_written(
+def test_the_suffix_selects_the_format_of_a_machine(
     name: str, text: str, tmp_path: Path
 ) -> None:
     save_machine(tmp_path / name, Machine("torus:4x3"), [f"n{i}" for i in range(12)])
@@ -271,7 +271,7 @@ def test_the_suffix_says_how_a_machine_is_written(
         ),
     ],
 )
-def test_what_cannot_be_written_leaves_no_file(
+def test_a_failed_write_leaves_no_file(
     name: str, machine: str, message: str, tmp_path: Path
 ) -> None:
     with pytest.raises(Error, match=message):
@@ -279,7 +279,7 @@ def test_what_cannot_be_written_leaves_no_file(
     assert not any(tmp_path.iterdir())
 
 
-def test_the_shell_offers_files_that_may_be_machines(
+def test_completion_offers_files_of_machines(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("topology.conf", "topology.png", "m.toml"):

@@ -58,14 +58,14 @@ def test_a_network_and_a_node_make_a_machine() -> None:
     assert "+node:4:2,distance=2:8:16" in joined.text
 
 
-def test_hosts_may_have_other_nodes() -> None:
+def test_hosts_can_have_other_nodes() -> None:
     assert sizes("gpu[1-2]=+node:6", "node.toml") == [(6,), (4, 2)]
     assert sizes("gpu[1-2]=+node:6,distance=8", "cpu[1-3]=+node:9") == [(6,), (9,)]
     assert sizes("slurm.conf") == [(4, 2), (6,)]
     assert sizes("0-1,5=+node:3", "+node:2", network="torus:3x2") == [(3,), (2,)]
 
 
-def test_the_command_writes_what_is_read_again() -> None:
+def test_the_command_writes_a_file_that_is_read_back() -> None:
     command = ["machine", "topology.conf", "--node", "slurm.conf", "-o", "m.toml"]
     assert run(command) == 0
     joined = join_nodes(describe_machine("topology.conf"), ["slurm.conf"])
@@ -104,7 +104,7 @@ def test_slots_are_counted_type_by_type(capsys: pytest.CaptureFixture[str]) -> N
         ),
     ],
 )
-def test_what_does_not_fit_is_one_line(nodes: list[str], message: str) -> None:
+def test_mismatches_are_one_line(nodes: list[str], message: str) -> None:
     with pytest.raises(Error, match=re.escape(message)) as caught:
         sizes(*nodes)
     assert "\n" not in str(caught.value)

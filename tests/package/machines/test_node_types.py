@@ -76,7 +76,7 @@ def machines(draw: st.DrawFn) -> tuple[Machine, Described]:
 
 
 @given(machines())
-def test_what_is_written_is_read_as_the_same_machine(
+def test_a_written_machine_is_read_back_as_the_same(
     given: tuple[Machine, Described],
 ) -> None:
     machine, described = given
@@ -90,7 +90,7 @@ def test_what_is_written_is_read_as_the_same_machine(
 
 
 @given(machines())
-def test_distances_are_those_of_a_machine_with_only_such_nodes(
+def test_distances_equal_those_of_a_machine_with_only_such_nodes(
     given: tuple[Machine, Described],
 ) -> None:
     machine, described = given
@@ -123,7 +123,7 @@ def test_a_machine_has_the_slots_of_its_nodes_and_no_others(
 
 
 @given(machines(), st.integers(1, 3))
-def test_a_rank_of_several_cores_has_them_side_by_side(
+def test_a_rank_of_several_cores_has_adjacent_ones(
     given: tuple[Machine, Described], cores: int
 ) -> None:
     machine, described = given
@@ -177,7 +177,7 @@ def pattern(folder: Path, graph: Any) -> str:
 
 
 @pytest.mark.parametrize("allocation", [None, "gpu[1-2],cpu3", "cpu1,gpu2"])
-def test_ranks_go_to_cores_that_exist_and_are_named_as_on_their_host(
+def test_ranks_get_cores_that_exist_on_their_host(
     cluster: str, tmp_path: Path, allocation: str | None
 ) -> None:
     machine, described = load_described(cluster)
@@ -220,7 +220,7 @@ def _names(text: str) -> list[str]:
     return text.replace("gpu[1-2]", "gpu1,gpu2").split(",")
 
 
-def test_links_are_called_by_hosts_and_switches(cluster: str, tmp_path: Path) -> None:
+def test_links_are_named_by_hosts_and_switches(cluster: str, tmp_path: Path) -> None:
     graph = pattern(tmp_path, all_to_all(44, 1000))
     mapped = map_ranks(load_problem(graph, cluster, Where()), Objective("hop-bytes"))
     save_placement(tmp_path / "x.json", mapped.file)
@@ -295,7 +295,7 @@ def test_the_closest_nodes_may_differ(cluster: str) -> None:
         ('switch_names = ["leaf1", ', "switch_names = [", "3 switches of the machine"),
     ],
 )
-def test_what_does_not_fit_is_an_error(
+def test_mismatches_are_errors(
     tmp_path: Path, old: str, new: str, message: str
 ) -> None:
     assert old in CLUSTER
@@ -306,7 +306,7 @@ def test_what_does_not_fit_is_an_error(
     assert str(file) in str(caught.value)
 
 
-def test_other_formats_have_one_shape_of_node(cluster: str, tmp_path: Path) -> None:
+def test_other_formats_have_equal_nodes(cluster: str, tmp_path: Path) -> None:
     machine, described = load_described(cluster)
     for suffix in (".tgt", ".xml", ".graph"):
         with pytest.raises(Error, match=r"can be written in a \.toml only"):
@@ -345,7 +345,7 @@ def test_nodes_have_the_sockets_that_their_own_levels_name(
     assert [line.partition("slot=")[2] for line in lines if "=gpu1 " in line] == slots
 
 
-def test_gpus_of_rails_are_all_alike(tmp_path: Path) -> None:
+def test_gpus_of_rails_are_equal(tmp_path: Path) -> None:
     file = tmp_path / "pod.toml"
     file.write_text(
         """format = "topoloom-machine"

@@ -22,7 +22,7 @@ NETWORKS = (
 
 
 @given(st.sampled_from(NETWORKS), st.sets(st.integers(0, 11), max_size=4), st.data())
-def test_nodes_slots_and_hosts_that_are_up_are_counted(
+def test_only_nodes_slots_and_hosts_that_are_up_are_counted(
     network: str, down: set[int], data: st.DataObject
 ) -> None:
     failed = f"+down:{','.join(map(str, sorted(down)))}" if down else ""
@@ -43,7 +43,9 @@ def test_nodes_slots_and_hosts_that_are_up_are_counted(
     assert not down & set(whole.allocation.nodes.tolist())
 
 
-def test_the_command_says_how_many_are_down(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_prints_how_many_nodes_are_down(
+    capsys: pytest.CaptureFixture[str]
+) -> None:
     assert run(["machine", "torus:4x4+down:3,7+node:2"]) == 0
     printed = capsys.readouterr().out
     assert "nodes             14, 2 down\n" in printed

@@ -54,7 +54,7 @@ def small_jobs(draw: st.DrawFn) -> tuple[HostMesh, list[int]]:
 
 
 @given(small_jobs())
-def test_no_choice_is_below_the_bound_nor_over_the_room(
+def test_no_choice_is_below_the_bound_or_above_the_free_slots(
     job: tuple[HostMesh, list[int]],
 ) -> None:
     mesh, free = job
@@ -116,7 +116,7 @@ def test_meshes_that_do_not_fill_hosts_are_refused(
         host_mesh(mesh, 8, dict.fromkeys(mesh, 1.0))
 
 
-def test_segments_of_six_two_and_two_hosts() -> None:
+def test_segments_can_have_six_two_and_two_hosts() -> None:
     machine = Machine("tree:8:4")
     free = Allocation(machine, [*range(6), 8, 9, 16, 17])
     _, choice, _ = choose_for_mesh(free, {"dp": 10}, (), UNLIMITED, unwatched)

@@ -35,7 +35,7 @@ def of_kind(*kinds: str) -> list[str]:
     return [name for name in zoo_names() if topology(name)["kind"] in kinds]
 
 
-def test_the_page_of_machines_says_what_is_so(
+def test_the_page_of_machines_has_the_computed_figures(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     file = ROOT / "docs" / "machine_table.py"
@@ -49,7 +49,7 @@ def test_the_page_of_machines_says_what_is_so(
     assert capsys.readouterr().out == page.read_text(), f"run: python {file.name}"
 
 
-def test_every_machine_says_what_it_is_and_where_that_is_written() -> None:
+def test_every_machine_has_a_title_and_a_source() -> None:
     for entry in zoo():
         assert entry.summary
         assert entry.source
@@ -84,7 +84,7 @@ def card(described: dict[str, Any]) -> str:
 
 
 @pytest.mark.parametrize("name", zoo_names())
-def test_every_machine_says_what_a_card_carries_and_what_a_message_costs(
+def test_every_machine_has_nic_bandwidth_and_message_costs(
     name: str,
 ) -> None:
     described = read(name)
@@ -152,7 +152,7 @@ def latency_of(topology: dict[str, Any], link: str | int) -> float:
         ("dgx-h100-pod", "2.7 us", ["rail", "rail"]),
     ],
 )
-def test_startup_latency_and_links_make_what_a_short_message_takes_to_a_neighbor(
+def test_a_short_message_to_a_neighbor_takes_startup_latency_and_link_time(
     name: str, takes: str, links: list[str | int]
 ) -> None:
     described = read(name)
@@ -163,7 +163,7 @@ def test_startup_latency_and_links_make_what_a_short_message_takes_to_a_neighbor
 
 
 @pytest.mark.parametrize("name", zoo_names())
-def test_nodes_of_several_slots_say_what_their_memory_carries(name: str) -> None:
+def test_nodes_of_several_slots_have_a_memory_bandwidth(name: str) -> None:
     node = read(name)["node"]
     if slots_of_a_node(name) == 1:
         assert "memory" not in node
@@ -232,9 +232,7 @@ def test_jobs_run_on_the_compute_nodes_alone(name: str, nodes: int, cores: int) 
     ("vacant", "nodes"),
     [("0-1,0,0", 2), ("0-2,0-3,0-1", 24), ("1,1-2,0", 2), ("2, 3, 1", 1)],
 )
-def test_a_box_of_vacant_places_has_no_hosts(
-    vacant: str, nodes: int, tmp_path: Path
-) -> None:
+def test_a_vacant_box_has_no_hosts(vacant: str, nodes: int, tmp_path: Path) -> None:
     for own in (1, 2):
         places = 3 * 4 * 2 * own
         file = tmp_path / f"{own}.toml"
@@ -263,7 +261,7 @@ def test_boxes_outside_the_grid_are_refused(vacant: str, tmp_path: Path) -> None
         describe_machine(file)
 
 
-def test_threads_run_on_no_other_station_of_the_cell_than_its_elements() -> None:
+def test_threads_run_only_on_elements_of_the_cell() -> None:
     hosts = describe_machine("cell-eib").hosts
     left = [host for node, host in enumerate(hosts) if node not in vacant_nodes(hosts)]
     assert sorted(left) == [f"SPE{element}" for element in range(8)]

@@ -52,7 +52,7 @@ def numbers(text: str) -> np.ndarray:
 
 
 @pytest.mark.parametrize("machine", ROUND_TRIPS)
-def test_channels_of_round_trips_are_those_that_karlsson_reads_off(
+def test_channels_of_round_trips_equal_those_of_karlsson(
     machine: str,
 ) -> None:
     text, channels = ROUND_TRIPS[machine]
@@ -62,7 +62,7 @@ def test_channels_of_round_trips_are_those_that_karlsson_reads_off(
 
 
 @pytest.mark.parametrize("machine", SLOWEST)
-def test_channels_of_slowest_pairs_are_those_of_table_4_8(machine: str) -> None:
+def test_channels_of_slowest_pairs_equal_table_4_8(machine: str) -> None:
     mean, spread, channels = SLOWEST[machine]
     samples = [numbers(mean) + way * numbers(spread) for way in (-1, 0, 1)]
     pairs = np.tile(np.arange(len(samples[0])) + 1, 3)
@@ -93,7 +93,7 @@ def drawn(
 
 
 @pytest.mark.parametrize("times", [shared, in_turns])
-def test_planted_channels_are_found_through_noise_and_outliers(
+def test_planted_channels_are_found_despite_noise_and_outliers(
     times: Callable[[np.ndarray, int], np.ndarray],
 ) -> None:
     rng = np.random.default_rng(4)
@@ -105,7 +105,7 @@ def test_planted_channels_are_found_through_noise_and_outliers(
 
 @pytest.mark.parametrize("channels", [1, 2, 3, 5])
 @pytest.mark.parametrize("factor", [0.2, 200])
-def test_one_odd_count_changes_little(channels: int, factor: float) -> None:
+def test_one_outlier_changes_little(channels: int, factor: float) -> None:
     pairs = np.arange(1, 13)
     clean = shared(pairs.astype(float), channels)
     for odd in pairs[1:-1]:  # what comes after shows that it is odd
@@ -124,7 +124,7 @@ COUNTS = {"all": range(1, 41), "powers of two": (1, 2, 4, 8, 16, 32, 64)}
 @pytest.mark.parametrize("counts", COUNTS)
 @pytest.mark.parametrize("loss", [0, 0.04, 0.08])
 @pytest.mark.parametrize("channels", [1, 2, 3, 4, 6, 8, 12, 16])
-def test_many_channels_are_found_though_all_pairs_lose_a_little(
+def test_many_channels_are_found_even_if_all_pairs_slow_slightly(
     channels: int, loss: float, counts: str
 ) -> None:
     rng = np.random.default_rng(6)
@@ -138,18 +138,18 @@ def test_many_channels_are_found_though_all_pairs_lose_a_little(
         assert (curve.channels, curve.most_channels) == expected
 
 
-def test_a_number_that_was_not_measured_is_left_open() -> None:
+def test_an_unmeasured_number_is_given_as_a_range() -> None:
     curve = pair_curve([1, 8, 16], [1, 1.05, 2.1], 8)
     assert (curve.channels, curve.most_channels) == (8, 15)
     assert curve.document()["channels_at_most"] == 15
 
 
-def test_pairs_that_never_slow_down_are_all_channels_or_fewer_than_there_are() -> None:
+def test_pairs_that_never_slow_down_give_a_lower_limit_of_channels() -> None:
     curve = pair_curve([1, 2, 4, 8], [1, 1.05, 1, 1.02], 8)
     assert (curve.channels, curve.most_channels) == (8, None)
 
 
-def test_time_that_spreads_is_no_proof_of_a_channel_less() -> None:
+def test_variance_alone_does_not_reduce_channels() -> None:
     pairs = [1, 1, 1, 2, 2, 2, 3, 3, 3]
     steady = pair_curve(pairs, [1, 1, 1, 1.44, 1.45, 1.46, 1.5, 1.5, 1.5], 8)
     spread = pair_curve(pairs, [0.9, 1, 1.1, 1.2, 1.45, 1.7, 1.5, 1.5, 1.5], 8)
@@ -164,7 +164,7 @@ def test_the_slowest_pair_of_a_run_counts() -> None:
     assert pair_curve(pairs, [1, 1, 1, 2, 1, 1], 10).seconds.tolist() == [1, 1]
 
 
-def test_more_pairs_are_never_taken_to_be_faster() -> None:
+def test_more_pairs_are_never_assumed_faster() -> None:
     rng = np.random.default_rng(2)
     for _ in range(50):
         times = rng.uniform(1, 3, 12)
@@ -176,7 +176,7 @@ def test_more_pairs_are_never_taken_to_be_faster() -> None:
     assert curve.steady_seconds.tolist() == rising.tolist()
 
 
-def test_patterns_of_sharing_have_a_curve_each(tmp_path: Path) -> None:
+def test_each_sharing_pattern_has_a_curve(tmp_path: Path) -> None:
     file = tmp_path / "pairs.csv"
     lines = [
         f"{pattern},{pairs},{run},{max(1, pairs / channels)} ms"

@@ -49,11 +49,11 @@ def assert_same(model: NetworkModel) -> None:
 
 
 @pytest.mark.parametrize("name", model_names())
-def test_every_model_that_ships_can_be_written(name: str) -> None:
+def test_every_included_model_can_be_written(name: str) -> None:
     assert_same(load_model(name).model)
 
 
-def test_the_largest_of_lines_is_one_after_the_other() -> None:
+def test_the_maximum_of_several_lines_is_written_line_by_line() -> None:
     three = [(1e-6, 1e-9, None), (5e-6, 1e-10, None), (4e-6, 2e-10, None)]
     model = NetworkModel.largest(three)
     assert message_lines(model) == "message 4444 5e-06 1e-10\nmessage - 1e-06 1e-09\n"
@@ -67,5 +67,5 @@ def test_messages_alone_and_inside_a_node_are_written() -> None:
     assert_same(model.with_inside(inside.with_alone([(5e-7, 1e-10, None)])))
 
 
-def test_lines_that_begin_together_are_the_steepest() -> None:
+def test_of_lines_with_equal_start_the_steepest_counts() -> None:
     assert_same(NetworkModel.largest([(1e-6, 0.0, None), (1e-6, 1e-9, None)]))

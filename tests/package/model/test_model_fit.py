@@ -26,7 +26,7 @@ def times(model: NetworkModel, sizes: list[int]) -> list[float]:
 
 
 @pytest.mark.parametrize(("name", "sizes"), [("qsnet", DENSE), ("hdr100", DOUBLING)])
-def test_regimes_are_found_again_with_their_ends(name: str, sizes: list[int]) -> None:
+def test_planted_regimes_are_found_with_their_ends(name: str, sizes: list[int]) -> None:
     made = load_model(name).model
     fit = fit_model(sizes, times(made, sizes))
     assert len(fit.model.lines) == len(made.lines)
@@ -36,7 +36,7 @@ def test_regimes_are_found_again_with_their_ends(name: str, sizes: list[int]) ->
 
 
 @pytest.mark.parametrize("name", ["myrinet", "slingshot"])
-def test_the_largest_of_lines_is_found_again(name: str) -> None:
+def test_the_planted_maximum_of_lines_is_found(name: str) -> None:
     made = load_model(name).model
     fit = fit_model(DOUBLING, times(made, DOUBLING))
     assert fit.model.takes_largest
@@ -82,7 +82,7 @@ def relative(x: np.ndarray, t: np.ndarray) -> float:
     )
 
 
-def test_no_other_places_for_the_ends_of_regimes_are_better() -> None:
+def test_no_other_ends_of_regimes_fit_better() -> None:
     x = np.array([2.0**i for i in range(12)])
     cut = 0
     for seed in range(6):
@@ -115,14 +115,14 @@ def test_no_time_of_a_fit_is_negative() -> None:
 
 
 @pytest.mark.parametrize("name", ["hdr", "hdr100", "infiniband-4x", "slingshot"])
-def test_a_model_that_ships_is_the_fit_of_what_was_measured(name: str) -> None:
+def test_an_included_model_is_the_fit_of_its_measurements(name: str) -> None:
     fit = fit_model(*read_pings(ROOT / "models" / "measured" / f"{name}.csv"))
     model = load_model(name).model
     shipped = [model.time(int(size)) for size in fit.sizes]
     np.testing.assert_allclose(fit.predicted, shipped, rtol=1e-3)
 
 
-def test_a_size_that_was_slower_than_a_longer_one_takes_what_that_does() -> None:
+def test_a_size_slower_than_a_longer_one_takes_the_time_of_the_longer() -> None:
     sizes = np.array([2.0**i for i in range(12)])
     for slow in (1.5, 2.0, 5.0):
         line = 1e-6 + 1e-8 * sizes
@@ -133,7 +133,7 @@ def test_a_size_that_was_slower_than_a_longer_one_takes_what_that_does() -> None
         np.testing.assert_allclose(fit.predicted[7:], line[7:])
 
 
-def test_models_of_kumar_err_as_their_author_says() -> None:
+def test_models_of_kumar_have_the_published_errors() -> None:
     sizes = [16 * 4**i for i in range(8)]
     qsnet = np.array([9.8, 11.6, 13.6, 21.4, 44.4, 139, 532, 2109]) / 1e6
     errors = times(load_model("qsnet").model, sizes) / qsnet - 1
@@ -144,7 +144,7 @@ def test_models_of_kumar_err_as_their_author_says() -> None:
     assert np.abs(np.delete(errors, 4)).max() < 0.05
 
 
-def test_alpha_and_beta_of_a_split_fit_are_those_of_karlsson() -> None:
+def test_alpha_and_beta_of_a_split_fit_equal_those_of_karlsson() -> None:
     trips = [17.31, 22.7, 27.23, 52.38, 77.99, 89.67, 140, 240, 460, 860, 1720, 3520]
     trips += [7860, 16410, 32610]
     sizes = [1024 << i for i in range(15)]
@@ -189,7 +189,7 @@ def test_columns_are_found_by_name_and_units_are_read(tmp_path: Path) -> None:
         read_pairs(file)
 
 
-def test_too_little_to_fit_is_refused() -> None:
+def test_too_few_samples_are_refused() -> None:
     with pytest.raises(Error, match="needs 3 sizes or more, but there are 2"):
         fit_model([1, 2, 2], [1, 1, 1])
     with pytest.raises(Error, match="two sizes up to 4 bytes and two above"):

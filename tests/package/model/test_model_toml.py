@@ -26,7 +26,7 @@ SIZES = (0, 1, 64, 288, 289, 2048, 2049, 2500, 65536, 2**30)
 
 
 @pytest.mark.parametrize("name", model_names())
-def test_every_model_says_where_it_is_from_and_survives_a_copy(
+def test_every_model_has_a_source_and_survives_a_copy(
     name: str, tmp_path: Path
 ) -> None:
     file = load_model(name)
@@ -70,7 +70,7 @@ def test_messages_alone_and_inside_a_node_survive_a_copy(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("name", model_names())
-def test_every_model_that_ships_tells_gap_and_latency(name: str) -> None:
+def test_every_included_model_has_gap_and_latency(name: str) -> None:
     document = read_toml(ROOT / "models" / f"{name}.toml")
     latency = parse_latency(document["costs"]["latency"])
     model = load_model(name).model
@@ -99,7 +99,7 @@ def test_the_page_of_models_lists_them_as_their_files_do() -> None:
         assert row in page
 
 
-def test_loggp_is_read_with_the_costs_that_it_leaves_open(tmp_path: Path) -> None:
+def test_loggp_is_read_with_defaults_for_missing_costs(tmp_path: Path) -> None:
     file = tmp_path / "m.toml"
     loggp = 'loggp = { L = "5 us", o = "2 us", g = "3 us", G = "1 ns" }\n'
     file.write_text(f'{HEAD}{loggp}[costs]\nnode_bandwidth = "0.5 GB/s"\n')
@@ -172,9 +172,7 @@ def test_loggp_is_read_with_the_costs_that_it_leaves_open(tmp_path: Path) -> Non
         ),
     ],
 )
-def test_what_is_wrong_in_a_file_is_named(
-    tmp_path: Path, text: str, message: str
-) -> None:
+def test_errors_in_a_file_are_named(tmp_path: Path, text: str, message: str) -> None:
     file = tmp_path / "m.toml"
     file.write_text(text)
     with pytest.raises(Error) as error:
@@ -183,14 +181,14 @@ def test_what_is_wrong_in_a_file_is_named(
     assert message in str(error.value)
 
 
-def test_an_unknown_name_is_told_the_nearest() -> None:
+def test_an_unknown_name_suggests_the_nearest() -> None:
     with pytest.raises(Error, match=r"no model 'slingshott'.*did you mean 'slingshot'"):
         load_model("slingshott")
     with pytest.raises(OSError, match="no-such"):
         load_model("no-such.toml")
 
 
-def test_times_are_written_so_that_they_are_read_as_they_were() -> None:
+def test_written_times_are_read_back_exactly() -> None:
     for seconds in (0.0, 1.5e-12, 4.2e-10, 1e-6, 0.99999e-3, 12.0):
         assert parse_latency(time_text(seconds)) == pytest.approx(seconds, rel=1e-5)
 
@@ -201,7 +199,7 @@ def test_every_cost_of_the_core_has_a_key() -> None:
     assert known == {*COSTS, "node_beta", "packet"}
 
 
-def test_python_may_not_ask_for_what_cannot_be() -> None:
+def test_impossible_queries_from_python_are_refused() -> None:
     model = NetworkModel.regimes([(1, 0, None)])
     with pytest.raises(Error, match="0 bytes or more, not -1"):
         model.time(-1)

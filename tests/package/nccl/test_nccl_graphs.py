@@ -44,7 +44,7 @@ def edges(path: Path, gpus_per_node: int) -> dict[tuple[int, int], int]:
     return {(s, t): sent for s, t, sent, _ in edge_rows(made.graph).tolist()}
 
 
-def test_a_small_sum_between_nodes_goes_along_trees(tmp_path: Path) -> None:
+def test_a_small_all_reduce_between_nodes_uses_trees(tmp_path: Path) -> None:
     found = edges(written(tmp_path, "[1,16]<=[16]"), 8)
     between = {(s, t): sent for (s, t), sent in found.items() if s // 8 != t // 8}
     # Each of 8 NICs has two channels: ranks r and r + 8 exchange half of a share twice.
@@ -54,7 +54,7 @@ def test_a_small_sum_between_nodes_goes_along_trees(tmp_path: Path) -> None:
     assert sum(found.values()) == 2 * 15 * 4096
 
 
-def test_a_sum_in_a_node_is_a_ring_and_groups_keep_to_their_ranks(
+def test_an_all_reduce_in_a_node_is_a_ring_of_its_ranks(
     tmp_path: Path,
 ) -> None:
     found = edges(written(tmp_path, "[2,8]<=[16]"), 8)
@@ -77,7 +77,7 @@ def test_the_file_keeps_the_collectives_and_the_graph(tmp_path: Path) -> None:
     assert not np.array_equal(edge_rows(by_mpi), edge_rows(made.graph))
 
 
-def test_axes_send_by_nccl_on_the_nodes_where_ranks_are() -> None:
+def test_axes_send_nccl_messages_on_the_nodes_of_ranks() -> None:
     layout = Layout("", ((("tp", 4), ("dp", 4)),))
     traffic = [
         Traffic(("tp",), "ring", 6000),
@@ -131,18 +131,18 @@ def test_ranks_must_fill_their_nodes(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["nccl-ring", "nccl-tree", "nccl-nvls"])
-def test_generated_sums_carry_the_same_bytes_in_all(name: str) -> None:
+def test_generated_all_reduces_have_equal_total_bytes(name: str) -> None:
     graph = make_graph(name, Request(ranks=24, bytes=4800, gpus_per_node=8))
     assert int(graph.total_bytes) == 2 * 23 * 4800
 
 
-def test_large_sums_take_another_way_than_small_ones() -> None:
+def test_large_and_small_all_reduces_use_different_algorithms() -> None:
     two = communicator(range(16), 8)
     assert [algorithm(two, size) for size in (8, 1 << 30)] == ["tree", "nvls"]
     assert algorithm(communicator(range(8), 8), 8) == "ring"
 
 
-def test_an_exchange_takes_the_rails_of_its_targets() -> None:
+def test_an_exchange_uses_the_rails_of_its_targets() -> None:
     graph = make_graph("nccl-all-to-all", Request(ranks=16, bytes=10, gpus_per_node=8))
     rows = edge_rows(graph)
     between = rows[rows[:, 0] // 8 != rows[:, 1] // 8]
@@ -150,7 +150,7 @@ def test_an_exchange_takes_the_rails_of_its_targets() -> None:
     assert set(between[:, 2].tolist()) == {80}
 
 
-def test_rounds_of_an_exchange_add_up_to_it_and_no_rank_meets_two() -> None:
+def test_rounds_of_an_exchange_add_up_and_pair_each_rank_once() -> None:
     asked = Request(ranks=24, bytes=10, gpus_per_node=4)
     phases = make_phases("nccl-all-to-all", asked)
     assert len(phases) == 23

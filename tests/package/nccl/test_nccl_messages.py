@@ -70,7 +70,7 @@ def test_a_tree_has_one_root_and_crosses_to_each_other_node_once(
 
 
 @given(st.integers(2, 300))
-def test_who_passes_data_on_in_a_tree_is_mostly_a_leaf_of_the_other(
+def test_inner_nodes_of_a_tree_are_mostly_leaves_of_the_other(
     count: int,
 ) -> None:
     inner = [
@@ -81,7 +81,7 @@ def test_who_passes_data_on_in_a_tree_is_mostly_a_leaf_of_the_other(
 
 
 @given(groups(), st.integers(0, 10_000), st.sampled_from(ALGORITHMS))
-def test_every_sum_that_goes_up_comes_down(
+def test_every_reduced_chunk_is_broadcast(
     group: Communicator, bytes: int, algorithm: str
 ) -> None:
     sent = expand(group, "allreduce", bytes, algorithm=algorithm)
@@ -95,9 +95,7 @@ def test_every_sum_that_goes_up_comes_down(
 
 
 @given(groups(), st.integers(0, 1000))
-def test_all_blocks_but_the_own_reach_every_rank(
-    group: Communicator, block: int
-) -> None:
+def test_all_blocks_of_others_reach_every_rank(group: Communicator, block: int) -> None:
     others = (group.ranks - 1) * block
     _, into = totals(expand(group, "allgather", block), group.ranks)
     if block % group.channels == 0:
@@ -119,7 +117,7 @@ def test_a_broadcast_reaches_all_but_the_root_and_a_reduction_is_as_much(
 
 
 @given(groups())
-def test_in_each_round_of_an_exchange_all_meet_and_each_meets_each_once(
+def test_an_exchange_pairs_every_two_ranks_once(
     group: Communicator,
 ) -> None:
     seen: set[tuple[int, int]] = set()
@@ -153,7 +151,7 @@ def test_messages_between_nodes_stay_on_the_rail_of_their_target(
 
 
 @given(groups(), st.integers(0, 1000))
-def test_an_exchange_brings_every_block(group: Communicator, block: int) -> None:
+def test_an_exchange_delivers_every_block(group: Communicator, block: int) -> None:
     out, into = totals(expand(group, "alltoall", block), group.ranks)
     relayed = sum(into) - group.ranks * (group.ranks - 1) * block
     assert relayed >= 0
@@ -171,7 +169,7 @@ def test_a_node_of_few_nics_has_few_channels() -> None:
     assert communicator(range(8), 8, nics=4).channels == 2
 
 
-def test_what_cannot_be_is_refused() -> None:
+def test_impossible_inputs_are_refused() -> None:
     with pytest.raises(Error, match="12 ranks are not a multiple of 8 GPUs per node"):
         check_world(12, 8)
     with pytest.raises(Error, match="nodes have 0 GPUs"):

@@ -17,7 +17,7 @@ SHARES = {"allreduce": 2, "bcast": 1, "reduce": 1}
 
 
 @given(hardware, st.integers(1, 64), st.sampled_from(OPERATIONS), st.integers(0, 33))
-def test_more_bytes_take_longer_and_every_way_takes_time(
+def test_more_bytes_take_longer_with_every_algorithm(
     given: Hardware, nodes: int, operation: str, power: int
 ) -> None:
     for choice in choices(given, nodes, operation, 1 << power):
@@ -28,7 +28,7 @@ def test_more_bytes_take_longer_and_every_way_takes_time(
 
 
 @given(hardware, st.integers(1, 64), st.sampled_from(OPERATIONS), st.integers(0, 33))
-def test_no_way_is_faster_for_twice_the_data_and_few_channels_only_cost_time(
+def test_doubling_the_data_or_dropping_channels_never_saves_time(
     given: Hardware, nodes: int, operation: str, power: int
 ) -> None:
     once, twice = (
@@ -58,7 +58,7 @@ def test_no_ring_or_exchange_is_faster_than_its_links(
             assert choice.seconds >= 0.999 * fastest
 
 
-def test_small_sums_take_trees_and_large_ones_the_switch_or_a_ring() -> None:
+def test_small_all_reduces_use_trees_and_large_ones_the_switch_or_a_ring() -> None:
     h100 = machine("dgx-h100")
     assert choices(h100, 4, "allreduce", 8)[0][:2] == ("tree", "LL")
     assert choices(h100, 1, "allreduce", 8)[0][:2] == ("ring", "LL")
@@ -81,14 +81,14 @@ def test_small_sums_take_trees_and_large_ones_the_switch_or_a_ring() -> None:
         (4, 8589934592, 45573),
     ],
 )
-def test_published_rows_of_h100_are_met(
+def test_published_rows_of_h100_are_reproduced(
     nodes: int, bytes: int, microseconds: float
 ) -> None:
     found = seconds(machine("dgx-h100"), nodes, "allreduce", bytes)
     assert found * 1e6 == pytest.approx(microseconds, rel=0.15)
 
 
-def test_small_data_takes_as_long_until_all_channels_have_their_share() -> None:
+def test_small_data_takes_constant_time_until_all_channels_are_used() -> None:
     # H100, 1 node, of dgxc-benchmarking: 18.7 us for 32 KiB, 19.7 us for 512 KiB.
     h100, sizes = machine("dgx-h100"), [1 << power for power in range(10, 21)]
     times = [choices(h100, 1, "allreduce", size)[0].seconds for size in sizes]
@@ -100,7 +100,7 @@ def test_small_data_takes_as_long_until_all_channels_have_their_share() -> None:
     assert ring.seconds == pytest.approx(ring.estimate)
 
 
-def test_an_exchange_in_a_node_copies_the_own_block_by_channels_of_its_own() -> None:
+def test_an_exchange_in_a_node_copies_its_own_block_on_separate_channels() -> None:
     h100, size = machine("dgx-h100"), 1 << 28
     beyond = seconds(h100, 1, "alltoall", 2 * size) - seconds(h100, 1, "alltoall", size)
     assert beyond == pytest.approx(size / h100.nvlink_rate)
@@ -111,7 +111,7 @@ def test_an_exchange_in_a_node_copies_the_own_block_by_channels_of_its_own() -> 
     assert large == pytest.approx((1 << 33) * 7 / 8 / h100.nvlink_rate)
 
 
-def test_a_slow_cpu_holds_up_the_chunks_of_trees_but_not_large_data() -> None:
+def test_a_slow_cpu_delays_chunks_of_trees_but_not_large_data() -> None:
     def tree(protocol: str, nodes: int, bytes: int, post_s: float) -> float:
         ways = choices(machine("dgx-h100").on(post_s=post_s), nodes, "allreduce", bytes)
         return next(way.seconds for way in ways if way[:2] == ("tree", protocol))
@@ -124,13 +124,15 @@ def test_a_slow_cpu_holds_up_the_chunks_of_trees_but_not_large_data() -> None:
     assert tree("LL128", 1, 1 << 23, 1e-6) == tree("LL128", 1, 1 << 23, 4e-6)
 
 
-def test_settings_of_the_vendor_leave_some_protocols() -> None:
+def test_vendor_settings_exclude_some_protocols() -> None:
     ways = choices(machine("a3-mega"), 2, "allreduce", 8)
     assert {way[:2] for way in ways} == {("ring", "Simple"), ("tree", "Simple")}
     assert choices(machine("a3-mega"), 2, "alltoall", 8)[0].protocol == "Simple"
 
 
-def test_older_releases_sum_in_switches_of_several_nodes_from_smaller_sizes_on() -> (
+def test_older_releases_use_switches_of_several_nodes_from_smaller_sizes(
+    
+) -> (
     None
 ):
     h100, size = machine("dgx-h100"), 1 << 21
@@ -144,7 +146,7 @@ def test_one_rank_takes_no_time() -> None:
     assert choices(machine("p5"), 1, "allreduce", 8, gpus=1)[0].seconds == 0
 
 
-def test_what_cannot_be_is_refused() -> None:
+def test_impossible_inputs_are_refused() -> None:
     with pytest.raises(Error, match="no machine of GPUs 'dgx-h200'"):
         machine("dgx-h200")
     with pytest.raises(Error, match="no collective of NCCL 'scan'"):

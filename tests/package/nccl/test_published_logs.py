@@ -42,7 +42,7 @@ def of(log: dict[str, Any]) -> str:
 
 
 @pytest.mark.parametrize("log", LOGS, ids=of)
-def test_rings_are_those_that_were_printed(log: dict[str, Any]) -> None:
+def test_rings_equal_the_published_ones(log: dict[str, Any]) -> None:
     group = group_of(log)
     for channel, order in log.get("printed_rings", {}).items():
         assert ring(group, int(channel))[: len(order)] == order, channel
@@ -53,7 +53,7 @@ def test_rings_are_those_that_were_printed(log: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("log", LOGS, ids=of)
-def test_trees_are_those_that_were_printed(log: dict[str, Any]) -> None:
+def test_trees_equal_the_published_ones(log: dict[str, Any]) -> None:
     group = group_of(log)
     for channel, lines in log.get("printed_trees", {}).items():
         found = tree(group, int(channel))
@@ -62,6 +62,6 @@ def test_trees_are_those_that_were_printed(log: dict[str, Any]) -> None:
             assert printed(found, rank) == line, channel
 
 
-def test_logs_have_many_shapes() -> None:
+def test_published_logs_cover_many_shapes() -> None:
     shapes = {(log["nodes"], log["gpus"]) for log in LOGS}
     assert shapes >= {(1, 8), (2, 8), (3, 8), (4, 8), (4, 4), (3, 1), (64, 1)}

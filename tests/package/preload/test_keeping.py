@@ -19,7 +19,7 @@ def notes(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("error", [Error("bad"), MemoryError("bad"), OSError("bad")])
-def test_notes_are_kept_where_something_fails(notes: Path, error: Exception) -> None:
+def test_counts_are_kept_after_a_failure(notes: Path, error: Exception) -> None:
     (notes / "recording-0.topoloom").write_text("counts")
     kept_in = r"^bad; what the ranks counted is kept in"
     with pytest.raises(Error, match=kept_in), keeping(notes):
@@ -29,13 +29,13 @@ def test_notes_are_kept_where_something_fails(notes: Path, error: Exception) -> 
     assert not notes.exists()
 
 
-def test_where_nothing_was_counted_nothing_is_kept(notes: Path) -> None:
+def test_without_counts_nothing_is_kept(notes: Path) -> None:
     with pytest.raises(OSError, match=r"^bad$"), keeping(notes):
         raise OSError("bad")
     assert notes.exists()  # for the caller to remove
 
 
-def test_nothing_moves_where_all_is_well(notes: Path) -> None:
+def test_after_a_success_nothing_is_moved(notes: Path) -> None:
     (notes / "recording-0.topoloom").write_text("counts")
     with keeping(notes):
         pass

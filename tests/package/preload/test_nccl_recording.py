@@ -89,7 +89,7 @@ def test_every_call_of_sixteen_threads_is_counted(
     assert sent(profile) == script.messages(16)
 
 
-def test_ranks_that_share_a_process_are_told_apart_by_their_gpus(
+def test_ranks_that_share_a_process_are_distinguished_by_gpu(
     program: Path, tmp_path: Path
 ) -> None:
     script = Script(((0, 1, 2, 3), (3, 1)), (ALL, Message(1, 0, 1, 6, 100, 3)))
@@ -100,7 +100,7 @@ def test_ranks_that_share_a_process_are_told_apart_by_their_gpus(
     assert counted(profile) == script.collectives(2)
 
 
-def test_ranks_of_the_launcher_need_no_communicator_of_all(
+def test_ranks_of_the_launcher_need_no_world_communicator(
     program: Path, tmp_path: Path
 ) -> None:
     script = Script(((2, 0), (1, 3)), (Message(0, 0, 1, 0, 5, 1), ALL))
@@ -110,7 +110,7 @@ def test_ranks_of_the_launcher_need_no_communicator_of_all(
     assert sent(profile) == script.messages(1)
 
 
-def test_ranks_that_nothing_joins_are_refused(program: Path, tmp_path: Path) -> None:
+def test_unconnected_ranks_are_refused(program: Path, tmp_path: Path) -> None:
     play(program, tmp_path, Script(((0, 1), (2, 3)), (ALL,)), 6)
     with pytest.raises(Error, match="ranks cannot be joined: no communicator has all"):
         read_trace(tmp_path)
@@ -154,7 +154,7 @@ def record(
     return f"{done.returncode}\n{done.stderr}"
 
 
-def test_the_verb_records_a_program_and_leaves_nothing_else(
+def test_the_verb_records_a_program_and_leaves_no_other_files(
     program: Path, tmp_path: Path
 ) -> None:
     script = Script(((0, 1, 2),), (ALL, Message(0, 2, 0, 6, 7, 5)))
@@ -181,7 +181,7 @@ def test_another_plugin_for_nccl_is_replaced_and_named(
     assert said == f"0\n{line}\n"
 
 
-def test_the_verb_says_in_a_line_what_is_wrong(program: Path, tmp_path: Path) -> None:
+def test_errors_of_the_verb_are_one_line(program: Path, tmp_path: Path) -> None:
     script = Script(((0, 1),), (ALL,))
     said = record(program, tmp_path, script, CC="no-such-compiler")
     assert said.startswith("2\ntopoloom: no C compiler (CC names 'no-such-compiler'")

@@ -46,7 +46,7 @@ def open_gate(compiler: Path) -> None:
     (compiler.parent / "gate").write_text("")
 
 
-def test_processes_at_once_compile_once(compiler: Path) -> None:
+def test_concurrent_processes_compile_once(compiler: Path) -> None:
     builders = [start(compiler) for _ in range(3)]
     open_gate(compiler)
     libraries = {Path(each.communicate(timeout=600)[0].strip()) for each in builders}

@@ -47,7 +47,7 @@ def _machine(groups: int, suspects: list[Suspect]) -> Findings:
 
 
 @given(st.integers(2, 4), st.data())
-def test_pairs_that_are_compared_come_from_different_parts(
+def test_concurrent_pairs_are_from_different_parts(
     groups: int, data: st.DataObject
 ) -> None:
     host = st.integers(0, groups * PARTS * HOSTS - 1)

@@ -79,7 +79,7 @@ def wired(hosts: Sequence[str]) -> Parts:
     return Parts(Machine("tree:4:4"), range(len(hosts)), dict(enumerate(hosts)))
 
 
-def test_what_slow_messages_have_in_common_is_named() -> None:
+def test_the_common_part_of_slow_messages_is_named() -> None:
     names = [f"n{n}" for n in range(16)]
     cpus = {name: ["0"] for name in names}
     groups = [[*range(n, n + 4)] for n in range(0, 16, 4)]

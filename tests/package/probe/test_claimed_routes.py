@@ -47,13 +47,13 @@ def test_no_two_pairs_of_a_round_share_a_link(tmp_path: Path, text: str) -> None
         assert not links or max(links.values()) == 1
 
 
-def test_links_take_as_many_pairs_as_they_have_room_for(tmp_path: Path) -> None:
+def test_links_take_as_many_pairs_as_their_bandwidth_allows(tmp_path: Path) -> None:
     text = "tree:8:4,bandwidth=1GB/s:8GB/s"
     routes = claimed(tmp_path, text, [f"n{n}" for n in range(32)])
     assert len(list(disjoint_rounds(routes, range(32), circle(range(32))))) == 31
 
 
-def test_hosts_must_be_named(tmp_path: Path) -> None:
+def test_hosts_must_have_names(tmp_path: Path) -> None:
     claimed(tmp_path, "torus:2x2", ["a", "b", "c", "d"])
     with pytest.raises(Error, match="does not name the host x"):
         ClaimedRoutes(tmp_path / "claimed.toml", ["a", "x"])

@@ -93,7 +93,7 @@ def test_groups_are_found_in_any_order_of_ranks(
 
 
 @pytest.mark.parametrize("noise", [0, 0.05, 0.2])
-def test_ranks_that_are_alike_are_not_split(noise: float) -> None:
+def test_equal_ranks_are_not_split(noise: float) -> None:
     costs = np.full((16, 16), 1e-6)
     hosts = [f"n{host}" for host in range(16)]
     split = [
@@ -104,7 +104,7 @@ def test_ranks_that_are_alike_are_not_split(noise: float) -> None:
     assert len(split) <= 1
 
 
-def test_parts_of_hosts_in_groups_of_hosts() -> None:
+def test_parts_of_hosts_are_found_in_groups_of_hosts() -> None:
     sizes = [[4, 4]] * 6
     costs = nested(sizes, (1e-6, 2e-6, 5e-6))
     apart = np.repeat([0, 1], 24)
@@ -119,7 +119,7 @@ def test_parts_of_hosts_in_groups_of_hosts() -> None:
 
 @pytest.mark.parametrize("extents", [(4, 4), (5, 3, 3), (12,)])
 @pytest.mark.parametrize("noise", [0, 0.02])
-def test_a_torus_is_a_graph(extents: tuple[int, ...], noise: float) -> None:
+def test_a_torus_is_found_as_a_graph(extents: tuple[int, ...], noise: float) -> None:
     at = np.indices(extents).reshape(len(extents), -1).T
     apart = np.abs(at[:, None] - at[None])
     hops = np.minimum(apart, np.array(extents) - apart).sum(axis=2)
@@ -139,7 +139,7 @@ lines = st.tuples(
 
 
 @given(lines, st.floats(1.5, 4), st.floats(0.3, 2))
-def test_lines_and_their_ends_are_those_planted(
+def test_planted_lines_and_their_ends_are_found(
     line: tuple[float, float, int], step: float, gap: float
 ) -> None:
     alpha, beta, most = line
@@ -178,7 +178,7 @@ def test_lines_and_their_ends_are_those_planted(
     assert slope == pytest.approx(beta, rel=0.05)
 
 
-def test_intervals_hold_the_planted_values() -> None:
+def test_intervals_contain_the_planted_values() -> None:
     """Of 200 fits to 2 % noise, about 95 % of the intervals do, and they are narrow."""
     draw = np.random.default_rng(3)
     held = 0
@@ -209,7 +209,7 @@ def bursts(hosts: int, slow: int, factor: float) -> list[Exchange]:
 
 
 @pytest.mark.parametrize("hosts", [5, 16, 40])
-def test_a_slow_host_is_worth_a_second_look_and_no_other(hosts: int) -> None:
+def test_only_a_slow_host_is_measured_again(hosts: int) -> None:
     found = rate_residuals(
         [range(hosts)], range(hosts), bursts(hosts, 3, 1.25), np.zeros((hosts, hosts))
     )
@@ -217,7 +217,7 @@ def test_a_slow_host_is_worth_a_second_look_and_no_other(hosts: int) -> None:
     assert slow_links(found, [3]) == []
 
 
-def test_a_slow_link_is_worth_one() -> None:
+def test_a_slow_link_is_measured_again() -> None:
     costs = np.full((12, 12), 1e-6)
     costs[4, 7] = costs[7, 4] = 1.3e-6
     np.fill_diagonal(costs, 0)

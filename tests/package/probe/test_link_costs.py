@@ -57,7 +57,7 @@ def test_planted_overheads_latencies_and_factors_are_found(
     assert [most for *_, most in found.factors] == ENDS
 
 
-def test_one_route_is_enough() -> None:
+def test_one_route_is_sufficient() -> None:
     alone = 5e-7 + np.array([1.0, 2.0, 4.0])[REGIME] * 2e-6 + SIZES / 10e9
     found = fit_link_costs([Route(curve(alone), None, 10e9)], ENDS, 5e-7)
     assert found.latencies == pytest.approx([2e-6], rel=0.01)
@@ -66,7 +66,7 @@ def test_one_route_is_enough() -> None:
     )
 
 
-def test_no_message_fills_a_link_for_longer_than_it_takes_in_a_burst() -> None:
+def test_no_message_occupies_a_link_longer_than_in_a_burst() -> None:
     """A jump of latencies among few sizes must not look like a narrow link."""
     sizes = np.where(REGIME == 1, np.where(SIZES > 4096, 3.0, 1.0), 1.0 + REGIME)
     alone = 3e-7 + sizes * 2e-6 + SIZES / 10e9

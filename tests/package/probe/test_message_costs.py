@@ -49,7 +49,7 @@ def measured(send: float, receive: float, agree: float) -> LevelCosts:
 @given(
     send=st.floats(1e-7, 5e-7), receive=st.floats(1e-7, 5e-7), agree=st.floats(0, 4e-5)
 )
-def test_a_message_alone_takes_what_was_measured_at_every_size(
+def test_a_single_message_takes_its_measured_time_at_every_size(
     send: float, receive: float, agree: float
 ) -> None:
     costs = measured(send, receive, agree)
@@ -58,7 +58,7 @@ def test_a_message_alone_takes_what_was_measured_at_every_size(
     assert found == pytest.approx(fit.measured.tolist(), rel=0.03)
 
 
-def test_long_messages_that_follow_each_other_do_not_wait_for_agreement() -> None:
+def test_successive_long_messages_do_not_wait_for_a_handshake() -> None:
     model = measured(3e-7, 2e-7, agree=3e-5).model
     size = 2 * AT_ONCE
     assert model.arrival(size) == pytest.approx(3.25e-5 + BETA * size, rel=0.02)
@@ -67,7 +67,7 @@ def test_long_messages_that_follow_each_other_do_not_wait_for_agreement() -> Non
 
 
 @given(send=st.floats(1e-7, 5e-7), receive=st.floats(1e-7, 5e-7))
-def test_overheads_are_those_of_many_messages_where_calls_wait(
+def test_overheads_are_measured_from_many_waiting_calls(
     send: float, receive: float
 ) -> None:
     costs = measured(send, receive, 0)
@@ -77,7 +77,7 @@ def test_overheads_are_those_of_many_messages_where_calls_wait(
         assert costs.model.time(1) == pytest.approx(send, rel=0.05)
 
 
-def test_errors_and_intervals_are_those_of_the_lines_that_are_written() -> None:
+def test_errors_and_intervals_match_the_written_lines() -> None:
     """Also where longer messages take less, to which a model pads shorter ones."""
 
     def seconds(size: int) -> float:
@@ -97,7 +97,7 @@ def test_errors_and_intervals_are_those_of_the_lines_that_are_written() -> None:
     assert second["alpha_interval_s"] == pytest.approx([3e-6, 3e-6], rel=0.01)
 
 
-def test_a_sender_is_no_longer_busy_than_from_one_message_to_the_next() -> None:
+def test_sender_overhead_does_not_exceed_the_gap() -> None:
     """A clock adds to the time of a call; what is exported has the gap."""
     costs = measured(3e-7, 1e-7, 0)
     slow_clock = replace(costs, send_cpu=5e-7)

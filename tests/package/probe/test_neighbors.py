@@ -96,7 +96,7 @@ def test_the_links_of_planted_tori_are_found(
     )
 
 
-def test_hosts_that_are_alike_have_no_neighbors() -> None:
+def test_equal_hosts_have_no_neighbors() -> None:
     alike = Torus((200,), 0, 0.0125)
     every = np.arange(200)
     assert linked_hosts(*measured(alike, 0.0125), every, 0.0) is None

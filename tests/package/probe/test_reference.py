@@ -40,7 +40,7 @@ def suspect(kind: str, hosts: str, of: str, way: str = "both") -> str:
     )
 
 
-def test_what_was_slow_is_expected_to_be(tmp_path: Path) -> None:
+def test_hosts_that_were_slow_are_expected_to_be_slow(tmp_path: Path) -> None:
     slow = written(tmp_path, suspects=suspect("host", '["b"]', "bandwidth", "out"))
     reference = read_reference(slow)
     # What is three times as slow is what bytes take without latency.
@@ -77,7 +77,7 @@ def test_what_was_slow_is_expected_to_be(tmp_path: Path) -> None:
         ("pair_seconds", "{ echo = { near = nan }, burst = { far = 1e-3 } }"),
     ],
 )
-def test_what_a_probe_does_not_write_is_refused(
+def test_keys_that_a_probe_does_not_write_are_refused(
     tmp_path: Path, key: str, value: str | None
 ) -> None:
     file = written(tmp_path, **{key: value})

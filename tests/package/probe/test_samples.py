@@ -36,11 +36,11 @@ ORDERS = [
 
 
 @pytest.mark.parametrize("order", ORDERS, ids=lambda order: order.how)
-def test_orders_are_read_as_written(order: Order) -> None:
+def test_orders_are_read_back_as_written(order: Order) -> None:
     assert read_order(order.line) == order
 
 
-def test_samples_are_read_as_written(tmp_path: Path) -> None:
+def test_samples_are_read_back_as_written(tmp_path: Path) -> None:
     places = [RankPlace("a", "0", "MPI 1"), RankPlace("b", "", "MPI 1")]
     samples = ProbeSamples(places, list(ORDERS))
     for order, size in ((2, 512), (3, 1), (3, 4), (6, 0)):
@@ -67,18 +67,18 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
 
 
 @given(st.integers(1, 100))
-def test_every_two_ranks_of_a_set_meet_in_some_round(count: int) -> None:
+def test_every_two_ranks_of_a_set_are_paired_in_some_round(count: int) -> None:
     assert rounds_of([range(count)]) in (count - 1, count)
 
 
-def test_numbers_of_pairs_grow_to_all() -> None:
+def test_numbers_of_pairs_grow_up_to_all() -> None:
     pairs = [(2 * n, 2 * n + 1) for n in range(11)]
     assert AtOnce("x", pairs, 5).counts == [1, 2, 3, 4, 5, 6, 8, 11]
     assert AtOnce("x", pairs, 5, whole=False).counts == [5, 11]
 
 
 @given(st.floats(1e-7, 1e-3), st.floats(1e-11, 1e-8))
-def test_long_messages_take_far_longer_than_what_each_costs(
+def test_long_messages_take_much_longer_than_their_overhead(
     alpha: float, beta: float
 ) -> None:
     size = long_size(alpha, beta)

@@ -133,7 +133,7 @@ def test_landmarks_find_exactly_the_groups_of_planted_trees(
 
 
 @pytest.mark.parametrize("noise", [0, 0.0125, 0.03])
-def test_hosts_that_are_alike_stay_together(noise: float) -> None:
+def test_equal_hosts_stay_together(noise: float) -> None:
     flat = np.zeros((3000, 1), np.int64)
     planted = Planted(flat, [1.5e-6, 1e-6], noise, slow=[3, 50, 999])
     assert find_parts(3000, planted).groups == []
@@ -149,7 +149,7 @@ def test_ten_thousand_hosts_take_a_fiftieth_of_their_pairs() -> None:
     assert planted.asked + inside < 10_000**2 / 2 / 40
 
 
-def test_too_many_groups_for_the_time_are_left_alone() -> None:
+def test_too_many_groups_for_the_time_are_not_measured() -> None:
     planted = Planted(nested((500, 4)), [2e-6, 1e-6], pairs=100_000)
     root = find_parts(2000, planted)
     assert (root.groups, root.is_known) == ([], False)
@@ -195,7 +195,7 @@ def kept(drawn: list[tuple[int, int, int, int]]) -> ProbeSamples:
 
 
 @given(exchanges, st.data())
-def test_exchanges_are_as_they_were_added(
+def test_exchanges_are_kept_in_order(
     drawn: list[tuple[int, int, int, int]], data: st.DataObject
 ) -> None:
     found = kept(drawn).exchanges
@@ -212,7 +212,7 @@ def test_exchanges_are_as_they_were_added(
 
 
 @given(exchanges)
-def test_files_of_samples_give_them_back(
+def test_samples_are_read_back_from_files(
     tmp_path_factory: pytest.TempPathFactory, drawn: list[tuple[int, int, int, int]]
 ) -> None:
     file = tmp_path_factory.mktemp("samples") / "m.npz"
@@ -238,7 +238,7 @@ def grouped(sizes: Sequence[int]) -> RankGroup:
 
 
 @given(st.lists(st.integers(1, 5), min_size=2, max_size=5), st.randoms())
-def test_costs_of_few_pairs_are_those_of_a_matrix(
+def test_costs_of_few_pairs_equal_those_of_a_matrix(
     sizes: list[int], chance: object
 ) -> None:
     root, count = grouped(sizes), sum(sizes)
@@ -259,7 +259,7 @@ def test_costs_of_few_pairs_are_those_of_a_matrix(
         assert sorted(map(tuple, ours[0])) == sorted(map(tuple, theirs[0]))
 
 
-def test_ranks_of_hosts_in_groups_of_landmarks() -> None:
+def test_ranks_of_hosts_are_grouped_by_landmarks() -> None:
     """Of 96 hosts with two ranks, of which few pairs are known."""
     paths = nested((4, 24))
     planted = Planted(paths, [2e-6, 1e-6])
@@ -289,7 +289,7 @@ def test_ranks_of_hosts_in_groups_of_landmarks() -> None:
 
 
 @pytest.mark.parametrize("hop", [0.0, 1e-7])
-def test_times_that_nothing_explains_are_named(hop: float) -> None:
+def test_unexplained_times_are_named(hop: float) -> None:
     """A ring without landmarks; of a switch there is nothing to explain."""
     count = 1100
     rng = np.random.default_rng(1)

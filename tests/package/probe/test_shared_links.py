@@ -23,7 +23,7 @@ def disjoint(pairs):
 
 
 @given(st.integers(4, 17), st.randoms(use_true_random=False))
-def test_every_two_disjoint_pairs_of_hosts_meet(count, rng):
+def test_every_two_disjoint_pairs_of_hosts_are_concurrent_once(count, rng):
     hosts = rng.sample(range(1000), count)
     rounds = list(meetings_of_all(hosts, rng))
     assert pairs_that_meet(
@@ -40,12 +40,12 @@ def test_rounds_of_a_power_of_two_are_close_to_the_fewest():
 
 
 @given(st.sets(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=30))
-def test_every_two_links_of_a_graph_meet(drawn):
+def test_every_two_links_of_a_graph_are_loaded_together_once(drawn):
     links = sorted({(min(p), max(p)) for p in drawn if p[0] != p[1]})
     assert pairs_that_meet(meetings(links)) == disjoint(links)
 
 
-def test_sets_are_measured_at_once_and_rounds_end_with_the_budget():
+def test_sets_are_measured_concurrently_and_rounds_end_with_the_budget():
     rounds = rounds_of_sets([range(0, 8), range(8, 12)], 1 << 20)
     assert {len(each) for each in rounds[:3]} == {6}
     few = rounds_of_sets([range(64)], 320)

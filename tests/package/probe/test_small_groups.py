@@ -39,7 +39,7 @@ def known(group: NDArray[np.int64], apart: float, error: float, seed: int) -> Kn
 
 
 @pytest.mark.parametrize("things", [4, 6, 10, 20])
-def test_groups_of_two_are_seen_where_pairs_are_exact_enough(things: int) -> None:
+def test_groups_of_two_are_found_if_pairs_are_exact_enough(things: int) -> None:
     """And are sure with half of that error."""
     group = np.arange(things) // 2
     error = exact_enough(things, 0.1, P)
@@ -58,7 +58,7 @@ def test_groups_of_two_are_seen_where_pairs_are_exact_enough(things: int) -> Non
 
 @pytest.mark.parametrize("things", [4, 5, 10, 20])
 @pytest.mark.parametrize("error", [0.01, 0.03, 0.1])
-def test_things_that_are_alike_are_not_cut(things: int, error: float) -> None:
+def test_equal_hosts_are_not_split(things: int, error: float) -> None:
     alike = np.zeros(things, np.int64)
     cuts = [
         best_cut(known(alike, 0, error, seed), np.arange(things), LEAST, P)
@@ -67,7 +67,7 @@ def test_things_that_are_alike_are_not_cut(things: int, error: float) -> None:
     assert sum(cut is not None and cut.sure for cut in cuts) <= 1
 
 
-def test_one_slow_link_makes_no_groups() -> None:
+def test_one_slow_link_makes_no_group() -> None:
     for seed in range(20):
         drawn = known(np.zeros(5, np.int64), 0, 0.015, seed)
         drawn.times[1, 3] += 0.25
@@ -77,7 +77,7 @@ def test_one_slow_link_makes_no_groups() -> None:
 
 
 @pytest.mark.parametrize("far", [[(0, 4), (1, 3)], [(0, 1), (0, 2), (3, 4)]])
-def test_a_few_times_that_came_by_chance_make_no_groups(
+def test_random_outliers_make_no_groups(
     far: list[tuple[int, int]],
 ) -> None:
     """Other programs on the hosts made them long, for longer than was measured."""
@@ -166,13 +166,13 @@ def test_pairs_are_measured_again_until_small_groups_are_sure(sizes: list[int]) 
     assert sum(right) == 8
 
 
-def test_nothing_is_measured_again_without_noise() -> None:
+def test_without_noise_nothing_is_measured_again() -> None:
     found, _, again = found_in(in_groups([2, 2, 6, 6], 1e-6, 1.12e-6), 0, 1)
     assert again == 0
     assert len(found.root.groups) == 4
 
 
-def test_slow_hosts_are_no_group_of_two() -> None:
+def test_two_slow_hosts_are_no_group() -> None:
     """Their messages to each other take longest of all."""
     costs = np.full((12, 12), 1e-6)
     for host in (4, 7):

@@ -92,7 +92,7 @@ def best_of_all(problem: Problem, room: list[int] | None) -> tuple[float, float]
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_no_placement_is_below_a_bound_and_proven_ones_are_the_best(kind: str) -> None:
+def test_no_placement_is_below_a_bound_and_proven_ones_are_optimal(kind: str) -> None:
     rng = Random(7)
     for _ in range(CASES):
         problem = draw_problem(rng, kind, SLOTS, rng.randint(1, SLOTS))
@@ -156,7 +156,7 @@ def check_bounds(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_is_minimized_is_what_is_defined(kind: str) -> None:
+def test_the_minimized_objective_equals_its_definition(kind: str) -> None:
     rng = Random(9)
     for _ in range(CASES):
         problem = draw_problem(rng, kind, 8, 4)

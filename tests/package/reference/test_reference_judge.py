@@ -122,7 +122,7 @@ def host_of(kind: str, machine: Machine) -> int:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_number_is_that_of_its_definition(kind: str) -> None:
+def test_every_measure_equals_its_definition(kind: str) -> None:
     rng = Random(3)
     for _ in range(CASES):
         case = draw_case(rng, kind)
@@ -145,7 +145,7 @@ def test_every_number_is_that_of_its_definition(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_links_and_those_that_load_them_are_those_of_the_definition(kind: str) -> None:
+def test_link_loads_and_their_contributors_equal_their_definition(kind: str) -> None:
     rng = Random(4)
     for _ in range(CASES):
         case = draw_case(rng, kind)
@@ -174,7 +174,7 @@ def test_links_and_those_that_load_them_are_those_of_the_definition(kind: str) -
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_distances_between_slots_are_those_of_levels_ports_and_routes(
+def test_distances_between_slots_follow_levels_ports_and_routes(
     kind: str,
 ) -> None:
     rng = Random(5)

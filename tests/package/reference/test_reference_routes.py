@@ -37,7 +37,7 @@ def test_a_machine_has_the_links_of_its_reference_model(kind: str) -> None:
 
 @pytest.mark.parametrize("failures", [False, True], ids=["whole", "failures"])
 @pytest.mark.parametrize("kind", KINDS)
-def test_routes_are_those_of_the_rule(kind: str, failures: bool) -> None:
+def test_routes_follow_their_rule(kind: str, failures: bool) -> None:
     rng = Random(2)
     for _ in range(MACHINES):
         drawn = draw_machine(rng, kind, failures)

@@ -206,7 +206,7 @@ def all_pairs(ranks: int) -> dict[tuple[int, int], int]:
 
 
 @pytest.mark.parametrize(("name", "operation"), ENTRIES, ids=str)
-def test_data_arrive_where_mpi_promises(name: str, operation: str) -> None:
+def test_data_arrive_where_mpi_requires(name: str, operation: str) -> None:
     rng = Random(10)
     played = 0
     for ranks in RANKS:
@@ -234,7 +234,7 @@ def test_data_arrive_where_mpi_promises(name: str, operation: str) -> None:
     "name", [name for name, operation in ENTRIES if operation == "many-to-many"]
 )
 @pytest.mark.parametrize("multicast", [False, True], ids=["own", "multicast"])
-def test_data_arrive_at_all_who_want_them(name: str, multicast: bool) -> None:
+def test_data_arrive_at_all_receivers(name: str, multicast: bool) -> None:
     rng = Random(11)
     for ranks in RANKS[1:]:
         pairs = [(rng.randrange(ranks), rng.randrange(ranks)) for _ in range(2 * ranks)]
@@ -251,7 +251,7 @@ def test_data_arrive_at_all_who_want_them(name: str, multicast: bool) -> None:
     [one for one in ENTRIES if one[1] in ("all-gather", "reduce-scatter")],
     ids=str,
 )
-def test_data_of_uneven_blocks_arrive(name: str, operation: str) -> None:
+def test_data_of_uneven_blocks_arrives(name: str, operation: str) -> None:
     rng = Random(12)
     for ranks in RANKS:
         for full in names(name):
@@ -264,9 +264,7 @@ def test_data_of_uneven_blocks_arrive(name: str, operation: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "operation"), ENTRIES, ids=str)
-def test_a_rank_sends_what_it_must_and_the_sum_is_the_graph(
-    name: str, operation: str
-) -> None:
+def test_messages_of_all_rounds_add_up_to_the_graph(name: str, operation: str) -> None:
     for ranks, size in ((5, 60), (8, 64), (12, 100)):
         degree = 3 if operation.startswith("many") else None
         size = 0 if operation == "barrier" else size

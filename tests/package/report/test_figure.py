@@ -58,7 +58,7 @@ def test_every_kind_of_machine_can_be_drawn(
 
 
 @pytest.mark.parametrize("machine", ["torus:4x4x2", "mesh:4x4", "tree:4:8", "torus:1"])
-def test_what_carries_nothing_can_be_drawn(tmp_path: Path, machine: str) -> None:
+def test_links_without_load_can_be_drawn(tmp_path: Path, machine: str) -> None:
     graph = CommGraph.from_edges(1, [0], [0], [8])
     allocation = Allocation.whole(Machine(machine))
     placement = place(graph, allocation, mapper="block").placement
@@ -75,7 +75,7 @@ def test_what_carries_nothing_can_be_drawn(tmp_path: Path, machine: str) -> None
         ([], None),
     ],
 )
-def test_the_colors_of_the_matrix_are_those_of_its_sizes(
+def test_the_colors_of_the_matrix_follow_sizes(
     sizes: list[int], labels: list[str] | None
 ) -> None:
     """One size has one color and one label; no message, no scale."""
@@ -96,25 +96,25 @@ def test_the_colors_of_the_matrix_are_those_of_its_sizes(
         assert ("logarithmic" in scales[0].get_ylabel()) == (len(labels) > 1)
 
 
-def test_the_ending_chooses_the_format(tmp_path: Path) -> None:
+def test_the_suffix_selects_the_format(tmp_path: Path) -> None:
     draw(tmp_path / "x.png", "torus:2x2", [2, 2])
     assert (tmp_path / "x.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_an_unknown_ending_is_refused_and_nothing_written(tmp_path: Path) -> None:
+def test_an_unknown_suffix_is_refused_and_nothing_written(tmp_path: Path) -> None:
     with pytest.raises(Error, match=r"figures are \.svg, \.png, \.pdf"):
         draw(tmp_path / "x.bmp", "torus:2x2", [2, 2])
     assert not list(tmp_path.iterdir())
 
 
-def test_the_same_figure_twice_is_the_same_file(tmp_path: Path) -> None:
+def test_equal_figures_give_equal_files(tmp_path: Path) -> None:
     for name in ("a.svg", "b.svg"):
         draw(tmp_path / name, "torus:3x3", [3, 3])
     assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
 
 
 @pytest.mark.parametrize("text", ["torus:4x3x2", "mesh:3x2", "torus:2x5"])
-def test_links_are_drawn_where_their_names_say(text: str) -> None:
+def test_links_are_drawn_between_the_right_vertices(text: str) -> None:
     machine = Machine(text)
     links = torus_links(machine)
     for link in range(machine.link_count):
@@ -135,7 +135,7 @@ def test_the_matrix_shows_ranks_in_the_order_of_their_slots() -> None:
     assert matrix.tolist() == [[0, 0, 0], [0, 0, 0], [0, 10, 0]]
 
 
-def test_a_big_matrix_is_summed_into_cells() -> None:
+def test_a_large_matrix_is_summed_into_cells() -> None:
     graph = stencil([30, 40], 5, False, 100)
     allocation = Allocation.whole(Machine("torus:30x40"))
     placement = place(graph, allocation, mapper="random").placement
@@ -181,5 +181,5 @@ def test_the_headline_leads_with_the_predicted_time() -> None:
     ("value", "seconds", "text"),
     [(999.0, False, "999 B"), (1500.0, False, "1.5 kB"), (0.0021, True, "2.1 ms")],
 )
-def test_numbers_carry_units(value: float, seconds: Any, text: str) -> None:
+def test_numbers_have_units(value: float, seconds: Any, text: str) -> None:
     assert Busyness(np.ones(1), seconds).text(value) == text

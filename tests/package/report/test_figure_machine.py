@@ -83,21 +83,21 @@ def test_every_kind_of_machine_can_be_drawn(text: str, tmp_path: Path) -> None:
     assert (tmp_path / "m.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_a_picture_is_the_same_each_time(tmp_path: Path) -> None:
+def test_pictures_are_reproducible(tmp_path: Path) -> None:
     machine = Machine("graph:4+1:0-4,1-4,2-4,3-4")
     for name in ("a.svg", "b.svg"):
         draw_machine(tmp_path / name, machine, ("n1", "n2", "n3", "n4"))
     assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
 
 
-def test_another_ending_is_refused_and_leaves_no_file(tmp_path: Path) -> None:
+def test_another_suffix_is_refused_and_leaves_no_file(tmp_path: Path) -> None:
     with pytest.raises(Error, match=r"m.gif: figures are .svg, .png, .pdf"):
         draw_machine(tmp_path / "m.gif", Machine("torus:4"))
     assert not any(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("text", KINDS)
-def test_vertices_stand_apart(text: str) -> None:
+def test_vertices_do_not_overlap(text: str) -> None:
     topology, network = described(text)
     places = layout(topology, network)
     assert places.shape == (len(network.nodes), 2)
@@ -106,7 +106,7 @@ def test_vertices_stand_apart(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", [text for text in KINDS if "+down" not in text])
-def test_a_line_is_drawn_once_for_all_links_between_two(text: str) -> None:
+def test_parallel_links_are_drawn_as_one_line(text: str) -> None:
     machine = Machine(text)
     if machine.host_hops:  # nodes are drawn as part of their routers
         whole = machine
@@ -120,7 +120,7 @@ def test_a_line_is_drawn_once_for_all_links_between_two(text: str) -> None:
         assert 2 * network.cables.sum() == machine.link_count
 
 
-def test_what_is_down_is_not_drawn() -> None:
+def test_failed_parts_are_not_drawn() -> None:
     _, network = described("torus:5+down:v2,3-4")
     assert network.ends.tolist() == [[0, 1], [0, 4]]
 
@@ -131,13 +131,13 @@ def test_the_widest_of_parallel_links_gives_the_color() -> None:
     assert network.cables.tolist() == [1]
 
 
-def test_switches_stand_above_the_nodes_that_they_join() -> None:
+def test_switches_are_drawn_above_their_nodes() -> None:
     _, network = described("tree:2:2:2")
     assert network.height.tolist() == [0] * 8 + [1] * 4 + [2] * 2 + [3]
 
 
 @pytest.mark.parametrize(("text", "name", "count"), CROWDED)
-def test_every_cable_is_between_two_parts_or_inside_of_one(
+def test_every_cable_is_between_two_parts_or_inside_one(
     text: str, name: str, count: int
 ) -> None:
     network, found = parts(text)

@@ -31,7 +31,7 @@ def made() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("what", ["graph", "machine", "judgement", "file"])
-def test_it_is_a_well_formed_fragment_without_scripts(what: str) -> None:
+def test_notebooks_get_a_well_formed_fragment_without_scripts(what: str) -> None:
     shown = made()[what]._repr_html_()
     tree = ET.fromstring(re.sub(r"(<img[^>]*)>", r"\1/>", shown))
     assert "script" not in {element.tag for element in tree.iter()}
@@ -39,7 +39,7 @@ def test_it_is_a_well_formed_fragment_without_scripts(what: str) -> None:
     assert len(shown) < 60_000
 
 
-def test_a_machine_draws_its_cables_and_a_large_one_only_tells() -> None:
+def test_a_machine_shows_its_cables_and_a_large_one_only_facts() -> None:
     shown = made()["machine"]._repr_html_()
     # 4 x 4 x 2 without the cables that close rings: 24 along x, 24 along y, 16 along z.
     assert shown.count("M") == 64

@@ -102,14 +102,14 @@ def test_parts_of_hosts_are_read() -> None:
 
 
 @pytest.mark.parametrize("host_of", [[0, 0, 0], [0, 1, 2], [0, 1, 0, 1]])
-def test_no_groups_are_all_ranks_host_by_host(host_of: list[int]) -> None:
+def test_without_groups_ranks_are_listed_by_host(host_of: list[int]) -> None:
     root = read_groups([], host_of)
     assert root.ranks == tuple(range(len(host_of)))
     assert in_order(root) == sorted(root.ranks, key=lambda rank: host_of[rank])
     assert len(root.groups) == (max(host_of) + 1 if max(host_of) else 0)
 
 
-def test_boxes_name_hosts_and_count_what_they_leave_out() -> None:
+def test_boxes_name_hosts_and_count_omitted_ones() -> None:
     host_of = [*range(100)]
     root = read_groups([], host_of)
     hosts = [f"h{host}" for host in host_of]
@@ -119,7 +119,7 @@ def test_boxes_name_hosts_and_count_what_they_leave_out() -> None:
     assert [inner.title for inner in box.boxes if inner.suspect] == ["h1: rank 1"]
 
 
-def test_hosts_with_odd_names_are_boxes_too() -> None:
+def test_hosts_with_unusual_names_are_boxes() -> None:
     root = read_groups([], [0, 1])
     assert Boxes(["a b", "<c>"], [0, 1], {}, ()).of(root).title == "2 hosts: ranks 0-1"
 
@@ -138,7 +138,7 @@ def test_axes_begin_and_end_at_round_numbers() -> None:
     assert texts == [str(16**n) for n in range(6)]
 
 
-def test_a_curve_is_its_lines_or_the_largest_of_them() -> None:
+def test_a_curve_is_its_lines_or_their_maximum() -> None:
     def line(alpha: float, beta: float, most: int | None) -> Line:
         known = None if most is None else (most, most)
         return Line(alpha, (0, 1), beta, (0, 1), most, known)
@@ -165,7 +165,7 @@ def test_pairs_are_compared_with_those_of_their_level() -> None:
     assert [of.seconds for of in by_level(probed, matrix, 0, 1)] == [2.0]
 
 
-def test_hosts_that_are_linked_are_compared_at_the_same_hops() -> None:
+def test_linked_hosts_are_compared_at_the_same_number_of_hops() -> None:
     hops = np.abs(np.arange(6)[:, None] - np.arange(6))
     costs = 1.0 + hops
     costs[2] *= 2
@@ -181,7 +181,7 @@ def test_hosts_that_are_linked_are_compared_at_the_same_hops() -> None:
     assert "linked to their neighbors: 2 s at 1 hop, 6 s at 5 hops" in page
 
 
-def test_what_was_not_measured_is_left_out() -> None:
+def test_unmeasured_values_are_omitted() -> None:
     costs = in_blocks(6, 3, 2e-6, 6e-6)
     costs[0, 1:] = costs[1:, 0] = np.nan
     probed = machine(costs, [*range(6)], [[0, 1, 2], [3, 4, 5]])
@@ -205,7 +205,7 @@ def test_any_number_of_ranks_fits_in_three_megabytes(ranks: int) -> None:
     assert len(render_probed(probed).encode()) < 3_000_000
 
 
-def test_what_is_slow_in_two_ways_is_one_part() -> None:
+def test_a_part_slow_in_two_ways_is_listed_once() -> None:
     suspects = [
         Suspect("host", ["a"], "latency", 1.5, 8),
         Suspect("link", ["b", "c"], "bandwidth", 1.25, 4),

@@ -95,7 +95,7 @@ def unpacked(report: Report) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 @pytest.mark.parametrize("machine", MACHINES)
-def test_every_link_of_every_kind_of_machine_is_there_with_its_load(
+def test_every_link_of_every_kind_of_machine_is_listed_with_its_load(
     machine: str,
 ) -> None:
     report = make_report(machine)
@@ -116,14 +116,14 @@ def test_every_link_of_every_kind_of_machine_is_there_with_its_load(
 
 
 @pytest.mark.parametrize("machine", MACHINES)
-def test_vertices_stand_apart(machine: str) -> None:
+def test_vertices_do_not_overlap(machine: str) -> None:
     coordinates = scene_of(topoloom.Machine(machine)).coordinates
     apart = np.linalg.norm(coordinates[:, None] - coordinates[None], axis=2)
     np.fill_diagonal(apart, np.inf)
     assert apart.min() > 0.005 * np.ptp(coordinates, axis=0).max()
 
 
-def test_links_that_close_a_ring_leave_the_grid() -> None:
+def test_wraparound_links_leave_the_grid() -> None:
     machine = topoloom.Machine("torus:4x2x3")
     ends = np.array([machine.link_ends(i) for i in range(machine.link_count)])
     out = leaving(scene_of(machine), [4, 2, 3], ends)
@@ -137,7 +137,7 @@ def test_links_that_close_a_ring_leave_the_grid() -> None:
 
 
 @pytest.mark.parametrize("machine", ["torus:4x4x2", "tree:4:4:2"])
-def test_every_level_of_the_matrix_holds_all_bytes(machine: str) -> None:
+def test_every_level_of_the_matrix_contains_all_bytes(machine: str) -> None:
     report = make_report(machine)
     for view in report.views:
         level = finest_level(report.graph, positions(report.allocation, view.placement))
@@ -164,7 +164,7 @@ def test_the_matrix_shows_ranks_in_the_order_of_their_slots() -> None:
         )
 
 
-def test_who_loads_a_link_is_who_judge_names() -> None:
+def test_contributors_of_a_link_equal_those_of_judge() -> None:
     report = make_report()
     _, arrays = unpacked(report)
     hottest = report.views[1].judgement.hottest
@@ -175,7 +175,9 @@ def test_who_loads_a_link_is_who_judge_names() -> None:
         assert amount[row].sum() <= load
 
 
-def test_a_matrix_that_does_not_fit_is_coarser(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_matrix_that_is_too_large_is_coarsened(
+    monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("topoloom.report.data.MAX_LETTERS", 3_200)
     report = make_report()
     facts, arrays = unpacked(report)
@@ -201,7 +203,7 @@ def test_all_matrices_have_cells_of_one_width(monkeypatch: pytest.MonkeyPatch) -
     assert facts["views"][0]["width"] == facts["views"][1]["width"] > 2
 
 
-def test_messages_are_told_to_the_last_one() -> None:
+def test_messages_are_counted_exactly() -> None:
     report = make_report()
     graph = topoloom.CommGraph.from_edges(16, [0], [9], [8], [12_345_677])
     views = []
@@ -212,7 +214,7 @@ def test_messages_are_told_to_the_last_one() -> None:
     assert arrays["view1.messages_out"].max() == 12_345_677
 
 
-def test_where_nothing_was_before_anything_is_more() -> None:
+def test_an_increase_from_zero_has_no_percentage() -> None:
     report = make_report("torus:4x4+node:16")
     sparse = topoloom.place(report.graph, report.allocation, "random", seed=1).placement
     on = (report.graph, report.allocation, sparse)
@@ -262,7 +264,7 @@ class Tags(HTMLParser):
         self.handlers += [name for name, _ in attrs if name == "src"]
 
 
-def test_texts_from_inputs_cannot_become_tags() -> None:
+def test_texts_from_inputs_are_escaped() -> None:
     hosts = tuple(f"{NASTY}{i}" for i in range(32))
     report = make_report(hosts=hosts, graph_file=NASTY, command=("topoloom", NASTY))
     made = topoloom.PlacementFile(
@@ -289,14 +291,14 @@ def test_texts_from_inputs_cannot_become_tags() -> None:
     assert tuple(arrays["node.host"]) == hosts
 
 
-def test_the_page_fetches_nothing_and_allows_nothing_else_to_run() -> None:
+def test_the_page_fetches_nothing_and_runs_no_other_scripts() -> None:
     page = render(make_report())
     assert "default-src 'none'" in page
     assert not re.search(r"https?://", page)
     assert not re.search(r"@import|url\(", page)
 
 
-def test_the_same_report_is_the_same_page() -> None:
+def test_equal_reports_give_equal_pages() -> None:
     assert render(make_report()) == render(make_report())
 
 
@@ -325,7 +327,7 @@ def test_ten_thousand_random_ranks_on_a_hundred_thousand_links_fit() -> None:
     assert len(page.encode()) < 3_000_000
 
 
-def test_a_page_may_hold_fewer_links_than_views_have_hot_ones(
+def test_a_page_can_have_fewer_links_than_the_hot_ones_of_its_views(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(data, "MAX_LINKS", 40)

@@ -40,7 +40,7 @@ def written(folder: Path, **changed: object) -> Path:
     return path
 
 
-def test_a_rank_waits_for_what_is_sent_after_it_is_ready(tmp_path: Path) -> None:
+def test_a_rank_waits_for_messages_sent_after_it_is_ready(tmp_path: Path) -> None:
     (trace,) = load_traces(written(tmp_path))
     (wait,) = trace.waits()
     assert (wait.receive.rank, wait.receive.peer, wait.receive.bytes) == (0, 1, 64)
@@ -48,7 +48,7 @@ def test_a_rank_waits_for_what_is_sent_after_it_is_ready(tmp_path: Path) -> None
     assert (trace.begin, trace.seconds) == (10.0, 6.0)
 
 
-def test_the_last_message_of_a_round_is_what_counts(tmp_path: Path) -> None:
+def test_the_last_message_of_a_round_determines_the_wait(tmp_path: Path) -> None:
     last = [[0, "receive", 0, 2, 8, 10.0, 14.2], [2, "send", 0, 0, 8, 12.0, 12.1]]
     call = [2, "call", 0, 0, 0, 10.0, 12.1]
     path = written(tmp_path, ranks=3, events=[*EVENTS, call, *last])
@@ -57,7 +57,7 @@ def test_the_last_message_of_a_round_is_what_counts(tmp_path: Path) -> None:
     assert (wait.receive.peer, wait.sent) == (2, 12.0)
 
 
-def test_a_timeline_is_drawn_the_same_each_time(tmp_path: Path) -> None:
+def test_timelines_are_reproducible(tmp_path: Path) -> None:
     (trace,) = load_traces(written(tmp_path))
     pictures = [tmp_path / name for name in ("one.svg", "two.svg")]
     for picture in pictures:
@@ -78,7 +78,7 @@ def test_a_timeline_is_drawn_the_same_each_time(tmp_path: Path) -> None:
         {"ranks": "two"},
     ],
 )
-def test_what_is_no_trace_is_refused_with_its_line(
+def test_an_invalid_trace_is_refused_with_its_line(
     tmp_path: Path, changed: dict[str, Any]
 ) -> None:
     path = written(tmp_path, **changed)

@@ -48,7 +48,7 @@ def best_of(function: Function, call: Call) -> set[str]:
     size=st.integers(1, 1 << 20),
     draw=st.data(),
 )
-def test_the_fastest_of_its_algorithms_is_chosen(
+def test_the_fastest_algorithm_of_a_library_is_chosen(
     library: str, exponent: int, size: int, draw: st.DataObject
 ) -> None:
     table = TABLES[library]
@@ -64,7 +64,7 @@ def test_the_fastest_of_its_algorithms_is_chosen(
 
 
 @given(library=st.sampled_from(sorted(TABLES)), ranks=st.integers(2, 40))
-def test_spans_are_all_numbers_of_ranks_once(library: str, ranks: int) -> None:
+def test_spans_cover_every_number_of_ranks_once(library: str, ranks: int) -> None:
     call = Call("all-to-all", ranks, 8)
     (_, spans), *_ = choose_for([Asked(call, "", MODEL)], TABLES[library], library)
     assert (spans[0].first, spans[-1].last) == (2, ranks)
@@ -77,7 +77,7 @@ def test_spans_are_all_numbers_of_ranks_once(library: str, ranks: int) -> None:
         assert sizes == sorted(set(sizes))
 
 
-def test_on_a_machine_there_are_rules_for_its_ranks_alone() -> None:
+def test_on_a_machine_there_are_rules_only_for_its_ranks() -> None:
     machine = Machine("torus:4x4,bandwidth=1GB/s+node:1,startup=1us")
     allocation = Allocation.whole(machine)
     call = Call("all-reduce", 16, 8)
@@ -89,7 +89,7 @@ def test_on_a_machine_there_are_rules_for_its_ranks_alone() -> None:
     assert list(tree) == ["comm_size<=15", "comm_size<=16", "comm_size=any"]
 
 
-def test_ranges_of_intel_mpi_leave_no_size_out() -> None:
+def test_ranges_of_intel_mpi_cover_every_size() -> None:
     call = Call("broadcast", 64, 8)
     text = intel_mpi.write(Asked(call, "", MODEL))
     found = re.fullmatch(r'export I_MPI_ADJUST_BCAST="(.*)"\n', text)
@@ -104,7 +104,7 @@ def test_ranges_of_intel_mpi_leave_no_size_out() -> None:
     assert end == 2**31 - 1
 
 
-def test_a_collective_without_counterpart_is_refused_with_those_that_have_one() -> None:
+def test_a_collective_without_counterpart_is_refused_with_the_supported_ones() -> None:
     call = Call("many-to-many", 8, 8, degree=2)
     with pytest.raises(
         Error, match=r"^mpich has no algorithm .* it has for all-gather"

@@ -28,7 +28,7 @@ def goal_of(call: Call, name: str) -> str:
     size=st.integers(1, 5000),
     draw=st.data(),
 )
-def test_messages_are_those_of_the_schedule(
+def test_messages_equal_those_of_the_schedule(
     operation: str, ranks: int, size: int, draw: st.DataObject
 ) -> None:
     many = operation.startswith("many")
@@ -72,7 +72,7 @@ def test_the_next_round_waits_for_all_of_the_one_before() -> None:
     ("operation", "name", "nanoseconds"),
     [("all-reduce", "recursive-doubling", 300), ("all-gather", "ring", 100)],
 )
-def test_work_takes_what_the_model_says_of_combined_and_of_copied_bytes(
+def test_work_takes_the_modeled_time_of_combined_and_copied_bytes(
     operation: str, name: str, nanoseconds: int
 ) -> None:
     """Among two ranks one block of a thousand bytes is combined, or copied."""

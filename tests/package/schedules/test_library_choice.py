@@ -114,7 +114,7 @@ def found_in(table: dict[str, Any], ranks: int, size: int) -> str:
 
 
 @pytest.mark.parametrize("seed", range(24))
-def test_a_decision_table_has_what_the_library_chooses(
+def test_a_decision_table_has_the_choices_of_the_library(
     seed: int, tmp_path: Path
 ) -> None:
     drawn = Drawn(seed, tmp_path)
@@ -132,7 +132,7 @@ def test_a_decision_table_has_what_the_library_chooses(
 
 
 @pytest.mark.parametrize("seed", range(24))
-def test_the_first_of_the_ranking_is_what_the_library_chooses(
+def test_the_first_of_the_ranking_is_the_choice_of_the_library(
     seed: int, tmp_path: Path
 ) -> None:
     drawn = Drawn(seed, tmp_path)

@@ -57,7 +57,7 @@ def gpus_with_results(call: Call) -> Iterator[int]:
     draw=st.data(),
     seed=st.integers(0, 1 << 20),
 )
-def test_gpus_end_with_what_the_collective_promises(
+def test_gpus_end_with_the_data_of_the_collective(
     operation: str, ranks: int, draw: st.DataObject, seed: int
 ) -> None:
     root = draw.draw(st.integers(0, ranks - 1))
@@ -78,13 +78,13 @@ def test_a_ring_combines_what_it_receives_at_once() -> None:
     assert 'coll="allreduce"' in text
 
 
-def test_an_exchange_of_what_is_combined_needs_a_place_beside_it() -> None:
+def test_an_exchange_of_combined_data_needs_a_buffer() -> None:
     text = xml_of(Call("all-reduce", 4, 4096), "recursive-doubling")
     assert text.count('type="rrc"') == 4, "the first sends the input, which stays"
     assert text.count('type="re"') == 4
 
 
-def test_chunks_are_the_largest_parts_of_all_that_is_sent() -> None:
+def test_chunks_are_the_largest_common_parts_of_all_messages() -> None:
     text = xml_of(Call("all-reduce", 8, 1 << 20), "halving")
     assert 'nchunksperloop="8"' in text
     text = xml_of(Call("all-to-all", 8, 1 << 20), "bruck")
@@ -92,12 +92,12 @@ def test_chunks_are_the_largest_parts_of_all_that_is_sent() -> None:
 
 
 @pytest.mark.parametrize("operation", ["gather", "scatter", "scan", "barrier"])
-def test_what_msccl_does_not_have_is_refused(operation: str) -> None:
+def test_collectives_without_msccl_support_are_refused(operation: str) -> None:
     call = Call(operation, 4, 0 if operation == "barrier" else 64)
     with pytest.raises(Error, match=rf"^MSCCL has no {operation}; it has all-gather"):
         xml_of(call, schedule_names(call)[0])
 
 
-def test_unequal_pieces_are_refused_with_bytes_that_do() -> None:
+def test_unequal_pieces_are_refused_with_suitable_sizes() -> None:
     with pytest.raises(Error, match=r"^halving cuts 1000003 bytes .* such as 1000000$"):
         xml_of(Call("all-reduce", 8, 1000003), "halving")

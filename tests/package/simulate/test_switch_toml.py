@@ -33,7 +33,7 @@ def written(folder: Path, text: str) -> Path:
     return path
 
 
-def test_every_switch_that_ships_can_be_simulated_and_says_where_it_is_from() -> None:
+def test_every_included_switch_can_be_simulated_and_has_a_source() -> None:
     ours = {"quantum", "quantum2", "rosetta", "tomahawk-ultra", "tomahawk5"}
     assert {"kumar-2005", *ours} == set(switch_names())
     for name in switch_names():
@@ -44,7 +44,7 @@ def test_every_switch_that_ships_can_be_simulated_and_says_where_it_is_from() ->
         assert found == pytest.approx(200e-9 + 3 * switch.latency, rel=0.2)
 
 
-def test_keys_mean_what_they_say(tmp_path: Path) -> None:
+def test_keys_set_the_named_options(tmp_path: Path) -> None:
     switch = load_switch(
         written(
             tmp_path,
@@ -71,7 +71,7 @@ def test_headers_and_latencies_take_time() -> None:
     assert seconds(8, slow) - seconds(8, fast) == pytest.approx(3e-6, rel=0.03)
 
 
-def test_a_machines_file_may_have_a_switch(tmp_path: Path) -> None:
+def test_a_machine_file_can_have_a_switch(tmp_path: Path) -> None:
     head = 'format = "topoloom-machine"\nversion = 1\n[topology]\nkind = "torus"\n'
     path = tmp_path / "m.toml"
     path.write_text(head + 'size = [4]\n[switch]\nlatency = "2 us"\n')
@@ -98,9 +98,7 @@ def test_a_machines_file_may_have_a_switch(tmp_path: Path) -> None:
         ("iterations = 2", r"switch\.allocator and switch\.iterations"),
     ],
 )
-def test_mistakes_are_named_with_file_and_key(
-    tmp_path: Path, text: str, fault: str
-) -> None:
+def test_errors_name_file_and_key(tmp_path: Path, text: str, fault: str) -> None:
     path = written(tmp_path, text)
     with pytest.raises(Error, match=fault) as caught:
         load_switch(path)
@@ -108,7 +106,9 @@ def test_mistakes_are_named_with_file_and_key(
     assert "\n" not in str(caught.value)
 
 
-def test_names_that_are_unknown_and_simulators_without_switches(tmp_path: Path) -> None:
+def test_unknown_names_and_simulators_without_switches_are_refused(
+    tmp_path: Path
+) -> None:
     with pytest.raises(Error, match=r"no switch 'rosette'.*rosetta"):
         load_switch("rosette")
     other = tmp_path / "other.toml"

@@ -40,7 +40,7 @@ def times(machine: str, nodes: list[int], *phases: CommGraph) -> list[float]:
     return simulate(Machine(machine), nodes, phases).seconds
 
 
-def test_a_message_takes_its_bytes_and_the_latencies_of_its_links() -> None:
+def test_a_message_takes_its_transfer_time_plus_latencies() -> None:
     # 1 MB in packets of 4096 bytes, of which a header takes 32.
     (found,) = times(TORUS, [0, 3], graph(2, [(0, 1, 1_000_000)]))
     assert found == pytest.approx(1e-3 * 4096 / 4064 + 3e-6, rel=0.002)
@@ -61,7 +61,7 @@ def test_messages_share_links_and_slower_links_take_longer() -> None:
     assert slow == pytest.approx(2 * apart, rel=0.1)
 
 
-def test_a_node_sends_no_faster_than_its_inside() -> None:
+def test_a_node_sends_no_faster_than_its_memory() -> None:
     away = graph(3, [(0, 1, 500_000), (0, 2, 500_000)])
     (fast,) = times(TORUS, [0, 1, 7], away)
     inside = TORUS.replace("startup=0us", "bandwidth=1GB/s,startup=0us")
@@ -69,7 +69,7 @@ def test_a_node_sends_no_faster_than_its_inside() -> None:
     assert slow == pytest.approx(2 * fast, rel=0.05)
 
 
-def test_no_time_is_shorter_than_what_the_busiest_link_carries() -> None:
+def test_no_time_is_shorter_than_that_of_the_busiest_link() -> None:
     rng = random.Random(4)
     machines = [
         f"torus:4x4,bandwidth=1GB/s,latency=100ns{FREE}",
@@ -104,7 +104,7 @@ def test_phases_and_rounds_follow_each_other() -> None:
     assert times(TORUS, [0, 3], thrice) == pytest.approx([3 * alone[0]])
 
 
-def test_packets_are_as_old_as_their_time_in_the_network() -> None:
+def test_the_age_of_packets_is_their_time_in_the_network() -> None:
     """Not as their messages, which all begin at once: the later ones would starve."""
     machine = Machine("torus:4x4,bandwidth=10GB/s,latency=100ns+node:4")
     halo = stencil([8, 8], 5, bytes=31_250)
@@ -154,7 +154,7 @@ def test_a_schedule_in_goal_takes_as_long_as_the_schedule(name: str) -> None:
     assert found.seconds == pytest.approx(schedule.seconds, rel=1e-6)
 
 
-def test_operations_say_what_is_sent() -> None:
+def test_operations_give_messages() -> None:
     operations = read_goal(
         b"num_ranks 2\nrank 0 {\na: send 8b to 1\nb: calc 5\n}\n"
         b"rank 1 {\na: recv 8b from 0\n}\n"
@@ -164,7 +164,7 @@ def test_operations_say_what_is_sent() -> None:
     assert operations.messages.total_bytes == 8
 
 
-def test_a_stopped_simulation_says_so() -> None:
+def test_a_stopped_simulation_is_reported() -> None:
     wiring = SwitchWiring(Machine(TORUS))
     message = [0], [1], [1 << 40]
     found = simulate_messages(
@@ -209,7 +209,7 @@ def test_long_links_and_slow_ones_are_no_deadlock() -> None:
     assert found == pytest.approx(200e-6, rel=0.01)
 
 
-def test_what_crosses_no_channel_keeps_no_switch_busy() -> None:
+def test_messages_without_channels_keep_no_switch_busy() -> None:
     machine = Machine(TORUS)
     inside = CommGraph.from_edges(
         2, np.uint32([0]), np.uint32([1]), np.array([1000.0]), np.ones(1)

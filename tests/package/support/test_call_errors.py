@@ -78,11 +78,11 @@ def said(call: Any) -> str:
         ),
     ],
 )
-def test_a_common_wrong_call_is_told_the_right_one(call: Any, line: str) -> None:
+def test_a_common_wrong_call_gets_the_right_one(call: Any, line: str) -> None:
     assert said(call) == line
 
 
-def test_an_unknown_argument_is_answered_with_the_nearest() -> None:
+def test_an_unknown_argument_suggests_the_nearest() -> None:
     options: Any = {"second": 3}
     assert "no argument 'second' (did you mean 'seconds'?)" in said(
         lambda: place(GRAPH, ALLOCATION, **options)
@@ -90,7 +90,7 @@ def test_an_unknown_argument_is_answered_with_the_nearest() -> None:
 
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
-def test_every_function_refuses_what_it_cannot_take_in_one_line(function: Any) -> None:
+def test_every_function_refuses_wrong_types_in_one_line(function: Any) -> None:
     """An object of no known type, for each argument; none; one too many."""
 
     class Stranger:
@@ -107,7 +107,7 @@ def test_every_function_refuses_what_it_cannot_take_in_one_line(function: Any) -
 
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
-def test_what_functions_take_can_be_read(function: Any) -> None:
+def test_accepted_types_are_readable(function: Any) -> None:
     assert inspect.getdoc(function)
     text = pydoc.render_doc(function, renderer=pydoc.TextDoc())
     for name in inspect.signature(function).parameters:
@@ -128,7 +128,7 @@ def test_the_help_of_place_has_each_parameter_with_its_default() -> None:
         assert unit in text.partition(f"\n{name} : ")[2].partition("\n")[0]
 
 
-def test_what_is_right_still_works() -> None:
+def test_valid_calls_work() -> None:
     slots = np.arange(4, dtype=np.uint32)
     placement = Placement(ALLOCATION, slots)
     judged = judge(GRAPH, ALLOCATION, placement, hottest=1)
@@ -167,7 +167,7 @@ def test_numbers_out_of_range_are_named(name: str, value: int) -> None:
         *((end, True) for end in (False, 0, np.False_)),
     ],
 )
-def test_any_truth_value_says_whether_to_go_on(said: Any, ends: bool) -> None:
+def test_a_callback_can_return_any_truth_value(said: Any, ends: bool) -> None:
     allocation = Allocation.whole(Machine("torus:4x4"))
     graph = stencil([4, 4], 9, bytes=1000)
     mapper = "block,tabu(iterations=2000)"

@@ -47,7 +47,7 @@ def test_a_signal_while_a_child_starts_ends_the_child(
     assert before == [signal.getsignal(each) for each in (number, signal.SIGTERM)]
 
 
-def test_a_program_that_is_not_there_is_an_error_and_leaves_no_handler() -> None:
+def test_a_missing_program_is_an_error_and_leaves_no_handler() -> None:
     before = signal.getsignal(signal.SIGTERM)
     with pytest.raises(FileNotFoundError):
         children.run_child(["/nowhere/at/all"])

@@ -64,7 +64,7 @@ def test_unknown_names_suggest_the_nearest_and_list_all() -> None:
     assert "did you mean" not in unknown_name("mapper", "zzz", ["gge", "mahd"])
 
 
-def test_a_link_stays_one_and_its_target_is_written(tmp_path: Path) -> None:
+def test_a_symbolic_link_stays_and_its_target_is_written(tmp_path: Path) -> None:
     target, link = tmp_path / "there" / "target", tmp_path / "link"
     target.parent.mkdir()
     target.write_text("old")
@@ -74,14 +74,14 @@ def test_a_link_stays_one_and_its_target_is_written(tmp_path: Path) -> None:
     assert target.read_text() == "new"
 
 
-def test_standard_output_may_be_a_file(tmp_path: Path) -> None:
+def test_standard_output_can_be_a_file(tmp_path: Path) -> None:
     code = "from topoloom.support import files; files.write_text('/dev/stdout', 'text')"
     with (tmp_path / "out").open("w") as out:
         subprocess.run([sys.executable, "-c", code], stdout=out, check=True)
     assert (tmp_path / "out").read_text() == "text"
 
 
-def test_the_byte_order_mark_of_an_editor_is_no_text(tmp_path: Path) -> None:
+def test_a_byte_order_mark_is_ignored(tmp_path: Path) -> None:
     file = tmp_path / "topology.conf"
     file.write_bytes(b"\xef\xbb\xbfSwitchName=s0 Nodes=n[0-3]\n")
     assert read_text(file) == "SwitchName=s0 Nodes=n[0-3]\n"

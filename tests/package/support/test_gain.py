@@ -6,13 +6,13 @@ from __future__ import annotations
 from topoloom.support.gain import gain, percent
 
 
-def test_a_gain_is_what_is_saved() -> None:
+def test_a_gain_is_the_saved_share() -> None:
     assert gain(200, 150) == 25
     assert gain(100, 150) == -50
     assert percent(gain(3, 1)) == "+66.7 %"
 
 
-def test_something_against_nothing_is_no_percentage() -> None:
+def test_a_gain_relative_to_zero_is_no_percentage() -> None:
     assert gain(0, 0) == 0
     assert gain(0, 1) is None
     assert percent(None) == "-inf %"

@@ -106,11 +106,11 @@ def test_any_host_list_expands_as_defined(pieces: list[str]) -> None:
         ("a b", "a,b"),
     ],
 )
-def test_host_lists_are_written_short(hosts: str, text: str) -> None:
+def test_host_lists_are_compressed(hosts: str, text: str) -> None:
     assert compress_hostlist(hosts.split()) == text
 
 
-def test_what_is_no_host_name_is_not_written() -> None:
+def test_invalid_host_names_are_not_written() -> None:
     with pytest.raises(Error, match="'a b' is not a host name"):
         compress_hostlist(["n1", "a b"])
 
@@ -127,5 +127,5 @@ HOSTS = st.lists(
 
 
 @given(HOSTS)
-def test_a_written_host_list_gives_its_hosts_back(hosts: list[str]) -> None:
+def test_a_written_host_list_expands_to_its_hosts(hosts: list[str]) -> None:
     assert expand_hostlist(compress_hostlist(hosts)) == hosts

@@ -32,7 +32,7 @@ READERS: list[tuple[Callable[[str], Any], str]] = [
 
 @pytest.mark.parametrize("letter", ODD)
 @pytest.mark.parametrize(("read", "text"), READERS, ids=lambda one: str(one)[:20])
-def test_odd_digits_are_named(
+def test_non_ascii_digits_are_named(
     read: Callable[[str], Any], text: str, letter: str
 ) -> None:
     words = ODD[letter].partition(" at ")[0]
@@ -45,7 +45,7 @@ def test_odd_digits_are_named(
 
 
 @pytest.mark.parametrize("letter", ODD)
-def test_odd_digits_are_no_numbers(letter: str) -> None:
+def test_non_ascii_digits_are_no_numbers(letter: str) -> None:
     assert not is_number(letter)
     assert not is_number("")
     assert is_number("042")

@@ -32,19 +32,19 @@ def test_a_public_name_can_be_imported_and_is_documented(
     assert signatures[0][1] if signatures else value.__doc__
 
 
-def test_a_public_name_is_in_one_place() -> None:
+def test_a_public_name_has_one_location() -> None:
     many = Counter(name for _, name in NAMES)
     assert [name for name, count in many.items() if count > 1] == []
 
 
 @pytest.mark.parametrize("package", public_packages())
-def test_a_package_offers_names_of_its_own_room_and_of_the_core(package: str) -> None:
+def test_a_package_exports_names_of_its_module_and_of_the_core(package: str) -> None:
     rooms = (f"{package}.", "topoloom._core", "topoloom.importers.described")
     wrong = [n for n, home in homes(package).items() if not home.startswith(rooms)]
     assert package == "topoloom" or not wrong
 
 
-def test_the_way_through_the_house_is_at_the_top() -> None:
+def test_the_most_used_names_are_at_the_top_level() -> None:
     assert len(homes("topoloom")) <= 30
     assert {"load_graph", "load_machine", "place", "judge"} <= set(dir(topoloom))
 
@@ -57,14 +57,14 @@ def test_the_way_through_the_house_is_at_the_top() -> None:
         ("topoloom.graphs", "load_graph", "topoloom.load_graph"),
     ],
 )
-def test_a_name_that_is_elsewhere_is_answered_with_its_place(
+def test_a_name_of_another_module_is_reported_with_its_location(
     package: str, name: str, place: str
 ) -> None:
     with pytest.raises(AttributeError, match=f"no attribute '{name}'; it is {place}$"):
         getattr(importlib.import_module(package), name)
 
 
-def test_a_name_that_is_nowhere_is_refused() -> None:
+def test_an_unknown_name_is_refused() -> None:
     with pytest.raises(AttributeError, match=r"has no attribute 'stencill'$"):
         _ = topoloom.stencill  # type: ignore[attr-defined]
 

@@ -44,7 +44,7 @@ def test_bytes_are_read_with_decimal_and_binary_prefixes(
     "text",
     ["", "KiB", "-1", "1.5", "1 XB", "1 KiBB", "nan", "1e99", "10 PiBi", "1 b/s"],
 )
-def test_amounts_that_are_no_whole_bytes_are_refused(text: str) -> None:
+def test_fractional_bytes_are_refused(text: str) -> None:
     with pytest.raises(Error, match="bytes"):
         parse_bytes(text)
 
@@ -73,7 +73,7 @@ def test_bandwidths_are_bytes_per_second(text: str, rate: float) -> None:
 
 
 @pytest.mark.parametrize("text", ["0 GB/s", "-1 GB/s", "9.4 GB", "fast", "9.4 G/s", ""])
-def test_bandwidths_without_sense_are_refused(text: str) -> None:
+def test_invalid_bandwidths_are_refused(text: str) -> None:
     with pytest.raises(Error, match="bandwidth"):
         parse_bandwidth(text)
 
@@ -92,19 +92,19 @@ def test_written_whole_bytes_are_read_back(amount: int) -> None:
 
 
 @given(st.integers(1, 10**6), st.sampled_from(["kB", "MB", "GB", "TB"]))
-def test_decimals_are_read_as_they_are_written(thousandths: int, unit: str) -> None:
+def test_decimals_are_read_exactly(thousandths: int, unit: str) -> None:
     power = {"kB": 1, "MB": 2, "GB": 3, "TB": 4}[unit]
     written = f"{thousandths // 1000}.{thousandths % 1000:03}{unit}"
     assert parse_bytes(written) == thousandths * 1000 ** (power - 1)
 
 
 @given(st.integers(0, 2**50))
-def test_exact_bytes_are_read_again(amount: int) -> None:
+def test_exact_bytes_are_read_back(amount: int) -> None:
     assert parse_bytes(exact_bytes(amount)) == amount
     assert exact_bytes(0) == "0 B"
 
 
-def test_amounts_are_written_for_people() -> None:
+def test_amounts_are_written_with_units() -> None:
     assert format_bytes(0) == "0 B"
     assert format_bytes(1000) == "1000 B"
     assert format_bytes(1024) == "1.0 KiB"
@@ -132,5 +132,5 @@ def test_times_are_written_with_four_digits_and_a_unit(
 
 
 @given(st.floats(1e-9, 1e6))
-def test_a_written_time_is_read_as_nearly_the_same(seconds: float) -> None:
+def test_a_written_time_is_read_back_approximately(seconds: float) -> None:
     assert parse_duration(format_seconds(seconds)) == pytest.approx(seconds, rel=1e-3)

@@ -31,7 +31,7 @@ from topoloom.tasks.problem import Where, launcher_default, load_problem
 
 
 @given(st.lists(st.integers(0, 9), min_size=2, max_size=8), st.data())
-def test_block_order_keeps_capacities_wherever_ranks_have_room(
+def test_block_order_respects_capacities_if_ranks_fit(
     capacities: list[int], data: st.DataObject
 ) -> None:
     room = sum(capacities)
@@ -43,7 +43,7 @@ def test_block_order_keeps_capacities_wherever_ranks_have_room(
     assert (np.bincount(block.slots, minlength=len(capacities)) <= capacities).all()
 
 
-def test_block_order_of_ranks_that_do_not_fit_in_order_overfills_alike() -> None:
+def test_block_order_of_ranks_that_do_not_fit_overfills_evenly() -> None:
     loads = np.array([3, 3, 2, 2, 2])
     graph = ring(5)
     arrays = [getattr(graph, name) for name in ("first", "peer", "bytes", "messages")]
@@ -76,7 +76,7 @@ def test_every_verb_has_the_same_block_order(tmp_path: Path) -> None:
 
 @settings(max_examples=10)
 @given(st.permutations(range(16)), st.sampled_from(["hop-bytes", "congestion"]))
-def test_a_job_alone_is_placed_as_map_places_it_on_all_slots(
+def test_a_single_job_is_placed_as_by_map_on_all_slots(
     order: list[int], objective: str
 ) -> None:
     pool = Allocation(Machine("torus:4x4"), order)
@@ -87,7 +87,7 @@ def test_a_job_alone_is_placed_as_map_places_it_on_all_slots(
         assert alone == objective_value(graph, pool, placed, objective=objective)
 
 
-def test_a_job_alone_does_not_depend_on_the_jobs_before_it() -> None:
+def test_a_single_job_does_not_depend_on_earlier_jobs() -> None:
     pool = Allocation.whole(Machine("mesh:16"))
     jobs = [("a", ring(6, 10)), ("b", ring(6, 20)), ("c", ring(4, 30))]
     values = {}

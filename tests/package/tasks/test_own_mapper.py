@@ -73,7 +73,7 @@ def in_reverse(problem: MapperProblem) -> Any:
     return problem.allocation.slots[problem.graph.rank_count - 1 :: -1]
 
 
-def test_functions_and_files_stand_beside_ours(problem: Problem) -> None:
+def test_functions_and_files_are_compared_with_ours(problem: Problem) -> None:
     tried = ["mine.py:in_order", in_reverse, "auto", "mine.py:swapping"]
     found = compare_mappers(problem, HOP_BYTES, tried)
     rows = {row["mapper"]: row for row in found.results}
@@ -94,7 +94,7 @@ def test_functions_and_files_stand_beside_ours(problem: Problem) -> None:
     assert reversed_slots.tolist() == list(range(15, -1, -1))
 
 
-def test_a_mapper_is_told_the_whole_problem(problem: Problem) -> None:
+def test_a_mapper_gets_the_whole_problem(problem: Problem) -> None:
     asked: list[MapperProblem] = []
 
     def ask(problem: MapperProblem) -> Any:
@@ -125,7 +125,7 @@ WRONG: list[tuple[Any, str]] = [
 
 
 @pytest.mark.parametrize(("returned", "text"), WRONG)
-def test_a_wrong_result_is_one_line_and_the_others_still_appear(
+def test_a_wrong_result_is_one_line_and_the_others_are_shown(
     problem: Problem, returned: Any, text: str
 ) -> None:
     def wrong(_: MapperProblem) -> Any:
@@ -166,7 +166,7 @@ def test_shared_slots_hold_their_capacities(problem: Problem) -> None:
     }
 
 
-def test_what_a_mapper_raises_names_the_line(problem: Problem) -> None:
+def test_an_exception_of_a_mapper_names_the_line(problem: Problem) -> None:
     tried = ["mine.py:raises", "mine.py:twice"]
     found = compare_mappers(problem, HOP_BYTES, tried)
     line = 1 + MINE.splitlines().index("    return 1 // 0")
@@ -196,7 +196,7 @@ def test_files_are_read_before_anything_is_placed(problem: Problem) -> None:
         compare_mappers(problem, HOP_BYTES, [in_reverse, in_reverse])
 
 
-def test_swaps_by_the_evaluator_reach_what_its_value_says(problem: Problem) -> None:
+def test_swaps_by_the_evaluator_reach_its_value(problem: Problem) -> None:
     graph, allocation = problem.graph, problem.allocation
     start = place(graph, allocation, "random").placement
     evaluator = Evaluator(graph, allocation, start, objective="hop-bytes")
@@ -288,7 +288,7 @@ def compiled(compiler: str, source: Path) -> Path:
     return library
 
 
-def test_libraries_stand_beside_ours(problem: Problem) -> None:
+def test_libraries_are_compared_with_ours(problem: Problem) -> None:
     (program,) = re.findall(r"```cpp\n(.*?)```", PAGE.read_text(), re.DOTALL)
     Path("mine.cpp").write_text(program)
     library = compiled("c++", Path("mine.cpp"))
@@ -302,7 +302,7 @@ def test_libraries_stand_beside_ours(problem: Problem) -> None:
         assert mine[objective.measure] <= block[objective.measure]
 
 
-def test_what_is_wrong_in_a_library_is_one_line(problem: Problem) -> None:
+def test_errors_of_a_library_are_one_line(problem: Problem) -> None:
     Path("inc.c").write_text(IN_C)
     library = compiled("cc", Path("inc.c"))
     names = ("in_order", "checks", "says", "forgets", "hurries")
@@ -321,7 +321,7 @@ def test_what_is_wrong_in_a_library_is_one_line(problem: Problem) -> None:
         load_mapper("text.so:place")
 
 
-def test_nothing_that_a_mapper_does_ends_the_others(problem: Problem) -> None:
+def test_no_failure_of_a_mapper_ends_the_others(problem: Problem) -> None:
     class Odd(Exception):
         def __str__(self) -> str:
             raise ValueError

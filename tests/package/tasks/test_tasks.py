@@ -61,7 +61,7 @@ def test_a_proof_gives_the_gap(problem: Problem) -> None:
     assert mapped.document()["proven"] == {"least": mapped.least, "gap": 1}
 
 
-def test_a_placement_is_judged_beside_block_order(problem: Problem) -> None:
+def test_a_placement_is_compared_with_block_order(problem: Problem) -> None:
     mapped = map_ranks(problem, HOP_BYTES)
     save_placement("x.json", mapped.file)
     given = load_placement_problem("judge", "p.npz", "x.json", None, Where())
@@ -72,7 +72,7 @@ def test_a_placement_is_judged_beside_block_order(problem: Problem) -> None:
     assert judged.phases == []
 
 
-def test_mappers_are_compared_after_block_until_somebody_stops(
+def test_mappers_are_compared_after_block_until_interrupted(
     problem: Problem,
 ) -> None:
     found = compare_mappers(problem, HOP_BYTES, ["hilbert", "mahd+swap"])

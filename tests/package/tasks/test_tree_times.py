@@ -54,7 +54,7 @@ def test_a_reduction_takes_its_channels_switches_and_units() -> None:
     assert one.in_switches["routes"] == pytest.approx(expected, rel=0.02)
 
 
-def test_several_groups_share_the_network() -> None:
+def test_concurrent_groups_share_the_network() -> None:
     [alone] = times("fattree:4:4", "broadcast", 4096, members=4)
     [all_] = times("fattree:4:4", "broadcast", 4096, roots="16", members=4)
     assert all_.in_switches["least-loaded"] > alone.in_switches["least-loaded"]
@@ -64,7 +64,7 @@ def test_several_groups_share_the_network() -> None:
     assert several.how == "of one root only"
 
 
-def test_what_switches_do_not_do_is_refused() -> None:
+def test_collectives_without_switch_support_are_refused() -> None:
     with pytest.raises(Error, match="no operation in switches 'gather'"):
         times("fattree:4:4", "gather", 64)
     allocation = Allocation.whole(Machine("fattree:4:4"))

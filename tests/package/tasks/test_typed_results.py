@@ -125,7 +125,7 @@ def test_an_order_for_a_collective_is_never_slower_than_block_order() -> None:
     assert sum(each.bytes.sum() for each in rounds) == graph.bytes.sum()
 
 
-def test_a_message_takes_as_long_as_the_model_says() -> None:
+def test_a_message_takes_the_time_of_the_model() -> None:
     model = load_model("hdr").model
     for one in predict_times(model, [8, 1024], processes=4):
         assert one.seconds == model.time(one.bytes, 4)
@@ -145,6 +145,6 @@ def test_a_message_takes_as_long_as_the_model_says() -> None:
         (lambda: predict_times(load_model("hdr").model, [8], 0), "1 or more, not 0"),
     ],
 )
-def test_what_is_wrong_is_said(wrong: Callable[[], Any], message: str) -> None:
+def test_errors_are_reported(wrong: Callable[[], Any], message: str) -> None:
     with pytest.raises(Error, match=message):
         wrong()

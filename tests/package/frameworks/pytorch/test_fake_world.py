@@ -75,7 +75,7 @@ def counts(profile: Profile) -> list[tuple[Any, ...]]:
 
 
 @given(st.lists(st.integers(1, 4), min_size=2, max_size=4).map(tuple))
-def test_one_rank_of_each_stage_is_enough(shape: tuple[int, ...]) -> None:
+def test_one_played_rank_per_stage_is_enough(shape: tuple[int, ...]) -> None:
     world, stages = prod(shape), shape[0]
     everyone = [played(rank, shape, stages) for rank in range(world)]
     few = spread(everyone[:: world // stages])
@@ -84,7 +84,7 @@ def test_one_rank_of_each_stage_is_enough(shape: tuple[int, ...]) -> None:
     assert same(spread(everyone), few)
 
 
-def test_a_world_of_1024_sends_what_its_axes_do() -> None:
+def test_a_world_of_1024_ranks_sends_the_messages_of_its_axes() -> None:
     """The job of FSDP, its axes replicate, shard and tp as rings, pp as a chain.
 
     Along an axis the pattern has rings both ways, and a call one way.
@@ -139,7 +139,7 @@ def notes(folder: Path, monkeypatch: pytest.MonkeyPatch) -> injected.Notes:
     return injected.Notes({"rank": 1, "world": 4, "torch": "2.15"})
 
 
-def test_notes_are_whole_while_the_process_runs(
+def test_notes_are_complete_while_the_process_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No process needs to end well for what it has counted."""
@@ -160,7 +160,7 @@ def test_notes_are_whole_while_the_process_runs(
         read_notes(tmp_path)
 
 
-def test_too_many_calls_that_differ_are_lost_and_counted(
+def test_too_many_different_calls_are_dropped_and_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(injected, "MOST", 512)

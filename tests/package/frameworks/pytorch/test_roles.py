@@ -138,7 +138,7 @@ jobs = st.builds(
 
 
 @given(jobs, st.data())
-def test_one_rank_of_each_role_is_enough(job: Job, data: st.DataObject) -> None:
+def test_one_played_rank_per_role_is_enough(job: Job, data: st.DataObject) -> None:
     everyone = [did(rank, job) for rank in range(job.world)]
     others = {
         name: data.draw(st.integers(0, size - 1))
@@ -164,7 +164,7 @@ def test_roles_that_were_not_played_are_named_with_a_rank_of_each() -> None:
 
 
 @pytest.mark.parametrize("size", [3, 4, 7])
-def test_no_message_goes_around_the_ends_of_a_pipeline(size: int) -> None:
+def test_no_message_wraps_around_a_pipeline(size: int) -> None:
     """Nor is a first stage, played alone, taken for the others of a ring."""
     job = Job((("dp", 2), ("pp", size), ("tp", 1), ("cp", 1)))
     found = spread([did(1, job)])
@@ -184,7 +184,7 @@ def test_ends_of_messages_that_disagree_are_named() -> None:
     assert loss == "rank 2 receives 192 bytes from rank 1, which sends 195"
 
 
-def test_places_that_tell_unlike_ranks_apart_are_roles_without_messages() -> None:
+def test_places_that_distinguish_ranks_are_roles_without_messages() -> None:
     """Only stage 1 of mesh dp, pp does something: not the ranks after the played."""
     job = Job((("dp", 4), ("pp", 2)))
     world, listed = job.world, job.along("dp") + job.along("pp")

@@ -15,14 +15,14 @@ def noted(rank: int, process: str, agent: str, attempt: int | None) -> Noted:
     return Noted(rank, 2, [], [], {}, "", start)
 
 
-def test_a_host_starts_its_ranks_again_for_another_one() -> None:
+def test_a_host_restarts_its_ranks_after_another_host_failed() -> None:
     """Only that one counts the attempt."""
     earlier = [noted(0, "a 2", "a 1", 0), noted(1, "b 2", "b 1", 0)]
     later = [noted(0, "a 3", "a 1", 1), noted(1, "b 3", "b 1", 0)]
     assert last_starts([*earlier, *later]) == LastStarts(later, 2)
 
 
-def test_ranks_that_the_last_start_lacks_do_not_count() -> None:
+def test_ranks_missing_in_the_last_start_do_not_count() -> None:
     earlier = [noted(rank, f"a {rank + 2}", "a 1", 0) for rank in range(4)]
     later = [noted(rank, f"a {rank + 6}", "a 1", 1) for rank in range(2)]
     assert last_starts([*earlier, *later]) == LastStarts(later, 4)

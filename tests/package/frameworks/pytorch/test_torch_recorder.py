@@ -118,7 +118,7 @@ dist.all_to_all_single(Tensor(6), Tensor(6))
     assert messages("direct") == {pair: (16 * n, 2) for pair, n in rows.items()}
 
 
-def test_what_killed_ranks_have_counted_is_kept(topoloom: Command) -> None:
+def test_counts_of_killed_ranks_are_kept(topoloom: Command) -> None:
     done = topoloom("record", "-o", "p.npz", *torchrun("""\
 for _ in range(3):
     dist.all_reduce(Tensor(10))
@@ -129,7 +129,7 @@ os.kill(os.getpid(), signal.SIGKILL)
     assert calls() == {("allreduce", (0, 1, 2, 3), -1, 40): 3}
 
 
-def test_ranks_that_leave_nothing_are_named(topoloom: Command) -> None:
+def test_ranks_without_counts_are_named(topoloom: Command) -> None:
     Path("train.py").write_text(
         "import os, sys\nif os.environ['RANK'] == '2': sys.exit(3)\n" + BEGIN
     )
@@ -140,7 +140,7 @@ def test_ranks_that_leave_nothing_are_named(topoloom: Command) -> None:
     assert "ranks left nothing" not in done.err
 
 
-def test_ctrl_c_ends_the_job_and_keeps_what_was_counted(topoloom: Command) -> None:
+def test_ctrl_c_ends_the_job_and_keeps_its_counts(topoloom: Command) -> None:
     command = torchrun("""\
 import time
 dist.all_reduce(Tensor(10))
@@ -168,7 +168,7 @@ time.sleep(600)
     assert calls() == {("allreduce", (0, 1), -1, 40): 1}
 
 
-def test_of_a_job_that_is_started_again_the_last_start_counts(
+def test_only_the_last_start_of_a_restarted_job_counts(
     topoloom: Command,
 ) -> None:
     done = topoloom("record", "-o", "p.npz", *torchrun("""\
@@ -185,7 +185,9 @@ dist.all_reduce(Tensor(10))
     assert calls() == {("allreduce", (0, 1, 2, 3), -1, 40): 2}
 
 
-def test_a_last_start_that_fails_before_its_world_is_said(topoloom: Command) -> None:
+def test_a_last_start_that_fails_before_its_world_is_reported(
+    topoloom: Command
+) -> None:
     command = torchrun("dist.barrier()\nos._exit(1)", "2+2")
     train = Path("train.py")
     train.write_text(
@@ -200,7 +202,7 @@ def test_a_last_start_that_fails_before_its_world_is_said(topoloom: Command) -> 
     assert calls() == {("barrier", (0, 1), -1, 0): 1}
 
 
-def test_a_job_that_fails_before_it_sends_leaves_a_good_file_alone(
+def test_a_job_that_fails_before_it_sends_keeps_an_existing_file(
     topoloom: Command,
 ) -> None:
     good = alone("dist.barrier()\n")
@@ -222,7 +224,7 @@ def test_two_jobs_in_a_command_are_refused(topoloom: Command) -> None:
     assert not [*Path().glob("*topoloom*"), *Path().glob("*.npz")]
 
 
-def test_other_launchers_are_named_by_an_option(topoloom: Command) -> None:
+def test_other_launchers_need_an_option(topoloom: Command) -> None:
     Path("spawn.py").write_text("""\
 import os, subprocess, sys
 for rank in "01":
@@ -237,7 +239,7 @@ for rank in "01":
     assert "--torch counts what PyTorch calls, --nccl what NCCL does" in both.err
 
 
-def test_what_was_counted_outlives_a_file_that_cannot_be_written(
+def test_counts_outlive_a_failed_write(
     topoloom: Command,
 ) -> None:
     command = torchrun("dist.all_reduce(Tensor(10))", 2)
@@ -250,7 +252,7 @@ def test_what_was_counted_outlives_a_file_that_cannot_be_written(
     assert calls() == {("allreduce", (0, 1), -1, 40): 1}
 
 
-def test_a_program_that_misses_the_recorder_waits_for_nobody(
+def test_a_program_without_the_recorder_does_not_hang(
     topoloom: Command,
 ) -> None:
     """It finds no port at which it could wait."""
@@ -281,7 +283,7 @@ if stage > 0:
 """
 
 
-def test_a_few_played_ranks_say_what_the_world_does(topoloom: Command) -> None:
+def test_a_few_played_ranks_give_the_graph_of_the_world(topoloom: Command) -> None:
     """One rank of each stage, or every rank: the same world."""
     command = alone(WORLD)
     done = topoloom("record", "--world", 16, "--rank", "0,4,8,12", "-o", "p.npz",
@@ -342,7 +344,7 @@ dist.all_reduce(Tensor(10), groups[0])
         ),
     ],
 )
-def test_what_cannot_be_played_is_refused(
+def test_impossible_worlds_are_refused(
     topoloom: Command, words: list[str], message: str
 ) -> None:
     done = topoloom("record", "-o", "p.npz", *words, *alone("print('ran')"))
@@ -373,7 +375,7 @@ def test_torchrun_plays_no_world_of_its_own(topoloom: Command) -> None:
     assert done.status
 
 
-def test_programs_without_torch_leave_nothing(topoloom: Command) -> None:
+def test_programs_without_torch_leave_no_counts(topoloom: Command) -> None:
     done = topoloom("record", "-o", "p.npz", "--world", 8, "--",
                     sys.executable, "-c", "import sys; sys.exit(4)")  # fmt: skip
     assert done.status == 4
@@ -382,7 +384,7 @@ def test_programs_without_torch_leave_nothing(topoloom: Command) -> None:
     assert "cannot run 'no-such-program'" in missing.err
 
 
-def test_an_old_torch_is_named_and_the_job_runs_on(
+def test_an_old_torch_is_reported_and_the_job_continues(
     topoloom: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OLD_TORCH", "1")

@@ -86,7 +86,7 @@ def test_one_job_gives_one_graph_through_every_importer(job: Job) -> None:
 
 
 @given(jobs())
-def test_the_mesh_is_that_of_the_groups(job: Job) -> None:
+def test_the_mesh_is_found_from_the_groups(job: Job) -> None:
     with tempfile.TemporaryDirectory() as folder:
         write_hlo(job, Path(folder), "iota")
         profile = read_trace(folder).profile
@@ -106,7 +106,7 @@ def test_the_mesh_is_that_of_the_groups(job: Job) -> None:
             )
 
 
-def test_a_mesh_whose_axes_are_all_used_comes_out_whole(tmp_path: Path) -> None:
+def test_a_mesh_whose_axes_are_all_used_is_found_completely(tmp_path: Path) -> None:
     steps = (
         Step("allreduce", (2,), 256, 3),
         Step("allgather", (1,), 64, 1),
@@ -151,7 +151,7 @@ def test_uneven_exchanges_are_along_the_axis_of_their_groups() -> None:
     assert traffic == Traffic(("axis2",), "all-to-all", int(sent.max()))
 
 
-def test_groups_of_some_ranks_that_fit_no_axes_are_left_over() -> None:
+def test_groups_that_fit_no_axes_are_reported() -> None:
     """As of the first and last stages, which share the weights of an embedding."""
     trace = Trace(16)
     for first in range(0, 16, 2):
@@ -166,7 +166,7 @@ def test_groups_of_some_ranks_that_fit_no_axes_are_left_over() -> None:
     assert found.left_over == 4 * 2 * 30 * 2
 
 
-def test_exchanges_of_few_pairs_are_left_over(topoloom: Command) -> None:
+def test_exchanges_of_few_pairs_are_reported(topoloom: Command) -> None:
     """As in a stencil, which is along no axis, and where no group is known."""
     trace = Trace(8)
     for rank in range(8):

@@ -50,7 +50,7 @@ def missing(folder: Path, what: str) -> list[str]:
     return read_trace(folder, partial=True).losses
 
 
-def test_chakra_traces_of_a_job_without_gpus_are_not_taken_for_silence(
+def test_chakra_traces_of_a_job_without_gpus_are_not_read_as_silence(
     folder: Path,
 ) -> None:
     write_chakra(Job((2, 2, 1), ()), folder)
@@ -58,7 +58,7 @@ def test_chakra_traces_of_a_job_without_gpus_are_not_taken_for_silence(
     assert "NCCL's kernels" in loss
 
 
-def test_groups_of_gloo_are_held_to_the_sizes_of_collectives(folder: Path) -> None:
+def test_groups_of_gloo_are_checked_against_sizes_of_collectives(folder: Path) -> None:
     job = Job((4, 1, 1), (Step("allgather", (0,), 8, 1),))
     write_flight_recorder(job, folder, by_gloo=True)
     assert read_trace(folder).losses == []
@@ -67,7 +67,7 @@ def test_groups_of_gloo_are_held_to_the_sizes_of_collectives(folder: Path) -> No
     assert losses[-1] == "1 of 4 ranks left nothing: 2"
 
 
-def test_calls_that_kineto_only_names_are_reported_once(folder: Path) -> None:
+def test_calls_without_details_in_kineto_are_reported_once(folder: Path) -> None:
     for rank in range(2):
         document = {
             "distributedInfo": {"backend": "gloo", "rank": rank, "world_size": 2},
@@ -90,7 +90,7 @@ def test_a_pickle_that_would_run_code_is_refused(folder: Path) -> None:
     assert not Path("ran").exists()
 
 
-def test_a_ring_buffer_says_how_much_is_gone(folder: Path) -> None:
+def test_a_ring_buffer_reports_how_much_is_lost(folder: Path) -> None:
     write_flight_recorder(JOB, folder, as_pickle=False)
     change(folder / "nccl_trace_rank_1", lambda dump: dump["entries"].pop(0))
     losses = missing(folder, "rank 1 lost 1 entries of its ring buffer")
@@ -98,7 +98,7 @@ def test_a_ring_buffer_says_how_much_is_gone(folder: Path) -> None:
     assert "rank 1 has 2 of 3 calls of allreduce" in losses[1]
 
 
-def test_ranks_that_left_nothing_are_named(folder: Path) -> None:
+def test_ranks_without_traces_are_named(folder: Path) -> None:
     for write in (write_flight_recorder, write_kineto):
         for file in folder.iterdir():
             file.unlink()
@@ -108,7 +108,7 @@ def test_ranks_that_left_nothing_are_named(folder: Path) -> None:
         assert read_trace(folder, partial=True).profile.missing == [2]
 
 
-def test_uneven_all_to_alls_need_their_split_sizes(folder: Path) -> None:
+def test_uneven_all_to_alls_need_split_sizes(folder: Path) -> None:
     job = Job((1, 2, 1), (Step("alltoall", (1,), 4, 1),))
     write_flight_recorder(job, folder, as_pickle=False)
 
@@ -179,7 +179,7 @@ def test_gaps_and_cut_lines_of_an_inspector_are_counted(folder: Path) -> None:
         ),
     ],
 )
-def test_files_that_are_cut_short_are_named(
+def test_truncated_files_are_named(
     folder: Path, write: Callable[[Job, Path], None], name: str, message: str
 ) -> None:
     write(JOB, folder)
@@ -190,7 +190,7 @@ def test_files_that_are_cut_short_are_named(
     assert read_trace(folder, partial=True).profile.rank_count == JOB.ranks
 
 
-def test_a_program_that_is_cut_short_is_refused(folder: Path) -> None:
+def test_a_truncated_program_is_refused(folder: Path) -> None:
     write_hlo(JOB, folder, "lists")
     text = (folder / "step.hlo").read_text()
     with pytest.raises(Error, match="cut short: a computation does not end"):
@@ -231,7 +231,7 @@ def test_loops_without_a_count_and_branches_are_reported() -> None:
         ("mesh[a=2,b=2], device_ids=([2,2]T(1,0)) {b}", [[0, 2], [1, 3]]),
     ],
 )
-def test_groups_in_all_syntaxes(text: str, groups: list[list[int]]) -> None:
+def test_groups_are_read_in_all_syntaxes(text: str, groups: list[list[int]]) -> None:
     assert [group.tolist() for group in parse_groups(text, 4)] == groups
 
 
@@ -246,7 +246,7 @@ def test_groups_in_all_syntaxes(text: str, groups: list[list[int]]) -> None:
         ("mesh[a=2], device_ids=(0,0) {a}", "does not name 2 devices once"),
     ],
 )
-def test_refused_groups_say_why(text: str, message: str) -> None:
+def test_refused_groups_have_a_reason(text: str, message: str) -> None:
     with pytest.raises(Error, match=message):
         parse_groups(text, 4)
 
@@ -266,7 +266,7 @@ def test_refused_groups_say_why(text: str, message: str) -> None:
         ),
     ],
 )
-def test_what_groups_are_of_follows_from_attributes(
+def test_the_kind_of_groups_follows_from_attributes(
     attributes: str, groups: list[list[int]]
 ) -> None:
     text = (
@@ -278,7 +278,7 @@ def test_what_groups_are_of_follows_from_attributes(
     assert sorted(group.tolist() for group in made.communicators) == groups
 
 
-def test_started_operations_have_what_goes_in_beside_what_comes_out() -> None:
+def test_started_operations_have_operands_and_results() -> None:
     text = (
         "HloModule m, num_partitions=4\n\n"
         "%wrapped (p: f32[8]) -> f32[2] {\n"
@@ -337,7 +337,7 @@ ENTRY %main (p: f32[8]) -> f32[8] {
         ),
     ],
 )
-def test_programs_that_xla_would_not_write_are_refused(
+def test_programs_unlike_those_of_xla_are_refused(
     folder: Path, line: str, message: str
 ) -> None:
     file = folder / "m.hlo"

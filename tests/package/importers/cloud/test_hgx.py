@@ -36,7 +36,7 @@ def hosts(labels: dict[str, str], gpus: int = 8) -> str:
         ({"gpu.nvidia.com/class": "H100_NVLINK"}, 450, 400),
     ],
 )
-def test_nvlink_inside_nodes_is_that_of_the_board(
+def test_nvlink_inside_nodes_has_the_speed_of_the_board(
     labels: dict[str, str], nvlink: float, network: float, tmp_path: Path
 ) -> None:
     (tmp_path / "nodes.json").write_text(hosts(labels))
@@ -62,7 +62,7 @@ def test_nvlink_inside_nodes_is_that_of_the_board(
         ({}, "no label names a GPU"),
     ],
 )
-def test_other_gpus_have_no_nvlink_and_say_so(
+def test_other_gpus_have_no_nvlink_and_a_remark(
     labels: dict[str, str], said: str, tmp_path: Path
 ) -> None:
     (tmp_path / "nodes.json").write_text(hosts(labels))
@@ -71,7 +71,7 @@ def test_other_gpus_have_no_nvlink_and_say_so(
     assert any("NVLink inside nodes" in o and said in o for o in described.remarks)
 
 
-def test_boards_beside_others_count_as_the_slowest(tmp_path: Path) -> None:
+def test_mixed_boards_count_as_the_slowest(tmp_path: Path) -> None:
     path = tmp_path / "nodes.json"
     own = [{PRODUCT: "NVIDIA-H100-80GB-HBM3"}, {PRODUCT: "NVIDIA-A100-SXM4-40GB"}]
     items = [node(f"n{i}", {LEAF: "l0"} | own[i % 2], 8 - i // 3) for i in range(4)]
@@ -85,7 +85,7 @@ def test_boards_beside_others_count_as_the_slowest(tmp_path: Path) -> None:
     assert any("since some have none or no label" in o for o in described.remarks)
 
 
-def test_nvlink_and_the_network_are_as_given(tmp_path: Path) -> None:
+def test_given_speeds_of_nvlink_and_network_are_used(tmp_path: Path) -> None:
     path = tmp_path / "nodes.json"
     path.write_text(hosts({PRODUCT: "NVIDIA-H100-80GB-HBM3"}))
     machine, described = load_described(path, speeds=Speeds(200e9, 400e9))

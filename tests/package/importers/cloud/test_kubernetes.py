@@ -88,7 +88,7 @@ def test_switches_of_the_same_name_are_named_by_their_path() -> None:
     assert switches[:4] == ("c/s0/l0", "c/s0/l1", "c/s1/l0", "c/s1/l1")
 
 
-def test_nodes_without_gpus_beside_others_are_left_out() -> None:
+def test_nodes_without_gpus_among_others_are_omitted() -> None:
     text = nodes(
         placed(TOPOGRAPH, "a", "c s l0"),
         placed(TOPOGRAPH, "b", "c s l0"),
@@ -126,7 +126,7 @@ def test_domains_without_nvlink_are_levels_of_the_tree() -> None:
         assert read_kubernetes_nodes(text).text == "tree:2:2:2+node:8,memory=3600GB/s"
 
 
-def test_domains_that_overlap_with_leaves_are_left_out_and_named() -> None:
+def test_domains_that_overlap_with_leaves_are_omitted_and_named() -> None:
     domain = [0, 0, 1, 1, 0, 0, 1, 1]
     leaf = [0, 0, 0, 1, 1, 1, 1, 0]
     own = {"nvidia.com/gpu.product": "NVIDIA-B200"}
@@ -146,7 +146,7 @@ def test_domains_that_overlap_with_leaves_are_left_out_and_named() -> None:
     assert any("they and leaf switches overlap" in one for one in described.remarks)
 
 
-def test_nodes_differ_and_some_are_down() -> None:
+def test_nodes_can_differ_and_be_down() -> None:
     text = nodes(
         placed(TOPOGRAPH, "a", "c s l0", gpus=4),
         placed(TOPOGRAPH, "b", "c s l0", ready="Unknown"),
@@ -161,7 +161,7 @@ def test_nodes_differ_and_some_are_down() -> None:
     assert counts == {(0,): 4, (1, 2, 3): 8}
 
 
-def test_nodes_without_a_place_are_named_one_by_one() -> None:
+def test_nodes_without_labels_are_named() -> None:
     text = nodes(
         placed(TOPOGRAPH, "a", "c s l0"),
         placed(TOPOGRAPH, "b", "c s l0"),
@@ -196,7 +196,7 @@ def test_nodes_without_a_place_are_named_one_by_one() -> None:
         ),
     ],
 )
-def test_what_is_wrong_is_said_with_its_line(text: str, message: str) -> None:
+def test_errors_name_the_line(text: str, message: str) -> None:
     assert recognizes_kubernetes_nodes(text)
     with pytest.raises(Error) as raised:
         read_kubernetes_nodes(text)
@@ -204,7 +204,7 @@ def test_what_is_wrong_is_said_with_its_line(text: str, message: str) -> None:
 
 
 @given(st.lists(st.tuples(*[st.integers(0, 2)] * 3), min_size=1, max_size=12))
-def test_each_node_keeps_its_place(paths: list[tuple[int, int, int]]) -> None:
+def test_each_node_keeps_its_location(paths: list[tuple[int, int, int]]) -> None:
     """Nodes of the same leaf are as near as any, and no others are nearer."""
     text = nodes(
         *(

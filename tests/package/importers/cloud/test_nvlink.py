@@ -202,7 +202,7 @@ def test_nodes_that_lack_the_clique_are_named(tmp_path: Path) -> None:
     assert "r0-07" not in described.hosts
 
 
-def test_a_few_cliques_are_left_out_with_a_remark() -> None:
+def test_a_few_cliques_are_omitted_with_a_remark() -> None:
     others = [node(f"h{i}", {LEAF: f"leaf-{i // 4}"}, 8) for i in range(8)]
     described = read_kubernetes_nodes(text_of(others + rack(0, 2, {LEAF: "leaf-9"})))
     assert described.text.startswith("graph:")
@@ -212,13 +212,13 @@ def test_a_few_cliques_are_left_out_with_a_remark() -> None:
     assert f"kubectl get nodes -l {CLIQUE}" in remark
 
 
-def test_gpus_in_no_clique_are_in_none() -> None:
+def test_gpus_without_a_clique_are_in_no_domain() -> None:
     nil = "00000000-0000-0000-0000-000000000000.0"
     items = [node(f"n{i}", {LEAF: f"l{i // 2}", CLIQUE: nil}, 8) for i in range(4)]
     assert read_kubernetes_nodes(text_of(items)).text == "tree:2:2+node:8"
 
 
-def test_cliques_alone_are_enough_and_single_ones_are_no_domains() -> None:
+def test_cliques_alone_are_sufficient_and_single_ones_are_no_domains() -> None:
     assert read_kubernetes_nodes(text_of(rack(0, 2, {}) + rack(1, 2, {}))).text == (
         "rails:8:2:1,rails=4,host=4,bandwidth.nvlink=900GB/s"
     )
@@ -226,7 +226,7 @@ def test_cliques_alone_are_enough_and_single_ones_are_no_domains() -> None:
     assert Machine(read_kubernetes_nodes(text_of(alone)).text).slot_count == 12
 
 
-def test_switches_inside_of_domains_are_left_out() -> None:
+def test_switches_inside_domains_are_omitted() -> None:
     items = gb200(2, hosts=4)
     for number, one in enumerate(items):
         one["metadata"]["labels"][LEAF] = f"leaf-{number // 2}"
@@ -237,14 +237,14 @@ def test_switches_inside_of_domains_are_left_out() -> None:
     )
 
 
-def test_labels_of_levels_are_words(tmp_path: Path) -> None:
+def test_labels_of_levels_are_text(tmp_path: Path) -> None:
     written = tmp_path / "m.toml"
     save_machine(written, Machine("tree:2:2"), labels=("a b",))
     with pytest.raises(Error, match=r"topology\.labels must be a list of labels"):
         load_described(written)
 
 
-def test_speeds_that_are_given_replace_assumed_ones(tmp_path: Path) -> None:
+def test_given_speeds_replace_assumed_ones(tmp_path: Path) -> None:
     path = tmp_path / "nodes.json"
     path.write_text(text_of(gb200(2)))
     machine, described = load_described(path, speeds=Speeds(400e9, 1800e9))
@@ -263,7 +263,7 @@ def test_speeds_that_are_given_replace_assumed_ones(tmp_path: Path) -> None:
 
 
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=2))
-def test_hosts_are_as_near_as_their_labels_say(places: list[tuple[int, int]]) -> None:
+def test_distances_of_hosts_follow_their_labels(places: list[tuple[int, int]]) -> None:
     """NVLink is where the clique is the same, and the leaf decides beyond."""
     items = [
         node(f"n{i}", {CLIQUE: f"{UUID}{unit}{at}.1", LEAF: f"l{unit}"}, 2)

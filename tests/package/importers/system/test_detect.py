@@ -62,7 +62,7 @@ def alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["lstopo-no-graphics", "lstopo"])
-def test_hwloc_is_asked(name: str, tmp_path: Path) -> None:
+def test_hwloc_is_used(name: str, tmp_path: Path) -> None:
     lstopo(tmp_path, name, [[0, 1], [2, 3]])
     machine, hosts = load_machine_and_hosts("detect")
     assert machine.text == "torus:1+node:2:2,distance=8:16"
@@ -76,7 +76,7 @@ def test_cpus_of_the_node_are_known(tmp_path: Path) -> None:
     assert node.cpus == ((0,), (2,), (1,), (3,))
 
 
-def test_cpus_that_the_process_may_not_use_are_no_slots(
+def test_cpus_outside_the_affinity_are_no_slots(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lstopo(tmp_path, "lstopo", [[0, 1], [2, 3]])
@@ -95,7 +95,7 @@ def test_without_an_answer_of_hwloc_the_system_is_read(
     assert describe_machine("detect").text == "torus:1+node:4,distance=8"
 
 
-def test_so_it_is_if_hwloc_describes_another_machine(
+def test_the_system_is_read_if_hwloc_describes_another_machine(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lstopo(tmp_path, "lstopo", [[0, 1], [2, 3]])
@@ -103,7 +103,7 @@ def test_so_it_is_if_hwloc_describes_another_machine(
     assert describe_machine("detect").text == "torus:1+node:3,distance=8"
 
 
-def test_in_a_job_its_nodes_are_on_one_switch(
+def test_the_nodes_of_a_job_are_on_one_switch(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lstopo(tmp_path, "lstopo", [[0, 1], [2, 3]])
@@ -127,7 +127,7 @@ def test_a_job_of_one_node_is_that_node(monkeypatch: pytest.MonkeyPatch) -> None
     )
 
 
-def test_a_list_that_cannot_be_read_is_an_error(
+def test_an_unreadable_list_is_an_error(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("SLURM_JOB_NODELIST", "cn[1-")
@@ -189,13 +189,13 @@ def system(root: Path, packages: int, caches: int, cores: int, threads: int) -> 
         ((2, 1, 4, 2), [5], ""),
     ],
 )
-def test_the_system_tells_what_cores_share(
+def test_the_system_files_give_shared_levels(
     shape: tuple[int, int, int, int], cpus: list[int], text: str, tmp_path: Path
 ) -> None:
     assert levels_text(read_system(cpus, system(tmp_path, *shape), tmp_path)) == text
 
 
-def test_the_system_tells_which_cores_are_near_to_a_device(tmp_path: Path) -> None:
+def test_the_system_files_give_the_cores_near_a_device(tmp_path: Path) -> None:
     """A GPU, an interface with two names, one behind virtio, a screen, a bridge."""
     classes, bus = tmp_path / "class", tmp_path / "devices"
     for kind, name, device, cpus, domain in (
@@ -223,7 +223,7 @@ def test_the_system_tells_which_cores_are_near_to_a_device(tmp_path: Path) -> No
     )
 
 
-def test_old_kernels_name_the_files_differently(tmp_path: Path) -> None:
+def test_files_of_old_kernels_are_read(tmp_path: Path) -> None:
     for cpu in range(4):
         home = tmp_path / "cpu" / f"cpu{cpu}" / "topology"
         home.mkdir(parents=True)
@@ -234,13 +234,13 @@ def test_old_kernels_name_the_files_differently(tmp_path: Path) -> None:
     )
 
 
-def test_a_system_that_tells_nothing_has_a_core_for_each_cpu(tmp_path: Path) -> None:
+def test_a_system_without_files_has_one_core_per_cpu(tmp_path: Path) -> None:
     assert (
         levels_text(read_system([0, 3, 5], tmp_path, tmp_path)) == "+node:3,distance=8"
     )
 
 
-def test_a_list_of_cpus_that_is_none_is_an_error(tmp_path: Path) -> None:
+def test_an_invalid_list_of_cpus_is_an_error(tmp_path: Path) -> None:
     file = tmp_path / "node" / "node0" / "cpulist"
     file.parent.mkdir(parents=True)
     file.write_text("0-x")
@@ -248,7 +248,7 @@ def test_a_list_of_cpus_that_is_none_is_an_error(tmp_path: Path) -> None:
         read_system([0], tmp_path)
 
 
-def test_this_system_is_read() -> None:
+def test_the_files_of_this_system_are_read() -> None:
     cpus = os.sched_getaffinity(0)
     inside = read_system(cpus)
     assert 1 <= len(inside.cores) <= len(cpus)

@@ -53,7 +53,7 @@ def test_rounds_of_tables_find_a_slow_host(
     assert "no pair of hosts would say more" in said.out
 
 
-def test_a_slow_switch_is_called_by_its_name(topoloom: Any, tmp_path: Path) -> None:
+def test_a_slow_switch_is_reported_by_name(topoloom: Any, tmp_path: Path) -> None:
     hosts = [f"cn{n}" for n in range(9)]
     leaves = ["leafA", "leafB", "leafC"]
     for switches, said in (
@@ -81,7 +81,7 @@ def test_a_plan_keeps_to_the_hosts_of_a_job(topoloom: Any, cluster: Path) -> Non
     assert len(pairs) == 2
 
 
-def test_gpus_are_measured_each_with_one_of_its_rail(
+def test_each_gpu_is_measured_with_a_gpu_of_its_rail(
     topoloom: Any, tmp_path: Path
 ) -> None:
     machine = "rails:2:8:2,host=2"  # 16 hosts of 2 GPUs
@@ -111,7 +111,7 @@ def test_gpus_are_measured_each_with_one_of_its_rail(
     assert located("host 3") == [["host 3", "what the NICs of host 3 share"]]
 
 
-def test_nvlink_pairs_tell_gpus_from_their_nics(tmp_path: Path) -> None:
+def test_nvlink_pairs_distinguish_gpus_from_their_nics(tmp_path: Path) -> None:
     """GPUs of a host that are fast between themselves are good: it is the NIC."""
 
     def located(inside: float) -> list[list[str]]:
@@ -138,7 +138,7 @@ def test_an_empty_directory_is_named(tmp_path: Path) -> None:
         locate_bad_parts("tree:4:4", [tmp_path])
 
 
-def test_hosts_of_several_gpus_can_be_measured_whole(tmp_path: Path) -> None:
+def test_hosts_of_several_gpus_can_be_measured_as_one(tmp_path: Path) -> None:
     table = tmp_path / "whole.csv"
     pairs = [(0, 1), (2, 3), (3, 4), (3, 5), (6, 7), (1, 2), (4, 5)]
     rows = [f"host {a},host {b},{20 if 3 in (a, b) else 50}\n" for a, b in pairs]
@@ -150,7 +150,7 @@ def test_hosts_of_several_gpus_can_be_measured_whole(tmp_path: Path) -> None:
         locate_bad_parts("rails:2:8:2,host=2", [table])
 
 
-def test_a_pair_that_is_measured_again_does_not_make_slow_usual(
+def test_a_repeated_slow_pair_does_not_become_the_usual(
     cluster: Path, tmp_path: Path
 ) -> None:
     """Plans measure what they suspect again: each pair says once what is usual."""
@@ -166,7 +166,7 @@ def test_a_pair_that_is_measured_again_does_not_make_slow_usual(
         assert bad.factor == pytest.approx(3, rel=0.05)
 
 
-def test_names_of_an_allocation_are_planned_and_understood(
+def test_names_of_an_allocation_can_be_used_in_plans(
     topoloom: Any, tmp_path: Path
 ) -> None:
     network = ("-m", "fattree:4:4,up=1:2", "-a", "cn[01-08]")
@@ -235,7 +235,7 @@ def _written(folder: Path, lines: Sequence[str]) -> Path:
     return file
 
 
-def test_what_dumps_cannot_say_is_said(cluster: Path, tmp_path: Path) -> None:
+def test_limits_of_dumps_are_reported(cluster: Path, tmp_path: Path) -> None:
     pairs = [["cn00", "cn01"], ["cn02", "cn03"]]
     found = locate_bad_parts(cluster, [_written(tmp_path, dump(pairs, "cn00", 9))])
     assert found.found.tests == 0

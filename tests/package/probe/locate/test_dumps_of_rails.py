@@ -50,14 +50,14 @@ NIC = "NIC or cable of gpu-05 GPU 3 to unit 0 rail 3"
     ],
     ids=["nothing", "NIC", "GPU", "host", "network side", "rail", "NIC and host"],
 )
-def test_what_is_slow_is_named(
+def test_the_slow_part_is_named(
     cluster: Path, tmp_path: Path, job: Job, parts: list[list[str]]
 ) -> None:
     job.write(tmp_path / "dumps")
     assert sorted(named(cluster, tmp_path / "dumps")) == sorted(parts)
 
 
-def test_two_nics_of_a_host_and_names_with_a_domain(
+def test_two_nics_of_a_host_and_names_with_a_domain_are_read(
     cluster: Path, tmp_path: Path
 ) -> None:
     job = Job(nics={(5, 3): 2.0, (5, 4): 3.0}, name="gpu-{:02}.cluster.local".format)
@@ -65,7 +65,7 @@ def test_two_nics_of_a_host_and_names_with_a_domain(
     assert named(cluster, tmp_path / "dumps") == [[NIC], [NIC.replace("3", "4")]]
 
 
-def test_gpus_of_a_process_are_told_apart_only_where_all_are_in_a_communicator(
+def test_gpus_of_a_process_are_distinguished_only_within_one_communicator(
     cluster: Path, tmp_path: Path
 ) -> None:
     slow = Job(nics={(5, 3): 2.0}, hosts={10: 2.0}, one_process=True)
@@ -76,7 +76,7 @@ def test_gpus_of_a_process_are_told_apart_only_where_all_are_in_a_communicator(
     assert named(cluster, tmp_path / "dumps") == [["host gpu-10"], [NIC]]
 
 
-def test_without_a_communicator_of_a_whole_host_process_ids_are_the_order(
+def test_without_a_communicator_of_a_host_process_ids_give_the_order(
     cluster: Path, tmp_path: Path
 ) -> None:
     Job(rails={3: 2.0}).write(tmp_path / "dumps")
@@ -93,7 +93,7 @@ def test_without_a_communicator_of_a_whole_host_process_ids_are_the_order(
     assert bad.parts == ["switch unit 0 rail 1"]  # 3 * 3 % 8
 
 
-def test_what_is_cut_short_or_of_something_else_needs_partial(
+def test_truncated_or_foreign_dumps_need_partial(
     topoloom: Any, cluster: Path, tmp_path: Path
 ) -> None:
     dumps = tmp_path / "dumps"
@@ -118,7 +118,7 @@ def test_what_is_cut_short_or_of_something_else_needs_partial(
     assert "is cut short" in said.out
 
 
-def test_ranks_that_are_missing_need_partial(cluster: Path, tmp_path: Path) -> None:
+def test_missing_ranks_need_partial(cluster: Path, tmp_path: Path) -> None:
     dumps = tmp_path / "dumps"
     Job(nics={(5, 3): 2.0}).write(dumps)
     for file in dumps.glob("gpu-15-*"):
@@ -154,7 +154,7 @@ def test_files_of_two_jobs_are_refused(cluster: Path, tmp_path: Path) -> None:
     ],
     ids=["host", "cable"],
 )
-def test_where_hosts_are_nodes_what_they_do_inside_tells_them_from_cables(
+def test_traffic_inside_nodes_distinguishes_hosts_from_cables(
     tmp_path: Path, job: Job, part: str
 ) -> None:
     file = tmp_path / "tree.toml"
@@ -163,9 +163,7 @@ def test_where_hosts_are_nodes_what_they_do_inside_tells_them_from_cables(
     assert named(file, tmp_path / "dumps") == [[part]]
 
 
-def test_more_noise_and_fewer_calls_name_no_innocents(
-    cluster: Path, tmp_path: Path
-) -> None:
+def test_noise_and_few_calls_name_no_good_part(cluster: Path, tmp_path: Path) -> None:
     job = replace(Job(nics={(5, 3): 2.0}), noise=0.05, times=4)
     job.write(tmp_path / "dumps")
     assert named(cluster, tmp_path / "dumps") == [[NIC]]

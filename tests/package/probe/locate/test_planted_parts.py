@@ -60,7 +60,7 @@ def test_bad_parts_of_rails_are_found(what: str) -> None:
 
 
 @pytest.mark.parametrize("noise", [0.01, 0.05])
-def test_nothing_is_named_where_nothing_is_bad(noise: float) -> None:
+def test_nothing_is_named_if_no_part_is_bad(noise: float) -> None:
     for text in ("tree:4:4", "torus:4x4", "rails:4:4:2"):
         parts = parts_of(text)
         for seed in range(8):
@@ -69,7 +69,7 @@ def test_nothing_is_named_where_nothing_is_bad(noise: float) -> None:
             assert trial.found == []
 
 
-def test_parts_of_a_class_are_those_that_no_pair_tells_apart() -> None:
+def test_parts_of_a_class_are_those_that_no_pair_distinguishes() -> None:
     parts = parts_of("fattree:4:4,up=1:2")
     machine = parts.machine
 
@@ -111,12 +111,12 @@ def test_one_slow_measurement_is_only_a_suspicion() -> None:
     assert found.bad[0].factor == pytest.approx(3.0, rel=0.05)
 
 
-def test_too_few_hosts_cannot_be_told_apart() -> None:
+def test_too_few_hosts_cannot_be_distinguished() -> None:
     with pytest.raises(Error, match="fewer than three hosts"):
         Parts(Machine("tree:4:8"), [0, 1], {})
 
 
-def test_the_plan_does_not_depend_on_how_often_it_is_asked_for() -> None:
+def test_the_plan_does_not_depend_on_the_number_of_requests() -> None:
     def plan() -> Located:
         return locate(parts_of("dragonfly:9x4,nodes=2,global=2"), [])
 

@@ -25,9 +25,7 @@ def ratios(rows: list[Row]) -> dict[Pair, float]:
 
 
 @given(rows=tables, data=st.data())
-def test_pairs_that_are_measured_again_change_nothing(
-    rows: list[Row], data: st.DataObject
-) -> None:
+def test_repeated_pairs_change_nothing(rows: list[Row], data: st.DataObject) -> None:
     again = data.draw(st.lists(st.sampled_from(rows), max_size=60))
     shuffled = data.draw(st.permutations([*rows, *again]))
     assert ratios(shuffled) == pytest.approx(ratios(rows))
@@ -35,7 +33,7 @@ def test_pairs_that_are_measured_again_change_nothing(
 
 
 @given(rows=tables, unit=st.sampled_from([2**-20, 2**-10, 64.0]))
-def test_units_change_nothing(rows: list[Row], unit: float) -> None:
+def test_units_do_not_matter(rows: list[Row], unit: float) -> None:
     other = [Row(row.pair, row.value * unit) for row in rows]
     assert ratios(other) == pytest.approx(ratios(rows))
 
@@ -44,7 +42,7 @@ def test_units_change_nothing(rows: list[Row], unit: float) -> None:
     slow=st.sets(st.sampled_from(PAIRS), max_size=len(PAIRS) * 3 // 4),
     factor=st.floats(1.3, 20),
 )
-def test_as_long_as_a_quarter_of_pairs_is_good_they_are_usual(
+def test_a_quarter_of_good_pairs_defines_the_usual_value(
     slow: set[Pair], factor: float
 ) -> None:
     for hops in {PARTS.distance(*pair) for pair in PAIRS}:
