@@ -54,9 +54,7 @@ def test_the_best_affinity_is_as_fast_as_a_single_message(name: str) -> None:
         assert min(rate.worst for rate in rates) == pytest.approx(one.slowest.worst)
 
 
-def test_no_assignment_has_a_faster_slowest_message_than_the_best_by_bandwidth(
-    
-) -> (
+def test_no_assignment_has_a_faster_slowest_message_than_the_best_by_bandwidth() -> (
     None
 ):
     rng = np.random.default_rng(5)
