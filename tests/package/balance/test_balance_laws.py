@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Laws of all balancers: no task is lost, and loads end as they promise."""
+"""Laws of all balancers: no task is lost, and loads end as guaranteed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LOADS = st.lists(st.integers(0, 50), min_size=1, max_size=40)
 
 
 def after(loads: list[int], plan: np.ndarray) -> np.ndarray:
-    """Carry a plan out, move by move."""
+    """Execute a plan move by move."""
     ends = np.array(loads)
     for source, target, tasks in plan.tolist():
         assert source != target

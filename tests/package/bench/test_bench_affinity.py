@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The bench of affinities: its tables and its picture, and the particles in it."""
+"""The benchmark of affinities: tables, picture and particles."""
 
 from __future__ import annotations
 

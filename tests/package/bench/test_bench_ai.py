@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The bench of AI jobs: what differs is seen, and tables hold what was found."""
+"""The benchmark of AI jobs detects differences and writes tables."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The bench of axes: what models send, counted by hand, a table and a picture."""
+"""The benchmark of axes: bytes of models counted by hand, table and picture."""
 
 from __future__ import annotations
 

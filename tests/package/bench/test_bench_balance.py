@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `make bench-balance` measures: its exact searches, and its checks."""
+"""Exact searches and checks of `make bench-balance`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from balance import exactness, near, optimality, repartitions, scattered, simula
 
 
 def slow_fewest(excess: list[int]) -> int:
-    """Try all ways of putting ranks into groups; those that balance save a message."""
+    """Try all groupings of ranks; each balanced group saves a message."""
     best = len(excess)
     for groups in product(range(len(excess)), repeat=len(excess)):
         sums: dict[int, int] = {}

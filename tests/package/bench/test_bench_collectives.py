@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The benchmark of collectives: its machines, and what its tables say."""
+"""The benchmark of collectives: machines and tables."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The bench of contention on tiny cases: patterns, runs, bounds, tables, pictures."""
+"""The benchmark of contention on tiny cases: patterns, bounds, tables, pictures."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The bench of the defaults: its cases, its peer, and what its tables say."""
+"""The benchmark of the defaults: cases, Scotch, and tables."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The bench of sparse exchanges: what it writes on its page."""
+"""The benchmark of sparse exchanges writes its page."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The bench of peers, without any peer: formats, judgement, repair, registry, runs."""
+"""The benchmark of peers without peers: formats, scoring, repair, registry, runs."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The benchmark of unmodified programs: what it reads of them, and what it says."""
+"""The benchmark of unmodified programs reads their output and writes tables."""
 
 from __future__ import annotations
 

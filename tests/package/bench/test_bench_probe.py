@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Machines are drawn as said, and one of them is found again by the probe."""
+"""Random machines match their description, and the probe recovers one."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Published values beside ours: how they stand, and what makes the comparison fail."""
+"""Comparison with published values: standings, and reasons to fail."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The bench of readings: what it holds against what Karlsson measured."""
+"""The benchmark of readings compares them with measurements of Karlsson."""
 
 from __future__ import annotations
 

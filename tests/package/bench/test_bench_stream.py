@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `make bench-stream` simulates."""
+"""Machines that `make bench-stream` simulates."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The bench of process grids: its cases, the peers, and that ours is no worse."""
+"""The benchmark of process grids: cases, peers, and that `tile` is no worse."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What takes long says so once, where nobody sees a progress bar."""
+"""Long tasks report their remaining time once without a progress bar."""
 
 from __future__ import annotations
 

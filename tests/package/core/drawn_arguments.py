@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Arguments for public functions: fitting, made for another machine, or anything."""
+"""Arguments for public functions: valid, of another machine, or of any type."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from topoloom.schedules import Call, RankSlots
 
 
 class Drawn:
-    """Arguments, drawn from what was made before and from what is wrong anywhere."""
+    """Arguments drawn from valid objects and from values that are always wrong."""
 
     def __init__(self, seed: int) -> None:
         self.rng = random.Random(seed)
@@ -112,7 +112,7 @@ class Drawn:
         Path("folder").mkdir(exist_ok=True)
 
     def path(self) -> str:
-        """Draw a file that was written before, maybe changed, or none."""
+        """Draw an existing file, possibly changed, or a missing one."""
         name = self.rng.choice(FILES)
         whole = Path(name)
         if self.rng.random() < 0.3 and whole.is_file() and whole.stat().st_size > 0:
@@ -142,13 +142,13 @@ class Drawn:
         return _core.Placement(allocation, self.rng.sample(slots, count))
 
     def argument(self, parameter: Parameter) -> Any:
-        """Something fitting, or anything."""
+        """A valid value, or any value."""
         if self.rng.random() < 0.1:
             return self.anything()
         return self.fitting(parameter)
 
     def scenario(self, function: str) -> dict[str, Any]:
-        """Arguments that go together, where those of the function have to."""
+        """Arguments that match each other, if the function requires it."""
         rng = self.rng
         if together := task_scenario(function, self.pools, rng):
             return self._on_machine() | together
@@ -246,7 +246,7 @@ class Drawn:
         return self._on_machine()
 
     def _on_machine(self) -> dict[str, Any]:
-        """Draw a graph on an allocation, and what there is on its machine."""
+        """Draw a graph, an allocation, and objects of its machine."""
         rng = self.rng
         allocation = rng.choice(self.allocations)
         machine, slots = allocation.machine, list(allocation.slots)
@@ -354,7 +354,7 @@ class Drawn:
         return array
 
     def fitting(self, parameter: Parameter) -> Any:
-        """Draw what the name and the type ask for."""
+        """Draw a value by the name and the type of a parameter."""
         rng = self.rng
         name, kind = parameter.name, parameter.type
         if name == "traffic" and "Traffic" in kind:
@@ -392,7 +392,7 @@ class Drawn:
         return rng.choice(TEXTS)
 
     def numbers(self) -> Any:
-        """Draw numbers that often are those of slots, nodes or ranks."""
+        """Draw numbers that are often valid slots, nodes or ranks."""
         rng = self.rng
         size = rng.choice((1, 2, 3, 4, 6, 8, 16))
         if rng.random() < 0.5:
@@ -414,5 +414,5 @@ class Drawn:
 
 
 def _is_of_core(kind: str) -> bool:
-    """Say whether a parameter is of an array or a class of the core."""
+    """Return whether a parameter is an array or a class of the core."""
     return any(word in kind for word in ("numpy", "Schedule", "Step", "_core"))

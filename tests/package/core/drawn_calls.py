@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Calls of public functions with drawn arguments, often wrong somewhere.
+"""Calls of public functions with random arguments, which are often wrong.
 
 `test_wrong_calls.py` makes some of them; `make fuzz-calls` makes 10^5 by running this
 file, with the module under AddressSanitizer. Which function, and what for each
@@ -86,7 +86,7 @@ def _self(owner: str, drawn: Drawn) -> Any:
 def ending(
     function: Function, args: list[Any], names: dict[str, Any]
 ) -> tuple[str, str | None]:
-    """Call; say how the call ended, and what is wrong with that, if anything."""
+    """Call the function; return its outcome and any violation."""
     in_python = inspect.isfunction(function.call)
     allowed = _ALLOWED_IN_PYTHON if in_python else _ALLOWED
     try:
@@ -110,7 +110,7 @@ def ending(
 
 
 def _raised_in(error: BaseException) -> str:
-    """Name the file of another package that raised an error; "" if it was ours."""
+    """Return the file of another package that raised an error, or ""."""
     *_, (frame, _) = traceback.walk_tb(error.__traceback__)
     file = Path(frame.f_code.co_filename)
     return "" if _PACKAGE in file.parents or file == Path(__file__) else str(file)
@@ -124,14 +124,14 @@ def _repr(value: Any) -> str:
 
 
 def shown(function: Function, args: list[Any], names: dict[str, Any]) -> str:
-    """Write the call down."""
+    """Return the call as text."""
     parts = [_repr(arg) for arg in args]
     parts += [f"{name}={_repr(arg)}" for name, arg in names.items()]
     return f"{function.name}({', '.join(parts)})".replace("\n", " ")[:2000]
 
 
 def run(calls: int, seed: int, only: str | None = None) -> int:
-    """Make this many calls; print those that end badly, and how the others ended."""
+    """Make this many calls; print failures, and count other outcomes."""
     warnings.simplefilter("ignore")  # nanobind's of objects that nobody initialized
     functions = [f for f in public_functions() if only in (None, f.name)]
     drawn = Drawn(seed)

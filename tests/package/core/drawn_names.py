@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is drawn for arguments of certain names."""
+"""Values drawn for arguments by name."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Numbers, texts and names of files that calls are drawn from, fitting and wrong."""
+"""Numbers, texts and file names for random calls, valid and wrong."""
 
 import math
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Arguments for the work of verbs and for pictures: problems, searches, files."""
+"""Arguments for tasks and pictures: problems, searches, files."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _TEXTS = ("torus:4x4", "tree:4:4+node:2", "m.toml", "detec", "", "torus:4x4+down
 def task_pools(
     rng: random.Random, allocations: list[Any], graphs: list[Any]
 ) -> dict[str, list[Any]]:
-    """Make what tasks and pictures take, for several machines."""
+    """Make arguments of tasks and pictures for several machines."""
     problems, given, placed = [], [], []
     for _ in range(8):
         allocation = rng.choice(allocations)
@@ -101,7 +101,7 @@ def task_pools(
 
 
 def by_name(rng: random.Random) -> dict[str, Callable[[], Any]]:
-    """Draw what the names of parameters ask for."""
+    """Draw values by the names of parameters."""
 
     def some(*values: Any) -> Callable[[], Any]:
         return lambda: rng.choice(values)
@@ -141,7 +141,7 @@ def by_name(rng: random.Random) -> dict[str, Callable[[], Any]]:
 def task_scenario(
     function: str, pools: dict[str, list[Any]], rng: random.Random
 ) -> dict[str, Any]:
-    """Draw arguments that go together; none where any do."""
+    """Draw matching arguments; none if any will do."""
     if function.startswith("draw_"):
         values = [rng.random() for _ in range(2)]
         return {

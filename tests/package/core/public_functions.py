@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What users can call, with the parameters that signatures name."""
+"""Public functions with the parameters of their signatures."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from topoloom.support.public_names import homes, public_packages
 
 
 class Parameter(NamedTuple):
-    """What a signature says of one."""
+    """A parameter of a signature."""
 
     name: str
     type: str
@@ -21,7 +21,7 @@ class Parameter(NamedTuple):
 
 
 class Function(NamedTuple):
-    """Something public that is called, on an object of its class where it has one."""
+    """A public function or method, with an object of its class."""
 
     name: str
     owner: str | None
@@ -30,7 +30,7 @@ class Function(NamedTuple):
 
 
 def public_functions() -> list[Function]:
-    """List what users can import and call.
+    """List all public functions.
 
     All compiled functions, methods and constructors, and the functions in Python.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Binomial orders and combining from Python, on what was measured and published."""
+"""Binomial orders and combining from Python, on measured and published costs."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_groups_of_different_sizes_are_found_despite_outliers(node: str) -> None
 
 
 def shape(groups: list[schedules.CostGroup], places: list[tuple[int, ...]]) -> object:
-    """Say which places the groups have."""
+    """Return the places of the groups."""
     return sorted(
         (
             sorted(places[member] for member in group.members),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What failures cut apart has no hops, distances or routes, and `connected` says so."""
+"""Nodes separated by failures have no hops, distances or routes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MACHINES = [
 
 
 def reached(machine: Machine) -> np.ndarray:
-    """Whom every node reaches, by walking the links that are up from node to node."""
+    """The nodes that every node reaches over links that are up."""
     wiring = Wiring(machine)
     up = set(machine.nodes_up.tolist())
     answer = np.zeros((machine.node_count, machine.node_count), bool)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Values and gains of an Evaluator are those of the placements that changes lead to."""
+"""Values and gains of an Evaluator equal those of the changed placements."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def graph_of(ranks: int, rows: list[tuple[int, int, int, int]]) -> CommGraph:
 
 
 class Drawn:
-    """A problem, with phases and other jobs now and then."""
+    """A random problem, sometimes with phases and background traffic."""
 
     def __init__(self, text: str, objective: str, shared: bool) -> None:
         self.random = random = Random(f"{text} {objective} {shared}")
@@ -74,7 +74,7 @@ class Drawn:
         )
 
     def value(self, slots: Any) -> float:
-        """Value the placement from the definition."""
+        """Compute the value of the placement from its definition."""
         at = Placement(self.allocation, slots, shared=self.placement.shared)
         return objective_value(self.graph, self.allocation, at, **self.options)
 
@@ -89,7 +89,7 @@ class Drawn:
         return slots
 
     def free(self, slots: list[int]) -> list[int]:
-        """Slots that a rank may move to."""
+        """Slots to which a rank can move."""
         if self.placement.shared:
             return self.slots
         return [slot for slot in self.slots if slot not in slots]

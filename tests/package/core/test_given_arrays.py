@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Arrays that are given are taken number by number, or refused by name; never cast."""
+"""Arrays are checked number by number and refused by name, never cast."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Arrays of a machine say what it says link by link, and pair by pair."""
+"""Arrays of a machine equal its values link by link and pair by pair."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def machine(request: pytest.FixtureRequest) -> Machine:
 
 
 def reaching(machine: Machine) -> np.ndarray:
-    """Nodes that reach each other: the largest piece of those that are up."""
+    """The largest connected set of nodes that are up."""
     up = machine.nodes_up
     both = [
         np.array([v for v in up if machine.connected(u, v) and machine.connected(v, u)])

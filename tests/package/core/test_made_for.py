@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What was made for one machine or allocation is refused where another one is meant."""
+"""Objects of one machine or allocation are refused with another."""
 
 from __future__ import annotations
 

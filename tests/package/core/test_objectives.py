@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Objectives from Python: what they are worth, phases, other traffic, ports."""
+"""Objectives from Python: values, phases, background traffic, ports."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ LINKS = Machine.from_links([(0, 2), (1, 2), (3, 2)], [1e9, 2e9, 1e9 / 3], 1e-7, 
 
 
 def drawn_graph(rng: random.Random) -> CommGraph:
-    """Draw one with loads, messages to oneself and edges of no bytes, or without."""
+    """Draw a graph, with or without loads, self-messages and edges of 0 bytes."""
     ranks, edges = rng.randint(1, 9), rng.randrange(20)
     ends = [[rng.randrange(ranks) for _ in range(edges)] for _ in "12"]
     sizes = [rng.choice((0, 1, 999, 2**40)) for _ in range(edges)]

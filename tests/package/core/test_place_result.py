@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `place` takes and gives: objectives and sharing as values, one result."""
+"""Arguments and result of `place`."""
 
 from __future__ import annotations
 

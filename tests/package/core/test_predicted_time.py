@@ -41,7 +41,7 @@ OTHERS = ["torus:3x3+node:2", "tree:9,bandwidth=5+node:2,startup=3us", "hyperx:3
 
 
 def slow_time(graph: CommGraph, machine: Machine, node: list[int]) -> float:
-    """Compute docs/concepts.md, rounds of different pairs one after the other."""
+    """Compute the time by docs/concepts.md, round by round."""
     rows = [row for row in edge_rows(graph).tolist() if row[0] != row[1]]
     counts = sorted({row[3] for row in rows})
     return sum(
@@ -62,7 +62,7 @@ def slow_time(graph: CommGraph, machine: Machine, node: list[int]) -> float:
 def slow_rounds(
     rows: list[tuple[int, int, int]], rounds: int, machine: Machine, node: list[int]
 ) -> float:
-    """Compute startups, routes and what is busiest: all pairs need all rounds."""
+    """Compute startups, routes and the busiest resource if no pair ends earlier."""
     inside: defaultdict[int, int] = defaultdict(int)
     leaving: defaultdict[int, int] = defaultdict(int)
     way: defaultdict[int, float] = defaultdict(float)
@@ -118,7 +118,7 @@ def slow_rounds(
 
 @st.composite
 def graphs(draw: st.DrawFn) -> CommGraph:
-    """Draw messages between up to 9 ranks, also of a rank to itself."""
+    """Draw messages between up to 9 ranks, including self-messages."""
     ranks = draw(st.integers(2, 9))
     rank = st.integers(0, ranks - 1)
     pairs = draw(st.lists(st.tuples(rank, rank), min_size=1, max_size=20, unique=True))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Schedules take as long as messages that leave, travel and arrive one by one."""
+"""Times of schedules equal an event simulation of their messages."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def cost_of(call: Call, name: str, model: NetworkModel = MODEL) -> ScheduleCost:
 
 
 def last_arrival(call: Call, name: str) -> float:
-    """Play the messages: a rank sends, gap after gap, once all before has arrived."""
+    """Simulate messages: a rank sends in gaps after all earlier ones have arrived."""
     schedule = call.schedule(name)
     free: defaultdict[int, float] = defaultdict(float)
     has: defaultdict[int, float] = defaultdict(float)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What schedules cost, counted, beside the equations of their source and each other."""
+"""Costs of schedules equal counted messages and published equations."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ SIZES = (0, 1, 76, 1375, 100_000)
 
 
 def model_of(line: tuple[float, float] = (ALPHA, BETA), **costs: float) -> NetworkModel:
-    """One line, and what else a message costs."""
+    """A network model of one line, with other costs of a message."""
     given = MessageCosts()
     for name, value in costs.items():
         setattr(given, name, value)
@@ -53,7 +53,7 @@ CARD = model_of(gamma=GAMMA, delta=DELTA, beta_em=BETA_EM)
 def cost_of(
     call: Call, name: str, model: NetworkModel, slots: RankSlots | None = None
 ) -> ScheduleCost:
-    """As the model says, without a receiver's part where that has none."""
+    """The time of the model, without receiver overhead if it has none."""
     schedule = call.schedule(name)
     return schedule.cost_on(*slots, model) if slots else schedule.cost(model)
 
@@ -292,7 +292,7 @@ NODES = "fattree:4:4,bandwidth=25GB/s,latency=100ns+node:"
 
 
 def in_memory(size: int) -> float:
-    """Seconds of a message inside a node of which nothing is said."""
+    """Seconds of a message inside a node without description."""
     return 0.3e-6 + size / 10e9
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Schedules of collectives: which is best, from which size on, and on which ranks."""
+"""Schedules of collectives: ranking, decisions by size, and orders of ranks."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Structured patterns on machines that have more slots than they have ranks."""
+"""Structured patterns on machines with more slots than ranks."""
 
 from __future__ import annotations
 

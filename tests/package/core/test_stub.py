@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The committed types of the compiled module are those of the module."""
+"""The committed stub matches the compiled module."""
 
 from __future__ import annotations
 

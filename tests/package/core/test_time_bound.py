@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""No placement takes less time than is proven: beside all placements there are."""
+"""Time bounds compared with all placements of small problems."""
 
 from __future__ import annotations
 

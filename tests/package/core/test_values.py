@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Objectives and rules of sharing are values: they can be copied, sent and compared."""
+"""Objectives and sharing are values: they can be copied, pickled and compared."""
 
 from __future__ import annotations
 

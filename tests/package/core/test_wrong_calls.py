@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Whatever public functions are called with, they return or raise one clear line."""
+"""With any arguments public functions return or raise one clear line."""
 
 from __future__ import annotations
 

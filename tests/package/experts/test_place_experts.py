@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Experts on GPUs: what is measured, what is found, and what is refused."""
+"""Placement of experts on GPUs: measures, results and errors."""
 
 from __future__ import annotations
 
@@ -222,7 +222,7 @@ def test_the_command_writes_files_and_explains_a_missing_gain(
 
 
 def drawn(path: Path, topics: int, twice: bool = False) -> str:
-    """Write tokens that choose 4 of 16 experts: of one of some topics, or any."""
+    """Write tokens that choose 4 of 16 experts, of one topic or any."""
     random = np.random.default_rng(6)
     of_topic = 16 // topics
     ids = np.empty((1, 400, 4), np.int64)
@@ -237,7 +237,7 @@ def drawn(path: Path, topics: int, twice: bool = False) -> str:
 
 
 def hidden_groups(path: Path, like: float = 1.0) -> ExpertRouting:
-    """Tokens choose 4 of the 8 experts of a group, some of them oftener than others.
+    """Tokens choose 4 of the 8 experts of a group, with different frequencies.
 
     `like`: weight of the first group; more makes its node busy.
     """

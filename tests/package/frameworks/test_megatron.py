@@ -44,7 +44,7 @@ def job(release: str, sizes: dict[str, int]) -> MegatronJob:
 
 
 def drawn(sizes: dict[str, int], release: str, same_tp: bool) -> dict[str, int]:
-    """Let 0.8, which has no etp, often draw what it can build."""
+    """Let 0.8, which has no etp, often draw valid jobs."""
     if same_tp or release == "0.8.0":
         return {**sizes, "etp": sizes["tp"]}
     return sizes

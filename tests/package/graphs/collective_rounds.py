@@ -22,7 +22,7 @@ class Ranks:
         self.sent: dict[tuple[int, int], tuple[int, int]] = {}
 
     def round(self, sends: Iterable[tuple[int, int, Iterable[int]]]) -> None:
-        """Deliver (source, target, pieces) all at once; contributions are united."""
+        """Deliver (source, target, pieces) at once; contributions are merged."""
         parcels = []
         for source, target, pieces in sends:
             parcel = {p: set(self.held[source][p]) for p in pieces}
@@ -41,7 +41,7 @@ def cut(total: int, count: int) -> list[int]:
 
 
 def bcast_binomial(size: int, bytes: int, root: int) -> Ranks:
-    """Everybody who has the message gives it to one who lacks it, far ones first."""
+    """Each rank with the message sends it to one without, distant ones first."""
     ranks = Ranks(size, [bytes])
     ranks.held[root] = {0: {root}}
     distance = 1
@@ -90,7 +90,7 @@ def bcast_scattered(size: int, bytes: int, root: int, ring: bool) -> Ranks:
 
 
 def ring_allgather(ranks: Ranks, order: list[int]) -> None:
-    """Pass to the right what came from the left, beginning with one's own piece."""
+    """Forward pieces from the left to the right, beginning with the own piece."""
     size = len(order)
     for step in range(size - 1):
         ranks.round(
@@ -102,7 +102,7 @@ def ring_allgather(ranks: Ranks, order: list[int]) -> None:
 
 
 def doubling_allgather(ranks: Ranks, order: list[int]) -> None:
-    """Swap all one has collected with a partner twice as far each time."""
+    """Exchange all collected pieces with a partner twice as far each time."""
     size, distance = len(order), 1
     while distance < size:
         ranks.round(
@@ -121,7 +121,7 @@ def doubling_allgather(ranks: Ranks, order: list[int]) -> None:
 def allgather(
     size: int, total: int, collect: Callable[[Ranks, list[int]], None]
 ) -> Ranks:
-    """Start with one's own block, then collect."""
+    """Start with the own block, then collect."""
     ranks = Ranks(size, cut(total, size))
     for r in range(size):
         ranks.held[r] = {r: {r}}
@@ -130,7 +130,7 @@ def allgather(
 
 
 def bruck_allgather(ranks: Ranks, order: list[int]) -> None:
-    """Send the run of blocks that starts with one's own to the left, doubling."""
+    """Send the run of blocks from the own one to the left, doubling."""
     size, distance = len(order), 1
     while distance < size:
         blocks = min(distance, size - distance)
@@ -144,7 +144,7 @@ def bruck_allgather(ranks: Ranks, order: list[int]) -> None:
 
 
 def gather_binomial(size: int, block: int, root: int) -> Ranks:
-    """Give all one has gathered to the parent, near ones first."""
+    """Send all gathered blocks to the parent, near ones first."""
     ranks = Ranks(size, [block] * size)
     for r in range(size):
         ranks.held[(root + r) % size] = {r: {r}}
@@ -162,7 +162,7 @@ def gather_binomial(size: int, block: int, root: int) -> Ranks:
 
 
 def reduce_binomial(size: int, bytes: int, root: int) -> Ranks:
-    """As gather, but contributions are added into one vector."""
+    """Gather and add contributions into one vector."""
     ranks = Ranks(size, [bytes])
     for r in range(size):
         ranks.held[r] = {0: {r}}
@@ -179,7 +179,7 @@ def reduce_binomial(size: int, bytes: int, root: int) -> Ranks:
 
 
 class Folded:
-    """Ranks beyond a power of two hand their data to a partner before, get it after."""
+    """Ranks beyond a power of two send data to a partner before, receive it after."""
 
     def __init__(self, size: int, odd_stays: bool) -> None:
         self.power = 1
@@ -194,7 +194,7 @@ class Folded:
 
 
 def allreduce_doubling(size: int, bytes: int) -> Ranks:
-    """Swap partial sums with partners 1, 2, 4, ... away."""
+    """Exchange partial sums with partners 1, 2, 4, ... away."""
     ranks = Ranks(size, [bytes])
     for r in range(size):
         ranks.held[r] = {0: {r}}
@@ -216,7 +216,7 @@ def allreduce_doubling(size: int, bytes: int) -> Ranks:
 def halved(
     size: int, bytes: int, odd_stays: bool
 ) -> tuple[Ranks, Folded, list[list[int]]]:
-    """Reduce-scatter: of the pieces one still answers for, send away half each time."""
+    """Reduce-scatter: send half of the remaining pieces each time."""
     folded = Folded(size, odd_stays)
     power = folded.power
     sizes = [bytes // power] * power
@@ -242,7 +242,7 @@ def halved(
 
 
 def allreduce_rabenseifner(size: int, bytes: int) -> Ranks:
-    """Halve, then swap finished pieces with the same partners, last one first."""
+    """Halve, then exchange finished pieces with the same partners in reverse."""
     ranks, folded, done = halved(size, bytes, odd_stays=True)
     distance = folded.power // 2
     while distance >= 1:
@@ -259,7 +259,7 @@ def allreduce_rabenseifner(size: int, bytes: int) -> Ranks:
 
 
 def reduce_rabenseifner(size: int, bytes: int, root: int) -> Ranks:
-    """Halve, then those whose number differs from the root's give up, bit by bit."""
+    """Halve, then ranks that differ from the root send their pieces, bit by bit."""
     ranks, folded, done = halved(size, bytes, odd_stays=False)
     active = list(folded.active)
     if root not in active:  # it sat out: it takes over from number 0
@@ -279,7 +279,7 @@ def reduce_rabenseifner(size: int, bytes: int, root: int) -> Ranks:
 
 
 def reduce_scatter_halving(size: int, total: int) -> Ranks:
-    """Answer for a range of blocks; send away the half the partner answers for."""
+    """Keep a range of blocks; send the half that the partner keeps."""
     folded = Folded(size, odd_stays=True)
     ranks = Ranks(size, cut(total, size))
     for r in range(size):
@@ -305,7 +305,7 @@ def reduce_scatter_halving(size: int, total: int) -> Ranks:
 
 
 def scan_doubling(size: int, bytes: int) -> Ranks:
-    """Swap what the group of 1, 2, 4, ... ranks has summed up, where there is one."""
+    """Exchange the sums of groups of 1, 2, 4, ... ranks."""
     ranks = Ranks(size, [bytes])
     for r in range(size):
         ranks.held[r] = {0: {r}}
@@ -318,7 +318,7 @@ def scan_doubling(size: int, bytes: int) -> Ranks:
 
 
 def alltoall_bruck(size: int, block: int) -> Ranks:
-    """Piece (source, target) hops on by every power of two in its distance."""
+    """Forward piece (source, target) by every power of two in its distance."""
     ranks = Ranks(size, [block] * size * size)
     at = {(s, t): s for s in range(size) for t in range(size)}
     for (s, t), rank in at.items():

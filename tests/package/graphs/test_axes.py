@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Axes of training jobs: texts, orders that launchers and JAX read, and what is won."""
+"""Axes of training jobs: texts, orders for launchers and JAX, and gains."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ LAYOUTS = ("csr", "csc", "coo", "lil", "dok", "bsr")
 
 
 def drawn_graph(seed: int, loads: bool = False) -> CommGraph:
-    """Draw one with messages to oneself, and edges of no bytes or no messages."""
+    """Draw a graph with self-messages, and edges of 0 bytes or 0 messages."""
     rng = random.Random(seed)
     ranks, edges = rng.randint(1, 9), rng.randrange(25)
     ends = [[rng.randrange(ranks) for _ in range(edges)] for _ in "12"]

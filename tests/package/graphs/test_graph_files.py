@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Communication graphs from every format, good and bad."""
+"""Communication graphs from every format, valid and invalid."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Collectives as messages: against a simulation with data, and first principles."""
+"""Collectives as messages equal a simulation with data and first principles."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Pairs = dict[tuple[int, int], tuple[int, int]]
 
 
 def pairs(operation: str, schedule: str, size: int, bytes: int, root: int = 0) -> Pairs:
-    """Give {(source, target): (bytes, messages)}."""
+    """Return {(source, target): (bytes, messages)}."""
     found = messages_by(schedule, operation, size, bytes, root)
     rows = zip(*(column.tolist() for column in found), strict=True)
     return {(s, t): (sent, count) for s, t, sent, count in rows}

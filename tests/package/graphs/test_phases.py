@@ -44,7 +44,7 @@ class Rounds(Ranks):
         self.rounds: list[Messages] = []
 
     def round(self, sends: Iterable[tuple[int, int, Iterable[int]]]) -> None:
-        """Deliver, and remember who sent how much to whom."""
+        """Deliver, and record the bytes by pair."""
         before = set(self.sent)
         super().round(sends)
         self.rounds.append(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Triangular grids on Hopper: what the paper says of their groups."""
+"""Triangular grids on Hopper reproduce statements of the paper."""
 
 from __future__ import annotations
 

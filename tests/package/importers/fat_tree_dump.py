@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `ibnetdiscover` and `dump_fts` print of a fabric that a test makes up."""
+"""Output of `ibnetdiscover` and `dump_fts` for synthetic fabrics."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Fabric:
         return name
 
     def cable(self, a: str, b: str, rate: str = "4xEDR") -> None:
-        """Join the next free ports of two devices."""
+        """Connect the next free ports of two devices."""
         at_a, at_b = len(self.ports[a]) + 1, len(self.ports[b]) + 1
         self.ports[a][at_a] = (b, at_b, rate)
         self.ports[b][at_b] = (a, at_a, rate)
@@ -154,7 +154,7 @@ def host_of(fabric: Fabric, device: str) -> str:
 
 
 def slow_hops(fabric: Fabric, start: str) -> dict[str, int]:
-    """Count hops; through hosts only where no fabric of switches joins all of these."""
+    """Count hops, through hosts only if switches do not join all of them."""
     beside: dict[str, set[str]] = {}
     for device, ports in fabric.ports.items():
         for peer, _, _ in ports.values():

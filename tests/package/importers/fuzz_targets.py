@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What reads files of machines, what it may do with any text, and texts to begin with.
+"""Readers of machine files, their permitted outcomes, and seed texts.
 
 `tests/fuzz` feeds these for minutes, `test_fuzz.py` for seconds.
 """
@@ -78,7 +78,7 @@ HOST_LISTS = ("n[001-064,070]", "r[1-2]n[1,3],a,b.example.org", "c0-0c0s[0-7]n0"
 
 
 class Target(NamedTuple):
-    """A reader, and texts that it reads."""
+    """A reader and its seed texts."""
 
     read: Callable[[str], None]
     seeds: tuple[str, ...]
@@ -152,11 +152,11 @@ TARGETS = {
 
 
 class TooSlow(Exception):
-    """A text took longer than anybody waits for."""
+    """A text took too long to read."""
 
 
 def feed(name: str, text: str) -> str:
-    """Read a text; return why it is refused, if it is.
+    """Read a text; return the reason if it is refused.
 
     Raises what no text may lead to: all but `topoloom.Error`, and `TooSlow`.
     """

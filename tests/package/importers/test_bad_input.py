@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Broken and contradictory files of machines: one line that names line and cause."""
+"""Broken and contradictory machine files give one line with position and cause."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ links = ["0-2@2GB/s", "1-2@2GB/s"]
 
 
 def refusal(file: Path) -> str:
-    """Load a file; return why it is refused, which is one line, or nothing."""
+    """Load a file; return the one-line reason if it is refused."""
     what = ""
     try:
         load_machine(file)
@@ -47,7 +47,7 @@ def refusal(file: Path) -> str:
 
 
 def complaint(tmp_path: Path, data: str | bytes, name: str = "net.txt") -> str:
-    """Load a file that must be refused by its name; return why."""
+    """Load a file that must be refused by name; return the reason."""
     file = tmp_path / name
     file.write_bytes(data if isinstance(data, bytes) else data.encode())
     what = refusal(file)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What holds for every importer: it knows its own files, and no other."""
+"""Every importer recognizes its own files and no others."""
 
 from __future__ import annotations
 

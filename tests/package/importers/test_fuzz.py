@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A short, seeded run of the fuzzer over every reader; `make fuzz` is the long one."""
+"""A short, seeded run of the fuzzer over every reader; `make fuzz` runs longer."""
 
 from __future__ import annotations
 

@@ -288,7 +288,7 @@ def test_errors_name_the_line(text: str, message: str) -> None:
 
 
 def slow_distance(inside: Inside, a: int, b: int) -> int:
-    """Take the nearest thing that two cores share, from the definition."""
+    """Find the nearest object that two cores share, from the definition."""
     packages = {mask for kind, mask in inside.containers if kind == "Package"}
     pair = inside.cores[a] | inside.cores[b]
     shared = [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Files of other programs, offered to the importers by what is in them."""
+"""Files of other programs are recognized by their content."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is assumed of networks whose files describe only their switches."""
+"""Assumptions about networks whose files describe only switches."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The nodes of a batch job, as each scheduler says it."""
+"""The nodes of a batch job, as each scheduler lists them."""
 
 from __future__ import annotations
 

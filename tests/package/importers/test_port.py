@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the route to the nearest network interface costs each core of a found node."""
+"""Cost of the route from each core to the nearest NIC."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Scotch targets, both ways, beside the library that defines them."""
+"""Scotch targets are read and written, and checked with libscotch."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def test_a_machine_is_read_back_with_its_distances(text: str) -> None:
 
 
 class Scotch:
-    """The distances of a target by libscotch itself."""
+    """The distances of a target by libscotch."""
 
     def __init__(self) -> None:
         errors, library = (

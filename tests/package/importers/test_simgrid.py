@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""SimGrid platforms, both ways."""
+"""SimGrid platforms are read and written."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Our routes beside those that SimGrid itself takes."""
+"""Routes equal those of SimGrid."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def simgrid_routes(folder: Path, kind: str, shape: str, nodes: int) -> Routes:
 
 
 def check_same(machine: Machine, routes: Routes) -> None:
-    """Hold each link of SimGrid's to one of ours, the same one on all routes."""
+    """Match each link of SimGrid to one of ours, the same on all routes."""
     ours_of: dict[str, int] = {}
     for a, b, theirs in routes:
         ours = [link for link, _ in machine.route(a, b)]

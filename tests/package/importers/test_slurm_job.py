@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What Slurm says of a running job and its nodes, as scontrol prints it."""
+"""Output of scontrol about a running job and its nodes."""
 
 from __future__ import annotations
 

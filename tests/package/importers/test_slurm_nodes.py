@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The nodes of slurm.conf: cores, GPUs and memory, and what cannot be read."""
+"""The nodes of slurm.conf: cores, GPUs, memory, and errors."""
 
 from __future__ import annotations
 

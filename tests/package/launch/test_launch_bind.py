@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ranks bound to cores or hardware threads, in each launcher's words; their devices."""
+"""Ranks bound to cores or hardware threads in each launcher format; devices."""
 
 from __future__ import annotations
 

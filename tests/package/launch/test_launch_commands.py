@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Commands of launchers are split where they should be, and take a placement."""
+"""Commands of launchers are split at the program and accept a placement."""
 
 from __future__ import annotations
 

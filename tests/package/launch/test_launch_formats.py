@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Launcher formats, byte by byte, and what each of them cannot express."""
+"""Launcher formats byte by byte, and their limits."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ def test_every_rank_has_a_slot_with_free_cores_in_the_allocation(
 
 
 def dealt_one_by_one(room: list[int], ranks: int) -> list[int]:
-    """Do what Slurm's block distribution does: one rank per node and round."""
+    """Distribute like Slurm: one rank per node and round."""
     counts = [0] * len(room)
     while ranks:
         for node in range(len(room)):

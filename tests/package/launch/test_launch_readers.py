@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Each launcher's format, read back as its manual says, gives the placement again.
+"""Each launcher format, read back by its manual, gives the placement.
 
 The readers are written from the formats' descriptions and know nothing of the writers.
 """
@@ -31,7 +31,7 @@ SLOTS = 2
 
 
 class HostSlot(NamedTuple):
-    """Where a rank is, as far as a format says."""
+    """The location of a rank, as far as a format states it."""
 
     host: str
     slot: int | None = None

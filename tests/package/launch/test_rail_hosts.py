@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""On rails a node is a GPU, and what people and launchers name is its host."""
+"""On rails a node is a GPU, and launchers name its host."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is handed to the job that reorders: a machine file, and options."""
+"""A reordering job gets a machine file and options."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is asked of schedulers: the keys that they document, and segments that help."""
+"""Requests to schedulers: documented keys, and segments that help."""
 
 from __future__ import annotations
 

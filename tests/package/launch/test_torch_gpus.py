@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which GPU a rank has, by the variables of NVIDIA and AMD and the lists of tools."""
+"""The GPU of a rank, by variables of NVIDIA and AMD and lists of tools."""
 
 from __future__ import annotations
 

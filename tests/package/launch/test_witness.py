@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a witness reports, and that no trouble with it keeps a program from running."""
+"""Affinity reports; their failure never stops a program."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The allocation that a machine's description names: files, numbers, refusals."""
+"""The allocation named by a machine description: files, numbers, errors."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Foreign links of an allocation, and those that it shares with other jobs."""
+"""Foreign links of an allocation, and links shared with other jobs."""
 
 from __future__ import annotations
 

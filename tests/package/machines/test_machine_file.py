@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Machines from TOML, METIS graphs and the zoo."""
+"""Machines from TOML, METIS graphs and the described machines."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Networks and nodes from files of their own are joined: `topoloom machine --node`."""
+"""`topoloom machine --node` joins files of networks and of nodes."""
 
 from __future__ import annotations
 

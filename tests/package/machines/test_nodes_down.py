@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is down leaves the counts of a machine."""
+"""Failed parts do not count."""
 
 from __future__ import annotations
 

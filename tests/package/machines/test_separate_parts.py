@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A machine that failures cut apart is described with the parts it falls into."""
+"""A machine separated by failures is described with its parts."""
 
 from __future__ import annotations
 

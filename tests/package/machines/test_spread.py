@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Hosts for a mesh: choices are valid, and bounds are below every other choice."""
+"""Hosts for a mesh: choices are valid, and no choice is below the bound."""
 
 from __future__ import annotations
 

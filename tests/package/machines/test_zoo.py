@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The described machines: their published figures, and those that formulas give."""
+"""The described machines have published figures and those of formulas."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def slots_of_a_node(name: str) -> int:
 
 
 def card(described: dict[str, Any]) -> str:
-    """Find what a network card carries, or all of a node that has the router."""
+    """Find the bandwidth of a NIC, or of all NICs of a node with a router."""
     topology = described["topology"]
     given = topology.get("bandwidth")
     if topology["kind"] in ("tree", "fattree"):
@@ -313,7 +313,7 @@ class Grid:
 
 
 def bandwidths(described: dict[str, Any], axes: str) -> list[float]:
-    """Of each axis, bytes per second, read here with no help of the package."""
+    """Bandwidth of each axis in bytes per second, read without the package."""
     given = described.get("bandwidth", "1 B/s")
     table = given if isinstance(given, dict) else {"default": given}
     number, unit = table["default"].split()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Channels from pairs that exchange: as published, and as they were planted."""
+"""Channels found from exchanging pairs, as published and as planted."""
 
 from __future__ import annotations
 
@@ -71,12 +71,12 @@ def test_channels_of_slowest_pairs_equal_table_4_8(machine: str) -> None:
 
 
 def shared(pairs: np.ndarray, channels: int) -> np.ndarray:
-    """Say how long pairs take that share channels evenly."""
+    """Return the time of pairs that share channels evenly."""
     return np.maximum(1, pairs / channels)
 
 
 def in_turns(pairs: np.ndarray, channels: int) -> np.ndarray:
-    """Say how long the last of pairs takes if each waits for a free channel."""
+    """Return the time of the last pair if each waits for a free channel."""
     return np.ceil(pairs / channels)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Fits of network models: they find what made the times, and nothing that did not."""
+"""Fits of network models recover the parameters behind the times."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def groups(draw: st.DrawFn) -> Communicator:
 
 
 def totals(sent: Sent, ranks: int) -> tuple[list[int], list[int]]:
-    """Give the bytes that each rank sends and receives."""
+    """Return the bytes that each rank sends and receives."""
     out = np.bincount(sent.source, sent.bytes, ranks)
     into = np.bincount(sent.target, sent.bytes, ranks)
     return out.astype(int).tolist(), into.astype(int).tolist()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rings and trees against those that NCCL has printed in published logs."""
+"""Rings and trees equal those of published NCCL logs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LOGS = read_toml(Path(__file__).parent / "published_logs.toml")["log"]
 
 
 def group_of(log: dict[str, Any]) -> Communicator:
-    """Make the communicator of a log: all nodes are alike."""
+    """Make the communicator of a log with equal nodes."""
     nodes, gpus = log["nodes"], log["gpus"]
     known = communicator(range(nodes * gpus), gpus)
     rings = log.get("rings")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What measures are called in printed tables, and their units."""
+"""Names and units of measures in tables."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Placements as JSON, good and bad."""
+"""Placements as JSON, valid and invalid."""
 
 from __future__ import annotations
 

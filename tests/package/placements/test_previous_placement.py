@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where the ranks of an earlier placement are on today's machine."""
+"""Slots of an earlier placement on the current machine."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Scripts for the program that plays NCCL, and what a recording of them must hold."""
+"""Scripts for the NCCL stub, and the expected recording."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Script:
     steps: tuple[Collective | Message, ...]
 
     def text(self) -> str:
-        """Write what the program reads."""
+        """Return the input of the program."""
         lines = [
             f"communicator {4096 + number} {' '.join(map(str, members))}"
             for number, members in enumerate(self.communicators)

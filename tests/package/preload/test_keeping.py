@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Notes of recorded ranks outlive a failure to make a graph of them."""
+"""Counts of recorded ranks survive a failure to make a graph."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The plugin for NCCL counts what a program that plays NCCL reports to it."""
+"""The NCCL plugin counts the events of the NCCL stub."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def test_a_rank_that_was_killed_is_reported(program: Path, tmp_path: Path) -> No
 def record(
     program: Path, folder: Path, script: Script, *words: str, **more: str
 ) -> str:
-    """Run the verb; return its status and what it says on stderr, a line each."""
+    """Run the verb; return its status and the lines of stderr."""
     verb = [Path(sys.prefix) / "bin" / "topoloom", "record", "--nccl", "-o", "p.npz"]
     options = ["--collectives", "keep", *words]
     done = subprocess.run(

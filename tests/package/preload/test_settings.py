@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What collectives are to follow is read before a program starts."""
+"""Settings of collectives are read before a program starts."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Processes that need the same library at once compile it once."""
+"""Concurrent processes compile the same library once."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ print(build_plain_library("nccl/profiler", "lib.so", pathlib.Path(sys.argv[1])))
 
 @pytest.fixture
 def compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Write a compiler that ends when the gate has been opened."""
+    """Write a compiler that ends when the gate opens."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     os.mkfifo(tmp_path / "gate")
     program = tmp_path / "cc"

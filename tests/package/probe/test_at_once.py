@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which pairs are measured at once."""
+"""Pairs that are measured concurrently."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _joined(kind: str, groups: list[RankGroup]) -> RankGroup:
 
 
 def _machine(groups: int, suspects: list[Suspect]) -> Findings:
-    """Find groups of parts of hosts of a rank each, and what is slow of them."""
+    """Find groups of hosts with one rank each, and slow ones."""
     ranks = iter(range(groups * PARTS * HOSTS))
     root = _joined(
         ALL,

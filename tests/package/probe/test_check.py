@@ -20,7 +20,7 @@ QUICK = EFFORTS["quick"]
 
 
 class FakeJob:
-    """Ranks of hosts that all are as fast as the file says, but for those of one.
+    """Ranks of hosts with the times of the file, except those of one host.
 
     Parameters
     ----------

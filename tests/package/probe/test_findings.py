@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a probe prints can be read by programs."""
+"""JSON of a probe is readable by programs."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is inferred of planted times: groups, lines, links, and slow hosts."""
+"""Inference from planted times: groups, lines, links, and slow hosts."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def scanned(
 
 
 def nested(sizes: list[list[int]], times: tuple[float, float, float]) -> Costs:
-    """Return the times of ranks in groups in groups, all side by side."""
+    """Return the times of ranks in nested groups."""
     outer = np.repeat(np.arange(len(sizes)), [sum(group) for group in sizes])
     flat = [size for group in sizes for size in group]
     inner = np.repeat(np.arange(len(flat)), flat)

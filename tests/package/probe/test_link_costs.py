@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is due to links follows from how routes and sizes differ."""
+"""Costs of links follow from differences of routes and sizes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Values = NDArray[np.float64]
 
 
 def curve(seconds: Values) -> Curve:
-    """Make a curve of which only the times count."""
+    """Make a curve from times."""
     return Curve(Fit(NetworkModel.regimes([(0, 0, None)]), SIZES, seconds), [])
 
 

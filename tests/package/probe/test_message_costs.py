@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The model of a level says what was measured, alone and of many messages."""
+"""The model of a level matches measured times of one and of many messages."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Neighbors among many hosts follow from landmarks, and from few pairs beside them."""
+"""Neighbors among many hosts follow from landmarks and few pairs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LANDMARKS = 24
 
 
 class Torus:
-    """Hosts in an order of chance, whose times follow from hops."""
+    """Hosts in random order with times by hops."""
 
     def __init__(self, shape: tuple[int, ...], hop: float, noise: float) -> None:
         self.count = int(np.prod(shape))
@@ -34,21 +34,21 @@ class Torus:
 
     @property
     def late(self) -> bool:
-        """There is always time."""
+        """Return False: time never runs out."""
         return False
 
     def seconds(self, pairs: Pairs, noise: float) -> Floats:
-        """Return what messages between hosts take."""
+        """Return the time of messages between hosts."""
         exact = 2e-6 * (1 + self._hop * (self.hops[tuple(pairs.T)] - 1))
         found: Floats = exact * (1 + noise * self.draw.standard_normal(len(pairs)))
         return found
 
     def pairs(self, pairs: Pairs) -> tuple[Floats, float]:
-        """Answer somebody who looks for groups."""
+        """Return the times of pairs, and their error, as the search for groups needs."""
         return self.seconds(pairs, self._noise), self._noise
 
     def inside(self, sets: Sequence[Hosts]) -> None:
-        """Pairs inside groups are not wanted."""
+        """Do nothing: no pairs inside groups are needed."""
 
     def neighbors(self) -> set[tuple[int, int]]:
         """Return the links."""
@@ -61,7 +61,7 @@ def costs_of(count: int, pairs: Pairs, values: Floats) -> PairCosts:
 
 
 def measured(torus: Torus, noise: float) -> tuple[PairCosts, PairCosts]:
-    """Let landmarks meet all, then hosts that may be neighbors each other."""
+    """Measure landmarks with all hosts, then possible neighbors."""
     every = np.arange(torus.count)
     landmarks = torus.draw.choice(every, LANDMARKS, replace=False)
     grid = np.stack(np.meshgrid(landmarks, every), axis=-1).reshape(-1, 2)

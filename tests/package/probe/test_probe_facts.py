@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What of a changed file cannot be shown is named."""
+"""Changed keys of a file that cannot be shown are named."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Files of probes that were changed are refused in one line."""
+"""Changed probe files are refused in one line."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Samples are kept whole, and what is asked is read back as it was written."""
+"""Samples and requests are read back as written."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ FEW = 24
 
 
 class Planted:
-    """Hosts in nested groups, which are measured as often as somebody asks.
+    """Hosts in nested groups, measured on request.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class Planted:
 
     @property
     def late(self) -> bool:
-        """Whether enough pairs were asked for."""
+        """Whether enough pairs were requested."""
         return self.asked > self._left
 
     def pairs(self, pairs: Pairs) -> tuple[Floats, float]:
@@ -76,11 +76,11 @@ class Planted:
         return self.seconds(*pairs.T), self._noise
 
     def inside(self, sets: Sequence[Hosts]) -> None:
-        """Note of which sets all pairs are wanted."""
+        """Record the sets whose pairs are requested."""
         self.whole = list(sets)
 
     def seconds(self, a: Hosts, b: Hosts) -> Floats:
-        """Return what messages between hosts take."""
+        """Return the time of messages between hosts."""
         same = np.cumprod(self._paths[a] == self._paths[b], axis=1).sum(axis=1)
         noise = 1 + self._noise * self._draw.standard_normal(len(a))
         found: Floats = self._times[same] * np.maximum(self._slow[a], self._slow[b])
@@ -100,7 +100,7 @@ class Planted:
 
 
 def nested(counts: Sequence[int]) -> NDArray[np.int64]:
-    """Return the paths of hosts in equal groups, in an order of chance."""
+    """Return the paths of hosts in equal groups, in random order."""
     inner = np.cumprod(counts[::-1])[::-1][1:]
     paths = np.arange(math.prod(counts))[:, None] // inner
     mixed: NDArray[np.int64] = np.random.default_rng(7).permutation(paths)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Links that pairs share show in rounds in which all pairs of pairs meet."""
+"""Shared links are found from rounds in which all pairs of pairs run together."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_sets_are_measured_concurrently_and_rounds_end_with_the_budget():
 
 
 def times(hosts, trunk, lanes, shared, noise, seed):
-    """Simulate rounds: each pair takes 1, and more by what it shares."""
+    """Simulate rounds: each pair takes 1, and more on shared links."""
     rng = random.Random(seed)
     found = []
     for pairs in meetings_of_all(hosts, rng):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Groups of few hosts, whose pairs are known with some error."""
+"""Small groups of hosts with errors of measurement."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_errors_of_medians_are_those_of_repetition(count: int, noise: float) -> 
 
 
 class DrawnJob:
-    """A job whose messages are drawn: those of two ranks vary around their cost."""
+    """A job with random messages: times of two ranks vary around their cost."""
 
     def __init__(self, costs: Costs, noise: float, seed: int) -> None:
         hosts = range(len(costs))
@@ -114,7 +114,7 @@ class DrawnJob:
         self._count = 0
 
     def measure(self, orders: list[Order]) -> list[Exchange]:
-        """Draw as many samples of each pair as were asked for last, at least."""
+        """Draw at least as many samples per pair as requested last."""
         before = len(self.samples.exchanges)
         for order in orders:
             number = len(self.samples.orders)
@@ -138,7 +138,7 @@ class DrawnJob:
 
 
 def found_in(costs: Costs, noise: float, seed: int) -> tuple[Findings, int, int]:
-    """Return findings, and samples of the scan and of what is measured again."""
+    """Return findings, and samples of the scan and of repetitions."""
     job = DrawnJob(costs, noise, seed)
     effort, clock = EFFORTS["default"], Clock(1e9)
     job.measure([scanning(effort), Order("circle", "echo", [SIZE], 1, "0 1")])

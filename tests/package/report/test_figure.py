@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Figures: drawn for every kind of machine, and true to the numbers."""
+"""Figures are drawn for every kind of machine and match the numbers."""
 
 from __future__ import annotations
 

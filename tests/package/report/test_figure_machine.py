@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pictures of machines: every kind can be drawn, with all that it has."""
+"""Pictures of machines: every kind can be drawn completely."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What notebooks show of machines, graphs, judgements and placements."""
+"""Notebook output of machines, graphs, judgements and placements."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the page of a machine is made of: groups, axes, lines, and the matrix."""
+"""Parts of the page of a machine: groups, axes, lines, and the matrix."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a report holds: what `judge` finds, in few bytes, with all texts escaped."""
+"""A report contains the results of `judge` in few bytes, with all texts escaped."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A strict reader of GOAL text, and a machine that does what it says."""
+"""A strict reader of GOAL text, and an interpreter."""
 
 from __future__ import annotations
 

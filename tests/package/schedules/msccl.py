@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A slow MSCCL: does the steps of an XML file, in any order that the file permits.
+"""A reference MSCCL: runs the steps of an XML file in any permitted order.
 
 Written from what MSCCL says of its files, not from how ours are made: a thread block
 does its steps in order, a step waits for the one that it names, and what one GPU sends

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Traces of calls say who waited for whom."""
+"""Traces of calls show which rank waited for which."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rules for MPI libraries: the fastest of what they have, for all ranks and sizes."""
+"""Rules for MPI libraries: their fastest algorithm for all ranks and sizes."""
 
 from __future__ import annotations
 

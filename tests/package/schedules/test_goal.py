@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Schedules as GOAL: what is read back is the schedule, and comes to an end."""
+"""Schedules as GOAL are read back and terminate."""
 
 from __future__ import annotations
 

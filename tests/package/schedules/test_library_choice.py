@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the tool decides, and ranks first, is what the library chooses at run time."""
+"""Decisions and rankings equal the choice of the library at run time."""
 
 from __future__ import annotations
 

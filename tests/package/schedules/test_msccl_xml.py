@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Schedules as MSCCL XML, run by a slow MSCCL of our own."""
+"""Schedules as MSCCL XML, run by a reference MSCCL."""
 
 from __future__ import annotations
 

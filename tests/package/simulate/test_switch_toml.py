@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Switches in TOML: what is read, what it changes, and how mistakes are named."""
+"""Switches in TOML: keys, their effect, and errors."""
 
 from __future__ import annotations
 

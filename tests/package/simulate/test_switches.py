@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Messages in our switches: times that follow from the machine, and what is refused."""
+"""Messages in simulated switches: times that follow from the machine, and errors."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Helper programs end with us, whenever the signal comes."""
+"""Helper programs end with Topoloom, whenever a signal arrives."""
 
 from __future__ import annotations
 

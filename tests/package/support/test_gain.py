@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is saved in percent, also against nothing."""
+"""Gains in percent, also relative to zero."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Slurm host lists, written out."""
+"""Slurm host lists are expanded and compressed."""
 
 from __future__ import annotations
 

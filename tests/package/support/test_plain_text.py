@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Digits that are none of ASCII's are refused by name in whatever users write."""
+"""Digits beyond ASCII are refused by name in all inputs."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What users import: each name once, documented, where the stubs say it is."""
+"""Public names exist once, are documented, and match the stubs."""
 
 from __future__ import annotations
 

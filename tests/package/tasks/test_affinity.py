@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `topoloom affinity` does: assignments ranked, blades split, files written."""
+"""`topoloom affinity` ranks assignments, splits blades and writes files."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What results are compared with: block order within capacities, a job by itself."""
+"""Baselines: block order within capacities, and a single job."""
 
 from __future__ import annotations
 

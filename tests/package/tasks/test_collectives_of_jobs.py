@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Collectives that are replaced know the machine and the placement of their job."""
+"""Replaced collectives get the machine and the placement of their job."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Intervals of medians have the confidence that they claim, and not more."""
+"""Confidence intervals of medians have exactly the claimed confidence."""
 
 from __future__ import annotations
 

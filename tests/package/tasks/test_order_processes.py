@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Orders of processes from measured costs: what noise and outliers may not change."""
+"""Orders of processes from measured costs do not change with noise and outliers."""
 
 from __future__ import annotations
 

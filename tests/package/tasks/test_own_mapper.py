@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Mappers of the user's own are compared with ours, and checked."""
+"""Mappers of users are compared with ours, and checked."""
 
 from __future__ import annotations
 

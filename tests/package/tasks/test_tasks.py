@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What verbs do, called from Python: map, judge and compare without a command line."""
+"""Tasks called from Python: map, judge and compare."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Collectives in switches, beside messages through the same switches."""
+"""Collectives in switches compared with messages through the same switches."""
 
 import json
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tasks called from Python: each returns a result that says what --json prints."""
+"""Tasks return typed results with the document that --json prints."""
 
 from __future__ import annotations
 

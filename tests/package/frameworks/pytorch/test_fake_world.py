@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Worlds of which a few ranks are played: they do what all ranks would do."""
+"""A few played ranks give the messages of a whole world."""
 
 from __future__ import annotations
 

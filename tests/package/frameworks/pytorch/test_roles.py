@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One played rank of each role says what the whole world does, in any order of axes."""
+"""One played rank of each role gives the messages of the whole world."""
 
 from __future__ import annotations
 

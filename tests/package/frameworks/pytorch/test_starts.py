@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which processes count where torchrun starts the ranks of a job several times."""
+"""Processes that count when torchrun restarts the ranks of a job."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom record` of PyTorch programs, with a double that moves nothing.
+"""`topoloom record` of PyTorch programs, with a stub that moves no data.
 
 PyTorch is too large to install for a test; `make bench-ai ARGS='--only recorder'` runs
 the real one. The double has the same dispatcher, as far as the recorder goes.
@@ -41,7 +41,7 @@ rank, world = dist.get_rank(), dist.get_world_size()
 
 @pytest.fixture(autouse=True)
 def double(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Let programs find the double, and a sitecustomize of the user's own."""
+    """Let programs import the stub, and a sitecustomize of the user."""
     (tmp_path / "sitecustomize.py").write_text(
         "import builtins\nbuiltins.ours = mine = 3\n"
     )

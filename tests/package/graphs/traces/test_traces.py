@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One job, written as every program would leave it behind, gives one graph."""
+"""One job in the trace format of every program gives one graph."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def test_a_mesh_whose_axes_are_all_used_is_found_completely(tmp_path: Path) -> N
 
 
 def uneven(groups: Sequence[tuple[int, ...]], ranks: int) -> Profile:
-    """Exchange in groups what differs by pair, and nothing between two ranks."""
+    """Exchange bytes in groups that differ by pair, with one empty pair."""
     trace = Trace(ranks)
     for members in groups:
         for rank in members:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What traces lack is reported in a line, and left out only where that is asked for."""
+"""Missing parts of traces are reported in one line, and skipped only on request."""
 
 from __future__ import annotations
 

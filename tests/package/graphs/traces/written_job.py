@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A job on a mesh, and the files that each program would leave behind of it."""
+"""A job on a mesh, and the trace files of each program."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Job:
         ]
 
     def calls(self, rank: int) -> Iterator[tuple[Step, list[int]]]:
-        """Yield what a rank does, and with whom; of a send with itself and the next."""
+        """Yield the operations of a rank with their groups."""
         for step in self.steps:
             if step.operation == "send":
                 ends = [pair for pair in self.pairs(step) if rank in pair]
@@ -70,7 +70,7 @@ class Job:
                     yield step, members
 
     def messages(self) -> Messages:
-        """Say what is sent, by the definition of each collective."""
+        """Return the messages by the definition of each collective."""
         parts = []
         for step in self.steps:
             if step.operation == "send":

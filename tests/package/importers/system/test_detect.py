@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The machine under this process: by hwloc, by the system, alone and in a job."""
+"""The machine of this process, by hwloc or system files, alone and in a job."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def lstopo(directory: Path, name: str, packages: list[list[int]]) -> None:
 
 @pytest.fixture(autouse=True)
 def alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Be outside of any job, on four CPUs, without hwloc."""
+    """Leave all jobs, on four CPUs, without hwloc."""
     for name in list(os.environ):
         if name.startswith(("SLURM_", "PBS_", "LSB_", "FLUX_", "PJM_")):
             monkeypatch.delenv(name)

@@ -25,7 +25,7 @@ Gpu = tuple[int, int]
 
 @dataclass
 class Job:
-    """How many times as slow parts are, and who has which process.
+    """Slowdowns of parts, and the mapping of GPUs to processes.
 
     Attributes
     ----------

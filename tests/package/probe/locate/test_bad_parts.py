@@ -183,7 +183,7 @@ def test_names_of_an_allocation_can_be_used_in_plans(
 def dump(
     groups: Sequence[Sequence[str]], slow: str, factor: float, times: int = 3
 ) -> list[str]:
-    """Write what the Inspector does: rank by rank, in the order of its hosts."""
+    """Write the files of the Inspector, rank by rank, in host order."""
     lines = []
     for name, hosts in enumerate(groups):
         for place, host in enumerate(hosts):

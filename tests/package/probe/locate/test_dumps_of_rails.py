@@ -26,7 +26,7 @@ def cluster(tmp_path: Path) -> Path:
 
 
 def named(cluster: Path, folder: Path, partial: bool = False) -> list[list[str]]:
-    """Return what is bad without a perhaps."""
+    """Return the parts that are certainly bad."""
     found = locate_bad_parts(cluster, [folder], partial=partial).found
     return [part.parts for part in found.bad if part.sure]
 

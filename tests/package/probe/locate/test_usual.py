@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Laws of what is usual in a table: neither repeats, order nor units change it."""
+"""Laws of usual times: repeats, order and units do not change them."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Stands in for PyTorch in tests: tensors without data, operations that are counted.
+"""A stub of PyTorch for tests: tensors without data, operations that are counted.
 
 It has what the recorder takes of PyTorch, called the same, and moves nothing.
 """
@@ -21,7 +21,7 @@ class Tensor:
         return self.count
 
     def element_size(self):
-        """Give the bytes of one."""
+        """Return the bytes of an element."""
         return self.bytes
 
 
@@ -38,7 +38,7 @@ class Operation:
         return self.kernel(7, *args)
 
     def redispatch(self, keyset, *args):
-        """Do nothing, where the caller has left out kernels that are above."""
+        """Do nothing, if the caller has excluded the kernels above."""
         assert keyset in (3, 7)
         assert len(args) == len(self._schema.arguments)
 
@@ -69,7 +69,7 @@ class Future:
         self.result = result
 
     def wait(self):
-        """Give it."""
+        """Return it."""
         return self.result
 
 

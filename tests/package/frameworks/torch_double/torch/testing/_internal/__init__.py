@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""As PyTorch's rooms are nested."""
+"""A nested package of PyTorch."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The store of a world in which nobody else is."""
+"""The store of a fake world."""
 
 
 class FakeStore:
