@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given, settings, strategies as st
-from plays_nccl import (
+from nccl_stub import (
     BYTES,
     FUNCTIONS,
     ROOTED,

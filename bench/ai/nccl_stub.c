@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Plays NCCL for the plugin in NCCL_PROFILER_PLUGIN: loads it as NCCL does, and reports what a script says.
+// Stands in for NCCL: loads the plugin in NCCL_PROFILER_PLUGIN as NCCL does, and reports the events of a script.
 //
-//   plays_nccl VERSION THREADS RANKS_PER_PROCESS END < SCRIPT
-//   plays_nccl VERSION THREADS EVENTS time|time-together
+//   nccl_stub VERSION THREADS RANKS_PER_PROCESS END < SCRIPT
+//   nccl_stub VERSION THREADS EVENTS time|time-together
 //
-// Every thread of every rank does all lines of the script that the rank takes part in:
+// Every thread of every rank runs all lines of the script that name the rank:
 //   communicator ID RANK...
 //   collective COMMUNICATOR FUNCTION DATATYPE COUNT ROOT TIMES plan|graph|copy|symmetric
 //   message COMMUNICATOR SOURCE TARGET DATATYPE COUNT TIMES
@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "plays_nccl.h"
+#include "nccl_stub.h"
 
 enum { MOST = 64 };
 
