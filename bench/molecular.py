@@ -137,11 +137,11 @@ def main() -> None:
     """Do what the command line says."""
     parser = argparse.ArgumentParser("molecular", description=__doc__)
     parser.add_argument("--figure", type=Path, help="SVG to draw")
-    asked = parser.parse_args()
+    args = parser.parse_args()
     results = measure()
     print(table(results))
-    if asked.figure is not None:
-        draw(results, asked.figure)
+    if args.figure is not None:
+        draw(results, args.figure)
 
 
 if __name__ == "__main__":

@@ -118,8 +118,8 @@ def main() -> None:
     parser = argparse.ArgumentParser("traffic_links", description=__doc__)
     parser.add_argument("values", type=Path, help="CSV of what was published")
     parser.add_argument("--tries", type=int, default=300, help="allocations per job")
-    asked = parser.parse_args()
-    published = read_published(asked.values)
+    args = parser.parse_args()
+    published = read_published(args.values)
     rng = np.random.default_rng(1)
     off: list[Floats] = []
     for table, row, machine, problem, n, order in jobs():
@@ -135,7 +135,7 @@ def main() -> None:
         graphs = [triangular_messages(n, order, group, size) for group in printed]
         nodes = -(-graphs[0].rank_count // machine.slots_per_node)
         found = []
-        for _ in range(asked.tries):
+        for _ in range(args.tries):
             where = allocate(machine, nodes, rng)
             slots = place(graphs[0], where, mapper="block").placement
             its = [judge(graph, where, slots) for graph in graphs]

@@ -164,17 +164,17 @@ def main() -> None:
     parser = argparse.ArgumentParser("triangular", description=__doc__)
     parser.add_argument("--rows", default="23,47", help="of 23, 47, 95 and 191")
     parser.add_argument("--figure", type=Path, help="SVG to draw")
-    asked = parser.parse_args()
+    args = parser.parse_args()
     machine = Machine(HOPPER)
     results = [
         measure(machine, int(rows), ragged, order)
-        for rows in asked.rows.split(",")
+        for rows in args.rows.split(",")
         for ragged in (False, True)
         for order in ORDERS
     ]
     print(table(results))
-    if asked.figure is not None:
-        draw(results, asked.figure)
+    if args.figure is not None:
+        draw(results, args.figure)
 
 
 if __name__ == "__main__":

@@ -25,13 +25,13 @@ def main(given: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--docs", type=Path, metavar="FOLDER", help="put tables and picture there"
     )
-    asked = parser.parse_args(given)
+    args = parser.parse_args(given)
     found = [measure(pattern) for pattern in PATTERNS]
     text = "\n".join([patterns_table(found), sizes_table(), particles_table()])
     print(text)
-    if asked.docs:
-        paste(asked.docs / PAGE, text, *MARKS)
-        draw(found, asked.docs / PAGE.with_suffix(".svg"))
+    if args.docs:
+        paste(args.docs / PAGE, text, *MARKS)
+        draw(found, args.docs / PAGE.with_suffix(".svg"))
 
 
 def patterns_table(found: Sequence[Bandwidths]) -> str:

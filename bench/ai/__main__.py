@@ -53,22 +53,22 @@ def main(given: Sequence[str] | None = None) -> None:
     parser.add_argument("--layers", type=int, default=4, help="of experts; 4")
     parser.add_argument("--jobs", type=int, default=200, help="of DeepSpeed; 200")
     parser.add_argument("--settings", type=int, default=500, help="of a release; 500")
-    asked = parser.parse_args(given)
+    args = parser.parse_args(given)
     for name, part in PARTS.items():
-        if asked.only and name not in asked.only:
+        if args.only and name not in args.only:
             continue
         for path in part.needs:
             if not path.exists():
                 parser.error(f"{name}: {path} is missing; tools/setup.sh ai makes it")
-        found = part.make(asked)
+        found = part.make(args)
         print(found, flush=True)
-        if asked.docs:
+        if args.docs:
             marks = f"<!-- bench-ai-{name}: begin -->", f"<!-- bench-ai-{name}: end -->"
-            paste(asked.docs / PAGES / part.page, found, *marks)
+            paste(args.docs / PAGES / part.page, found, *marks)
 
 
-def _spread(asked: argparse.Namespace) -> str:
-    return spread.spread_table(spread.compare_all(asked.clusters, asked.seed))
+def _spread(args: argparse.Namespace) -> str:
+    return spread.spread_table(spread.compare_all(args.clusters, args.seed))
 
 
 def _nccl(_: argparse.Namespace) -> str:
@@ -83,26 +83,26 @@ def _recorder(_: argparse.Namespace) -> str:
     return recorded_worlds.record_all(TORCH)
 
 
-def _experts(asked: argparse.Namespace) -> str:
+def _experts(args: argparse.Namespace) -> str:
     (wheel,) = SGLANG.glob("sglang-*.whl")
-    beside = expert_optimum.beside_optimum(20, asked.seed)
+    beside = expert_optimum.beside_optimum(20, args.seed)
     seconds = experts.seconds_for(58)
     return "\n".join(
         [
-            experts.experts_table(experts.compare(TORCH, wheel, asked.layers, 64)),
+            experts.experts_table(experts.compare(TORCH, wheel, args.layers, 64)),
             expert_optimum.optimum_table(beside),
             f"58 layers of 256 experts on 64 GPUs: {seconds:.1f} s of CPU time.\n",
             expert_limits.limits_table(
-                expert_limits.find_limits(min(asked.layers, 2), 64)
+                expert_limits.find_limits(min(args.layers, 2), 64)
             ),
             expert_limits.slacks_table(expert_limits.try_slacks()),
         ]
     )
 
 
-def _pytorch(asked: argparse.Namespace) -> str:
+def _pytorch(args: argparse.Namespace) -> str:
     held = [
-        frameworks.compare_deepspeed(sources, asked.jobs, asked.seed)
+        frameworks.compare_deepspeed(sources, args.jobs, args.seed)
         for sources in sorted(DEEPSPEED.glob("deepspeed-*.tar.gz"))
     ]
     return "\n".join(
@@ -118,10 +118,10 @@ def _traces(_: argparse.Namespace) -> str:
     return imported.imported_table([*programs, imported.import_large()])
 
 
-def _groups(asked: argparse.Namespace) -> str:
+def _groups(args: argparse.Namespace) -> str:
     return groups.groups_table(
         [
-            groups.compare(release, asked.settings, asked.seed)
+            groups.compare(release, args.settings, args.seed)
             for release in groups.RELEASES
         ]
     )

@@ -25,18 +25,18 @@ def main(given: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--docs", type=Path, metavar="FOLDER", help="put table and picture there"
     )
-    asked = parser.parse_args(given)
+    args = parser.parse_args(given)
     results = []
     for case in CASES:
-        if case.machine.startswith(asked.only):
-            results.append(measure(case, asked.seconds))
+        if case.machine.startswith(args.only):
+            results.append(measure(case, args.seconds))
             print(line(results[-1]), file=sys.stderr, flush=True)
     print(table(results))
-    if asked.docs:
+    if args.docs:
         paste(
-            asked.docs / "reference" / "benchmarks" / "axes.md", table(results), *MARKS
+            args.docs / "reference" / "benchmarks" / "axes.md", table(results), *MARKS
         )
-        draw(results, asked.docs / "axes.svg")
+        draw(results, args.docs / "axes.svg")
 
 
 def table(results: Sequence[Result]) -> str:

@@ -33,10 +33,10 @@ def main() -> None:
         action="append",
         help="one of the tables; may be given several times",
     )
-    asked = parser.parse_args()
+    args = parser.parse_args()
     for name, part in PARTS.items():
-        if not asked.only or name in asked.only:
-            part(asked.quick)
+        if not args.only or name in args.only:
+            part(args.quick)
 
 
 def _exactness(quick: bool) -> None:

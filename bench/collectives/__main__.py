@@ -68,23 +68,23 @@ def main(given: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--docs", type=Path, metavar="FOLDER", help="put the tables there"
     )
-    asked = parser.parse_args(given)
-    page = asked.docs and asked.docs / "reference" / "benchmarks" / "collectives.md"
-    platforms = [name for name in PLATFORMS if name.startswith(asked.only)]
-    some = asked.ranks or asked.order or asked.operation or asked.bytes
-    if asked.loggopsim:
-        _hold_against_loggopsim(asked.loggopsim, page)
-    elif asked.fitted:
+    args = parser.parse_args(given)
+    page = args.docs and args.docs / "reference" / "benchmarks" / "collectives.md"
+    platforms = [name for name in PLATFORMS if name.startswith(args.only)]
+    some = args.ranks or args.order or args.operation or args.bytes
+    if args.loggopsim:
+        _hold_against_loggopsim(args.loggopsim, page)
+    elif args.fitted:
         _fit(page)
-    elif asked.overlap:
+    elif args.overlap:
         _overlap(platforms, page)
     else:
         if not some:
-            _show(page, "", orders.compare(asked.only))
-            if not asked.only:
+            _show(page, "", orders.compare(args.only))
+            if not args.only:
                 _fit(page)
         if platforms:
-            _simulate(platforms, asked, page)
+            _simulate(platforms, args, page)
             if not some:
                 _overlap(platforms, page)
 
@@ -112,20 +112,20 @@ def _program(folder: Path) -> Path:
 
 
 def _simulate(
-    platforms: Sequence[str], asked: argparse.Namespace, page: Path | None
+    platforms: Sequence[str], args: argparse.Namespace, page: Path | None
 ) -> None:
     saved = load(SAVED)
     done: dict[Job, Done] = defaultdict(set)
     for cell in saved:
         job = cell.platform, cell.placement, cell.ranks
         done[job].add((cell.by, cell.operation, cell.bytes))
-    ranks = [asked.ranks] if asked.ranks else list(RANKS)
+    ranks = [args.ranks] if args.ranks else list(RANKS)
     with tempfile.TemporaryDirectory() as folder:
         program = _program(Path(folder))
         for job in jobs(platforms, ranks):
-            if asked.order not in (None, job[1]):
+            if args.order not in (None, job[1]):
                 continue
-            left = simulate_job(program, job, done[job], asked.operation, asked.bytes)
+            left = simulate_job(program, job, done[job], args.operation, args.bytes)
             start = perf_counter()
             for cells in left:
                 what, took = cells[0], perf_counter() - start

@@ -48,24 +48,24 @@ def options(given: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument(
         "--docs", type=Path, metavar="FOLDER", help="put tables and pictures there"
     )
-    asked = parser.parse_args(given)
-    for name in asked.patterns:
+    args = parser.parse_args(given)
+    for name in args.patterns:
         if name not in PATTERNS:
             parser.error(f"no pattern {name!r}; there are {', '.join(PATTERNS)}")
-    return asked
+    return args
 
 
 def main() -> None:
     """Do what the command line says."""
-    asked = options()
+    args = options()
     OUT.mkdir(parents=True, exist_ok=True)
     file = OUT / "results.jsonl"
-    if not asked.report:
+    if not args.report:
         asked_cases = [
-            *cases.published(asked.patterns, asked.sizes, asked.seeds),
-            *cases.choice(asked.patterns, asked.sizes),
+            *cases.published(args.patterns, args.sizes, args.seeds),
+            *cases.choice(args.patterns, args.sizes),
         ]
-        with file.open("w") as log, ProcessPoolExecutor(asked.jobs) as pool:
+        with file.open("w") as log, ProcessPoolExecutor(args.jobs) as pool:
             for found in pool.map(measure, asked_cases):
                 log.write("".join(json.dumps(asdict(run)) + "\n" for run in found))
                 log.flush()
@@ -78,11 +78,11 @@ def main() -> None:
     print(tables.choice(results))
     for kind in ("svg", "png"):
         draw(results, OUT, kind)
-    if asked.docs:
-        page = asked.docs / "reference" / "benchmarks" / "busiest-link.md"
+    if args.docs:
+        page = args.docs / "reference" / "benchmarks" / "busiest-link.md"
         paste(page, tables.report(results), *MARKS)
-        paste(asked.docs / "which-objective.md", tables.choice(results), *MARKS)
-        draw(results, asked.docs, "svg")
+        paste(args.docs / "which-objective.md", tables.choice(results), *MARKS)
+        draw(results, args.docs, "svg")
 
 
 def line(runs: Sequence[Run]) -> str:

@@ -42,17 +42,17 @@ def options(given: Sequence[str] | None = None) -> argparse.Namespace:
 
 def main(given: Sequence[str] | None = None) -> None:
     """Do what the command line says."""
-    asked = options(given)
+    args = options(given)
     OUT.mkdir(parents=True, exist_ok=True)
     results, larger = OUT / "results.jsonl", OUT / "rows.jsonl"
-    if not asked.report:
-        chosen = [case for case in cases() if case.machine.startswith(asked.machines)]
-        with results.open("w") as log, ProcessPoolExecutor(asked.jobs) as pool:
-            for run in pool.map(measure, chosen[:: asked.every]):
+    if not args.report:
+        chosen = [case for case in cases() if case.machine.startswith(args.machines)]
+        with results.open("w") as log, ProcessPoolExecutor(args.jobs) as pool:
+            for run in pool.map(measure, chosen[:: args.every]):
                 log.write(json.dumps(asdict(run)) + "\n")
                 log.flush()
                 print(line(run), file=sys.stderr, flush=True)
-        if asked.every == 1:
+        if args.every == 1:
             rows = [json.dumps(asdict(measure_row(job))) + "\n" for job in JOBS]
             larger.write_text("".join(rows))
     runs = [Run(**json.loads(text)) for text in results.read_text().splitlines()]
@@ -60,8 +60,8 @@ def main(given: Sequence[str] | None = None) -> None:
     text = tables.report(runs, [Row(**json.loads(row)) for row in known])
     print(text)
     print("\n".join(["worse than aimed at:", *(tables.misses(runs) or ["none"])]))
-    if asked.docs:
-        paste(asked.docs / "defaults.md", text, *MARKS)
+    if args.docs:
+        paste(args.docs / "defaults.md", text, *MARKS)
 
 
 def line(run: Run) -> str:

@@ -33,23 +33,23 @@ def main(given: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--docs", type=Path, metavar="FOLDER", help="put the rows there, one by one"
     )
-    asked = parser.parse_args(given)
+    args = parser.parse_args(given)
     with tempfile.TemporaryDirectory() as folder:
-        if asked.calls:
+        if args.calls:
             compiler = find("mpicc.openmpi", "libopenmpi-dev")
             launcher = find("mpirun.openmpi", "openmpi-bin")
             program = build(compiler, Path(folder))
-            print(call_often(program, launcher, asked.calls))
+            print(call_often(program, launcher, args.calls))
             return
         program = build(find("smpicc", "libsimgrid-dev"), Path(folder))
         cells = []
-        for ranks in (asked.ranks,) if asked.ranks else RANKS:
+        for ranks in (args.ranks,) if args.ranks else RANKS:
             for cell in simulate(program, ranks, PATTERNS, DEGREES, SIZES):
                 cells.append(cell)
                 print(row(cell), file=sys.stderr, flush=True)
-                if asked.docs:
+                if args.docs:
                     renew(
-                        asked.docs / "reference" / "benchmarks" / "collectives.md", cell
+                        args.docs / "reference" / "benchmarks" / "collectives.md", cell
                     )
     print(table([row(cell) for cell in cells]))
 

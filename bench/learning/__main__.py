@@ -30,18 +30,18 @@ def main(given: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--docs", type=Path, metavar="FOLDER", help="put the table there"
     )
-    asked = parser.parse_args(given)
-    if asked.calls:
+    args = parser.parse_args(given)
+    if args.calls:
         os.nice(10)
-        print(call_often(asked.calls), end="")
+        print(call_often(args.calls), end="")
         return
     told = subprocess.run(
-        [PLANTED, str(asked.cases)], check=True, capture_output=True, text=True
+        [PLANTED, str(args.cases)], check=True, capture_output=True, text=True
     )
     table = told.stdout.strip()
     print(table)
-    if asked.docs:
-        page = asked.docs / "how-to" / "run" / "collectives.md"
+    if args.docs:
+        page = args.docs / "how-to" / "run" / "collectives.md"
         paste(page, table, *MARKS)
 
 

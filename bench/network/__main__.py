@@ -34,13 +34,13 @@ def main(given: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--docs", type=Path, metavar="FOLDER", help="put tables and picture there"
     )
-    asked = parser.parse_args(given)
+    args = parser.parse_args(given)
     home = Path("build/bench-network").absolute()
     home.mkdir(parents=True, exist_ok=True)
-    book, walk = booksim.build(asked.booksim, home), caminos.build(home / "caminos")
-    cases = [case for case in CASES if case.name.startswith(asked.only)]
+    book, walk = booksim.build(args.booksim, home), caminos.build(home / "caminos")
+    cases = [case for case in CASES if case.name.startswith(args.only)]
     compared = []
-    for one in compare(cases, book, walk, asked.jobs):
+    for one in compare(cases, book, walk, args.jobs):
         compared.append(one)
         print(latencies([one]), file=sys.stderr, flush=True)
     text = f"{latencies(compared)}\n{speeds(compared, SPEED_LOAD)}"
@@ -53,9 +53,9 @@ def main(given: Sequence[str] | None = None) -> None:
                 f"({ratios[0]:.2f} to {ratios[-1]:.2f}).\n"
             )
     print(text)
-    if asked.docs:
-        paste(asked.docs / "reference" / "benchmarks" / "switches.md", text, *MARKS)
-        draw(compared, asked.docs / "reference" / "benchmarks" / "network-loads.svg")
+    if args.docs:
+        paste(args.docs / "reference" / "benchmarks" / "switches.md", text, *MARKS)
+        draw(compared, args.docs / "reference" / "benchmarks" / "network-loads.svg")
 
 
 if __name__ == "__main__":

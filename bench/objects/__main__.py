@@ -43,18 +43,18 @@ def main(given: Sequence[str] | None = None) -> None:
         choices=("messages", "migrations", "overlap", "maps", "molecules"),
         help="one table",
     )
-    asked = parser.parse_args(given)
+    args = parser.parse_args(given)
     with tempfile.TemporaryDirectory() as folder:
-        if asked.only in (None, "messages"):
-            messages(Path(folder), asked.bursts)
-        if asked.only in (None, "migrations"):
-            migrations(Path(folder), asked.migrations)
-        if asked.only in (None, "overlap"):
-            overlap(Path(folder), asked.ranks)
-        if asked.only in (None, "maps"):
-            maps(Path(folder), asked.ranks)
-        if asked.only in (None, "molecules"):
-            molecules(Path(folder), asked.ranks)
+        if args.only in (None, "messages"):
+            messages(Path(folder), args.bursts)
+        if args.only in (None, "migrations"):
+            migrations(Path(folder), args.migrations)
+        if args.only in (None, "overlap"):
+            overlap(Path(folder), args.ranks)
+        if args.only in (None, "maps"):
+            maps(Path(folder), args.ranks)
+        if args.only in (None, "molecules"):
+            molecules(Path(folder), args.ranks)
 
 
 def messages(folder: Path, bursts: int) -> None:

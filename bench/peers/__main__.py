@@ -64,11 +64,11 @@ def options(given: Sequence[str] | None = None) -> argparse.Namespace:
         chosen.sets = [name for name in instances.SETS if name != "scale"]
     if chosen.scale and "scale" not in chosen.sets:
         chosen.sets.append("scale")
-    for what, asked, there in (
+    for what, names, there in (
         ("set", chosen.sets, list(instances.SETS)),
         ("tool", chosen.tools, [tool.name for tool in tools.TOOLS]),
     ):
-        for name in asked:
+        for name in names:
             if name not in there:
                 parser.error(f"no {what} {name!r}; there are {', '.join(there)}")
     return chosen
@@ -76,21 +76,21 @@ def options(given: Sequence[str] | None = None) -> argparse.Namespace:
 
 def main() -> None:
     """Do what the command line says."""
-    asked = options()
+    args = options()
     OUT.mkdir(parents=True, exist_ok=True)
     results = OUT / "results.jsonl"
-    asked.append |= asked.report
-    if results.exists() and not asked.append:
+    args.append |= args.report
+    if results.exists() and not args.append:
         results.replace(OUT / "results.previous.jsonl")
     runs = read_runs(results) if results.exists() else []
     registry = Registry()
-    pairs = tools.chosen(asked.tools, asked.efforts)
+    pairs = tools.chosen(args.tools, args.efforts)
     missing: list[str] = []
     late = Late()
     with results.open("a") as log:
-        for name in [] if asked.report else asked.sets:
+        for name in [] if args.report else args.sets:
             for recipe in instances.SETS[name]():
-                if not fnmatch(recipe.name, asked.instances):
+                if not fnmatch(recipe.name, args.instances):
                     continue
                 if recipe.missing():
                     missing.append(recipe.missing())
@@ -101,21 +101,21 @@ def main() -> None:
                         continue
                     run = late.skipped(instance, tool, effort)
                     if run is None:
-                        run = repeated(instance, tool, effort, asked)
+                        run = repeated(instance, tool, effort, args)
                         late.note(instance, run)
                     offer(registry, run)
                     runs = [old for old in runs if not same(old, run)] + [run]
                     log.write(json.dumps(asdict(run)) + "\n")
                     log.flush()
                     print(tables.line(run, registry), file=sys.stderr, flush=True)
-                if not asked.no_registry:
+                if not args.no_registry:
                     registry.save()
     text = tables.report(runs, registry, missing)
     print(text)
-    if asked.markdown:
-        tables.paste(asked.markdown, text)
-    if asked.short:
-        tables.paste(asked.short, short(runs))
+    if args.markdown:
+        tables.paste(args.markdown, text)
+    if args.short:
+        tables.paste(args.short, short(runs))
     if runs:
         draw(runs, registry)
 
@@ -169,13 +169,13 @@ def same(one: Run, two: Run) -> bool:
 
 
 def repeated(
-    instance: Instance, tool: tools.Tool, effort: str, asked: argparse.Namespace
+    instance: Instance, tool: tools.Tool, effort: str, args: argparse.Namespace
 ) -> Run:
     """Run once or more with the same seed; of the times take the medians."""
     found: list[Run] = []
-    for _ in range(asked.repeat):
+    for _ in range(args.repeat):
         found.append(
-            measure(instance, tool, effort, asked.seed, asked.threads, asked.time_limit)
+            measure(instance, tool, effort, args.seed, args.threads, args.time_limit)
         )
         if found[-1].outcome not in ("ok", "infeasible"):
             return found[-1]

@@ -47,19 +47,19 @@ def main(given: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--docs", type=Path, metavar="FOLDER", help="put the table there"
     )
-    asked = parser.parse_args(given)
+    args = parser.parse_args(given)
     cells = []
-    for launcher in asked.launcher or filter(shutil.which, LAUNCHERS):
+    for launcher in args.launcher or filter(shutil.which, LAUNCHERS):
         with tempfile.TemporaryDirectory() as folder:
             bench = Bench(launcher, Path(folder))
-            for ranks in (asked.ranks,) if asked.ranks else RANKS:
-                for one in bench.measure(ranks, asked.rounds):
+            for ranks in (args.ranks,) if args.ranks else RANKS:
+                for one in bench.measure(ranks, args.rounds):
                     cells.append(one)
                     print(one, file=sys.stderr, flush=True)
     print(table(cells))
-    if asked.docs:
+    if args.docs:
         paste(
-            asked.docs / "reference" / "benchmarks" / "collectives.md",
+            args.docs / "reference" / "benchmarks" / "collectives.md",
             table(cells),
             *MARKS,
         )

@@ -50,16 +50,16 @@ def main(given: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--neighbors", action="store_true", help="simulated stencils instead"
     )
-    asked = parser.parse_args(given)
-    if asked.neighbors:
+    args = parser.parse_args(given)
+    if args.neighbors:
         table, marks = stencil.table(stencil.measure()), NEIGHBOR_MARKS
-    elif asked.calls:
+    elif args.calls:
         table, marks = calls(), CALL_MARKS
     else:
-        table, marks = applications(asked.nas, asked.repeat), MARKS
+        table, marks = applications(args.nas, args.repeat), MARKS
     print(table)
-    if asked.docs:
-        paste(asked.docs / "reference" / "benchmarks" / "programs.md", table, *marks)
+    if args.docs:
+        paste(args.docs / "reference" / "benchmarks" / "programs.md", table, *marks)
 
 
 def applications(sources: Path | None, repeat: int) -> str:

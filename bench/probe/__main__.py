@@ -52,34 +52,34 @@ def main(given: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--docs", type=Path, metavar="FOLDER", help="put the tables there"
     )
-    asked = parser.parse_args(given)
-    page = asked.docs and asked.docs / "reference" / "benchmarks" / "probe.md"
-    whole = not (asked.published or asked.round_trips or asked.plans)
+    args = parser.parse_args(given)
+    page = args.docs and args.docs / "reference" / "benchmarks" / "probe.md"
+    whole = not (args.published or args.round_trips or args.plans)
     if whole:
-        outcomes = _saved(asked.effort) if asked.saved else _measure(asked)
+        outcomes = _saved(args.effort) if args.saved else _measure(args)
         columns = (f"{len(outcomes)} machines", "target", "reached", "")
         _show(page, "", columns, tables.rows(outcomes))
-    if whole or asked.round_trips:
-        trips = round_trip_table.load(ROUND_TRIPS) if asked.saved else _round_trips()
+    if whole or args.round_trips:
+        trips = round_trip_table.load(ROUND_TRIPS) if args.saved else _round_trips()
         columns = (f"{len(trips)} machines", "target", "reached", "")
         _show(page, "-round-trips", columns, list(round_trip_table.rows(trips)))
-    if whole or asked.plans:
+    if whole or args.plans:
         _show(page, "-plans", plan.COLUMNS, list(plan.rows()))
-    if whole or asked.published:
+    if whole or args.published:
         columns = ("C. Karlsson 2012", "", "source", "ours")
         _show(page, "-published", columns, list(published.rows()))
 
 
-def _measure(asked: argparse.Namespace) -> list[Outcome]:
+def _measure(args: argparse.Namespace) -> list[Outcome]:
     outcomes = []
-    seeds = range(asked.seed, asked.seed + asked.machines)
+    seeds = range(args.seed, args.seed + args.machines)
     with tempfile.TemporaryDirectory() as folder:
         noise = build_noise(Path(folder))
         for seed in track(seeds, "probing", console=Console(stderr=True)):
-            outcomes.append(measure(draw(seed), asked.effort, noise, asked.keep))
+            outcomes.append(measure(draw(seed), args.effort, noise, args.keep))
             save(outcomes[-1:], SAVED)
             print(_line(outcomes[-1]), file=sys.stderr, flush=True)
-        took = measure(large(), asked.effort, noise, asked.keep)
+        took = measure(large(), args.effort, noise, args.keep)
     wall, cpu = took.seconds, took.cpu_seconds
     print(f"256 ranks on 64 hosts: {wall:.1f} s, CPU {cpu:.1f} s; target 60 s")
     return outcomes

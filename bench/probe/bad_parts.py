@@ -274,23 +274,23 @@ def main() -> None:
     options.add_argument("--trials", type=int, default=20)
     options.add_argument("--noise", type=float, default=0.03)
     options.add_argument("--healthy", action="store_true", help="plant nothing")
-    asked = options.parse_args()
+    args = options.parse_args()
     columns = ("machine", "hosts", "bad", "found, and nothing else", "innocents named")
     print(f"| {' | '.join(columns)} | rounds | 2 log2 N |")
     print(f"|{' --- |' * (len(columns) + 2)}")
-    for text in asked.machines or (*MACHINES, *RAILS):
+    for text in args.machines or (*MACHINES, *RAILS):
         parts = parts_of(text)
         hosts = len(parts.hosts)
         several = {str(n): (host_or_cable,) * n for n in range(3)}
         for what, draws in (ON_RAILS if parts.by_gpu else several).items():
-            if asked.healthy and draws:
+            if args.healthy and draws:
                 continue
-            seeds = range(asked.trials)
-            done = [search(parts, draws, seed, asked.noise) for seed in seeds]
+            seeds = range(args.trials)
+            done = [search(parts, draws, seed, args.noise) for seed in seeds]
             rounds = [each.rounds for each in done]
             print(
                 f"| `{text}` | {hosts:,} | {what} | "
-                f"{sum(each.is_right for each in done)} of {asked.trials} | "
+                f"{sum(each.is_right for each in done)} of {args.trials} | "
                 f"{sum(each.innocents for each in done)} | "
                 f"{np.mean(rounds):.1f}, {max(rounds)} at most | "
                 f"{2 * math.log2(hosts):.0f} |",

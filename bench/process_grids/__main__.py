@@ -43,20 +43,20 @@ def main(given: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--docs", type=Path, metavar="FOLDER", help="put the table there"
     )
-    asked = parser.parse_args(given)
+    args = parser.parse_args(given)
     found: dict[Cell, dict[str, Times]] = {}
     with tempfile.TemporaryDirectory() as folder:
         program = build(Path(folder))
         for (cores, _), group in GROUPS.items():
-            for grid, size in group if asked.cores in (None, cores) else ():
+            for grid, size in group if args.cores in (None, cores) else ():
                 cell = Cell(grid, cores, size)
                 found[cell] = simulate(program, cell)
                 for line in rows({cell: found[cell]}):
                     print(line, file=sys.stderr, flush=True)
     print(table(found))
-    if asked.docs:
+    if args.docs:
         paste(
-            asked.docs / "reference" / "benchmarks" / "collectives.md",
+            args.docs / "reference" / "benchmarks" / "collectives.md",
             table(found),
             *MARKS,
         )

@@ -38,23 +38,23 @@ def main(given: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--docs", type=Path, metavar="FOLDER", help="put the table there"
     )
-    asked = parser.parse_args(given)
+    args = parser.parse_args(given)
     text = HEAD
     for name in CASES:
-        if not name.startswith(asked.only):
+        if not name.startswith(args.only):
             continue
-        found = _run(name, asked.router, asked.flit, asked.threads)
+        found = _run(name, args.router, args.flit, args.threads)
         simulated = format_seconds(found["simulated_seconds"])
         line = (
-            f"| {name} | {asked.router} | {asked.threads} | {simulated} "
+            f"| {name} | {args.router} | {args.threads} | {simulated} "
             f"| {format_count(found['flit_hops'])} | {found['seconds']:.0f} s "
             f"| {found['mebibytes']:,.0f} MiB |\n"
         )
         print(line, end="", file=sys.stderr, flush=True)
         text += line
     print(text)
-    if asked.docs:
-        paste(asked.docs / "reference" / "benchmarks" / "switches.md", text, *MARKS)
+    if args.docs:
+        paste(args.docs / "reference" / "benchmarks" / "switches.md", text, *MARKS)
 
 
 def _run(name: str, router: str, flit: int, threads: int) -> dict[str, Any]:

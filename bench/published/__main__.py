@@ -84,27 +84,27 @@ def main() -> None:
         action="store_true",
         help="record how all values stand, and the page",
     )
-    asked = parser.parse_args()
-    for name in asked.sections:
+    args = parser.parse_args()
+    for name in args.sections:
         if name not in SECTIONS:
             parser.error(f"no section {name!r}; there are {', '.join(SECTIONS)}")
-    if asked.record and asked.sections:
+    if args.record and args.sections:
         parser.error("--record is for all sections: leave SECTION out")
-    if not asked.values.is_file():
-        parser.error(f"cannot read {asked.values}: no such file")
+    if not args.values.is_file():
+        parser.error(f"cannot read {args.values}: no such file")
     console = Console(stderr=True)
     found = [
         ours
-        for name in track(asked.sections or SECTIONS, "computing", console=console)
+        for name in track(args.sections or SECTIONS, "computing", console=console)
         for ours in importlib.import_module(f"published.{name}").rows()
     ]
-    pairs = pair_up(found, read_published(asked.values))
+    pairs = pair_up(found, read_published(args.values))
     print_pairs(pairs)
     print_table(("source", "computed", *STANDINGS), list(counts(pairs)), left=1)
-    if asked.record:
+    if args.record:
         record_standings(pairs)
         PAGE.write_text(page(pairs))
-    if faults := find_faults(pairs, everything=not asked.sections):
+    if faults := find_faults(pairs, everything=not args.sections):
         sys.exit("\n".join(faults))
 
 

@@ -76,14 +76,14 @@ def main(given: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--docs", type=Path, metavar="FOLDER", help="put the table there"
     )
-    asked = parser.parse_args(given)
+    args = parser.parse_args(given)
     with tempfile.TemporaryDirectory() as folder:
         compiler = smpi.find("smpicc", "libsimgrid-dev")
         source = Path(__file__).with_name("scatter.c")
         found = table(smpi.build(source, compiler, Path(folder)))
     print(found)
-    if asked.docs:
-        paste(asked.docs / "reference" / "benchmarks" / "programs.md", found, *MARKS)
+    if args.docs:
+        paste(args.docs / "reference" / "benchmarks" / "programs.md", found, *MARKS)
 
 
 def table(program: Path) -> str:

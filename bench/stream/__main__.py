@@ -76,35 +76,35 @@ def main(given: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--docs", type=Path, metavar="FOLDER", help="put the table there"
     )
-    asked = parser.parse_args(given)
+    args = parser.parse_args(given)
     with tempfile.TemporaryDirectory() as folder:
-        if asked.model:
-            try_model(Path(folder) / "model", asked.model)
+        if args.model:
+            try_model(Path(folder) / "model", args.model)
             return
-        if asked.shapes:
-            renew(asked.docs, shapes.table(Path(folder)), SHAPES)
+        if args.shapes:
+            renew(args.docs, shapes.table(Path(folder)), SHAPES)
             return
-        if asked.beside:
-            words = Path(folder), asked.beside, asked.items, asked.repeats
-            renew(asked.docs, beside.table(*words), BESIDE)
+        if args.beside:
+            words = Path(folder), args.beside, args.items, args.repeats
+            renew(args.docs, beside.table(*words), BESIDE)
             return
-        if asked.large:
+        if args.large:
             program = build("openmpi", Path(folder))
-            renew(asked.docs, large(program, asked.items, asked.repeats), LARGE)
+            renew(args.docs, large(program, args.items, args.repeats), LARGE)
             return
-        if asked.laid:
-            renew(asked.docs, laid.table(Path(folder)), LAID)
+        if args.laid:
+            renew(args.docs, laid.table(Path(folder)), LAID)
             return
-        if asked.places:
-            renew(asked.docs, places.table(Path(folder), asked.places), PLACES)
+        if args.places:
+            renew(args.docs, places.table(Path(folder), args.places), PLACES)
             return
         rows = []
         for name, suffix in MPIS.items():
             program = build(suffix, Path(folder))
-            read = measure(suffix, program, asked.items, asked.repeats)
+            read = measure(suffix, program, args.items, args.repeats)
             rows.append(row(name, read))
             print(rows[-1], file=sys.stderr, flush=True)
-    renew(asked.docs, "\n".join([HEAD, *rows]), MARKS)
+    renew(args.docs, "\n".join([HEAD, *rows]), MARKS)
 
 
 def renew(docs: Path | None, text: str, marks: tuple[str, str]) -> None:

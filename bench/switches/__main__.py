@@ -29,19 +29,19 @@ def main(given: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--docs", type=Path, metavar="FOLDER", help="put the tables there"
     )
-    asked = parser.parse_args(given)
-    if asked.only and asked.docs:
+    args = parser.parse_args(given)
+    if args.only and args.docs:
         parser.error("--docs needs all studies; leave out --only")
     text = ""
     for name, study in STUDIES.items():
-        if asked.only in (None, name):
+        if args.only in (None, name):
             for line in study():
                 print(line, file=sys.stderr, flush=True)
                 text += line + "\n"
             text += "\n"
     print(text)
-    if asked.docs:
-        paste(asked.docs / "reference" / "benchmarks" / "multicasts.md", text, *MARKS)
+    if args.docs:
+        paste(args.docs / "reference" / "benchmarks" / "multicasts.md", text, *MARKS)
 
 
 def _row(*cells: str) -> str:

@@ -29,14 +29,14 @@ def main() -> None:
     parser.add_argument(
         "--figure", type=Path, help="run nothing; draw the picture of the docs there"
     )
-    asked = parser.parse_args()
-    if asked.figure:
-        draw(asked.figure)
+    args = parser.parse_args()
+    if args.figure:
+        draw(args.figure)
         return
-    chosen = list(cases())[:: asked.every]
+    chosen = list(cases())[:: args.every]
     console = Console(stderr=True)
     runs = [
-        (case, measure(case, asked.auto))
+        (case, measure(case, args.auto))
         for case in track(chosen, "blocking", console=console)
     ]
     report(runs)

@@ -40,28 +40,28 @@ def options(given: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument(
         "--docs", type=Path, metavar="FOLDER", help="put table and picture there"
     )
-    asked = parser.parse_args(given)
-    asked.cases = [
+    args = parser.parse_args(given)
+    args.cases = [
         (machine, pattern)
         for machine, pattern in product(MACHINES, PATTERNS)
-        if machine.startswith(asked.machines) and pattern.startswith(asked.patterns)
+        if machine.startswith(args.machines) and pattern.startswith(args.patterns)
     ]
-    if not asked.cases:
+    if not args.cases:
         parser.error("no machine or no pattern has a name that begins so")
-    return asked
+    return args
 
 
 def main(given: Sequence[str] | None = None) -> None:
     """Do what the command line says."""
-    asked = options(given)
+    args = options(given)
     OUT.mkdir(parents=True, exist_ok=True)
-    if asked.switches:
-        _switches(asked)
+    if args.switches:
+        _switches(args)
         return
     file = OUT / "results.jsonl"
-    if not asked.report:
-        with file.open("w") as log, ProcessPoolExecutor(asked.jobs) as pool:
-            for runs in pool.map(measure, *zip(*asked.cases, strict=True)):
+    if not args.report:
+        with file.open("w") as log, ProcessPoolExecutor(args.jobs) as pool:
+            for runs in pool.map(measure, *zip(*args.cases, strict=True)):
                 log.write("".join(json.dumps(asdict(run)) + "\n" for run in runs))
                 log.flush()
                 print(line(runs), file=sys.stderr, flush=True)
@@ -70,17 +70,17 @@ def main(given: Sequence[str] | None = None) -> None:
     print("\n".join(["below the aim:", *(tables.missed(found) or ["none"])]))
     for kind in ("svg", "png"):
         figure.draw(found, OUT / f"validation.{kind}")
-    if asked.docs:
-        paste(asked.docs / "validation.md", tables.report(found), *MARKS)
-        figure.draw(found, asked.docs / "validation.svg")
+    if args.docs:
+        paste(args.docs / "validation.md", tables.report(found), *MARKS)
+        figure.draw(found, args.docs / "validation.svg")
 
 
-def _switches(asked: argparse.Namespace) -> None:
+def _switches(args: argparse.Namespace) -> None:
     file = OUT / "packets.jsonl"
-    if not asked.report:
-        with file.open("w") as log, ProcessPoolExecutor(asked.jobs) as pool:
-            found = pool.map(measure_packets, *zip(*asked.cases, strict=True))
-            for case, runs in zip(asked.cases, found, strict=True):
+    if not args.report:
+        with file.open("w") as log, ProcessPoolExecutor(args.jobs) as pool:
+            found = pool.map(measure_packets, *zip(*args.cases, strict=True))
+            for case, runs in zip(args.cases, found, strict=True):
                 log.write("".join(json.dumps(asdict(run)) + "\n" for run in runs))
                 log.flush()
                 what = f"{len(runs)} placements" if runs else "took too long"
@@ -89,8 +89,8 @@ def _switches(asked: argparse.Namespace) -> None:
         [PacketRun(**json.loads(text)) for text in file.read_text().splitlines()]
     )
     print(table)
-    if asked.docs:
-        paste(asked.docs / "validation.md", table, *PACKET_MARKS)
+    if args.docs:
+        paste(args.docs / "validation.md", table, *PACKET_MARKS)
 
 
 def line(runs: Sequence[Run]) -> str:

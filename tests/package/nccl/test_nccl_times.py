@@ -130,9 +130,7 @@ def test_vendor_settings_exclude_some_protocols() -> None:
     assert choices(machine("a3-mega"), 2, "alltoall", 8)[0].protocol == "Simple"
 
 
-def test_older_releases_use_switches_of_several_nodes_from_smaller_sizes() -> (
-    None
-):
+def test_older_releases_use_switches_of_several_nodes_from_smaller_sizes() -> None:
     h100, size = machine("dgx-h100"), 1 << 21
     new = choices(h100, 4, "allreduce", size)[0]
     old = choices(h100, 4, "allreduce", size, release=(2, 26, 2))[0]
