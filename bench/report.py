@@ -62,7 +62,9 @@ ANSWERS = """async ([id, key, moves]) => {
 def main() -> None:
     """Make a page for each case and print one line about it."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--moves", type=int, default=100, help="of the pointer")
+    parser.add_argument(
+        "--moves", type=int, default=100, help="number of pointer moves"
+    )
     moves = parser.parse_args().moves
     print(f"{'':10}{'links':>9}{'MB':>7}{'paint s':>9}{'drawn s':>9}", end="")
     print("".join(f"{what + ' ms':>9}{'CPU':>7}" for what in ("link", "turn", "cell")))

@@ -116,7 +116,7 @@ def misfit(it: Judgement, hops: float, congestion: float) -> float:
 def main() -> None:
     """Do what the command line says."""
     parser = argparse.ArgumentParser("traffic_links", description=__doc__)
-    parser.add_argument("values", type=Path, help="CSV of what was published")
+    parser.add_argument("values", type=Path, help="CSV of published values")
     parser.add_argument("--tries", type=int, default=300, help="allocations per job")
     args = parser.parse_args()
     published = read_published(args.values)

@@ -162,7 +162,9 @@ def draw(results: list[Result], file: Path) -> None:
 def main() -> None:
     """Do what the command line says."""
     parser = argparse.ArgumentParser("triangular", description=__doc__)
-    parser.add_argument("--rows", default="23,47", help="of 23, 47, 95 and 191")
+    parser.add_argument(
+        "--rows", default="23,47", help="rows of the grid, out of 23, 47, 95 and 191"
+    )
     parser.add_argument("--figure", type=Path, help="SVG to draw")
     args = parser.parse_args()
     machine = Machine(HOPPER)

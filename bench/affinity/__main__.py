@@ -23,7 +23,10 @@ def main(given: Sequence[str] | None = None) -> None:
     """Do what the command line says."""
     parser = argparse.ArgumentParser("affinity", description=__doc__)
     parser.add_argument(
-        "--docs", type=Path, metavar="FOLDER", help="put tables and picture there"
+        "--docs",
+        type=Path,
+        metavar="FOLDER",
+        help="write tables and picture to this folder",
     )
     args = parser.parse_args(given)
     found = [measure(pattern) for pattern in PATTERNS]

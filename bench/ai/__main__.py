@@ -45,14 +45,23 @@ def main(given: Sequence[str] | None = None) -> None:
         "--only",
         choices=list(PARTS),
         action="append",
-        help="one of the tables; may be given several times",
+        help="only this table; can be repeated",
     )
-    parser.add_argument("--docs", type=Path, metavar="FOLDER", help="put tables there")
+    parser.add_argument(
+        "--docs", type=Path, metavar="FOLDER", help="write tables to this folder"
+    )
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--clusters", type=int, default=5, help="of a spread; 5")
-    parser.add_argument("--layers", type=int, default=4, help="of experts; 4")
-    parser.add_argument("--jobs", type=int, default=200, help="of DeepSpeed; 200")
-    parser.add_argument("--settings", type=int, default=500, help="of a release; 500")
+    parser.add_argument(
+        "--clusters", type=int, default=5, help="clusters per setting of the spread [5]"
+    )
+    parser.add_argument("--layers", type=int, default=4, help="layers of experts [4]")
+    parser.add_argument("--jobs", type=int, default=200, help="jobs of DeepSpeed [200]")
+    parser.add_argument(
+        "--settings",
+        type=int,
+        default=500,
+        help="settings per release of Megatron-Core [500]",
+    )
     args = parser.parse_args(given)
     for name, part in PARTS.items():
         if args.only and name not in args.only:

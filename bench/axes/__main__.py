@@ -18,12 +18,18 @@ MARKS = "<!-- bench-axes: begin -->", "<!-- bench-axes: end -->"
 def main(given: Sequence[str] | None = None) -> None:
     """Do what the command line says."""
     parser = argparse.ArgumentParser("axes", description=__doc__)
-    parser.add_argument("--only", default="", help="machines whose names begin so")
+    parser.add_argument("--only", default="", help="only machines with this prefix")
     parser.add_argument(
-        "--seconds", type=float, default=10, help="for the auto mapper, a job; 10"
+        "--seconds",
+        type=float,
+        default=10,
+        help="seconds of the mapper auto per job [10]",
     )
     parser.add_argument(
-        "--docs", type=Path, metavar="FOLDER", help="put table and picture there"
+        "--docs",
+        type=Path,
+        metavar="FOLDER",
+        help="write table and picture to this folder",
     )
     args = parser.parse_args(given)
     results = []

@@ -26,12 +26,14 @@ from topoloom.cli.console import print_table
 def main() -> None:
     """Do what the command line says; `--quick` takes a minute."""
     parser = argparse.ArgumentParser("balance", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="a part of each")
+    parser.add_argument(
+        "--quick", action="store_true", help="measure a part of each table"
+    )
     parser.add_argument(
         "--only",
         choices=list(PARTS),
         action="append",
-        help="one of the tables; may be given several times",
+        help="only this table; can be repeated",
     )
     args = parser.parse_args()
     for name, part in PARTS.items():

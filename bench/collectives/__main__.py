@@ -43,7 +43,7 @@ HIDDEN_BY = (AUTO, "bruck(radix=4)", "bruck(radix=3)", "bruck")
 def main(given: Sequence[str] | None = None) -> None:
     """Do what the command line says."""
     parser = argparse.ArgumentParser("collectives", description=__doc__)
-    parser.add_argument("--only", default="", help="machines whose names begin so")
+    parser.add_argument("--only", default="", help="only machines with this prefix")
     parser.add_argument(
         "--ranks", type=int, choices=RANKS, help="simulate only this number of ranks"
     )
@@ -51,22 +51,28 @@ def main(given: Sequence[str] | None = None) -> None:
         "--order", choices=PLACEMENTS, help="simulate only this order of ranks"
     )
     parser.add_argument(
-        "--operation", choices=OPERATIONS, default="", help="simulate only this one"
+        "--operation",
+        choices=OPERATIONS,
+        default="",
+        help="simulate only this operation",
     )
     parser.add_argument(
         "--bytes", type=int, choices=SIZES, default=0, help="simulate only this size"
     )
     parser.add_argument(
-        "--overlap", action="store_true", help="only what is hidden behind computing"
+        "--overlap", action="store_true", help="only overlap with computation"
     )
     parser.add_argument(
         "--fitted", action="store_true", help="only schedules that fit a machine"
     )
     parser.add_argument(
-        "--loggopsim", type=Path, metavar="FOLDER", help="only beside this simulator"
+        "--loggopsim",
+        type=Path,
+        metavar="FOLDER",
+        help="only the comparison with LogGOPSim",
     )
     parser.add_argument(
-        "--docs", type=Path, metavar="FOLDER", help="put the tables there"
+        "--docs", type=Path, metavar="FOLDER", help="write the tables to this folder"
     )
     args = parser.parse_args(given)
     page = args.docs and args.docs / "reference" / "benchmarks" / "collectives.md"

@@ -38,15 +38,22 @@ def options(given: Sequence[str] | None = None) -> argparse.Namespace:
         "--sizes",
         type=lambda text: [int(word) for word in text.split(",")],
         default=list(cases.TABLE_SIZES),
-        help="numbers of ranks, of those that are published; all",
+        help="published numbers of ranks [all]",
     )
-    parser.add_argument("--seeds", type=int, default=3, help="ragged allocations; 3")
-    parser.add_argument("--jobs", type=int, default=cpu_count(), help="cases at a time")
+    parser.add_argument("--seeds", type=int, default=3, help="ragged allocations [3]")
     parser.add_argument(
-        "--report", action="store_true", help="run nothing; tables of earlier results"
+        "--jobs", type=int, default=cpu_count(), help="concurrent cases"
     )
     parser.add_argument(
-        "--docs", type=Path, metavar="FOLDER", help="put tables and pictures there"
+        "--report",
+        action="store_true",
+        help="run nothing; print tables of earlier results",
+    )
+    parser.add_argument(
+        "--docs",
+        type=Path,
+        metavar="FOLDER",
+        help="write tables and pictures to this folder",
     )
     args = parser.parse_args(given)
     for name in args.patterns:

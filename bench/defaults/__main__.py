@@ -29,13 +29,19 @@ def options(given: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument(
         "--every", type=int, default=1, help="only every N-th case, no larger jobs"
     )
-    parser.add_argument("--machines", default="", help="whose names begin so; all")
-    parser.add_argument("--jobs", type=int, default=cpu_count(), help="cases at a time")
     parser.add_argument(
-        "--report", action="store_true", help="run nothing; tables of earlier results"
+        "--machines", default="", help="only names with this prefix [all]"
     )
     parser.add_argument(
-        "--docs", type=Path, metavar="FOLDER", help="put the tables there"
+        "--jobs", type=int, default=cpu_count(), help="concurrent cases"
+    )
+    parser.add_argument(
+        "--report",
+        action="store_true",
+        help="run nothing; print tables of earlier results",
+    )
+    parser.add_argument(
+        "--docs", type=Path, metavar="FOLDER", help="write the tables to this folder"
     )
     return parser.parse_args(given)
 

@@ -31,7 +31,7 @@ def main(given: Sequence[str] | None = None) -> None:
         "--calls", type=int, metavar="N", help="only N calls between two real ranks"
     )
     parser.add_argument(
-        "--docs", type=Path, metavar="FOLDER", help="put the rows there, one by one"
+        "--docs", type=Path, metavar="FOLDER", help="write each row to this folder"
     )
     args = parser.parse_args(given)
     with tempfile.TemporaryDirectory() as folder:

@@ -23,12 +23,12 @@ PROGRAM = ROOT / "tests/mpi/programs/collectives/learning.c"
 def main(given: Sequence[str] | None = None) -> None:
     """Do what the command line says."""
     parser = argparse.ArgumentParser("learning", description=__doc__)
-    parser.add_argument("--cases", type=int, default=2000, help="drawn wrong models")
+    parser.add_argument("--cases", type=int, default=2000, help="random wrong models")
     parser.add_argument(
         "--calls", type=int, metavar="N", help="only N calls of four real ranks"
     )
     parser.add_argument(
-        "--docs", type=Path, metavar="FOLDER", help="put the table there"
+        "--docs", type=Path, metavar="FOLDER", help="write the table to this folder"
     )
     args = parser.parse_args(given)
     if args.calls:

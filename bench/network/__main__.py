@@ -29,10 +29,15 @@ def main(given: Sequence[str] | None = None) -> None:
         metavar="FOLDER",
         help="a clone of the repository booksim/booksim2",
     )
-    parser.add_argument("--only", default="", help="networks whose names begin so")
-    parser.add_argument("--jobs", type=int, default=2, help="simulations at a time; 2")
+    parser.add_argument("--only", default="", help="only networks with this prefix")
     parser.add_argument(
-        "--docs", type=Path, metavar="FOLDER", help="put tables and picture there"
+        "--jobs", type=int, default=2, help="concurrent simulations [2]"
+    )
+    parser.add_argument(
+        "--docs",
+        type=Path,
+        metavar="FOLDER",
+        help="write tables and picture to this folder",
     )
     args = parser.parse_args(given)
     home = Path("build/bench-network").absolute()

@@ -35,13 +35,17 @@ STEPS = {8: 20, 64: 20, 512: 4}
 def main(given: Sequence[str] | None = None) -> None:
     """Do what the command line says."""
     parser = argparse.ArgumentParser("objects", description=__doc__)
-    parser.add_argument("--bursts", type=int, default=400, help="of 500 messages")
+    parser.add_argument(
+        "--bursts", type=int, default=400, help="bursts of 500 messages"
+    )
     parser.add_argument("--migrations", type=int, default=1_000_000)
-    parser.add_argument("--ranks", type=int, default=1024, help="most of a simulation")
+    parser.add_argument(
+        "--ranks", type=int, default=1024, help="maximum number of simulated ranks"
+    )
     parser.add_argument(
         "--only",
         choices=("messages", "migrations", "overlap", "maps", "molecules"),
-        help="one table",
+        help="only this table",
     )
     args = parser.parse_args(given)
     with tempfile.TemporaryDirectory() as folder:

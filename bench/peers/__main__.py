@@ -48,16 +48,25 @@ def options(given: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--tools", type=words, default=[], help=f"of {names}; all")
     parser.add_argument("--efforts", type=words, default=[])
     parser.add_argument("--time-limit", type=float, default=60.0, metavar="SECONDS")
-    parser.add_argument("--repeat", type=int, default=1, help="median of the times")
+    parser.add_argument(
+        "--repeat", type=int, default=1, help="repetitions; tables show medians"
+    )
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--scale", action="store_true", help="the set scale, too")
+    parser.add_argument("--scale", action="store_true", help="also run the set scale")
     parser.add_argument("--append", action="store_true", help="add to earlier results")
     parser.add_argument(
-        "--report", action="store_true", help="run nothing; tables of earlier results"
+        "--report",
+        action="store_true",
+        help="run nothing; print tables of earlier results",
     )
     parser.add_argument("--markdown", type=Path, metavar="FILE")
-    parser.add_argument("--short", type=Path, metavar="FILE", help="for a README")
+    parser.add_argument(
+        "--short",
+        type=Path,
+        metavar="FILE",
+        help="write a short table for a README to this file",
+    )
     parser.add_argument("--no-registry", action="store_true")
     chosen = parser.parse_args(given)
     if chosen.sets is None:

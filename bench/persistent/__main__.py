@@ -39,13 +39,17 @@ SECONDS = 0.0005, 0.01
 def main(given: Sequence[str] | None = None) -> None:
     """Do what the command line says."""
     parser = argparse.ArgumentParser("persistent", description=__doc__)
-    parser.add_argument("--rounds", type=int, default=60, help="of each kind")
+    parser.add_argument(
+        "--rounds", type=int, default=60, help="rounds per kind of call"
+    )
     parser.add_argument("--ranks", type=int, help="only this number of ranks")
     parser.add_argument(
-        "--launcher", action="append", help="only the MPI of this mpirun; repeat it"
+        "--launcher",
+        action="append",
+        help="only the MPI of this mpirun; can be repeated",
     )
     parser.add_argument(
-        "--docs", type=Path, metavar="FOLDER", help="put the table there"
+        "--docs", type=Path, metavar="FOLDER", help="write the table to this folder"
     )
     args = parser.parse_args(given)
     cells = []

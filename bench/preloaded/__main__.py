@@ -37,18 +37,20 @@ HEAD = """\
 def main(given: Sequence[str] | None = None) -> None:
     """Do what the command line says."""
     parser = argparse.ArgumentParser("preloaded", description=__doc__)
-    parser.add_argument("--repeat", type=int, default=7, help="runs of each kind")
     parser.add_argument(
-        "--nas", type=Path, metavar="FOLDER", help="NPB3.4-MPI, for IS and FT"
+        "--repeat", type=int, default=7, help="runs with and without the library"
     )
     parser.add_argument(
-        "--docs", type=Path, metavar="FOLDER", help="put the table there"
+        "--nas", type=Path, metavar="FOLDER", help="folder NPB3.4-MPI, for IS and FT"
     )
     parser.add_argument(
-        "--calls", action="store_true", help="short calls on one host instead"
+        "--docs", type=Path, metavar="FOLDER", help="write the table to this folder"
     )
     parser.add_argument(
-        "--neighbors", action="store_true", help="simulated stencils instead"
+        "--calls", action="store_true", help="measure short calls on one host instead"
+    )
+    parser.add_argument(
+        "--neighbors", action="store_true", help="simulate stencils instead"
     )
     args = parser.parse_args(given)
     if args.neighbors:

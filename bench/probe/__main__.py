@@ -31,14 +31,18 @@ EACH = 2
 def main(given: Sequence[str] | None = None) -> None:
     """Do what the command line says."""
     parser = argparse.ArgumentParser("probe", description=__doc__)
-    parser.add_argument("--machines", type=int, default=200, help="how many are drawn")
-    parser.add_argument("--seed", type=int, default=1, help="of the first one")
+    parser.add_argument(
+        "--machines", type=int, default=200, help="number of random machines"
+    )
+    parser.add_argument("--seed", type=int, default=1, help="seed of the first machine")
     parser.add_argument("--effort", choices=tables.STEPS, default="default")
     parser.add_argument(
-        "--keep", type=Path, help="put files of machines there where something is wrong"
+        "--keep",
+        type=Path,
+        help="keep files of wrongly measured machines in this folder",
     )
     parser.add_argument(
-        "--saved", action="store_true", help="measure nothing; show what was saved"
+        "--saved", action="store_true", help="measure nothing; show saved outcomes"
     )
     parser.add_argument(
         "--published", action="store_true", help="only the published samples"
@@ -50,7 +54,7 @@ def main(given: Sequence[str] | None = None) -> None:
         "--plans", action="store_true", help="only the plans of ten thousand ranks"
     )
     parser.add_argument(
-        "--docs", type=Path, metavar="FOLDER", help="put the tables there"
+        "--docs", type=Path, metavar="FOLDER", help="write the tables to this folder"
     )
     args = parser.parse_args(given)
     page = args.docs and args.docs / "reference" / "benchmarks" / "probe.md"

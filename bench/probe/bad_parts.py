@@ -270,7 +270,7 @@ ON_RAILS: dict[str, tuple[Draw, ...]] = {
 def main() -> None:
     """Print a row for each machine and what is planted there."""
     options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("machines", nargs="*", help="all by default")
+    options.add_argument("machines", nargs="*", help="machines [all]")
     options.add_argument("--trials", type=int, default=20)
     options.add_argument("--noise", type=float, default=0.03)
     options.add_argument("--healthy", action="store_true", help="plant nothing")

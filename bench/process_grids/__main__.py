@@ -38,10 +38,13 @@ def main(given: Sequence[str] | None = None) -> None:
     """Do what the command line says."""
     parser = argparse.ArgumentParser("process_grids", description=__doc__)
     parser.add_argument(
-        "--cores", type=int, choices=(4, 8, 12), help="only with this number per node"
+        "--cores",
+        type=int,
+        choices=(4, 8, 12),
+        help="only with this number of cores per node",
     )
     parser.add_argument(
-        "--docs", type=Path, metavar="FOLDER", help="put the table there"
+        "--docs", type=Path, metavar="FOLDER", help="write the table to this folder"
     )
     args = parser.parse_args(given)
     found: dict[Cell, dict[str, Times]] = {}

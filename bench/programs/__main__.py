@@ -26,17 +26,17 @@ HEAD = (
 def main(given: Sequence[str] | None = None) -> None:
     """Do what the command line says."""
     parser = argparse.ArgumentParser("programs", description=__doc__)
-    parser.add_argument("--only", default="", help="programs whose names begin so")
+    parser.add_argument("--only", default="", help="only programs with this prefix")
     parser.add_argument(
         "--router",
         choices=("output-queued", "input-queued"),
         default="output-queued",
-        help="how switches queue; output-queued, as simulate does",
+        help="kind of router [output-queued, as in simulate]",
     )
-    parser.add_argument("--flit", type=int, default=64, help="bytes of a flit; 64")
-    parser.add_argument("--threads", type=int, default=1, help="one, unless given")
+    parser.add_argument("--flit", type=int, default=64, help="bytes of a flit [64]")
+    parser.add_argument("--threads", type=int, default=1, help="threads [1]")
     parser.add_argument(
-        "--docs", type=Path, metavar="FOLDER", help="put the table there"
+        "--docs", type=Path, metavar="FOLDER", help="write the table to this folder"
     )
     args = parser.parse_args(given)
     text = HEAD

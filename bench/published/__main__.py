@@ -75,14 +75,14 @@ def find_faults(pairs: Sequence[Pair], everything: bool) -> list[str]:
 def main() -> None:
     """Do what the command line says; fail if a value stands worse than recorded."""
     parser = argparse.ArgumentParser("published", description=__doc__)
-    parser.add_argument("values", type=Path, help="CSV of what was published")
+    parser.add_argument("values", type=Path, help="CSV of published values")
     parser.add_argument(
         "sections", nargs="*", metavar="SECTION", help=f"of {', '.join(SECTIONS)}; all"
     )
     parser.add_argument(
         "--record",
         action="store_true",
-        help="record how all values stand, and the page",
+        help="record all standings, and write the page",
     )
     args = parser.parse_args()
     for name in args.sections:

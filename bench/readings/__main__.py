@@ -21,7 +21,7 @@ Models = dict[str, Callable[[grids.GridCase], tuple[float, float]]]
 def main() -> None:
     """Print both tables."""
     parser = argparse.ArgumentParser("readings", description=__doc__)
-    parser.add_argument("values", type=Path, help="CSV of what was published")
+    parser.add_argument("values", type=Path, help="CSV of published values")
     published = read_published(parser.parse_args().values)
     compare_grids(published)
     compare_scatters(published)

@@ -74,7 +74,7 @@ def main(given: Sequence[str] | None = None) -> None:
     """Do what the command line says."""
     parser = argparse.ArgumentParser("remap", description=__doc__)
     parser.add_argument(
-        "--docs", type=Path, metavar="FOLDER", help="put the table there"
+        "--docs", type=Path, metavar="FOLDER", help="write the table to this folder"
     )
     args = parser.parse_args(given)
     with tempfile.TemporaryDirectory() as folder:

@@ -43,16 +43,19 @@ HEAD = (
 def main(given: Sequence[str] | None = None) -> None:
     """Do what the command line says."""
     parser = argparse.ArgumentParser("stream", description=__doc__)
-    parser.add_argument("--items", type=int, default=4_000_000, help="per rank")
+    parser.add_argument("--items", type=int, default=4_000_000, help="items per rank")
     parser.add_argument("--repeats", type=int, default=15)
     parser.add_argument(
-        "--model", type=int, metavar="RUNS", help="only runs of the model of phases"
+        "--model",
+        type=int,
+        metavar="RUNS",
+        help="only this many runs of the termination model",
     )
     parser.add_argument(
-        "--shapes", action="store_true", help="only all-to-alls that are simulated"
+        "--shapes", action="store_true", help="only simulated all-to-alls"
     )
     parser.add_argument(
-        "--laid", action="store_true", help="only meshes along nodes, simulated"
+        "--laid", action="store_true", help="only simulated meshes along nodes"
     )
     parser.add_argument(
         "--places",
@@ -60,21 +63,21 @@ def main(given: Sequence[str] | None = None) -> None:
         nargs="+",
         choices=places.TORI,
         metavar="RANKS",
-        help="only meshes by the places of nodes, simulated: 64, 256, 512 or 1024",
+        help="only simulated meshes by node positions: 64, 256, 512 or 1024 ranks",
     )
     parser.add_argument(
         "--large",
         action="store_true",
-        help="only large buckets, of 2, 4 and 8 ranks under Open MPI",
+        help="only large buckets, among 2, 4 and 8 ranks under Open MPI",
     )
     parser.add_argument(
         "--beside",
         type=Path,
         metavar="SOURCES",
-        help="only beside Conveyors and BriefKAsten, whose sources are there",
+        help="only Conveyors and BriefKAsten, with sources in this folder",
     )
     parser.add_argument(
-        "--docs", type=Path, metavar="FOLDER", help="put the table there"
+        "--docs", type=Path, metavar="FOLDER", help="write the table to this folder"
     )
     args = parser.parse_args(given)
     with tempfile.TemporaryDirectory() as folder:

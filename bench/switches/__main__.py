@@ -25,9 +25,9 @@ MARKS = "<!-- bench-switches: begin -->", "<!-- bench-switches: end -->"
 def main(given: Sequence[str] | None = None) -> None:
     """Do what the command line says."""
     parser = argparse.ArgumentParser("switches", description=__doc__)
-    parser.add_argument("--only", choices=STUDIES, help="one of the studies")
+    parser.add_argument("--only", choices=STUDIES, help="only this study")
     parser.add_argument(
-        "--docs", type=Path, metavar="FOLDER", help="put the tables there"
+        "--docs", type=Path, metavar="FOLDER", help="write the tables to this folder"
     )
     args = parser.parse_args(given)
     if args.only and args.docs:

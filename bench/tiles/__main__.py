@@ -23,11 +23,11 @@ def main() -> None:
     """Do what the command line says; fail where another way is better than ours."""
     parser = argparse.ArgumentParser("tiles", description=__doc__)
     parser.add_argument("--every", type=int, default=1, help="only every N-th case")
+    parser.add_argument("--auto", action="store_true", help="also run the mapper auto")
     parser.add_argument(
-        "--auto", action="store_true", help="also what the portfolio finds"
-    )
-    parser.add_argument(
-        "--figure", type=Path, help="run nothing; draw the picture of the docs there"
+        "--figure",
+        type=Path,
+        help="run nothing; draw the picture of the docs to this file",
     )
     args = parser.parse_args()
     if args.figure:

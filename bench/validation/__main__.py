@@ -28,17 +28,28 @@ PACKET_MARKS = "<!-- bench-packets: begin -->", "<!-- bench-packets: end -->"
 def options(given: Sequence[str] | None = None) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser("validation", description=__doc__)
-    parser.add_argument("--machines", default="", help="whose names begin so; all")
-    parser.add_argument("--patterns", default="", help="whose names begin so; all")
-    parser.add_argument("--jobs", type=int, default=cpu_count(), help="cases at a time")
     parser.add_argument(
-        "--switches", action="store_true", help="packet by packet, in our switches"
+        "--machines", default="", help="only names with this prefix [all]"
     )
     parser.add_argument(
-        "--report", action="store_true", help="run nothing; tables of earlier results"
+        "--patterns", default="", help="only names with this prefix [all]"
     )
     parser.add_argument(
-        "--docs", type=Path, metavar="FOLDER", help="put table and picture there"
+        "--jobs", type=int, default=cpu_count(), help="concurrent cases"
+    )
+    parser.add_argument(
+        "--switches", action="store_true", help="simulate packet by packet"
+    )
+    parser.add_argument(
+        "--report",
+        action="store_true",
+        help="run nothing; print tables of earlier results",
+    )
+    parser.add_argument(
+        "--docs",
+        type=Path,
+        metavar="FOLDER",
+        help="write table and picture to this folder",
     )
     args = parser.parse_args(given)
     args.cases = [
