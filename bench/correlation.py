@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Whether two measures put placements in the same order."""
+"""Rank correlation of two measures of placements."""
 
 from __future__ import annotations
 

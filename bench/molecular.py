@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Molecular dynamics on tori: hop-bytes and loads of bricks, beside others.
+"""Molecular dynamics on tori: hop-bytes and loads of bricks and other mappers.
 
 Usage: ``PYTHONPATH=bench python -m molecular [--figure FILE]``. Prints Markdown. The
 tori are those of A. Bhatele, L. V. Kale, PPL 18(4), 2008; the system has the size of
@@ -24,7 +24,7 @@ WAYS = ("block", NAIVE, "bricks", "multisection", "auto(effort=fast)")
 
 
 def measure() -> list[dict[str, Any]]:
-    """Place on every torus in every way: hop-bytes, load over average, CPU time."""
+    """Place on every torus by every mapper: hop-bytes, load over mean, CPU time."""
     graph = molecular_dynamics(CELLS)
     results = []
     for processors in PROCESSORS:
@@ -54,7 +54,7 @@ def measure() -> list[dict[str, Any]]:
 
 
 def table(results: list[dict[str, Any]]) -> str:
-    """Write a line for each torus and way."""
+    """Write a line for each torus and mapper."""
     lines = [
         "| processors | torus | placed by | hop-bytes | load max / average | CPU |",
         "| ---: | --- | --- | ---: | ---: | ---: |",
@@ -104,7 +104,7 @@ def draw(results: list[dict[str, Any]], file: Path) -> None:
 
 
 def _draw_shells(panel: Any, color: str, text: str) -> None:
-    """Draw where 4 x 4 patches are on a torus, and who is how near to two of them."""
+    """Draw the positions of 4 x 4 patches on a torus, and distances to two of them."""
     from matplotlib.colors import LinearSegmentedColormap
 
     side = 16
@@ -134,7 +134,7 @@ def _draw_shells(panel: Any, color: str, text: str) -> None:
 
 
 def main() -> None:
-    """Do what the command line says."""
+    """Run the command line."""
     parser = argparse.ArgumentParser("molecular", description=__doc__)
     parser.add_argument("--figure", type=Path, help="SVG to draw")
     args = parser.parse_args()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Programs with libtopoloom-collective, built for an MPI and run in SimGrid's."""
+"""Programs with libtopoloom-collective, built for an MPI or run in SimGrid."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def build(
 def simulate(
     platform: Path, hosts: list[str], settings: dict[str, str], *command: object
 ) -> Iterator[Any]:
-    """Run a program in SimGrid's MPI, and give the JSON that it prints."""
+    """Run a program in SimGrid's MPI; return its JSON output."""
     hostfile = platform.with_suffix(".hosts")
     hostfile.write_text("".join(f"{host}\n" for host in hosts))
     words: list[object] = [find("smpirun", "libsimgrid-dev"), "-np", len(hosts)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which links the published traffic of triangular grids is a mean over.
+"""Links over which the published traffic of triangular grids is averaged.
 
 Usage: ``PYTHONPATH=bench python -m traffic_links PUBLISHED.csv [--tries 300]``. Prints
 Markdown. H. M. Aktulga et al., Euro-Par 2012, print dilation, traffic and congestion of
@@ -82,7 +82,7 @@ SETS = (
 
 
 def allocate(machine: Machine, nodes: int, rng: np.random.Generator) -> Allocation:
-    """Take nodes in some order, from anywhere on, past what other jobs hold."""
+    """Allocate nodes in some order from any start, skipping other jobs."""
     block, axes = BLOCKS[rng.integers(len(BLOCKS))], rng.permutation(3)
     where, width = np.indices(ROUTERS).reshape(3, -1), np.array(block)[:, None]
     inside, outside = where % width, where // width
@@ -107,14 +107,14 @@ def jobs() -> Iterator[tuple[str, str, Machine, str, int, str]]:
 
 
 def misfit(it: Judgement, hops: float, congestion: float) -> float:
-    """Tell how far dilation and congestion are from print, as a sum of logarithms."""
+    """Return the distance of dilation and congestion from print, as a sum of logs."""
     ours = it.congestion_max * 9.4e9 / UNIT
     near = abs(log((it.dilation_average + 0.05) / (hops + 0.05)))
     return near + abs(log((ours + 1) / (congestion + 1)))
 
 
 def main() -> None:
-    """Do what the command line says."""
+    """Run the command line."""
     parser = argparse.ArgumentParser("traffic_links", description=__doc__)
     parser.add_argument("values", type=Path, help="CSV of published values")
     parser.add_argument("--tries", type=int, default=300, help="allocations per job")
@@ -156,7 +156,7 @@ def main() -> None:
 
 
 def table_of(off: Floats) -> None:
-    """Print how far the means over each set are from print."""
+    """Print the distance of the means over each set from print."""
     print(
         "| mean over links that are | off by a factor of | over print | within 25 % |"
     )

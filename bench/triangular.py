@@ -64,12 +64,12 @@ def measure(machine: Machine, rows: int, ragged: bool, order: str) -> Result:
 
 
 def congestion(judgements: list[Judgement]) -> list[float]:
-    """Tell the congestion of every group in the paper's units."""
+    """Return the congestion of every group in the units of the paper."""
     return [it.congestion_max * CAPACITY for it in judgements]
 
 
 def table(results: list[Result]) -> str:
-    """Write a line of D, T and X of every group for each order and way."""
+    """Write a line of D, T and X of every group for each order and mapper."""
     lines = [
         "| rows | nodes | order | placed | columns D, T, X | rows D, T, X "
         "| orthogonalization D, T, X | sum of X |",
@@ -160,7 +160,7 @@ def draw(results: list[Result], file: Path) -> None:
 
 
 def main() -> None:
-    """Do what the command line says."""
+    """Run the command line."""
     parser = argparse.ArgumentParser("triangular", description=__doc__)
     parser.add_argument(
         "--rows", default="23,47", help="rows of the grid, out of 23, 47, 95 and 191"

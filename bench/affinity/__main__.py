@@ -20,7 +20,7 @@ PAGE = Path("how-to") / "place" / "ring-bus.md"
 
 
 def main(given: Sequence[str] | None = None) -> None:
-    """Do what the command line says."""
+    """Run the command line."""
     parser = argparse.ArgumentParser("affinity", description=__doc__)
     parser.add_argument(
         "--docs",
@@ -68,7 +68,7 @@ def sizes_table() -> str:
 
 
 def particles_table() -> str:
-    """Write what the particle program communicates, and when that matters."""
+    """Write the communication of the particle program, and when it matters."""
     found = simulate()
     fast = found[BEST].mean
     rows = [
@@ -97,7 +97,7 @@ def row(*words: str) -> str:
 
 
 def three(rate: Rate) -> str:
-    """Write worst, mean and best, or the one number that they are."""
+    """Write worst, mean and best, or one number if they are equal."""
     return " ".join(dict.fromkeys(f"{one / 1e9:.1f}" for one in rate))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is computed: the slowest message by pattern, affinity and size."""
+"""The slowest message by pattern, affinity and size."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CELL = Allocation.whole(load_machine("cell-eib"))
 
 
 class Bandwidths(NamedTuple):
-    """Of the slowest message of one pattern."""
+    """Bandwidths of the slowest message of one pattern."""
 
     pattern: str
     by_affinity: dict[str, Rate]
@@ -47,5 +47,5 @@ def measure(pattern: str) -> Bandwidths:
 
 
 def by_size(pattern: str) -> dict[str, list[Rate]]:
-    """Find the same of every affinity with a name, by size: figure 4.2."""
+    """Find the slowest message of every named affinity by size: figure 4.2."""
     return rates_by_size(graph_of(pattern), CELL, SIZES)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The picture: the slowest message of every pattern, by affinity."""
+"""Picture of the slowest message of every pattern, by affinity."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A particle program with diffusion balancing, as far as the model knows it.
+"""A model of a particle program with diffusion balancing.
 
 Every element owns walkers, some of which terminate in each step; then it sends a fixed
 part of them to each of its two neighbors on a ring. How many and how large they are is
@@ -27,7 +27,7 @@ TERMINATE = 0.02
 
 @dataclass(frozen=True)
 class Communication:
-    """Seconds of all steps, if half-way messages go the worst way, any, the best."""
+    """Seconds of all steps, for the worst, mean and best route of half-way messages."""
 
     worst: float
     mean: float
@@ -56,7 +56,7 @@ def simulate(seed: int = 1) -> dict[str, Communication]:
 
 
 def step(sizes: np.ndarray) -> CommGraph:
-    """Send from every element to the two beside it on a ring of threads."""
+    """Send from every element to both neighbors on a ring of threads."""
     at = np.arange(ELEMENTS)
     source, both = np.concatenate([at, at]), np.concatenate([sizes, sizes])
     target = np.concatenate([(at + 1) % ELEMENTS, (at - 1) % ELEMENTS])
@@ -64,12 +64,12 @@ def step(sizes: np.ndarray) -> CommGraph:
 
 
 def seconds(graph: CommGraph, elements: tuple[int, ...]) -> np.ndarray:
-    """Find how long the slowest message takes: worst, mean and best."""
+    """Return the time of the slowest message: worst, mean and best."""
     threads = BusThreads(graph, CELL, BusTiming())
     rates = np.asarray(threads.rates(elements).messages)
     return np.asarray((threads.bytes[:, None] / rates).max(axis=0))
 
 
 def computing_for(slow: float, fast: float, apart: float = 0.1) -> float:
-    """Find up to which computing, in `fast`, the total differs by more than `apart`."""
+    """Return the computation up to which the total differs by more than `apart`."""
     return (slow / fast - 1 - apart) / apart

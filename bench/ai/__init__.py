@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Jobs of AI: our groups beside the frameworks', and what compiled programs send."""
+"""Benchmarks of AI jobs: groups, compiled programs, NCCL, experts."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Holds AI jobs to their frameworks, and our models to what others measured."""
+"""Compares AI jobs with their frameworks, and models with published measurements."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SGLANG = Path("build/bench-ai/sglang")
 
 
 class Part(NamedTuple):
-    """A table of a page, whose marks bear the name of the part."""
+    """A table of a page; its marks have the name of the part."""
 
     page: str
     make: Callable[[argparse.Namespace], str]
@@ -39,7 +39,7 @@ class Part(NamedTuple):
 
 
 def main(given: Sequence[str] | None = None) -> None:
-    """Do what the command line says."""
+    """Run the command line."""
     parser = argparse.ArgumentParser("ai", description=__doc__)
     parser.add_argument(
         "--only",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What keeps tokens from visiting fewer nodes: loads, how many tokens are known."""
+"""Limits of visited nodes: loads, and the number of known tokens."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Limits(NamedTuple):
 
 
 def find_limits(layers: int, redundant: int) -> list[Limits]:
-    """Place all workloads with tokens: with 1 % of slack, and without what limits."""
+    """Place all workloads with tokens: with 1 % of slack, and without each limit."""
     nodes = np.repeat(np.arange(NODES), GPUS // NODES)
     slots = (EXPERTS + redundant) // GPUS
     rows = []
@@ -69,7 +69,7 @@ def find_limits(layers: int, redundant: int) -> list[Limits]:
 
 
 def _least_share(loads: Floats, redundant: int) -> float:
-    """Bound the choices that leave their node: further replicas keep a node's each."""
+    """Return a lower bound of the share of choices that leave their node."""
     ordered = -np.sort(-loads / loads.sum(axis=1, keepdims=True), axis=1)
     more = NODES - 1
     counts = np.clip(redundant - more * np.arange(EXPERTS), 0, more)
@@ -77,7 +77,7 @@ def _least_share(loads: Floats, redundant: int) -> float:
 
 
 def _independent(share: float | None) -> float:
-    """Count other nodes: of all choices, or of a share that goes to others alone."""
+    """Return the expected number of other nodes visited."""
     others = NODES - 1
     if share is None:
         return others * (1 - math.pow(1 - 1 / NODES, CHOSEN))
@@ -119,7 +119,7 @@ def limits_table(rows: Sequence[Limits]) -> str:
 
 
 def slacks_table(tried: Sequence[SlackCost]) -> str:
-    """Write what was tried as Markdown."""
+    """Write the slacks as Markdown."""
     lines = ["| `--slack` | visits | busiest GPU | step |", "| ---: " * 4 + "|"]
     lines += [
         f"| {one.slack:g} | {one.visits:.2f} | {one.load - 1:+.1%} "

@@ -19,7 +19,7 @@ Integers = NDArray[np.int64]
 
 
 class Beside(NamedTuple):
-    """How many jobs a row stands for, how many are at the optimum, the largest gap."""
+    """Number of jobs of a row, jobs at the optimum, and the largest gap."""
 
     name: str
     jobs: int
@@ -110,7 +110,7 @@ def least_of_loads(
 
 
 def beside_optimum(jobs: int, seed: int = 1) -> list[Beside]:
-    """Place small jobs by us and by HiGHS, under the same cap on the load."""
+    """Place small jobs by Topoloom and by HiGHS, with the same limit of the load."""
     random = np.random.default_rng(seed)
     single, pairs = np.arange(3), np.repeat(np.arange(2), 2)
     gaps: dict[str, list[float | None]] = {"tokens": [], "loads": []}
@@ -164,7 +164,7 @@ def _gap(
 
 
 def optimum_table(rows: Sequence[Beside]) -> str:
-    """Write what is known of optima as Markdown."""
+    """Write the comparison with optima as Markdown."""
     lines = [
         "| small jobs | jobs | at the optimum | largest gap |",
         "| --- | ---: | ---: | ---: |",

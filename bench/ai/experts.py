@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Experts on GPUs: our placements beside those of DeepSeek's EPLB."""
+"""Experts on GPUs: our placements compared with those of DeepSeek's EPLB."""
 
 from __future__ import annotations
 
@@ -53,14 +53,14 @@ EXPERTS, GPUS, NODES, CHOSEN, TOKENS = 256, 64, 8, 8, 4096
 
 
 class Placed(NamedTuple):
-    """What a placement of experts costs, on average of the layers."""
+    """Cost of a placement of experts, averaged over layers."""
 
     visits: float  # of nodes, per token
     excess: float  # of the busiest GPU over the mean
 
 
 class Row(NamedTuple):
-    """A workload under a dispatch: EPLB's placement beside ours.
+    """A workload under a dispatch: placements of EPLB and ours.
 
     `ours` exceeds our most even placement by 1 % at most, `matched` EPLB's by 1 %.
     """
@@ -106,7 +106,7 @@ def count(choices: Integers) -> Floats:
 
 
 def compare(python: Path, wheel: Path, layers: int, redundant: int) -> list[Row]:
-    """Place all workloads by EPLB and by us: with tokens, and by loads alone."""
+    """Place all workloads by EPLB and by Topoloom, with tokens and by loads alone."""
     rows = []
     nodes = np.repeat(np.arange(NODES), GPUS // NODES)
     slots = (EXPERTS + redundant) // GPUS
@@ -126,7 +126,7 @@ def compare(python: Path, wheel: Path, layers: int, redundant: int) -> list[Row]
 
 
 class Job(NamedTuple):
-    """What is placed, and where."""
+    """Experts to place, and the GPUs."""
 
     loads: Floats
     nodes: Integers
@@ -135,13 +135,13 @@ class Job(NamedTuple):
     nearest: bool
 
     def layer(self, number: int) -> Job:
-        """Take one layer."""
+        """Return one layer."""
         part = slice(number, number + 1)
         choices = None if self.choices is None else self.choices[part]
         return self._replace(loads=self.loads[part], choices=choices)
 
     def placed(self, slack: float) -> NDArray[np.uint32]:
-        """Place by us."""
+        """Place by Topoloom."""
         tokens = None if self.choices is None else self.choices.reshape(-1, CHOSEN)
         return place_experts(
             self.loads,
@@ -153,7 +153,7 @@ class Job(NamedTuple):
         )[1]
 
     def measured(self, held: NDArray[np.uint32]) -> Floats:
-        """Measure by tokens that the search has not seen."""
+        """Measure with tokens that the search has not seen."""
         unseen = None
         if self.choices is not None:
             unseen = self.choices[:, 1::2].reshape(-1, CHOSEN)
@@ -198,7 +198,7 @@ def eplb(
 
 
 def seconds_for(layers: int) -> float:
-    """Take the CPU time of placing a model of many layers, with SGLang's dispatch."""
+    """Return the CPU time of placing a model of many layers, with SGLang's dispatch."""
     choices = draw(ROUTINGS[3], layers)
     nodes = np.repeat(np.arange(NODES), GPUS // NODES)
     job = Job(count(choices), nodes, (EXPERTS + 64) // GPUS, choices, True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Random jobs of DeepSpeed: our groups beside those of its own code."""
+"""Random jobs of DeepSpeed: our groups compared with those of its code."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MOST = 256
 
 
 class Held(NamedTuple):
-    """A framework: jobs, their orders, groups compared, and those that differ."""
+    """Counts of a framework: jobs, orders, groups, and differences."""
 
     name: str
     jobs: int
@@ -38,7 +38,7 @@ def _draw(random: Random, axes: tuple[str, ...], jobs: int) -> Iterator[dict[str
 
 
 def deepspeed_code(sources: Path) -> dict[str, Any]:
-    """Take what counts groups from a source distribution, without PyTorch."""
+    """Load the code that makes groups from a source distribution, without PyTorch."""
     names: dict[str, Any] = {"namedtuple": namedtuple, "cartesian_product": product}
     wanted = {
         "deepspeed/runtime/pipe/topology.py": ("ProcessTopology",),
@@ -64,7 +64,7 @@ def deepspeed_code(sources: Path) -> dict[str, Any]:
 
 
 def compare_deepspeed(sources: Path, jobs: int, seed: int) -> Held:
-    """Hold every order of topologies, and both ways of placing experts."""
+    """Compare every order of topologies, with both placements of experts."""
     code = deepspeed_code(sources)
     random = Random(seed)
     orders = groups = different = 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Random jobs of Megatron-Core: our groups and names beside those of its wheels."""
+"""Random jobs of Megatron-Core: our groups and names compared with its wheels."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Compared:
 
 
 def compare(release: str, settings: int, seed: int) -> Compared:
-    """Draw settings; hold all names that we offer, and four that we may not, to it."""
+    """Draw settings; check all offered names, and four invalid ones, with Megatron."""
     random = Random(seed)
     found = Compared(release)
     while found.jobs < settings:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compiled programs, imported: bytes and meshes beside what they say themselves."""
+"""Imported compiled programs: bytes and meshes compared with their own counts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PROGRAMS = Path(__file__).with_name("programs.py")
 
 
 class Imported(NamedTuple):
-    """A program: its mesh and its bytes, whether ours are the same, CPU seconds."""
+    """A program: mesh, bytes, whether the import agrees, CPU seconds."""
 
     name: str
     mesh: dict[str, int]

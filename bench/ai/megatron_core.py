@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The groups that releases of Megatron-Core make, by the code of their wheels.
+"""Groups of Megatron-Core releases, by the code of their wheels.
 
 Importing `megatron.core` takes PyTorch. How ranks are grouped is pure Python, in the
 first part of `initialize_model_parallel`, which is taken from its file and run alone.
@@ -36,7 +36,7 @@ Groups = dict[tuple[str, ...], list[list[int]]]
 
 @cache
 def initializer(release: str) -> Callable[..., dict[str, Any]]:
-    """Take `initialize_model_parallel`, until it has made its generators of ranks."""
+    """Return `initialize_model_parallel` up to its rank generators."""
     found = list(WHEELS.glob(f"megatron_core-{release}-*.whl"))
     if not found:
         text = f"no wheel of Megatron-Core {release}; tools/setup.sh test gets it"

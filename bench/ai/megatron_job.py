@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A process that plays one rank of a job of Megatron-Core, in the groups that it makes.
+"""A process that plays one rank of a Megatron-Core job, in its own groups.
 
 Started with a wheel, the sizes that `initialize_model_parallel` takes, and the bytes
 that a rank sends along each axis: by an all-gather, along pp there and back.
@@ -26,7 +26,7 @@ GROUPS = {
 
 
 def main(wheel: str, sizes: dict[str, int], sent: dict[str, int]) -> None:
-    """Be one rank."""
+    """Run one rank."""
     sys.path.insert(0, wheel)
     parallel_state = import_module("megatron.core.parallel_state")
     dist.init_process_group("nccl")

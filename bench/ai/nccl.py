@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Times of NCCL's collectives beside tables that nccl-tests has printed in public."""
+"""Times of NCCL collectives compared with published tables of nccl-tests."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NEAR = 0.15
 
 
 class Row(NamedTuple):
-    """A size: the time that was published, and what the model says."""
+    """A size: the published time, and that of the model."""
 
     bytes: int
     published_us: float
@@ -27,12 +27,12 @@ class Row(NamedTuple):
 
     @property
     def off(self) -> float:
-        """By what share the model is above the published time."""
+        """The relative error of the model."""
         return self.choice.seconds * 1e6 / self.published_us - 1
 
     @property
     def is_near(self) -> bool:
-        """Whether that is near enough."""
+        """Whether the model is close enough."""
         return abs(self.off) <= NEAR
 
 
@@ -47,7 +47,7 @@ class Table(NamedTuple):
 
     @property
     def near(self) -> int:
-        """How many rows are met."""
+        """Number of matching rows."""
         return sum(row.is_near for row in self.rows)
 
 
@@ -78,7 +78,7 @@ def _predicted(table: dict[str, Any]) -> Table:
 
 
 def nccl_table(tables: Sequence[Table]) -> str:
-    """Write how many rows are met, and which are not, as Markdown."""
+    """Write the number of matching rows, and the others, as Markdown."""
     lines = [
         "| published table | collective | rows | within 15 % | not within, off by |",
         "| --- | --- | ---: | ---: | --- |",
@@ -97,7 +97,7 @@ def nccl_table(tables: Sequence[Table]) -> str:
 
 
 def _outside(rows: Iterable[Row]) -> str:
-    """Name the ranges of sizes that are off, and by how much at the worst."""
+    """List the ranges of sizes with errors, and the largest error."""
     ranges: list[list[Row]] = [[]]
     for row in rows:
         if not row.is_near:

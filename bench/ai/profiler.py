@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the plugin for NCCL costs for each event, and whether it loses any."""
+"""Cost of the NCCL plugin per event, and lost events."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def time_plugin(
     events: int = 1_000_000,
     repeated: int = REPEATED,
 ) -> list[Timed]:
-    """Time what a program that plays NCCL reports, with what filling it in takes."""
+    """Time the events of the NCCL stub, including the time to fill them in."""
     with tempfile.TemporaryDirectory() as name:
         program = Path(name) / "nccl_stub"
         options = ["-std=gnu11", "-O2", "-rdynamic", "-pthread"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Programs of JAX, compiled for CPU devices; each says itself what it moves.
+"""Programs of JAX, compiled for CPU devices; each states its traffic.
 
 Run by a Python that has JAX, with a folder: writes NAME.hlo there, and what each
 program counts as programs.json. Bytes are those of all calls: the buffer of an
@@ -30,7 +30,7 @@ F = 4  # bytes of an element
 
 
 class Program(NamedTuple):
-    """A mesh, the slowest axis first; a shard's shape; what to do; what that moves."""
+    """A mesh, slowest axis first; the shape of a shard; the program; its traffic."""
 
     mesh: dict[str, int]
     shape: tuple[int, ...]

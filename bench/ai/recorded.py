@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A job of PyTorch, run and imported: what the traces say beside its own count."""
+"""A PyTorch job, run and imported: traces compared with its own count."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Counts = Counter[str]
 
 
 class Recorded(NamedTuple):
-    """A trace of the job: calls that it counts, and what became of them."""
+    """A trace of the job: counted calls, and imported ones."""
 
     trace: str
     counted: int
@@ -32,7 +32,7 @@ class Recorded(NamedTuple):
 
 
 def import_job(python: Path) -> list[Recorded]:
-    """Run the job with a Python that has PyTorch, and import what it leaves."""
+    """Run the job with a Python that has PyTorch, and import its traces."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         command = [python, JOB, folder]
@@ -41,7 +41,7 @@ def import_job(python: Path) -> list[Recorded]:
 
 
 def compare_job(folder: Path) -> list[Recorded]:
-    """Hold the traces in a folder to the count beside them."""
+    """Compare the traces of a folder with the counts in it."""
     about = json.loads((folder / "job.json").read_text())
     said = Counts(about["counts"])
     release = about["release"].partition("+")[0]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A job of PyTorch that counts itself what it moves, for `topoloom record`.
+"""A PyTorch job that counts its own traffic, for `topoloom record`.
 
 torchrun starts it with a folder, in which every rank leaves counts_RANK.json. Bytes of
 a call are those that a profile has: the buffer of an all-reduce or a broadcast, all of
@@ -35,7 +35,7 @@ class Counts:
     def call(
         self, operation: str, members: tuple[int, ...], size: int, root: int = -1
     ) -> None:
-        """Count a collective; the first of its members does."""
+        """Count a collective, on its first member."""
         if self.rank == members[0]:
             self._add(operation, members, size, root)
 
@@ -83,7 +83,7 @@ def collectives(counts: Counts, members: tuple[int, ...], group: object) -> None
 
 
 def uneven(counts: Counts, members: tuple[int, ...], place: int, group: object) -> None:
-    """Exchange rows of three numbers, another number of rows with everyone."""
+    """Exchange rows of three numbers, with a different number of rows per pair."""
     n = len(members)
     rows = [[1 + (s + 2 * t) % 5 for t in range(n)] for s in range(n)]
     rows[0] = [2] * n  # even for one of them
@@ -96,7 +96,7 @@ def uneven(counts: Counts, members: tuple[int, ...], place: int, group: object) 
 
 
 def messages(counts: Counts, members: tuple[int, ...], group: object) -> None:
-    """Pass on around a ring, every rank another size."""
+    """Send around a ring, with a different size per rank."""
     place, size = members.index(counts.rank), 100 + counts.rank
     to, source = members[(place + 1) % len(members)], members[place - 1]
     taken = torch.ones(100 + source)
@@ -130,7 +130,7 @@ def data_parallel(counts: Counts) -> None:
 
 
 def main(folder: Path) -> None:
-    """Be one rank."""
+    """Run one rank."""
     dist.init_process_group("gloo")
     counts = Counts(dist.get_rank())
     groups = {members: dist.new_group(list(members)) for members in GROUPS}

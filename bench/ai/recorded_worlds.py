@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Worlds of real frameworks, played by one process: their groups and bytes."""
+"""Worlds of real frameworks, played by one process: groups and bytes."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Megatron(NamedTuple):
 
 
 class Trained(NamedTuple):
-    """Training that four gloo ranks did, and one process played: calls that differ."""
+    """Training on four gloo ranks and played by one process: differing calls."""
 
     calls: int
     bytes: int

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Records jobs of PyTorch: what is counted beside their own count, and the cost."""
+"""Records PyTorch jobs: counts compared with their own, and cost."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SENT = {"replicate": 3 << 23, "shard": 7 << 22, "tp": 7 << 21, "pp": 1 << 20}
 
 
 class Told(NamedTuple):
-    """A job of gloo ranks, recorded: calls that it counts, and what became of them."""
+    """A recorded job of gloo ranks: its own count of calls, and the recorded one."""
 
     release: str
     counted: int
@@ -61,7 +61,7 @@ class Cost(NamedTuple):
 
     @property
     def part(self) -> float:
-        """What the calls of a step cost, of the step."""
+        """The share of recording in a step."""
         return self.call * self.calls / self.step
 
 
@@ -123,7 +123,7 @@ def play_world(python: Path) -> Played:
 
 
 def bytes_between(graph: CommGraph) -> Counter[tuple[int, int]]:
-    """Add up the bytes of pairs, both ways: rings of axes run both, those of calls one.
+    """Add up the bytes of pairs in both directions.
 
     Returns
     -------
@@ -173,7 +173,7 @@ def recorder_table(
     of_frameworks: Sequence[str],
     losses: Sequence[str],
 ) -> str:
-    """Write what came of it as Markdown, with rows of frameworks and what was lost."""
+    """Write the results as Markdown, with frameworks and lost calls."""
     lines = [
         f"| PyTorch {told.release} | measured | target |",
         "| --- | --- | --- |",

@@ -21,7 +21,7 @@ from topoloom.allocations.spread.host_mesh import HostMesh, host_mesh
 
 
 class Setting(NamedTuple):
-    """A job and the clusters that it is given: leaf groups and hosts of each."""
+    """A job and its clusters: leaf groups, and hosts of each."""
 
     mesh: Mapping[str, int]
     leaves: int
@@ -41,7 +41,7 @@ SETTINGS = (
 
 
 class Spread(NamedTuple):
-    """What was found on the clusters of one setting; means are geometric.
+    """Results on the clusters of one setting; means are geometric.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class Spread(NamedTuple):
 
 
 def compare(setting: Setting, weighted: bool, clusters: int, seed: int) -> Spread:
-    """Draw clusters of which about an eighth to all of each leaf group is free."""
+    """Draw clusters with 1/8 to all of each leaf group free, and compare."""
     random = np.random.default_rng(seed)
     axes = {name: 1.0 for name in setting.mesh if name != "tp"}
     mesh = host_mesh(setting.mesh, PER_HOST, axes, weighted)
@@ -112,7 +112,7 @@ def compare_all(clusters: int, seed: int) -> list[Spread]:
 
 
 def spread_table(rows: Sequence[Spread]) -> str:
-    """Write what was found as Markdown."""
+    """Write the results as Markdown."""
     lines = [
         "| small | axes | hosts | leaf groups | bin packing / ours | least, most "
         "| best fit / ours | proven best | most above the bound | CPU seconds |",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A job of PyTorch on four gloo ranks, which counts itself what it moves.
+"""A PyTorch job on four gloo ranks that counts its own traffic.
 
 Run by a Python that has PyTorch, with a folder: leaves a trace of Kineto and a dump of
 the flight recorder per rank, and what the program counts as job.json. Bytes are those
@@ -69,7 +69,7 @@ def incomplete(rank: int) -> None:
 
 
 def ring(rank: int, members: tuple[int, ...], group: dist.ProcessGroup) -> Counts:
-    """Pass on around a ring, every rank another size."""
+    """Send around a ring, with a different size per rank."""
     counts: Counts = {}
     place = members.index(rank)
     to, source = members[(place + 1) % len(members)], members[place - 1]
@@ -81,7 +81,7 @@ def ring(rank: int, members: tuple[int, ...], group: dist.ProcessGroup) -> Count
 
 
 def run(rank: int, folder: Path) -> None:
-    """Be one rank."""
+    """Run one rank."""
     store = f"file://{folder}/store"
     dist.init_process_group("gloo", store, rank=rank, world_size=RANKS)
     groups = {members: dist.new_group(list(members)) for members in PAIRS}

@@ -16,7 +16,7 @@ MARKS = "<!-- bench-axes: begin -->", "<!-- bench-axes: end -->"
 
 
 def main(given: Sequence[str] | None = None) -> None:
-    """Do what the command line says."""
+    """Run the command line."""
     parser = argparse.ArgumentParser("axes", description=__doc__)
     parser.add_argument("--only", default="", help="only machines with this prefix")
     parser.add_argument(

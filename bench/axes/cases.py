@@ -41,7 +41,7 @@ class Case:
 
     @property
     def job(self) -> dict[str, int] | MegatronJob:
-        """What is mapped."""
+        """The mapped job."""
         mesh = parse_mesh(self.mesh)
         if self.experts is None:
             return mesh
@@ -49,7 +49,7 @@ class Case:
 
     @property
     def sizes(self) -> str:
-        """All sizes, as tables have them."""
+        """The sizes of the axes, as in tables."""
         return ", ".join(part for part in (self.mesh, self.experts) if part)
 
     def allocation(self) -> topoloom.Allocation:
@@ -69,7 +69,7 @@ class Result:
     search: float
 
     def gain(self, order: AxisOrder) -> float:
-        """Percent that an order takes less than the default."""
+        """Gain of an order over the default, in percent."""
         return 100 * (1 - order.total / self.orders.given.total)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The picture: what each traffic takes, in the default order and in the best."""
+"""Picture of the time of each axis, in the default and in the best order."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ COLORS = {
 
 
 def draw(results: Sequence[Result], file: Path) -> None:
-    """Draw two bars for each job, the default above, in parts of the default."""
+    """Draw two bars per job, relative to the default, which is above."""
     import matplotlib
 
     matplotlib.use("Agg")

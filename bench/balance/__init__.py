@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Balancers: what they promise, how fast they decide, and how near partners are."""
+"""Benchmarks of balancers: guarantees, speed, distance of partners."""

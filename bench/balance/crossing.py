@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Decisions both ways on a slow network, on either side of where they cross.
+"""Both ways of deciding on a slow network, around their crossover.
 
 One rank per node behind one switch, as the model of decisions has it.
 """
@@ -30,7 +30,7 @@ LARGEST = 1 << 16
 
 
 class Crossing(NamedTuple):
-    """Microseconds of a decision by either way, nan where a simulation did not end."""
+    """Microseconds of a decision by either way; nan if a simulation did not end."""
 
     ranks: int
     gathered: float
@@ -46,12 +46,12 @@ def time_both(ranks: int) -> Crossing:
 
 
 def time_message() -> float:
-    """Give the microseconds of a message of one number."""
+    """Return the microseconds of a message of one number."""
     return _decide(2, "message", 10)[0]
 
 
 def predict(message_us: float) -> int:
-    """Give from how many ranks on the library decides by messages."""
+    """Return the number of ranks from which the library decides by messages."""
     gathers = ctypes.CDLL(str(CORE)).topoloom_gathers_loads
     costs = ctypes.c_double(1e-6 * message_us), ctypes.c_double(1 / RATE)
     return next(

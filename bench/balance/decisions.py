@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How long decisions take, on one core."""
+"""Time of decisions on one core."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MACHINES = (
 
 
 class Decision(NamedTuple):
-    """Seconds of a method: of this process's processor time, the least of several."""
+    """CPU seconds of a method, the least of several runs."""
 
     method: str
     machine: str

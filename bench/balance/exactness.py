@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Whether loads end where balancers promise, on ten million drawn loads."""
+"""Guarantees of balancers, on ten million random loads."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SIZES |= {100_000: 30, 1_000_000: 5}
 
 
 class Kept(NamedTuple):
-    """Promises of a balancer, and what was found.
+    """Guarantees of a balancer, and violations.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ PROMISES = {
 
 
 def check(every: int = 1) -> list[Kept]:
-    """Draw loads, let each method balance them, and count broken promises."""
+    """Draw loads, balance them by each method, and count violations."""
     found = []
     for method, (below, receives) in PROMISES.items():
         rng = np.random.default_rng(1)
@@ -74,7 +74,7 @@ def check(every: int = 1) -> list[Kept]:
 def _outcome(
     loads: np.ndarray, method: str, below: int, receives: int
 ) -> tuple[int, bool]:
-    """Carry out a plan; how far below the ceiling loads end, and if all is kept."""
+    """Execute a plan; return how far below the ceiling loads end, and violations."""
     size = len(loads)
     source, target, tasks = tl.tasks.balance(loads, method=method).plan.T
     ends = loads.copy()

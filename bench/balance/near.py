@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Hop-bytes of tasks that move on tori, fat trees and dragonflies, by balancer."""
+"""Hop-bytes of moved tasks on tori, fat trees and dragonflies, by balancer."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ WALKERS, CLOUD = "walkers", "cloud"
 
 
 class Moved(NamedTuple):
-    """What a plan costs, in the mean over seeds."""
+    """Cost of a plan, averaged over seeds."""
 
     hop_bytes: float
     messages: float
@@ -61,7 +61,7 @@ class Case(NamedTuple):
 
 
 def measure(machine: str, ragged: bool, kind: str, seeds: int) -> Case:
-    """Balance drawn loads by every method."""
+    """Balance random loads by every method."""
     if ragged:
         allocation = load_nodes(machine, Where(allocate=MACHINES[machine]))[
             0

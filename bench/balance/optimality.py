@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Exact search beside the alias method, for few ranks."""
+"""Exact search compared with the alias method, for few ranks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ INFINITE = 10**9
 
 
 class Optimal(NamedTuple):
-    """The alias method beside the optimum, for a number of ranks.
+    """The alias method compared with the optimum, for a number of ranks.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ def search(ranks: int, draws: int) -> Optimal:
 
 
 def fewest_messages(excess: list[int]) -> int:
-    """Count the messages of the best plan: ranks less groups that balance alone.
+    """Count the messages of the best plan: ranks less the number of balanced groups.
 
     A group of g ranks takes g - 1 messages; groups are chosen by all subsets.
     """
@@ -89,7 +89,7 @@ def fewest_messages(excess: list[int]) -> int:
 
 
 def least_largest_message(excess: list[int]) -> int:
-    """Find the least largest message of plans with one message to each rank.
+    """Find the smallest maximum message of plans with one message per receiver.
 
     Such a plan is a forest: a message to a rank is what all ranks below it lack. All
     forests are tried, by subsets.

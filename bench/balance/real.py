@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What balancing takes of the steps of diffusion Monte Carlo on real ranks.
+"""Share of balancing in steps of diffusion Monte Carlo on real ranks.
 
 It is processor time over processor time, since ranks may be more than cores: that of
 balancing, without what a rank computes meanwhile, over that of the step. Waits sleep.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sequences of loads of tasks with neighbors: ours beside Scotch and Zoltan.
+"""Sequences of loads of tasks with neighbors: Topoloom, Scotch and Zoltan.
 
 Every program goes on from the owners that it chose itself, in each step for the loads
 of that step. What counts is the same for all: bytes cut in all periods, and bytes that
@@ -49,7 +49,7 @@ class Tasks(NamedTuple):
 
 
 class Run(NamedTuple):
-    """What a program did in a sequence."""
+    """Results of a program on a sequence."""
 
     cost: int  # bytes cut in all periods, and bytes moved
     imbalance: float  # the most of any rank in any step, over the mean
@@ -79,7 +79,7 @@ def _mesh(shape: tuple[int, ...]) -> Ints:
 def _hot_spot(
     side: int, ranks: int, periods: int, seed: int, rng: np.random.Generator
 ) -> Tasks:
-    """Draw a square of cells with work around a point that goes in a circle."""
+    """Draw a square of cells with work around a point that moves in a circle."""
     y, x = np.mgrid[:side, :side] / side
     begin = rng.uniform(0, 2 * np.pi)
     loads = []
@@ -136,7 +136,7 @@ def _refined(
 def _drifting(
     count: int, ranks: int, periods: int, seed: int, rng: np.random.Generator
 ) -> Tasks:
-    """Draw points that are joined with the nearest, and loads that drift at random."""
+    """Draw points linked to their nearest, and loads that drift at random."""
     place = rng.uniform(size=(count, 2))
     place = place[np.argsort(np.floor(place[:, 0] * 6) * 10 + place[:, 1])]
     cell = np.floor(place * 40).astype(int)
@@ -172,7 +172,7 @@ def _drifting(
 
 
 def ours(tasks: Tasks, loads: Ints, owners: Ints) -> Ints:
-    """Choose owners by our repartitioning."""
+    """Choose owners by repartition."""
     found = balance_weighted(
         loads.astype(float),
         tasks.sizes,
@@ -186,7 +186,7 @@ def ours(tasks: Tasks, loads: Ints, owners: Ints) -> Ints:
 
 
 def few_bytes(tasks: Tasks, loads: Ints, owners: Ints) -> Ints:
-    """Choose owners by bytes that move alone."""
+    """Choose owners by few-bytes."""
     found = balance_weighted(
         loads.astype(float), tasks.sizes, owners, tasks.ranks, tolerance=TOLERANCE
     )
@@ -194,7 +194,7 @@ def few_bytes(tasks: Tasks, loads: Ints, owners: Ints) -> Ints:
 
 
 def peers(folder: Path) -> dict[str, Chooses]:
-    """Build those programs whose libraries are installed."""
+    """Build the programs whose libraries are installed."""
     scotch = ["gcc", "-I/usr/include/scotch", "-lscotch", "-lscotcherr", "-lm"]
     zoltan = ["mpicc", "-I/usr/include/trilinos", "-ltrilinos_zoltan", "-lm"]
     found = {}
@@ -236,7 +236,7 @@ def _chooses(program: Path) -> Chooses:
 
 
 def measure(tasks: Tasks, choose: Chooses) -> Run:
-    """Go through the steps of a sequence."""
+    """Run a program on the steps of a sequence."""
     owners = tasks.start
     cost = moved_bytes = bound = 0
     imbalance = 1.0

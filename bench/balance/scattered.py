@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Steps of drawn loads in SimGrid's MPI, on nodes that are scattered over a torus."""
+"""Steps of random loads in SimGrid's MPI, on nodes scattered over a torus."""
 
 from __future__ import annotations
 

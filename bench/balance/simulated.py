@@ -69,7 +69,7 @@ def machine(ranks: int) -> str:
 
 
 def time_decisions(ranks: int, repeats: int = 3) -> Decision:
-    """Time decisions both ways; computing takes no time here."""
+    """Time both ways of deciding, without computation."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         program = build(HERE / "decide.c", folder, COUNTING)
@@ -142,7 +142,7 @@ def build(source: Path, folder: Path, *options: str, real: str = "") -> Path:
 
 
 def _number(folder: Path, ranks: int, program: Path, *words: object) -> float:
-    """Give the first number of a program; nan where the limit of time was passed."""
+    """Return the first number of a program; nan after a timeout."""
     try:
         return float(_run(folder, ranks, program, *words).split()[0])
     except TimeoutError:
@@ -150,7 +150,7 @@ def _number(folder: Path, ranks: int, program: Path, *words: object) -> float:
 
 
 def _run(folder: Path, ranks: int, program: Path, *words: object) -> str:
-    """Give what a program prints that is simulated on the torus."""
+    """Return the output of a program simulated on the torus."""
     platform, hosts = folder / f"torus{ranks}.xml", folder / f"hosts{ranks}"
     if not platform.exists():
         run("topoloom", "machine", machine(ranks), "-o", platform)
@@ -163,7 +163,7 @@ def _run(folder: Path, ranks: int, program: Path, *words: object) -> str:
 def launch(
     platform: Path, hosts: Path, settings: dict[str, str], ranks: int, *words: object
 ) -> str:
-    """Give what a program prints that is simulated, with some settings of its own."""
+    """Return the output of a simulated program, with settings."""
     chosen = SETTINGS | QUICK | BETWEEN | settings
     command = [find("smpirun", "libsimgrid-dev"), "-np", ranks, "-platform", platform]
     command += ["-hostfile", hosts, *(f"--cfg={of}:{to}" for of, to in chosen.items())]

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""All-to-all of short messages: our schedule and order beside what MPI would do."""
+"""All-to-all of short messages: our schedule and order compared with MPI."""

@@ -41,7 +41,7 @@ HIDDEN_BY = (AUTO, "bruck(radix=4)", "bruck(radix=3)", "bruck")
 
 
 def main(given: Sequence[str] | None = None) -> None:
-    """Do what the command line says."""
+    """Run the command line."""
     parser = argparse.ArgumentParser("collectives", description=__doc__)
     parser.add_argument("--only", default="", help="only machines with this prefix")
     parser.add_argument(
@@ -164,7 +164,7 @@ def _overlap(platforms: Sequence[str], page: Path | None) -> None:
 
 
 def marks(part: str) -> tuple[str, str]:
-    """Give what a page has around a table."""
+    """Return the marks around a table."""
     name = f"bench-collectives{part}"
     return f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
 

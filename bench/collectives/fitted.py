@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Schedules that fit a machine beside all others, in SimGrid's MPI."""
+"""Schedules fitted to a machine compared with all others, in SimGrid's MPI."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ OTHERS = 3
 
 @dataclass(frozen=True)
 class Beside:
-    """One call by all who choose, and by schedules.
+    """One call by each selector, and by schedules.
 
     Attributes
     ----------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Our predictions beside LogGOPSim's, of the same schedules and parameters.
+"""Predictions compared with LogGOPSim, for equal schedules and parameters.
 
 T. Hoefler, T. Schneider, A. Lumsdaine, "LogGOPSim - Simulating Large-Scale Applications
 in the LogGOPS Model", HPDC 2010; github.com/spcl/LogGOPSim, built from the user's copy.
@@ -99,7 +99,7 @@ def predict(programs: Path, costs: NetworkModel) -> Iterator[Predicted]:
 
 
 def simulate(programs: Path, text: str) -> float:
-    """Let LogGOPSim play GOAL; returns seconds."""
+    """Simulate GOAL with LogGOPSim; return seconds."""
     written, binary = programs / "schedule.goal", programs / "schedule.bin"
     written.write_text(text)
     smpi.run(programs / "txt2bin", "-i", written, "-o", binary)

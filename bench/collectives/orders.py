@@ -66,7 +66,7 @@ class Result:
 
     @property
     def gain(self) -> float:
-        """How many times as fast as the better one of what MPI does."""
+        """Speedup over the better choice of MPI."""
         return min(self.direct, self.usual) / self.together
 
 
@@ -101,7 +101,7 @@ def measure(machine: str, size: int, seed: int = 1) -> Result:
 
 
 def network_model(machine: str) -> NetworkModel:
-    """Model what a message costs there."""
+    """Return the network model of a machine."""
     if MACHINES[machine] != ASSUMED:
         return load_model(MACHINES[machine]).model
     bandwidth = float(load_bandwidth(machine))
@@ -109,7 +109,7 @@ def network_model(machine: str) -> NetworkModel:
 
 
 def load_bandwidth(machine: str) -> float:
-    """Bytes per second of most links."""
+    """Bandwidth of most links, in bytes per second."""
     from topoloom.machines.machine_facts import machine_facts
 
     facts = machine_facts(load_machine(machine))
@@ -117,7 +117,7 @@ def load_bandwidth(machine: str) -> float:
 
 
 def compare(only: str) -> str:
-    """Measure machines whose names begin so, and write a table as Markdown."""
+    """Measure machines with this prefix, and write a table as Markdown."""
     results = []
     for machine in MACHINES:
         for size in SIZES if machine.startswith(only) else ():
@@ -144,7 +144,7 @@ def table(results: Sequence[Result]) -> str:
 
 
 def _line(r: Result) -> str:
-    """Write a result for people who wait."""
+    """Write a result as progress."""
     return (
         f"{r.machine:12} {r.bytes:5} B  {r.usual_name} {1e6 * r.usual:8.1f} us, ours "
         f"{r.name} {1e6 * r.together:8.1f} us: {r.gain:.2f} times as fast, "

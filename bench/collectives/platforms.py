@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Machines in SimGrid's form and in ours, and where ranks are on them."""
+"""Machines in the formats of SimGrid and Topoloom, with ranks on them."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Seated(NamedTuple):
 
 
 def seat(name: str, placement: str, ranks: int, folder: Path) -> Seated:
-    """Give a job nodes, in four pieces where it does not fill the machine.
+    """Allocate nodes for a job, in four fragments if it does not fill the machine.
 
     Our placement is the order of ranks that suits all-to-alls of 512 B best.
     """
@@ -78,7 +78,7 @@ def seat(name: str, placement: str, ranks: int, folder: Path) -> Seated:
 
 
 def seat_on(name: str, nodes: Sequence[int], folder: Path) -> Seated:
-    """Give a job these nodes of a small machine, a rank each."""
+    """Allocate these nodes of a small machine, with one rank each."""
     platform = folder / f"{name.replace(' ', '-').replace(':', '-')}.xml"
     platform.write_text(_CLUSTER.format(what=SMALL[name], last=63))
     machine = load_machine(str(platform))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Collectives in SimGrid's MPI: ours beside those that MPI libraries choose."""
+"""Collectives in SimGrid's MPI: ours compared with the choices of MPI libraries."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SIZES = (8, 64, 512, 4096, 32768)
 
 @dataclass(frozen=True)
 class Effort:
-    """What of a number of ranks can be simulated in minutes.
+    """Limits of what can be simulated in minutes, by number of ranks.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ RANKS = {
 
 @dataclass(frozen=True)
 class Cell:
-    """A collective that was simulated.
+    """A simulated collective.
 
     Attributes
     ----------
@@ -90,7 +90,7 @@ Done = set[tuple[str, str, int]]
 def simulate_job(
     program: Path, job: Job, done: Done, operation: str = "", size: int = 0
 ) -> Iterator[list[Cell]]:
-    """Simulate calls of a job by all who choose, and by schedules.
+    """Simulate calls of a job by each selector, and by schedules.
 
     Gives those of each size by each selector, then ours, except what is `done`, and
     other operations and sizes where one is asked for.
@@ -192,7 +192,7 @@ def run_cases(
 
 @dataclass(frozen=True)
 class Overlap:
-    """A non-blocking all-to-all while something is computed.
+    """A non-blocking all-to-all during computation.
 
     Attributes
     ----------
@@ -213,14 +213,14 @@ class Overlap:
 
     @property
     def hidden(self) -> float:
-        """Share of the time of a blocking one that is gone."""
+        """The share of the blocking time that is hidden."""
         return 1 - self.left / self.blocking
 
 
 def overlap(
     program: Path, platform: str, ranks: int, bytes: int, schedule: str
 ) -> Overlap:
-    """Simulate it; a test of a request that finds nothing takes 10 ns."""
+    """Simulate overlap; an unsuccessful test of a request takes 10 ns."""
     seated = seat(platform, "block", ranks, program.parent)
     setting = f"machine={seated.machine}"
     if schedule != AUTO:
@@ -236,14 +236,14 @@ def overlap(
 
 
 def save(cells: Sequence[Cell], file: Path) -> None:
-    """Add them to a file of JSON Lines."""
+    """Append results to a file of JSON Lines."""
     file.parent.mkdir(parents=True, exist_ok=True)
     with file.open("a") as stream:
         stream.writelines(json.dumps(asdict(cell)) + "\n" for cell in cells)
 
 
 def load(file: Path) -> list[Cell]:
-    """Read what was saved."""
+    """Read saved results."""
     if not file.exists():
         return []
     return [Cell(**json.loads(line)) for line in file.read_text().splitlines()]

@@ -29,7 +29,7 @@ CALL_KEY, OVERLAP_KEY = 4, 4
 
 @dataclass
 class Group:
-    """One call by all who choose.
+    """One call by each selector.
 
     Attributes
     ----------
@@ -47,17 +47,17 @@ class Group:
 
     @property
     def gain(self) -> float:
-        """How many times as fast ours is as the best of the selectors."""
+        """Speedup of our choice over the best selector."""
         return min(self.chosen.values()) / self.ours
 
     @property
     def lost(self) -> float:
-        """Our choice to the best of our schedules."""
+        """Time of our choice relative to the best of our schedules."""
         return self.ours / min(seconds for seconds, _ in self.schedules)
 
     @property
     def correlation(self) -> float:
-        """Of ranks by prediction with true ones."""
+        """Correlation of predicted and simulated ranks."""
         times, predicted = zip(*self.schedules, strict=True)
         return float(spearmanr(times, predicted).statistic)
 
@@ -66,7 +66,7 @@ Key = tuple[str, str, int, str, int]
 
 
 def group(cells: Iterable[Cell]) -> dict[Key, Group]:
-    """Bring together what belongs to the same call, where all who choose have it."""
+    """Group results by call, if every selector has one."""
     groups: dict[Key, Group] = defaultdict(Group)
     for cell in cells:
         key = (cell.platform, cell.placement, cell.ranks, cell.operation, cell.bytes)
@@ -85,7 +85,7 @@ def group(cells: Iterable[Cell]) -> dict[Key, Group]:
 
 
 def calls_table(groups: dict[Key, Group]) -> str:
-    """Write our time for each call, and how many times as fast that is."""
+    """Write our time and speedup for each call."""
     rows: dict[tuple[str, int, str, str], dict[int, str]] = defaultdict(dict)
     for (platform, placement, ranks, operation, size), one in groups.items():
         words = f"{1e6 * one.ours:,.1f} ({one.gain:.2f})"
@@ -109,7 +109,7 @@ RowOrder = Callable[[Row], tuple[int, int, str, str]]
 
 
 def call_order(row: Row) -> tuple[int, int, str, str]:
-    """Give a row of `calls_table` its place."""
+    """Return the sort key of a row of `calls_table`."""
     return _place((row[0], int(row[1]), row[2], row[3]))
 
 
@@ -119,7 +119,7 @@ def has_rows(table: str, other: str, key: int) -> bool:
 
 
 def merged(table: str, old: str, key: int, order: RowOrder | None = None) -> str:
-    """Add what an old table has besides: rows with other first cells, other cells."""
+    """Merge an old table: rows with other first cells, and other columns."""
     before, now = _rows(old, key), _rows(table, key)
     for name, row in now.items():
         earlier = before.get(name, row)
@@ -169,7 +169,7 @@ def gains_table(groups: dict[Key, Group]) -> str:
 
 
 def predictions_table(groups: dict[Key, Group]) -> str:
-    """Write how right the costs are."""
+    """Write the accuracy of predictions."""
     rows = []
     for platform, placement in dict.fromkeys(key[:2] for key in groups):
         some = [one for key, one in groups.items() if key[:2] == (platform, placement)]
@@ -203,7 +203,7 @@ def _share(values: Sequence[float], most: float) -> str:
 
 
 def overlap_table(overlaps: Iterable[Overlap]) -> str:
-    """Write what is hidden behind computing."""
+    """Write the overlap with computation."""
     rows = (
         (
             *(one.platform, one.ranks, f"{one.bytes:,}", one.schedule),

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How much less the busiest link carries when placements aim at it."""
+"""Placements that minimize the load of the busiest link."""

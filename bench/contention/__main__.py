@@ -63,7 +63,7 @@ def options(given: Sequence[str] | None = None) -> argparse.Namespace:
 
 
 def main() -> None:
-    """Do what the command line says."""
+    """Run the command line."""
     args = options()
     OUT.mkdir(parents=True, exist_ok=True)
     file = OUT / "results.jsonl"
@@ -93,7 +93,7 @@ def main() -> None:
 
 
 def line(runs: Sequence[Run]) -> str:
-    """Tell in a line how a case ended; the last of its runs is the bound."""
+    """Print a line about a case; the last of its runs is the bound."""
     case = runs[0].case
     ours = next(run for run in runs if run.way == OURS)
     least = min(runs[:-1], key=lambda run: run.congestion)
@@ -105,7 +105,7 @@ def line(runs: Sequence[Run]) -> str:
 
 
 def draw(results: tables.Results, folder: Path, kind: str) -> None:
-    """Draw what there are results for."""
+    """Draw the available results."""
     shown = {(case.pattern, case.ranks) for case in results.of("published").cases}
     if shown >= {(p, n) for p in PUBLISHED for n in cases.FIGURE_SIZES}:
         figure.published(results, folder / f"contention.{kind}")
@@ -114,7 +114,7 @@ def draw(results: tables.Results, folder: Path, kind: str) -> None:
 
 
 def load(file: Path) -> list[Run]:
-    """Read what was kept."""
+    """Read saved results."""
     lines = map(json.loads, file.read_text().splitlines())
     return [Run(**{**line, "case": Case(**line["case"])}) for line in lines]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is placed where: a pattern, its ranks, and the nodes of a machine."""
+"""Cases: a pattern, its ranks, and the nodes of a machine."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Case:
     order: str = IN_ORDER
 
     def allocation(self) -> Allocation:
-        """Return all of the machine, or on the ragged torus just enough nodes of it."""
+        """Return the whole machine, or on the ragged torus just enough nodes."""
         machine = Machine(MACHINES[self.machine])
         if self.machine != RAGGED:
             return Allocation.whole(machine)
@@ -76,7 +76,7 @@ class Case:
         return graph if self.order == IN_ORDER else shuffled(graph, self.seed)
 
     def phases(self) -> list[CommGraph]:
-        """Return what is sent together; nothing if that is all of it."""
+        """Return the phases; none if there is only one."""
         return rounds(self.pattern, self.ranks) if self.study == "choice" else []
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The pictures: the published figures anew, and which objective costs what."""
+"""Pictures: the published figures, and the cost of each objective."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def published(results: Results, file: Path) -> None:
 
 
 def choice(results: Results, file: Path) -> None:
-    """Draw a line for each machine and pattern: what the other objective costs."""
+    """Draw a line for each machine and pattern: the cost of the other objective."""
     marks = (
         ("congestion", NEAR, OURS, BEFORE, "o", "congestion, placed for hop-bytes"),
         ("time", NEAR, OURS, "#35978f", "D", "time, placed for hop-bytes"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Places a case in every way, and measures."""
+"""Places a case by every mapper, and measures."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from topoloom.placements import objective_value
 
 
 class Way(NamedTuple):
-    """How to place: a column of the tables."""
+    """A mapper and objective: a column of the tables."""
 
     name: str
     mapper: str
@@ -71,7 +71,7 @@ class Run:
 
 
 def measure(case: Case) -> list[Run]:
-    """Place a case in every way, then bound it.
+    """Place a case by every mapper, then bound it.
 
     The bound takes all rounds at once: the sum over rounds is never below that. More
     work would only prove more about hop-bytes.
@@ -103,7 +103,7 @@ def measure(case: Case) -> list[Run]:
 
 
 def impossible(runs: list[Run]) -> list[str]:
-    """List the placements that are better than what is proven: one of the two errs."""
+    """List the placements that are better than the proven bound: an error."""
     proven = {run.case: run for run in runs if run.way == BOUND}
     return [
         f"{run.case}: {run.way} has {name} {getattr(run, name):g}, below the bound "

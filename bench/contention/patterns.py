@@ -72,7 +72,7 @@ def cut(mesh: Graph, points: Points, parts: int, seed: int) -> Graph:
 
 
 def to_topoloom(graph: Graph) -> CommGraph:
-    """Send what an edge weighs, in units, both ways."""
+    """Send the weight of each edge, in units, in both directions."""
     return CommGraph.from_csr(
         graph.first.astype(np.uint64),
         graph.peer.astype(np.uint32),
@@ -104,7 +104,7 @@ IN_ROUNDS = {
 
 
 def rounds(pattern: str, ranks: int) -> list[CommGraph]:
-    """Return what is sent together; nothing if that is all of it."""
+    """Return the phases; none if there is only one."""
     name = IN_ROUNDS.get(pattern)
     if name is None:
         return []
@@ -112,7 +112,7 @@ def rounds(pattern: str, ranks: int) -> list[CommGraph]:
 
 
 def shuffled(graph: CommGraph, seed: int) -> CommGraph:
-    """Renumber the ranks in no order."""
+    """Renumber the ranks at random."""
     number = np.random.default_rng(seed).permutation(graph.rank_count)
     source = np.repeat(np.arange(graph.rank_count), np.diff(graph.first.astype(int)))
     return CommGraph.from_edges(

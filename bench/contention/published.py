@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What was published: C. D. Sudheer, *Topology and Routing Aware Mapping*, 2012."""
+"""Values published by C. D. Sudheer, *Topology and Routing Aware Mapping*, 2012."""
 
 from contention.measure import DEFAULT, EMAHD_ON_LINKS, RIVAL
 

@@ -43,7 +43,7 @@ class Results:
     def of(
         self, study: str, pattern: str = "", ranks: int = 0, order: str = IN_ORDER
     ) -> Results:
-        """Return a part: of a study, and if named of a pattern, and of a size."""
+        """Return the runs of a study, and optionally of a pattern and a size."""
         return Results(
             run
             for run in self.runs.values()
@@ -58,7 +58,7 @@ class Results:
         return Results(run for run in self.runs.values() if run.case == case)
 
     def values(self, way: str, what: str = "congestion") -> list[float]:
-        """Return what a way reached, case by case."""
+        """Return the values of a mapper, case by case."""
         return [float(getattr(self.runs[case, way], what)) for case in self.cases]
 
     def best_by_hop_bytes(self) -> list[float]:
@@ -66,7 +66,7 @@ class Results:
         return list(map(min, zip(*map(self.values, BY_HOP_BYTES), strict=True)))
 
     def load(self, way: str) -> float:
-        """Return the geometric mean of what the busiest link carries, in KiB."""
+        """Return the geometric mean of the load of the busiest link, in KiB."""
         return mean(value * BANDWIDTH / 1024 for value in self.values(way))
 
     def hops_per_byte(self, way: str) -> float:
@@ -85,7 +85,7 @@ def ratios(values: Iterable[float], bases: Iterable[float]) -> list[float]:
 
 
 def mean(values: Iterable[float]) -> float:
-    """Return the geometric mean; it is there, as tables of nothing are not made."""
+    """Return the geometric mean of at least one value."""
     found = geometric_mean(values)
     assert found is not None
     return found
@@ -100,7 +100,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], words: int = 1) ->
 
 
 def in_short(results: Results) -> str:
-    """Set the placements that aim at congestion beside the others, by pattern."""
+    """Compare placements for congestion with the others, by pattern."""
     head = ["pattern", "cases", f"ours / {DEFAULT}", f"ours / {RIVAL}", "at most"]
     head += [
         "ours / best by hop-bytes",
@@ -135,7 +135,7 @@ def in_short(results: Results) -> str:
 
 
 def hops(results: Results, order: str) -> str:
-    """Write Table 6.1: hops per byte, ours and in parentheses the published."""
+    """Write Table 6.1: hops per byte, with published values in parentheses."""
     ways = (*published.NEAR_WAYS, NEAR)
     rows, ours, printed = [], [], []
     for ranks, theirs in published.HOPS_PER_BYTE.items():
@@ -169,7 +169,7 @@ def links(results: Results, order: str) -> str:
 
 
 def beside(ours: Sequence[float], theirs: Sequence[float]) -> list[str]:
-    """Write ours and in parentheses theirs; they may have fewer."""
+    """Write our values, with theirs in parentheses."""
     with_theirs = [f"{a:.2f} ({b:.2f})" for a, b in zip(ours, theirs, strict=False)]
     return [*with_theirs, *(f"{value:.2f}" for value in ours[len(theirs) :])]
 
@@ -180,7 +180,7 @@ def means(rows: Iterable[Sequence[float]]) -> list[float]:
 
 
 def figures(results: Results) -> str:
-    """Write what Figures 7.1 to 7.6 show: congestion over that of the default."""
+    """Write the values of Figures 7.1 to 7.6: congestion over that of the default."""
     columns = (*COLUMNS[1:], BOUND)
     rows = []
     for pattern in PUBLISHED:
@@ -208,7 +208,7 @@ def ways(results: Results) -> str:
 
 
 def choice(results: Results) -> str:
-    """Write what is lost by the other objective, machine by machine."""
+    """Write the loss by the other objective, by machine."""
     head = ["machine", "pattern", "congestion", "hop-bytes", "time"]
     head += ["time by hop-bytes, µs", "by congestion", "by time"]
     head += ["CPU by hop-bytes, s", "by congestion"]

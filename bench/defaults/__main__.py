@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Places programs on real machines by default, and simulates; see ``--help``."""
+"""Places programs on real machines with defaults, and simulates; see ``--help``."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def options(given: Sequence[str] | None = None) -> argparse.Namespace:
 
 
 def main(given: Sequence[str] | None = None) -> None:
-    """Do what the command line says."""
+    """Run the command line."""
     args = options(given)
     OUT.mkdir(parents=True, exist_ok=True)
     results, larger = OUT / "results.jsonl", OUT / "rows.jsonl"
@@ -71,7 +71,7 @@ def main(given: Sequence[str] | None = None) -> None:
 
 
 def line(run: Run) -> str:
-    """Tell in a line how a case ended."""
+    """Print a line about a case."""
     ratio = run.ratio(BLOCK)
     return f"{run.case!s:60} {ratio:.3f} x launcher, search {run.seconds:.1f} s"
 

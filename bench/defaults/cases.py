@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is placed where: real machines, programs, jobs, and sizes of messages."""
+"""Cases: real machines, programs, jobs, and sizes of messages."""
 
 from __future__ import annotations
 
@@ -105,20 +105,20 @@ class Case:
     size: str
 
     def __str__(self) -> str:
-        """Name all four."""
+        """Return the name of the case."""
         return ", ".join(asdict(self).values())
 
     @property
     def ranks(self) -> int:
-        """Count them: the trace has its own number."""
+        """Number of ranks; the trace has its own."""
         return 125 if self.program == "LAMMPS" else HOSTS[self.machine].ranks
 
     def phases(self) -> list[CommGraph]:
-        """Make what is sent together, and then what comes next."""
+        """Make the phases."""
         return PROGRAMS[self.program](self.ranks, SIZES[self.size])
 
     def allocation(self) -> Allocation:
-        """Cut just enough nodes out of the machine, with equally many slots on each."""
+        """Allocate just enough nodes, with equally many slots on each."""
         each = HOSTS[self.machine].ranks_per_node
         machine = _machine(self.machine)
         nodes = _nodes(self.machine, self.job, -(-self.ranks // each))
@@ -128,7 +128,7 @@ class Case:
 
 
 def cases() -> Iterator[Case]:
-    """Yield all that differ and that SimGrid can do in seconds."""
+    """Yield all distinct cases that SimGrid simulates in seconds."""
     for names in product(HOSTS, PROGRAMS, JOBS, SIZES):
         case = Case(*names)
         if case.program == "LAMMPS" and not TRACE.exists():
@@ -167,5 +167,5 @@ def _nodes(name: str, job: str, count: int) -> tuple[int, ...]:
 
 
 def merged(phases: list[CommGraph]) -> CommGraph:
-    """Add phases up; one is itself."""
+    """Add up phases."""
     return phases[0] if len(phases) == 1 else add_phases(phases)

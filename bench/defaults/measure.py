@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Places a case in all ways, predicts and simulates."""
+"""Places a case by all mappers, predicts and simulates."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ class Run:
 
     @property
     def case(self) -> Case:
-        """What was placed."""
+        """The placed case."""
         return Case(self.machine, self.program, self.job, self.size)
 
     def ratio(self, other: str) -> float | None:
-        """Return our simulated time divided by that of another way."""
+        """Return our simulated time divided by that of another mapper."""
         if other not in self.simulated:
             return None
         return self.simulated[OURS] / self.simulated[other]
@@ -58,7 +58,7 @@ class Run:
 
 
 def measure(case: Case) -> Run:
-    """Place a case in all ways; equal placements are simulated once."""
+    """Place a case by all mappers; equal placements are simulated once."""
     phases = case.phases()
     graph = merged(phases)
     allocation = case.allocation()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Larger jobs, as users have them: what leaves nodes, times, and how long we search."""
+"""Larger jobs: inter-node bytes, times, and search time."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ JOBS: dict[str, tuple[Callable[[], CommGraph], Callable[[], Allocation], bool]] 
 
 
 def measure_row(job: str) -> Row:
-    """Place a job in both ways."""
+    """Place a job by the launcher and by default."""
     make, cut, is_simulated = JOBS[job]
     graph, allocation = make(), cut()
     block = place(graph, allocation, "block").placement

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Scotch's static mapping onto any part of any machine of ours.
+"""Static mapping of Scotch onto any part of any machine.
 
 The target is a decomposition (``deco 0``): the distance of every pair of slots, and a
 binary tree of domains. Each domain is cut in halves between two slots far apart.
@@ -72,7 +72,7 @@ def _halves(members: Ints, far: Ints) -> tuple[Ints, Ints]:
 
 
 def mended(place: Ints, far: Ints) -> Ints:
-    """Move all but the first rank of a slot to the nearest one that is free."""
+    """Move all but the first rank of a slot to the nearest free slot."""
     mended = place.copy()
     free = np.setdiff1d(np.arange(len(far)), place)
     _, first = np.unique(place, return_index=True)

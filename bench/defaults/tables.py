@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The tables: what was aimed at and reached, by machine, and the larger jobs."""
+"""Tables: targets and results by machine, and the larger jobs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Aim(NamedTuple):
 
 
 def aims(runs: Sequence[Run]) -> list[Aim]:
-    """Say what was aimed at, and what came out."""
+    """Return targets and results."""
     ragged = [run for run in runs if run.machine in TORI and run.job == JOBS[-1]]
     close = [abs(ratio - 1) <= CLOSE for ratio in predictions(runs)]
     share = sum(close) / len(close) if close else None
@@ -53,7 +53,7 @@ def predictions(runs: Iterable[Run]) -> list[float]:
 
 
 def misses(runs: Sequence[Run]) -> list[str]:
-    """Name the cases that are worse than aimed at."""
+    """List the cases that miss their target."""
     found = []
     for other, most in ((BLOCK, 1.01), (SCOTCH, 1.02), (HOP_BYTES, 1.02)):
         for run in runs:

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sparse exchanges: how long each algorithm takes, simulated, and whether any hangs."""
+"""Sparse exchanges: simulated times of each algorithm."""

@@ -24,7 +24,7 @@ PATTERNS = 1
 
 
 def main(given: Sequence[str] | None = None) -> None:
-    """Do what the command line says."""
+    """Run the command line."""
     parser = argparse.ArgumentParser("exchange", description=__doc__)
     parser.add_argument("--ranks", type=int, help="only this number of ranks")
     parser.add_argument(
@@ -55,7 +55,7 @@ def main(given: Sequence[str] | None = None) -> None:
 
 
 def renew(page: Path, cell: Cell) -> None:
-    """Put a row on a page, which keeps the others."""
+    """Replace a row of a page."""
     begin, end = MARKS
     shown = page.read_text().partition(begin)[2].partition(end)[0].splitlines()
     rows = {_key(line): line for line in shown if line.startswith("| ") and _key(line)}
@@ -65,7 +65,7 @@ def renew(page: Path, cell: Cell) -> None:
 
 
 def _key(line: str) -> tuple[int, ...]:
-    """Give ranks, degree and bytes of a row; nothing where it has no such numbers."""
+    """Return ranks, degree and bytes of a row, if it has these numbers."""
     words = [word.strip() for word in line.split("|")[1 : 1 + KEY]]
     return tuple(map(int, words)) if all(map(str.isdigit, words)) else ()
 

@@ -37,7 +37,7 @@ class Cell:
 
     @property
     def ratio(self) -> float:
-        """Of our choice to the better of both that others use."""
+        """Time of our choice relative to the better of both other algorithms."""
         better = min(self.seconds["reduction"], self.seconds["nbx"])
         return self.seconds[""] / better
 

@@ -21,7 +21,7 @@ PROGRAM = ROOT / "tests/mpi/programs/collectives/learning.c"
 
 
 def main(given: Sequence[str] | None = None) -> None:
-    """Do what the command line says."""
+    """Run the command line."""
     parser = argparse.ArgumentParser("learning", description=__doc__)
     parser.add_argument("--cases", type=int, default=2000, help="random wrong models")
     parser.add_argument(
@@ -46,7 +46,7 @@ def main(given: Sequence[str] | None = None) -> None:
 
 
 def call_often(calls: int) -> str:
-    """Let four ranks, whose clocks jump, make calls and compare their choices."""
+    """Let four ranks with jumping clocks make calls, and compare their choices."""
     compiler = smpi.find("mpicc.openmpi", "libopenmpi-dev")
     launcher = smpi.find("mpirun.openmpi", "openmpi-bin")
     with tempfile.TemporaryDirectory() as folder:

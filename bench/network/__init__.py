@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Switches simulated by us, by BookSim 2 and by CAMINOS."""
+"""Switches simulated by Topoloom, BookSim 2 and CAMINOS."""

@@ -20,7 +20,7 @@ THREADS_CASE = "8x8x8 torus"
 
 
 def main(given: Sequence[str] | None = None) -> None:
-    """Do what the command line says."""
+    """Run the command line."""
     parser = argparse.ArgumentParser("network", description=__doc__)
     parser.add_argument(
         "--booksim",

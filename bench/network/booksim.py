@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""BookSim 2, built from a clone of its repository, with our classes of channels."""
+"""BookSim 2, built from a clone of its repository, with our channel classes."""
 
 from __future__ import annotations
 

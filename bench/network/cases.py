@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Networks that several simulators know, and what each makes of a load."""
+"""Networks that several simulators support, and their results for a load."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ CASES = (
 
 @dataclass(frozen=True)
 class Point:
-    """What a simulator says of a load: flits per node and cycle, and cycles.
+    """Result of a simulator for a load: flits per node and cycle, and cycles.
 
     `routers` are those on the mean way of a packet, `cycles` all that were simulated,
     `seconds` those of the processor.
@@ -96,12 +96,12 @@ class Point:
     seconds: float
 
     def flit_hops(self, nodes: int) -> float:
-        """Say how many flits crossed a switch per second of the processor."""
+        """Return the flit-hops per CPU second."""
         return self.accepted * nodes * self.cycles * self.routers / self.seconds
 
 
 def timed(command: Sequence[str]) -> tuple[str, float]:
-    """Run a program: what it says, and its seconds of the processor."""
+    """Run a program; return its output and CPU seconds."""
     before = getrusage(RUSAGE_CHILDREN)
     ended = run(command, capture_output=True, text=True, check=False)
     after = getrusage(RUSAGE_CHILDREN)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The simulators beside each other on a network, and what tables say of that."""
+"""Comparison of simulators on a network, and tables."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def latencies(compared: Sequence[Compared]) -> str:
 
 
 def speeds(compared: Sequence[Compared], load: float) -> str:
-    """Write flit-hops per second of the processor at a load as Markdown."""
+    """Write flit-hops per CPU second at a load as Markdown."""
     rows = [
         "| network | ours, M/s | BookSim 2 | CAMINOS |",
         "| --- | ---: | ---: | ---: |",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Our switches, with channels as slow as BookSim's."""
+"""Our switches, with the channel latency of BookSim."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PAIRS = 5
 
 
 def speedups(case: Case, load: float, threads: int) -> list[float]:
-    """Say by how much threads are faster than one, in pairs that follow each other."""
+    """Return the speedup of threads over one, in alternating pairs."""
     wiring = SwitchWiring(topoloom.load_machine(case.machine))
     seconds: list[float] = []
     for with_threads in (1, threads) * PAIRS:
@@ -29,7 +29,7 @@ def speedups(case: Case, load: float, threads: int) -> list[float]:
 
 
 def run(case: Case, load: float) -> Point:
-    """Simulate a load; the length of ways is left to others that go the same."""
+    """Simulate a load; other simulators give the path length."""
     machine = topoloom.load_machine(case.machine)
     wiring = SwitchWiring(machine)
     start = process_time()

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Objects: what a message costs, migrations under traffic, and what overlap gains."""
+"""Objects: cost of a message, migrations under traffic, and overlap."""

@@ -33,7 +33,7 @@ STEPS = {8: 20, 64: 20, 512: 4}
 
 
 def main(given: Sequence[str] | None = None) -> None:
-    """Do what the command line says."""
+    """Run the command line."""
     parser = argparse.ArgumentParser("objects", description=__doc__)
     parser.add_argument(
         "--bursts", type=int, default=400, help="bursts of 500 messages"
@@ -62,7 +62,7 @@ def main(given: Sequence[str] | None = None) -> None:
 
 
 def messages(folder: Path, bursts: int) -> None:
-    """Print what a message costs on one rank, and between two beside MPI's own."""
+    """Print the cost of a message on one rank, and between two compared with MPI."""
     print("| MPI | one rank, ns of processor | two ranks, us | MPI alone, us ", end="")
     print("| difference, us | load |")
     print("| --- | ---: | ---: | ---: | ---: | ---: |")

@@ -29,12 +29,12 @@ PLATFORM = """<?xml version='1.0'?>
 
 
 def switch(rate: str, latency: str = "9us") -> str:
-    """Describe hosts behind one switch; how many is left open."""
+    """Describe hosts behind one switch, of any number."""
     return PLATFORM.format(last="{last}", rate=rate, latency=latency, topology="")
 
 
 def on_torus(torus: str, rate: str, latency: str = "9us") -> str:
-    """Describe hosts on a torus, whose ranks follow the first axis first."""
+    """Describe hosts on a torus, with the first axis fastest."""
     sides = torus.replace("x", ",")
     topology = f' topology="TORUS" topo_parameters="{sides}"'
     return PLATFORM.format(last="{last}", rate=rate, latency=latency, topology=topology)
@@ -48,7 +48,7 @@ def simulated(
     network: Sequence[str],
     *program: object,
 ) -> str | None:
-    """Run a program in SMPI, and give what it prints; None at the limit of time."""
+    """Run a program in SMPI; return its output, or None after a timeout."""
     platform, hosts = folder / "platform.xml", folder / "hosts"
     platform.write_text(described.format(last=ranks - 1))
     hosts.write_text("".join(f"n{i}\n" for i in range(ranks)))
@@ -69,7 +69,7 @@ def simulated(
 
 
 def launch(suffix: str, ranks: int, *words: object) -> str:
-    """Run a program on real ranks, and give what it prints."""
+    """Run a program on real ranks; return its output."""
     launcher = find(f"mpirun.{suffix}", suffix)
     root = ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM")
     options = ["--oversubscribe"] if suffix == "openmpi" else []
@@ -97,7 +97,7 @@ def bounded(
 
 
 def processor_seconds() -> float:
-    """Give what ended children have used."""
+    """Return the CPU seconds of ended children."""
     used = getrusage(RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 

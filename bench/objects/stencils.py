@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Stencils of objects whose blocks begin in several orders on a torus.
+"""Stencils of objects with several initial maps on a torus.
 
 After A. Bhatele, L. V. Kale, PPL 18(4), 2008.
 """
@@ -45,22 +45,22 @@ class Stencil:
 
     @property
     def ranks(self) -> int:
-        """Count the hosts, with a rank each."""
+        """Number of hosts, with one rank each."""
         return prod(self.torus)
 
     @property
     def dimensions(self) -> int:
-        """Count the axes of the grid."""
+        """Number of axes of the grid."""
         return 2 if self.blocks[2] == 1 else 3
 
     @property
     def message_bytes(self) -> int:
-        """Give the size of an edge as it travels."""
+        """Return the size of an edge message."""
         row = 8 * self.cells
         return HEADERS + (row if self.dimensions == 2 else row * self.cells)
 
     def home(self, order: str) -> NDArray[np.int64]:
-        """Give the rank of each block as the program maps it."""
+        """Return the rank of each block in the map of the program."""
         axes = [np.arange(extent) for extent in self.blocks]
         x, y, z = np.meshgrid(*axes, indexing="ij")
         flat = np.arange(prod(self.blocks)).reshape(self.blocks)
@@ -144,7 +144,7 @@ def maps(folder: Path, most: int) -> None:
 def step(
     folder: Path, one: Stencil, program: Path, order: str
 ) -> tuple[float | None, float]:
-    """Give milliseconds per step of a map, and its hops; None at the limit of time."""
+    """Return milliseconds per step of a map, and hops; None after a timeout."""
     torus, blocks = ("x".join(map(str, extents)) for extents in (one.torus, one.blocks))
     begins = {"boxes": f"boxes={torus}", "place": "random"}.get(order, order)
     policy = ("place", f"torus:{torus}") if order == "place" else ()
@@ -166,7 +166,7 @@ def stencil(
     words: tuple[object, ...],
     network: tuple[str, ...] = NETWORK,
 ) -> list[float] | None:
-    """Give milliseconds per step, blocks moved, and hop-bytes before and after.
+    """Return milliseconds per step, moved blocks, and hop-bytes before and after.
 
     None where the simulation did not end.
     """

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Topoloom beside its peers: the same instances, one judge, one table."""
+"""Topoloom and other mappers on the same instances, scored by one evaluator."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs the tools on the instances, judges, and prints tables; see ``--help``."""
+"""Runs the tools on the instances, scores, and prints tables; see ``--help``."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def options(given: Sequence[str] | None = None) -> argparse.Namespace:
 
 
 def main() -> None:
-    """Do what the command line says."""
+    """Run the command line."""
     args = options()
     OUT.mkdir(parents=True, exist_ok=True)
     results = OUT / "results.jsonl"
@@ -130,19 +130,19 @@ def main() -> None:
 
 
 class Late:
-    """Who ran out of time: not tried again in that set on anything as large."""
+    """Tools that timed out: not run again in that set on anything as large."""
 
     def __init__(self) -> None:
         self._size: dict[tuple[str, str, str], tuple[int, int]] = {}
 
     def note(self, instance: Instance, run: Run) -> None:
-        """Remember a run that ended late."""
+        """Record a run that timed out."""
         if run.outcome == "timeout":
             size = instance.graph.size, instance.slots
             self._size.setdefault((instance.group, run.tool, run.effort), size)
 
     def skipped(self, instance: Instance, tool: tools.Tool, effort: str) -> Run | None:
-        """Return the outcome without a run, where there is no hope."""
+        """Return the outcome without a run, if it would time out."""
         size = self._size.get((instance.group, tool.name, effort))
         if size is None or instance.graph.size < size[0] or instance.slots < size[1]:
             return None

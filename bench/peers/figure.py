@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The performance profile: on what part of the instances is a tool how near the best.
+"""Performance profiles: the share of instances by ratio to the best.
 
 Dolan and Moré, *Benchmarking optimization software with performance profiles*,
 Mathematical Programming 91, 2002. Infeasible and missing answers never count.

@@ -25,7 +25,7 @@ from peers.graphs import Graph, Ints
 
 @dataclass(frozen=True)
 class Instance:
-    """What is to be placed, and where.
+    """A graph to place, and its target.
 
     Attributes
     ----------

@@ -40,7 +40,7 @@ class Recipe:
     needs: Path | None = None
 
     def missing(self) -> str:
-        """Say what is missing; empty if nothing is."""
+        """Return the missing part, or an empty text."""
         there = self.needs is None or self.needs.exists()
         return "" if there else f"{self.name}: no {self.needs}"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What an answer is worth: feasible or not, hop-bytes by Topoloom's judge, a repair."""
+"""Scores of answers: feasibility, hop-bytes by `topoloom judge`, repair."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def _allocation(machine: str, nodes: tuple[int, ...] | None) -> Any:
 
 
 def repair(instance: Instance, answer: Ints) -> Ints | None:
-    """Make an answer feasible in the plainest way; None if that does not succeed.
+    """Make an answer feasible in the simplest way; None if that fails.
 
     Slot by slot in ascending order, what exceeds the capacity moves: of the ranks on
     the slot the one of the highest number, to the nearest slot that has room, ties to

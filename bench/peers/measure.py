@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs one tool on one instance in a process of its own, and measures that."""
+"""Runs one tool on one instance in a separate process, and measures it."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Run:
     threads: int = 1
 
     def take(self, verdict: Verdict) -> None:
-        """Note a judgement."""
+        """Record a score."""
         self.outcome = "ok" if verdict.feasible else "infeasible"
         self.hop_bytes = verdict.hop_bytes
         self.overfilled = verdict.overfilled

@@ -38,7 +38,7 @@ def ratio(run: Run, registry: Registry, value: int | None) -> float | None:
 
 
 def line(run: Run, registry: Registry) -> str:
-    """Tell of a run while the bench goes on."""
+    """Return a progress line about a run."""
     head = f"{run.group:9} {run.instance:36} {run.tool:10} {run.effort:24}"
     if run.outcome not in ("ok", "infeasible"):
         return f"{head} {run.outcome}: {run.why}"

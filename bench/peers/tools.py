@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The table of tools: their efforts, where they come from, what each is allowed."""
+"""The table of tools: efforts, sources and limits."""
 
 from __future__ import annotations
 

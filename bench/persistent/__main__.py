@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Times persistent collectives beside one-shot ones and MPI's own, in one job, in turn.
+"""Times persistent, one-shot and MPI collectives alternately in one job.
 
 Rounds of all four follow each other on the same ranks and buffers.
 """
@@ -37,7 +37,7 @@ SECONDS = 0.0005, 0.01
 
 
 def main(given: Sequence[str] | None = None) -> None:
-    """Do what the command line says."""
+    """Run the command line."""
     parser = argparse.ArgumentParser("persistent", description=__doc__)
     parser.add_argument(
         "--rounds", type=int, default=60, help="rounds per kind of call"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the calls of one kind take, and the table of all."""
+"""Times of calls of one kind, and the table of all."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ class Cell:
 
     @property
     def of_one_shot(self) -> float:
-        """Persistent to one-shot."""
+        """Ratio of persistent to one-shot time."""
         return self.persistent / self.one_shot
 
     @property
     def of_library(self) -> float:
-        """Persistent to the better of both that the MPI has."""
+        """Ratio of persistent time to the better one of MPI."""
         return self.persistent / min(self.blocking, self.library)
 
 
 def cell(mpi: str, ranks: int, read: dict[str, Any]) -> Cell:
-    """Take what the program prints for one collective."""
+    """Read the output of the program for one collective."""
     kinds = zip(*read["rounds"], strict=True)
     times = (quantiles(kind, n=10, method="inclusive")[0] for kind in kinds)
     return Cell(mpi, ranks, read["operation"], read["bytes"], *times)
@@ -72,7 +72,7 @@ def table(cells: Sequence[Cell]) -> str:
 
 
 def summary(cells: Iterable[Cell]) -> str:
-    """Say in how many cells the targets are met, by MPI and ranks."""
+    """Count the cells that meet their target, by MPI and ranks."""
     lines = [
         "| MPI | ranks | / one-shot | cells up to 0.8 | / the library's better "
         "| cells up to 1.05 |",

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Applications whose collectives are replaced from outside, beside MPI's own."""
+"""Unmodified applications with replaced collectives, compared with MPI."""

@@ -35,7 +35,7 @@ HEAD = """\
 
 
 def main(given: Sequence[str] | None = None) -> None:
-    """Do what the command line says."""
+    """Run the command line."""
     parser = argparse.ArgumentParser("preloaded", description=__doc__)
     parser.add_argument(
         "--repeat", type=int, default=7, help="runs with and without the library"
@@ -82,7 +82,7 @@ def applications(sources: Path | None, repeat: int) -> str:
 
 
 def programs(ranks: int, folder: Path) -> Iterator[Program]:
-    """Give the programs that there are."""
+    """Return the available programs."""
     if (folder / "nas").is_dir():
         yield from nas(folder / "nas")
     yield hpcc(find("hpcc", "hpcc"), ranks, folder)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What short calls cost that the library leaves to MPI, beside MPI's own in one job."""
+"""Cost of short calls that the library leaves to MPI, in one job."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def calls() -> str:
 
 
 def _calls(mpi: str, ranks: int) -> dict[str, list[tuple[float, float]]]:
-    """Give for each operation what MPI's own calls take and ours, size by size."""
+    """Return the times of MPI and of the library for each operation and size."""
     package = "libopenmpi-dev" if mpi == "openmpi" else "libmpich-dev"
     compiler = find(f"mpicc.{mpi}", package)
     library = build_collectives(Path(compiler))
@@ -59,7 +59,7 @@ def _calls(mpi: str, ranks: int) -> dict[str, list[tuple[float, float]]]:
 
 
 def _extra(pairs: list[tuple[float, float]]) -> str:
-    """Write the shortest call of MPI's own, and the median of ours beside it."""
+    """Write the shortest call of MPI, and the median of the library."""
     ratio = median(ours / theirs for theirs, ours in pairs)
     theirs, ours = pairs[0]
     return f"{theirs:,.0f} ns {ours - theirs:+,.0f}; {ratio:.2f}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Jobs of an MPI, with the library in front of it or without."""
+"""Jobs of an MPI, with or without the preloaded library."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def launch(
     mpi: str = "openmpi",
     folder: Path | None = None,
 ) -> str:
-    """Run a program, and give what it prints.
+    """Run a program; return its output.
 
     Parameters
     ----------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Programs that know whether their answers are right: LAMMPS, HPCC and NAS's IS and FT.
+"""Programs that verify their results: LAMMPS, HPCC, and IS and FT of NAS.
 
 NAS's programs are built for the MPI from the sources of NPB 3.4, which a user gives.
 """
@@ -19,7 +19,7 @@ CLASSES = "SWA"
 
 @dataclass(frozen=True)
 class Run:
-    """What a program says of itself.
+    """Output of a program.
 
     Attributes
     ----------

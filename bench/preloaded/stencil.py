@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Exchanges with neighbors, straight and put together, in SimGrid's MPI."""
+"""Exchanges with neighbors, direct and combined, in SimGrid's MPI."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SIZES = (8, 1024, 4096, 32768)
 
 
 class Exchange(NamedTuple):
-    """Seconds until the last rank has all that its neighbors send."""
+    """Seconds until the last rank has the data of all neighbors."""
 
     ranks: int
     neighbors: int

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom probe` on machines that are known: drawn for SimGrid, and published."""
+"""`topoloom probe` on known machines: random ones in SimGrid, and published ones."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Probes drawn machines in SimGrid's MPI, and compares with what was planted."""
+"""Probes random machines in SimGrid's MPI, and compares with the truth."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ EACH = 2
 
 
 def main(given: Sequence[str] | None = None) -> None:
-    """Do what the command line says."""
+    """Run the command line."""
     parser = argparse.ArgumentParser("probe", description=__doc__)
     parser.add_argument(
         "--machines", type=int, default=200, help="number of random machines"
@@ -121,7 +121,7 @@ def _show(
     columns: Sequence[str],
     rows: Sequence[Sequence[str]],
 ) -> None:
-    """Print a table, and put it where a page has its marks."""
+    """Print a table, and write it between the marks of a page."""
     print_table(columns, rows, left=len(columns))
     if page is not None:
         lines = [columns, ["---"] * len(columns), *rows]

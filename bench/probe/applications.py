@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Five small MPI programs, and what they send as schedules and as patterns."""
+"""Five small MPI programs, with their messages as schedules and patterns."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def _sparse(ranks: int, size: int, times: int) -> list[Schedule]:
 
 
 def _drawn(ranks: int) -> list[Message]:
-    """Draw who sends to whom, and how many times as long messages as the shortest."""
+    """Draw pairs of ranks and message sizes, relative to the shortest."""
     rng = Random(ranks)
     return [
         (rank, other, rng.choice(_LONGER))
@@ -149,7 +149,7 @@ def _degree(ranks: int) -> int:
 
 
 def _sum(steps: Callable[[int, int, int], list[Schedule]], size: int) -> Pattern:
-    """Make what adds up the messages of one time of a program."""
+    """Make the pattern of one iteration of a program."""
 
     def of(ranks: int) -> CommGraph:
         total: dict[tuple[int, int], int] = {}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Plants bad parts in machines, and counts the rounds until they are found.
+"""Plants bad parts in machines, and counts rounds until they are found.
 
 ``PYTHONPATH=bench python -m probe.bad_parts --trials 20`` prints the docs' tables.
 Times go the way of a user's table: what is usual is not known beforehand.
@@ -30,7 +30,7 @@ _LEAF = re.compile(r"unit [0-9]+ rail ([0-9]+)")
 
 @dataclass
 class Faults:
-    """How many times as slow parts are: a cable is bad in both directions.
+    """Slowdowns of parts; a cable is bad in both directions.
 
     Attributes
     ----------
@@ -71,15 +71,15 @@ class Planted:
         self._rng = np.random.default_rng(seed)
 
     def rows(self, pairs: Sequence[Pair]) -> list[Row]:
-        """Return what a table of pairs has, in seconds."""
+        """Return the seconds of a table of pairs."""
         return [Row(pair, self._hops(pair) * self._noisy(pair)) for pair in pairs]
 
     def measure(self, pairs: Sequence[Pair]) -> list[Test]:
-        """Return what pairs take where one knows what is usual."""
+        """Return the times of pairs relative to the usual."""
         return [Test([pair], self._noisy(pair)) for pair in pairs]
 
     def ratio(self, a: int, b: int) -> float:
-        """Return how many times as long as without bad parts it takes."""
+        """Return the slowdown relative to a healthy machine."""
         faults = self._faults
         nodes = self._node(a), self._node(b)
         hosts = [node // self._machine.nodes_per_host for node in nodes]
@@ -122,7 +122,7 @@ def parts_of(text: str) -> Parts:
 
 
 class Trial(NamedTuple):
-    """What came of a search: what was found beside what was planted."""
+    """The result of a search: found and planted parts."""
 
     planted: list[list[str]]
     found: list[list[str]]
@@ -132,12 +132,12 @@ class Trial(NamedTuple):
 
     @property
     def is_right(self) -> bool:
-        """Whether all was found, nothing else, and no more is to be measured."""
+        """Whether exactly the planted parts were found, with no further rounds."""
         return self.is_done and self.found == self.planted
 
     @property
     def innocents(self) -> int:
-        """How many parts are named without "perhaps" that are as they should be."""
+        """Number of healthy parts that are named without "perhaps"."""
         return sum(each not in self.planted for each in self.found)
 
 
@@ -145,7 +145,7 @@ Draw = Callable[[Parts, Faults, np.random.Generator], int]
 
 
 def host_or_cable(parts: Parts, faults: Faults, rng: np.random.Generator) -> int:
-    """Plant a fault in a host or a cable; return its class, -1 if no pair feels it."""
+    """Plant a fault in a host or cable; return its class, -1 if no pair is affected."""
     machine = parts.machine
     factor, is_host = _factor(rng), bool(rng.random() < 0.5)
     one = int(rng.integers(machine.node_count if is_host else machine.link_count))
@@ -224,7 +224,7 @@ def search(
 
 
 def _is_seen(parts: Parts, classes: set[int], count: int) -> bool:
-    """Whether each of some classes has pairs that feel it, and no other of them."""
+    """Whether each class has pairs that only it affects."""
     tests = parts.tests
     busiest = np.zeros(len(parts.classes))
     np.maximum.at(busiest, tests.classes, tests.loads)
@@ -236,7 +236,7 @@ def _is_seen(parts: Parts, classes: set[int], count: int) -> bool:
 
 
 def _by_rounds(parts: Parts, planted: Planted) -> tuple[Located, list[Row], int]:
-    """Do what a user does: measure the plan, append to the table, ask again."""
+    """Act as a user: measure the plan, append to the table, repeat."""
     rows: list[Row] = []
     found = locate(parts, [])
     rounds = 0
@@ -268,7 +268,7 @@ ON_RAILS: dict[str, tuple[Draw, ...]] = {
 
 
 def main() -> None:
-    """Print a row for each machine and what is planted there."""
+    """Print a row for each machine and kind of fault."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("machines", nargs="*", help="machines [all]")
     options.add_argument("--trials", type=int, default=20)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A probe's findings beside the truth."""
+"""Findings of a probe compared with the truth."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _no_counts() -> list[list[int]]:
 
 @dataclass
 class Outcome:
-    """How well one machine was measured.
+    """Accuracy of the probe of one machine.
 
     Attributes
     ----------
@@ -117,7 +117,7 @@ class Outcome:
 
     @classmethod
     def of(cls, machine: Planted, effort: str, ended: str = "") -> Outcome:
-        """Begin with what is known of a machine."""
+        """Make the outcome of a machine."""
         slow = machine.slow
         return cls(
             *(machine.seed, effort, len(machine.host_of), machine.hosts),
@@ -133,13 +133,13 @@ class Outcome:
 
     @property
     def right(self) -> bool:
-        """Whether groups, and what is slow, are what was planted."""
+        """Whether groups and slow parts equal the planted ones."""
         suspects_right = self.found == bool(self.slow) and not self.alarms
         return self.groups_right and suspects_right and not self.ended
 
 
 def compare(machine: Planted, findings: Findings, effort: str) -> Outcome:
-    """Compare all that was planted."""
+    """Compare all planted parameters."""
     truth = Truth(machine)
     made = Outcome.of(machine, effort, findings.ended or "")
     _compare_groups(made, truth, findings.root)

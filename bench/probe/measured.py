@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Drawn machines, measured by the probe in SimGrid's MPI."""
+"""Random machines, measured by the probe in SimGrid's MPI."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def measure(
 
 
 def _cpu_seconds() -> float:
-    """Of this process, and of all that it has waited for."""
+    """Return the CPU seconds of this process and its ended children."""
     return sum(os.times()[:4])
 
 
@@ -73,14 +73,14 @@ def environment(variables: dict[str, str]) -> Iterator[None]:
 
 
 def save(outcomes: Sequence[Outcome], file: Path) -> None:
-    """Add them to a file of JSON Lines."""
+    """Append results to a file of JSON Lines."""
     file.parent.mkdir(parents=True, exist_ok=True)
     with file.open("a") as stream:
         stream.writelines(json.dumps(asdict(outcome)) + "\n" for outcome in outcomes)
 
 
 def load(file: Path) -> list[Outcome]:
-    """Read what was saved, of each machine and effort the last."""
+    """Read saved outcomes, the last of each machine and effort."""
     found: dict[tuple[int, str], Outcome] = {}
     for text in file.read_text().splitlines():
         fields = json.loads(text)

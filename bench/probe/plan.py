@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Plans of many ranks, and what inference takes of as many samples.
+"""Plans of many ranks, and the time of inference.
 
 A planted machine answers the orders of the scan without MPI: every rank is busy as long
 as its pairs take, one after another.
@@ -63,7 +63,7 @@ class Nested:
         return f"groups of {':'.join(map(str, self.counts))}"
 
     def seconds(self, first: Numbers, second: Numbers) -> NDArray[np.float64]:
-        """Return what short messages take between hosts, one way."""
+        """Return the one-way time of short messages between hosts."""
         short = np.full(len(first), self.levels[0])
         size = 1
         for seconds, count in zip(self.levels[1:], self.counts, strict=True):
@@ -120,7 +120,7 @@ class Torus:
         return apart
 
     def seconds(self, first: Numbers, second: Numbers) -> NDArray[np.float64]:
-        """Return what short messages take between hosts, one way."""
+        """Return the one-way time of short messages between hosts."""
         further = self._hops(first, second).astype(np.float64) - 1
         return self.near + self.hop * further
 
@@ -144,7 +144,7 @@ def _compared(what: str, found: Set[Any], planted: Set[Any]) -> str:
 
 
 class PlantedJob:
-    """Answers the orders of a scan as a `ProbeJob` does.
+    """Answers requests of a scan like a `ProbeJob`.
 
     Attributes
     ----------
@@ -169,7 +169,7 @@ class PlantedJob:
         return max(self._free)
 
     def measure(self, orders: Sequence[Order]) -> Any:
-        """Let time pass; return what was found."""
+        """Advance the time; return the measured times."""
         before = len(self.samples.exchanges)
         for order in orders:
             self.samples.orders.append(order)
@@ -251,7 +251,7 @@ ORDER = 0.03
 
 
 def rows(machines: Sequence[Large] = MACHINES) -> Iterator[Row]:
-    """Plan, measure and infer each machine, in a process of its own."""
+    """Plan, measure and infer each machine, in a separate process."""
     context = multiprocessing.get_context("spawn")
     for machine in machines:
         with context.Pool(1) as pool:

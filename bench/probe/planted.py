@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Machines that are drawn, with all that a probe should find out of them.
+"""Random machines, with all parameters that a probe should find.
 
 Groups of hosts are nested. Two hosts exchange through their own links and the uplinks
 of their groups up to the smallest one that both are in. A message of m bytes between
@@ -46,7 +46,7 @@ class Regime:
 
 @dataclass(frozen=True)
 class Slow:
-    """A host, or a link between two of one group, that is slower than its like."""
+    """A host, or a link inside a group, that is slower than its peers."""
 
     hosts: tuple[int, ...]
     of: str
@@ -121,12 +121,12 @@ class Planted:
         return self.bandwidths[0] if level == 0 else min(self.bandwidths[1 : level + 1])
 
     def regime_of(self, size: int) -> Regime:
-        """Return that of messages of some bytes."""
+        """Return the regime of a message size."""
         ends = (r for r in self.regimes if r.most is None or size <= r.most)
         return next(ends)
 
     def seconds(self, level: int, size: int, regime: Regime | None = None) -> float:
-        """Return what a message takes; of another regime than its own if that is given.
+        """Return the time of a message, in its own or in a given regime.
 
         Level 0 is the inside of a host.
         """
@@ -137,7 +137,7 @@ class Planted:
         return overhead + latency + (size + ENVELOPE) / rate
 
     def added_latency(self) -> float:
-        """Return what a slow host's or link's route takes more than others, seconds."""
+        """Return the seconds that a slow host or link adds to a route."""
         regime = self.regime_of(SCANNED)
         longer = (1 / SLOW - 1) * self.seconds(1, SCANNED)
         return longer / regime.latency_factor
@@ -181,7 +181,7 @@ def _trunk(rng: Random, groups: Group) -> Trunk | None:
 
 
 def large(noise: float = 0.05) -> Planted:
-    """Return a machine of 256 ranks on 64 hosts, for how long a probe takes."""
+    """Return a machine of 256 ranks on 64 hosts, to time a probe."""
     rng = Random(1)
     hosts = [host for host in range(64) for _ in range(4)]
     groups = _nested(iter(range(64)), (4, 4, 4))
@@ -296,7 +296,7 @@ def _regimes(rng: Random) -> tuple[Regime, ...]:
 
 
 def _visible(machine: Planted) -> bool:
-    """Say whether levels and regimes are as far apart as they must be."""
+    """Return whether levels and regimes are sufficiently different."""
     levels = range(0 if len(machine.host_of) > machine.hosts else 1, machine.depth + 1)
     short = [machine.seconds(level, SCANNED) for level in levels]
     if any(b < APART * a for a, b in pairwise(short)):

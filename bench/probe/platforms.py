@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A drawn machine as SimGrid reads it: platform, hosts of ranks, settings."""
+"""A random machine for SimGrid: platform, hosts of ranks, settings."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def factors(machine: Planted, of: str) -> str:
 
 
 def build_noise(folder: Path) -> Path:
-    """Compile what makes messages vary."""
+    """Compile the library that adds noise to messages."""
     library = folder / "noise.so"
     compiler = smpi.find("c++", "g++")
     smpi.run(compiler, "-O2", "-fPIC", "-shared", _NOISE, "-o", library, "-lsimgrid")
@@ -149,7 +149,7 @@ def build_noise(folder: Path) -> Path:
 def launcher(
     machine: Planted, folder: Path, noise: Path | None
 ) -> tuple[list[str], dict[str, str]]:
-    """Write the files of a machine; return what starts its ranks, and variables.
+    """Write the files of a machine; return its launcher and environment.
 
     Parameters
     ----------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the probe's inference says of published samples: C. Karlsson 2012, ch. 3 and 4.
+"""Inference of the probe on published samples: C. Karlsson 2012, ch. 3 and 4.
 
 Where only means and standard deviations are printed, samples are drawn that have them.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How many samples a scan took, and how many fixed repetition would have taken."""
+"""Samples of a scan, compared with fixed repetition."""
 
 from __future__ import annotations
 

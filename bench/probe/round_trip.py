@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Programs on a machine and on what a probe made of it: times, and placements.
+"""Times and placements of programs on a machine and on its probed model.
 
 The true time is that of SimGrid's MPI on the planted platform, without its noise. Of
 the probed machine nothing is used but its file: once our own simulation runs the steps
@@ -33,7 +33,7 @@ _SETTINGS = {"smpi/simulate-computation": "no", **COLLECTIVES}
 
 @dataclass(frozen=True)
 class Times:
-    """Seconds of a program: the true ones, and those on what was probed."""
+    """Seconds of a program: true ones, and those on the probed machine."""
 
     program: str
     bytes: int
@@ -44,7 +44,7 @@ class Times:
 
 @dataclass(frozen=True)
 class Placed:
-    """Hop-bytes on the true machine of a placement on what was probed, and on it."""
+    """Hop-bytes on the true machine of placements for the probed and the true one."""
 
     pattern: str
     probed: float
@@ -53,7 +53,7 @@ class Placed:
 
 @dataclass
 class RoundTrip:
-    """How a machine came through."""
+    """The result of a round trip of a machine."""
 
     name: str
     seed: int
@@ -67,7 +67,7 @@ class RoundTrip:
 def round_trip(
     case: Case, programs: dict[str, Path], noise: Path, folder: Path
 ) -> RoundTrip:
-    """Probe a machine, and run programs and place patterns on what comes of it."""
+    """Probe a machine, then run programs and place patterns on the probed one."""
     file = folder / "probed.toml"
     words, variables = case.launcher(folder, noise if case.planted.noise else None)
     with environment(variables):
@@ -111,7 +111,7 @@ def _slots(machine: Machine, hosts: Sequence[str], host_of: Sequence[str]) -> li
 def _export(
     file: Path, machine: Machine, hosts: Sequence[str], case: Case, folder: Path
 ) -> list[str]:
-    """Write the platform and its hosts; return what starts the ranks there."""
+    """Write the platform and its hosts; return the launcher."""
     platform, names = folder / "export.xml", folder / "export.hosts"
     save_machine(platform, machine, model=model_in(str(file)))
     node = {host: number for number, host in enumerate(hosts)}
@@ -122,7 +122,7 @@ def _export(
 
 
 def _run(words: Sequence[str]) -> float:
-    """Run a program; return the seconds that it says."""
+    """Run a program; return the seconds that it prints."""
     done = subprocess.run(words, check=True, stdout=subprocess.PIPE, text=True)
     return float(json.loads(done.stdout)["seconds"])
 

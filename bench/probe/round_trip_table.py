@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Round trips of all machines in one table, beside what they should reach."""
+"""Round trips of all machines in one table, with targets."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TIME, HOP_BYTES = 0.1, 0.03
 
 
 def rows(trips: Sequence[RoundTrip]) -> Iterator[Row]:
-    """Sum up, program by program and shape by shape."""
+    """Summarize by program and shape."""
     every = [(trip.name, times) for trip in trips for times in trip.times]
     ways: dict[str, Callable[[Times], float]] = {
         "our simulation": lambda times: times.ours / times.true - 1,
@@ -56,14 +56,14 @@ def _within(what: str, errors: Sequence[float], most: float) -> Row:
 
 
 def save(trip: RoundTrip, file: Path) -> None:
-    """Add it to a file of JSON Lines."""
+    """Append the result to a file of JSON Lines."""
     file.parent.mkdir(parents=True, exist_ok=True)
     with file.open("a") as stream:
         stream.write(json.dumps(asdict(trip)) + "\n")
 
 
 def load(file: Path) -> list[RoundTrip]:
-    """Read what was saved, of each machine the last."""
+    """Read saved results, the last of each machine."""
     found: dict[tuple[str, int], RoundTrip] = {}
     for text in file.read_text().splitlines():
         fields = json.loads(text)

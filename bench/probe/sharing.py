@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which pairs of hosts slow each other down: what was planted, and what was found."""
+"""Pairs of hosts that slow each other down: planted and found."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _slow(first: Links, second: Links) -> bool:
 
 
 class _Planted:
-    """What was planted."""
+    """The planted machine."""
 
     def __init__(self, machine: Planted) -> None:
         self._machine = machine
@@ -91,7 +91,7 @@ class _Planted:
 
 
 class _Found:
-    """What a probe has written: the machine, and links that are shared beside."""
+    """The output of a probe: the machine, and other shared links."""
 
     def __init__(self, findings: Findings) -> None:
         described = described_machine(findings)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Outcomes of all machines in one table, beside what the probe should reach."""
+"""Outcomes of all machines in one table, with targets."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Machines of several shapes, as SimGrid reads them and in our own words."""
+"""Machines of several shapes, as SimGrid platforms and as ours."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Case:
     def launcher(
         self, folder: Path, noise: Path | None
     ) -> tuple[list[str], dict[str, str]]:
-        """Write its files; return what starts its ranks, and variables.
+        """Write its files; return the launcher and environment.
 
         Without `noise`, of `platforms.build_noise`, messages do not vary.
         """

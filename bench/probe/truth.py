@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a probe should say of a drawn machine."""
+"""Expected findings of a probe of a random machine."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ class Line:
 
 @dataclass(frozen=True)
 class Truth:
-    """Ranks in groups, and what messages cost between them."""
+    """Ranks in groups, and message costs between them."""
 
     machine: Planted
 
     @cached_property
     def ranks(self) -> dict[int, list[int]]:
-        """Those of each host."""
+        """Ranks of each host."""
         found: dict[int, list[int]] = {}
         for rank, host in enumerate(self.machine.host_of):
             found.setdefault(host, []).append(rank)
@@ -46,7 +46,7 @@ class Truth:
 
     @property
     def levels(self) -> range:
-        """From the inside of a host, 0, if it has several ranks, to the whole."""
+        """Levels from the inside of a host (0) to the whole machine."""
         several = len(self.machine.host_of) > self.machine.hosts
         return range(0 if several else 1, self.machine.depth + 1)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Simulates collectives on grids, and prints what tiles gain; see ``--help``."""
+"""Simulates collectives on grids, and prints gains of tiles; see ``--help``."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ PUBLISHED = {
 
 
 def main(given: Sequence[str] | None = None) -> None:
-    """Do what the command line says."""
+    """Run the command line."""
     parser = argparse.ArgumentParser("process_grids", description=__doc__)
     parser.add_argument(
         "--cores",

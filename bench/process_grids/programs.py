@@ -41,12 +41,12 @@ class Cell:
 
     @property
     def ranks(self) -> int:
-        """Count the cells of the grid."""
+        """Number of cells of the grid."""
         return prod(self.grid)
 
     @property
     def operations(self) -> str:
-        """Name what is measured, as `lines.c` does."""
+        """Names of the operations in `lines.c`."""
         return "all" if len(self.grid) == 2 else "broadcast"
 
 
@@ -65,7 +65,7 @@ def build(folder: Path) -> Path:
 
 
 def simulate(program: Path, cell: Cell) -> dict[str, Times]:
-    """Run a grid; a way that is run in several segments has its best times."""
+    """Run a grid; several segments give the best time."""
     home, nodes = program.parent, cell.ranks // cell.cores
     platform, machine = home / "platform.xml", home / "machine"
     platform.write_text(PLATFORM.format(last=nodes - 1))

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Programs of many ranks in simulated switches: how long that takes, and how much."""
+"""Programs of many ranks in simulated switches: CPU time and memory."""

@@ -24,7 +24,7 @@ HEAD = (
 
 
 def main(given: Sequence[str] | None = None) -> None:
-    """Do what the command line says."""
+    """Run the command line."""
     parser = argparse.ArgumentParser("programs", description=__doc__)
     parser.add_argument("--only", default="", help="only programs with this prefix")
     parser.add_argument(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is simulated, each in a process of its own whose memory is counted."""
+"""Simulated cases, each in a separate process to measure memory."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ CASES: dict[str, tuple[str, Simulation]] = {
 
 
 def main(name: str, router: str, flit: int, threads: int) -> None:
-    """Simulate a case and print what it took, as JSON."""
+    """Simulate a case and print its cost as JSON."""
     machine, simulation = CASES[name]
     start = time.perf_counter()
     wiring = SwitchWiring(Machine(machine))

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tables of papers again: ours beside every published value that we know."""
+"""Our values compared with every known published value."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Prints every published value that one of our models computes, ours beside it."""
+"""Prints every published value that one of our models computes, with ours."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def print_pairs(pairs: Sequence[Pair]) -> None:
 
 
 def find_faults(pairs: Sequence[Pair], everything: bool) -> list[str]:
-    """Name the values that nothing explains, and those that stood better."""
+    """List the values without explanation, and those that got worse."""
     recorded = read_standings()
     return [
         *(
@@ -73,7 +73,7 @@ def find_faults(pairs: Sequence[Pair], everything: bool) -> list[str]:
 
 
 def main() -> None:
-    """Do what the command line says; fail if a value stands worse than recorded."""
+    """Run the command line; fail if a value stands worse than recorded."""
     parser = argparse.ArgumentParser("published", description=__doc__)
     parser.add_argument("values", type=Path, help="CSV of published values")
     parser.add_argument(

@@ -46,7 +46,7 @@ OUTSIDE = 1000.0
 
 
 def rows() -> Iterator[Ours]:
-    """Compute what we know of the chapter, table by table."""
+    """Compute the known values of the chapter, table by table."""
     found = [
         *scatter_costs(),
         *statistics(),

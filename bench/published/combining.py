@@ -26,7 +26,7 @@ MACHINE = "fattree:4:4:4:4:4,bandwidth=340MB/s+node:4"
 
 
 def rows() -> Iterator[Ours]:
-    """Compute what we know of the chapter."""
+    """Compute the known values of the chapter."""
     size = crossing(lambda m: over_mesh(1024, m))
     row = "direct = 2-D mesh crossover message size"
     yield Ours(SOURCE, TABLE, row, "value", size, stated="1375")

@@ -42,7 +42,7 @@ HOLES = "as if all messages met that may; which nodes were missing is not known"
 
 
 def rows() -> Iterator[Ours]:
-    """Compute what we know of both chapters."""
+    """Compute the known values of both chapters."""
     yield from levels()
     yield from permutations()
     yield from curves()
@@ -61,7 +61,7 @@ def levels() -> Iterator[Ours]:
 
 
 def meets(machine: Machine, step: Step, nodes: Sequence[int]) -> bool:
-    """Whether messages may meet, whichever routes they take up."""
+    """Whether messages can share a link for any choice of uplinks."""
     return meetings_any_ascent(machine, step, nodes).places > 0
 
 

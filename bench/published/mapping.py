@@ -37,7 +37,7 @@ UNITS = f"{UNKNOWN}; so is its unit; ours: an edge of the mesh"
 
 @dataclass(frozen=True)
 class Found:
-    """What a placement has: hops per byte, and edges of the mesh on a link."""
+    """Measures of a placement: hops per byte, and edges of the mesh per link."""
 
     hops: float
     load: float

@@ -90,7 +90,7 @@ PAIR_BYTES = 8 * 1024**2
 
 
 def rows() -> Iterator[Ours]:
-    """Compute what we know of both chapters."""
+    """Compute the known values of both chapters."""
     yield from multi_pings()
     yield from overheads()
     yield from parameters()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The page of all published values that we compute, ours beside them."""
+"""The page of all published values that we compute, with ours."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ it writes the page.
 
 
 def shown(value: float | str) -> str:
-    """Return a number without digits that mean nothing."""
+    """Return a number without insignificant digits."""
     return value if isinstance(value, str) else f"{value:,.6g}"
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which published values came out when they were last recorded."""
+"""Recorded standings of published values."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HEAD = (*Key._fields, "standing")
 
 
 def read_standings() -> dict[Key, str]:
-    """Return what stood when it was recorded."""
+    """Read the recorded standings."""
     with FILE.open(newline="") as lines:
         return {
             Key(*(line[name] for name in Key._fields)): line["standing"]
@@ -25,7 +25,7 @@ def read_standings() -> dict[Key, str]:
 
 
 def record_standings(pairs: Sequence[Pair]) -> None:
-    """Write down how all values stand now."""
+    """Write the current standings."""
     with FILE.open("w", newline="") as lines:
         rows = csv.writer(lines, lineterminator="\n")
         rows.writerow(HEAD)
@@ -33,7 +33,7 @@ def record_standings(pairs: Sequence[Pair]) -> None:
 
 
 def fallen(pairs: Sequence[Pair], recorded: dict[Key, str]) -> Iterator[str]:
-    """Name the values that stand worse than recorded."""
+    """List the values that stand worse than recorded."""
     for pair in pairs:
         before = recorded.get(pair.ours.key, "off")
         if STANDINGS.index(pair.standing) > STANDINGS.index(before):
@@ -42,6 +42,6 @@ def fallen(pairs: Sequence[Pair], recorded: dict[Key, str]) -> Iterator[str]:
 
 
 def lost(pairs: Sequence[Pair], recorded: dict[Key, str]) -> Iterator[str]:
-    """Name the values that were computed when recorded, and no longer are."""
+    """List recorded values that are no longer computed."""
     for key in sorted(recorded.keys() - {pair.ours.key for pair in pairs}):
         yield ", ".join(key) + ": no longer computed"

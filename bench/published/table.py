@@ -42,7 +42,7 @@ class Ours:
 
     @property
     def key(self) -> Key:
-        """What it is a value of."""
+        """The key of the value."""
         return Key(self.source, self.table, self.row, self.column)
 
 
@@ -55,7 +55,7 @@ class Pair:
 
     @property
     def published(self) -> str:
-        """What is compared: the whole text, or the number stated in it."""
+        """The compared text, or the number stated in it."""
         return self.ours.stated or self.text
 
     @property
@@ -75,7 +75,7 @@ class Pair:
 
     @property
     def unexplained(self) -> bool:
-        """Whether it is not equal, and nothing says why."""
+        """Whether the value differs without explanation."""
         return self.standing != "equal" and not self.ours.note
 
 
@@ -89,7 +89,7 @@ def read_published(file: Path) -> dict[Key, str]:
 
 
 def pair_up(found: Iterable[Ours], published: dict[Key, str]) -> list[Pair]:
-    """Set ours beside what was published, table by table.
+    """Pair our values with published ones, table by table.
 
     Raises
     ------

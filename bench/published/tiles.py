@@ -53,7 +53,7 @@ SOLID_NOTE = (
 
 
 def rows() -> Iterator[Ours]:
-    """Compute what we know of the chapter."""
+    """Compute the known values of the chapter."""
     yield from node_maps()
     yield from external_links()
     yield from bounds()

@@ -48,7 +48,7 @@ class Run(NamedTuple):
 
 
 def main() -> None:
-    """Solve, print, and write what was asked for."""
+    """Solve, print, and write the requested files."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

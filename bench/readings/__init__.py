@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Readings of models whose source contradicts itself, held against what it measured."""
+"""Readings of models whose source contradicts itself, compared with measurements."""

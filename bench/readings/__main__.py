@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Prints what every reading of Karlsson's models says, beside what he measured."""
+"""Prints every reading of Karlsson's models with his measurements."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def main() -> None:
 
 
 def compare_grids(published: Published) -> None:
-    """Compare what tiles gain: time in default order over that in tiles.
+    """Compare gains of tiles: time in default order over that in tiles.
 
     What the broadcasts in three dimensions went along is not said: all are shown.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Broadcasts on process grids as Karlsson 2012 measured them, and what models say."""
+"""Broadcasts on process grids: measured by Karlsson 2012, and modeled."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Cluster:
 
     @property
     def links(self) -> schedules.GridLinks:
-        """Its model."""
+        """The model of its links."""
         return schedules.GridLinks(
             latency_s=self.latency_us * 1e-6,
             outer_s_per_byte=1e-6 / self.between_mbs,
@@ -47,7 +47,7 @@ JAGUAR = Cluster("Jaguar", 12, 1.33, 1627.5, 2218.8, 2)
 
 @dataclass(frozen=True)
 class GridCase:
-    """A broadcast that was measured in default order and in tiles.
+    """A broadcast measured in default order and in tiles.
 
     The source gives numbers of processes, no grids. These are the most nearly square or
     cubic ones, of which its tile takes whole nodes; nodes do not divide 20,000 and
@@ -62,12 +62,12 @@ class GridCase:
 
     @property
     def name(self) -> str:
-        """Which one it is."""
+        """The name of the case."""
         return f"{self.cluster.name}, {'x'.join(map(str, self.grid))}"
 
     @property
     def bytes(self) -> int:
-        """Of the message."""
+        """Bytes of the message."""
         return self.megabytes * MB
 
 

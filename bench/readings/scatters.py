@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Scatters in four orders as Karlsson 2012 measured them, and what models say."""
+"""Scatters in four orders: measured by Karlsson 2012, and modeled."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measures what the recorder, or ``--world``, adds to a call, for each MPI installed.
+"""Measures the cost of the recorder, or of ``--world``, per call and MPI.
 
 Usage: ``python bench/record/run.py [world]``. Runs with and without it alternate; each
 line shows medians over 9 runs in nanoseconds of CPU time a call and, as the cost,
@@ -44,7 +44,7 @@ def main() -> None:
 
 
 def prepared(shim: str, compiler: Path, folder: str) -> tuple[Path, dict[str, str]]:
-    """Build what is preloaded; also the variables that it needs."""
+    """Build the preloaded library; return it with its environment."""
     if shim == "record":
         return build_recorder(compiler), {"TOPOLOOM_RECORD": folder}
     plan = Path(folder) / "plan"

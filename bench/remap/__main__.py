@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Simulates scatters in several orders, and prints them beside what was measured."""
+"""Simulates scatters in several orders, and compares with measurements."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SETTINGS = smpi.SETTINGS | {
 
 @dataclass(frozen=True)
 class Machine:
-    """What Karlsson 2012 measured of a node, and the scatters that are compared.
+    """Measurements of a node by Karlsson 2012, and the compared scatters.
 
     Totals are the most that any number of pairs have reached: inside a group by
     tables 3.9, 3.10 (of Jaguar, of whose kind Kraken is) and 3.13, between groups by
@@ -43,12 +43,12 @@ class Machine:
     measured_ms: tuple[float, float, float]  # tables 4.9 to 4.11, in ORDERS
 
     def channels(self) -> TwoGroups:
-        """Let channels bound what is sent at once, as the source assumes."""
+        """Limit concurrent messages by channels, as the source assumes."""
         count = self.node.channels
         return self._groups(count * self.node.inside_mbs, count * self.node.between_mbs)
 
     def totals(self) -> TwoGroups:
-        """Let what many pairs have reached bound it."""
+        """Limit the total bandwidth by that of many pairs."""
         return self._groups(self.inside_total_mbs, self.between_total_mbs)
 
     def _groups(self, inside_mbs: float, between_mbs: float) -> TwoGroups:
@@ -71,7 +71,7 @@ MACHINES = (
 
 
 def main(given: Sequence[str] | None = None) -> None:
-    """Do what the command line says."""
+    """Run the command line."""
     parser = argparse.ArgumentParser("remap", description=__doc__)
     parser.add_argument(
         "--docs", type=Path, metavar="FOLDER", help="write the table to this folder"
@@ -110,7 +110,7 @@ def rows(program: Path, machine: Machine) -> Iterator[str]:
 
 
 def against_standard(times: Sequence[float]) -> list[str]:
-    """Write milliseconds in standard order, and by how much the others differ."""
+    """Write milliseconds in standard order, and the differences of others."""
     standard = times[0]
     return [
         f"{standard:.2f}",
@@ -119,7 +119,7 @@ def against_standard(times: Sequence[float]) -> list[str]:
 
 
 def simulate(program: Path, machine: Machine, node: TwoGroups) -> list[float]:
-    """Give milliseconds of a scatter in all ORDERS."""
+    """Return the milliseconds of a scatter in all ORDERS."""
     file = program.with_name("node.xml")
     file.write_text(platform(node))
     hosts = [f"p{process}" for process in range(node.processes)]

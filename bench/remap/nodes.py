@@ -10,7 +10,7 @@ from itertools import combinations
 
 @dataclass(frozen=True)
 class Speeds:
-    """Of messages inside a group, or between the groups."""
+    """Speeds of messages inside a group, or between groups."""
 
     latency_us: float
     one_mbs: float  # of a message alone
@@ -27,7 +27,7 @@ class TwoGroups:
     between: Speeds
 
     def group(self, process: int) -> int:
-        """Say which group a process is in."""
+        """Return the group of a process."""
         return int(process in self.second)
 
 

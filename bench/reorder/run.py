@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measures what reordering inside a job costs, and what it gains.
+"""Measures the cost and the gain of reordering inside a job.
 
 Usage: ``python bench/reorder/run.py``. First, 100,000 ranks whose lists rank 0 has
 gathered, through the C face of libtopoloom: the median of 3 runs. Then what a rank
@@ -59,18 +59,18 @@ class Gain(ctypes.Structure):
 
 
 def address(array: NDArray[np.generic]) -> ctypes.c_void_p:
-    """Point to the first element."""
+    """Return a pointer to the first element."""
     return array.ctypes.data_as(ctypes.c_void_p)
 
 
 def check(status: int, error: ctypes.Array[ctypes.c_char]) -> None:
-    """Raise what the library says."""
+    """Raise the error of the library."""
     if status:
         raise SystemExit(error.value.decode())
 
 
 def order(graph: CommGraph, machine: str | None, groups: NDArray[np.int64]) -> Gain:
-    """Order the ranks on a described machine, or on one learned from the groups."""
+    """Order the ranks on a described machine, or on one inferred from the groups."""
     library = ctypes.CDLL(str(LIBRARY))
     seats, error, gain = ctypes.c_void_p(), ctypes.create_string_buffer(256), Gain()
     processes, levels = (ctypes.c_size_t(n) for n in groups.shape)
@@ -106,12 +106,12 @@ def order(graph: CommGraph, machine: str | None, groups: NDArray[np.int64]) -> G
 def csr(
     graph: CommGraph,
 ) -> tuple[NDArray[np.uint64], NDArray[np.uint32], NDArray[np.int64]]:
-    """Take the rows of a graph."""
+    """Return the rows of a graph."""
     return graph.first, graph.peer, graph.bytes
 
 
 def mapping() -> None:
-    """Time 100,000 ranks in scrambled seats."""
+    """Time 100,000 ranks on scrambled slots."""
     seats = np.random.default_rng(1).permutation(RANKS)
     nodes = seats // 25  # 4,000 nodes of 25 processes
     torus = np.stack([nodes, seats], axis=1).astype(np.int64)
@@ -144,7 +144,7 @@ def each_mpi(use: Callable[[str, Path, Path], None]) -> None:
 
 
 def memory(name: str, compiler: Path, folder: Path) -> None:
-    """Count with 64 ranks, or 8 where they do not yield."""
+    """Measure memory with 64 ranks, or 8 if they do not yield."""
     mpi, shims = ROOT / "mpi", ("preload", "start")
     files = sorted([*(mpi / "reorder").glob("*.c"), *(mpi / "seats").glob("*.c")])
     sources = [file for file in files if not file.name.startswith(shims)]

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Streams of small messages: what an item costs, and that no phase ends too soon."""
+"""Streams of small messages: cost of an item, and termination."""

@@ -41,7 +41,7 @@ HEAD = (
 
 
 def main(given: Sequence[str] | None = None) -> None:
-    """Do what the command line says."""
+    """Run the command line."""
     parser = argparse.ArgumentParser("stream", description=__doc__)
     parser.add_argument("--items", type=int, default=4_000_000, help="items per rank")
     parser.add_argument("--repeats", type=int, default=15)
@@ -111,7 +111,7 @@ def main(given: Sequence[str] | None = None) -> None:
 
 
 def renew(docs: Path | None, text: str, marks: tuple[str, str]) -> None:
-    """Print a table, and put it into the documentation where one is named."""
+    """Print a table, and write it to the documentation if a folder is given."""
     print(text)
     if docs:
         paste(docs / "reference" / "benchmarks" / "streams.md", text, *marks)
@@ -134,7 +134,7 @@ def build(suffix: str, folder: Path) -> Path:
 
 
 def measure(suffix: str, program: Path, *words: int, ranks: int = 2) -> list[Any]:
-    """Run it."""
+    """Run the program."""
     launcher = find(f"mpirun.{suffix}", suffix)
     root = ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM")
     shared = ["--oversubscribe"] if ranks > 2 else []
@@ -149,7 +149,7 @@ def measure(suffix: str, program: Path, *words: int, ranks: int = 2) -> list[Any
 
 
 def row(name: str, read: Sequence[Any]) -> str:
-    """Write the medians, also of ratios, and from least to most of most of them."""
+    """Write medians, also of ratios, and ranges."""
     middle = {way: median(one[way] for one in read) for way in WAYS}
     words = [f"{middle['messages']:.0f}"]
     for way in ("buffers", "delivered", "pushed", "stream"):
@@ -164,7 +164,7 @@ def row(name: str, read: Sequence[Any]) -> str:
 
 
 def large(program: Path, items: int, repeats: int) -> str:
-    """Compare streams and all-to-all-vs with the same room for each rank."""
+    """Compare streams and all-to-all-vs with equal buffers for each rank."""
     rows = [LARGE_HEAD]
     for ranks in (2, 4, 8):
         read = measure("openmpi", program, items, repeats, *BUCKETS, ranks=ranks)
@@ -183,7 +183,7 @@ def large(program: Path, items: int, repeats: int) -> str:
 
 
 def try_model(program: Path, runs: int) -> None:
-    """Try all interleavings of three ranks in two phases, and draw some of more."""
+    """Run all interleavings of three ranks in two phases, and random ones of more."""
     run("g++", "-std=c++20", "-O2", f"-I{MPI / 'stream'}", MODEL, "-o", program)
     for words in (["all", "3", "1", "2"], ["drawn", str(runs), "7"]):
         subprocess.run([program, *words, "ours"], check=True)

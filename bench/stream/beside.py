@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Streams beside Conveyors and BriefKAsten, whose sources are in a folder."""
+"""Streams compared with Conveyors and BriefKAsten, built from source."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def table(folder: Path, sources: Path, items: int, repeats: int) -> str:
 
 
 def row(program: str, ranks: int, read: Sequence[dict[str, Any]]) -> str:
-    """Write the medians, from least to most."""
+    """Write medians and ranges."""
     cells = [program, f"{ranks}"]
     for way in _WAYS:
         of = [one[way] for one in read if one["program"] == program]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Meshes laid along the nodes against meshes numbered by rank, in SimGrid's MPI."""
+"""Meshes aligned with nodes compared with meshes by rank, in SimGrid's MPI."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def row(program: Path, name: str, per_pair: int) -> str:
 
 
 def scattered(nodes: int, share: int) -> list[str]:
-    """Give each rank a node in a random order, the same always."""
+    """Put ranks on nodes in a fixed random order."""
     hosts = [f"n{i % nodes}" for i in range(nodes * share)]
     random.Random(1).shuffle(hosts)
     return hosts

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Meshes numbered by the places of nodes against ones numbered by rank, simulated.
+"""Meshes by node positions compared with meshes by rank, simulated.
 
 None takes more processor time than a limit, however busy the machine is.
 """
@@ -64,7 +64,7 @@ def described(name: str, ranks: int) -> str:
 def bounded(
     platform: Path, hosts: list[str], program: Path, way: object
 ) -> float | None:
-    """Give seconds per message, or None where that took too much processor time."""
+    """Return seconds per message, or None after a CPU timeout."""
     limited = ("-wrapper", f"prlimit --cpu={LIMIT}", program)
     before = processor_seconds()
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs ``shapes.c`` in SimGrid's MPI, and prints its times beside published ones."""
+"""Runs ``shapes.c`` in SimGrid's MPI, and prints its times with published ones."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def written(*words: object) -> str:
 
 
 def measure(program: Path, ranks: int, *words: object) -> list[dict[str, float]]:
-    """Give seconds per message in each of the ways that the command line names."""
+    """Return seconds per message for each method of the command line."""
     platform = program.with_name("platform.xml")
     platform.write_text(PLATFORM.format(last=ranks - 1))
     hosts = [f"n{i}" for i in range(ranks)]

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Output-queued switches that multicast and combine, beside Kumar 2005, chapter 8."""
+"""Output-queued switches that multicast and reduce, compared with Kumar 2005, ch. 8."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Simulates chapter 8 of Kumar 2005, and prints tables beside it; see ``--help``."""
+"""Simulates chapter 8 of Kumar 2005, and compares tables; see ``--help``."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MARKS = "<!-- bench-switches: begin -->", "<!-- bench-switches: end -->"
 
 
 def main(given: Sequence[str] | None = None) -> None:
-    """Do what the command line says."""
+    """Run the command line."""
     parser = argparse.ArgumentParser("switches", description=__doc__)
     parser.add_argument("--only", choices=STUDIES, help="only this study")
     parser.add_argument(

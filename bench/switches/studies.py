@@ -26,13 +26,13 @@ TRAFFICS = ("complement", "transpose", "reversal", "uniform")
 
 @dataclass(frozen=True)
 class Curve:
-    """Loads up to the first that is too high."""
+    """Loads up to the first saturated one."""
 
     points: dict[float, LoadMeasure]
 
     @property
     def highest(self) -> float:
-        """The highest load that was not too high; 0: none."""
+        """The highest load below saturation; 0: none."""
         stable = [load for load, one in self.points.items() if not one.saturated]
         return max(stable, default=0.0)
 
@@ -42,7 +42,7 @@ class Curve:
         return self.points[max(self.points)].accepted
 
     def latency(self, load: float) -> float | None:
-        """Mean in seconds; None where the load was too high."""
+        """Mean latency in seconds; None if saturated."""
         one = self.points.get(load)
         return None if one is None or one.saturated else one.latency_mean * CYCLE
 
@@ -58,7 +58,7 @@ def measure(
     packet: int = PACKET,
     iterations: int = 1,
 ) -> Curve:
-    """Measure loads in order, until one is too high; `packets` fit in a buffer."""
+    """Measure loads in order until one saturates; `packets` fit in a buffer."""
     wiring = SwitchWiring(Machine(machine), routing)
     points = {}
     for load in loads:
@@ -80,7 +80,7 @@ def measure(
 
 
 def reductions(sizes: Sequence[int]) -> Iterator[tuple[str, list[SizeTimes]]]:
-    """Reduce on 256 nodes to one of them, without what cards take."""
+    """Reduce on 256 nodes to one of them, without the time of NICs."""
     switch = load_switch("kumar-2005")
     for ports, units in ((8, 1), (32, 1), (32, 5)):
         machine = Machine(NETWORKS[ports] + SPEEDS)
@@ -96,7 +96,7 @@ def reductions(sizes: Sequence[int]) -> Iterator[tuple[str, list[SizeTimes]]]:
 
 
 def multicasts(sizes: Sequence[int]) -> Iterator[tuple[int, list[SizeTimes]]]:
-    """Let 16 of 256 nodes multicast to 16 that are drawn for each, all at once."""
+    """Let 16 of 256 nodes multicast to 16 random nodes each, concurrently."""
     for ports, network in NETWORKS.items():
         allocation = Allocation.whole(Machine(network + SPEEDS + CARDS))
         trees = build_trees(allocation, "16", 16)

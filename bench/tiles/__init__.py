@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Process grids on nodes: what leaves them, beside other ways of blocking."""
+"""Process grids on nodes: inter-node bytes of several mappers."""

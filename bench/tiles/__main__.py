@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Blocks two hundred grids in every way and prints what leaves the nodes."""
+"""Maps two hundred grids by every mapper and prints inter-node bytes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from topoloom.cli.console import print_table
 
 
 def main() -> None:
-    """Do what the command line says; fail where another way is better than ours."""
+    """Run the command line; fail if another mapper is better than `tile`."""
     parser = argparse.ArgumentParser("tiles", description=__doc__)
     parser.add_argument("--every", type=int, default=1, help="only every N-th case")
     parser.add_argument("--auto", action="store_true", help="also run the mapper auto")
@@ -51,7 +51,7 @@ def main() -> None:
 
 
 def report(runs: Sequence[tuple[Case, dict[str, Outcome]]]) -> None:
-    """Print a line for each way: its bytes over ours, in all and on the worst node."""
+    """Print bytes relative to `tile`, in total and on the busiest node, by mapper."""
     rows = []
     for way in runs[0][1]:
         total = ratios(runs, way, "total")
@@ -87,7 +87,7 @@ def report(runs: Sequence[tuple[Case, dict[str, Outcome]]]) -> None:
 def ratios(
     runs: Sequence[tuple[Case, dict[str, Outcome]]], way: str, what: str
 ) -> list[float]:
-    """Divide by ours, case by case; none where nothing leaves any node."""
+    """Divide by `tile`, case by case; none without inter-node bytes."""
     return [
         getattr(found[way], what) / getattr(found[OURS], what)
         for _, found in runs

@@ -22,7 +22,7 @@ SHAPES_3D = ((4, 4, 4), (8, 4, 2), (3, 5, 7), (2, 2, 9))
 
 @dataclass(frozen=True)
 class Case:
-    """A grid, what is sent on it, and how many of its cells each node takes."""
+    """A grid, its stencil, and the number of cells per node."""
 
     extents: Extents
     cores: int
@@ -32,7 +32,7 @@ class Case:
 
     @property
     def name(self) -> str:
-        """Say it in a line."""
+        """The case in one line."""
         grid = "x".join(map(str, self.extents))
         around = ", periodic" if self.periodic else ""
         nodes = f"up to {self.cores}" if self.ragged else str(self.cores)

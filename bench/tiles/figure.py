@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The picture: a grid colored by node, in block order and as the mapper `tile` cuts."""
+"""Picture of a grid colored by node, in block order and by the mapper `tile`."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def borders(node: NDArray[np.int64]) -> Lines:
 
 
 def color_of(node: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Give nodes colors, the first that none beside them has."""
+    """Color nodes with the first color that no neighbor has."""
     count = int(node.max()) + 1
     beside: list[set[int]] = [set() for _ in range(count)]
     for a, b in ((node[1:], node[:-1]), (node[:, 1:], node[:, :-1])):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What leaves the nodes under each way of blocking."""
+"""Inter-node bytes of each mapper."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PORTFOLIO = "auto"
 
 
 class Outcome(NamedTuple):
-    """Bytes that leave nodes: in all, and from the node that sends the most."""
+    """Inter-node bytes: total, and of the busiest node."""
 
     total: int
     worst: int
@@ -26,7 +26,7 @@ class Outcome(NamedTuple):
 
 
 def measure(case: Case, portfolio: bool = False) -> dict[str, Outcome]:
-    """Block a grid in every way."""
+    """Map a grid by every mapper."""
     edges = case.edges()
     sizes = case.sizes
     by_order = np.repeat(np.arange(len(sizes)), sizes)
@@ -63,7 +63,7 @@ def measure(case: Case, portfolio: bool = False) -> dict[str, Outcome]:
 def outcome(
     edges: NDArray[np.int64], node: NDArray[np.int64], seconds: float
 ) -> Outcome:
-    """Add up what goes from node to node."""
+    """Add up the bytes between nodes."""
     source, target, sent = edges
     leaving = np.where(node[source] != node[target], sent, 0)
     by_node = np.bincount(node[source], weights=leaving)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Other ways to put a process grid on nodes, each as an order of the grid's cells.
+"""Other mappers of process grids, each as an order of cells.
 
 Nodes take the cells in this order, each as many as it has cores. Written from the
 papers, with what they leave open decided in the peers' favor: a stencil is a list of

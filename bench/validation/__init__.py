@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How well each objective orders placements by the time that SimGrid simulates."""
+"""How well objectives order placements by simulated time."""

@@ -63,7 +63,7 @@ def options(given: Sequence[str] | None = None) -> argparse.Namespace:
 
 
 def main(given: Sequence[str] | None = None) -> None:
-    """Do what the command line says."""
+    """Run the command line."""
     args = options(given)
     OUT.mkdir(parents=True, exist_ok=True)
     if args.switches:
@@ -105,7 +105,7 @@ def _switches(args: argparse.Namespace) -> None:
 
 
 def line(runs: Sequence[Run]) -> str:
-    """Tell in a line how a case ended."""
+    """Print a line about a case."""
     numbers = [
         f"{name} {0 if found is None else found:.3f}"
         for name in ("hop_bytes", "congestion", "time")

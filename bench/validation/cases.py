@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is placed where, and in which ways: good, bad, and all that lies between."""
+"""Cases and placements: good, bad, and everything between."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ _SHARES = (0.02, 0.05, 0.1, 0.2, 0.5)
 
 
 class Placed(NamedTuple):
-    """A placement and where it is from."""
+    """A placement and its mapper."""
 
     name: str
     placement: Placement
@@ -116,7 +116,7 @@ def placements(phases: list[CommGraph], allocation: Allocation) -> Iterator[Plac
 def _shuffled(
     placement: Placement, allocation: Allocation, share: float, seed: int
 ) -> Placement:
-    """Draw a share of all slots, and let those on them change places."""
+    """Permute the ranks on a random share of slots."""
     slots = np.asarray(placement.slots)
     line = np.concatenate([slots, np.setdiff1d(allocation.slots, slots)])
     random = np.random.default_rng(seed)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The picture: hop-bytes and our time beside the simulated time, all placements."""
+"""Picture of hop-bytes and predicted time over simulated time, for all placements."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Judges and simulates all placements of a pattern on a machine."""
+"""Evaluates and simulates all placements of a pattern on a machine."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Run:
 
 
 def measure(machine: str, pattern: str) -> list[Run]:
-    """Place a pattern in every way, and simulate."""
+    """Place a pattern by every mapper, and simulate."""
     phases = PATTERNS[pattern]()
     allocation = Allocation.whole(Machine(MACHINES[machine]))
     graph = add_phases(phases)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The same cases packet by packet: our switches beside SimGrid and the objectives."""
+"""The same cases packet by packet: switches, SimGrid and objectives."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class PacketRun:
 
 
 def measure_packets(machine: str, pattern: str) -> list[PacketRun]:
-    """Place a pattern in every third way, and simulate; nothing where it takes long."""
+    """Simulate every third placement; nothing if it takes long."""
     phases = PATTERNS[pattern]()
     allocation = Allocation.whole(Machine(MACHINES[machine]))
     kept = islice(placements(phases, allocation), 0, None, EVERY)
@@ -98,7 +98,7 @@ def correlation(runs: Sequence[PacketRun], name: str) -> float | None:
 
 
 def loss(runs: Sequence[PacketRun], name: str) -> float:
-    """Return how much longer the placement that a value prefers takes than the best."""
+    """Return the excess time of the placement that a value prefers."""
     chosen = min(runs, key=lambda run: run.values[name])
     return chosen.switches / min(run.switches for run in runs) - 1
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The tables: a line for each machine and pattern."""
+"""Tables with a line for each machine and pattern."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MEASURES = (*JUDGED, *PREDICTED)
 
 
 def cases(runs: Sequence[Run]) -> list[list[Run]]:
-    """Put the runs of a machine and a pattern together."""
+    """Group runs by machine and pattern."""
     return [list(group) for _, group in groupby(runs, lambda r: (r.machine, r.pattern))]
 
 
@@ -40,7 +40,7 @@ def report(runs: Sequence[Run]) -> str:
 
 
 def missed(runs: Sequence[Run]) -> list[str]:
-    """Name the bandwidth-bound cases where congestion or time is below the aim."""
+    """List the bandwidth-bound cases with correlations below the target."""
     return [
         f"{case[0].machine}, {case[0].pattern}: {name} {found:.3f}"
         for case in cases(runs)

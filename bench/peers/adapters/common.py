@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What every adapter does: read an instance's folder, time a search, write an answer.
+"""Shared by adapters: read an instance, time a search, write an answer.
 
 An adapter runs as ``python -m peers.adapters.NAME FOLDER ANSWER EFFORT SEED THREADS``
 in a process of its own, which the runner measures.
@@ -26,12 +26,12 @@ class Unable(Exception):
 
 
 class Failed(Exception):
-    """The tool was asked properly and gave no answer; the text is what it said."""
+    """The tool was called correctly and gave no answer; the text is its output."""
 
 
 @dataclass
 class Request:
-    """What to do.
+    """A request to an adapter.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class Request:
 
 @dataclass
 class Answer:
-    """What came out.
+    """The answer of an adapter.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ class Answer:
         self.search_wall = time.perf_counter() - wall
 
     def told(self, seconds: float) -> None:
-        """Take the time that a single-threaded program printed, without waits."""
+        """Take the time that a single-threaded program printed."""
         self.search_wall = seconds
         self.search_cpu = min(seconds, self.process_cpu or seconds)
 
@@ -119,7 +119,7 @@ def run(command: Sequence[str | Path], answer: Answer) -> str:
 
 
 def adapter(solve: Callable[[Request], Answer]) -> None:
-    """Be an adapter: read the arguments, solve, write the answer."""
+    """Run an adapter: read the arguments, solve, write the answer."""
     folder, target, effort, seed, threads = sys.argv[1:6]
     instance = load_instance(Path(folder))
     try:

@@ -69,7 +69,7 @@ def _time_place(answer: Answer) -> None:
 
 
 def _run(words: list[str]) -> str:
-    """Run the command line; return the last line it said."""
+    """Run the command line; return its last line of output."""
     from topoloom.cli.app import run
 
     said = io.StringIO()
