@@ -47,7 +47,7 @@ allocators = _names("tasks.network.sweep", "allocator_names")
 arbiters = _names("tasks.network.sweep", "arbiter_names")
 axis_orders = _names("tasks.axes", "FORMATS")
 engines = _names("tasks.experts.engines", "ENGINES")
-frameworks = _names("frameworks.registry", "FRAMEWORKS")
+frameworks = _names("frameworks.framework_jobs", "FRAMEWORKS")
 injections = _names("tasks.network.sweep", "injection_names")
 balancers = _chained("balancers", "+")
 kinds = _names("tasks.catalog", "CATALOG")
@@ -94,14 +94,14 @@ def model_words(incomplete: str) -> list[str]:
 
 def exports(incomplete: str) -> list[str]:
     """Names of launcher formats."""
-    from topoloom.launch.exports.registry import FORMATS
+    from topoloom.launch.exports.launch_formats import FORMATS
 
     return _starting(incomplete, [entry.NAME for entry in FORMATS])
 
 
 def schedule_formats(incomplete: str) -> list[str]:
     """Names of formats of decisions and schedules."""
-    from topoloom.schedules.exports.registry import FORMATS
+    from topoloom.schedules.exports.schedule_formats import FORMATS
 
     return _starting(incomplete, [entry.NAME for entry in FORMATS])
 

@@ -12,7 +12,7 @@ from topoloom.cli.console import note
 if TYPE_CHECKING:
     from topoloom.launch.launcher import Launch
     from topoloom.preload.verify import Proof
-    from topoloom.tasks.run import Job, Page, PlacedJob
+    from topoloom.tasks.placed_run import Job, Page, PlacedJob
     from topoloom.tasks.verified_run import Account
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from topoloom.launch.host_placement import HostPlacement
     from topoloom.launch.launcher import Launch
     from topoloom.launch.launchers.as_it_is import AsItIs
-    from topoloom.launch.launchers.registry import ReadCommand
+    from topoloom.launch.launchers.launcher_commands import ReadCommand
     from topoloom.nodes.node_parts import NodeParts
     from topoloom.tasks.problem import Where
 

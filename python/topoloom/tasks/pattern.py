@@ -14,7 +14,11 @@ from topoloom.graphs.graph_file import FORMATS, load_graph, save_graph
 from topoloom.graphs.patterns import PATTERNS, Request, make_graph, make_phases
 from topoloom.graphs.phases import load_phase_names, load_phases, phase_array
 from topoloom.graphs.profile import BY_NCCL, COLLECTIVES, Profile
-from topoloom.graphs.traces.registry import FORMATS as TRACES, read_trace, trace_format
+from topoloom.graphs.traces.trace_formats import (
+    FORMATS as TRACES,
+    read_trace,
+    trace_format,
+)
 from topoloom.support.nearest import unknown_name
 
 

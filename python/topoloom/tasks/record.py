@@ -15,8 +15,8 @@ from topoloom.graphs.profile import Profile
 from topoloom.support.number_ranges import compress_ranges
 
 _READER = (
-    "in Python, topoloom.frameworks.pytorch.run.read_recording(FOLDER).profile()."
-    'save("job.npz") writes it'
+    "in Python, topoloom.frameworks.pytorch.recorded_job.read_recording(FOLDER)"
+    '.profile().save("job.npz") writes it'
 )
 
 
@@ -158,7 +158,11 @@ def record_torch(
     topoloom.preload.record.NothingRecorded
         If no process of it started a world of torch.distributed.
     """
-    from topoloom.frameworks.pytorch.run import play_ranks, read_recording, run_job
+    from topoloom.frameworks.pytorch.recorded_job import (
+        play_ranks,
+        read_recording,
+        run_job,
+    )
     from topoloom.graphs.nccl_collectives import nccl_expansion
     from topoloom.graphs.profile import BY_NCCL
     from topoloom.preload.record import NothingRecorded
@@ -205,10 +209,11 @@ def record_nccl(
 ) -> Recorded:
     """Run a program, and write what its processes send each other by NCCL or RCCL.
 
-    Takes and raises what `topoloom.preload.nccl.run.record_nccl` does; `collectives`
-    and `gpus_per_node` are as `topoloom.graphs.profile.Profile.save` takes them.
+    Takes and raises what `topoloom.preload.nccl.profiler_plugin.record_nccl` does;
+    `collectives` and `gpus_per_node` are as `topoloom.graphs.profile.Profile.save`
+    takes them.
     """
-    from topoloom.preload.nccl.run import record_nccl
+    from topoloom.preload.nccl.profiler_plugin import record_nccl
 
     profile, losses = record_nccl(
         program,

@@ -20,7 +20,7 @@ from topoloom.graphs import all_to_all, ring
 from topoloom.graphs.graph_file import save_graph
 from topoloom.importers.described import Described
 from topoloom.importers.insides import Inside, machine_of_type, with_insides
-from topoloom.launch.exports.registry import find_format
+from topoloom.launch.exports.launch_formats import find_format
 from topoloom.launch.host_placement import host_placement
 from topoloom.machines.machine_file import (
     load_described,

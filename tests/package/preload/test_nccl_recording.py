@@ -27,7 +27,7 @@ from plays_nccl import (
 from topoloom import Error
 from topoloom.graphs.npz import load_npz
 from topoloom.graphs.phases import edge_rows
-from topoloom.graphs.traces.registry import MissingPartsError, read_trace
+from topoloom.graphs.traces.trace_formats import MissingPartsError, read_trace
 
 ALL = Collective(0, 4, 7, 1, 0, 1)
 #: What NCCL calls a collective from version 5 of the interface on, but did not before.

@@ -215,7 +215,7 @@ def command(
     from topoloom.graphs.graph_file import save_graph
     from topoloom.graphs.phases import phase_array
     from topoloom.placements.placement_file import save_placement
-    from topoloom.schedules.exports.registry import find_format
+    from topoloom.schedules.exports.schedule_formats import find_format
     from topoloom.simulate.switch_toml import switch_of
     from topoloom.support.checks import at_least
     from topoloom.support.files import write_text

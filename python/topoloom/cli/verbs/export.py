@@ -13,7 +13,7 @@ from topoloom.cli.options.programs import BindingOptions, Hosts
 from topoloom.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:
-    from topoloom.launch.exports.registry import LaunchFormat
+    from topoloom.launch.exports.launch_formats import LaunchFormat
     from topoloom.launch.host_placement import HostPlacement
 
 
@@ -88,7 +88,7 @@ def command(
     from topoloom._core import Error
     from topoloom.cli.console import note, print_json
     from topoloom.cli.shell import naming_file
-    from topoloom.launch.exports.registry import (
+    from topoloom.launch.exports.launch_formats import (
         find_format,
         refuse_lost_binding,
         relies_on,

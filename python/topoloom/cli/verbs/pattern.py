@@ -151,7 +151,7 @@ def command(
     from topoloom.cli.console import print_json
     from topoloom.graphs.patterns import PATTERNS
     from topoloom.graphs.profile import BY_NCCL
-    from topoloom.graphs.traces.registry import MissingPartsError
+    from topoloom.graphs.traces.trace_formats import MissingPartsError
     from topoloom.tasks.pattern import generate_pattern, import_pattern, is_trace
 
     if name == "import":

@@ -200,7 +200,7 @@ def _locate(
     from topoloom._core import Error
     from topoloom.cli.console import print_json
     from topoloom.cli.probed_output import print_located
-    from topoloom.graphs.traces.registry import MissingPartsError
+    from topoloom.graphs.traces.trace_formats import MissingPartsError
     from topoloom.tasks.machines.bad_parts import locate_bad_parts
 
     assert machine is not None

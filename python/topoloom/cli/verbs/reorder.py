@@ -50,7 +50,7 @@ def command(
     from topoloom._core import Error
     from topoloom.cli.console import note
     from topoloom.tasks.objective import check_objective
-    from topoloom.tasks.reorder import ReorderOptions, run_reordered
+    from topoloom.tasks.reordered_run import ReorderOptions, run_reordered
 
     check_objective(objective)
     options = ReorderOptions(mapper, objective, read_search(seed, time))

@@ -122,7 +122,7 @@ def command(
     from topoloom.graphs.phases import load_phases
     from topoloom.graphs.profile import check_collectives
     from topoloom.launch.launchers.as_it_is import read_as_it_is
-    from topoloom.launch.launchers.registry import read_command
+    from topoloom.launch.launchers.launcher_commands import read_command
     from topoloom.machines.machine_file import load_described
     from topoloom.placements.placement_file import save_placement
     from topoloom.preload.collectives import read_setting
@@ -135,8 +135,8 @@ def command(
         refuse_early,
     )
     from topoloom.tasks.objective import Objective, check_objective
+    from topoloom.tasks.placed_run import Job, place_job, record_job, start, write_page
     from topoloom.tasks.problem import Where, check_fit, choose_allocation
-    from topoloom.tasks.run import Job, place_job, record_job, start, write_page
 
     check_objective(objective)
     if machine is None:

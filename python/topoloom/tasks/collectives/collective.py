@@ -24,7 +24,7 @@ from topoloom.schedules.choose import (
 )
 from topoloom.schedules.decisions import decide_by_ranks, decision_table
 from topoloom.schedules.exports.asked import Asked
-from topoloom.schedules.exports.registry import ScheduleFormat
+from topoloom.schedules.exports.schedule_formats import ScheduleFormat
 from topoloom.schedules.together import Together, optimize_together
 from topoloom.support.checks import at_least
 from topoloom.support.units import counted

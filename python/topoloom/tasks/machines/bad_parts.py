@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from topoloom._core import Error
-from topoloom.graphs.traces.registry import files_of, trace_format
+from topoloom.graphs.traces.trace_formats import files_of, trace_format
 from topoloom.importers.torus_places import is_vacant
 from topoloom.machines.machine_file import load_described
 from topoloom.nodes.hosts import hosts_in_order

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from topoloom.frameworks.pytorch.run import read_recording
+from topoloom.frameworks.pytorch.recorded_job import read_recording
 from topoloom.graphs.mpi_collectives import OPERATIONS
 from topoloom.graphs.profile import KINDS, load_profile
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from topoloom._core import Error
-from topoloom.mpi_library import handle, loaded_once
+from topoloom.mpi.library_loader import c_handle, load_library_once
 
 _DECIDE = ("fastest", "gathered", "by-messages")  # as in topoloom_balance.h
 #: Their memory is MPI's until they finish.
@@ -75,7 +75,7 @@ def balance(
     _check(
         library,
         library.topoloom_balance(
-            handle(comm),
+            c_handle(comm),
             ctypes.c_longlong(count),
             ctypes.byref(options),
             ctypes.byref(plan),
@@ -122,7 +122,7 @@ def plan(
     _check(
         library,
         library.topoloom_plan_given(
-            handle(comm),
+            c_handle(comm),
             ctypes.c_longlong(count),
             ctypes.c_int(receivers),
             _address(ranks),
@@ -418,4 +418,4 @@ def _error_class() -> Any:
 def _library(comm: Any, mpicc: str | None) -> ctypes.CDLL:
     from topoloom.preload.balance import build_balancing
 
-    return loaded_once(comm, build_balancing, mpicc)
+    return load_library_once(comm, build_balancing, mpicc)

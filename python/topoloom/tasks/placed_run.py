@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from topoloom.graphs.profile import Profile
     from topoloom.launch.launcher import Launch
     from topoloom.launch.launchers.as_it_is import AsItIs
-    from topoloom.launch.launchers.registry import ReadCommand
+    from topoloom.launch.launchers.launcher_commands import ReadCommand
     from topoloom.placements.placement_file import PlacementFile
     from topoloom.preload.verify import Proof
     from topoloom.tasks.launch_slots import LaunchSlots
