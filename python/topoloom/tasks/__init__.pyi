@@ -39,11 +39,11 @@ from topoloom.tasks.collectives.collective import (
     read_setting as read_setting,
 )
 from topoloom.tasks.collectives.grid import measure_grid as measure_grid
-from topoloom.tasks.collectives.in_switches import (
-    simulate_schedules as simulate_schedules,
-)
 from topoloom.tasks.collectives.line_speeds import LineSpeeds as LineSpeeds
 from topoloom.tasks.collectives.order import order_processes as order_processes
+from topoloom.tasks.collectives.simulate_schedules import (
+    simulate_schedules as simulate_schedules,
+)
 from topoloom.tasks.collectives.steps import find_contention as find_contention
 from topoloom.tasks.collectives.tiles import (
     rank_tiles as rank_tiles,

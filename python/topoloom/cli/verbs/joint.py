@@ -16,8 +16,8 @@ from topoloom.cli.parameters import Argument
 
 if TYPE_CHECKING:
     from topoloom.simulate.switch_toml import SwitchModel
-    from topoloom.tasks.jobs.in_switches import JobTimes
     from topoloom.tasks.jobs.joint import Budget, JointPlacement
+    from topoloom.tasks.jobs.simulate_jobs import JobTimes
 
 
 @with_groups
@@ -73,9 +73,9 @@ def command(
     from topoloom.cli.exit_status import Interrupted
     from topoloom.machines.machine_file import load_described
     from topoloom.simulate.switches import check_links
-    from topoloom.tasks.jobs.in_switches import simulate_jobs
     from topoloom.tasks.jobs.joint import Budget
     from topoloom.tasks.jobs.joint_files import load_jobs, save_jobs
+    from topoloom.tasks.jobs.simulate_jobs import simulate_jobs
     from topoloom.tasks.objective import AUTO, beside_other_jobs
     from topoloom.tasks.problem import Where
 

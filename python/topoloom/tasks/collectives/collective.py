@@ -24,7 +24,6 @@ from topoloom.schedules.choose import (
 )
 from topoloom.schedules.decisions import decide_by_ranks, decision_table
 from topoloom.schedules.exports.asked import Asked
-from topoloom.schedules.exports.schedule_formats import ScheduleFormat
 from topoloom.schedules.together import Together, optimize_together
 from topoloom.support.checks import at_least
 from topoloom.support.units import counted
@@ -137,8 +136,8 @@ class RankedCollective:
             self.call.operation, found, setting.model_name, setting.machine_name
         )
 
-    def asked(self) -> Asked:
-        """Ask once more, for an export."""
+    def export_request(self) -> Asked:
+        """Describe the call and its best schedule for an export."""
         model, slots = self.setting.model, self.setting.slots
         return Asked(self.call, self.ranked[0].name, model, slots)
 
@@ -261,21 +260,6 @@ def _on_machine(
     at, unused = launched(given, described, where, call.ranks)
     slots = RankSlots(at.allocation, launcher_default(silent, at.allocation))
     return Setting(model, slots, name, machine, at.hosts, described.node, unused)
-
-
-def export_collectives(several: Sequence[RankedCollective], to: ScheduleFormat) -> str:
-    """Write decisions for an MPI library, or the best schedule, in a format.
-
-    Raises
-    ------
-    topoloom.Error
-        If a collective is there twice, or the format cannot hold what is asked.
-    """
-    names = [one.call.operation for one in several]
-    for name in names:
-        if names.count(name) > 1:
-            raise Error(f"{name} is named twice; leave one out")
-    return to.write(*(one.asked() for one in several))
 
 
 def rank_collective(

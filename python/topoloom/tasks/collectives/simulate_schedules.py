@@ -16,7 +16,7 @@ from topoloom.tasks.simulate import Watching, unwatched_simulation
 FASTEST = 5
 
 
-class InSwitches(NamedTuple):
+class SimulatedSchedules(NamedTuple):
     """What was simulated, by the name of the schedule.
 
     `interrupted` says whether Ctrl-C ended it before the last.
@@ -29,10 +29,10 @@ class InSwitches(NamedTuple):
 def simulate_schedules(
     found: RankedCollective,
     switch: SwitchModel | None = None,
-    fastest: int = FASTEST,
+    fastest: int | None = FASTEST,
     watching: Watching = unwatched_simulation,
-) -> InSwitches:
-    """Simulate the schedules that are predicted to be the fastest, the first first.
+) -> SimulatedSchedules:
+    """Simulate the schedules with the lowest predicted times, or all with None.
 
     Messages cost what the machine says, whatever model they were ranked by. Ctrl-C
     leaves out the schedule that is under way and those after it.
@@ -55,5 +55,5 @@ def simulate_schedules(
                 schedule = found.call.schedule(name)
                 simulated[name] = simulate_collective(machine, nodes, schedule, switch)
         except KeyboardInterrupt:
-            return InSwitches(simulated, True)
-    return InSwitches(simulated, False)
+            return SimulatedSchedules(simulated, True)
+    return SimulatedSchedules(simulated, False)
