@@ -70,8 +70,19 @@ def note_placement(placed: PlacedJob, launch: Launch) -> None:
         note(f"topoloom: machine {remark}")
 
 
-def note_times(job: Job, page: Page | None) -> None:
-    """Print how long the runs took and where the page is."""
+def note_outcome(
+    job: Job,
+    placed: PlacedJob,
+    launch: Launch,
+    account: Account,
+    page: Page | None,
+    as_json: bool,
+) -> None:
+    """Print how long the runs took, and where the page is."""
+    if as_json:
+        _note_json(job, placed, launch, account, page)
+        return
+    note_unverified(account)
     spent = job.spent
     times = f"placed run {spent['placed']:.2f} s"
     if "recorded" in spent:
@@ -81,7 +92,7 @@ def note_times(job: Job, page: Page | None) -> None:
         note(f"topoloom: {page.words()}")
 
 
-def note_json(
+def _note_json(
     job: Job, placed: PlacedJob, launch: Launch, account: Account, page: Page | None
 ) -> None:
     """Print all that as one line of JSON."""
