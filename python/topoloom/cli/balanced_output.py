@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from topoloom._core import WeightedBalance
     from topoloom.tasks.balancing.balance import Ranks
-    from topoloom.tasks.balancing.weighted import Resettled
-    from topoloom.tasks.problem import Where
+    from topoloom.tasks.balancing.weighted import TaskRedistribution
+    from topoloom.tasks.problem import AllocationSpec
 
 #: By which ranks' loads may exceed the mean, unless another share is given.
-USUAL_TOLERANCE = 0.02
+DEFAULT_TOLERANCE = 0.02
 
 #: How many moves are listed one by one.
 MAX_LISTED = 20
@@ -35,7 +35,7 @@ def balance_file(
     asked: TaskOptions,
     machine: str | None,
     placement: Path | None,
-    where: Where,
+    where: AllocationSpec,
     simulate: bool,
     figure: Path | None,
     as_json: bool,
@@ -69,7 +69,7 @@ def balance_file(
     if simulate and ranks is None:
         raise Error("--simulate is for tasks that cross a --machine; name one")
     size = parse_bytes(asked.memory) if asked.memory is not None else None
-    tolerance = USUAL_TOLERANCE if asked.tolerance is None else asked.tolerance
+    tolerance = DEFAULT_TOLERANCE if asked.tolerance is None else asked.tolerance
     found = balance_tasks(tasks, count, size, tolerance, asked.periods, ranks)
     times = {}
     if simulate and ranks is not None:
@@ -110,7 +110,7 @@ def place_facts(ranks: Ranks) -> list[tuple[str, str]]:
     return facts
 
 
-def _print(resettled: Resettled, times: dict[str, float]) -> None:
+def _print(resettled: TaskRedistribution, times: dict[str, float]) -> None:
     from topoloom.cli.console import print_facts, print_table
     from topoloom.support.units import counted, format_count
 

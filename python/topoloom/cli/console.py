@@ -239,7 +239,7 @@ class Watch:
 
 
 @contextlib.contextmanager
-def watching(what: str, search: Search) -> Iterator[Watch]:
+def monitor_search(what: str, search: Search) -> Iterator[Watch]:
     """Watch a search: a progress bar if stderr is a terminal, and Ctrl-C stops it.
 
     With a budget the bar fills up; without one it counts the work.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from topoloom.cli.console import print_facts, print_json, print_table
 
 if TYPE_CHECKING:
-    from topoloom.tasks.collectives.measure import Measured, MeasuredCollective
+    from topoloom.tasks.collectives.measure import MeasuredCollective, MeasuredSchedule
 
 _OWN = "MPI's own"
 
@@ -51,8 +51,8 @@ def write_measured(found: MeasuredCollective, files: Files, as_json: bool) -> No
 
 def _facts(found: MeasuredCollective) -> list[tuple[str, str]]:
     facts = [("calls", f"{found.repeats} of each, in turns, from a common start")]
-    if found.setting is not None:
-        facts.append(("messages cost", found.setting.model_name))
+    if found.platform is not None:
+        facts.append(("messages cost", found.platform.model_name))
     return facts
 
 
@@ -63,25 +63,25 @@ def _title(found: MeasuredCollective, size: int) -> str:
     return f"{found.call.operation}{of} among {counted(found.call.ranks, 'rank')}"
 
 
-def _name(one: Measured) -> str:
+def _name(one: MeasuredSchedule) -> str:
     from topoloom.preload.measure import OWN
 
     return _OWN if one.schedule == OWN else one.schedule
 
 
-def _print(found: MeasuredCollective, measured: list[Measured]) -> None:
+def _print(found: MeasuredCollective, measured: list[MeasuredSchedule]) -> None:
     from topoloom.support.units import format_seconds
 
     own = next(one.median for one in measured if _name(one) == _OWN)
     columns = ["schedule", "median", "95 % interval", "MPI's own / it"]
-    if found.setting is not None:
+    if found.platform is not None:
         columns.append("predicted")
     rows = []
     for one in measured:
         bounds = " to ".join(map(format_seconds, one.interval))
         row = [_name(one), format_seconds(one.median), bounds]
         row.append(f"{own / one.median:.2f}" if one.median > 0 else "")
-        if found.setting is not None:
+        if found.platform is not None:
             told = one.predicted
             row.append("" if told is None else format_seconds(told))
         rows.append(row)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from topoloom.launch.launcher import Launch
     from topoloom.preload.verify import Proof
     from topoloom.tasks.placed_run import Job, Page, PlacedJob
-    from topoloom.tasks.verified_run import Account
+    from topoloom.tasks.verified_run import RunReport
 
 
 def proof_note(quiet: bool) -> Callable[[Proof], None]:
@@ -26,7 +26,7 @@ def proof_note(quiet: bool) -> Callable[[Proof], None]:
     return say
 
 
-def note_unverified(account: Account) -> None:
+def note_unverified(account: RunReport) -> None:
     """Say why nothing is known of the ranks, where that is so."""
     if account.why:
         note(f"topoloom: not verified: {account.why}")
@@ -74,7 +74,7 @@ def note_outcome(
     job: Job,
     placed: PlacedJob,
     launch: Launch,
-    account: Account,
+    account: RunReport,
     page: Page | None,
     as_json: bool,
 ) -> None:
@@ -93,7 +93,7 @@ def note_outcome(
 
 
 def _note_json(
-    job: Job, placed: PlacedJob, launch: Launch, account: Account, page: Page | None
+    job: Job, placed: PlacedJob, launch: Launch, account: RunReport, page: Page | None
 ) -> None:
     """Print all that as one line of JSON."""
     document: dict[str, Any] = {

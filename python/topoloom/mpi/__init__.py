@@ -17,7 +17,7 @@ from topoloom.mpi.collectives import (
     scatter,
 )
 from topoloom.mpi.communicators import order, remap, reorder
-from topoloom.mpi.redistribution import Moving, Plan, balance, plan
+from topoloom.mpi.redistribution import ExchangeRequest, Plan, balance, plan
 from topoloom.mpi.streams import Stream
 
 __all__ = [

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from topoloom.launch.launcher import Launch
     from topoloom.launch.launchers.as_it_is import AsItIs
     from topoloom.launch.launchers.launcher_commands import ReadCommand
-    from topoloom.tasks.problem import Where
+    from topoloom.tasks.problem import AllocationSpec
 
 
 class LaunchSlots(NamedTuple):
@@ -31,7 +31,7 @@ class LaunchSlots(NamedTuple):
 
     allocated: AllocatedHosts
     described: Described
-    where: Where
+    where: AllocationSpec
     cores_per_slot: int
     bind: str | None
     cores_per_rank: int = 1
@@ -42,10 +42,10 @@ class LaunchSlots(NamedTuple):
         return self.allocated.allocation
 
     def used(self, ranks: int, as_started: bool = False) -> LaunchSlots:
-        """Take the slots that the launcher uses, as `problem.launched` says."""
-        from topoloom.tasks.problem import launched
+        """Take the slots that the launcher uses."""
+        from topoloom.tasks.problem import select_launched_slots
 
-        allocated, _ = launched(
+        allocated, _ = select_launched_slots(
             self.allocated, self.described, self.where, ranks, as_started
         )
         return self._replace(allocated=allocated)
@@ -75,7 +75,7 @@ class LaunchSlots(NamedTuple):
 def find_slots(
     read: ReadCommand | AsItIs,
     machine: str,
-    where: Where,
+    where: AllocationSpec,
     hosts: str | None,
     cores_per_slot: int,
     bind: str | None,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from topoloom.tasks.launch_slots import LaunchSlots
     from topoloom.tasks.objective import Objective
     from topoloom.tasks.search import Search
-    from topoloom.tasks.verified_run import Account
+    from topoloom.tasks.verified_run import RunReport
 
 
 class Job:
@@ -176,7 +176,7 @@ def start_placed(
     placed: PlacedJob,
     announce: Callable[[Launch], None],
     tell: Callable[[Proof], None],
-) -> tuple[Launch, Account]:
+) -> tuple[Launch, RunReport]:
     """Let the launcher try the placement; if it can, run the program.
 
     `announce` is called before the program starts, `tell` when the ranks of one are
@@ -218,16 +218,16 @@ def write_page(
     graph: CommGraph,
     name: str,
     file: str,
-    account: Account,
+    account: RunReport,
 ) -> Page:
     """Write the report; the program has run, so a failure is only noted."""
     from topoloom._core import Error
     from topoloom.report.page import save_report
-    from topoloom.tasks.report import Made, report_of
+    from topoloom.tasks.report import ReportedPlacement, build_report
 
     try:
-        made = [Made(placed.file, file)]
-        report = report_of(
+        made = [ReportedPlacement(placed.file, file)]
+        report = build_report(
             graph,
             name,
             made,

@@ -120,7 +120,7 @@ def command(
     from topoloom.tasks.bus.affinity import ELEMENTS, BusTiming
     from topoloom.tasks.bus.assign_threads import assign_threads, load_threads
     from topoloom.tasks.bus.blade import THREADS
-    from topoloom.tasks.problem import Where, load_nodes
+    from topoloom.tasks.problem import AllocationSpec, load_nodes
 
     if amount is not None and graph not in PATTERNS:
         raise Error("--bytes is for patterns; messages of a file have their own sizes")
@@ -130,7 +130,7 @@ def command(
         raise Error(f"--halves are those of {THREADS} threads on a blade")
     if sizes is not None and on_blade:
         raise Error(f"--by-size is for {ELEMENTS} threads on one bus")
-    at = load_nodes(machine, Where(allocation))[0].allocation
+    at = load_nodes(machine, AllocationSpec(allocation))[0].allocation
     assigned = assign_threads(
         threads,
         at,

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from topoloom.allocations.allocation_file import AllocatedHosts
     from topoloom.tasks.machines.allocate import AllocatedNodes
     from topoloom.tasks.machines.choose_for_mesh import MeshChoice
-    from topoloom.tasks.machines.choose_hosts import Choice
+    from topoloom.tasks.machines.choose_hosts import NodeChoice
 
 #: Jobs that are named, those that share most first.
 MAX_JOBS = 10
@@ -111,12 +111,12 @@ def command(
     """
     from topoloom.allocations.allocation_file import save_allocation
     from topoloom.cli.command_line import command_line
-    from topoloom.cli.console import print_json, watching
+    from topoloom.cli.console import monitor_search, print_json
     from topoloom.cli.exit_status import Interrupted
     from topoloom.graphs.axes import parse_mesh, parse_traffic
     from topoloom.placements.placement_file import save_placement
     from topoloom.tasks.machines.allocate import allocate_nodes
-    from topoloom.tasks.problem import Where
+    from topoloom.tasks.problem import AllocationSpec
 
     search = searching.search()
     axes = None if mesh is None else parse_mesh(mesh)
@@ -128,7 +128,7 @@ def command(
         _check_mesh(pattern, write_placement, shown, limits)
     found = allocate_nodes(
         machine,
-        Where(*shown, search.seed),
+        AllocationSpec(*shown, search.seed),
         free=choose,
         graph_file=pattern,
         mesh=axes,
@@ -136,7 +136,7 @@ def command(
         mapper="auto" if effort is None else f"auto(effort={effort})",
         search=search,
         jobs=jobs or [],
-        watching=watching,
+        monitor=monitor_search,
     )
     given = found.nodes.allocation
     if output is not None:
@@ -242,7 +242,7 @@ def _hosts(given: AllocatedHosts) -> str:
     return f"{share}: {shown if len(shown) <= 60 else shown[:57] + '...'}"
 
 
-def _print_choice(choice: Choice, kind: str) -> None:
+def _print_choice(choice: NodeChoice, kind: str) -> None:
     from topoloom.cli.console import print_table
     from topoloom.placements.measures import measure_title
     from topoloom.support.gain import gain, percent

@@ -108,12 +108,12 @@ def command(
     """
     from topoloom._core import Error
     from topoloom.cli.command_line import command_line
-    from topoloom.cli.console import print_json, watching
+    from topoloom.cli.console import monitor_search, print_json
     from topoloom.cli.exit_status import Interrupted
     from topoloom.launch.scheduler_requests import SCHEDULERS
     from topoloom.placements.placement_file import save_placement
     from topoloom.tasks.axes import map_axes
-    from topoloom.tasks.problem import Where, load_nodes
+    from topoloom.tasks.problem import AllocationSpec, load_nodes
 
     if to is not None and as_json:
         raise Error("--to and --json are mutually exclusive; --json holds all orders")
@@ -127,13 +127,13 @@ def command(
         _print_mesh_only(inferred, results != (None, None, None), as_json)
         return
     _check_traffic(problem, trace)
-    given, described = load_nodes(machine, Where(*allowed, seed))
+    given, described = load_nodes(machine, AllocationSpec(*allowed, seed))
     if to in SCHEDULERS:
         if results[:2] != (None, None):
             raise Error(f"--to {to} is asked before hosts are known; leave out files")
         _print_request(given.allocation, problem, described.labels, seed, to)
         return
-    with watching("ordering axes", read_search(seed)) as watch:
+    with monitor_search("ordering axes", read_search(seed)) as watch:
         mapped = map_axes(
             given.allocation,
             problem.job,
@@ -243,10 +243,10 @@ def _print_request(
     scheduler: str,
 ) -> None:
     from topoloom.cli.console import progress_bar
-    from topoloom.tasks.machines.wanted_shape import wanted_shape
+    from topoloom.tasks.machines.segment_request import find_segments
 
     with progress_bar("comparing segments", "sizes") as bar:
-        wanted = wanted_shape(
+        wanted = find_segments(
             cluster,
             problem.job,
             problem.traffic,

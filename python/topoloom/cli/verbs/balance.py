@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from topoloom.cli import complete
 from topoloom.cli.balanced_output import (
+    DEFAULT_TOLERANCE,
     MAX_LISTED,
-    USUAL_TOLERANCE,
     TaskOptions,
     balance_file,
     place_facts,
@@ -24,7 +24,7 @@ from topoloom.cli.options.searches import Seed
 from topoloom.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:
-    from topoloom.tasks.balancing.balance import Balanced, Crossing
+    from topoloom.tasks.balancing.balance import BalanceResult, TransferCost
 
 
 @with_groups
@@ -92,7 +92,7 @@ def command(
             "--tolerance",
             metavar="SHARE",
             help="By which a rank's load may exceed the mean, in a table of tasks.",
-            show_default=f"{USUAL_TOLERANCE}",
+            show_default=f"{DEFAULT_TOLERANCE}",
         ),
     ] = None,
     simulate: Annotated[
@@ -161,9 +161,9 @@ def command(
     from topoloom.tasks.balancing.task_graph import is_task_graph
     from topoloom.tasks.balancing.task_list import is_task_list
     from topoloom.tasks.balancing.timed import plan_rounds, time_moves
-    from topoloom.tasks.problem import Where
+    from topoloom.tasks.problem import AllocationSpec
 
-    where = Where(*allowed, seed)
+    where = AllocationSpec(*allowed, seed)
     asked = TaskOptions(edges, owners, periods, ranks_asked, memory, tolerance)
     kind = "graph" if is_task_graph(loads) else "table" if is_task_list(loads) else ""
     if kind:
@@ -201,7 +201,7 @@ def command(
         print_facts([], written=[figure])
 
 
-def _print(balanced: Balanced, times: dict[str, float]) -> None:
+def _print(balanced: BalanceResult, times: dict[str, float]) -> None:
     from topoloom.cli.console import print_facts, print_table
     from topoloom.support.units import counted
 
@@ -245,7 +245,7 @@ TITLES = {
 }
 
 
-def _costs(crossing: Crossing) -> list[tuple[str, str]]:
+def _costs(crossing: TransferCost) -> list[tuple[str, str]]:
     from topoloom.placements.measures import measure_text, measure_values
 
     machine = crossing.ranks.allocation.machine

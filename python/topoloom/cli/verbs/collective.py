@@ -33,7 +33,10 @@ from topoloom.cli.parameters import Argument, Option
 if TYPE_CHECKING:
     from topoloom.schedules.choose import Call
     from topoloom.simulate.simulated import Simulated
-    from topoloom.tasks.collectives.collective import RankedCollective, Setting
+    from topoloom.tasks.collectives.collective import (
+        CollectivePlatform,
+        RankedCollective,
+    )
     from topoloom.tasks.collectives.collective_result import (
         CollectiveResult,
         ResultFiles,
@@ -137,11 +140,11 @@ def command(
 
     from topoloom._core import Error
     from topoloom.cli.command_line import command_line
-    from topoloom.cli.console import print_json, watching
+    from topoloom.cli.console import monitor_search, print_json
     from topoloom.support.checks import at_least
-    from topoloom.tasks.collectives.collective import read_setting
+    from topoloom.tasks.collectives.collective import read_platform
     from topoloom.tasks.collectives.collective_result import rank_collectives
-    from topoloom.tasks.problem import Where
+    from topoloom.tasks.problem import AllocationSpec
 
     at_least("--threads", threads, 0)
     names = [name for name in (schedule or "").split("+") if name]
@@ -151,32 +154,34 @@ def command(
     )
     if not measuring.run:
         check_ranked(launcher_command, measuring)
-    where = Where(*allowed, seed, limits.order(launcher))
-    setting_of = partial(
-        read_setting, model=model, machine=machine, where=where, placement=placement
+    where = AllocationSpec(*allowed, seed, limits.order(launcher))
+    platform_of = partial(
+        read_platform, model=model, machine=machine, where=where, placement=placement
     )
     if measuring.run:
         call, sizes = message.measured_call(first, ranks)
         predicts = (model, machine, placement) != (None, None, None)
-        setting = setting_of(call) if predicts else None
-        measure = partial(_measure, call, sizes, launcher_command or [], setting, names)
+        platform = platform_of(call) if predicts else None
+        measure = partial(
+            _measure, call, sizes, launcher_command or [], platform, names
+        )
         measure(measuring, results, drawing.figure, as_json)
         return
     calls = [message.call(one, ranks) for one in (first, *others)]
     files = result_files(order_ranks, results, drawing)
     if simulation.simulator is not None and machine is None and placement is None:
         raise Error("packets cross a machine: --with switches needs --machine")
-    setting = setting_of(calls[0])
-    files.check_figures(calls[0], setting)
+    platform = platform_of(calls[0])
+    files.check_figures(calls[0], platform)
     result = rank_collectives(
         calls,
-        setting,
+        platform,
         names,
         _simulate(simulation, machine, bool(names)),
         order_ranks=order_ranks,
         seed=seed,
         threads=threads,
-        watching=watching,
+        monitor=monitor_search,
     )
     written = result.write(files, command_line.get())
     if as_json:
@@ -205,7 +210,7 @@ def _simulate(
         simulate_schedules,
         switch=switch_of(simulation.switch, machine),
         fastest=None if named else FASTEST,
-        watching=partial(progress_bar, unit="messages"),
+        monitor=partial(progress_bar, unit="messages"),
     )
 
 
@@ -213,7 +218,7 @@ def _measure(
     call: Call,
     sizes: list[int],
     launcher: list[str],
-    setting: Setting | None,
+    platform: CollectivePlatform | None,
     schedules: list[str],
     measuring: MeasureOptions,
     results: ResultOptions,
@@ -234,7 +239,7 @@ def _measure(
         call,
         sizes,
         launcher,
-        setting,
+        platform,
         schedules,
         repeats=repeats,
         mpicc=measuring.mpicc,
@@ -286,16 +291,16 @@ def _print(
         format_seconds,
     )
 
-    call, setting, ranked = found.call, found.setting, found.ranked
-    on = f" on {setting.machine_title}" if setting.machine_title else ""
+    call, platform, ranked = found.call, found.platform, found.ranked
+    on = f" on {platform.machine_title}" if platform.machine_title else ""
     size = "" if call.operation == "barrier" else f" of {format_bytes(call.bytes)}"
     if call.demand is not None:
         pairs = counted(call.demand.edge_count, "pair")
         size = f" of {format_bytes(call.demand.total_bytes)} between {pairs}"
     title = f"{call.operation}{size} among {counted(call.ranks, 'rank')}{on}"
-    facts = [("messages cost", setting.model_name)]
-    if setting.unused:
-        facts.append(("allocation", setting.unused))
+    facts = [("messages cost", platform.model_name)]
+    if platform.unused:
+        facts.append(("allocation", platform.unused))
     if found.together is not None:
         facts += [
             (
@@ -314,7 +319,7 @@ def _print(
         row += [format_bytes(cost.bytes), format_seconds(cost.time)]
         if found.knows_cpu:
             row.append(format_seconds(cost.cpu))
-        if setting.slots is not None:
+        if platform.slots is not None:
             row.append(format_seconds(cost.congestion))
         if simulated:
             packets = simulated.get(one.name)
@@ -322,7 +327,7 @@ def _print(
         rows.append(row)
     if found.knows_cpu:
         columns.append("CPU")
-    if setting.slots is not None:
+    if platform.slots is not None:
         columns.append("congestion")
     if simulated:
         columns.append("simulated")

@@ -69,14 +69,14 @@ def command(
     from time import perf_counter
 
     from topoloom.cli.command_line import command_line
-    from topoloom.cli.console import print_json, watching
+    from topoloom.cli.console import monitor_search, print_json
     from topoloom.cli.exit_status import Interrupted
     from topoloom.machines.machine_file import load_described
     from topoloom.simulate.switches import check_links
     from topoloom.tasks.jobs.joint import Budget
     from topoloom.tasks.jobs.joint_files import load_jobs, save_jobs
-    from topoloom.tasks.objective import AUTO, beside_other_jobs
-    from topoloom.tasks.problem import Where
+    from topoloom.tasks.objective import AUTO, choose_shared_objective
+    from topoloom.tasks.problem import AllocationSpec
 
     model = _model(simulator, switch, machine)
     search = searching.search()
@@ -87,11 +87,11 @@ def command(
         check_links(the_machine)
     reason = ""
     if objective == AUTO:
-        objective, reason = beside_other_jobs(the_machine)
-    where = Where(*allowed, seed=search.seed)
+        objective, reason = choose_shared_objective(the_machine)
+    where = AllocationSpec(*allowed, seed=search.seed)
     loaded = load_jobs(jobs, the_machine, described, where)
     start = perf_counter()
-    with watching(f"placing {len(jobs)} jobs", search) as watch:
+    with monitor_search(f"placing {len(jobs)} jobs", search) as watch:
         budget = Budget(mapper, objective=objective, **search._asdict(), progress=watch)
         found = loaded.place(budget)
     took = perf_counter() - start

@@ -127,7 +127,7 @@ def command(
     from topoloom.tasks.launch_slots import find_slots, launcher_name
     from topoloom.tasks.objective import check_objective
     from topoloom.tasks.placed_run import Job, place_job, start_placed, write_page
-    from topoloom.tasks.problem import Where, check_fit
+    from topoloom.tasks.problem import AllocationSpec, check_fit
 
     check_objective(objective)
     if machine is None:
@@ -138,7 +138,7 @@ def command(
     replaced = None if setting is None else read_setting(setting)
     search = read_search(seed, time)
     read = read_as_it_is(program) if world else read_command(program)
-    where = Where(allocation, order=limits.order(launcher_name(read)))
+    where = AllocationSpec(allocation, order=limits.order(launcher_name(read)))
     slots = find_slots(read, machine, where, hosts, *binding, limits.cores_per_rank)
     check_objective(objective, slots.allocation.machine)
     nodes = len(slots.allocation.nodes)

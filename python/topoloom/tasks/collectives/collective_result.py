@@ -21,8 +21,8 @@ from topoloom.schedules.exports.schedule_formats import ScheduleFormat
 from topoloom.simulate.simulated import Simulated
 from topoloom.support.files import write_text
 from topoloom.tasks.collectives.collective import (
+    CollectivePlatform,
     RankedCollective,
-    Setting,
     rank_collective,
 )
 from topoloom.tasks.collectives.simulate_schedules import SimulatedSchedules
@@ -56,7 +56,7 @@ class ResultFiles(NamedTuple):
     over: str = "bytes"
     rounds: Path | None = None
 
-    def check_figures(self, call: Call, setting: Setting) -> None:
+    def check_figures(self, call: Call, platform: CollectivePlatform) -> None:
         """Refuse what cannot be drawn, before a long search.
 
         Raises
@@ -65,7 +65,7 @@ class ResultFiles(NamedTuple):
             If there is nothing to draw over, or there are too many ranks for rounds.
         """
         if self.figure is not None:
-            points_over(call, self.over, setting.slots)
+            points_over(call, self.over, platform.slots)
         if self.rounds is not None:
             check_rounds(call)
 
@@ -127,9 +127,9 @@ class CollectiveResult:
         if files.decisions is not None:
             write_text(files.decisions, json.dumps(self.decisions, indent=1) + "\n")
         if files.figure is not None:
-            setting = found.setting
+            platform = found.platform
             draw_schedules(
-                files.figure, call, setting.model, setting.slots, files.over
+                files.figure, call, platform.model, platform.slots, files.over
             )
         if files.rounds is not None:
             draw_rounds(files.rounds, [(call, found.ranked[0].name)])
@@ -144,7 +144,7 @@ class CollectiveResult:
 
 def rank_collectives(
     calls: Sequence[Call],
-    setting: Setting,
+    platform: CollectivePlatform,
     schedules: Sequence[str] = (),
     simulate: Callable[[RankedCollective], SimulatedSchedules] | None = None,
     **ordering: Any,
@@ -154,8 +154,8 @@ def rank_collectives(
     `ordering` are further arguments of `rank_collective`.
     """
     first, *others = calls
-    found = rank_collective(first, setting, schedules, **ordering)
-    also = [rank_collective(other, setting, schedules) for other in others]
+    found = rank_collective(first, platform, schedules, **ordering)
+    also = [rank_collective(other, platform, schedules) for other in others]
     simulation = None
     if simulate is not None and not found.interrupted:
         simulation = simulate(found)

@@ -10,7 +10,7 @@ from topoloom.simulate.simulated import Simulated
 from topoloom.simulate.switch_toml import SwitchModel
 from topoloom.simulate.switches import simulate_collective
 from topoloom.tasks.collectives.collective import RankedCollective
-from topoloom.tasks.simulate import Watching, unwatched_simulation
+from topoloom.tasks.simulate import MonitorSimulation, unmonitored_simulation
 
 #: Schedules that are simulated unless they are named.
 FASTEST = 5
@@ -30,7 +30,7 @@ def simulate_schedules(
     found: RankedCollective,
     switch: SwitchModel | None = None,
     fastest: int | None = FASTEST,
-    watching: Watching = unwatched_simulation,
+    monitor: MonitorSimulation = unmonitored_simulation,
 ) -> SimulatedSchedules:
     """Simulate the schedules with the lowest predicted times, or all with None.
 
@@ -51,7 +51,7 @@ def simulate_schedules(
     simulated: dict[str, Simulated] = {}
     for number, name in enumerate(chosen, start=1):
         try:
-            with watching(f"{number}/{len(chosen)} {name}"):
+            with monitor(f"{number}/{len(chosen)} {name}"):
                 schedule = found.call.schedule(name)
                 simulated[name] = simulate_collective(machine, nodes, schedule, switch)
         except KeyboardInterrupt:
