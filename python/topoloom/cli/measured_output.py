@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 _OWN = "MPI's own"
 
 
-class Files(NamedTuple):
-    """Where what goes; None: nowhere."""
+class MeasuredFiles(NamedTuple):
+    """Files to write; None for those that are not wanted."""
 
     samples: Path | None
     decisions: Path | None
@@ -24,7 +24,9 @@ class Files(NamedTuple):
     timeline: Path | None
 
 
-def write_measured(found: MeasuredCollective, files: Files, as_json: bool) -> None:
+def write_measured(
+    found: MeasuredCollective, files: MeasuredFiles, as_json: bool
+) -> None:
     """Write all files, then print a table for each size, or JSON."""
     from topoloom.figure.timeline import draw_timeline
     from topoloom.support.files import write_text
@@ -82,8 +84,8 @@ def _print(found: MeasuredCollective, measured: list[MeasuredSchedule]) -> None:
         row = [_name(one), format_seconds(one.median), bounds]
         row.append(f"{own / one.median:.2f}" if one.median > 0 else "")
         if found.platform is not None:
-            told = one.predicted
-            row.append("" if told is None else format_seconds(told))
+            seconds = one.predicted
+            row.append("" if seconds is None else format_seconds(seconds))
         rows.append(row)
     print_table(columns, rows, title=_title(found, measured[0].bytes), best=0)
 

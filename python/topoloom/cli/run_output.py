@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `topoloom run` and `topoloom verify` say on stderr."""
+"""What `topoloom run` and `topoloom verify` print on stderr."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ if TYPE_CHECKING:
 
 
 def proof_note(quiet: bool) -> Callable[[Proof], None]:
-    """Make the function that reports where ranks are, unless `quiet`."""
+    """Make the function that reports where the ranks run, unless `quiet`."""
 
-    def say(proof: Proof) -> None:
+    def report(proof: Proof) -> None:
         if not quiet:
             note(f"topoloom: {proof.words()}")
 
-    return say
+    return report
 
 
 def note_unverified(account: RunReport) -> None:
-    """Say why nothing is known of the ranks, where that is so."""
+    """Print why the locations of the ranks were not verified, if so."""
     if account.why:
         note(f"topoloom: not verified: {account.why}")
 
 
 def note_placement(placed: PlacedJob, launch: Launch) -> None:
-    """Say what the placement gains, before the program starts."""
+    """Print the gain of the placement, before the program starts."""
     from topoloom.placements.measures import (
         gain_text,
         measure_text,
@@ -78,7 +78,7 @@ def note_outcome(
     page: Page | None,
     as_json: bool,
 ) -> None:
-    """Print how long the runs took, and where the page is."""
+    """Print the durations of the runs, and the path of the page."""
     if as_json:
         _note_json(job, placed, launch, account, page)
         return
@@ -95,7 +95,7 @@ def note_outcome(
 def _note_json(
     job: Job, placed: PlacedJob, launch: Launch, account: RunReport, page: Page | None
 ) -> None:
-    """Print all that as one line of JSON."""
+    """Print the outcome as one line of JSON."""
     document: dict[str, Any] = {
         "command": launch.command,
         "mapper": placed.file.mapper,

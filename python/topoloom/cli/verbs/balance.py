@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom balance`: who hands how many tasks to whom."""
+"""`topoloom balance`: compute a redistribution of tasks."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def command(
     *,
     allowed: AllocationOptions,
     amount: MaybeBytes = None,
-    ranks_asked: MaybeRanks = None,
+    job_ranks: MaybeRanks = None,
     edges: Annotated[
         Path | None,
         Option(
@@ -77,13 +77,13 @@ def command(
         Option(
             "--periods",
             metavar="N",
-            help="How often tasks send what --edges says until they move again.",
+            help="Communication steps between two rebalances.",
         ),
     ] = 1,
     memory: Annotated[
         str | None,
         Option(
-            "--memory", metavar="SIZE", help="What a rank holds of a table's bytes."
+            "--memory", metavar="SIZE", help="Memory limit per rank, for a table."
         ),
     ] = None,
     tolerance: Annotated[
@@ -91,7 +91,7 @@ def command(
         Option(
             "--tolerance",
             metavar="SHARE",
-            help="By which a rank's load may exceed the mean, in a table of tasks.",
+            help="Allowed load imbalance, as a share of the mean, for weighted tasks.",
             show_default=f"{DEFAULT_TOLERANCE}",
         ),
     ] = None,
@@ -107,7 +107,7 @@ def command(
     seed: Seed = 1,
     as_json: AsJson = False,
 ) -> None:
-    """Even out equal tasks: who hands how many to whom.
+    """Compute a redistribution of tasks that evens out loads.
 
     \b
     auto               the cheapest of curve and transport; without a machine, alias.
@@ -164,7 +164,7 @@ def command(
     from topoloom.tasks.problem import AllocationSpec
 
     where = AllocationSpec(*allowed, seed)
-    asked = TaskOptions(edges, owners, periods, ranks_asked, memory, tolerance)
+    options = TaskOptions(edges, owners, periods, job_ranks, memory, tolerance)
     kind = "graph" if is_task_graph(loads) else "table" if is_task_list(loads) else ""
     if kind:
         if method != "auto":
@@ -174,9 +174,11 @@ def command(
             )
         if amount is not None:
             raise Error(f"{loads} says the bytes of each task; leave out --bytes")
-        balance_file(loads, asked, machine, placement, where, simulate, figure, as_json)
+        balance_file(
+            loads, options, machine, placement, where, simulate, figure, as_json
+        )
         return
-    if asked != TaskOptions():
+    if options != TaskOptions():
         raise Error(
             "--edges, --owners, --periods, --ranks, --memory and --tolerance are for "
             f"tasks that differ; {loads} has the numbers of equal ones"

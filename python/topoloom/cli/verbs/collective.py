@@ -113,9 +113,9 @@ def command(
                 seconds until the last rank has ended, where packets wait for each other
                 in switches; messages cost what the machine says
 
-    With --run they are measured: a launcher without a program, written after --, starts
-    the ranks, which run each schedule and the MPI library's own collective in turns.
-    Several sizes are --bytes 64+4KiB. A model or machine adds what is predicted.
+    With --run they are measured: give only the launcher after --. Its ranks run each
+    schedule and the MPI library's own collective in turns. Separate sizes with +:
+    --bytes 64+4KiB. A model or machine adds predicted times.
 
     \b
     Examples:
@@ -227,7 +227,7 @@ def _measure(
 ) -> None:
     """Measure schedules in a job, and print their times."""
     from topoloom.cli.exit_status import Interrupted
-    from topoloom.cli.measured_output import Files, write_measured
+    from topoloom.cli.measured_output import MeasuredFiles, write_measured
     from topoloom.figure.timeline import check_timeline
     from topoloom.tasks.collectives.measure import measure_collective
 
@@ -245,7 +245,7 @@ def _measure(
         mpicc=measuring.mpicc,
         traced=timeline is not None,
     )
-    files = Files(results.output, results.decisions, figure, timeline)
+    files = MeasuredFiles(results.output, results.decisions, figure, timeline)
     write_measured(measured, files, as_json)
     if measured.interrupted:
         raise Interrupted(f"interrupted after {measured.repeats} of {repeats} calls")
@@ -266,13 +266,13 @@ def _report_interrupt(result: CollectiveResult, output: Path | None) -> None:
 def _print_result(
     result: CollectiveResult, files: ResultFiles, written: list[Path | None]
 ) -> None:
-    from topoloom.cli.shell import naming_file
+    from topoloom.cli.suggested_command import insert_file_name
 
     for other in result.others:
         _print(other, [], "", {})
     form, use = files.export_format, ""
     if form is not None and files.export is not None:
-        use = naming_file(files.export, form.USE)
+        use = insert_file_name(files.export, form.USE)
     _print(result.found, written, use, result.simulated)
 
 

@@ -267,7 +267,7 @@ def _print(problem: Problem, found: Comparison, figure: Path | None) -> None:
         rows,
         title=_title(problem, found),
         best=best,
-        spare=dropped,
+        droppable=dropped,
     )
     facts = []
     if objective.reason:

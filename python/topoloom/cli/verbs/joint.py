@@ -41,7 +41,7 @@ def command(
     searching: SearchOptions,
     as_json: AsJson = False,
 ) -> None:
-    """Place several jobs that run at the same time, to keep out of each other's way.
+    """Place several jobs that run at the same time to minimize interference.
 
     Jobs with allocations of their own are placed each for itself, then again and again,
     given what the others send, as long as that helps. Jobs without one share the nodes

@@ -229,8 +229,8 @@ def _refuse_for_graphs(context: click.Context, file: str, kind: str | None) -> N
         if _is_given(context, option):
             import_pattern(file, kind)  # what is wrong with the file comes first
             raise Error(
-                f"{file}: is a graph, not the trace of a job, so "
-                f"--{option.replace('_', '-')} makes no difference; leave it out"
+                f"{file} is a graph, but --{option.replace('_', '-')} is for traces of "
+                "jobs; leave it out"
             )
 
 
@@ -253,8 +253,7 @@ def _refuse_unused(context: click.Context, name: str, reads: Sequence[str]) -> N
         if option not in takes | always and _is_given(context, option):
             known = [text for each, text in options.items() if each in takes]
             raise Error(
-                f"{spelled} makes no difference to {name}, which takes "
-                f"{', '.join(known)}"
+                f"{spelled} is not an option of {name}, which takes {', '.join(known)}"
             )
 
 

@@ -131,7 +131,7 @@ def _check_recorder(
         )
     if (is_torch or nccl) and mpicc is not None:
         by = "--nccl" if nccl else "a program of PyTorch"
-        raise Error(f"--mpicc makes no difference to {by}")
+        raise Error(f"--mpicc is for MPI programs, not for {by}; leave it out")
     if nccl and world is not None:
         raise Error("--nccl records real jobs, and --world plays one")
     if world is None and ranks is not None:

@@ -77,7 +77,7 @@ def command(
     placed = load_host_placement(placement, hosts, *binding)
     if torch or is_torchrun(program):
         if mpicc is not None:
-            raise Error("--mpicc makes no difference to a program of PyTorch")
+            raise Error("--mpicc is for MPI programs, not for PyTorch; leave it out")
         run = run_torch(placement, placed, program)
         note(
             json.dumps(run.document()) if as_json else _torch_words(run, placed.machine)

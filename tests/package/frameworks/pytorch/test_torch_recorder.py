@@ -328,7 +328,7 @@ dist.all_reduce(Tensor(10), groups[0])
         (["--world", "0"], "--world is 0"),
         (["--rank", "3"], "--rank needs --world"),
         (["--world", "8", "--rank", ""], "'' is not a list of increasing numbers"),
-        (["--world", "8", "--mpicc", "mpicc"], "--mpicc makes no difference"),
+        (["--world", "8", "--mpicc", "mpicc"], "--mpicc is for MPI programs"),
         (["--world", "8", "--timeout", "0"], "--timeout 0 leaves the job no time"),
         (
             ["--world", "8", "--gpus-per-node", "0"],

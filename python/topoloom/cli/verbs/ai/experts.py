@@ -46,9 +46,9 @@ def command(
         Option(
             "--slack",
             metavar="SHARE",
-            help="By which the busiest GPU may exceed that of the most even placement, "
-            "such as 0.01. Without it, several are tried on a few layers, and the one "
-            "with the shortest step is taken.",
+            help="Share by which the busiest GPU may exceed that of the most even "
+            "placement, such as 0.01. Default: the value with the shortest step among "
+            "several that are tried on a few layers.",
         ),
     ] = None,
     allowed: AllocationOptions,
