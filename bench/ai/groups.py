@@ -10,8 +10,8 @@ from random import Random
 
 from ai.megatron_core import REFUSALS, megatron_groups
 from topoloom import Error
+from topoloom.frameworks.framework_jobs import parse_framework
 from topoloom.frameworks.megatron import AXES, MegatronJob
-from topoloom.frameworks.registry import parse_framework
 
 RELEASES = ("0.8.0", "0.12.3", "0.16.1")
 

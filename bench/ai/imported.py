@@ -13,7 +13,7 @@ from time import process_time
 from typing import NamedTuple
 
 from topoloom.graphs.traces.mesh import infer_mesh
-from topoloom.graphs.traces.registry import read_trace
+from topoloom.graphs.traces.trace_formats import read_trace
 
 PROGRAMS = Path(__file__).with_name("programs.py")
 

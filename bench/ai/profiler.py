@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from topoloom.preload.nccl.run import build_plugin
+from topoloom.preload.nccl.profiler_plugin import build_plugin
 
 SOURCE = Path(__file__).with_name("nccl_stub.c")
 VERSIONS = (1, 2, 3, 4, 5, 6, 7)

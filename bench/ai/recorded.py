@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from topoloom.graphs.mpi_collectives import OPERATIONS
 from topoloom.graphs.profile import Profile
-from topoloom.graphs.traces.registry import read_trace
+from topoloom.graphs.traces.trace_formats import read_trace
 
 JOB = Path(__file__).with_name("torch_job.py")
 

@@ -20,10 +20,10 @@ from ai.recorder import (
     recorder_table,
     torchrun,
 )
+from topoloom.frameworks.framework_jobs import parse_framework
 from topoloom.frameworks.megatron import MegatronJob
 from topoloom.frameworks.pytorch.notes import read_notes
-from topoloom.frameworks.pytorch.run import play_ranks, read_recording, run_job
-from topoloom.frameworks.registry import parse_framework
+from topoloom.frameworks.pytorch.recorded_job import play_ranks, read_recording, run_job
 from topoloom.graphs.axes import Traffic
 from topoloom.graphs.layouts import layout_graph
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from topoloom import Allocation, load_machine
-from topoloom.tasks import Ranks, Where, balance_loads, block_ranks, load_nodes
+from topoloom.tasks import AllocationSpec, Ranks, balance_loads, block_ranks, load_nodes
 
 #: machine -> nodes of its ragged allocation
 MACHINES = {
@@ -63,7 +63,7 @@ class Case(NamedTuple):
 def measure(machine: str, ragged: bool, kind: str, seeds: int) -> Case:
     """Balance random loads by every method."""
     if ragged:
-        allocation = load_nodes(machine, Where(allocate=MACHINES[machine]))[
+        allocation = load_nodes(machine, AllocationSpec(allocate=MACHINES[machine]))[
             0
         ].allocation
     else:

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from timings import timings
 from topoloom import CommGraph, _core
 from topoloom.graphs import random_geometric, stencil
-from topoloom.preload.reorder import build_reorderer
+from topoloom.preload.mpi_library import build_reorderer
 from topoloom.preload.shim import find_compiler, find_launcher, preloaded_command
 
 HERE = Path(__file__).parent

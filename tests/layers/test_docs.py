@@ -18,7 +18,7 @@ import pytest
 import topoloom
 from topoloom import tasks
 from topoloom.cli.app import VERBS, app
-from topoloom.launch.exports.registry import FORMATS as LAUNCH_FORMATS
+from topoloom.launch.exports.launch_formats import FORMATS as LAUNCH_FORMATS
 from topoloom.machines.machine_file import load_machine
 from topoloom.machines.machine_names import zoo_names
 from topoloom.machines.topology_forms import section_forms

@@ -26,8 +26,13 @@ FOLDERS = (
     "support",
     "tasks",
 )
-#: Modules of `run` and `reorder`, which are command lines themselves.
-RUN = {"launch_slots.py", "reorder.py", "run.py", "verified_run.py"}
+#: Of the verbs `run` and `reorder`, which are command lines themselves.
+COMMAND_LINES = {
+    "launch_slots.py",
+    "placed_run.py",
+    "reordered_run.py",
+    "verified_run.py",
+}
 OPTION = re.compile(r"(?:^|[\s('])--[a-z]")
 
 
@@ -42,7 +47,7 @@ def test_errors_of_the_package_name_no_option() -> None:
         f"{path.relative_to(ROOT)}:{node.lineno}: {text}"
         for folder in FOLDERS
         for path in sorted((PACKAGE / folder).rglob("*.py"))
-        if path.name not in RUN
+        if path.name not in COMMAND_LINES
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.Raise)
         for text in texts(node)

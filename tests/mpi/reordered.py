@@ -10,7 +10,7 @@ from pathlib import Path
 
 from recorded import Mpi, need
 
-from topoloom.preload.reorder import build_reorderer
+from topoloom.preload.mpi_library import build_reorderer
 
 SECONDS = 600
 

@@ -14,7 +14,7 @@ from several_hosts import SeveralHosts
 
 from topoloom import Allocation, Machine, Placement, PlacementFile, save_placement
 from topoloom.launch.apply.dry_run import dry_run
-from topoloom.launch.exports.registry import find_format
+from topoloom.launch.exports.launch_formats import find_format
 from topoloom.launch.host_placement import host_placement
 from topoloom.nodes.node_parts import NodeParts
 

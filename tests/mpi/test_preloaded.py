@@ -10,7 +10,7 @@ import pytest
 from recorded import MPIS, PROGRAMS, Mpi, built
 
 from topoloom import Error
-from topoloom.launch.launchers.registry import Recognized, hydra, openmpi, srun
+from topoloom.launch.launchers.launcher_commands import Recognized, hydra, openmpi, srun
 from topoloom.preload.record import record
 from topoloom.preload.shim.launcher import (
     Starter,

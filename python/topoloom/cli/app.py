@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The `topoloom` command: its verbs, and how every error becomes one line.
+"""The `topoloom` command: the table of verbs, and errors in one line each.
 
-A verb is the function ``command`` in ``topoloom/cli/verbs/<verb>.py``, or in a room
-below it (`make_command` reads its signature and docstring), plus one line in the table
-`GROUPS`.
+A verb is the function ``command`` in ``topoloom/cli/verbs/<verb>.py``, or in a folder
+below it, and one line in `GROUPS`. `make_command` reads its signature and docstring.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ class Verb(NamedTuple):
 
     summary: str
     runs_a_program: bool = False  # what follows the options is another command line
-    room: str = ""  # below verbs/
+    folder: str = ""  # below verbs/
 
 
 GROUPS = {
@@ -44,12 +43,12 @@ GROUPS = {
         "allocate": Verb("choose nodes for a job, or show or generate an allocation"),
         "map": Verb("place the ranks of a job on its slots"),
         "compare": Verb("try several mappers and print one table"),
-        "joint": Verb("place several jobs together, to keep out of each other's way"),
+        "joint": Verb("place several jobs together to minimize interference"),
         "axes": Verb("map tensor, data and pipeline axes onto a machine"),
         "affinity": Verb("rank assignments of threads to the elements of a ring bus"),
     },
     "Serve AI models": {
-        "experts": Verb("place the experts of a model on GPUs", room="ai"),
+        "experts": Verb("place the experts of a model on GPUs", folder="ai"),
     },
     "Judge and prove": {
         "judge": Verb("measure a placement: hop-bytes, dilation, congestion"),
@@ -59,7 +58,7 @@ GROUPS = {
         "report": Verb("show placements on one page: links, matrix, loads, nodes"),
     },
     "Balance": {
-        "balance": Verb("even out tasks: who hands how many to whom"),
+        "balance": Verb("compute a redistribution of tasks"),
     },
     "Run": {
         "export": Verb("write a placement as a file for mpirun, srun and others"),
@@ -111,8 +110,8 @@ class VerbGroup(click.Group):
         if cmd_name not in self.commands:
             from topoloom.cli.parameters import make_command
 
-            room = VERBS[cmd_name].room
-            path = ".".join(filter(None, ("topoloom.cli.verbs", room, cmd_name)))
+            folder = VERBS[cmd_name].folder
+            path = ".".join(filter(None, ("topoloom.cli.verbs", folder, cmd_name)))
             module = importlib.import_module(path)
             settings = {"allow_interspersed_args": not VERBS[cmd_name].runs_a_program}
             self.commands[cmd_name] = make_command(
@@ -165,8 +164,10 @@ class VerbGroup(click.Group):
         return super().shell_complete(ctx, incomplete)
 
 
-def _print_version(context: click.Context, _: click.Parameter, asked: bool) -> None:
-    if asked:
+def _print_version(
+    context: click.Context, _: click.Parameter, requested: bool
+) -> None:
+    if requested:
         from topoloom.support.version import __version__
 
         print(f"topoloom {__version__}")
@@ -179,9 +180,12 @@ def _print_completion(
     if shell is not None:
         from click.shell_completion import get_completion_class
 
-        written = get_completion_class(shell)
-        assert written is not None
-        print(written(context.command, {}, "topoloom", "_TOPOLOOM_COMPLETE").source())
+        completion_class = get_completion_class(shell)
+        assert completion_class is not None
+        completion = completion_class(
+            context.command, {}, "topoloom", "_TOPOLOOM_COMPLETE"
+        )
+        print(completion.source())
         context.exit()
 
 
@@ -203,7 +207,8 @@ app = VerbGroup(
             is_eager=True,
             expose_value=False,
             callback=_print_completion,
-            help="Print the completion of a shell, for its startup file.",
+            help="Print the completion script for this shell; source it in the shell's "
+            "startup file.",
         ),
     ],
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 96},
@@ -235,10 +240,10 @@ def run(arguments: Sequence[str]) -> int:
         if not arguments:
             arguments = ["--help"]
         status = app.main(list(arguments), prog_name="topoloom", standalone_mode=False)
-        if sys.stdout is not None:  # closed by whoever started us
+        if sys.stdout is not None:  # closed by the parent process
             sys.stdout.flush()
     except BrokenPipeError:
-        # The reader of our output has gone (`topoloom ... | head`): say nothing more.
+        # The reader of stdout has exited (`topoloom ... | head`): print nothing more.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except Exception as error:
@@ -259,7 +264,7 @@ def _explain(error: Exception) -> int:
         where = f"{error.filename}: " if error.filename else ""
         return fail(f"{where}{what}", 2 if error.errno in BAD_INPUT else 1)
     if isinstance(error, ImportError) and error.name is None and core is None:
-        return fail(str(error), 1)  # the compiled core does not suit this package
+        return fail(str(error), 1)  # the compiled core is of another version
     if isinstance(error, MemoryError):
         return fail("not enough memory for this problem", 1)
     if isinstance(error, ModuleNotFoundError) and error.name == "matplotlib":
@@ -276,7 +281,7 @@ def _explain(error: Exception) -> int:
 
 
 def _usage_message(error: Any) -> str:
-    """Write a click usage error in one line; of similar options name the nearest."""
+    """Write a click usage error in one line, with the nearest option name."""
     similar = getattr(error, "possibilities", None)
     text: str = error.message if similar else error.format_message()
     text = text[:1].lower() + text[1:].rstrip(".")

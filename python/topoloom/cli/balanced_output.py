@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `topoloom balance` prints of tasks that differ, and of simulated times."""
+"""What `topoloom balance` prints of weighted tasks, and of simulated times."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from topoloom._core import WeightedBalance
     from topoloom.tasks.balancing.balance import Ranks
-    from topoloom.tasks.balancing.weighted import Resettled
-    from topoloom.tasks.problem import Where
+    from topoloom.tasks.balancing.weighted import TaskRedistribution
+    from topoloom.tasks.problem import AllocationSpec
 
-#: By which ranks' loads may exceed the mean, unless another share is given.
-USUAL_TOLERANCE = 0.02
+#: Default load imbalance: the share by which a rank may exceed the mean load.
+DEFAULT_TOLERANCE = 0.02
 
-#: How many moves are listed one by one.
+#: Moves that are listed one by one.
 MAX_LISTED = 20
 
 
 class TaskOptions(NamedTuple):
-    """Options for tasks that differ, as they were given."""
+    """Options for weighted tasks, as typed."""
 
     edges: Path | None = None
     owners: Path | None = None
@@ -32,15 +32,15 @@ class TaskOptions(NamedTuple):
 
 def balance_file(
     file: Path,
-    asked: TaskOptions,
+    options: TaskOptions,
     machine: str | None,
     placement: Path | None,
-    where: Where,
+    where: AllocationSpec,
     simulate: bool,
     figure: Path | None,
     as_json: bool,
 ) -> None:
-    """Balance the tasks of a table or of a graph, and print where they go."""
+    """Balance the tasks of a table or a graph, and print their new ranks."""
     from topoloom._core import Error
     from topoloom.cli.console import print_facts, print_json
     from topoloom.figure.plan import draw_plan
@@ -53,24 +53,24 @@ def balance_file(
     from topoloom.tasks.balancing.weighted import balance_tasks, rank_count
 
     if is_task_graph(file):
-        if asked.edges is not None:
+        if options.edges is not None:
             raise Error(f"{file} is a graph and has edges; leave out --edges")
-        tasks = read_task_graph(file, asked.owners)
+        tasks = read_task_graph(file, options.owners)
     else:
-        if asked.owners is not None:
+        if options.owners is not None:
             raise Error(f"{file} has a column of owners; leave out --owners")
         tasks = read_tasks(file)
-        if asked.edges is not None:
-            tasks = with_edges(tasks, asked.edges)
-    if asked.periods != 1 and tasks.graph is None:
-        raise Error("--periods says how often --edges are sent; name them, too")
-    count = rank_count(tasks, asked.ranks)
+        if options.edges is not None:
+            tasks = with_edges(tasks, options.edges)
+    if options.periods != 1 and tasks.graph is None:
+        raise Error("--periods counts how often --edges are sent; add --edges")
+    count = rank_count(tasks, options.ranks)
     ranks = placed_ranks(count, machine, placement, where)
     if simulate and ranks is None:
         raise Error("--simulate is for tasks that cross a --machine; name one")
-    size = parse_bytes(asked.memory) if asked.memory is not None else None
-    tolerance = USUAL_TOLERANCE if asked.tolerance is None else asked.tolerance
-    found = balance_tasks(tasks, count, size, tolerance, asked.periods, ranks)
+    size = parse_bytes(options.memory) if options.memory is not None else None
+    tolerance = DEFAULT_TOLERANCE if options.tolerance is None else options.tolerance
+    found = balance_tasks(tasks, count, size, tolerance, options.periods, ranks)
     times = {}
     if simulate and ranks is not None:
         times = time_moves(ranks, [found.sent()], machine)
@@ -84,12 +84,12 @@ def balance_file(
 
 
 def simulated_times(times: dict[str, float]) -> dict[str, dict[str, float]]:
-    """Make what ``--json`` prints of seconds by simulator."""
+    """Make what ``--json`` prints of simulated seconds."""
     return {"simulated_seconds": times} if times else {}
 
 
 def time_facts(times: dict[str, float]) -> list[tuple[str, str]]:
-    """Write seconds by simulator for people."""
+    """Format simulated seconds."""
     from topoloom.support.units import format_seconds
 
     titles = {"switches": "in our switches", "simgrid": "in SMPI"}
@@ -100,7 +100,7 @@ def time_facts(times: dict[str, float]) -> list[tuple[str, str]]:
 
 
 def place_facts(ranks: Ranks) -> list[tuple[str, str]]:
-    """Name the machine, and say how ranks lie on nodes that hold several."""
+    """Name the machine, and count ranks by node where nodes hold several."""
     from topoloom.tasks.balancing.rank_slots import ranks_by_node
 
     machine = ranks.allocation.machine
@@ -110,13 +110,13 @@ def place_facts(ranks: Ranks) -> list[tuple[str, str]]:
     return facts
 
 
-def _print(resettled: Resettled, times: dict[str, float]) -> None:
+def _print(result: TaskRedistribution, times: dict[str, float]) -> None:
     from topoloom.cli.console import print_facts, print_table
     from topoloom.support.units import counted, format_count
 
-    found, moves = resettled.balance, resettled.moves
-    there = counted(resettled.ranks, "rank")
-    print_facts([], f"{counted(len(resettled.tasks.names), 'task')} on {there}")
+    found, moves = result.balance, result.moves
+    there = counted(result.ranks, "rank")
+    print_facts([], f"{counted(len(result.tasks.names), 'task')} on {there}")
     if moves:
         rows = [[name, f"{old}", f"{new}"] for name, old, new in moves[:MAX_LISTED]]
         print_table(["task", "from", "to"], rows)
@@ -124,25 +124,25 @@ def _print(resettled: Resettled, times: dict[str, float]) -> None:
     if len(moves) > MAX_LISTED:
         facts.append(("not listed", f"{len(moves) - MAX_LISTED:,}; --json has all"))
     facts += [
-        ("busiest rank", f"{resettled.over_mean:.4f} of the mean{_above(found)}"),
+        ("busiest rank", f"{result.over_mean:.4f} of the mean{_above(found)}"),
         ("bytes that move", f"{found.moved_bytes:,}"),
         ("at least", f"{found.least_bytes:,}"),
     ]
-    if resettled.tasks.graph is not None:
-        before, after = resettled.cut_bytes
+    if result.tasks.graph is not None:
+        before, after = result.cut_bytes
         facts.append(("bytes between ranks", f"{before:,}, then {after:,}"))
-    if resettled.where is not None:
-        facts += place_facts(resettled.where)
-        if resettled.tasks.graph is not None:
-            hops = [format_count(n) for n in resettled.hop_bytes]
+    if result.where is not None:
+        facts += place_facts(result.where)
+        if result.tasks.graph is not None:
+            hops = [format_count(n) for n in result.hop_bytes]
             facts.append(("hop-bytes", ", then ".join(hops)))
         facts.append(("hop-bytes of moves", format_count(found.moved_hop_bytes)))
-    if resettled.tasks.graph is not None or resettled.where is not None:
-        costs = [format_count(cost) for cost in resettled.costs]
+    if result.tasks.graph is not None or result.where is not None:
+        costs = [format_count(cost) for cost in result.costs]
         facts.append(("cut and moved, summed", ", then ".join(costs)))
     print_facts(facts + time_facts(times))
 
 
 def _above(found: WeightedBalance) -> str:
-    """Say where the limit was not reached, which large tasks may not allow."""
+    """Remark that the load limit is exceeded, as large tasks may require."""
     return ", above the limit" if found.load_max > found.load_limit else ""

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The command line as it was typed: files say how to make them again."""
+"""The command line as typed, which output files record."""
 
 from __future__ import annotations
 
 from contextvars import ContextVar
 
-#: Its words, from "topoloom" on.
+#: The words, starting with "topoloom".
 command_line: ContextVar[tuple[str, ...]] = ContextVar("command_line", default=())

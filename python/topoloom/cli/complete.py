@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the shell offers when Tab is pressed after an option."""
+"""Values that the shell completes after an option."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from importlib import import_module
 from typing import Any
 
-#: verb of `topoloom model` -> the options that it takes
+#: Options by verb of `topoloom model`.
 MODEL_VERBS = {
     "list": (),
     "show": ("--output", "--figure"),
@@ -17,37 +17,39 @@ MODEL_VERBS = {
 }
 
 
-def _starting(incomplete: str, words: Iterable[str]) -> list[str]:
+def _filter_prefix(incomplete: str, words: Iterable[str]) -> list[str]:
     return [word for word in words if word.startswith(incomplete)]
 
 
 def _names(module: str, attribute: str, *others: str) -> Callable[[str], list[str]]:
-    """Offer the names that a module lists, or a function of it, and some others."""
+    """Complete names that a module lists or a function of it returns, and others."""
 
-    def offered(incomplete: str) -> list[str]:
+    def complete(incomplete: str) -> list[str]:
         names = getattr(import_module(f"topoloom.{module}"), attribute)
         words = names() if callable(names) else names
-        return _starting(incomplete, [*words, *others])
+        return _filter_prefix(incomplete, [*words, *others])
 
-    return offered
+    return complete
 
 
 def _chained(function: str, separators: str) -> Callable[[str], list[str]]:
-    """Offer the names of what the core lists, also behind a separator."""
+    """Complete names of entries that the core lists, also after a separator."""
 
-    def offered(incomplete: str) -> list[str]:
+    def complete(incomplete: str) -> list[str]:
         cut = max(incomplete.rfind(sign) for sign in separators) + 1
         entries = getattr(import_module("topoloom._core"), function)()
-        return _starting(incomplete, [incomplete[:cut] + e["name"] for e in entries])
+        return _filter_prefix(
+            incomplete, [incomplete[:cut] + e["name"] for e in entries]
+        )
 
-    return offered
+    return complete
 
 
 allocators = _names("tasks.network.sweep", "allocator_names")
 arbiters = _names("tasks.network.sweep", "arbiter_names")
 axis_orders = _names("tasks.axes", "FORMATS")
 engines = _names("tasks.experts.engines", "ENGINES")
-frameworks = _names("frameworks.registry", "FRAMEWORKS")
+frameworks = _names("frameworks.framework_jobs", "FRAMEWORKS")
 injections = _names("tasks.network.sweep", "injection_names")
 balancers = _chained("balancers", "+")
 kinds = _names("tasks.catalog", "CATALOG")
@@ -70,7 +72,7 @@ traffics = _names("tasks.network.sweep", "traffic_names")
 
 
 def machines(incomplete: str) -> list[str]:
-    """Names of the zoo, detect, kinds of topologies, and files here that may be one."""
+    """Complete included machines, detect, topologies, and files in this folder."""
     from pathlib import Path
 
     from topoloom.machines.machine_names import DETECT, zoo_names
@@ -79,31 +81,31 @@ def machines(incomplete: str) -> list[str]:
     ends = (".toml", ".graph", ".metis", ".tgt", ".xml", ".conf", ".yaml")
     files = [str(path) for path in Path().glob("*") if path.suffix in ends]
     kinds = [f"{form.name}:" for form in topology_forms()]
-    return _starting(incomplete, [DETECT, *zoo_names(), *kinds, *files])
+    return _filter_prefix(incomplete, [DETECT, *zoo_names(), *kinds, *files])
 
 
 def model_words(incomplete: str) -> list[str]:
-    """Complete verbs of `topoloom model`, network models, and files here."""
+    """Complete verbs of `topoloom model`, network models, and files in this folder."""
     from pathlib import Path
 
     from topoloom.model.named import model_names
 
     files = [str(path) for path in Path().glob("*") if path.suffix in (".toml", ".csv")]
-    return _starting(incomplete, [*MODEL_VERBS, *model_names(), *files])
+    return _filter_prefix(incomplete, [*MODEL_VERBS, *model_names(), *files])
 
 
 def exports(incomplete: str) -> list[str]:
-    """Names of launcher formats."""
-    from topoloom.launch.exports.registry import FORMATS
+    """Complete launcher formats."""
+    from topoloom.launch.exports.launch_formats import FORMATS
 
-    return _starting(incomplete, [entry.NAME for entry in FORMATS])
+    return _filter_prefix(incomplete, [entry.NAME for entry in FORMATS])
 
 
 def schedule_formats(incomplete: str) -> list[str]:
-    """Names of formats of decisions and schedules."""
-    from topoloom.schedules.exports.registry import FORMATS
+    """Complete formats of decisions and schedules."""
+    from topoloom.schedules.exports.schedule_formats import FORMATS
 
-    return _starting(incomplete, [entry.NAME for entry in FORMATS])
+    return _filter_prefix(incomplete, [entry.NAME for entry in FORMATS])
 
 
 def efforts(incomplete: str) -> list[str]:
@@ -113,4 +115,4 @@ def efforts(incomplete: str) -> list[str]:
     (auto,) = (mapper for mapper in mappers() if mapper["name"] == "auto")
     options: Any = auto["options"]
     (choices,) = (each["choices"] for each in options if each["name"] == "effort")
-    return _starting(incomplete, choices)
+    return _filter_prefix(incomplete, choices)

@@ -28,7 +28,7 @@ def print_json(document: Any) -> None:
 
 
 def note(text: str) -> None:
-    """Print something besides the result to stderr, for people."""
+    """Print a remark to stderr."""
     print(text, file=sys.stderr)
 
 
@@ -39,15 +39,15 @@ def print_table(
     title: str = "",
     best: int | None = None,
     left: int = 1,
-    spare: Sequence[str] = (),
+    droppable: Sequence[str] = (),
 ) -> list[str]:
     """Print a table; the first `left` columns are text, the others numbers.
 
-    Where the terminal is too narrow, `spare` columns are left out, the first of them
-    first; returns which.
+    Where the terminal is too narrow, `droppable` columns are left out, in this order.
+    Returns the headings that were left out.
     """
     if not is_terminal(sys.stdout):
-        # A pipe has no width: never wrap lines that a user may want to grep.
+        # A pipe has no width; lines stay whole for grep.
         print(_plain_table(columns, rows, title, left))
         return []
     from rich import box
@@ -55,7 +55,7 @@ def print_table(
     from rich.table import Table
 
     console = Console(highlight=False, markup=False, emoji=False)
-    dropped = _too_many(columns, rows, spare, console.width)
+    dropped = _columns_to_drop(columns, rows, droppable, console.width)
     kept = [index for index, name in enumerate(columns) if name not in dropped]
     columns = [columns[index] for index in kept]
     rows = [[row[index] for index in kept] for row in rows]
@@ -72,7 +72,7 @@ def print_table(
 
 
 def is_terminal(stream: IO[str] | None) -> bool:
-    """Whether a stream is a terminal; it is None if closed before we started."""
+    """Whether a stream is a terminal; a stream that was closed at startup is None."""
     return stream is not None and stream.isatty()
 
 
@@ -98,13 +98,13 @@ def _plain_table(
     return "\n".join([*above, "", *text[:height], rule, *text[height:], ""])
 
 
-def _too_many(
+def _columns_to_drop(
     columns: Sequence[str],
     rows: Sequence[Sequence[str]],
-    spare: Sequence[str],
+    droppable: Sequence[str],
     width: int,
 ) -> list[str]:
-    """Choose as many of the spare columns as must go for the others to fit."""
+    """Choose the columns to leave out so that the others fit into `width`."""
     between = 3  # columns, and at the edges of the table
     lines = [max(map(len, name.split("\n"))) for name in columns]
     needed = {
@@ -112,7 +112,7 @@ def _too_many(
         for index, (name, line) in enumerate(zip(columns, lines, strict=True))
     }
     dropped: list[str] = []
-    for name in spare:
+    for name in droppable:
         if sum(needed.values()) + between <= width:
             break
         if needed.pop(name, None) is not None:
@@ -125,7 +125,7 @@ def print_facts(
     title: str = "",
     written: Sequence[Path | None] = (),
 ) -> None:
-    """Print names and values in two columns, under a title; then files, if any."""
+    """Print names and values in two columns under a title, then the files written."""
     paths = [("written", str(path)) for path in written if path is not None]
     facts = [*facts, *paths]
     if title:
@@ -137,17 +137,17 @@ def print_facts(
 
 @contextlib.contextmanager
 def progress_bar(what: str, unit: str) -> Iterator[Callable[[int, int], None]]:
-    """Show how much is done; call it with that, and with all.
+    """Show progress; call the result with the amounts done and in total.
 
-    Where stderr is not a terminal, what takes long says so once. Ctrl-C is not heard
-    here: it interrupts what runs.
+    Where stderr is not a terminal, a long run prints one estimate of its remaining
+    time. Ctrl-C raises KeyboardInterrupt as usual.
     """
     if not sys.stderr.isatty():
         from topoloom.cli.forecast import Forecast
 
         yield Forecast(what, unit, note)
         return
-    bar = _bar(knows_the_end=True)
+    bar = _bar(has_total=True)
     task = bar.add_task(what, total=None, done="")
 
     def show(done: int, total: int) -> None:
@@ -158,7 +158,7 @@ def progress_bar(what: str, unit: str) -> Iterator[Callable[[int, int], None]]:
         yield show
 
 
-def _bar(*, knows_the_end: bool = False) -> Any:
+def _bar(*, has_total: bool = False) -> Any:
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -168,7 +168,7 @@ def _bar(*, knows_the_end: bool = False) -> Any:
         TimeRemainingColumn,
     )
 
-    rest = (TextColumn("left:"), TimeRemainingColumn()) if knows_the_end else ()
+    rest = (TextColumn("left:"), TimeRemainingColumn()) if has_total else ()
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),
@@ -180,74 +180,75 @@ def _bar(*, knows_the_end: bool = False) -> Any:
     )
 
 
-class Watch:
-    """A long search seen from outside: shows progress and hears Ctrl-C.
+class SearchMonitor:
+    """Shows the progress of a long search and stops it on Ctrl-C.
 
-    Call it with the work done so far, as the core does; it returns whether to continue.
-    The core may call from threads of its own, where Python runs no signal handlers,
-    so Ctrl-C is heard through the wake-up socket that the interpreter writes to.
+    The core calls it with the work done so far; it returns whether to continue. Python
+    runs no signal handlers in the core's threads. Ctrl-C is therefore read from the
+    wake-up socket that the interpreter writes to.
     """
 
     def __init__(self, show: Any = None) -> None:
         self.interrupted = False
         self._show = show
-        self._ear: socket.socket | None = None
+        self._wakeup_socket: socket.socket | None = None
 
     def __call__(self, work: int) -> bool:
-        """Show the work done; False once Ctrl-C was pressed."""
+        """Show the work done; return False after Ctrl-C."""
         import select
 
-        if self._ear is not None and select.select([self._ear], [], [], 0)[0]:
-            self._ear.recv(4096)
+        wakeup = self._wakeup_socket
+        if wakeup is not None and select.select([wakeup], [], [], 0)[0]:
+            wakeup.recv(4096)
             self.interrupted = True
         if self._show is not None:
             self._show(work)
         return not self.interrupted
 
     @contextlib.contextmanager
-    def listening(self) -> Iterator[None]:
-        """Turn Ctrl-C into `interrupted` while the block runs."""
+    def catch_interrupt(self) -> Iterator[None]:
+        """Set `interrupted` on Ctrl-C while the block runs."""
         import socket
         import threading
 
         if threading.current_thread() is not threading.main_thread():
             yield
             return
-        ear, mouth = socket.socketpair()
-        ear.setblocking(False)
-        mouth.setblocking(False)
-        self._ear = ear
+        receiver, sender = socket.socketpair()
+        receiver.setblocking(False)
+        sender.setblocking(False)
+        self._wakeup_socket = receiver
 
         pressed = False
 
         def interrupt(*_: Any) -> None:
             nonlocal pressed
-            if pressed:  # what runs does not ask whether to go on
+            if pressed:  # the search does not call the monitor
                 raise KeyboardInterrupt
             pressed = self.interrupted = True
 
         handler = signal.signal(signal.SIGINT, interrupt)
-        wakeup = signal.set_wakeup_fd(mouth.fileno(), warn_on_full_buffer=False)
+        wakeup = signal.set_wakeup_fd(sender.fileno(), warn_on_full_buffer=False)
         try:
             yield
         finally:
             signal.set_wakeup_fd(wakeup)
             signal.signal(signal.SIGINT, handler)
-            self._ear = None
-            ear.close()
-            mouth.close()
+            self._wakeup_socket = None
+            receiver.close()
+            sender.close()
 
 
 @contextlib.contextmanager
-def watching(what: str, search: Search) -> Iterator[Watch]:
-    """Watch a search: a progress bar if stderr is a terminal, and Ctrl-C stops it.
+def monitor_search(what: str, search: Search) -> Iterator[SearchMonitor]:
+    """Show a progress bar if stderr is a terminal, and stop the search on Ctrl-C.
 
-    With a budget the bar fills up; without one it counts the work.
+    The bar shows the share of the budget; without a budget it counts the work.
     """
     if not sys.stderr.isatty():
-        watch = Watch()
-        with watch.listening():
-            yield watch
+        monitor = SearchMonitor()
+        with monitor.catch_interrupt():
+            yield monitor
         return
     total = search.seconds if search.seconds is not None else search.work
     start = time.monotonic()
@@ -262,6 +263,6 @@ def watching(what: str, search: Search) -> Iterator[Watch]:
         )
 
     task = bar.add_task(what, total=total, done="")
-    watch = Watch(show)
-    with bar, watch.listening():
-        yield watch
+    monitor = SearchMonitor(show)
+    with bar, monitor.catch_interrupt():
+        yield monitor

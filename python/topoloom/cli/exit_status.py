@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How a verb fails when the input was fine."""
+"""Exceptions that end a verb with an exit status of its own."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from __future__ import annotations
 class Failure(Exception):
     """Ends the command with one line on stderr and an exit status.
 
-    Bad input is not this: raise `topoloom.Error` or OSError, which exit with 2.
+    For bad input raise `topoloom.Error` or OSError, which exit with 2.
     """
 
     def __init__(self, message: str, status: int = 1) -> None:
@@ -16,7 +16,7 @@ class Failure(Exception):
 
 
 class Interrupted(Failure):
-    """Ctrl-C, after which there may still be a result."""
+    """Ctrl-C; a partial result may have been printed."""
 
     def __init__(self, message: str = "interrupted") -> None:
         super().__init__(message, 130)

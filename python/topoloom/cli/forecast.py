@@ -1,47 +1,48 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How long what runs will take, said once where nobody sees a progress bar."""
+"""An estimate of the remaining time, printed once where there is no progress bar."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
 
-#: Seconds after which it is said, and that must be left for it to be worth a line.
-_PATIENCE = 20.0
-_LONG = 120.0
+#: Seconds after which the estimate is printed, if at least so many remain.
+_FIRST_REPORT_S = 20.0
+_MIN_REMAINING_S = 120.0
 
 _UNITS = (("days", 86400.0), ("h", 3600.0), ("min", 60.0))
 
 
 class Forecast:
-    """Says once how long the rest takes, if that is long, from what is done by then."""
+    """Estimates the remaining time from the progress so far, once, if it is long."""
 
     def __init__(
         self,
         what: str,
         unit: str,
-        say: Callable[[str], None],
+        print_line: Callable[[str], None],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._what, self._unit, self._say, self._clock = what, unit, say, clock
-        self._begin = clock()
+        self._what, self._unit, self._clock = what, unit, clock
+        self._print_line = print_line
+        self._start = clock()
         self._is_due = True
 
     def __call__(self, done: int, total: int) -> None:
-        """Hear how much is done, and of how much."""
-        passed = self._clock() - self._begin
-        if not self._is_due or passed < _PATIENCE or not done:
+        """Report progress."""
+        elapsed = self._clock() - self._start
+        if not self._is_due or elapsed < _FIRST_REPORT_S or not done:
             return
         self._is_due = False
-        left = passed * (total - done) / done
-        if left > _LONG:
-            self._say(
+        left = elapsed * (total - done) / done
+        if left > _MIN_REMAINING_S:
+            self._print_line(
                 f"topoloom: {self._what}: {done:,} of {total:,} {self._unit} in "
-                f"{passed:.0f} s; the rest takes about {_roughly(left)}"
+                f"{elapsed:.0f} s; the rest takes about {_format_rounded(left)}"
             )
 
 
-def _roughly(seconds: float) -> str:
+def _format_rounded(seconds: float) -> str:
     for unit, length in _UNITS:
         if seconds >= 2 * length:
             return f"{seconds / length:,.0f} {unit}"

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from topoloom.cli.console import print_facts, print_json, print_table
 
 if TYPE_CHECKING:
-    from topoloom.tasks.collectives.measure import Measured, MeasuredCollective
+    from topoloom.tasks.collectives.measure import MeasuredCollective, MeasuredSchedule
 
 _OWN = "MPI's own"
 
 
-class Files(NamedTuple):
-    """Where what goes; None: nowhere."""
+class MeasuredFiles(NamedTuple):
+    """Files to write; None for those that are not wanted."""
 
     samples: Path | None
     decisions: Path | None
@@ -24,7 +24,9 @@ class Files(NamedTuple):
     timeline: Path | None
 
 
-def write_measured(found: MeasuredCollective, files: Files, as_json: bool) -> None:
+def write_measured(
+    found: MeasuredCollective, files: MeasuredFiles, as_json: bool
+) -> None:
     """Write all files, then print a table for each size, or JSON."""
     from topoloom.figure.timeline import draw_timeline
     from topoloom.support.files import write_text
@@ -51,8 +53,8 @@ def write_measured(found: MeasuredCollective, files: Files, as_json: bool) -> No
 
 def _facts(found: MeasuredCollective) -> list[tuple[str, str]]:
     facts = [("calls", f"{found.repeats} of each, in turns, from a common start")]
-    if found.setting is not None:
-        facts.append(("messages cost", found.setting.model_name))
+    if found.platform is not None:
+        facts.append(("messages cost", found.platform.model_name))
     return facts
 
 
@@ -63,27 +65,27 @@ def _title(found: MeasuredCollective, size: int) -> str:
     return f"{found.call.operation}{of} among {counted(found.call.ranks, 'rank')}"
 
 
-def _name(one: Measured) -> str:
+def _name(one: MeasuredSchedule) -> str:
     from topoloom.preload.measure import OWN
 
     return _OWN if one.schedule == OWN else one.schedule
 
 
-def _print(found: MeasuredCollective, measured: list[Measured]) -> None:
+def _print(found: MeasuredCollective, measured: list[MeasuredSchedule]) -> None:
     from topoloom.support.units import format_seconds
 
     own = next(one.median for one in measured if _name(one) == _OWN)
     columns = ["schedule", "median", "95 % interval", "MPI's own / it"]
-    if found.setting is not None:
+    if found.platform is not None:
         columns.append("predicted")
     rows = []
     for one in measured:
         bounds = " to ".join(map(format_seconds, one.interval))
         row = [_name(one), format_seconds(one.median), bounds]
         row.append(f"{own / one.median:.2f}" if one.median > 0 else "")
-        if found.setting is not None:
-            told = one.predicted
-            row.append("" if told is None else format_seconds(told))
+        if found.platform is not None:
+            seconds = one.predicted
+            row.append("" if seconds is None else format_seconds(seconds))
         rows.append(row)
     print_table(columns, rows, title=_title(found, measured[0].bytes), best=0)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes click commands from annotated signatures.
+"""Click commands made from annotated signatures.
 
 A parameter is ``Annotated[type, Option(...)]`` or ``Annotated[type, Argument(...)]``,
 where the type is str, int, float, bool or Path, a list of one of them, or ``| None``.
@@ -80,7 +80,7 @@ class _ValueType(NamedTuple):
 
 
 def make_command(name: str, verb: Callable[..., Any], **settings: Any) -> click.Command:
-    """Make the command that runs `verb`; its docstring is the help."""
+    """Make the command that runs `verb`, with its docstring as help."""
     hints = get_type_hints(verb, include_extras=True)
     parameters: list[click.Parameter] = []
     context_name = None

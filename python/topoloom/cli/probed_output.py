@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How what a probe has found is printed beside a machine's facts."""
+"""Prints what a probe found, beside the facts of a machine."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 def print_probed(found: Mapping[str, Any]) -> None:
-    """Print levels, pairs at once, shared links, suspects, and what is doubtful.
+    """Print levels, simultaneous pairs, shared links, suspects and doubts.
 
     Parameters
     ----------
     found
-        As `topoloom.tasks.machines.probe.probe_facts` has it.
+        From `topoloom.tasks.machines.probe.probe_facts`.
     """
     rows = [
         [
@@ -55,7 +55,7 @@ def print_probed(found: Mapping[str, Any]) -> None:
 
 
 def print_located(located: LocatedParts, plan: bool) -> None:
-    """Print bad parts, and the pairs to measure next if that is asked for."""
+    """Print bad parts and, with `plan`, the pairs to measure next."""
     found = located.found
     hosts, tests = counted(found.hosts, "host"), counted(found.tests, "measurement")
     for part in found.bad:
@@ -80,5 +80,5 @@ def print_located(located: LocatedParts, plan: bool) -> None:
         print(f"{located.ends[a]},{located.ends[b]}")
 
 
-def _text(value: float | None, written: Callable[[float], str]) -> str:
-    return "" if value is None else written(value)
+def _text(value: float | None, format_value: Callable[[float], str]) -> str:
+    return "" if value is None else format_value(value)

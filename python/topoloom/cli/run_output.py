@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `topoloom run` and `topoloom verify` say on stderr."""
+"""What `topoloom run` and `topoloom verify` print on stderr."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from topoloom.cli.console import note
 if TYPE_CHECKING:
     from topoloom.launch.launcher import Launch
     from topoloom.preload.verify import Proof
-    from topoloom.tasks.run import Job, Page, PlacedJob
-    from topoloom.tasks.verified_run import Account
+    from topoloom.tasks.placed_run import Job, Page, PlacedJob
+    from topoloom.tasks.verified_run import RunReport
 
 
 def proof_note(quiet: bool) -> Callable[[Proof], None]:
-    """Make the function that reports where ranks are, unless `quiet`."""
+    """Make the function that reports where the ranks run, unless `quiet`."""
 
-    def say(proof: Proof) -> None:
+    def report(proof: Proof) -> None:
         if not quiet:
             note(f"topoloom: {proof.words()}")
 
-    return say
+    return report
 
 
-def note_unverified(account: Account) -> None:
-    """Say why nothing is known of the ranks, where that is so."""
+def note_unverified(account: RunReport) -> None:
+    """Print why the locations of the ranks were not verified, if so."""
     if account.why:
         note(f"topoloom: not verified: {account.why}")
 
 
 def note_placement(placed: PlacedJob, launch: Launch) -> None:
-    """Say what the placement gains, before the program starts."""
+    """Print the gain of the placement, before the program starts."""
     from topoloom.placements.measures import (
         gain_text,
         measure_text,
@@ -70,8 +70,19 @@ def note_placement(placed: PlacedJob, launch: Launch) -> None:
         note(f"topoloom: machine {remark}")
 
 
-def note_times(job: Job, page: Page | None) -> None:
-    """Print how long the runs took and where the page is."""
+def note_outcome(
+    job: Job,
+    placed: PlacedJob,
+    launch: Launch,
+    account: RunReport,
+    page: Page | None,
+    as_json: bool,
+) -> None:
+    """Print the durations of the runs, and the path of the page."""
+    if as_json:
+        _note_json(job, placed, launch, account, page)
+        return
+    note_unverified(account)
     spent = job.spent
     times = f"placed run {spent['placed']:.2f} s"
     if "recorded" in spent:
@@ -81,10 +92,10 @@ def note_times(job: Job, page: Page | None) -> None:
         note(f"topoloom: {page.words()}")
 
 
-def note_json(
-    job: Job, placed: PlacedJob, launch: Launch, account: Account, page: Page | None
+def _note_json(
+    job: Job, placed: PlacedJob, launch: Launch, account: RunReport, page: Page | None
 ) -> None:
-    """Print all that as one line of JSON."""
+    """Print the outcome as one line of JSON."""
     document: dict[str, Any] = {
         "command": launch.command,
         "mapper": placed.file.mapper,

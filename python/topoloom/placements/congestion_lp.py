@@ -170,44 +170,10 @@ def _solve(
 ) -> tuple[Floats, _Prices] | None:
     """Minimize t over x, z and y, the bytes from node to node; returns x and prices."""
     ranks, nodes, pairs = problem.ranks, len(problem.capacity), len(problem.first)
-    links = problem.seconds.shape[0]
     t, x, z, y = _numbers((), (ranks, nodes), (pairs, nodes, nodes), (nodes, nodes))
-
-    # Every rank is somewhere, and both ends of a pair are where their ranks are.
-    whole, first, second, carried = _numbers(
-        (ranks,), (pairs, nodes), (pairs, nodes), (nodes, nodes)
-    )
     columns = 1 + int(y[-1, -1])
-    equal = _matrix(
-        1 + int(carried[-1, -1]),
-        columns,
-        (whole[:, None], x, 1.0),
-        (first[:, :, None], z, 1.0),
-        (first, x[problem.first], -1.0),
-        (second[:, None, :], z, 1.0),
-        (second, x[problem.second], -1.0),
-        (carried, z, problem.there[:, None, None]),
-        (carried.T, z, problem.back[:, None, None]),
-        (carried, y, -1.0),
-    )
-    # No link carries more than t, of all pairs and of one. Nodes hold what they have
-    # room for, of all ranks and of the partners of one.
-    link, pair, held, beside = _numbers(
-        (links,), (pairs,), (nodes,), (ranks, nodes, nodes)
-    )
-    route = problem.seconds
-    most = _matrix(
-        1 + int(beside[-1, -1, -1]),
-        columns,
-        (link[route.row], y.ravel()[route.col], route.data),
-        (link, t, -1.0),
-        (pair[:, None, None], z, problem.alone()),
-        (pair, t, -1.0),
-        (held, x, 1.0),
-        (beside[problem.first], z, 1.0),
-        (beside.transpose(0, 2, 1)[problem.second], z, 1.0),
-        (beside, x[:, :, None], -problem.beside()),
-    )
+    (whole, first, second), equal = _equalities(problem, columns, x, z, y)
+    (link, pair, beside), most = _inequalities(problem, columns, t, x, z, y)
     cost = np.zeros(columns)
     cost[t] = 1
     limits = np.full((columns, 2), (0.0, np.inf))
@@ -220,7 +186,7 @@ def _solve(
         b_eq=np.isin(np.arange(equal.shape[0]), whole) * 1.0,
         A_ub=most,
         b_ub=np.concatenate(
-            [np.zeros(links + pairs), problem.capacity, np.zeros(beside.size)]
+            [np.zeros(len(link) + pairs), problem.capacity, np.zeros(beside.size)]
         ),
         bounds=limits,
         method="highs-ipm",
@@ -238,6 +204,65 @@ def _solve(
         second=price[second],
         beside=-limit[beside],
     )
+
+
+def _equalities(
+    problem: _Problem, columns: int, x: Whole, z: Whole, y: Whole
+) -> tuple[tuple[Whole, Whole, Whole], Any]:
+    """Require ranks to be somewhere, and the ends of pairs to be where their ranks are.
+
+    Returns
+    -------
+    tuple
+        The rows of ranks and of the ends of pairs, and the matrix.
+    """
+    ranks, nodes, pairs = problem.ranks, len(problem.capacity), len(problem.first)
+    whole, first, second, carried = _numbers(
+        (ranks,), (pairs, nodes), (pairs, nodes), (nodes, nodes)
+    )
+    matrix = _matrix(
+        1 + int(carried[-1, -1]),
+        columns,
+        (whole[:, None], x, 1.0),
+        (first[:, :, None], z, 1.0),
+        (first, x[problem.first], -1.0),
+        (second[:, None, :], z, 1.0),
+        (second, x[problem.second], -1.0),
+        (carried, z, problem.there[:, None, None]),
+        (carried.T, z, problem.back[:, None, None]),
+        (carried, y, -1.0),
+    )
+    return (whole, first, second), matrix
+
+
+def _inequalities(
+    problem: _Problem, columns: int, t: Whole, x: Whole, z: Whole, y: Whole
+) -> tuple[tuple[Whole, Whole, Whole], Any]:
+    """Limit links to t, for all pairs and for one, and nodes to their slots.
+
+    Returns
+    -------
+    tuple
+        The rows of links, of pairs and of the partners of a rank, and the matrix.
+    """
+    ranks, nodes, pairs = problem.ranks, len(problem.capacity), len(problem.first)
+    route = problem.seconds
+    link, pair, held, beside = _numbers(
+        (route.shape[0],), (pairs,), (nodes,), (ranks, nodes, nodes)
+    )
+    matrix = _matrix(
+        1 + int(beside[-1, -1, -1]),
+        columns,
+        (link[route.row], y.ravel()[route.col], route.data),
+        (link, t, -1.0),
+        (pair[:, None, None], z, problem.alone()),
+        (pair, t, -1.0),
+        (held, x, 1.0),
+        (beside[problem.first], z, 1.0),
+        (beside.transpose(0, 2, 1)[problem.second], z, 1.0),
+        (beside, x[:, :, None], -problem.beside()),
+    )
+    return (link, pair, beside), matrix
 
 
 def _numbers(*shapes: tuple[int, ...]) -> list[Whole]:

@@ -7,6 +7,7 @@ JSON, tables, figures and the HTML page all read this table, in this order.
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Mapping
 from enum import Enum
 from typing import NamedTuple
 
@@ -164,6 +165,18 @@ def measure_text(name: str, value: float, machine: Machine) -> str:
     if unit is Unit.HOPS:
         return counted_hops(value)
     return format_count(value)
+
+
+def measure_texts(
+    values: Mapping[str, float], machine: Machine | None = None
+) -> dict[str, str]:
+    """Map the titles of measures to their values, most of them without a unit."""
+    return {
+        measure_title(name, machine): format_seconds(value)
+        if name == "predicted_seconds"
+        else format_count(value)
+        for name, value in values.items()
+    }
 
 
 def congestion_text(value: float, machine: Machine) -> str:

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-import importlib
 import json
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,7 +22,7 @@ from topoloom._core import (
 )
 from topoloom.nodes.node_parts import NO_PARTS, NodeParts
 from topoloom.nodes.node_tables import read_nodes, write_nodes
-from topoloom.placements.measures import measure_values
+from topoloom.placements.measures import measure_texts, measure_values
 from topoloom.support.files import named, read_text, write_text
 from topoloom.support.json_values import get_value, parse_document
 from topoloom.support.version import __version__
@@ -130,9 +130,26 @@ class PlacementFile:
         }
 
     def _repr_html_(self) -> str:
-        # Loaded by name: what draws placements depends on them.
-        notebook = importlib.import_module("topoloom.report.notebook")
-        return str(notebook.placement_html(self))
+        """Show its measures, and how it came about."""
+        from topoloom.machines.machine_facts import machine_name
+        from topoloom.nodes.hosts import share_of_machine
+        from topoloom.support.html_fragment import html_fragment, html_table
+
+        origin = {
+            "mapper": self.mapper,
+            "objective": self.objective,
+            "seed": str(self.seed),
+            "graph": self.graph,
+            "command": shlex.join(self.command),
+        }
+        title = (
+            f"{len(self.placement.slots):,} ranks on "
+            f"{share_of_machine(self.allocation)} of "
+            f"{machine_name(self.machine, self.node)}"
+        )
+        known = {name: text for name, text in origin.items() if text}
+        measures = measure_texts(self.values, self.machine)
+        return html_fragment(title, html_table(measures), html_table(known))
 
 
 def save_placement(path: str | Path, placement: PlacementFile) -> None:

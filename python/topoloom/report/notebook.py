@@ -5,27 +5,24 @@ from __future__ import annotations
 
 import base64
 import html
-import shlex
 import struct
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from topoloom.machines.machine_facts import machine_name
 from topoloom.machines.outline import outline
-from topoloom.nodes.hosts import share_of_machine
-from topoloom.placements.measures import MEASURES, measure_title
+from topoloom.placements.measures import MEASURES, measure_texts
 from topoloom.report.histogram import HEIGHT, WIDTH, histogram
 from topoloom.report.matrix import finest_level
 from topoloom.report.scene import leaving, scene_of
-from topoloom.support.units import format_bytes, format_count, format_seconds
+from topoloom.support.html_fragment import html_fragment, html_table
+from topoloom.support.units import format_bytes
 
 if TYPE_CHECKING:
     from topoloom._core import CommGraph, Judgement, Machine
     from topoloom.figure.links import Array
-    from topoloom.placements.placement_file import PlacementFile
 
 MAX_DRAWN = 4_000  # links of a machine, beyond which a small picture is a blot
 CELLS = 64  # of the matrix, at most, across
@@ -41,7 +38,8 @@ def machine_html(machine: Machine) -> str:
     }
     picture = _scene(machine) if machine.link_count <= MAX_DRAWN else ""
     parts = html.escape("\n".join(outline(machine)))
-    return _fragment(machine.name, picture, _table(facts), f"<pre>{parts}</pre>")
+    table = html_table(facts)
+    return html_fragment(machine.name, picture, table, f"<pre>{parts}</pre>")
 
 
 def graph_html(graph: CommGraph) -> str:
@@ -52,63 +50,15 @@ def graph_html(graph: CommGraph) -> str:
         "messages": f"{graph.total_messages:,}",
         "bytes": format_bytes(graph.total_bytes),
     }
-    return _fragment("communication graph", _matrix(graph), _table(facts))
+    return html_fragment("communication graph", _matrix(graph), html_table(facts))
 
 
 def judgement_html(judgement: Judgement) -> str:
     """Show a judgement: its measures and how many links carry how much."""
     known = {name: getattr(judgement, name, None) for name in MEASURES}
     values = {name: value for name, value in known.items() if value is not None}
-    return _fragment("judgement", _bars(judgement), _table(_measured(values)))
-
-
-def placement_html(file: PlacementFile) -> str:
-    """Show a placement: its measures, and how it came about."""
-    made = {
-        "mapper": file.mapper,
-        "objective": file.objective,
-        "seed": str(file.seed),
-        "graph": file.graph,
-        "command": shlex.join(file.command),
-    }
-    title = (
-        f"{len(file.placement.slots):,} ranks on "
-        f"{share_of_machine(file.allocation)} of "
-        f"{machine_name(file.machine, file.node)}"
-    )
-    known = {name: text for name, text in made.items() if text}
-    return _fragment(title, _table(_measured(file.values, file.machine)), _table(known))
-
-
-def _measured(
-    values: Mapping[str, float], machine: Machine | None = None
-) -> dict[str, str]:
-    return {
-        measure_title(name, machine): _written(name, value)
-        for name, value in values.items()
-    }
-
-
-def _written(name: str, value: float) -> str:
-    return format_seconds(value) if name == "predicted_seconds" else format_count(value)
-
-
-def _fragment(title: str, *parts: str) -> str:
-    inside = "".join(f"<div>{part}</div>" for part in parts if part)
-    style = "display:flex;flex-wrap:wrap;gap:1em;align-items:flex-start"
-    return (
-        f"<div><strong>{html.escape(title)}</strong>"
-        f'<div style="{style}">{inside}</div></div>'
-    )
-
-
-def _table(rows: Mapping[str, str]) -> str:
-    lines = (
-        f'<tr><th scope="row" style="text-align:left">{html.escape(name)}</th>'
-        f'<td style="text-align:left">{html.escape(value)}</td></tr>'
-        for name, value in rows.items()
-    )
-    return f"<table>{''.join(lines)}</table>"
+    table = html_table(measure_texts(values))
+    return html_fragment("judgement", _bars(judgement), table)
 
 
 def _svg(width: float, height: float, label: str, shapes: Iterable[str]) -> str:

@@ -36,14 +36,14 @@ from topoloom.tasks.bus.blade import split_blade as split_blade
 from topoloom.tasks.collectives.collective import (
     rank_collective as rank_collective,
     read_call as read_call,
-    read_setting as read_setting,
+    read_platform as read_platform,
 )
 from topoloom.tasks.collectives.grid import measure_grid as measure_grid
-from topoloom.tasks.collectives.in_switches import (
-    simulate_schedules as simulate_schedules,
-)
 from topoloom.tasks.collectives.line_speeds import LineSpeeds as LineSpeeds
 from topoloom.tasks.collectives.order import order_processes as order_processes
+from topoloom.tasks.collectives.simulate_schedules import (
+    simulate_schedules as simulate_schedules,
+)
 from topoloom.tasks.collectives.steps import find_contention as find_contention
 from topoloom.tasks.collectives.tiles import (
     rank_tiles as rank_tiles,
@@ -66,16 +66,10 @@ from topoloom.tasks.judge import judge_placement as judge_placement
 from topoloom.tasks.machines.allocate import allocate_nodes as allocate_nodes
 from topoloom.tasks.map import map_ranks as map_ranks
 from topoloom.tasks.network.sweep import (
-    Switches as Switches,
+    SwitchSettings as SwitchSettings,
     sweep_loads as sweep_loads,
 )
 from topoloom.tasks.objective import read_objective as read_objective
-from topoloom.tasks.own_mapper import (
-    MapperProblem as MapperProblem,
-    OwnMapper as OwnMapper,
-    load_mapper as load_mapper,
-    mapper_header as mapper_header,
-)
 from topoloom.tasks.pattern import (
     generate_pattern as generate_pattern,
     import_pattern as import_pattern,
@@ -84,7 +78,7 @@ from topoloom.tasks.placement_problem import (
     load_placement_problem as load_placement_problem,
 )
 from topoloom.tasks.problem import (
-    Where as Where,
+    AllocationSpec as AllocationSpec,
     load_nodes as load_nodes,
     load_problem as load_problem,
 )
@@ -96,3 +90,9 @@ from topoloom.tasks.record import (
 from topoloom.tasks.report_page import write_report as write_report
 from topoloom.tasks.search import Search as Search
 from topoloom.tasks.simulate import simulate_placements as simulate_placements
+from topoloom.tasks.user_mapper import (
+    MapperProblem as MapperProblem,
+    UserMapper as UserMapper,
+    load_mapper as load_mapper,
+    mapper_header as mapper_header,
+)

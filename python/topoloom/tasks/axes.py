@@ -7,23 +7,29 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from topoloom._core import Allocation, AxisOrder, CommGraph, Error
 from topoloom.frameworks.job import Job
-from topoloom.frameworks.models import Step
+from topoloom.frameworks.models import Step, parse_step
 from topoloom.graphs.axes import (
     MeshOrders,
     Traffic,
     check_fit,
     mesh_graph,
     order_axes,
+    parse_traffic,
     rank_order,
 )
+from topoloom.graphs.graph_file import save_graph
 from topoloom.graphs.layouts import Layout, LayoutOrders, layout_graph, order_layouts
 from topoloom.graphs.nccl_layouts import graph_by_nccl
+from topoloom.graphs.phases import phase_array
+from topoloom.graphs.profile import load_profile
+from topoloom.graphs.traces.mesh import InferredMesh, infer_mesh
 from topoloom.launch.scheduler_requests import SCHEDULERS
 from topoloom.nodes.hosts import slots_per_host
 from topoloom.placements.placement_file import PlacementFile
@@ -36,6 +42,19 @@ FORMATS = ("jax", "name", "ranks", "settings", *SCHEDULERS)
 
 #: A name on the slots as allocated is taken unless another placement gains this much.
 _LEAST_GAIN = 1e-4
+
+
+class AxesProblem(NamedTuple):
+    """The axes of a job, what ranks send along them, and the trace they are from."""
+
+    job: Mapping[str, int] | Job
+    traffic: Sequence[Traffic] | Step
+    inferred: InferredMesh | None = None
+
+    @property
+    def axes(self) -> Mapping[str, int]:
+        """The sizes of the axes."""
+        return self.job if isinstance(self.job, Mapping) else self.job.axes
 
 
 @dataclass(frozen=True)
@@ -146,6 +165,12 @@ class MappedAxes:
             **about,
         )
 
+    def save_pattern(self, path: str | Path) -> None:
+        """Write the communication graph and its named phases."""
+        graph, phases = self.graph
+        extra = {"phases": phase_array(phases), "phase_names": self.phase_names}
+        save_graph(path, graph, extra)
+
     def text(self, program: str) -> str:
         """Write the chosen order for one of `FORMATS` but the schedulers."""
         if program in ("name", "settings"):
@@ -198,6 +223,28 @@ class MappedAxes:
                 for one, seconds in zip(orders.traffic, order.seconds, strict=True)
             ],
         }
+
+
+def read_axes_problem(
+    job: Mapping[str, int] | Job, *, traffic: str | None = None, model: str | None
+) -> AxesProblem:
+    """Read what is sent: traffic such as ``tp=1GB``, or a step of a model."""
+    if model is not None:
+        return AxesProblem(job, parse_step(model))
+    axes = job if isinstance(job, Mapping) else job.axes
+    return AxesProblem(job, parse_traffic(traffic or "", axes))
+
+
+def infer_axes_problem(trace: str | Path) -> AxesProblem:
+    """Read the mesh of a recorded job and what it sent along its axes.
+
+    Raises
+    ------
+    topoloom.Error
+        If the file has no profile, or its groups are not those of one mesh.
+    """
+    inferred = infer_mesh(load_profile(trace))
+    return AxesProblem(inferred.mesh, inferred.traffic(), inferred)
 
 
 def map_axes(

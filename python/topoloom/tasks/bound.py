@@ -11,10 +11,10 @@ from typing import Any
 from topoloom._core import CommGraph, Sharing, find_bounds, judge
 from topoloom.placements.congestion_lp import relax_congestion
 from topoloom.placements.measures import measure_values
-from topoloom.tasks.objective import predicted
+from topoloom.tasks.objective import predict_time
 from topoloom.tasks.optimality_gap import gap
 from topoloom.tasks.placement_problem import PlacementProblem
-from topoloom.tasks.search import UNLIMITED, Progress, Search, go_on
+from topoloom.tasks.search import UNLIMITED, Progress, Search, always_continue
 from topoloom.tasks.sharing import NO_SHARING
 
 
@@ -67,7 +67,7 @@ def prove_bounds(
     search: Search = UNLIMITED,
     sharing: Sharing = NO_SHARING,
     lp: bool = False,
-    progress: Progress = go_on,
+    progress: Progress = always_continue,
 ) -> ProvenBounds:
     """Prove bounds on hop-bytes, congestion and time; compare a placement with them.
 
@@ -104,7 +104,7 @@ def prove_bounds(
         bounds["congestion_max"] = Bound(relaxation.bound, "lp")
     if given.file is not None:
         on = (graph, allocation, given.file.placement)
-        values = predicted(*on, phases) | measure_values(judge(*on), given.shared)
+        values = predict_time(*on, phases) | measure_values(judge(*on), given.shared)
         bounds = {
             name: replace(one, value=values[name]) for name, one in bounds.items()
         }

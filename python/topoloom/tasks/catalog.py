@@ -165,7 +165,7 @@ def injection_entries() -> list[dict[str, Any]]:
 
 def export_entries() -> list[dict[str, Any]]:
     """List the launchers' formats."""
-    from topoloom.launch.exports.registry import FORMATS
+    from topoloom.launch.exports.launch_formats import FORMATS
 
     return [
         {"name": entry.NAME, "summary": entry.SUMMARY, "use": entry.USE}

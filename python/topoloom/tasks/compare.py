@@ -11,18 +11,24 @@ from typing import Any, NamedTuple
 from topoloom._core import Error, Placement, Sharing, mappers, place
 from topoloom.support.gain import gain
 from topoloom.support.nearest import unknown_name
-from topoloom.tasks.objective import PROVEN, Objective, proves
+from topoloom.tasks.objective import PROVEN, Objective, proves_optimality
 from topoloom.tasks.optimality_gap import gaps, quick_bounds
-from topoloom.tasks.own_mapper import (
-    MapperFunction,
-    OwnMapper,
-    is_own,
-    load_mapper,
-    own_problem,
+from topoloom.tasks.problem import Problem, place_like_launcher
+from topoloom.tasks.search import (
+    UNLIMITED,
+    MonitorSearch,
+    Progress,
+    Search,
+    unmonitored,
 )
-from topoloom.tasks.problem import Problem, launcher_default
-from topoloom.tasks.search import UNLIMITED, Progress, Search, Watching, unwatched
 from topoloom.tasks.sharing import NO_SHARING, share_slots
+from topoloom.tasks.user_mapper import (
+    MapperFunction,
+    UserMapper,
+    is_user_mapper,
+    load_mapper,
+    make_user_problem,
+)
 
 DEFAULT = "block"
 
@@ -65,7 +71,7 @@ def compare_mappers(
     *,
     search: Search = UNLIMITED,
     sharing: Sharing = NO_SHARING,
-    watching: Watching = unwatched,
+    monitor: MonitorSearch = unmonitored,
 ) -> Comparison:
     """Place with every mapper, after block order; limits hold for each of them.
 
@@ -79,7 +85,7 @@ def compare_mappers(
     own = _own_mappers(candidates)
     names = [DEFAULT, *(name for name in map(_name, candidates) if name != DEFAULT)]
     _check_mappers([name for name in names if name not in own])
-    proven = PROVEN if any(map(proves, names)) else ""
+    proven = PROVEN if any(map(proves_optimality, names)) else ""
     chosen = objective.chosen_for(
         graph, allocation, "ranks share slots" if shared else proven
     )
@@ -90,10 +96,12 @@ def compare_mappers(
 
     def place_by(name: str, progress: Progress) -> tuple[Placement | None, int]:
         if name == DEFAULT:
-            block = launcher_default(graph, allocation, shared, sharing.capacities)
+            block = place_like_launcher(graph, allocation, shared, sharing.capacities)
             return block, 0
         if name in own:
-            asked = own_problem(graph, allocation, chosen, sharing, search, progress)
+            asked = make_user_problem(
+                graph, allocation, chosen, sharing, search, progress
+            )
             try:
                 return own[name].place(asked), 0
             except Error as error:
@@ -111,7 +119,7 @@ def compare_mappers(
         return found.placement, found.work
 
     for number, name in enumerate(names, start=1):
-        with watching(f"{number}/{len(names)} {name}", search) as progress:
+        with monitor(f"{number}/{len(names)} {name}", search) as progress:
             start = perf_counter()
             placement, work = place_by(name, progress)
             took = perf_counter() - start
@@ -144,16 +152,16 @@ def _name(mapper: str | MapperFunction) -> str:
     return mapper if isinstance(mapper, str) else getattr(mapper, "__name__", "own")
 
 
-def _own_mappers(candidates: Sequence[str | MapperFunction]) -> dict[str, OwnMapper]:
+def _own_mappers(candidates: Sequence[str | MapperFunction]) -> dict[str, UserMapper]:
     """Load those in files; refuse functions that go by one name."""
-    own: dict[str, OwnMapper] = {}
+    own: dict[str, UserMapper] = {}
     for mapper in candidates:
         name = _name(mapper)
         if not isinstance(mapper, str):
             if name in own or name in (DEFAULT, *candidates):
                 raise Error(f"two mappers are called {name}; rename one of them")
-            own[name] = OwnMapper(name, mapper)
-        elif is_own(mapper):
+            own[name] = UserMapper(name, mapper)
+        elif is_user_mapper(mapper):
             own[name] = load_mapper(mapper)
     return own
 

@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 from topoloom._core import CommGraph, Judgement, Placement, judge
 from topoloom.machines.link_names import named_link
 from topoloom.placements.measures import measure_values
-from topoloom.tasks.objective import predicted
+from topoloom.tasks.objective import predict_time
 from topoloom.tasks.optimality_gap import Gaps, gaps, quick_bounds
 from topoloom.tasks.placement_problem import PlacementProblem
-from topoloom.tasks.problem import launcher_default
+from topoloom.tasks.problem import place_like_launcher
 
 
-class Judged(NamedTuple):
+class JudgedPlacement(NamedTuple):
     """The measures of a placement and of block order.
 
     Attributes
@@ -79,19 +79,19 @@ class Judged(NamedTuple):
 
 def judge_placement(
     given: PlacementProblem, phases: Sequence[CommGraph] = (), hottest: int = 10
-) -> Judged:
+) -> JudgedPlacement:
     """Judge a placement, or block order where none is given."""
     graph, where, shared = given.graph, given.allocation, given.shared
-    block = launcher_default(graph, where, shared, given.capacities)
+    block = place_like_launcher(graph, where, shared, given.capacities)
     placement = given.file.placement if given.file is not None else block
     judgement = judge(graph, where, placement, hottest=hottest)
     by_block, on = (graph, where, block), (graph, where, placement)
-    before = predicted(*by_block, phases)
+    before = predict_time(*by_block, phases)
     before |= measure_values(judge(*by_block), shared)
-    values = predicted(*on, phases) | measure_values(judgement, shared)
+    values = predict_time(*on, phases) | measure_values(judgement, shared)
     # Of slots that overflow nothing is proven.
     bounds = None if shared else quick_bounds(graph, where, phases)
-    return Judged(
+    return JudgedPlacement(
         given,
         given.file.mapper if given.file is not None else "block",
         placement,

@@ -13,34 +13,42 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from topoloom._core import Allocation
     from topoloom.allocations.allocation_file import AllocatedHosts
     from topoloom.importers.described import Described
     from topoloom.launch.host_placement import HostPlacement
     from topoloom.launch.launcher import Launch
     from topoloom.launch.launchers.as_it_is import AsItIs
-    from topoloom.launch.launchers.registry import ReadCommand
-    from topoloom.nodes.node_parts import NodeParts
-    from topoloom.tasks.problem import Where
+    from topoloom.launch.launchers.launcher_commands import ReadCommand
+    from topoloom.tasks.problem import AllocationSpec
 
 
 class LaunchSlots(NamedTuple):
-    """Slots for ranks, and what a rank is bound to on its slot."""
+    """The slots that ranks may get, and what a rank is bound to on its slot.
 
-    where: AllocatedHosts
-    node: NodeParts
+    `where` is what the user allowed, `allocated` the part of it that is meant.
+    """
+
+    allocated: AllocatedHosts
+    described: Described
+    where: AllocationSpec
     cores_per_slot: int
     bind: str | None
     cores_per_rank: int = 1
-    switches: tuple[str, ...] = ()
 
-    def used(
-        self, described: Described, wanted: Where, ranks: int, as_started: bool = False
-    ) -> LaunchSlots:
-        """Take the slots that the launcher uses, as `problem.launched` says."""
-        from topoloom.tasks.problem import launched
+    @property
+    def allocation(self) -> Allocation:
+        """The slots."""
+        return self.allocated.allocation
 
-        where, _ = launched(self.where, described, wanted, ranks, as_started)
-        return self._replace(where=where)
+    def used(self, ranks: int, as_started: bool = False) -> LaunchSlots:
+        """Take the slots that the launcher uses."""
+        from topoloom.tasks.problem import select_launched_slots
+
+        allocated, _ = select_launched_slots(
+            self.allocated, self.described, self.where, ranks, as_started
+        )
+        return self._replace(allocated=allocated)
 
     def launch(
         self, read: ReadCommand | AsItIs, slots: NDArray[np.uint32], directory: str
@@ -52,27 +60,42 @@ class LaunchSlots(NamedTuple):
         """Name the host and the CPUs of each rank, if rank i is on ``slots[i]``."""
         from topoloom.launch.host_placement import host_placement
 
-        allocation = self.where.allocation
         return host_placement(
-            allocation.machine,
-            allocation.nodes,
+            self.allocation.machine,
+            self.allocation.nodes,
             slots,
-            self.where.hosts,
+            self.allocated.hosts,
             self.cores_per_slot,
-            self.node,
+            self.described.node,
             self.bind,
             self.cores_per_rank,
         )
 
 
-def named_hosts(
-    given: AllocatedHosts, hosts: str | None, read: ReadCommand | AsItIs
-) -> AllocatedHosts:
-    """Find the name of each host of the allocation."""
+def find_slots(
+    read: ReadCommand | AsItIs,
+    machine: str,
+    where: AllocationSpec,
+    hosts: str | None,
+    cores_per_slot: int,
+    bind: str | None,
+    cores_per_rank: int,
+) -> LaunchSlots:
+    """Find the allowed slots of a machine and the names of their hosts.
+
+    Names are those of `hosts`, else of the allocation, else of the command.
+
+    Raises
+    ------
+    topoloom.Error
+        If nothing names the hosts, or names another number of them.
+    """
     from topoloom._core import Error
     from topoloom.nodes.hosts import hosts_in_order
     from topoloom.support.hostlist import expand_hostlist
+    from topoloom.tasks.problem import load_nodes
 
+    given, described = load_nodes(machine, where)
     names = expand_hostlist(hosts) if hosts is not None else given.hosts
     if names is None:
         names = read.hosts()
@@ -82,7 +105,10 @@ def named_hosts(
             f"the names of the {counted(len(unnamed), 'host')} are not known; "
             "give them with --hosts, or an --allocation that names hosts"
         )
-    return with_names(given, names)
+    allocated = with_names(given, names)
+    return LaunchSlots(
+        allocated, described, where, cores_per_slot, bind, cores_per_rank
+    )
 
 
 def with_names(given: AllocatedHosts, names: Sequence[str]) -> AllocatedHosts:
@@ -108,10 +134,10 @@ def check_ranks(read: ReadCommand | AsItIs, ranks: int, name: str) -> None:
     """Refuse a command that is known to start another number of ranks."""
     from topoloom._core import Error
 
-    asked = read.rank_count()
-    if asked is not None and asked != ranks:
+    started = read.rank_count()
+    if started is not None and started != ranks:
         raise Error(
-            f"the command starts {counted(asked, 'rank')}, but {name} has {ranks}"
+            f"the command starts {counted(started, 'rank')}, but {name} has {ranks}"
         )
 
 
@@ -125,21 +151,18 @@ def launcher_name(read: ReadCommand | AsItIs) -> str:
     return SLURM if known and known.launcher is srun else OPEN_MPI
 
 
-def refuse_early(
-    read: ReadCommand | AsItIs, given: LaunchSlots, described: Described, wanted: Where
-) -> None:
+def refuse_early(read: ReadCommand | AsItIs, slots: LaunchSlots) -> None:
     """Refuse what no placement could be applied to, before the program runs."""
     from topoloom._core import Error
 
     ranks = read.rank_count()
     if ranks is None:
         return
-    slot_count = given.where.allocation.slot_count
+    slot_count = slots.allocation.slot_count
     if ranks > slot_count:
         raise Error(
             f"{counted(ranks, 'rank')} do not fit on {counted(slot_count, 'slot')}"
         )
-    used = given.used(described, wanted, ranks)
-    slots = used.where.allocation.slots
+    used = slots.used(ranks)
     with read.directory() as directory:
-        used.launch(read, slots[:ranks], directory)
+        used.launch(read, used.allocation.slots[:ranks], directory)

@@ -9,15 +9,15 @@ from typing import Any, NamedTuple
 from topoloom._core import Sharing, place
 from topoloom.nodes.hosts import slots_per_host
 from topoloom.placements.placement_file import PlacementFile
-from topoloom.tasks.objective import PROVEN, Objective, proves
+from topoloom.tasks.objective import PROVEN, Objective, proves_optimality
 from topoloom.tasks.optimality_gap import gap
-from topoloom.tasks.previous_placement import moved, previous_slots
-from topoloom.tasks.problem import Problem, launcher_default
+from topoloom.tasks.previous_placement import count_moved, previous_slots
+from topoloom.tasks.problem import Problem, place_like_launcher
 from topoloom.tasks.search import UNLIMITED, Progress, Search
 from topoloom.tasks.sharing import NO_SHARING, share_slots
 
 
-class Mapped(NamedTuple):
+class MapResult(NamedTuple):
     """A placement and how it was found.
 
     Attributes
@@ -68,7 +68,7 @@ def map_ranks(
     graph_file: str = "",
     command: tuple[str, ...] = (),
     progress: Progress | None = None,
-) -> Mapped:
+) -> MapResult:
     """Place ranks; `graph_file` and `command` go into the file as they are.
 
     With a `previous` placement a rank moves only where that saves more hop-bytes than
@@ -116,20 +116,22 @@ def map_ranks(
         capacities=tuple(sharing.capacities),
         switches=problem.switches,
     )
-    return Mapped(
+    return MapResult(
         file,
         chosen,
         seconds,
         found.proven,
-        None if before is None else moved(before, placement),
+        None if before is None else count_moved(before, placement),
     )
 
 
-def block_values(problem: Problem, mapped: Mapped) -> tuple[dict[str, float], int]:
+def block_values(problem: Problem, mapped: MapResult) -> tuple[dict[str, float], int]:
     """Judge block order as the placement; also count the hosts that it fills."""
     graph, allocation = problem.graph, problem.allocation
     file = mapped.file
-    block = launcher_default(graph, allocation, file.placement.shared, file.capacities)
+    block = place_like_launcher(
+        graph, allocation, file.placement.shared, file.capacities
+    )
     per_host = slots_per_host(allocation.machine)
     return (
         mapped.objective.values(graph, allocation, block),
@@ -143,4 +145,4 @@ def _why_hop_bytes(mapper: str, shared: bool, remapped: bool) -> str:
         return "ranks share slots"
     if remapped:
         return "an earlier placement is weighed against"
-    return PROVEN if proves(mapper) else ""
+    return PROVEN if proves_optimality(mapper) else ""

@@ -26,7 +26,7 @@ from topoloom.placements.measures import measure_values
 from topoloom.support.files import exists, named
 from topoloom.support.nearest import unknown_name
 from topoloom.tasks.placement_problem import load_placement_problem
-from topoloom.tasks.problem import Where
+from topoloom.tasks.problem import AllocationSpec
 
 AUTO, HOP_BYTES = "auto", "hop-bytes"
 
@@ -91,7 +91,7 @@ class Objective(NamedTuple):
         The objective comes last, where no other value is what it is.
         """
         on = (graph, allocation, placement)
-        found = predicted(*on, self.phases)
+        found = predict_time(*on, self.phases)
         found |= measure_values(judge(*on), placement.shared)
         if self.measure == "objective":
             found["objective"] = objective_value(*on, **self.options)
@@ -109,7 +109,7 @@ class Objective(NamedTuple):
                     "background traffic makes no difference to hop-bytes, which is the "
                     f"objective because {why_hop_bytes}"
                 )
-            name, reason = beside_other_jobs(allocation.machine)
+            name, reason = choose_shared_objective(allocation.machine)
             return Objective(name, self.phases, self.background, reason)
         name, reason = HOP_BYTES, why_hop_bytes
         spare = allocation.slot_count > graph.rank_count
@@ -122,7 +122,7 @@ class Objective(NamedTuple):
         return Objective(name, self.phases, self.background, reason)
 
 
-def beside_other_jobs(machine: Machine) -> tuple[str, str]:
+def choose_shared_objective(machine: Machine) -> tuple[str, str]:
     """Choose an objective, and say why, where other jobs load links as well.
 
     Hop-bytes are never chosen: they do not depend on what others send.
@@ -132,12 +132,12 @@ def beside_other_jobs(machine: Machine) -> tuple[str, str]:
     return "congestion", "other jobs load links; the machine gives no bandwidths"
 
 
-def proves(mapper: str) -> bool:
+def proves_optimality(mapper: str) -> bool:
     """Whether a mapper is for objectives that can be proven."""
     return re.match(r"\s*exact\b", mapper) is not None
 
 
-def predicted(
+def predict_time(
     graph: CommGraph,
     allocation: Allocation,
     placement: Placement,
@@ -183,7 +183,7 @@ def _background(text: str, machine: Machine) -> Any:
     graph, comma, placement = text.partition(",")
     if not comma or exists(text):
         return load_loads(text, machine)
-    given = load_placement_problem("judge", graph, placement, None, Where())
+    given = load_placement_problem("judge", graph, placement, None, AllocationSpec())
     with named(placement):
         check_machine(given.allocation.machine.text, machine)
     assert given.file is not None

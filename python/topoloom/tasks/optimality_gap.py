@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from topoloom._core import Allocation, Bounds, CommGraph, Error, find_bounds
 
 #: Up to this number of slots, proofs that search are quick, too, with this much work.
-FEW_SLOTS = 64
-LITTLE_WORK = 2**23
+SMALL_SLOT_COUNT = 64
+QUICK_WORK = 2**23
 
 #: By measure. None where nothing but 0 is proven, or nothing is.
 Gaps = dict[str, float | None]
@@ -20,8 +20,8 @@ def quick_bounds(
 ) -> Bounds | None:
     """Prove what takes hardly longer than to judge, the same on every machine."""
     try:
-        if allocation.slot_count <= FEW_SLOTS:
-            return find_bounds(graph, allocation, phases=phases, work=LITTLE_WORK)
+        if allocation.slot_count <= SMALL_SLOT_COUNT:
+            return find_bounds(graph, allocation, phases=phases, work=QUICK_WORK)
         # Answering no skips only the proofs that take time.
         return find_bounds(graph, allocation, phases=phases, progress=lambda _: False)
     except Error:

@@ -14,11 +14,15 @@ from topoloom.graphs.graph_file import FORMATS, load_graph, save_graph
 from topoloom.graphs.patterns import PATTERNS, Request, make_graph, make_phases
 from topoloom.graphs.phases import load_phase_names, load_phases, phase_array
 from topoloom.graphs.profile import BY_NCCL, COLLECTIVES, Profile
-from topoloom.graphs.traces.registry import FORMATS as TRACES, read_trace, trace_format
+from topoloom.graphs.traces.trace_formats import (
+    FORMATS as TRACES,
+    read_trace,
+    trace_format,
+)
 from topoloom.support.nearest import unknown_name
 
 
-class MadePattern(NamedTuple):
+class PatternResult(NamedTuple):
     """A graph, its phases, and what these are called.
 
     Of a trace also the profile that the graph was made of, with or without its
@@ -84,7 +88,7 @@ def import_pattern(
     collectives: str = "expand",
     partial: bool = False,
     gpus_per_node: int = 8,
-) -> MadePattern:
+) -> PatternResult:
     """Load a graph that another program wrote, or the trace of a job.
 
     Parameters
@@ -112,9 +116,9 @@ def import_pattern(
         profile, losses = read_trace(path, kind, partial)
         graph = profile.graph(collectives, None, gpus_per_node)
         facts = (profile, collectives, tuple(losses), gpus_per_node)
-        return MadePattern("import", graph, (), (), *facts)
+        return PatternResult("import", graph, (), (), *facts)
     graph = load_graph(path, kind)
-    return MadePattern("import", graph, load_phases(path), load_phase_names(path))
+    return PatternResult("import", graph, load_phases(path), load_phase_names(path))
 
 
 def is_trace(path: str | Path, kind: str | None = None) -> bool:
@@ -126,13 +130,13 @@ def is_trace(path: str | Path, kind: str | None = None) -> bool:
 
 def generate_pattern(
     name: str, request: Request, with_phases: bool = False
-) -> MadePattern:
+) -> PatternResult:
     """Make a pattern of `topoloom list patterns`, by request with its phases."""
     if name not in PATTERNS:
         raise Error(unknown_name("pattern", name, PATTERNS))
     graph = make_graph(name, request)
     if not with_phases:
-        return MadePattern(name, graph)
+        return PatternResult(name, graph)
     phases = make_phases(name, request)
     tell = PATTERNS[name].phase_names
-    return MadePattern(name, graph, phases, tell(request) if phases and tell else ())
+    return PatternResult(name, graph, phases, tell(request) if phases and tell else ())

@@ -12,7 +12,7 @@ from topoloom.machines.link_names import vertex_names
 from topoloom.nodes.node_parts import NO_PARTS, NodeParts
 from topoloom.placements.placement_file import PlacementFile, load_placement
 from topoloom.support.units import counted
-from topoloom.tasks.problem import Where, load_problem
+from topoloom.tasks.problem import AllocationSpec, load_problem
 from topoloom.tasks.sharing import NO_SHARING
 
 
@@ -49,7 +49,7 @@ def load_placement_problem(
     graph_file: str,
     placement: str | None,
     machine: str | None,
-    where: Where,
+    where: AllocationSpec,
     sharing: Sharing = NO_SHARING,
 ) -> PlacementProblem:
     """Load a graph, and the placement or the machine; `verb` is for messages."""

@@ -62,6 +62,6 @@ def _named(
         yield node, (host, node % each)
 
 
-def moved(slots: Any, placement: Any) -> int:
+def count_moved(slots: Any, placement: Any) -> int:
     """Count the ranks that leave a slot that they had."""
     return int(np.count_nonzero((slots >= 0) & (slots != placement.slots)))

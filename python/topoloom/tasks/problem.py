@@ -55,7 +55,7 @@ class Problem:
     switches: tuple[str, ...] = ()
 
 
-class Where(NamedTuple):
+class AllocationSpec(NamedTuple):
     """Where a job may run."""
 
     allocation: str | None = None
@@ -78,7 +78,10 @@ class Where(NamedTuple):
 
 
 def load_problem(
-    graph_file: str, machine_text: str, where: Where, sharing: Sharing = NO_SHARING
+    graph_file: str,
+    machine_text: str,
+    where: AllocationSpec,
+    sharing: Sharing = NO_SHARING,
 ) -> Problem:
     """Load the files of a problem; slots must suffice unless ranks share them."""
     graph = load_graph(graph_file)
@@ -99,7 +102,7 @@ def load_problem(
             switches=described.switches,
         )
     check_fit(graph, given.allocation, graph_file)
-    at, unused = launched(given, described, where, graph.rank_count)
+    at, unused = select_launched_slots(given, described, where, graph.rank_count)
     return Problem(
         graph,
         machine,
@@ -111,10 +114,10 @@ def load_problem(
     )
 
 
-def launched(
+def select_launched_slots(
     given: AllocatedHosts,
     described: Described,
-    where: Where,
+    where: AllocationSpec,
     ranks: int,
     as_started: bool = False,
 ) -> tuple[AllocatedHosts, str]:
@@ -135,14 +138,16 @@ def launched(
     return given.part(at), words
 
 
-def load_nodes(machine_text: str, where: Where) -> tuple[AllocatedHosts, Described]:
+def load_nodes(
+    machine_text: str, where: AllocationSpec
+) -> tuple[AllocatedHosts, Described]:
     """Load a machine, and choose the nodes of a job on it."""
     machine, described = load_described(machine_text)
     return choose_allocation(machine, described, where), described
 
 
 def choose_allocation(
-    machine: Machine, described: Described, where: Where
+    machine: Machine, described: Described, where: AllocationSpec
 ) -> AllocatedHosts:
     """Read, generate, or take what comes with the machine: a job's part, or all."""
     hosts = described.hosts
@@ -158,12 +163,12 @@ def choose_allocation(
     if where.allocate is None:
         return described_allocation(machine, described)
     pieces = where.pieces(machine)
-    allocation = generate(machine, hosts, where.allocate, pieces, where.seed)
+    allocation = generate_allocation(machine, hosts, where.allocate, pieces, where.seed)
     names = tuple(hosts[node] for node in allocation.nodes.tolist()) if hosts else None
     return AllocatedHosts(slots.existing(allocation), names)
 
 
-def generate(
+def generate_allocation(
     machine: Machine, hosts: Sequence[str], nodes: int, fragments: int, seed: int
 ) -> Allocation:
     """Generate a ragged allocation of `nodes` hosts from checked numbers."""
@@ -213,7 +218,7 @@ def _each(allocation: Allocation) -> str:
     return f"{least}" if least == most else f"{least} to {most}"
 
 
-def launcher_default(
+def place_like_launcher(
     graph: CommGraph,
     allocation: Allocation,
     shared: bool = False,

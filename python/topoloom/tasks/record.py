@@ -15,12 +15,12 @@ from topoloom.graphs.profile import Profile
 from topoloom.support.number_ranges import compress_ranges
 
 _READER = (
-    "in Python, topoloom.frameworks.pytorch.run.read_recording(FOLDER).profile()."
-    'save("job.npz") writes it'
+    "in Python, topoloom.frameworks.pytorch.recorded_job.read_recording(FOLDER)"
+    '.profile().save("job.npz") writes it'
 )
 
 
-class Recorded(NamedTuple):
+class RecordedProgram(NamedTuple):
     """What a program sent, the file that it is in, and how collectives are counted."""
 
     profile: Profile
@@ -100,7 +100,7 @@ def record_program(
     mpicc: str | None = None,
     timeout: float | None = None,
     stdout: IO[Any] | None = None,
-) -> Recorded:
+) -> RecordedProgram:
     """Run an MPI program, and write who sends how many bytes to whom.
 
     Takes and raises what `topoloom.preload.record.record` does, and writes the file
@@ -117,7 +117,7 @@ def record_program(
         then=lambda profile: _save(profile, output, collectives),
     )
     _refuse_nothing(profile, output)
-    return Recorded(profile, output, collectives)
+    return RecordedProgram(profile, output, collectives)
 
 
 def record_torch(
@@ -130,7 +130,7 @@ def record_torch(
     gpus_per_node: int = 8,
     timeout: float | None = None,
     stdout: IO[Any] | None = None,
-) -> Recorded:
+) -> RecordedProgram:
     """Run a PyTorch program, and write who sends how many bytes to whom.
 
     Parameters
@@ -158,7 +158,11 @@ def record_torch(
     topoloom.preload.record.NothingRecorded
         If no process of it started a world of torch.distributed.
     """
-    from topoloom.frameworks.pytorch.run import play_ranks, read_recording, run_job
+    from topoloom.frameworks.pytorch.recorded_job import (
+        play_ranks,
+        read_recording,
+        run_job,
+    )
     from topoloom.graphs.nccl_collectives import nccl_expansion
     from topoloom.graphs.profile import BY_NCCL
     from topoloom.preload.record import NothingRecorded
@@ -191,7 +195,7 @@ def record_torch(
     _refuse_nothing(profile, output)
     missing = f"{len(profile.missing)} of {trace.ranks} ranks left nothing"
     losses = [one for one in trace.losses if not one.startswith(missing)]
-    return Recorded(profile, output, collectives, losses, gpus_per_node)
+    return RecordedProgram(profile, output, collectives, losses, gpus_per_node)
 
 
 def record_nccl(
@@ -202,13 +206,14 @@ def record_nccl(
     gpus_per_node: int = 8,
     timeout: float | None = None,
     stdout: IO[Any] | None = None,
-) -> Recorded:
+) -> RecordedProgram:
     """Run a program, and write what its processes send each other by NCCL or RCCL.
 
-    Takes and raises what `topoloom.preload.nccl.run.record_nccl` does; `collectives`
-    and `gpus_per_node` are as `topoloom.graphs.profile.Profile.save` takes them.
+    Takes and raises what `topoloom.preload.nccl.profiler_plugin.record_nccl` does;
+    `collectives` and `gpus_per_node` are as `topoloom.graphs.profile.Profile.save`
+    takes them.
     """
-    from topoloom.preload.nccl.run import record_nccl
+    from topoloom.preload.nccl.profiler_plugin import record_nccl
 
     profile, losses = record_nccl(
         program,
@@ -218,7 +223,7 @@ def record_nccl(
         then=lambda profile: _save(profile, output, collectives, gpus_per_node),
     )
     _refuse_nothing(profile, output)
-    return Recorded(profile, output, collectives, losses, gpus_per_node)
+    return RecordedProgram(profile, output, collectives, losses, gpus_per_node)
 
 
 def _save(

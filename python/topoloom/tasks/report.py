@@ -19,7 +19,7 @@ MAX_PARTS = 12
 LAUNCHER = "block (default)"  # as `map` and `judge` call it
 
 
-class Made(NamedTuple):
+class ReportedPlacement(NamedTuple):
     """A placement, and the file that it is in; "" if it is in none."""
 
     file: PlacementFile
@@ -38,10 +38,10 @@ class _Problem(NamedTuple):
     parts: Mapping[str, Sequence[CommGraph]]
 
 
-def report_of(
+def build_report(
     graph: CommGraph,
     graph_file: str,
-    made: list[Made],
+    made: list[ReportedPlacement],
     phases: Sequence[CommGraph],
     proof: str = "",
     command: tuple[str, ...] = (),
@@ -53,7 +53,7 @@ def report_of(
     """
     from topoloom.report.data import Report
     from topoloom.tasks.optimality_gap import quick_bounds
-    from topoloom.tasks.problem import launcher_default
+    from topoloom.tasks.problem import place_like_launcher
 
     first = made[0].file
     where = first.allocation
@@ -65,7 +65,7 @@ def report_of(
     for name, phase in zip(names if parts else (), phases, strict=True):
         parts[name].append(phase)
     problem = _Problem(graph, where, shared, bounds, 1 + len(made), phases, parts)
-    block = launcher_default(graph, where, shared, first.capacities)
+    block = place_like_launcher(graph, where, shared, first.capacities)
     views = [_view(problem, LAUNCHER, block)]
     for one, name in zip(made, _names(made), strict=True):
         views.append(_view(problem, name, one.file.placement, one))
@@ -86,7 +86,7 @@ def report_of(
     )
 
 
-def _values(made: list[Made], views: list[View]) -> list[float]:
+def _values(made: list[ReportedPlacement], views: list[View]) -> list[float]:
     """Choose what to compare placements by: what the first was made for.
 
     Files know the value of an objective that no measure has, such as a mix. Where not
@@ -106,7 +106,7 @@ def _values(made: list[Made], views: list[View]) -> list[float]:
     return [view.values[measure] for view in views]
 
 
-def _names(made: list[Made]) -> list[str]:
+def _names(made: list[ReportedPlacement]) -> list[str]:
     """Name placements by mapper where that distinguishes them, else by file."""
     stems = [Path(one.path).stem for one in made]
     mappers = [one.file.mapper or stem for one, stem in zip(made, stems, strict=True)]
@@ -117,18 +117,21 @@ def _names(made: list[Made]) -> list[str]:
 
 
 def _view(
-    problem: _Problem, name: str, placement: Placement, made: Made | None = None
+    problem: _Problem,
+    name: str,
+    placement: Placement,
+    made: ReportedPlacement | None = None,
 ) -> View:
     from topoloom._core import judge
     from topoloom.placements.measures import measure_values
     from topoloom.report.data import View, told_links
-    from topoloom.tasks.objective import predicted
+    from topoloom.tasks.objective import predict_time
     from topoloom.tasks.optimality_gap import gaps
 
     judgement = judge(
         problem.graph, problem.where, placement, hottest=told_links(problem.views)
     )
-    values = predicted(problem.graph, problem.where, placement, problem.phases)
+    values = predict_time(problem.graph, problem.where, placement, problem.phases)
     values |= measure_values(judgement, problem.shared)
     part_loads = [
         np.sum(

@@ -18,12 +18,12 @@ from topoloom.report.data import Report, View
 from topoloom.simulate import load_simulator, with_switch
 from topoloom.support.units import counted
 from topoloom.tasks.placement_problem import PlacementProblem
-from topoloom.tasks.report import Made, report_of
+from topoloom.tasks.report import ReportedPlacement, build_report
 from topoloom.tasks.simulate import (
+    MonitorSimulation,
     Simulations,
-    Watching,
     simulate_placements,
-    unwatched_simulation,
+    unmonitored_simulation,
 )
 
 MAX_PLACEMENTS = 7
@@ -36,7 +36,7 @@ class Simulator(NamedTuple):
 
     name: str
     switch: str | None = None
-    watching: Watching = unwatched_simulation
+    monitor: MonitorSimulation = unmonitored_simulation
 
 
 class WrittenReport(NamedTuple):
@@ -123,10 +123,13 @@ def write_report(
             f"{placements[0]} places {counted(ranks, 'rank')}, but {graph_file} has "
             f"{graph.rank_count}"
         )
-    made = [Made(file, str(path)) for path, file in zip(placements, files, strict=True)]
+    made = [
+        ReportedPlacement(file, str(path))
+        for path, file in zip(placements, files, strict=True)
+    ]
     phases = load_phases(graph_file)
     names = load_phase_names(graph_file)
-    report = report_of(graph, graph_file, made, phases, command=command, names=names)
+    report = build_report(graph, graph_file, made, phases, command=command, names=names)
     inputs = [*placements, Path(graph_file)]
     if output.exists() and any(output.samefile(path) for path in inputs):
         raise Error(f"{output} is read for the page; name another file for it")
@@ -166,7 +169,7 @@ def _simulated(
     ]
     names = [str(path) for path in paths]
     return simulate_placements(
-        names, given, list(phases) or [graph], simulate, simulator.watching
+        names, given, list(phases) or [graph], simulate, simulator.monitor
     )
 
 

@@ -24,15 +24,15 @@ UNLIMITED = Search()
 
 
 #: Watches a search, given its title and limits.
-Watching = Callable[[str, Search], AbstractContextManager[Progress]]
+MonitorSearch = Callable[[str, Search], AbstractContextManager[Progress]]
 
 
-def go_on(_work: int) -> bool:
+def always_continue(_work: int) -> bool:
     """Let a search go on until it ends by itself."""
     return True
 
 
 @contextmanager
-def unwatched(_title: str, _search: Search) -> Iterator[Progress]:
+def unmonitored(_title: str, _search: Search) -> Iterator[Progress]:
     """Let a search go on until it ends by itself."""
-    yield go_on
+    yield always_continue

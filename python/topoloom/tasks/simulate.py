@@ -29,16 +29,16 @@ from topoloom.simulate.simulated import (
 )
 from topoloom.support.units import counted
 from topoloom.tasks.placement_problem import PlacementProblem
-from topoloom.tasks.problem import launcher_default
+from topoloom.tasks.problem import place_like_launcher
 
 DEFAULT = "block"
 
 #: Watches a simulation, given its title.
-Watching = Callable[[str], AbstractContextManager[ReportProgress]]
+MonitorSimulation = Callable[[str], AbstractContextManager[ReportProgress]]
 
 
 @contextmanager
-def unwatched_simulation(_title: str) -> Iterator[ReportProgress]:
+def unmonitored_simulation(_title: str) -> Iterator[ReportProgress]:
     """Let a simulation go on until it ends by itself."""
     yield unwatched
 
@@ -131,9 +131,9 @@ def simulate_placements(
     given: Sequence[PlacementProblem],
     phases: list[CommGraph],
     simulate: Simulate,
-    watching: Watching = unwatched_simulation,
+    monitor: MonitorSimulation = unmonitored_simulation,
 ) -> Simulations:
-    """Simulate block order, then the placements; `watching` surrounds each.
+    """Simulate block order, then the placements; `monitor` surrounds each.
 
     Ctrl-C leaves out the placement that is under way and those after it.
     """
@@ -147,7 +147,7 @@ def simulate_placements(
             for phase in phases
         ]
         try:
-            with watching(title) as progress:
+            with monitor(title) as progress:
                 found = simulate(
                     first.allocation.machine,
                     case.node_of_rank(),
@@ -169,7 +169,7 @@ def _cases(names: Sequence[str], given: Sequence[PlacementProblem]) -> list[_Cas
         )
     check_same_machine(names, given)
     first = given[0]
-    block = launcher_default(
+    block = place_like_launcher(
         first.graph, first.allocation, first.shared, first.capacities
     )
     cases = [_Case("", DEFAULT, first.allocation, block)]

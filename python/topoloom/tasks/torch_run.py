@@ -105,7 +105,7 @@ def _costs(
     from topoloom.graphs.graph_file import load_graph
     from topoloom.graphs.phases import load_phases
     from topoloom.placements.placement_file import load_placement
-    from topoloom.tasks.objective import predicted
+    from topoloom.tasks.objective import predict_time
 
     file = load_placement(placement_file)
     if not file.graph or not Path(file.graph).exists() or slots is None:
@@ -117,7 +117,7 @@ def _costs(
     values = []
     for placement in (file.placement, started):
         on = (graph, file.allocation, placement)
-        values.append(predicted(*on, phases) or {"hop_bytes": judge(*on).hop_bytes})
+        values.append(predict_time(*on, phases) or {"hop_bytes": judge(*on).hop_bytes})
     measure = next(iter(values[0]))
     planned, now = (float(one[measure]) for one in values)
     return measure, planned, now

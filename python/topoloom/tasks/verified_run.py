@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from topoloom.preload.verify import Proof, Witness
 
 
-class Account(NamedTuple):
+class RunReport(NamedTuple):
     """What came of a program.
 
     Attributes
@@ -73,7 +73,7 @@ def find_witness(
 
 def run_witnessed(
     launch: Launch, witness: Witness | str, tell: Callable[[Proof], None]
-) -> Account:
+) -> RunReport:
     """Run to the end; `tell` hears of the ranks as soon as they are seen."""
     from topoloom._core import Error
     from topoloom.launch.apply.program import run_program
@@ -88,8 +88,8 @@ def run_witnessed(
                 raise
             witness = str(error)
     if isinstance(witness, str):
-        return Account(run_program(launch), [], witness)
+        return RunReport(run_program(launch), [], witness)
     with witness.telling(tell):
         status = run_program(watched)
     why = witness.damage or (None if witness.proofs else why_no_proof(status))
-    return Account(status, witness.proofs, why)
+    return RunReport(status, witness.proofs, why)

@@ -166,7 +166,7 @@ def test_times_and_rounds_are_drawn(topoloom: Command) -> None:
         (["many-to-many", "-n", 8, "--demand", "4.mat"], "is of 4 ranks, not of 8"),
         (
             ["many-to-many", "-n", 4, "--demand", "4.mat", "--bytes", 8],
-            "--bytes makes no difference to a demand",
+            "--bytes cannot be combined with --demand",
         ),
         (
             ["many-to-many", "-n", 4, "--demand", "4.mat", "--degree", 2],

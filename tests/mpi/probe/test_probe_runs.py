@@ -72,8 +72,8 @@ def test_one_rank_is_refused(mpi: Mpi, topoloom: Command) -> None:
          "directory"),
         (["--check", "none.toml", "--", "mpirun"], "none.toml: No such file or "
          "directory"),
-        (["--check", "m.toml", "--resume", "--", "mpirun"], "--check measures all "
-         "anew; leave --resume out"),
+        (["--check", "m.toml", "--resume", "--", "mpirun"], "--check always "
+         "remeasures; --resume is not allowed"),
         (["--check", "m.toml", "-a", "h[0-3]", "--", "mpirun"], "the launcher decides "
          "which hosts are measured; leave -a out"),
     ],

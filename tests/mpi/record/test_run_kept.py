@@ -11,7 +11,7 @@ from recorded import MPIS, PROGRAMS, Mpi, built
 from topoloom import Error
 from topoloom.graphs.profile import Profile
 from topoloom.launch.launchers.as_it_is import read_as_it_is
-from topoloom.tasks.run import Job, record_job
+from topoloom.tasks.placed_run import Job, record_job
 
 
 @pytest.mark.parametrize("mpi", MPIS[:1], ids=str)

@@ -17,8 +17,8 @@ from topoloom.model import fit_model, load_model
 from topoloom.nodes.node_parts import NodeParts
 from topoloom.schedules import RankSlots
 from topoloom.simulate.simulated import Simulated
-from topoloom.tasks import LineSpeeds, Search, Where
-from topoloom.tasks.collectives.collective import Setting
+from topoloom.tasks import AllocationSpec, LineSpeeds, Search
+from topoloom.tasks.collectives.collective import CollectivePlatform
 from topoloom.tasks.jobs.joint import Budget, Job, place_jointly
 from topoloom.tasks.jobs.joint_files import Jobs
 from topoloom.tasks.objective import Objective
@@ -64,14 +64,16 @@ def task_pools(
         "PlacementFile": placed,
         "Search": searches,
         "Where": [
-            Where(),
-            Where("0-3"),
-            Where("a.txt"),
-            Where(allocate=4, seed=2),
-            Where(allocate=-1),
-            Where(allocate=2**40, fragments=0),
-            Where(order=LaunchOrder(ranks_per_node=0)),
-            Where(order=LaunchOrder("x", cores_per_rank=-3, memory_per_rank=1)),
+            AllocationSpec(),
+            AllocationSpec("0-3"),
+            AllocationSpec("a.txt"),
+            AllocationSpec(allocate=4, seed=2),
+            AllocationSpec(allocate=-1),
+            AllocationSpec(allocate=2**40, fragments=0),
+            AllocationSpec(order=LaunchOrder(ranks_per_node=0)),
+            AllocationSpec(
+                order=LaunchOrder("x", cores_per_rank=-3, memory_per_rank=1)
+            ),
         ],
         "Job": jobs,
         "Jobs": [Jobs(jobs[:2], None, {}, NodeParts())],
@@ -82,10 +84,10 @@ def task_pools(
             LineSpeeds(1e-6, 1e9, 1e10, 2),
             LineSpeeds(math.nan, -1.0, 0.0, 0),
         ],
-        "Setting": [
-            Setting(file.model),
-            Setting(None, RankSlots(torus, placed[0].placement)),
-            Setting(None),
+        "CollectivePlatform": [
+            CollectivePlatform(file.model),
+            CollectivePlatform(None, RankSlots(torus, placed[0].placement)),
+            CollectivePlatform(None),
         ],
         "Described": [describe_machine("torus:4x4"), describe_machine("frontier")],
         "ModelFile": [file, load_model("hdr")],
@@ -156,14 +158,16 @@ def task_scenario(
     tasks: dict[str, dict[str, Any]] = {
         "allocate_nodes": {
             "machine_text": "torus:4x4",
-            "where": Where(allocate=4),
+            "where": AllocationSpec(allocate=4),
             "free": None,
             "jobs": (),
         },
         "map_axes": {"mesh": {"x": 4, "y": 2}, "traffic": pools["Traffic"]},
         "place_jointly": {"jobs": pools["Jobs"][0].jobs},
-        "rank_collective": {"call": pools["Call"][0], "setting": pools["Setting"][0]},
-        "read_setting": {"model": "qsnet", "machine": None, "placement": None},
+        "rank_collective": {
+            "call": pools["Call"][0], "platform": pools["CollectivePlatform"][0]
+        },
+        "read_platform": {"model": "qsnet", "machine": None, "placement": None},
         "save_machine": {"path": "m2.toml", "node": NodeParts(), "allocated": ()},
         "load_jobs": {"texts": ["g.npz", "g.npz"], "described": pools["Described"][0]},
         "read_objective": {"name": "congestion", "background": None},
@@ -184,7 +188,7 @@ def task_scenario(
         "machine": "torus:4x4",
         "machine_text": "torus:4x4",
         "placement": rng.choice((None, "p.json")),
-        "where": Where(),
+        "where": AllocationSpec(),
     }
     tasks |= {"map_ranks": placing, "compare_mappers": placing}
     tasks |= {"load_problem": loading, "load_placement_problem": loading}

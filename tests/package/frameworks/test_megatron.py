@@ -16,8 +16,8 @@ from ai.megatron_core import (
 )
 from topoloom import Allocation, Error, Placement, load_machine
 from topoloom.frameworks import MegatronJob, megatron_job
+from topoloom.frameworks.framework_jobs import parse_framework
 from topoloom.frameworks.megatron import AXES
-from topoloom.frameworks.registry import parse_framework
 from topoloom.graphs import (
     Layout,
     layout_graph,

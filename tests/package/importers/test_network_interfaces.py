@@ -12,7 +12,7 @@ from hwloc_files import pci, two_packages
 
 from topoloom import Machine
 from topoloom.importers.hwloc import read_hwloc
-from topoloom.launch.exports.registry import find_format
+from topoloom.launch.exports.launch_formats import find_format
 from topoloom.launch.host_placement import host_placement
 from topoloom.nodes.network_interfaces import Network, interface_kinds, network_of
 

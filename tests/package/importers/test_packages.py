@@ -13,7 +13,7 @@ from hypothesis import given, strategies as st
 from topoloom import Allocation, Machine, Placement, PlacementFile, save_placement
 from topoloom.importers.described import Described
 from topoloom.importers.hwloc import read_hwloc
-from topoloom.launch.exports.registry import find_format
+from topoloom.launch.exports.launch_formats import find_format
 from topoloom.launch.host_placement import HostPlacement, host_placement
 from topoloom.machines.machine_file import load_described, save_machine
 from topoloom.machines.machine_names import zoo

@@ -22,7 +22,7 @@ from topoloom import (
     save_placement,
 )
 from topoloom.launch.command_line import parse
-from topoloom.launch.exports.registry import find_format, use, what_is_lost
+from topoloom.launch.exports.launch_formats import find_format, use, what_is_lost
 from topoloom.launch.host_placement import HostPlacement, host_placement
 from topoloom.launch.launcher import Launch, Launcher
 from topoloom.launch.launchers import flux, hydra, intel, openmpi, srun

@@ -11,7 +11,7 @@ from topoloom import Error, Machine
 from topoloom.launch.command_line import CommandLine, parse
 from topoloom.launch.host_placement import HostPlacement, host_placement
 from topoloom.launch.launcher import Launch, Launcher
-from topoloom.launch.launchers.registry import (
+from topoloom.launch.launchers.launcher_commands import (
     flux,
     hydra,
     intel,

@@ -20,7 +20,7 @@ from topoloom import (
     PlacementFile,
     save_placement,
 )
-from topoloom.launch.exports.registry import (
+from topoloom.launch.exports.launch_formats import (
     FORMATS,
     find_format,
     refuse_lost_binding,

@@ -18,7 +18,7 @@ from hypothesis import given, strategies as st
 
 from topoloom import Error, Machine
 from topoloom.allocations.allocation_file import read_allocation
-from topoloom.launch.exports.registry import FORMATS, find_format, use
+from topoloom.launch.exports.launch_formats import FORMATS, find_format, use
 from topoloom.launch.host_placement import HostPlacement, host_placement
 from topoloom.nodes.node_parts import Device, NodeParts
 

@@ -24,7 +24,7 @@ from topoloom import (
 from topoloom.allocations.allocation_file import read_allocation
 from topoloom.allocations.described_allocation import described_allocation
 from topoloom.allocations.launch_order import LAUNCHERS, LaunchOrder
-from topoloom.launch.exports.registry import find_format
+from topoloom.launch.exports.launch_formats import find_format
 from topoloom.launch.host_placement import HostPlacement, host_placement
 from topoloom.machines.machine_file import load_described, save_machine
 from topoloom.nodes.hosts import host_count, host_machine

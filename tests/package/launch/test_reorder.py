@@ -8,8 +8,8 @@ import pytest
 
 import topoloom
 from topoloom.cli.options.searches import read_search
-from topoloom.preload.reorder import machine_file
-from topoloom.tasks.reorder import ReorderOptions
+from topoloom.preload.mpi_library import machine_file
+from topoloom.tasks.reordered_run import ReorderOptions
 
 
 def allocated(hosts: tuple[str, ...] | None) -> topoloom.allocations.AllocatedHosts:

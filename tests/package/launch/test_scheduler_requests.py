@@ -25,7 +25,7 @@ from topoloom.nodes.hosts import nodes_of
 from topoloom.tasks.axes import map_axes
 from topoloom.tasks.machines.nested_segments import Levels, nested_places, room_for
 from topoloom.tasks.machines.segment_places import hosts_at, segment_places
-from topoloom.tasks.machines.wanted_shape import wanted_shape
+from topoloom.tasks.machines.segment_request import find_segments
 
 SLICE = "kueue.x-k8s.io/podset-slice-"
 SHAPE = Shape(hosts=12, gpus=4, segment=3, leaf=5, domain=True)
@@ -171,7 +171,7 @@ def test_the_smallest_segment_that_contains_the_busy_axis_is_requested() -> None
     )
     mesh = {"tp": 2, "ep": 8, "dp": 4}
     traffic = parse_traffic("tp=9GB,ep=8GB,dp=1MB", mesh)
-    wanted = wanted_shape(Allocation.whole(machine), mesh, traffic)
+    wanted = find_segments(Allocation.whole(machine), mesh, traffic)
     assert (wanted.shape.hosts, wanted.shape.gpus) == (16, 4)
     assert wanted.shape.segment == 4
     assert wanted.shape.domain
@@ -182,7 +182,7 @@ def test_nothing_is_requested_if_all_leaves_are_equal() -> None:
     machine = Machine("rails:8:32:4,bandwidth=50GB/s,bandwidth.nvlink=450GB/s")
     mesh = {"tp": 8, "dp": 8}
     traffic = parse_traffic("tp=9GB,dp=1GB", mesh)
-    wanted = wanted_shape(Allocation.whole(machine), mesh, traffic)
+    wanted = find_segments(Allocation.whole(machine), mesh, traffic)
     assert wanted.shape.segment == 1
     assert not wanted.shape.domain
     assert wanted.alike
@@ -194,7 +194,7 @@ def test_segments_are_placed_at_their_worst() -> None:
     machine = Machine("tree:16:4,bandwidth=50GB/s:50GB/s+node:2,memory=2TB/s")
     mesh = {"tp": 2, "ep": 4, "dp": 4}
     traffic = parse_traffic("tp=1GB,ep=1MB,dp=20GB", mesh)
-    wanted = wanted_shape(Allocation.whole(machine), mesh, traffic)
+    wanted = find_segments(Allocation.whole(machine), mesh, traffic)
     assert wanted.shape.segment == 16
     assert wanted.seconds[1] > 6  # all of 8 hosts send to the other leaf: 160 GB each
     for seed in range(20):
@@ -209,7 +209,7 @@ def test_segments_are_placed_at_their_worst() -> None:
 def test_parts_of_segments_cost_no_less(text: str, mesh: dict[str, int]) -> None:
     machine = Machine(f"{text}+node:2")
     traffic = parse_traffic(",".join(f"{axis}=1GB" for axis in mesh), mesh)
-    seconds = wanted_shape(Allocation.whole(machine), mesh, traffic).seconds
+    seconds = find_segments(Allocation.whole(machine), mesh, traffic).seconds
     assert list(seconds) == sorted(seconds)
     for one, its in seconds.items():
         for other, others in seconds.items():
@@ -228,7 +228,7 @@ def test_groups_of_segments_are_requested_if_uplinks_are_thin() -> None:
     traffic = parse_traffic("tp=9GB,ep=8GB,dp=20GB,pp=1GB", mesh)
     whole = Allocation.whole(Machine(THIN))
     wanted = {
-        name: wanted_shape(whole, mesh, traffic, scheduler=name) for name in SCHEDULERS
+        name: find_segments(whole, mesh, traffic, scheduler=name) for name in SCHEDULERS
     }
     assert (wanted["kueue"].shape.segment, wanted["kueue"].shape.above) == (4, (16,))
     assert wanted["kueue"].taken < wanted["kueue"].seconds[4] / 3
@@ -243,7 +243,7 @@ def test_a_job_is_requested_under_one_switch_if_it_fits() -> None:
     mesh = {"tp": 8, "dp": 4, "pp": 2}
     traffic = parse_traffic("tp=1GB,dp=20GB,pp=20GB", mesh)
     machine = Machine("tree:4:2:4,bandwidth=50GB/s:100GB/s:10GB/s+node:8")
-    wanted = wanted_shape(Allocation.whole(machine), mesh, traffic)
+    wanted = find_segments(Allocation.whole(machine), mesh, traffic)
     assert wanted.shape.above == (8,)
     assert "#SBATCH --consolidate-segments" in wanted.text("slurm")
 
@@ -252,7 +252,7 @@ def test_higher_levels_are_not_requested_without_a_gain() -> None:
     mesh = {"tp": 2, "ep": 8, "dp": 4}
     traffic = parse_traffic("tp=9GB,ep=8GB,dp=1MB", mesh)
     machine = Machine(THIN.replace("10GB/s", "50GB/s"))
-    wanted = wanted_shape(Allocation.whole(machine), mesh, traffic, scheduler="kueue")
+    wanted = find_segments(Allocation.whole(machine), mesh, traffic, scheduler="kueue")
     assert wanted.shape.above == (1,)
     assert "groups above those of segments save nothing" in wanted.text("kueue")
 
@@ -262,7 +262,7 @@ def test_no_placement_with_these_sizes_costs_more() -> None:
     mesh = {"tp": 4, "ep": 4, "dp": 4, "pp": 2}
     traffic = parse_traffic("tp=9GB,ep=8GB,dp=20GB,pp=1GB", mesh)
     machine = Machine(THIN)
-    wanted = wanted_shape(Allocation.whole(machine), mesh, traffic, scheduler="kueue")
+    wanted = find_segments(Allocation.whole(machine), mesh, traffic, scheduler="kueue")
     assert (wanted.shape.segment, wanted.shape.above) == (4, (16,))
     for seed in range(20):
         random = np.random.default_rng(seed)
@@ -326,7 +326,7 @@ def test_hosts_that_are_down_are_omitted() -> None:
     machine = Machine("tree:4:3+down:0,5+node:2")
     mesh = {"tp": 2, "dp": 10}
     traffic = parse_traffic("tp=1GB,dp=1GB", mesh)
-    wanted = wanted_shape(Allocation.whole(machine), mesh, traffic)
+    wanted = find_segments(Allocation.whole(machine), mesh, traffic)
     assert (wanted.shape.hosts, list(wanted.seconds)) == (10, [1])
     assert "on the busiest link per step" in wanted.text("slurm")
 
@@ -335,7 +335,7 @@ def test_the_label_of_the_machine_is_kept() -> None:
     machine, mesh = Machine("tree:4:2+node:2"), {"dp": 16}
     traffic = parse_traffic("dp=1GB", mesh)
     label = "backend.coreweave.cloud/leafgroup"
-    wanted = wanted_shape(Allocation.whole(machine), mesh, traffic, (label,))
+    wanted = find_segments(Allocation.whole(machine), mesh, traffic, (label,))
     shape = wanted.shape._replace(segment=2)
     assert f"slice-required-topology: {label}" in "\n".join(
         request_lines("kueue", shape)
@@ -351,7 +351,7 @@ def test_the_label_of_the_machine_is_kept() -> None:
 )
 def test_jobs_that_do_not_fit_are_refused(mesh: dict[str, int], message: str) -> None:
     with pytest.raises(Error, match=message):
-        wanted_shape(
+        find_segments(
             Allocation.whole(Machine("tree:4:2+node:4")),
             mesh,
             parse_traffic("dp=1GB", mesh),

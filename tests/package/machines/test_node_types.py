@@ -20,7 +20,7 @@ from topoloom.graphs import all_to_all, ring
 from topoloom.graphs.graph_file import save_graph
 from topoloom.importers.described import Described
 from topoloom.importers.insides import Inside, machine_of_type, with_insides
-from topoloom.launch.exports.registry import find_format
+from topoloom.launch.exports.launch_formats import find_format
 from topoloom.launch.host_placement import host_placement
 from topoloom.machines.machine_file import (
     load_described,
@@ -35,7 +35,7 @@ from topoloom.tasks.machines.allocate import allocate_nodes
 from topoloom.tasks.map import map_ranks
 from topoloom.tasks.objective import Objective
 from topoloom.tasks.placement_problem import load_placement_problem
-from topoloom.tasks.problem import Where, load_problem
+from topoloom.tasks.problem import AllocationSpec, load_problem
 from topoloom.tasks.report_page import write_report
 
 NETWORKS = ("tree:3:2", "torus:2x3", "graph:6+1:0-6,1-6,2-6,3-6,4-6,5-6", "tree:6")
@@ -181,7 +181,7 @@ def test_ranks_get_cores_that_exist_on_their_host(
     cluster: str, tmp_path: Path, allocation: str | None
 ) -> None:
     machine, described = load_described(cluster)
-    where = Where(allocation)
+    where = AllocationSpec(allocation)
     slots = described_allocation(machine, described).allocation.slot_count
     if allocation is not None:
         slots = sum(6 if "gpu" in name else 8 for name in _names(allocation))
@@ -222,10 +222,12 @@ def _names(text: str) -> list[str]:
 
 def test_links_are_named_by_hosts_and_switches(cluster: str, tmp_path: Path) -> None:
     graph = pattern(tmp_path, all_to_all(44, 1000))
-    mapped = map_ranks(load_problem(graph, cluster, Where()), Objective("hop-bytes"))
+    mapped = map_ranks(
+        load_problem(graph, cluster, AllocationSpec()), Objective("hop-bytes")
+    )
     save_placement(tmp_path / "x.json", mapped.file)
     placement = str(tmp_path / "x.json")
-    problem = load_placement_problem("judge", graph, placement, None, Where())
+    problem = load_placement_problem("judge", graph, placement, None, AllocationSpec())
     judged = judge_placement(problem, hottest=100)
     links = {entry["link"] for entry in judged.document()["hottest"]}
     ends = {*HOSTS, "leaf1", "leaf2"}
@@ -234,7 +236,9 @@ def test_links_are_named_by_hosts_and_switches(cluster: str, tmp_path: Path) -> 
 
 def test_titles_do_not_count_slots_that_differ(cluster: str, tmp_path: Path) -> None:
     graph = pattern(tmp_path, all_to_all(8, 1000))
-    mapped = map_ranks(load_problem(graph, cluster, Where()), Objective("hop-bytes"))
+    mapped = map_ranks(
+        load_problem(graph, cluster, AllocationSpec()), Objective("hop-bytes")
+    )
     page = tmp_path / "page.html"
     save_placement(tmp_path / "x.json", mapped.file)
     write_report([tmp_path / "x.json"], page, graph)
@@ -246,7 +250,7 @@ def test_titles_do_not_count_slots_that_differ(cluster: str, tmp_path: Path) -> 
 def test_memory_is_that_of_each_node(cluster: str, tmp_path: Path) -> None:
     order = LaunchOrder("openmpi", memory_per_rank=10**9)
     graph = pattern(tmp_path, ring(5))
-    problem = load_problem(graph, cluster, Where("gpu1,cpu1", order=order))
+    problem = load_problem(graph, cluster, AllocationSpec("gpu1,cpu1", order=order))
     counts = np.unique(problem.allocation.slots // 48, return_counts=True)[1]
     assert sorted(counts.tolist()) == [1, 4]
 
@@ -255,17 +259,21 @@ def test_nodes_of_one_type_are_chosen_for_a_pattern(
     cluster: str, tmp_path: Path
 ) -> None:
     graph = pattern(tmp_path, ring(12))
-    found = allocate_nodes(cluster, Where(), free="cpu[1-4]", graph_file=graph)
+    found = allocate_nodes(cluster, AllocationSpec(), free="cpu[1-4]", graph_file=graph)
     assert found.nodes.allocation.slot_count == 16
     assert found.placement_file().hosts == found.nodes.hosts
-    found = allocate_nodes(cluster, Where(), free="gpu[1-2]", graph_file=graph)
+    found = allocate_nodes(cluster, AllocationSpec(), free="gpu[1-2]", graph_file=graph)
     assert found.nodes.allocation.slot_count == 12
     with pytest.raises(Error, match="the free nodes differ"):
-        allocate_nodes(cluster, Where(), free="cpu1,gpu[1-2]", graph_file=graph)
+        allocate_nodes(
+            cluster, AllocationSpec(), free="cpu1,gpu[1-2]", graph_file=graph
+        )
 
 
 def test_the_closest_nodes_may_differ(cluster: str) -> None:
-    found = allocate_nodes(cluster, Where(allocate=3), free="cpu4,gpu[1-2],cpu1")
+    found = allocate_nodes(
+        cluster, AllocationSpec(allocate=3), free="cpu4,gpu[1-2],cpu1"
+    )
     assert found.nodes.hosts == ("cpu4", "gpu1", "gpu2")
     assert found.nodes.allocation.slot_count == 20
 

@@ -16,7 +16,7 @@ from topoloom.allocations.spread.host_mesh import HostMesh, host_mesh
 from topoloom.allocations.spread.levels_above import levels_above, under_few_switches
 from topoloom.graphs.axes import parse_traffic
 from topoloom.tasks.machines.choose_for_mesh import choose_for_mesh, leaf_groups
-from topoloom.tasks.search import UNLIMITED, unwatched
+from topoloom.tasks.search import UNLIMITED, unmonitored
 
 
 def spread_by_definition(mesh: HostMesh, leaf_of: tuple[int, ...]) -> list[int]:
@@ -119,7 +119,7 @@ def test_meshes_that_do_not_fill_hosts_are_refused(
 def test_segments_can_have_six_two_and_two_hosts() -> None:
     machine = Machine("tree:8:4")
     free = Allocation(machine, [*range(6), 8, 9, 16, 17])
-    _, choice, _ = choose_for_mesh(free, {"dp": 10}, (), UNLIMITED, unwatched)
+    _, choice, _ = choose_for_mesh(free, {"dp": 10}, (), UNLIMITED, unmonitored)
     assert choice.spreads.chosen.segments() == [6, 2, 2]
     assert choice.spreads.least == (3,)
     assert choice.spreads.proven
@@ -128,7 +128,7 @@ def test_segments_can_have_six_two_and_two_hosts() -> None:
 def test_leaf_groups_of_the_same_spread_are_under_few_switches() -> None:
     machine = Machine("tree:2:2:2:2")  # leaf groups of 2 hosts, 2 below a switch
     free = Allocation(machine, [2, 3, 4, 5, 6, 7])
-    chosen, choice, _ = choose_for_mesh(free, {"dp": 4}, (), UNLIMITED, unwatched)
+    chosen, choice, _ = choose_for_mesh(free, {"dp": 4}, (), UNLIMITED, unmonitored)
     assert choice.spreads.chosen.most == (2,)
     assert sorted(chosen.nodes.tolist()) == [4, 5, 6, 7]
 
@@ -165,7 +165,7 @@ def test_hosts_are_in_the_order_of_ranks() -> None:
     free = Allocation(machine, np.arange(64))
     mesh = {"tp": 8, "pp": 2, "dp": 4}
     traffic = parse_traffic("pp=3GB,dp=1GB", mesh)
-    chosen, choice, _ = choose_for_mesh(free, mesh, traffic, UNLIMITED, unwatched)
+    chosen, choice, _ = choose_for_mesh(free, mesh, traffic, UNLIMITED, unmonitored)
     assert choice.document()["spreads"]["chosen"]["largest"] == {"pp": 1, "dp": 2}
     units = np.array(chosen.nodes).reshape(2, 4, 8) // 32
     assert (units[0] == units[1]).all()

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from topoloom.graphs.mpi_collectives import OPERATIONS
 from topoloom.graphs.profile import Profile
-from topoloom.preload.nccl.run import build_plugin
+from topoloom.preload.nccl.profiler_plugin import build_plugin
 
 SOURCE = Path(__file__).resolve().parents[3] / "bench" / "ai" / "nccl_stub.c"
 

@@ -27,7 +27,7 @@ from nccl_stub import (
 from topoloom import Error
 from topoloom.graphs.npz import load_npz
 from topoloom.graphs.phases import edge_rows
-from topoloom.graphs.traces.registry import MissingPartsError, read_trace
+from topoloom.graphs.traces.trace_formats import MissingPartsError, read_trace
 
 ALL = Collective(0, 4, 7, 1, 0, 1)
 #: What NCCL calls a collective from version 5 of the interface on, but did not before.
@@ -188,7 +188,9 @@ def test_errors_of_the_verb_are_one_line(program: Path, tmp_path: Path) -> None:
     said = record(Path("true"), tmp_path, script)
     assert said.startswith("1\ntopoloom: nothing was recorded (exit status 0): no pro")
     said = record(program, tmp_path, script, "--mpicc", "mpicc")
-    assert said == "2\ntopoloom: --mpicc makes no difference to --nccl\n"
+    assert said == (
+        "2\ntopoloom: --mpicc is for MPI programs, not for --nccl; leave it out\n"
+    )
     assert list(tmp_path.iterdir()) == []
     said = record(program, tmp_path, Script(((0, 1), (2, 3)), (ALL,)))
     assert said.startswith("2\ntopoloom: ranks cannot be joined: no communicator has")

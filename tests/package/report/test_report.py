@@ -25,7 +25,7 @@ from topoloom.report.page import render
 from topoloom.report.scene import leaving, scene_of
 from topoloom.report.text import heaviest_pairs
 from topoloom.tasks.optimality_gap import gaps, quick_bounds
-from topoloom.tasks.problem import launcher_default
+from topoloom.tasks.problem import place_like_launcher
 
 NASTY = "</script><img src=x onerror=alert(1)>'\"&{{7*7}}"
 _TYPES = {"Uint8": "<u1", "Uint16": "<u2", "Uint32": "<u4", "Float32": "<f4"}
@@ -63,7 +63,7 @@ def make_report(
     amount = 1000 + 37 * np.arange(plain.edge_count)
     graph = topoloom.CommGraph.from_edges(16, source, np.asarray(plain.peer), amount)
     allocation = topoloom.Allocation.whole(topoloom.Machine(machine))
-    default = launcher_default(graph, allocation)
+    default = place_like_launcher(graph, allocation)
     placed = topoloom.place(graph, allocation, mapper="mahd").placement
     bounds = quick_bounds(graph, allocation)
     views = []

@@ -18,7 +18,7 @@ from topoloom.model.message_lines import message_lines
 from topoloom.placements.placement_file import PlacementFile, save_placement
 from topoloom.schedules import Call, RankSlots, Strategy, rank_schedules
 from topoloom.support.resources import need_core_library
-from topoloom.tasks.collectives.collective import Setting, rank_collective
+from topoloom.tasks.collectives.collective import CollectivePlatform, rank_collective
 
 MACHINES = [
     "torus:4x4x4,bandwidth=10GB/s,latency=200ns",
@@ -121,7 +121,7 @@ def test_a_decision_table_has_the_choices_of_the_library(
     if drawn.slots is None:
         drawn.ranks = 1 << drawn.ranks.bit_length() - 1
         drawn.call = drawn.call._replace(ranks=drawn.ranks)
-    ranked = rank_collective(drawn.call, Setting(drawn.model, drawn.slots))
+    ranked = rank_collective(drawn.call, CollectivePlatform(drawn.model, drawn.slots))
     table = ranked.decisions()
     library = Library(drawn.ranks, **drawn.texts)
     reading = Library(drawn.ranks, decisions=json.dumps(table), **drawn.texts)

@@ -27,7 +27,7 @@ from topoloom.tasks.judge import judge_placement
 from topoloom.tasks.map import block_values, map_ranks
 from topoloom.tasks.objective import Objective
 from topoloom.tasks.placement_problem import load_placement_problem
-from topoloom.tasks.problem import Where, launcher_default, load_problem
+from topoloom.tasks.problem import AllocationSpec, load_problem, place_like_launcher
 
 
 @given(st.lists(st.integers(0, 9), min_size=2, max_size=8), st.data())
@@ -39,7 +39,7 @@ def test_block_order_respects_capacities_if_ranks_fit(
         return
     ranks = data.draw(st.integers(1, room))
     allocation = Allocation.whole(Machine(f"torus:{len(capacities)}"))
-    block = launcher_default(ring(ranks), allocation, True, capacities)
+    block = place_like_launcher(ring(ranks), allocation, True, capacities)
     assert (np.bincount(block.slots, minlength=len(capacities)) <= capacities).all()
 
 
@@ -49,7 +49,7 @@ def test_block_order_of_ranks_that_do_not_fit_overfills_evenly() -> None:
     arrays = [getattr(graph, name) for name in ("first", "peer", "bytes", "messages")]
     graph = CommGraph.from_csr(*arrays, loads)
     allocation = Allocation.whole(Machine("torus:2"))
-    block = launcher_default(graph, allocation, True, [6, 6])
+    block = place_like_launcher(graph, allocation, True, [6, 6])
     used = np.bincount(block.slots, weights=loads)
     assert used.sum() == 12
     assert used.max() <= 12
@@ -59,7 +59,7 @@ def test_every_verb_has_the_same_block_order(tmp_path: Path) -> None:
     graph_file, placement = str(tmp_path / "p.npz"), str(tmp_path / "x.json")
     save_graph(graph_file, stencil([3, 4], 5, bytes=1000))
     sharing = Sharing(capacities=[6, 1, 1, 4])
-    problem = load_problem(graph_file, "torus:4", Where(), sharing)
+    problem = load_problem(graph_file, "torus:4", AllocationSpec(), sharing)
     mapped = map_ranks(problem, Objective("hop-bytes"), sharing=sharing)
     save_placement(placement, mapped.file)
     assert load_placement(placement).capacities == (6, 1, 1, 4)
@@ -67,7 +67,9 @@ def test_every_verb_has_the_same_block_order(tmp_path: Path) -> None:
     compared = compare_mappers(
         problem, Objective("hop-bytes"), ["multisection"], sharing=sharing
     )
-    given = load_placement_problem("judge", graph_file, placement, None, Where())
+    given = load_placement_problem(
+        "judge", graph_file, placement, None, AllocationSpec()
+    )
     judged = judge_placement(given)
     assert block["load_max"] == 6
     for name in ("hop_bytes", "load_max"):

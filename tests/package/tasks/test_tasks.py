@@ -15,7 +15,7 @@ from topoloom.tasks.judge import judge_placement
 from topoloom.tasks.map import block_values, map_ranks
 from topoloom.tasks.objective import Objective
 from topoloom.tasks.placement_problem import load_placement_problem
-from topoloom.tasks.problem import Problem, Where, load_problem
+from topoloom.tasks.problem import AllocationSpec, Problem, load_problem
 from topoloom.tasks.search import Search
 
 HOP_BYTES = Objective("hop-bytes")
@@ -25,7 +25,9 @@ HOP_BYTES = Objective("hop-bytes")
 def problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Problem:
     monkeypatch.chdir(tmp_path)
     save_graph("p.npz", stencil([4, 4], 5, bytes=1000))
-    return load_problem("p.npz", "torus:4x4x2", Where(allocate=16, fragments=2))
+    return load_problem(
+        "p.npz", "torus:4x4x2", AllocationSpec(allocate=16, fragments=2)
+    )
 
 
 def test_ranks_are_mapped_and_the_file_has_the_measures(problem: Problem) -> None:
@@ -42,20 +44,19 @@ def test_ranks_are_mapped_and_the_file_has_the_measures(problem: Problem) -> Non
 def test_an_imbalance_changes_no_allocation_that_has_a_slot_for_every_rank(
     problem: Problem,
 ) -> None:
-    where = Where(allocate=16, fragments=2)
+    where = AllocationSpec(allocate=16, fragments=2)
     sharing = Sharing(imbalance=0.2)
     same = load_problem("p.npz", "torus:4x4x2", where, sharing)
     assert same.allocation.slots.tolist() == problem.allocation.slots.tolist()
     assert same.unused == problem.unused
     with pytest.raises(Error, match="slots"):
-        load_problem("p.npz", "torus:4x2", Where())
-    assert (
-        load_problem("p.npz", "torus:4x2", Where(), sharing).allocation.slot_count == 8
-    )
+        load_problem("p.npz", "torus:4x2", AllocationSpec())
+    shared = load_problem("p.npz", "torus:4x2", AllocationSpec(), sharing)
+    assert shared.allocation.slot_count == 8
 
 
 def test_a_proof_gives_the_gap(problem: Problem) -> None:
-    small = load_problem("p.npz", "torus:4x4", Where())
+    small = load_problem("p.npz", "torus:4x4", AllocationSpec())
     mapped = map_ranks(small, HOP_BYTES, "exact")
     assert mapped.gap == 1
     assert mapped.document()["proven"] == {"least": mapped.least, "gap": 1}
@@ -64,7 +65,7 @@ def test_a_proof_gives_the_gap(problem: Problem) -> None:
 def test_a_placement_is_compared_with_block_order(problem: Problem) -> None:
     mapped = map_ranks(problem, HOP_BYTES)
     save_placement("x.json", mapped.file)
-    given = load_placement_problem("judge", "p.npz", "x.json", None, Where())
+    given = load_placement_problem("judge", "p.npz", "x.json", None, AllocationSpec())
     judged = judge_placement(given, hottest=2)
     assert judged.values["hop_bytes"] == mapped.file.values["hop_bytes"]
     assert judged.block_values == block_values(problem, mapped)[0]

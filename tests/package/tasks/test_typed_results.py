@@ -22,8 +22,8 @@ from topoloom import (
 from topoloom.graphs import parse_mesh, parse_traffic, stencil
 from topoloom.model import fit_file, load_model, load_pair_curves, predict_times
 from topoloom.tasks import (
+    AllocationSpec,
     LineSpeeds,
-    Where,
     allocate_nodes,
     build_trees,
     find_contention,
@@ -38,7 +38,7 @@ from topoloom.tasks import (
     rank_tiles,
     read_call,
     read_objective,
-    read_setting,
+    read_platform,
 )
 
 MACHINE = "torus:4x4"
@@ -50,7 +50,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave a graph, a placement and tables of times in the working directory."""
     monkeypatch.chdir(tmp_path)
     save_graph("p.npz", stencil([4, 4], 5, bytes=1000))
-    problem = load_problem("p.npz", MACHINE, Where())
+    problem = load_problem("p.npz", MACHINE, AllocationSpec())
     objective = read_objective("hop-bytes", None, "p.npz", problem.machine)
     save_placement("x.json", map_ranks(problem, objective, "hilbert").file)
     Path("costs.csv").write_text("0,1,2,2\n1,0,2,2\n2,2,0,1\n2,2,1,0\n")
@@ -60,13 +60,13 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def ranked(**options: Any) -> Any:
     call = read_call("allgather", 16, 1024)
-    return rank_collective(call, read_setting(call, "hdr"), **options)
+    return rank_collective(call, read_platform(call, "hdr"), **options)
 
 
 #: a command line without --json -> the same from Python
 SAME: dict[str, Callable[[], Any]] = {
     "allocate -m torus:4x4 -N 6 --seed 3": lambda: allocate_nodes(
-        MACHINE, Where(allocate=6, seed=3)
+        MACHINE, AllocationSpec(allocate=6, seed=3)
     ),
     "axes -m torus:4x4 --mesh tp=4,dp=4 --traffic tp=1GB,dp=1MB": lambda: map_axes(
         NODES,
@@ -74,7 +74,7 @@ SAME: dict[str, Callable[[], Any]] = {
         parse_traffic("tp=1GB,dp=1MB", mesh),
     ),
     "bound p.npz x.json": lambda: prove_bounds(
-        load_placement_problem("bound", "p.npz", "x.json", None, Where())
+        load_placement_problem("bound", "p.npz", "x.json", None, AllocationSpec())
     ),
     "collective allgather -n 16 --bytes 1024 --model hdr": ranked,
     "grid x.json --grid 4x4 --inner-bandwidth 100GB/s": lambda: measure_grid(
@@ -105,7 +105,11 @@ def test_a_task_returns_what_its_verb_prints(command: str, topoloom: Any) -> Non
 def test_nodes_are_chosen_for_a_graph_and_its_ranks_are_placed_on_them() -> None:
     Path("free.txt").write_text("".join(f"{node}\n" for node in range(0, 64, 2)))
     found = allocate_nodes(
-        "torus:8x8", Where(), free="free.txt", graph_file="p.npz", mapper="gge,swap"
+        "torus:8x8",
+        AllocationSpec(),
+        free="free.txt",
+        graph_file="p.npz",
+        mapper="gge,swap",
     )
     assert found.choice is not None
     file = found.placement_file()
@@ -116,9 +120,9 @@ def test_nodes_are_chosen_for_a_graph_and_its_ranks_are_placed_on_them() -> None
 
 def test_an_order_for_a_collective_is_never_slower_than_block_order() -> None:
     call = read_call("alltoall", 16, 64)
-    setting = read_setting(call, "hdr", "torus:4x4,bandwidth=1GB/s")
-    block = rank_collective(call, setting)
-    found = rank_collective(call, setting, order_ranks=True)
+    platform = read_platform(call, "hdr", "torus:4x4,bandwidth=1GB/s")
+    block = rank_collective(call, platform)
+    found = rank_collective(call, platform, order_ranks=True)
     assert found.ranked[0].cost.time <= block.ranked[0].cost.time
     assert found.placement_file().values["objective"] == found.ranked[0].cost.time
     graph, rounds = found.graph()
@@ -141,7 +145,7 @@ def test_a_message_takes_the_time_of_the_model() -> None:
         (lambda: measure_grid(load_placement("x.json"), [3, 5]), "16 cells"),
         (lambda: rank_tiles(load_placement("x.json"), [3, 5]), "16 cells"),
         (lambda: order_processes(np.ones((2, 2)), root=2), "processes 0 to 1"),
-        (lambda: allocate_nodes(MACHINE, Where()), "give its allocation"),
+        (lambda: allocate_nodes(MACHINE, AllocationSpec()), "give its allocation"),
         (lambda: predict_times(load_model("hdr").model, [8], 0), "1 or more, not 0"),
     ],
 )

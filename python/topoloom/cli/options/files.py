@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -115,3 +117,15 @@ AsJson = Annotated[
         "one line on stderr.",
     ),
 ]
+
+
+@contextlib.contextmanager
+def suggesting_partial() -> Iterator[None]:
+    """Name --partial in the error for a trace that lacks something."""
+    from topoloom._core import Error
+    from topoloom.graphs.traces.trace_formats import MissingPartsError
+
+    try:
+        yield
+    except MissingPartsError as error:
+        raise Error(f"{error}; --partial uses what could be read") from None

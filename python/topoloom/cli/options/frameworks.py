@@ -83,7 +83,7 @@ def read_job(options: JobOptions, mesh: str | None) -> dict[str, int] | Job:
         For none or both, and what `make_job` refuses.
     """
     from topoloom._core import Error
-    from topoloom.frameworks.registry import make_job, parse_framework
+    from topoloom.frameworks.framework_jobs import make_job, parse_framework
     from topoloom.graphs.axes import parse_mesh
 
     given = {

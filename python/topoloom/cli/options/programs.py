@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""MPI programs that are run, and where their launcher starts the ranks."""
+"""Programs that are run, and the binding of their ranks."""
 
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ Torch = Annotated[
     bool,
     Option(
         "--torch",
-        help="The program is one of PyTorch, where no torchrun in the command says so: "
-        "accelerate, deepspeed, srun python train.py, ...",
+        help="Treat the program as PyTorch even without torchrun: accelerate, "
+        "deepspeed, srun python train.py, ...",
     ),
 ]
 FakeWorld = Annotated[

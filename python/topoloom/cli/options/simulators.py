@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What simulates messages."""
+"""The simulator of messages."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ SimulatorName = Annotated[
     Option(
         "--with",
         metavar="SIMULATOR",
-        help="What simulates: simgrid, SMPI of SimGrid (Debian's package "
-        "libsimgrid-dev); or switches, our own, packet by packet.",
+        help="Simulator: simgrid, SMPI of SimGrid (Debian's package libsimgrid-dev); "
+        "or switches, the built-in packet-level simulator.",
         autocompletion=complete.simulators,
     ),
 ]

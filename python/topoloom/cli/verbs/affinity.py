@@ -14,6 +14,7 @@ from topoloom.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:
     from topoloom.tasks.bus.affinity import Affinities, Assignment, Rate
+    from topoloom.tasks.bus.assign_threads import AssignedThreads
     from topoloom.tasks.bus.blade import Blade
 
 
@@ -112,61 +113,63 @@ def command(
       topoloom affinity p16.npz --halves worst        16 threads on a blade
     """
     from topoloom._core import Error
-    from topoloom.cli.console import print_json, print_table
-    from topoloom.graphs.graph_file import load_graph
-    from topoloom.graphs.patterns import PATTERNS, Request, make_graph
+    from topoloom.cli.console import print_json
+    from topoloom.graphs.patterns import PATTERNS
     from topoloom.support.files import write_text
-    from topoloom.support.units import format_bytes, parse_bytes
-    from topoloom.tasks.bus import affinity, blade
-    from topoloom.tasks.problem import Where, load_nodes
+    from topoloom.support.units import parse_bytes
+    from topoloom.tasks.bus.affinity import ELEMENTS, BusTiming
+    from topoloom.tasks.bus.assign_threads import assign_threads, load_threads
+    from topoloom.tasks.bus.blade import THREADS
+    from topoloom.tasks.problem import AllocationSpec, load_nodes
 
-    if graph in PATTERNS and not Path(graph).exists():
-        size = parse_bytes(amount or "64KiB")
-        pattern = make_graph(graph, Request(affinity.ELEMENTS, size))
-    else:
-        pattern = load_graph(graph)
-    on_blade = pattern.rank_count == blade.THREADS
     if amount is not None and graph not in PATTERNS:
-        raise Error("--bytes makes no difference to messages from a file")
+        raise Error("--bytes is for patterns; messages of a file have their own sizes")
+    threads = load_threads(graph, None if amount is None else parse_bytes(amount))
+    on_blade = threads.rank_count == THREADS
     if halves is not None and not on_blade:
-        raise Error(f"--halves are those of {blade.THREADS} threads on a blade")
+        raise Error(f"--halves are those of {THREADS} threads on a blade")
     if sizes is not None and on_blade:
-        raise Error(f"--by-size is for {affinity.ELEMENTS} threads on one bus")
-    at = load_nodes(machine, Where(allocation))[0].allocation
-    timing = affinity.BusTiming(ring_ends=ring_ends)
-    asked = [] if sizes is None else [parse_bytes(size) for size in sizes.split(",")]
-    if on_blade:
-        split = blade.split_blade(pattern, at, timing, halves=halves or "best")
-        elements, document = split.assignment(chosen).elements, split.document()
-    else:
-        ranked = affinity.rank_affinities(
-            pattern, at, timing, by=by, levels=top, seed=seed
-        )
-        one = ranked.assignment(chosen)
-        elements, document = one.elements, ranked.document()
-    by_size = affinity.rates_by_size(pattern, at, asked, timing) if asked else {}
+        raise Error(f"--by-size is for {ELEMENTS} threads on one bus")
+    at = load_nodes(machine, AllocationSpec(allocation))[0].allocation
+    assigned = assign_threads(
+        threads,
+        at,
+        BusTiming(ring_ends=ring_ends),
+        chosen=chosen,
+        by=by,
+        levels=top,
+        seed=seed,
+        halves=halves or "best",
+        sizes=[] if sizes is None else [*map(parse_bytes, sizes.split(","))],
+    )
     if output is not None:
-        write_text(output, "".join(f"{element}\n" for element in elements))
+        lines = (f"{element}\n" for element in assigned.chosen.elements)
+        write_text(output, "".join(lines))
     if as_json:
-        rates = {
-            name: [rate._asdict() for rate in rates] for name, rates in by_size.items()
-        }
-        print_json(
-            {**document, **({"sizes": asked, "by_size": rates} if rates else {})}
-        )
-        return
-    if on_blade:
-        _print_blade(split)
+        print_json(assigned.document())
     else:
-        _print(ranked, one)
-    if by_size:
+        _print(assigned)
+
+
+def _print(assigned: AssignedThreads) -> None:
+    from topoloom.cli.console import print_table
+    from topoloom.support.units import format_bytes
+    from topoloom.tasks.bus.affinity import Affinities, Assignment
+
+    ranking, chosen = assigned.ranking, assigned.chosen
+    if isinstance(ranking, Affinities):
+        assert isinstance(chosen, Assignment)
+        _print_bus(ranking, chosen)
+    else:
+        _print_blade(ranking)
+    if assigned.by_size:
         print_table(
-            ["slowest at", *map(format_bytes, asked)],
-            [[name, *map(_three, rates)] for name, rates in by_size.items()],
+            ["slowest at", *map(format_bytes, assigned.sizes)],
+            [[name, *map(_three, rates)] for name, rates in assigned.by_size.items()],
         )
 
 
-def _print(ranked: Affinities, one: Assignment) -> None:
+def _print_bus(ranked: Affinities, one: Assignment) -> None:
     from topoloom.cli.console import print_facts, print_table
     from topoloom.support.units import format_bandwidth, format_bytes
 

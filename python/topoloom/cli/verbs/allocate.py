@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from topoloom.allocations.allocation_file import AllocatedHosts
     from topoloom.tasks.machines.allocate import AllocatedNodes
     from topoloom.tasks.machines.choose_for_mesh import MeshChoice
-    from topoloom.tasks.machines.choose_hosts import Choice
+    from topoloom.tasks.machines.choose_hosts import NodeChoice
 
 #: Jobs that are named, those that share most first.
 MAX_JOBS = 10
@@ -109,44 +109,26 @@ def command(
       topoloom allocate --machine dgx-h100-pod --mesh tp=8,dp=16,pp=4 -o nodes.txt
       topoloom allocate --machine topology.conf --choose 'n[1-64]' -N 16
     """
-    from topoloom._core import Error
     from topoloom.allocations.allocation_file import save_allocation
     from topoloom.cli.command_line import command_line
-    from topoloom.cli.console import print_json, watching
+    from topoloom.cli.console import monitor_search, print_json
     from topoloom.cli.exit_status import Interrupted
     from topoloom.graphs.axes import parse_mesh, parse_traffic
     from topoloom.placements.placement_file import save_placement
     from topoloom.tasks.machines.allocate import allocate_nodes
-    from topoloom.tasks.problem import Where
+    from topoloom.tasks.problem import AllocationSpec
 
     search = searching.search()
-    given_limits = (effort, searching.time, searching.work)
     axes = None if mesh is None else parse_mesh(mesh)
-    if axes is None and traffic is not None:
-        raise Error("--traffic goes with --mesh, such as tp=8,dp=16")
-    if axes is not None and (pattern, allocation, nodes, fragments) != (None,) * 4:
-        raise Error(
-            "--mesh says how many nodes and for what; leave out --pattern, "
-            "--allocation, -N and --fragments, and name free nodes by --choose"
-        )
-    if axes is not None and write_placement is not None:
-        raise Error(
-            "--mesh places ranks host after host, in the order that -o writes; leave "
-            "out --write-placement"
-        )
-    if choose is None and (pattern, *given_limits) != (None,) * 4:
-        raise Error(
-            "--pattern, --effort, --time and --work are for --choose FREE-NODES"
-        )
-    if pattern is None and given_limits != (None,) * 3:
-        raise Error("--effort, --time and --work need --pattern, which is placed")
-    if pattern is None and write_placement is not None:
-        raise Error("--write-placement needs --pattern, whose ranks are placed")
-    if allocation is not None and (choose is not None or nodes is not None):
-        raise Error("--allocation is shown as it is; leave out --choose and -N")
+    limits = (effort, searching.time, searching.work)
+    shown = (allocation, nodes, fragments)
+    if axes is None:
+        _check_choice(choose, pattern, traffic, write_placement, shown, limits)
+    else:
+        _check_mesh(pattern, write_placement, shown, limits)
     found = allocate_nodes(
         machine,
-        Where(allocation, nodes, fragments, search.seed),
+        AllocationSpec(*shown, search.seed),
         free=choose,
         graph_file=pattern,
         mesh=axes,
@@ -154,7 +136,7 @@ def command(
         mapper="auto" if effort is None else f"auto(effort={effort})",
         search=search,
         jobs=jobs or [],
-        watching=watching,
+        monitor=monitor_search,
     )
     given = found.nodes.allocation
     if output is not None:
@@ -173,6 +155,55 @@ def command(
     if found.interrupted:
         best = f"; {output} holds the best nodes so far" if output else ""
         raise Interrupted(f"interrupted{best}")
+
+
+def _check_mesh(
+    pattern: str | None,
+    write_placement: Path | None,
+    shown: tuple[str | None, int | None, int | None],
+    limits: tuple[str | None, str | None, int | None],
+) -> None:
+    """Refuse options that say again, or otherwise, what --mesh says."""
+    from topoloom._core import Error
+
+    if (pattern, *shown) != (None,) * 4:
+        raise Error(
+            "--mesh says how many nodes and for what; leave out --pattern, "
+            "--allocation, -N and --fragments, and name free nodes by --choose"
+        )
+    if write_placement is not None:
+        raise Error(
+            "--mesh places ranks host after host, in the order that -o writes; leave "
+            "out --write-placement"
+        )
+    if limits != (None,) * 3:
+        raise Error("--effort, --time and --work need --pattern, which is placed")
+
+
+def _check_choice(
+    choose: str | None,
+    pattern: str | None,
+    traffic: str | None,
+    write_placement: Path | None,
+    shown: tuple[str | None, int | None, int | None],
+    limits: tuple[str | None, str | None, int | None],
+) -> None:
+    """Refuse options that need --choose, --pattern or --mesh without it."""
+    from topoloom._core import Error
+
+    allocation, nodes, _ = shown
+    if traffic is not None:
+        raise Error("--traffic goes with --mesh, such as tp=8,dp=16")
+    if choose is None and (pattern, *limits) != (None,) * 4:
+        raise Error(
+            "--pattern, --effort, --time and --work are for --choose FREE-NODES"
+        )
+    if pattern is None and limits != (None,) * 3:
+        raise Error("--effort, --time and --work need --pattern, which is placed")
+    if pattern is None and write_placement is not None:
+        raise Error("--write-placement needs --pattern, whose ranks are placed")
+    if allocation is not None and (choose is not None or nodes is not None):
+        raise Error("--allocation is shown as it is; leave out --choose and -N")
 
 
 def _print(found: AllocatedNodes, written: list[Path | None]) -> None:
@@ -211,7 +242,7 @@ def _hosts(given: AllocatedHosts) -> str:
     return f"{share}: {shown if len(shown) <= 60 else shown[:57] + '...'}"
 
 
-def _print_choice(choice: Choice, kind: str) -> None:
+def _print_choice(choice: NodeChoice, kind: str) -> None:
     from topoloom.cli.console import print_table
     from topoloom.placements.measures import measure_title
     from topoloom.support.gain import gain, percent

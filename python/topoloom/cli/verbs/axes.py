@@ -23,10 +23,9 @@ from topoloom.cli.parameters import Option
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from topoloom.frameworks.models import Step
-    from topoloom.graphs.axes import Traffic
+    from topoloom._core import Allocation
     from topoloom.graphs.traces.mesh import InferredMesh
-    from topoloom.tasks.axes import MappedAxes
+    from topoloom.tasks.axes import AxesProblem, MappedAxes
 
 
 @with_groups
@@ -109,92 +108,43 @@ def command(
     """
     from topoloom._core import Error
     from topoloom.cli.command_line import command_line
-    from topoloom.cli.console import print_json, progress_bar, watching
+    from topoloom.cli.console import monitor_search, print_json
     from topoloom.cli.exit_status import Interrupted
-    from topoloom.frameworks.models import parse_step
-    from topoloom.graphs.axes import parse_traffic
-    from topoloom.graphs.graph_file import save_graph
-    from topoloom.graphs.phases import phase_array
-    from topoloom.graphs.profile import BY_NCCL, load_profile
-    from topoloom.graphs.traces.mesh import infer_mesh
     from topoloom.launch.scheduler_requests import SCHEDULERS
     from topoloom.placements.placement_file import save_placement
-    from topoloom.support.nearest import unknown_name
-    from topoloom.tasks.axes import FORMATS, map_axes
-    from topoloom.tasks.machines.wanted_shape import wanted_shape
-    from topoloom.tasks.problem import Where, load_nodes
+    from topoloom.tasks.axes import map_axes
+    from topoloom.tasks.problem import AllocationSpec, load_nodes
 
-    if to is not None and to not in FORMATS:
-        raise Error(unknown_name("order format", to, FORMATS))
-    if collectives not in ("expand", BY_NCCL):
-        raise Error(f"--collectives {collectives}: a pattern of axes takes nccl")
-    if gpus_per_node is not None and collectives != BY_NCCL:
-        raise Error(
-            "--gpus-per-node is for the messages of NCCL; add --collectives nccl"
-        )
-    if collectives == BY_NCCL and write_pattern is None:
-        raise Error("--collectives nccl is what a pattern has; add --write-pattern")
     if to is not None and as_json:
         raise Error("--to and --json are mutually exclusive; --json holds all orders")
-    inferred = None
-    if trace is None:
-        mapped_job = read_job(job, mesh)
-    else:
-        if mesh is not None or any(job) or traffic is not None or model is not None:
-            raise Error("--from-trace has the mesh and its traffic; leave out others")
-        inferred = infer_mesh(load_profile(trace))
-        mapped_job = inferred.mesh
-    is_mesh = isinstance(mapped_job, dict)
-    if to == "jax" and not is_mesh:
-        raise Error("--to jax is for meshes; write --to ranks for a framework's job")
-    if to in ("name", "settings") and is_mesh:
-        raise Error(f"--to {to} is for jobs of --framework; a mesh takes --to jax")
-    if trace is None and (traffic is None) == (model is None):
-        raise Error("say what is sent: either --traffic tp=1GB or --train MODEL")
-    axes = mapped_job if isinstance(mapped_job, dict) else mapped_job.axes
-    if inferred is not None:
-        sends: Sequence[Traffic] | Step = inferred.traffic()
-    else:
-        sends = parse_step(model) if model else parse_traffic(traffic or "", axes)
+    _check_pattern(collectives, gpus_per_node, write_pattern)
+    problem = _read_problem(job, mesh, traffic, model, trace, to)
+    inferred = problem.inferred
     if inferred is not None and not as_json and to is None:
         _print_inferred(inferred)
-    if machine is None and inferred is None:
-        raise Error("--machine is missing, such as --machine dgx-h100-pod")
+    results = (output, write_pattern, to)
     if machine is None:
-        if output is not None or write_pattern is not None or to is not None:
-            raise Error("an order needs a machine; add --machine")
-        if as_json and inferred is not None:
-            print_json(inferred.document())
+        _print_mesh_only(inferred, results != (None, None, None), as_json)
         return
-    if inferred is not None and not sends:
-        raise Error(
-            f"nothing in {trace} moves along axes; topoloom map places what it sends"
-        )
-    given, described = load_nodes(machine, Where(*allowed, seed))
+    _check_traffic(problem, trace)
+    given, described = load_nodes(machine, AllocationSpec(*allowed, seed))
     if to in SCHEDULERS:
-        if output is not None or write_pattern is not None:
+        if results[:2] != (None, None):
             raise Error(f"--to {to} is asked before hosts are known; leave out files")
-        cluster, labels = given.allocation, described.labels
-        with progress_bar("comparing segments", "sizes") as bar:
-            wanted = wanted_shape(
-                cluster, mapped_job, sends, labels, seed, bar, scheduler=to
-            )
-        print(wanted.text(to))
+        _print_request(given.allocation, problem, described.labels, seed, to)
         return
-    with watching("ordering axes", read_search(seed)) as watch:
+    with monitor_search("ordering axes", read_search(seed)) as watch:
         mapped = map_axes(
             given.allocation,
-            mapped_job,
-            sends,
+            problem.job,
+            problem.traffic,
             named=to in ("name", "settings"),
             progress=watch,
         )
-    if collectives == BY_NCCL:
+    if collectives != "expand":
         mapped = mapped.by_nccl(gpus_per_node)
     if write_pattern is not None:
-        graph, phases = mapped.graph
-        kept = {"phases": phase_array(phases), "phase_names": mapped.phase_names}
-        save_graph(write_pattern, graph, kept)
+        mapped.save_pattern(write_pattern)
     if output is not None:
         result = mapped.placement_file(
             hosts=given.hosts,
@@ -206,11 +156,106 @@ def command(
     if to is not None:
         print(mapped.text(to))
     elif as_json:
-        print_json({**mapped.document(), **(inferred.document() if inferred else {})})
+        print_json(mapped.document() | (inferred.document() if inferred else {}))
     else:
         _print(mapped, [write_pattern, output])
     if watch.interrupted:
         raise Interrupted("interrupted; this is the best order so far")
+
+
+def _print_mesh_only(
+    inferred: InferredMesh | None, needs_machine: bool, as_json: bool
+) -> None:
+    from topoloom._core import Error
+    from topoloom.cli.console import print_json
+
+    if inferred is None:
+        raise Error("--machine is missing, such as --machine dgx-h100-pod")
+    if needs_machine:
+        raise Error("an order needs a machine; add --machine")
+    if as_json:
+        print_json(inferred.document())
+
+
+def _check_pattern(
+    collectives: str, gpus_per_node: int | None, write_pattern: Path | None
+) -> None:
+    from topoloom._core import Error
+    from topoloom.graphs.profile import BY_NCCL
+
+    if collectives not in ("expand", BY_NCCL):
+        raise Error(f"--collectives {collectives}: a pattern of axes takes nccl")
+    if gpus_per_node is not None and collectives != BY_NCCL:
+        raise Error(
+            "--gpus-per-node is for the messages of NCCL; add --collectives nccl"
+        )
+    if collectives == BY_NCCL and write_pattern is None:
+        raise Error("--collectives nccl is what a pattern has; add --write-pattern")
+
+
+def _read_problem(
+    job: JobOptions,
+    mesh: str | None,
+    traffic: str | None,
+    model: str | None,
+    trace: Path | None,
+    to: str | None,
+) -> AxesProblem:
+    """Read the axes and what is sent along them, and check that --to suits them."""
+    from topoloom._core import Error
+    from topoloom.support.nearest import unknown_name
+    from topoloom.tasks.axes import FORMATS, infer_axes_problem, read_axes_problem
+
+    if to is not None and to not in FORMATS:
+        raise Error(unknown_name("order format", to, FORMATS))
+    if trace is None:
+        mapped_job = read_job(job, mesh)
+        is_mesh = isinstance(mapped_job, dict)
+    elif mesh is not None or any(job) or traffic is not None or model is not None:
+        raise Error("--from-trace has the mesh and its traffic; leave out others")
+    else:
+        is_mesh = True
+    if to == "jax" and not is_mesh:
+        raise Error("--to jax is for meshes; write --to ranks for a framework's job")
+    if to in ("name", "settings") and is_mesh:
+        raise Error(f"--to {to} is for jobs of --framework; a mesh takes --to jax")
+    if trace is not None:
+        return infer_axes_problem(trace)
+    if (traffic is None) == (model is None):
+        raise Error("say what is sent: either --traffic tp=1GB or --train MODEL")
+    return read_axes_problem(mapped_job, traffic=traffic, model=model)
+
+
+def _check_traffic(problem: AxesProblem, trace: Path | None) -> None:
+    from topoloom._core import Error
+
+    if problem.inferred is not None and not problem.traffic:
+        raise Error(
+            f"nothing in {trace} moves along axes; topoloom map places what it sends"
+        )
+
+
+def _print_request(
+    cluster: Allocation,
+    problem: AxesProblem,
+    labels: Sequence[str],
+    seed: int,
+    scheduler: str,
+) -> None:
+    from topoloom.cli.console import progress_bar
+    from topoloom.tasks.machines.segment_request import find_segments
+
+    with progress_bar("comparing segments", "sizes") as bar:
+        wanted = find_segments(
+            cluster,
+            problem.job,
+            problem.traffic,
+            labels,
+            seed,
+            bar,
+            scheduler=scheduler,
+        )
+    print(wanted.text(scheduler))
 
 
 def _print_inferred(inferred: InferredMesh) -> None:

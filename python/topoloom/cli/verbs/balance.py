@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`topoloom balance`: who hands how many tasks to whom."""
+"""`topoloom balance`: compute a redistribution of tasks."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from topoloom.cli import complete
 from topoloom.cli.balanced_output import (
+    DEFAULT_TOLERANCE,
     MAX_LISTED,
-    USUAL_TOLERANCE,
     TaskOptions,
     balance_file,
     place_facts,
@@ -24,7 +24,7 @@ from topoloom.cli.options.searches import Seed
 from topoloom.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:
-    from topoloom.tasks.balancing.balance import Balanced, Crossing
+    from topoloom.tasks.balancing.balance import BalanceResult, TransferCost
 
 
 @with_groups
@@ -53,7 +53,7 @@ def command(
     *,
     allowed: AllocationOptions,
     amount: MaybeBytes = None,
-    ranks_asked: MaybeRanks = None,
+    job_ranks: MaybeRanks = None,
     edges: Annotated[
         Path | None,
         Option(
@@ -77,13 +77,13 @@ def command(
         Option(
             "--periods",
             metavar="N",
-            help="How often tasks send what --edges says until they move again.",
+            help="Communication steps between two rebalances.",
         ),
     ] = 1,
     memory: Annotated[
         str | None,
         Option(
-            "--memory", metavar="SIZE", help="What a rank holds of a table's bytes."
+            "--memory", metavar="SIZE", help="Memory limit per rank, for a table."
         ),
     ] = None,
     tolerance: Annotated[
@@ -91,8 +91,8 @@ def command(
         Option(
             "--tolerance",
             metavar="SHARE",
-            help="By which a rank's load may exceed the mean, in a table of tasks.",
-            show_default=f"{USUAL_TOLERANCE}",
+            help="Allowed load imbalance, as a share of the mean, for weighted tasks.",
+            show_default=f"{DEFAULT_TOLERANCE}",
         ),
     ] = None,
     simulate: Annotated[
@@ -107,7 +107,7 @@ def command(
     seed: Seed = 1,
     as_json: AsJson = False,
 ) -> None:
-    """Even out equal tasks: who hands how many to whom.
+    """Compute a redistribution of tasks that evens out loads.
 
     \b
     auto               the cheapest of curve and transport; without a machine, alias.
@@ -161,10 +161,10 @@ def command(
     from topoloom.tasks.balancing.task_graph import is_task_graph
     from topoloom.tasks.balancing.task_list import is_task_list
     from topoloom.tasks.balancing.timed import plan_rounds, time_moves
-    from topoloom.tasks.problem import Where
+    from topoloom.tasks.problem import AllocationSpec
 
-    where = Where(*allowed, seed)
-    asked = TaskOptions(edges, owners, periods, ranks_asked, memory, tolerance)
+    where = AllocationSpec(*allowed, seed)
+    options = TaskOptions(edges, owners, periods, job_ranks, memory, tolerance)
     kind = "graph" if is_task_graph(loads) else "table" if is_task_list(loads) else ""
     if kind:
         if method != "auto":
@@ -174,9 +174,11 @@ def command(
             )
         if amount is not None:
             raise Error(f"{loads} says the bytes of each task; leave out --bytes")
-        balance_file(loads, asked, machine, placement, where, simulate, figure, as_json)
+        balance_file(
+            loads, options, machine, placement, where, simulate, figure, as_json
+        )
         return
-    if asked != TaskOptions():
+    if options != TaskOptions():
         raise Error(
             "--edges, --owners, --periods, --ranks, --memory and --tolerance are for "
             f"tasks that differ; {loads} has the numbers of equal ones"
@@ -201,7 +203,7 @@ def command(
         print_facts([], written=[figure])
 
 
-def _print(balanced: Balanced, times: dict[str, float]) -> None:
+def _print(balanced: BalanceResult, times: dict[str, float]) -> None:
     from topoloom.cli.console import print_facts, print_table
     from topoloom.support.units import counted
 
@@ -245,7 +247,7 @@ TITLES = {
 }
 
 
-def _costs(crossing: Crossing) -> list[tuple[str, str]]:
+def _costs(crossing: TransferCost) -> list[tuple[str, str]]:
     from topoloom.placements.measures import measure_text, measure_values
 
     machine = crossing.ranks.allocation.machine

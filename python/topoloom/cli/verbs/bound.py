@@ -72,16 +72,16 @@ def command(
       topoloom bound p.npz --machine mesh:4x4 --lp
     """
     from topoloom._core import Error
-    from topoloom.cli.console import note, print_json, watching
+    from topoloom.cli.console import monitor_search, note, print_json
     from topoloom.cli.exit_status import Interrupted
     from topoloom.graphs.phases import load_phases
     from topoloom.tasks.bound import prove_bounds
     from topoloom.tasks.placement_problem import load_placement_problem
-    from topoloom.tasks.problem import Where
+    from topoloom.tasks.problem import AllocationSpec
     from topoloom.tasks.sharing import allows_sharing
 
     search, share = searching.search(), sharing.sharing()
-    where = Where(*allowed, search.seed, limits.order(launcher))
+    where = AllocationSpec(*allowed, search.seed, limits.order(launcher))
     given = load_placement_problem("bound", graph, placement, machine, where, share)
     if given.shared and not allows_sharing(share):
         raise Error(
@@ -92,7 +92,7 @@ def command(
         raise Error(
             "--lp is for one rank per slot, without --imbalance or --capacities"
         )
-    with watching("searching for proofs", search) as watch:
+    with monitor_search("searching for proofs", search) as watch:
         found = prove_bounds(
             given,
             load_phases(graph),

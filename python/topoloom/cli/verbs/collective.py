@@ -3,18 +3,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from topoloom.cli import complete
-from topoloom.cli.options.files import (
-    AsJson,
-    Figure,
-    PlacementOption,
-    WritePattern,
-    figure_option,
-    output_option,
+from topoloom.cli.options.collectives import (
+    DrawingOptions,
+    MeasureOptions,
+    MessageOptions,
+    ResultOptions,
+    SimulationOptions,
+    check_combination,
+    check_ranked,
+    result_files,
 )
+from topoloom.cli.options.files import AsJson, PlacementOption
 from topoloom.cli.options.groups import with_groups
 from topoloom.cli.options.machines import (
     AllocationOptions,
@@ -22,16 +26,22 @@ from topoloom.cli.options.machines import (
     LimitOptions,
     MaybeMachineText,
 )
-from topoloom.cli.options.messages import MaybeBytes, Model, Ranks, Root
-from topoloom.cli.options.network import SwitchName
-from topoloom.cli.options.programs import Mpicc
+from topoloom.cli.options.messages import Model, Ranks
 from topoloom.cli.options.searches import Seed, Threads
-from topoloom.cli.options.simulators import MaybeSimulatorName
 from topoloom.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:
+    from topoloom.schedules.choose import Call
     from topoloom.simulate.simulated import Simulated
-    from topoloom.tasks.collectives.collective import RankedCollective
+    from topoloom.tasks.collectives.collective import (
+        CollectivePlatform,
+        RankedCollective,
+    )
+    from topoloom.tasks.collectives.collective_result import (
+        CollectiveResult,
+        ResultFiles,
+    )
+    from topoloom.tasks.collectives.simulate_schedules import SimulatedSchedules
 
 
 @with_groups
@@ -54,25 +64,7 @@ def command(
     ] = None,
     *,
     ranks: Ranks,
-    amount: MaybeBytes = None,
-    root: Root = 0,
-    degree: Annotated[
-        int | None,
-        Option(
-            "--degree",
-            metavar="D",
-            help="For many-to-many: each rank sends to the next D ones.",
-        ),
-    ] = None,
-    demand: Annotated[
-        Path | None,
-        Option(
-            "--demand",
-            metavar="FILE",
-            help="For many-to-many: a pattern or a matrix, who sends how many bytes "
-            "to whom; instead of --bytes and --degree.",
-        ),
-    ] = None,
+    message: MessageOptions,
     model: Model = None,
     machine: MaybeMachineText = None,
     allowed: AllocationOptions,
@@ -96,66 +88,10 @@ def command(
             "writes the placement.",
         ),
     ] = False,
-    to: Annotated[
-        str | None,
-        Option(
-            "--to",
-            metavar="FORMAT",
-            help="What -o writes: which of its own algorithms an MPI library is to "
-            "use (open-mpi, mpich, mpich-5, intel-mpi), or the best schedule (goal, "
-            "mscclxml).",
-            autocompletion=complete.schedule_formats,
-        ),
-    ] = None,
-    output: Annotated[
-        Path | None,
-        output_option(
-            "With --order-ranks, --to or --run: write the placement, that, or all "
-            "measured times as JSON Lines."
-        ),
-    ] = None,
-    write_pattern: WritePattern = None,
-    decisions: Annotated[
-        Path | None,
-        output_option(
-            "Write which schedule the library takes from which size on, as JSON; "
-            "with --run the best of those measured.",
-            "--decisions",
-        ),
-    ] = None,
-    simulator: MaybeSimulatorName = None,
-    switch: SwitchName = None,
-    run: Annotated[
-        bool,
-        Option(
-            "--run",
-            help="Measure schedules on the machine, beside the MPI library's own.",
-        ),
-    ] = False,
-    repeats: Annotated[
-        int | None,
-        Option(
-            "--repeats",
-            help="With --run: calls of each schedule and size; default: 30.",
-        ),
-    ] = None,
-    mpicc: Mpicc = None,
-    timeline: Annotated[
-        Path | None,
-        figure_option(
-            "With --run: draw who waits for whom in a call of the fastest schedule",
-            "--timeline",
-        ),
-    ] = None,
-    figure: Figure = None,
-    over: Annotated[
-        str,
-        Option("--over", help="The x axis of the figure: bytes, ranks or degree."),
-    ] = "bytes",
-    rounds: Annotated[
-        Path | None,
-        figure_option("Draw the best schedule, round by round", "--rounds"),
-    ] = None,
+    results: ResultOptions,
+    simulation: SimulationOptions,
+    measuring: MeasureOptions,
+    drawing: DrawingOptions,
     seed: Seed = 1,
     threads: Threads = 0,
     as_json: AsJson = False,
@@ -177,9 +113,9 @@ def command(
                 seconds until the last rank has ended, where packets wait for each other
                 in switches; messages cost what the machine says
 
-    With --run they are measured: a launcher without a program, written after --, starts
-    the ranks, which run each schedule and the MPI library's own collective in turns.
-    Several sizes are --bytes 64+4KiB. A model or machine adds what is predicted.
+    With --run they are measured: give only the launcher after --. Its ranks run each
+    schedule and the MPI library's own collective in turns. Separate sizes with +:
+    --bytes 64+4KiB. A model or machine adds predicted times.
 
     \b
     Examples:
@@ -200,181 +136,144 @@ def command(
       topoloom collective alltoall -n 64 --bytes 64+4KiB --run --decisions table.json \\
           -- mpirun -n 64
     """
-    import json
     from functools import partial
 
     from topoloom._core import Error
     from topoloom.cli.command_line import command_line
-    from topoloom.cli.console import print_json, progress_bar, watching
-    from topoloom.cli.exit_status import Interrupted
-    from topoloom.cli.measured_output import Files, write_measured
-    from topoloom.cli.shell import naming_file
-    from topoloom.figure.rounds import check_rounds, draw_rounds
-    from topoloom.figure.schedules import draw_schedules, points_over
-    from topoloom.figure.timeline import check_timeline
-    from topoloom.graphs.graph_file import save_graph
-    from topoloom.graphs.phases import phase_array
-    from topoloom.placements.placement_file import save_placement
-    from topoloom.schedules.exports.registry import find_format
-    from topoloom.simulate.switch_toml import switch_of
+    from topoloom.cli.console import monitor_search, print_json
     from topoloom.support.checks import at_least
-    from topoloom.support.files import write_text
-    from topoloom.support.units import counted, parse_bytes
-    from topoloom.tasks.collectives.collective import (
-        export_collectives,
-        rank_collective,
-        read_call,
-        read_setting,
-    )
-    from topoloom.tasks.collectives.in_switches import FASTEST, simulate_schedules
-    from topoloom.tasks.collectives.measure import measure_collective
-    from topoloom.tasks.problem import Where
+    from topoloom.tasks.collectives.collective import read_platform
+    from topoloom.tasks.collectives.collective_result import rank_collectives
+    from topoloom.tasks.problem import AllocationSpec
 
     at_least("--threads", threads, 0)
     names = [name for name in (schedule or "").split("+") if name]
-    operation, *others = operation.split("+")
-    if others and (to is None or order_ranks or demand):
-        raise Error(
-            "several collectives are for the rules of an MPI library: add --to, and no "
-            "--order-ranks or --demand; or name one"
-        )
-    if simulator not in (None, "switches"):
-        raise Error(f"collectives are simulated with switches, not with '{simulator}'")
-    if switch is not None and simulator is None:
-        raise Error("--switch is for --with switches")
-    if simulator is not None and (run or others):
-        raise Error("--with simulates one collective; leave out --run, and name one")
-    if run:
-        if order_ranks or to or write_pattern or rounds or demand or over != "bytes":
-            raise Error(
-                "--run measures; leave out --order-ranks, --to, --write-pattern, "
-                "--rounds, --demand and --over"
-            )
-        where = Where(*allowed, seed, limits.order(launcher))
-        asked = read_call(operation, ranks, 1, root, degree)
+    first, *others = operation.split("+")
+    check_combination(
+        others, order_ranks, message, results, simulation, measuring, drawing
+    )
+    if not measuring.run:
+        check_ranked(launcher_command, measuring)
+    where = AllocationSpec(*allowed, seed, limits.order(launcher))
+    platform_of = partial(
+        read_platform, model=model, machine=machine, where=where, placement=placement
+    )
+    if measuring.run:
+        call, sizes = message.measured_call(first, ranks)
         predicts = (model, machine, placement) != (None, None, None)
-        setting = (
-            read_setting(asked, model, machine, where, placement) if predicts else None
+        platform = platform_of(call) if predicts else None
+        measure = partial(
+            _measure, call, sizes, launcher_command or [], platform, names
         )
-        if timeline is not None:
-            check_timeline(ranks)
-        texts = [] if asked.operation == "barrier" else (amount or "1KiB").split("+")
-        turns = 30 if repeats is None else repeats
-        measured = measure_collective(
-            asked,
-            [parse_bytes(text) for text in texts],
-            launcher_command or [],
-            setting,
-            names,
-            repeats=turns,
-            mpicc=mpicc,
-            traced=timeline is not None,
-        )
-        write_measured(measured, Files(output, decisions, figure, timeline), as_json)
-        if measured.interrupted:
-            raise Interrupted(f"interrupted after {measured.repeats} of {turns} calls")
+        measure(measuring, results, drawing.figure, as_json)
         return
-    if launcher_command:
-        raise Error(
-            f"'{launcher_command[0]}' is started to measure; add --run, or leave it out"
-        )
-    if timeline or mpicc or repeats is not None:
-        raise Error("--timeline, --mpicc and --repeats are for --run; add it")
-    if amount is not None and demand is not None:
-        raise Error("--bytes makes no difference to a demand, which has its own")
-    size = parse_bytes(amount or "1KiB")
-    call = read_call(operation, ranks, size, root, degree, demand)
-    form = find_format(to) if to is not None else None
-    _check_output(output, order_ranks, to)
-    where = Where(*allowed, seed, limits.order(launcher))
-    if simulator is not None and machine is None and placement is None:
+    calls = [message.call(one, ranks) for one in (first, *others)]
+    files = result_files(order_ranks, results, drawing)
+    if simulation.simulator is not None and machine is None and placement is None:
         raise Error("packets cross a machine: --with switches needs --machine")
-    setting = read_setting(call, model, machine, where, placement)
-    if figure is not None:
-        points_over(call, over, setting.slots)
-    elif over != "bytes":
-        raise Error("--over is for --figure; add it")
-    if rounds is not None:
-        check_rounds(call)
-    found = rank_collective(
-        call,
-        setting,
+    platform = platform_of(calls[0])
+    files.check_figures(calls[0], platform)
+    result = rank_collectives(
+        calls,
+        platform,
         names,
+        _simulate(simulation, machine, bool(names)),
         order_ranks=order_ranks,
         seed=seed,
         threads=threads,
-        watching=watching,
+        monitor=monitor_search,
     )
-    also = [
-        rank_collective(read_call(other, ranks, size, root), setting, names)
-        for other in others
-    ]
-    in_switches = None
-    if simulator is not None and not found.interrupted:
-        in_switches = simulate_schedules(
-            found,
-            switch_of(switch, machine),
-            len(found.ranked) if names else FASTEST,
-            partial(progress_bar, unit="messages"),
-        )
-    document = found.document()
-    simulated = {} if in_switches is None else in_switches.simulated
-    for each in document["schedules"]:
-        if one := simulated.get(each["name"]):
-            each["simulated"] = sum(one.seconds)
-            each["busiest"] = [channel._asdict() for channel in one.busiest]
-            each["busiest_switches"] = [
-                switch._asdict() for switch in one.busiest_switches
-            ]
-    if also:
-        document["also"] = [each.document() for each in also]
-    if output is not None and order_ranks:
-        save_placement(output, found.placement_file(command=command_line.get()))
-    if not found.interrupted:
-        if output is not None and form is not None:
-            write_text(output, export_collectives([found, *also], form))
-        if write_pattern is not None:
-            graph, phases = found.graph()
-            save_graph(write_pattern, graph, {"phases": phase_array(phases)})
-        if decisions is not None:
-            table = found.decisions()
-            write_text(decisions, json.dumps(table, indent=1) + "\n")
-            document["decisions"] = table["decisions"]
-        if figure is not None:
-            at = found.setting.slots
-            draw_schedules(figure, call, setting.model, at, over)
-        if rounds is not None:
-            draw_rounds(rounds, [(call, found.ranked[0].name)])
+    written = result.write(files, command_line.get())
     if as_json:
-        print_json(document)
+        print_json(result.document(files))
     else:
-        for each in also:
-            _print(each, [], "", {})
-        files = [output]
-        if not found.interrupted:
-            files += [write_pattern, decisions, figure, rounds]
-        use = "" if form is None or output is None else naming_file(output, form.USE)
-        _print(found, files, use, simulated)
-    if in_switches is not None and in_switches.interrupted:
-        done = counted(len(simulated), "schedule")
+        _print_result(result, files, written)
+    _report_interrupt(result, results.output)
+
+
+def _simulate(
+    simulation: SimulationOptions, machine: str | None, named: bool
+) -> Callable[[RankedCollective], SimulatedSchedules] | None:
+    """Make the simulation of all named schedules, else of the fastest."""
+    from functools import partial
+
+    from topoloom.cli.console import progress_bar
+    from topoloom.simulate.switch_toml import switch_of
+    from topoloom.tasks.collectives.simulate_schedules import (
+        FASTEST,
+        simulate_schedules,
+    )
+
+    if simulation.simulator is None:
+        return None
+    return partial(
+        simulate_schedules,
+        switch=switch_of(simulation.switch, machine),
+        fastest=None if named else FASTEST,
+        monitor=partial(progress_bar, unit="messages"),
+    )
+
+
+def _measure(
+    call: Call,
+    sizes: list[int],
+    launcher: list[str],
+    platform: CollectivePlatform | None,
+    schedules: list[str],
+    measuring: MeasureOptions,
+    results: ResultOptions,
+    figure: Path | None,
+    as_json: bool,
+) -> None:
+    """Measure schedules in a job, and print their times."""
+    from topoloom.cli.exit_status import Interrupted
+    from topoloom.cli.measured_output import MeasuredFiles, write_measured
+    from topoloom.figure.timeline import check_timeline
+    from topoloom.tasks.collectives.measure import measure_collective
+
+    timeline = measuring.timeline
+    if timeline is not None:
+        check_timeline(call.ranks)
+    repeats = 30 if measuring.repeats is None else measuring.repeats
+    measured = measure_collective(
+        call,
+        sizes,
+        launcher,
+        platform,
+        schedules,
+        repeats=repeats,
+        mpicc=measuring.mpicc,
+        traced=timeline is not None,
+    )
+    files = MeasuredFiles(results.output, results.decisions, figure, timeline)
+    write_measured(measured, files, as_json)
+    if measured.interrupted:
+        raise Interrupted(f"interrupted after {measured.repeats} of {repeats} calls")
+
+
+def _report_interrupt(result: CollectiveResult, output: Path | None) -> None:
+    from topoloom.cli.exit_status import Interrupted
+    from topoloom.support.units import counted
+
+    if result.simulation is not None and result.simulation.interrupted:
+        done = counted(len(result.simulated), "schedule")
         raise Interrupted(f"interrupted after {done} in switches")
-    if found.interrupted:
+    if result.found.interrupted:
         best = f"; {output} holds the best placement so far" if output else ""
         raise Interrupted(f"interrupted{best}")
 
 
-def _check_output(output: Path | None, order_ranks: bool, to: str | None) -> None:
-    from topoloom._core import Error
+def _print_result(
+    result: CollectiveResult, files: ResultFiles, written: list[Path | None]
+) -> None:
+    from topoloom.cli.suggested_command import insert_file_name
 
-    if order_ranks and to is not None:
-        raise Error("-o writes either the placement or what --to says; leave one out")
-    if output is not None and not order_ranks and to is None:
-        raise Error(
-            "-o writes the placement that --order-ranks finds, what --to says, or what "
-            "--run measures; add one of them"
-        )
-    if output is None and to is not None:
-        raise Error(f"--to {to} needs a file to write; add -o FILE")
+    for other in result.others:
+        _print(other, [], "", {})
+    form, use = files.export_format, ""
+    if form is not None and files.export is not None:
+        use = insert_file_name(files.export, form.USE)
+    _print(result.found, written, use, result.simulated)
 
 
 def _print(
@@ -392,16 +291,16 @@ def _print(
         format_seconds,
     )
 
-    call, setting, ranked = found.call, found.setting, found.ranked
-    on = f" on {setting.machine_title}" if setting.machine_title else ""
+    call, platform, ranked = found.call, found.platform, found.ranked
+    on = f" on {platform.machine_title}" if platform.machine_title else ""
     size = "" if call.operation == "barrier" else f" of {format_bytes(call.bytes)}"
     if call.demand is not None:
         pairs = counted(call.demand.edge_count, "pair")
         size = f" of {format_bytes(call.demand.total_bytes)} between {pairs}"
     title = f"{call.operation}{size} among {counted(call.ranks, 'rank')}{on}"
-    facts = [("messages cost", setting.model_name)]
-    if setting.unused:
-        facts.append(("allocation", setting.unused))
+    facts = [("messages cost", platform.model_name)]
+    if platform.unused:
+        facts.append(("allocation", platform.unused))
     if found.together is not None:
         facts += [
             (
@@ -420,7 +319,7 @@ def _print(
         row += [format_bytes(cost.bytes), format_seconds(cost.time)]
         if found.knows_cpu:
             row.append(format_seconds(cost.cpu))
-        if setting.slots is not None:
+        if platform.slots is not None:
             row.append(format_seconds(cost.congestion))
         if simulated:
             packets = simulated.get(one.name)
@@ -428,7 +327,7 @@ def _print(
         rows.append(row)
     if found.knows_cpu:
         columns.append("CPU")
-    if setting.slots is not None:
+    if platform.slots is not None:
         columns.append("congestion")
     if simulated:
         columns.append("simulated")

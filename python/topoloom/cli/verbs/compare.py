@@ -102,15 +102,15 @@ def command(
       topoloom compare md.npz -m torus:8x8x8 --imbalance 0.3 --mappers bricks,auto
       topoloom compare p.npz -m torus:8x8x8 --mappers auto,mine.py:place
     """
-    from topoloom.cli.console import note, print_json, watching
+    from topoloom.cli.console import monitor_search, note, print_json
     from topoloom.cli.exit_status import Failure, Interrupted
     from topoloom.tasks.compare import DEFAULT, compare_mappers, split_mappers
     from topoloom.tasks.objective import read_objective
-    from topoloom.tasks.problem import Where, load_problem
+    from topoloom.tasks.problem import AllocationSpec, load_problem
     from topoloom.tasks.sharing import share_slots
 
     search, share = searching.search(), sharing.sharing()
-    where = Where(*allowed, search.seed, limits.order(launcher))
+    where = AllocationSpec(*allowed, search.seed, limits.order(launcher))
     problem = load_problem(graph, machine, where, share)
     if mappers is None:
         shared = share_slots(share, problem.graph, problem.allocation)
@@ -121,7 +121,7 @@ def command(
         split_mappers(mappers),
         search=search,
         sharing=share,
-        watching=watching,
+        monitor=monitor_search,
     )
     if figure is not None:
         _draw(figure, problem, found)
@@ -267,7 +267,7 @@ def _print(problem: Problem, found: Comparison, figure: Path | None) -> None:
         rows,
         title=_title(problem, found),
         best=best,
-        spare=dropped,
+        droppable=dropped,
     )
     facts = []
     if objective.reason:

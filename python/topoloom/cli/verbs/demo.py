@@ -154,11 +154,11 @@ def _print_json(output: Path) -> None:
     from topoloom.placements.placement_file import load_placement
     from topoloom.support.gain import gain
     from topoloom.tasks.objective import HOP_BYTES, Objective
-    from topoloom.tasks.problem import launcher_default
+    from topoloom.tasks.problem import place_like_launcher
 
     graph = load_graph(output / "halo3d.npz")
     placed = load_placement(output / "placement.json")
-    block = launcher_default(graph, placed.allocation)
+    block = place_like_launcher(graph, placed.allocation)
     before = Objective(HOP_BYTES).values(graph, placed.allocation, block)
     document: dict[str, Any] = {
         "ranks": graph.rank_count,

@@ -13,7 +13,7 @@ from topoloom.cli.options.programs import BindingOptions, Hosts
 from topoloom.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:
-    from topoloom.launch.exports.registry import LaunchFormat
+    from topoloom.launch.exports.launch_formats import LaunchFormat
     from topoloom.launch.host_placement import HostPlacement
 
 
@@ -87,8 +87,8 @@ def command(
 
     from topoloom._core import Error
     from topoloom.cli.console import note, print_json
-    from topoloom.cli.shell import naming_file
-    from topoloom.launch.exports.registry import (
+    from topoloom.cli.suggested_command import insert_file_name
+    from topoloom.launch.exports.launch_formats import (
         find_format,
         refuse_lost_binding,
         relies_on,
@@ -113,7 +113,7 @@ def command(
     loss = what_is_lost(target, placed) or relies_on(target)
     if output is not None:
         write_text(output, text)
-    how = naming_file(output or Path("FILE"), use(target, placed))
+    how = insert_file_name(output or Path("FILE"), use(target, placed))
     if as_json:
         print_json(
             {

@@ -16,8 +16,8 @@ from topoloom.cli.parameters import Argument
 
 if TYPE_CHECKING:
     from topoloom.simulate.switch_toml import SwitchModel
-    from topoloom.tasks.jobs.in_switches import JobTimes
     from topoloom.tasks.jobs.joint import Budget, JointPlacement
+    from topoloom.tasks.jobs.simulate_jobs import JobTimes
 
 
 @with_groups
@@ -41,7 +41,7 @@ def command(
     searching: SearchOptions,
     as_json: AsJson = False,
 ) -> None:
-    """Place several jobs that run at the same time, to keep out of each other's way.
+    """Place several jobs that run at the same time to minimize interference.
 
     Jobs with allocations of their own are placed each for itself, then again and again,
     given what the others send, as long as that helps. Jobs without one share the nodes
@@ -69,15 +69,14 @@ def command(
     from time import perf_counter
 
     from topoloom.cli.command_line import command_line
-    from topoloom.cli.console import print_json, progress_bar, watching
+    from topoloom.cli.console import monitor_search, print_json
     from topoloom.cli.exit_status import Interrupted
     from topoloom.machines.machine_file import load_described
     from topoloom.simulate.switches import check_links
-    from topoloom.tasks.jobs.in_switches import simulate_jobs
     from topoloom.tasks.jobs.joint import Budget
     from topoloom.tasks.jobs.joint_files import load_jobs, save_jobs
-    from topoloom.tasks.objective import AUTO, beside_other_jobs
-    from topoloom.tasks.problem import Where
+    from topoloom.tasks.objective import AUTO, choose_shared_objective
+    from topoloom.tasks.problem import AllocationSpec
 
     model = _model(simulator, switch, machine)
     search = searching.search()
@@ -88,40 +87,46 @@ def command(
         check_links(the_machine)
     reason = ""
     if objective == AUTO:
-        objective, reason = beside_other_jobs(the_machine)
-    where = Where(*allowed, seed=search.seed)
+        objective, reason = choose_shared_objective(the_machine)
+    where = AllocationSpec(*allowed, seed=search.seed)
     loaded = load_jobs(jobs, the_machine, described, where)
     start = perf_counter()
-    with watching(f"placing {len(jobs)} jobs", search) as watch:
+    with monitor_search(f"placing {len(jobs)} jobs", search) as watch:
         budget = Budget(mapper, objective=objective, **search._asdict(), progress=watch)
         found = loaded.place(budget)
     took = perf_counter() - start
     files: list[Path] = []
     if output is not None:
         files = save_jobs(output, loaded, found, budget, command_line.get())
-    times, stopped = None, watch.interrupted
-    if simulator is not None and not stopped:
-        try:
-            with progress_bar("simulating jobs", unit="simulations") as progress:
-                times = simulate_jobs(found, model, progress)
-        except KeyboardInterrupt:
-            stopped = True
+    simulate = simulator is not None and not watch.interrupted
+    times = _simulate(found, model) if simulate else None
     if as_json:
         print_json(_document(found, budget, files, times))
     else:
-        facts = [("search", f"{found.work:,} candidates in {took:.2f} s")]
-        if reason:
-            facts.insert(0, ("objective", f"{objective}: {reason}"))
+        facts = [("objective", f"{objective}: {reason}")] if reason else []
+        facts.append(("search", f"{found.work:,} candidates in {took:.2f} s"))
         facts += [("machine", remark) for remark in the_machine.remarks]
         facts += [("written", str(file)) for file in files]
         _print(found, objective, facts)
         if times is not None:
             _print_times(found, times)
-    if stopped and not watch.interrupted:
+    if simulate and times is None:
         raise Interrupted("interrupted; the jobs are placed, but not simulated")
-    if stopped:
+    if watch.interrupted:
         best = f"; {output} holds the best placements so far" if output else ""
         raise Interrupted(f"interrupted{best}")
+
+
+def _simulate(found: JointPlacement, model: SwitchModel | None) -> JobTimes | None:
+    """Simulate the jobs; None after Ctrl-C."""
+    from topoloom.cli.console import progress_bar
+    from topoloom.tasks.jobs.simulate_jobs import simulate_jobs
+
+    try:
+        with progress_bar("simulating jobs", unit="simulations") as progress:
+            return simulate_jobs(found, model, progress)
+    except KeyboardInterrupt:
+        return None
 
 
 def _check_directory(path: Path) -> None:

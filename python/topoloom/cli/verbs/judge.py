@@ -25,7 +25,7 @@ from topoloom.cli.parameters import Option
 
 if TYPE_CHECKING:
     from topoloom._core import Machine
-    from topoloom.tasks.judge import Judged
+    from topoloom.tasks.judge import JudgedPlacement
 
 
 @with_groups
@@ -80,10 +80,10 @@ def command(
     from topoloom.support.checks import at_least
     from topoloom.tasks.judge import judge_placement
     from topoloom.tasks.placement_problem import load_placement_problem
-    from topoloom.tasks.problem import Where
+    from topoloom.tasks.problem import AllocationSpec
 
     at_least("--hottest", hottest, 0)
-    where = Where(*allowed, seed, limits.order(launcher))
+    where = AllocationSpec(*allowed, seed, limits.order(launcher))
     given = load_placement_problem("judge", graph, placement, machine, where)
     judged = judge_placement(given, load_phases(graph), hottest)
     phase_names = load_phase_names(graph)
@@ -109,7 +109,7 @@ def command(
         _print_phases(titles, judged.phases, given.allocation.machine)
 
 
-def _print(judged: Judged, written: list[Path]) -> None:
+def _print(judged: JudgedPlacement, written: list[Path]) -> None:
     from topoloom.cli.console import print_facts, print_table
     from topoloom.machines.link_names import named_link
     from topoloom.machines.machine_facts import machine_name

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from topoloom._core import Machine
     from topoloom.nodes.node_parts import Device, NodeParts, NodeType
+    from topoloom.tasks.machines.shown_machine import ShownMachine
 
 #: What messages of a node take, by the names that TOML has for it.
 _SPEEDS = {
@@ -109,103 +110,83 @@ def command(
       topoloom machine topology.conf --node 'gpu[1-4]=gpu.xml' --node cpu.xml
       topoloom machine nodes.json --partial --network 1600Gbit/s -o cluster.toml
     """
-    from topoloom._core import Error, Machine
-    from topoloom.allocations.described_allocation import described_allocation
-    from topoloom.cli.console import note, print_facts, print_json
+    from topoloom.cli.console import note, print_json
+
+    shown = _load(_source(words), node or [], partial, network, nvlink)
+    if output is not None:
+        for line in shown.save(output):
+            note(f"topoloom: {line}")
+    if figure is not None:
+        from topoloom.figure import draw_machine
+
+        draw_machine(figure, shown.machine, shown.described.hosts)
+    if as_json:
+        written = {"output": output and str(output), "figure": figure and str(figure)}
+        print_json({**shown.document(), **written})
+    else:
+        _print(shown, output, figure)
+
+
+def _load(
+    source: str,
+    node_files: list[str],
+    partial: bool,
+    network: str | None,
+    nvlink: str | None,
+) -> ShownMachine:
+    """Load the machine, and note what was left out of it."""
+    from topoloom._core import Error
+    from topoloom.cli.console import note
     from topoloom.importers.networks import Speeds
-    from topoloom.importers.torus_places import drop_vacant, vacant_nodes
-    from topoloom.machines.left_out import left_out
-    from topoloom.machines.machine_facts import (
-        machine_facts,
-        machine_name,
-        node_facts,
-    )
-    from topoloom.machines.machine_file import (
-        LackingError,
-        load_described,
-        save_machine,
-    )
-    from topoloom.machines.node_files import join_nodes
-    from topoloom.machines.outline import outline
-    from topoloom.machines.separate_parts import separate_parts, words_of_parts
-    from topoloom.support.hostlist import compress_hostlist
+    from topoloom.machines.machine_file import LackingError
     from topoloom.support.units import counted, parse_bandwidth
-    from topoloom.tasks.machines.probe import model_in, probe_facts
+    from topoloom.tasks.machines.shown_machine import load_shown_machine
 
     speeds = Speeds(
         None if network is None else parse_bandwidth(network),
         None if nvlink is None else parse_bandwidth(nvlink),
     )
     try:
-        the_machine, described = load_described(_named(words), partial, speeds)
+        shown = load_shown_machine(source, node_files, partial=partial, speeds=speeds)
     except LackingError as error:
         for line in error.lines:
             note(f"topoloom: {line}")
         count = counted(len(error.lines), "node")
         raise Error(
-            f"{_named(words)}: {count} cannot be placed; --partial uses the others"
+            f"{source}: {count} cannot be placed; --partial uses the others"
         ) from None
-    for line in described.lacking:
+    for line in shown.described.lacking:
         note(f"topoloom: left out: {line}")
-    if node:
-        described = join_nodes(described, node)
-        the_machine = Machine(described.text, described.remarks)
-    facts = machine_facts(the_machine, described.node)
-    if described.hosts:
-        hosts = described.hosts[:: the_machine.nodes_per_host]
-        facts["hosts"] = compress_hostlist(drop_vacant(hosts))
-    if vacant := vacant_nodes(described.hosts):
-        left = described_allocation(the_machine, described).allocation
-        facts["vacant"] = len(vacant)
-        facts["usable_slots"] = left.slot_count
-    if described.allocated:
-        given = described_allocation(the_machine, described)
-        facts["allocation"] = compress_hostlist(dict.fromkeys(given.hosts or ()))
-        facts["allocated_slots"] = given.allocation.slot_count
-    if output is not None:
-        save_machine(
-            output,
-            the_machine,
-            described.hosts,
-            described.allocated,
-            described.node,
-            described.remarks,
-            described.switches,
-            model_in(_named(words)),
-            described.labels,
-        )
-        for line in left_out(output, the_machine, described.hosts, described.node):
-            note(f"topoloom: {line}")
-    if figure is not None:
-        from topoloom.figure import draw_machine
+    return shown
 
-        draw_machine(figure, the_machine, described.hosts)
-    if as_json:
-        facts |= node_facts(the_machine, described.node, described.hosts)
-        facts |= probe_facts(_named(words))
-        written = {"output": output and str(output), "figure": figure and str(figure)}
-        print_json({**facts, **written})
-        return
+
+def _print(shown: ShownMachine, output: Path | None, figure: Path | None) -> None:
+    from topoloom.cli.console import print_facts
+    from topoloom.cli.probed_output import print_probed
+    from topoloom.machines.machine_facts import machine_name
+    from topoloom.machines.outline import outline
+    from topoloom.machines.separate_parts import separate_parts, words_of_parts
+    from topoloom.tasks.machines.probe import probe_facts
+
+    machine, node, hosts = shown.machine, shown.described.node, shown.described.hosts
+    facts = shown.facts()
     if facts.pop("parts", None):
-        parts = separate_parts(the_machine)
-        facts["cut_apart"] = words_of_parts(the_machine, parts)
+        facts["cut_apart"] = words_of_parts(machine, separate_parts(machine))
     rows = [
-        *_rows(facts, the_machine.has_bandwidths),
-        *_node_rows(the_machine, described.node, described.hosts),
+        *_rows(facts, machine.has_bandwidths),
+        *_node_rows(machine, node, hosts),
     ]
     if output is not None:
         rows.append(("written", str(output)))
     if figure is not None:
         rows.append(("figure", str(figure)))
-    print_facts(rows, machine_name(the_machine, described.node))
-    print("\n".join(["", *outline(the_machine, described.node, described.hosts)]))
-    if probed := probe_facts(_named(words)):
-        from topoloom.cli.probed_output import print_probed
-
+    print_facts(rows, machine_name(machine, node))
+    print("\n".join(["", *outline(machine, node, hosts)]))
+    if probed := probe_facts(shown.source):
         print_probed(probed)
 
 
-def _named(words: list[str]) -> str:
+def _source(words: list[str]) -> str:
     """Take the machine from ``show MACHINE`` or ``MACHINE``."""
     from topoloom._core import Error
 

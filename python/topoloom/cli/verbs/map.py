@@ -24,7 +24,7 @@ from topoloom.cli.options.searches import (
 from topoloom.cli.parameters import Option
 
 if TYPE_CHECKING:
-    from topoloom.tasks.map import Mapped
+    from topoloom.tasks.map import MapResult
     from topoloom.tasks.problem import Problem
 
 
@@ -95,13 +95,13 @@ def command(
     """
     from topoloom._core import Error
     from topoloom.cli.command_line import command_line
-    from topoloom.cli.console import print_json, watching
+    from topoloom.cli.console import monitor_search, print_json
     from topoloom.cli.exit_status import Interrupted
     from topoloom.placements.placement_file import load_placement, save_placement
     from topoloom.support.checks import at_least
     from topoloom.tasks.map import map_ranks
     from topoloom.tasks.objective import read_objective
-    from topoloom.tasks.problem import Where, load_problem
+    from topoloom.tasks.problem import AllocationSpec, load_problem
 
     search = searching.search()
     at_least("--migration-cost", migration_cost, 0)
@@ -112,11 +112,11 @@ def command(
         if mapper != "auto":
             raise Error(f"--effort is for the auto mapper, not for '{mapper}'")
         mapper = f"auto(effort={effort})"
-    where = Where(*allowed, search.seed, limits.order(launcher))
+    where = AllocationSpec(*allowed, search.seed, limits.order(launcher))
     problem = load_problem(graph, machine, where, share)
     objective = read_objective(*minimizing, graph, problem.machine)
     before = load_placement(previous) if previous is not None else None
-    with watching(f"placing with {mapper}", search) as watch:
+    with monitor_search(f"placing with {mapper}", search) as watch:
         mapped = map_ranks(
             problem,
             objective,
@@ -145,7 +145,7 @@ def command(
 
 
 def _facts(
-    problem: Problem, mapped: Mapped, background: list[str]
+    problem: Problem, mapped: MapResult, background: list[str]
 ) -> list[tuple[str, str]]:
     from topoloom.placements.measures import objective_text
     from topoloom.support.units import counted
@@ -175,7 +175,7 @@ def _facts(
 
 
 def _print(
-    problem: Problem, mapped: Mapped, facts: list[tuple[str, str]], interrupted: bool
+    problem: Problem, mapped: MapResult, facts: list[tuple[str, str]], interrupted: bool
 ) -> None:
     from topoloom.cli.console import note, print_facts, print_table
     from topoloom.nodes.hosts import slots_per_host

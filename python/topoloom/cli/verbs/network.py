@@ -139,7 +139,7 @@ def command(
       topoloom network sweep -m dragonfly:9x1x4,nodes=2 --traffic 'shift(by=8)'
     """
     from topoloom._core import Error
-    from topoloom.cli.console import print_json, watching
+    from topoloom.cli.console import monitor_search, print_json
     from topoloom.cli.exit_status import Failure, Interrupted
     from topoloom.figure.page import check_figure
     from topoloom.machines.machine_file import load_machine
@@ -149,7 +149,7 @@ def command(
     from topoloom.tasks.network.sweep import (
         DEFAULT_LOADS,
         STUDIES,
-        Switches,
+        SwitchSettings,
         sweep_loads,
     )
 
@@ -161,7 +161,7 @@ def command(
     found = sweep_loads(
         load_machine(machine),
         traffic,
-        Switches(
+        SwitchSettings(
             router,
             vcs,
             buffer,
@@ -177,7 +177,7 @@ def command(
         watch=watch,
         seed=seed,
         threads=threads,
-        watching=watching,
+        monitor=monitor_search,
     )
     if figure is not None and found.points:
         from topoloom.figure.loads import draw_loads

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from topoloom.tasks.collectives.order import ProcessOrder
 
 #: Above it costs have no spread, as in models.
-MOST_T = 1e6
+MAX_T = 1e6
 
 
 def command(
@@ -158,7 +158,7 @@ def _print_groups(groups: list[CostGroup]) -> None:
             name,
             *_sample_texts(group.inside),
             *_sample_texts(group.into),
-            f"{group.t:.3g}" if group.t < MOST_T else f"> {MOST_T:.0e}",
+            f"{group.t:.3g}" if group.t < MAX_T else f"> {MAX_T:.0e}",
             f"{group.p:.1e}" if group.p else "0",
         ]
         for name, group in named

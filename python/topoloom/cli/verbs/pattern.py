@@ -10,7 +10,12 @@ from typing import Annotated, Any
 import click
 
 from topoloom.cli import complete
-from topoloom.cli.options.files import AsJson, Partial, output_option
+from topoloom.cli.options.files import (
+    AsJson,
+    Partial,
+    output_option,
+    suggesting_partial,
+)
 from topoloom.cli.options.messages import Bytes, MaybeGrid, MaybeRanks, Root
 from topoloom.cli.options.programs import Collectives, GpusPerNode
 from topoloom.cli.options.searches import Seed
@@ -150,22 +155,15 @@ def command(
     from topoloom._core import Error
     from topoloom.cli.console import print_json
     from topoloom.graphs.patterns import PATTERNS
-    from topoloom.graphs.profile import BY_NCCL
-    from topoloom.graphs.traces.registry import MissingPartsError
-    from topoloom.tasks.pattern import generate_pattern, import_pattern, is_trace
+    from topoloom.tasks.pattern import generate_pattern, import_pattern
 
     if name == "import":
         if file is None:
             raise Error("nothing to import; write: topoloom pattern import FILE")
         if with_phases:
             raise Error("--phases is for generated patterns; imported ones keep theirs")
-        traced = ["collectives", "partial"] if is_trace(file, kind) else []
-        if not traced:
-            _refuse_for_graphs(context, file, kind)
-        if traced and collectives == BY_NCCL:
-            traced.append("gpus_per_node")
-        _refuse_idle(context, name, ["kind", *traced])
-        try:
+        _refuse_for_import(context, file, kind, collectives)
+        with suggesting_partial():
             made = import_pattern(
                 file,
                 kind,
@@ -173,8 +171,6 @@ def command(
                 partial=partial,
                 gpus_per_node=gpus_per_node,
             )
-        except MissingPartsError as error:
-            raise Error(f"{error}; --partial uses what could be read") from None
     elif file is not None:
         raise Error(f"'{file}' is unexpected; FILE goes with 'import' only")
     else:
@@ -197,7 +193,7 @@ def command(
         phased = ["with_phases"] if known.phases is not None else []
         if with_phases and "groups" in known.reads:
             phased.append("levels")
-        _refuse_idle(context, name, [known.size, *known.reads, *phased])
+        _refuse_unused(context, name, [known.size, *known.reads, *phased])
         made = generate_pattern(name, request, with_phases)
     if output is not None:
         made.save(output)
@@ -207,23 +203,44 @@ def command(
         _print(name if file is None else file, made.facts(), output, made.losses)
 
 
+def _refuse_for_import(
+    context: click.Context, file: str, kind: str | None, collectives: str
+) -> None:
+    """Refuse options that an imported graph or trace does not use."""
+    from topoloom.graphs.profile import BY_NCCL
+    from topoloom.tasks.pattern import is_trace
+
+    used = ["kind"]
+    if is_trace(file, kind):
+        used += ["collectives", "partial"]
+        if collectives == BY_NCCL:
+            used.append("gpus_per_node")
+    else:
+        _refuse_for_graphs(context, file, kind)
+    _refuse_unused(context, "import", used)
+
+
 def _refuse_for_graphs(context: click.Context, file: str, kind: str | None) -> None:
     """Refuse what is only for traces: a graph has its messages already."""
     from topoloom._core import Error
     from topoloom.tasks.pattern import import_pattern
 
     for option in ("collectives", "partial", "gpus_per_node"):
-        source = context.get_parameter_source(option)
-        if source is not None and source.name == "COMMANDLINE":
+        if _is_given(context, option):
             import_pattern(file, kind)  # what is wrong with the file comes first
             raise Error(
-                f"{file}: is a graph, not the trace of a job, so "
-                f"--{option.replace('_', '-')} makes no difference; leave it out"
+                f"{file} is a graph, but --{option.replace('_', '-')} is for traces of "
+                "jobs; leave it out"
             )
 
 
-def _refuse_idle(context: click.Context, name: str, reads: Sequence[str]) -> None:
-    """Refuse an option that makes no difference to what is asked for."""
+def _is_given(context: click.Context, option: str) -> bool:
+    source = context.get_parameter_source(option)
+    return source is not None and source.name == "COMMANDLINE"
+
+
+def _refuse_unused(context: click.Context, name: str, reads: Sequence[str]) -> None:
+    """Refuse an option that the pattern does not read."""
     from topoloom._core import Error
 
     takes = {"amount" if read == "bytes" else read for read in reads}
@@ -233,16 +250,10 @@ def _refuse_idle(context: click.Context, name: str, reads: Sequence[str]) -> Non
         for option in context.command.params
     }
     for option, spelled in options.items():
-        source = context.get_parameter_source(option)
-        if (
-            option not in takes | always
-            and source is not None
-            and source.name == "COMMANDLINE"
-        ):
+        if option not in takes | always and _is_given(context, option):
             known = [text for each, text in options.items() if each in takes]
             raise Error(
-                f"{spelled} makes no difference to {name}, which takes "
-                f"{', '.join(known)}"
+                f"{spelled} is not an option of {name}, which takes {', '.join(known)}"
             )
 
 

@@ -6,7 +6,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from topoloom.cli.options.files import AsJson, Partial, output_option
+from topoloom.cli.options.files import (
+    AsJson,
+    Partial,
+    output_option,
+    suggesting_partial,
+)
 from topoloom.cli.options.machines import AllocationText, MaybeMachineText
 from topoloom.cli.options.programs import Mpicc
 from topoloom.cli.options.searches import Seconds
@@ -101,36 +106,26 @@ def command(
       topoloom collective alltoall --ranks 64 --bytes 512 --model m.toml
     """
     from topoloom._core import Error
-    from topoloom.cli.command_line import command_line
-    from topoloom.cli.console import note, print_json
-    from topoloom.cli.exit_status import Failure, Interrupted
-    from topoloom.probe.findings import INTERRUPTED, TERMINATED
+    from topoloom.cli.exit_status import Failure
     from topoloom.probe.job.running import JobEnded
     from topoloom.support.units import parse_duration
-    from topoloom.tasks.machines.probe import check_machine, probe_machine
 
     if quick and thorough:
         raise Error("--quick and --thorough exclude each other")
     if plan or measured:
-        given = [
-            ("-- LAUNCHER", launcher_command),
-            ("-o", output),
-            ("--quick", quick),
-            ("--thorough", thorough),
-            ("--time", time),
-            ("--resume", resume),
-            ("--mpicc", mpicc),
-        ]
-        if odd := [name for name, value in given if value]:
+        measuring = {
+            "-- LAUNCHER": launcher_command,
+            "-o": output,
+            "--quick": quick,
+            "--thorough": thorough,
+            "--time": time,
+            "--resume": resume,
+            "--mpicc": mpicc,
+        }
+        if odd := [option for option, value in measuring.items() if value]:
             raise Error(f"--plan and --measured measure nothing; leave {odd[0]} out")
-        if machine is None and check is None:
-            raise Error("say with -m, or --check, how the hosts are wired")
-        if machine is not None and check is not None:
-            raise Error(
-                "-m and --check both say how the hosts are wired; leave one of them out"
-            )
-        wired = machine if check is None else check
-        return _locate(wired, measured or [], allocation, partial, plan, as_json)
+        wiring = _wiring(machine, check)
+        return _locate(wiring, measured or [], allocation, partial, plan, as_json)
     if not launcher_command:
         raise Error("say behind -- what starts the ranks, such as -- srun -N 16")
     if partial:
@@ -141,73 +136,114 @@ def command(
     if limit == 0:
         raise Error("--time 0 leaves no time to measure; such as --time 30s")
     effort = "quick" if quick else "thorough" if thorough else "default"
+    limits = {"effort": effort, "seconds": limit, "mpicc": mpicc}
     try:
-        if check is not None:
-            if output is not None:
-                raise Error("--check writes nothing; leave -o out")
-            if resume:
-                raise Error("--check measures all anew; leave --resume out")
-            checked = check_machine(
-                launcher_command,
-                check,
-                mpicc,
-                effort=effort,
-                seconds=limit,
-                wired=machine,
-            )
-            if as_json:
-                print_json(checked.document())
-            else:
-                print(_verdict(checked))
-            return 0 if checked.good else 1
-        if output is None:
-            raise Error("say with -o where to write the machine, such as -o m.toml")
-        found = probe_machine(
-            launcher_command,
-            output,
-            effort=effort,
-            seconds=limit,
-            mpicc=mpicc,
-            claimed=machine,
-            resume=resume,
-            command=command_line.get(),
-            watch=_Watch(),
-            tell=note,
-        )
+        if check is None:
+            return _measure(launcher_command, output, machine, resume, as_json, limits)
+        _refuse_for_check(output, resume)
+        return _check(launcher_command, check, machine, as_json, limits)
     except JobEnded as error:
         raise Failure(str(error)) from None
+
+
+def _measure(
+    launcher: list[str],
+    output: Path | None,
+    claimed: str | None,
+    resume: bool,
+    as_json: bool,
+    limits: dict[str, Any],
+) -> int:
+    """Measure the machine and write it; report a run that ended early."""
+    from topoloom._core import Error
+    from topoloom.cli.command_line import command_line
+    from topoloom.cli.console import note, print_json
+    from topoloom.cli.exit_status import Failure, Interrupted
+    from topoloom.probe.findings import INTERRUPTED, TERMINATED
+    from topoloom.tasks.machines.probe import probe_machine
+
+    if output is None:
+        raise Error("say with -o where to write the machine, such as -o m.toml")
+    found = probe_machine(
+        launcher,
+        output,
+        claimed=claimed,
+        resume=resume,
+        command=command_line.get(),
+        watch=_StageBars(),
+        tell=note,
+        **limits,
+    )
     if as_json:
         print_json({**found.document(), "output": str(output)})
     else:
         _print(found, output)
+    kept = f"{output} has what was measured before"
     if found.ended == INTERRUPTED:
-        raise Interrupted(f"interrupted; {output} has what was measured before")
+        raise Interrupted(f"interrupted; {kept}")
     if found.ended == TERMINATED:
-        raise Failure(f"terminated; {output} has what was measured before", _TERMINATED)
+        raise Failure(f"terminated; {kept}", _TERMINATED)
     if found.ended:
-        raise Failure(f"{found.ended}; {output} has what was measured before")
+        raise Failure(f"{found.ended}; {kept}")
     return 0
 
 
+def _refuse_for_check(output: Path | None, resume: bool) -> None:
+    from topoloom._core import Error
+
+    if output is not None:
+        raise Error("--check writes nothing; leave -o out")
+    if resume:
+        raise Error("--check always remeasures; --resume is not allowed")
+
+
+def _check(
+    launcher: list[str],
+    reference: Path,
+    wiring: str | None,
+    as_json: bool,
+    limits: dict[str, Any],
+) -> int:
+    """Compare the hosts with an earlier probe; 1 if one is slower, 0 if none is."""
+    from topoloom.cli.console import print_json
+    from topoloom.tasks.machines.probe import check_machine
+
+    checked = check_machine(launcher, reference, wired=wiring, **limits)
+    if as_json:
+        print_json(checked.document())
+    else:
+        print(_verdict(checked))
+    return 0 if checked.good else 1
+
+
+def _wiring(machine: str | None, check: Path | None) -> str | Path:
+    """Find the description of how hosts are wired, in one of two options."""
+    from topoloom._core import Error
+
+    if machine is not None and check is not None:
+        raise Error(
+            "-m and --check both say how the hosts are wired; leave one of them out"
+        )
+    wiring = machine if check is None else check
+    if wiring is None:
+        raise Error("say with -m, or --check, how the hosts are wired")
+    return wiring
+
+
 def _locate(
-    machine: str | Path | None,
+    machine: str | Path,
     measured: list[str],
     allocation: str | None,
     partial: bool,
     plan: bool,
     as_json: bool,
 ) -> int:
-    from topoloom._core import Error
     from topoloom.cli.console import print_json
     from topoloom.cli.probed_output import print_located
-    from topoloom.graphs.traces.registry import MissingPartsError
     from topoloom.tasks.machines.bad_parts import locate_bad_parts
 
-    assert machine is not None
-    try:
+    with suggesting_partial():
         located = locate_bad_parts(machine, measured, allocation, partial)
-    except MissingPartsError as error:
-        raise Error(f"{error}; --partial uses what could be read") from None
     if as_json:
         print_json(located.document())
     else:
@@ -219,7 +255,7 @@ def _locate(
 _TERMINATED = 143
 
 
-class _Watch:
+class _StageBars:
     """Shows each stage as a bar of its own."""
 
     def __init__(self) -> None:

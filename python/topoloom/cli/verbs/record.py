@@ -80,18 +80,8 @@ def command(
 
     if output.suffix != ".npz":
         raise Error(f"{output}: communication graphs are written as .npz")
-    if nccl and torch:
-        raise Error(
-            "--torch counts what PyTorch calls, --nccl what NCCL does; give one"
-        )
     is_torch = not nccl and (torch or world is not None or is_torchrun(program))
-    if (is_torch or nccl) and mpicc is not None:
-        by = "--nccl" if nccl else "a program of PyTorch"
-        raise Error(f"--mpicc makes no difference to {by}")
-    if nccl and world is not None:
-        raise Error("--nccl records real jobs, and --world plays one")
-    if world is None and ranks is not None:
-        raise Error("--rank needs --world, the number of ranks in all")
+    _check_recorder(nccl, torch, is_torch, mpicc, world, ranks)
     by_gpus = (BY_NCCL,) if is_torch or nccl else ()
     check_collectives(collectives, (*COLLECTIVES, *by_gpus))
     seconds = None if timeout is None else parse_duration(timeout)
@@ -122,6 +112,30 @@ def command(
     for warning in recorded.warnings():
         note(f"topoloom: {warning}")
     raise click.exceptions.Exit(recorded.profile.exit_status)
+
+
+def _check_recorder(
+    nccl: bool,
+    torch: bool,
+    is_torch: bool,
+    mpicc: str | None,
+    world: int | None,
+    ranks: str | None,
+) -> None:
+    """Refuse options of another recorder than the one that is chosen."""
+    from topoloom._core import Error
+
+    if nccl and torch:
+        raise Error(
+            "--torch counts what PyTorch calls, --nccl what NCCL does; give one"
+        )
+    if (is_torch or nccl) and mpicc is not None:
+        by = "--nccl" if nccl else "a program of PyTorch"
+        raise Error(f"--mpicc is for MPI programs, not for {by}; leave it out")
+    if nccl and world is not None:
+        raise Error("--nccl records real jobs, and --world plays one")
+    if world is None and ranks is not None:
+        raise Error("--rank needs --world, the number of ranks in all")
 
 
 def _print(facts: dict[str, Any], output: Path) -> None:

@@ -50,7 +50,7 @@ def command(
     from topoloom._core import Error
     from topoloom.cli.console import note
     from topoloom.tasks.objective import check_objective
-    from topoloom.tasks.reorder import ReorderOptions, run_reordered
+    from topoloom.tasks.reordered_run import ReorderOptions, run_reordered
 
     check_objective(objective)
     options = ReorderOptions(mapper, objective, read_search(seed, time))
@@ -69,7 +69,7 @@ def command(
 def _where(machine: str, allocation: str | None, hosts: str | None) -> AllocatedHosts:
     from topoloom.support.hostlist import expand_hostlist
     from topoloom.tasks.launch_slots import with_names
-    from topoloom.tasks.problem import Where, load_nodes
+    from topoloom.tasks.problem import AllocationSpec, load_nodes
 
-    given, _ = load_nodes(machine, Where(allocation))
+    given, _ = load_nodes(machine, AllocationSpec(allocation))
     return with_names(given, expand_hostlist(hosts)) if hosts is not None else given

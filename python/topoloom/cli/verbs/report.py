@@ -67,8 +67,8 @@ def command(
         raise Error("--switch is for --with switches")
     asked = None
     if simulator is not None:
-        watching = partial(progress_bar, unit="messages")
-        asked = Simulator(simulator, switch, watching)
+        monitor = partial(progress_bar, unit="messages")
+        asked = Simulator(simulator, switch, monitor)
     written = write_report(placements, output, pattern, command_line.get(), asked)
     for warning in written.warnings:
         note(f"topoloom: {warning}")

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -32,8 +32,8 @@ from topoloom.cli.options.searches import (
 from topoloom.cli.parameters import Option
 
 if TYPE_CHECKING:
-    from topoloom._core import CommGraph
-    from topoloom.launch.launcher import Launch
+    from topoloom.tasks.launch_slots import LaunchSlots
+    from topoloom.tasks.placed_run import Job, RecordedJob
 
 
 @with_groups
@@ -113,110 +113,96 @@ def command(
       topoloom run --world --machine torus:4x4x4 --allocation 'n[00-63]' \\
           --profile app.npz --mpicc mpicc -- ./my-launcher -n 64 ./app
     """
+    from functools import partial
+
     from topoloom._core import Error
-    from topoloom.cli import run_output
     from topoloom.cli.command_line import command_line
     from topoloom.cli.console import note
-    from topoloom.cli.exit_status import Failure
-    from topoloom.graphs.graph_file import load_graph
-    from topoloom.graphs.phases import load_phases
+    from topoloom.cli.run_output import note_outcome, note_placement, proof_note
     from topoloom.graphs.profile import check_collectives
     from topoloom.launch.launchers.as_it_is import read_as_it_is
-    from topoloom.launch.launchers.registry import read_command
-    from topoloom.machines.machine_file import load_described
+    from topoloom.launch.launchers.launcher_commands import read_command
     from topoloom.placements.placement_file import save_placement
     from topoloom.preload.collectives import read_setting
-    from topoloom.preload.record import NothingRecorded
-    from topoloom.tasks.launch_slots import (
-        LaunchSlots,
-        check_ranks,
-        launcher_name,
-        named_hosts,
-        refuse_early,
-    )
-    from topoloom.tasks.objective import Objective, check_objective
-    from topoloom.tasks.problem import Where, check_fit, choose_allocation
-    from topoloom.tasks.run import Job, place_job, record_job, start, write_page
+    from topoloom.tasks.launch_slots import find_slots, launcher_name
+    from topoloom.tasks.objective import check_objective
+    from topoloom.tasks.placed_run import Job, place_job, start_placed, write_page
+    from topoloom.tasks.problem import AllocationSpec, check_fit
 
     check_objective(objective)
     if machine is None:
         raise Error("say with --machine where the ranks are to be placed")
     check_collectives(collectives)
-    if page is not None and page == output:
-        raise Error(f"{page} cannot be both the page and the placement")
-    if page is not None:
-        # Before anything runs: it needs jinja2.
-        import topoloom.report.page  # noqa: F401
-        from topoloom.report.data import check_size
-    replacing = None
-    if replace_collectives is not None:
-        replacing = read_setting(replace_collectives)
+    check_page = _page_check(page, output)
+    setting = replace_collectives
+    replaced = None if setting is None else read_setting(setting)
     search = read_search(seed, time)
     read = read_as_it_is(program) if world else read_command(program)
-    the_machine, described = load_described(machine)
-    check_objective(objective, the_machine)
-    wanted = Where(allocation, order=limits.order(launcher_name(read)))
-    allocated = named_hosts(
-        choose_allocation(the_machine, described, wanted), hosts, read
-    )
-    given = LaunchSlots(
-        allocated,
-        described.node,
-        *binding,
-        cores_per_rank=limits.cores_per_rank,
-        switches=described.switches,
-    )
-    job = Job(program, read, mpicc, replacing)
-    nodes = len(allocated.allocation.nodes)
-    if page is not None:
-        check_size(read.rank_count() or 0, nodes)
-    if profile is not None:
-        graph, name = load_graph(str(profile)), str(profile)
-        phases: Sequence[CommGraph] = load_phases(profile)
-        check_ranks(read, graph.rank_count, name)
-    else:
-        refuse_early(read, given, described, wanted)
-        try:
-            recorded = record_job(job, collectives)
-        except NothingRecorded as error:
-            raise Failure(str(error), error.exit_status or 1) from None
-        if recorded.graph is None:
-            note(
-                "topoloom: the recorded run ended with status "
-                f"{recorded.exit_status}, so there is no second one"
-            )
-            return recorded.exit_status
-        graph, phases, name = recorded.graph, recorded.phases, "the program"
-    check_fit(graph, allocated.allocation, name)
-    given = given.used(described, wanted, graph.rank_count, as_started=world)
-    if page is not None:
-        check_size(graph.rank_count, nodes)
+    where = AllocationSpec(allocation, order=limits.order(launcher_name(read)))
+    slots = find_slots(read, machine, where, hosts, *binding, limits.cores_per_rank)
+    check_objective(objective, slots.allocation.machine)
+    nodes = len(slots.allocation.nodes)
+    check_page(read.rank_count() or 0, nodes)
+    job = Job(program, read, mpicc, replaced)
+    recorded = _recorded(job, slots, profile, collectives)
+    graph = recorded.graph
+    if graph is None:
+        note(
+            f"topoloom: the recorded run ended with status {recorded.exit_status}, so "
+            "there is no second one"
+        )
+        return recorded.exit_status
+    graph_file = str(profile or "")
+    name = graph_file or "the program"
+    check_fit(graph, slots.allocation, name)
+    slots = slots.used(graph.rank_count, as_started=world)
+    check_page(graph.rank_count, nodes)
     placed = place_job(
-        graph,
-        given,
-        Objective(objective, phases),
-        mapper,
-        search,
-        str(profile or ""),
-        command_line.get(),
+        recorded, slots, objective, mapper, search, graph_file, command_line.get()
     )
     if output is not None:
         save_placement(output, placed.file)
-
-    def announce(launch: Launch) -> None:
-        if not as_json:
-            run_output.note_placement(placed, launch)
-
-    launch, account = start(
-        job, given, placed, announce, run_output.proof_note(quiet=as_json)
+    announce = (lambda _: None) if as_json else partial(note_placement, placed)
+    launch, account = start_placed(
+        job, slots, placed, announce, proof_note(quiet=as_json)
     )
     written = None
-    if not as_json:
-        run_output.note_unverified(account)
     if page is not None:
         written = write_page(page, placed, graph, name, str(output or ""), account)
-    if as_json:
-        run_output.note_json(job, placed, launch, account, written)
-    else:
-        run_output.note_times(job, written)
+    note_outcome(job, placed, launch, account, written, as_json)
     return account.status
+
+
+def _page_check(
+    page: Path | None, output: Path | None
+) -> Callable[[int, int], None]:
+    """Refuse a page that cannot be written; return a check of its ranks and nodes."""
+    from topoloom._core import Error
+
+    if page is None:
+        return lambda ranks, nodes: None
+    if page == output:
+        raise Error(f"{page} cannot be both the page and the placement")
+    # Before anything runs: it needs jinja2.
+    import topoloom.report.page  # noqa: F401
+    from topoloom.report.data import check_size
+
+    return check_size
+
+
+def _recorded(
+    job: Job, slots: LaunchSlots, profile: Path | None, collectives: str
+) -> RecordedJob:
+    """Read the profile; without one record the program."""
+    from topoloom.cli.exit_status import Failure
+    from topoloom.preload.record import NothingRecorded
+    from topoloom.tasks.launch_slots import refuse_early
+    from topoloom.tasks.placed_run import load_recorded, record_job
+
+    if profile is not None:
+        return load_recorded(job, profile)
+    refuse_early(job.read, slots)
+    try:
+        return record_job(job, collectives)
+    except NothingRecorded as error:
+        raise Failure(str(error), error.exit_status or 1) from None

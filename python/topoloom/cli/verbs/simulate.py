@@ -76,14 +76,14 @@ def command(
     from topoloom.simulate import load_simulator, with_switch
     from topoloom.support.units import counted
     from topoloom.tasks.placement_problem import load_placement_problem
-    from topoloom.tasks.problem import Where
+    from topoloom.tasks.problem import AllocationSpec
     from topoloom.tasks.simulate import check_same_machine, simulate_placements
 
     operations = load_operations(graph)
     simulate = with_switch(
         load_simulator(simulator), simulator, switch, machine, operations
     )
-    where = Where(*allowed, seed, limits.order(launcher))
+    where = AllocationSpec(*allowed, seed, limits.order(launcher))
     names = placements or []
     wanted: list[str | None] = [*names] or [None]
     given = [

@@ -91,7 +91,7 @@ def command(
     from topoloom.model.named import load_model
     from topoloom.support.units import format_bytes, parse_bytes
     from topoloom.tasks.collectives.steps import find_contention
-    from topoloom.tasks.problem import Where, load_nodes
+    from topoloom.tasks.problem import AllocationSpec, load_nodes
 
     if output is not None and find is None:
         raise Error("-o writes the order that --find finds; give both")
@@ -105,7 +105,7 @@ def command(
         )
     costs = load_model(model).model if model is not None else None
     size = parse_bytes(amount or "256KiB")
-    given, _ = load_nodes(machine, Where(*allowed, seed))
+    given, _ = load_nodes(machine, AllocationSpec(*allowed, seed))
     judged = find_contention(
         given.allocation, steps, find, seed, model=costs, size=size
     )

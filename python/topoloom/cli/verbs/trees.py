@@ -94,18 +94,18 @@ def command(
       topoloom trees -m fattree:8:8,bandwidth=25GB/s,latency=20ns --simulate reduce
     """
     from topoloom._core import Error
-    from topoloom.cli.console import print_json, watching
+    from topoloom.cli.console import monitor_search, print_json
     from topoloom.cli.exit_status import Interrupted
     from topoloom.simulate.switch_toml import switch_of
     from topoloom.support.units import counted, parse_bytes
     from topoloom.tasks.collectives.trees import build_trees
     from topoloom.tasks.network.tree_times import time_trees
-    from topoloom.tasks.problem import Where, load_nodes
+    from topoloom.tasks.problem import AllocationSpec, load_nodes
 
     if simulate is None and (sizes is not None or switch is not None):
         wrong = "--message-sizes" if sizes is not None else "--switch"
         raise Error(f"{wrong} is for --simulate")
-    given, _ = load_nodes(machine, Where(*allowed, seed))
+    given, _ = load_nodes(machine, AllocationSpec(*allowed, seed))
     found = build_trees(given.allocation, roots, members, seed)
     times = None
     if simulate is not None:
@@ -115,7 +115,7 @@ def command(
             simulate,
             [parse_bytes(size) for size in (sizes or _SIZES).split(",")],
             switch_of(switch, machine),
-            watching=watching,
+            monitor=monitor_search,
         )
     if as_json:
         simulated = {} if times is None else {"simulated": times.document()}

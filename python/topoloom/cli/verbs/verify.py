@@ -67,7 +67,7 @@ def command(
     from topoloom.launch.apply.torch_command import is_torchrun
     from topoloom.launch.apply.trial import check_hosts
     from topoloom.launch.launcher import Launch
-    from topoloom.launch.launchers.registry import check_program
+    from topoloom.launch.launchers.launcher_commands import check_program
     from topoloom.preload.verify import Witness
     from topoloom.tasks.launch_placement import load_host_placement
     from topoloom.tasks.torch_run import run_torch
@@ -77,7 +77,7 @@ def command(
     placed = load_host_placement(placement, hosts, *binding)
     if torch or is_torchrun(program):
         if mpicc is not None:
-            raise Error("--mpicc makes no difference to a program of PyTorch")
+            raise Error("--mpicc is for MPI programs, not for PyTorch; leave it out")
         run = run_torch(placement, placed, program)
         note(
             json.dumps(run.document()) if as_json else _torch_words(run, placed.machine)

@@ -11,7 +11,7 @@ from topoloom.launch.apply import openmpi_map, srun_map
 from topoloom.launch.apply.job_map import JobMap, LauncherRefuses
 from topoloom.launch.apply.program import WITHOUT_A_WORD
 from topoloom.launch.exports import hostfile, openmpi_rankfile, slurm_hostfile
-from topoloom.launch.exports.registry import LaunchFormat
+from topoloom.launch.exports.launch_formats import LaunchFormat
 from topoloom.launch.host_placement import HostPlacement
 
 Ask = Callable[[LaunchFormat, str, HostPlacement, str, Sequence[str]], JobMap]

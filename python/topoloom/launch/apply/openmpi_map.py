@@ -17,11 +17,11 @@ from topoloom._core import Error
 from topoloom.launch.apply.job_map import JobMap
 from topoloom.launch.apply.trial import EMPTY_PROGRAM, message
 from topoloom.launch.exports import hostfile, openmpi_rankfile
-from topoloom.launch.exports.registry import LaunchFormat
+from topoloom.launch.exports.launch_formats import LaunchFormat
 from topoloom.launch.host_placement import PU, HostPlacement
 from topoloom.launch.launcher import only_used_hosts
 from topoloom.launch.launchers import openmpi
-from topoloom.launch.launchers.registry import read_command
+from topoloom.launch.launchers.launcher_commands import read_command
 from topoloom.nodes.node_parts import MAX_CPUS
 from topoloom.support.children import run_child
 from topoloom.support.files import own_directory, write_text

@@ -15,10 +15,10 @@ from pathlib import Path
 from topoloom._core import Error
 from topoloom.launch.apply.job_map import JobMap
 from topoloom.launch.apply.trial import EMPTY_PROGRAM, SHARING_CPUS
-from topoloom.launch.exports.registry import LaunchFormat
+from topoloom.launch.exports.launch_formats import LaunchFormat
 from topoloom.launch.host_placement import HostPlacement
 from topoloom.launch.launchers import srun
-from topoloom.launch.launchers.registry import read_command
+from topoloom.launch.launchers.launcher_commands import read_command
 from topoloom.support.children import run_child
 from topoloom.support.files import own_directory, write_text
 from topoloom.support.number_ranges import expand_ranges

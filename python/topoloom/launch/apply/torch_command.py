@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from topoloom._core import Error
 from topoloom.launch.exports import torchrun
-from topoloom.launch.launchers.registry import read_command
+from topoloom.launch.launchers.launcher_commands import read_command
 
 _TORCHRUN = re.compile(r"(.*/)?torchrun|torch\.distributed\.(run|launch)")
 _PYTHON = re.compile(r"(.*/)?python[0-9.]*")

@@ -17,7 +17,7 @@ from topoloom.importers.system.node_lists import job_hosts
 from topoloom.launch.apply.program import WITHOUT_A_WORD
 from topoloom.launch.command_line import Option
 from topoloom.launch.launcher import Launch
-from topoloom.launch.launchers.registry import ReadCommand, read_command
+from topoloom.launch.launchers.launcher_commands import ReadCommand, read_command
 from topoloom.support.children import run_child
 from topoloom.support.resources import core_library
 from topoloom.support.this_host import is_this_host

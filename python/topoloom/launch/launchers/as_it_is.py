@@ -17,7 +17,7 @@ from topoloom._core import Error
 from topoloom.launch.command_line import NoProgram
 from topoloom.launch.host_placement import HostPlacement
 from topoloom.launch.launcher import Launch
-from topoloom.launch.launchers.registry import ReadCommand, read_command
+from topoloom.launch.launchers.launcher_commands import ReadCommand, read_command
 from topoloom.support.files import own_directory
 
 

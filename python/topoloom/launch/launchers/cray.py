@@ -14,7 +14,7 @@ from pathlib import Path
 from topoloom._core import Error
 from topoloom.launch.command_line import CommandLine
 from topoloom.launch.exports import mpich_rank_order
-from topoloom.launch.exports.registry import what_is_lost
+from topoloom.launch.exports.launch_formats import what_is_lost
 from topoloom.launch.host_placement import HostPlacement
 from topoloom.launch.launcher import Launch, used_hosts_in_order
 from topoloom.launch.launchers.bind_myself import bind_myself

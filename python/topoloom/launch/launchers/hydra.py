@@ -13,7 +13,7 @@ from pathlib import Path
 
 from topoloom.launch.command_line import CommandLine, Syntax, words
 from topoloom.launch.exports import mpich_hostfile, mpich_rankmap
-from topoloom.launch.exports.registry import what_is_lost
+from topoloom.launch.exports.launch_formats import what_is_lost
 from topoloom.launch.host_placement import HostPlacement
 from topoloom.launch.launcher import (
     LONGEST_ARGUMENT,

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from topoloom.launch.command_line import CommandLine, words
 from topoloom.launch.exports import intel_machinefile
-from topoloom.launch.exports.registry import what_is_lost
+from topoloom.launch.exports.launch_formats import what_is_lost
 from topoloom.launch.host_placement import HostPlacement
 from topoloom.launch.launcher import Launch, only_used_hosts, refuse
 from topoloom.launch.launchers import hydra

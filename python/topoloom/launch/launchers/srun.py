@@ -15,7 +15,7 @@ from pathlib import Path
 
 from topoloom.launch.command_line import CommandLine, Syntax, words
 from topoloom.launch.exports import slurm_hostfile
-from topoloom.launch.exports.registry import what_is_lost
+from topoloom.launch.exports.launch_formats import what_is_lost
 from topoloom.launch.host_placement import HostPlacement
 from topoloom.launch.launcher import Launch, only_used_hosts, refuse
 from topoloom.launch.launchers.bind_myself import bind_myself

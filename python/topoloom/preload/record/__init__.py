@@ -8,7 +8,7 @@ what comes out; ``Profile.graph()`` is what the mappers want.
 from __future__ import annotations
 
 from topoloom.preload.record.notes import NothingRecorded, read_recording
-from topoloom.preload.record.run import record
+from topoloom.preload.record.recorded_run import record
 
 __all__ = [
     "NothingRecorded",

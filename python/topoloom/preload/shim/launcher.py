@@ -19,7 +19,7 @@ from topoloom._core import Error
 from topoloom.launch.command_line import Option
 from topoloom.launch.launcher import Forwarding
 from topoloom.launch.launchers import hydra, openmpi, srun
-from topoloom.launch.launchers.registry import Recognized, links, recognize
+from topoloom.launch.launchers.launcher_commands import Recognized, links, recognize
 
 _PRELOAD = "LD_PRELOAD"
 #: What Debian's names end with.

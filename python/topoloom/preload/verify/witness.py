@@ -14,7 +14,7 @@ from topoloom._core import Error
 from topoloom.launch.exports import bindings
 from topoloom.launch.host_placement import HostPlacement
 from topoloom.launch.launcher import Launch
-from topoloom.launch.launchers.registry import programs
+from topoloom.launch.launchers.launcher_commands import programs
 from topoloom.preload.collectives import build_collectives
 from topoloom.preload.shim import (
     build_shim,

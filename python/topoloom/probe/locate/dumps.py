@@ -18,7 +18,7 @@ import numpy as np
 
 from topoloom._core import Error
 from topoloom.graphs.traces.inspector import InspectorLine, inspector_lines
-from topoloom.graphs.traces.registry import MissingPartsError
+from topoloom.graphs.traces.trace_formats import MissingPartsError
 from topoloom.probe.locate.locate import Test
 from topoloom.probe.locate.parts import Pair, Parts
 from topoloom.probe.locate.seats import seats_of

@@ -28,7 +28,7 @@ class Ranks(NamedTuple):
     placement: Placement
 
 
-class Crossing(NamedTuple):
+class TransferCost(NamedTuple):
     """What tasks that move cost on a machine.
 
     Attributes
@@ -56,7 +56,7 @@ class Crossing(NamedTuple):
         }
 
 
-class Balanced(NamedTuple):
+class BalanceResult(NamedTuple):
     """A plan and what it costs.
 
     Attributes
@@ -74,7 +74,7 @@ class Balanced(NamedTuple):
     method: str
     loads: NDArray[np.int64]
     balance: Balance
-    crossing: Crossing | None = None
+    crossing: TransferCost | None = None
 
     def document(self) -> dict[str, Any]:
         """Make what ``--json`` prints."""
@@ -98,7 +98,7 @@ def balance_loads(
     method: str = "auto",
     ranks: Ranks | None = None,
     task_bytes: int = 1,
-) -> Balanced:
+) -> BalanceResult:
     """Even out loads by a balancer of `topoloom.tasks.balancers`.
 
     Parameters
@@ -120,10 +120,10 @@ def balance_loads(
     """
     loads = np.asarray(loads)
     if ranks is None:
-        return Balanced(method, loads, balance(loads, method=method))
+        return BalanceResult(method, loads, balance(loads, method=method))
     where = ranks._asdict()
     found = balance(loads, method=method, **where)
-    return Balanced(method, loads, found, _crossing(found, ranks, task_bytes))
+    return BalanceResult(method, loads, found, _crossing(found, ranks, task_bytes))
 
 
 def block_ranks(allocation: Allocation, count: int) -> Ranks:
@@ -150,6 +150,6 @@ def sent_tasks(count: int, plan: NDArray[np.int64], task_bytes: int) -> CommGrap
     return CommGraph.from_edges(count, source, target, tasks * task_bytes)
 
 
-def _crossing(found: Balance, ranks: Ranks, task_bytes: int) -> Crossing:
+def _crossing(found: Balance, ranks: Ranks, task_bytes: int) -> TransferCost:
     sent = sent_tasks(len(ranks.placement.slots), found.plan, task_bytes)
-    return Crossing(ranks, task_bytes, judge(sent, *ranks))
+    return TransferCost(ranks, task_bytes, judge(sent, *ranks))

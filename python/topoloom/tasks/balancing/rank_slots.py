@@ -12,11 +12,11 @@ from topoloom.machines.machine_file import load_machine
 from topoloom.placements.placement_file import load_placement
 from topoloom.support.units import counted
 from topoloom.tasks.balancing.balance import Ranks, block_ranks
-from topoloom.tasks.problem import Where, launched, load_nodes
+from topoloom.tasks.problem import AllocationSpec, load_nodes, select_launched_slots
 
 
 def placed_ranks(
-    count: int, machine: str | None, placement: Path | None, where: Where
+    count: int, machine: str | None, placement: Path | None, where: AllocationSpec
 ) -> Ranks | None:
     """Find where ranks are; None where neither a machine nor a placement is named.
 
@@ -28,7 +28,7 @@ def placed_ranks(
         if machine is not None:
             given, described = load_nodes(machine, where)
             if count <= given.allocation.slot_count:
-                given, _ = launched(given, described, where, count)
+                given, _ = select_launched_slots(given, described, where, count)
             return block_ranks(given.allocation, count)
         if where.allocation or where.allocate:
             raise Error("an allocation is of a machine; name that, too")

@@ -12,7 +12,7 @@ from topoloom.graphs.graph_file import load_graph
 from topoloom.support.files import read_text
 from topoloom.support.nearest import unknown_name
 from topoloom.support.units import counted
-from topoloom.tasks.balancing.task_list import MOST_BYTES, TaskList, integer
+from topoloom.tasks.balancing.task_list import MAX_BYTES, TaskList, integer
 
 #: What the first line of the table may say.
 HEAD = "task,task,bytes"
@@ -54,12 +54,12 @@ def with_edges(tasks: TaskList, path: str | Path) -> TaskList:
         for name in words[:2]:
             if name not in number:
                 raise Error(f"{where}: {unknown_name('task', name, number)}")
-        size = integer(words[2], f"{where}: the number of bytes of a pair", MOST_BYTES)
+        size = integer(words[2], f"{where}: the number of bytes of a pair", MAX_BYTES)
         rows.append((number[words[0]], number[words[1]], size))
     if not rows:
         raise Error(f"{path} has no pairs of tasks; give one per line below {HEAD}")
     ends = np.array(rows, np.int64)
-    if ends[:, 2].sum(dtype=float) >= MOST_BYTES:
+    if ends[:, 2].sum(dtype=float) >= MAX_BYTES:
         raise Error(f"{path}: the bytes of all pairs add up to 2^62 or more")
     graph = CommGraph.from_edges(len(number), ends[:, 0], ends[:, 1], ends[:, 2])
     return tasks._replace(graph=graph)

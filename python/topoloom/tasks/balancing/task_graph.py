@@ -19,7 +19,7 @@ from topoloom._core import Error, read_metis
 from topoloom.support.files import named, read_text
 from topoloom.support.units import counted
 from topoloom.tasks.balancing.task_hypergraph import read_hypergraph
-from topoloom.tasks.balancing.task_list import MOST_BYTES, MOST_RANKS, TaskList, integer
+from topoloom.tasks.balancing.task_list import MAX_BYTES, MAX_RANKS, TaskList, integer
 
 #: How names of graphs end; others are known by a first line of several integers.
 ENDINGS = (".graph", ".metis", ".chaco")
@@ -96,7 +96,7 @@ def _vertex_sizes(text: str, path: str | Path) -> NDArray[np.int64] | None:
     first = [int(line.split()[0]) for line in lines[1 : count + 1]]
     if first == list(range(1, count + 1)):
         return None  # Chaco numbers vertices where METIS has sizes
-    if sum(first) >= MOST_BYTES:
+    if sum(first) >= MAX_BYTES:
         raise Error(f"{path}: the sizes of all vertices add up to 2^62 or more")
     return np.array(first, np.int64)
 
@@ -107,5 +107,5 @@ def _read_owners(path: str | Path) -> NDArray[np.uint32]:
         text = line.partition("#")[0].partition("%")[0].strip()
         if text:
             where = f"{path}:{number}: the rank of a task"
-            found.append(integer(text, where, MOST_RANKS))
+            found.append(integer(text, where, MAX_RANKS))
     return np.array(found, np.uint32)

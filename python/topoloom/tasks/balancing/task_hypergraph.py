@@ -19,14 +19,14 @@ import numpy as np
 from topoloom._core import CommGraph, Error
 from topoloom.support.files import read_text
 from topoloom.tasks.balancing.hypergraph import Hypergraph
-from topoloom.tasks.balancing.task_list import MOST_BYTES, integer
+from topoloom.tasks.balancing.task_list import MAX_BYTES, integer
 
 #: Above every number of vertices, hyperedges and pins.
-MOST_VERTICES = 2**32 - 1
+MAX_VERTICES = 2**32 - 1
 #: A larger hyperedge is a star, not all pairs.
-MOST_PAIRED = 32
+MAX_PAIRED = 32
 #: Shares of a weight are exact up to this sum of all, and rounded beyond.
-MOST_SHARES = 2**50
+MAX_SHARES = 2**50
 
 
 def read_hypergraph(path: str | Path, count: int) -> Hypergraph:
@@ -50,10 +50,10 @@ def read_hypergraph(path: str | Path, count: int) -> Hypergraph:
         words = lines.next(f"hyperedge {number + 1} of {head.edges}")
         weight = 1
         if head.edge_weights:
-            weight = lines.number(words, 0, "the weight of a hyperedge", MOST_BYTES)
+            weight = lines.number(words, 0, "the weight of a hyperedge", MAX_BYTES)
             words = words[1:]
         pins = [
-            lines.number(words, i, "a pin", MOST_VERTICES) - head.base
+            lines.number(words, i, "a pin", MAX_VERTICES) - head.base
             for i in range(len(words))
         ]
         if any(not 0 <= pin < count for pin in pins):
@@ -68,7 +68,7 @@ def read_hypergraph(path: str | Path, count: int) -> Hypergraph:
     if head.vertex_weights:
         loads[:] = lines.weights(count, head.base)
     lines.finish()
-    if sum(weight * len(pins) for weight, pins in hyperedges) >= MOST_BYTES:
+    if sum(weight * len(pins) for weight, pins in hyperedges) >= MAX_BYTES:
         raise Error(f"{path}: the weights of all pins add up to 2^62 or more")
     scale = _scale(hyperedges)
     rows = [row for weight, pins in hyperedges for row in _pairs(pins, weight, scale)]
@@ -85,10 +85,10 @@ def read_hypergraph(path: str | Path, count: int) -> Hypergraph:
 def _scale(hyperedges: list[tuple[int, list[int]]]) -> int:
     """Find a factor with which shares of weights are integers, or nearly so."""
     total = sum(weight * len(pins) for weight, pins in hyperedges)
-    most = max(1, MOST_SHARES // max(1, total))
+    most = max(1, MAX_SHARES // max(1, total))
     scale = 1
     for weight, pins in hyperedges:
-        if 2 < len(pins) <= MOST_PAIRED:
+        if 2 < len(pins) <= MAX_PAIRED:
             others = len(pins) - 1
             scale = math.lcm(scale, others // math.gcd(weight, others))
         if scale > most:
@@ -97,7 +97,7 @@ def _scale(hyperedges: list[tuple[int, list[int]]]) -> int:
 
 
 def _pairs(pins: list[int], weight: int, scale: int) -> list[tuple[int, int, int]]:
-    if len(pins) > MOST_PAIRED:
+    if len(pins) > MAX_PAIRED:
         return [(pins[0], pin, weight * scale) for pin in pins[1:]]
     others = max(1, len(pins) - 1)
     share = (2 * weight * scale + others) // (2 * others)  # rounded to the nearest
@@ -145,7 +145,7 @@ class _Lines:
                 self.complain(f"more weights than the {count} vertices have")
             for i in range(len(words)):
                 found.append(
-                    self.number(words, i, "the weight of a vertex", MOST_BYTES)
+                    self.number(words, i, "the weight of a vertex", MAX_BYTES)
                 )
         return found
 
@@ -159,7 +159,7 @@ class _Lines:
 def _header(lines: _Lines) -> _Header:
     words = lines.next("the header")
     a, b, c, d = (
-        lines.number(words, i, "a number of the header", MOST_VERTICES)
+        lines.number(words, i, "a number of the header", MAX_VERTICES)
         for i in range(4)
     )
     if a > 1:

@@ -18,9 +18,9 @@ from topoloom.tasks.balancing.hypergraph import Hypergraph
 #: What the first line of the table says.
 HEAD = "task,owner,load,bytes"
 #: More ranks than any machine has are a slip of the pen.
-MOST_RANKS = 10_000_000
+MAX_RANKS = 10_000_000
 #: Above every number of bytes in 63 bits.
-MOST_BYTES = 2**62
+MAX_BYTES = 2**62
 
 
 class TaskList(NamedTuple):
@@ -82,8 +82,8 @@ def read_tasks(path: str | Path) -> TaskList:
         if name in names:
             raise Error(f"{where}: task '{name}' is on line {names[name]} already")
         names[name] = number
-        owner = integer(words[1], f"{where}: the owner of a task", MOST_RANKS)
-        size = integer(words[3], f"{where}: the number of bytes of a task", MOST_BYTES)
+        owner = integer(words[1], f"{where}: the owner of a task", MAX_RANKS)
+        size = integer(words[3], f"{where}: the number of bytes of a task", MAX_BYTES)
         rows.append((owner, _load(words[2], where), size))
     if not rows:
         raise Error(f"{path} has no tasks; give one per line below {HEAD}")
@@ -103,7 +103,7 @@ def integer(text: str, what: str, limit: int) -> int:
     if not is_number(text):
         raise Error(f"{what} is an integer of 0 or more, not '{text[:40]}'")
     if len(text.lstrip("0")) > len(str(limit)) or int(text) >= limit:
-        shown = "2^62" if limit == MOST_BYTES else f"{limit:,}"
+        shown = "2^62" if limit == MAX_BYTES else f"{limit:,}"
         raise Error(f"{what} is below {shown}, not {text[:40]}")
     return int(text)
 

@@ -15,7 +15,7 @@ from topoloom.simulate.simulated import unwatched
 from topoloom.tasks.balancing.balance import Ranks, sent_tasks
 
 #: Our switches take ten seconds for as many on a small machine, longer on a large one.
-MOST_PACKETS = 20_000_000
+MAX_PACKETS = 20_000_000
 
 
 def plan_rounds(loads: Ints, found: Balance, task_bytes: int) -> list[CommGraph]:
@@ -75,10 +75,10 @@ def time_moves(
 
 
 def _refuse_many(_: int, packets: int) -> None:
-    if packets > MOST_PACKETS:
+    if packets > MAX_PACKETS:
         raise Error(
             f"tasks that move are {packets:,} packets in our switches, and up to "
-            f"{MOST_PACKETS:,} are simulated; simulate smaller tasks, since times of "
+            f"{MAX_PACKETS:,} are simulated; simulate smaller tasks, since times of "
             "large ones grow with their bytes, or give the machine's [switch] a larger "
             "payload"
         )

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from topoloom._core import CommGraph, Error, WeightedBalance, balance_weighted
 from topoloom.support.units import counted
 from topoloom.tasks.balancing.balance import Ranks
-from topoloom.tasks.balancing.task_list import MOST_RANKS, TaskList
+from topoloom.tasks.balancing.task_list import MAX_RANKS, TaskList
 
 
-class Resettled(NamedTuple):
+class TaskRedistribution(NamedTuple):
     """Tasks and where they go.
 
     Attributes
@@ -144,14 +144,14 @@ def rank_count(tasks: TaskList, ranks: int | None) -> int:
     """
     highest = int(tasks.owners.max())
     name = tasks.names[int(tasks.owners.argmax())]
-    if ranks is not None and not 1 <= ranks <= MOST_RANKS:
-        raise Error(f"there are 1 to {MOST_RANKS:,} ranks, not {ranks:,}")
+    if ranks is not None and not 1 <= ranks <= MAX_RANKS:
+        raise Error(f"there are 1 to {MAX_RANKS:,} ranks, not {ranks:,}")
     if ranks is not None and highest >= ranks:
         there = "is 1 rank" if ranks == 1 else f"are {ranks:,} ranks"
         raise Error(f"task '{name}' is on rank {highest:,}, but there {there}")
-    if highest >= MOST_RANKS:
+    if highest >= MAX_RANKS:
         raise Error(
-            f"task '{name}' is on rank {highest:,}; ranks are 0 to {MOST_RANKS - 1:,}"
+            f"task '{name}' is on rank {highest:,}; ranks are 0 to {MAX_RANKS - 1:,}"
         )
     return ranks if ranks is not None else highest + 1
 
@@ -163,7 +163,7 @@ def balance_tasks(
     tolerance: float = 0.02,
     periods: float = 1.0,
     where: Ranks | None = None,
-) -> Resettled:
+) -> TaskRedistribution:
     """Even out tasks with few bytes that move, and few between those of a graph.
 
     Parameters
@@ -214,4 +214,4 @@ def balance_tasks(
             str(error),
         )
         raise Error(text) from None
-    return Resettled(tasks, count, found, where, periods)
+    return TaskRedistribution(tasks, count, found, where, periods)

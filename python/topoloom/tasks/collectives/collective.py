@@ -16,30 +16,29 @@ from topoloom.nodes.node_parts import NO_PARTS, NodeParts
 from topoloom.placements.placement_file import PlacementFile, load_placement
 from topoloom.schedules.choose import (
     Call,
-    Ranked,
     RankSlots,
+    Ranked,
     rank_schedules,
     read_operation,
     usual_schedule,
 )
 from topoloom.schedules.decisions import decide_by_ranks, decision_table
 from topoloom.schedules.exports.asked import Asked
-from topoloom.schedules.exports.registry import ScheduleFormat
 from topoloom.schedules.together import Together, optimize_together
 from topoloom.support.checks import at_least
 from topoloom.support.units import counted
 from topoloom.tasks.problem import (
-    Where,
+    AllocationSpec,
     check_fit,
-    launched,
-    launcher_default,
     load_nodes,
+    place_like_launcher,
+    select_launched_slots,
 )
-from topoloom.tasks.search import Search, Watching, unwatched
+from topoloom.tasks.search import MonitorSearch, Search, unmonitored
 
 
 @dataclass(frozen=True)
-class Setting:
+class CollectivePlatform:
     """What messages cost, where the ranks are, and what that is called."""
 
     model: NetworkModel | None  # None means what the machine says
@@ -61,7 +60,7 @@ class RankedCollective:
     """The schedules of a collective, the fastest first, and the order of its ranks."""
 
     call: Call
-    setting: Setting
+    platform: CollectivePlatform
     ranked: list[Ranked]
     together: Together | None = None
     interrupted: bool = False
@@ -74,7 +73,7 @@ class RankedCollective:
     @property
     def knows_cpu(self) -> bool:
         """Whether the model says what messages take of a core; else that is assumed."""
-        model = self.setting.model
+        model = self.platform.model
         if model is None:
             return False
         costs = model.costs
@@ -87,8 +86,8 @@ class RankedCollective:
         document: dict[str, Any] = {
             **{key: value for key, value in call._asdict().items() if key != "demand"},
             **({} if demand is None else {"pairs": demand.edge_count}),
-            "model": self.setting.model_name,
-            "machine": self.setting.machine_name or None,
+            "model": self.platform.model_name,
+            "machine": self.platform.machine_name or None,
             "usual": self.usual,
             "schedules": [
                 {"name": one.name, **{name: getattr(one.cost, name) for name in names}}
@@ -102,14 +101,14 @@ class RankedCollective:
     def placement_file(self, **about: Any) -> PlacementFile:
         """Judge the order that was found; `about` is what else the file says."""
         assert self.together is not None
-        assert self.setting.slots is not None
+        assert self.platform.slots is not None
         best = self.together.best
         return PlacementFile.measured(
             self.call.schedule(best.name).graph(),
-            *self.setting.slots,
+            *self.platform.slots,
             best.cost.time,
-            hosts=self.setting.hosts,
-            node=self.setting.node,
+            hosts=self.platform.hosts,
+            node=self.platform.node,
             objective="time",
             mapper="collective",
             **about,
@@ -129,17 +128,17 @@ class RankedCollective:
 
     def decisions(self) -> dict[str, Any]:
         """Make the decision table, of all powers of two up to the ranks if it can."""
-        setting = self.setting
+        platform = self.platform
         if self.call.demand is not None:
             raise Error("a demand has its own bytes; there is nothing to decide")
-        found = decide_by_ranks(self.call, setting.model, setting.slots)
+        found = decide_by_ranks(self.call, platform.model, platform.slots)
         return decision_table(
-            self.call.operation, found, setting.model_name, setting.machine_name
+            self.call.operation, found, platform.model_name, platform.machine_name
         )
 
-    def asked(self) -> Asked:
-        """Ask once more, for an export."""
-        model, slots = self.setting.model, self.setting.slots
+    def export_request(self) -> Asked:
+        """Describe the call and its best schedule for an export."""
+        model, slots = self.platform.model, self.platform.slots
         return Asked(self.call, self.ranked[0].name, model, slots)
 
 
@@ -188,50 +187,50 @@ def _demanded(name: str, ranks: int, degree: int | None, demand: str | Path) -> 
     return Call(name, ranks, 0, demand=graph)
 
 
-def read_setting(
+def read_platform(
     call: Call,
     model: str | None,
     machine: str | None = None,
-    where: Where | None = None,
+    where: AllocationSpec | None = None,
     placement: str | Path | None = None,
-) -> Setting:
+) -> CollectivePlatform:
     """Read what messages cost and where the ranks are; refuse what is incomplete."""
     found = load_model(model).model if model is not None else None
     if machine is not None and placement is not None:
         raise Error(
             "give a machine or a placement, not both; the placement has its machine"
         )
-    where = where or Where()
-    if machine is None and where._replace(seed=1) != Where():
+    where = where or AllocationSpec()
+    if machine is None and where._replace(seed=1) != AllocationSpec():
         raise Error(
             "an allocation says where on a machine the ranks are; name the machine"
         )
     given = "of the machine" if model is None else model
     if placement is not None:
-        setting = _placed(call, found, given, placement)
+        platform = _placed(call, found, given, placement)
     elif machine is not None:
-        setting = _on_machine(call, found, given, machine, where)
+        platform = _on_machine(call, found, given, machine, where)
     elif found is not None:
-        return Setting(found, model_name=given)
+        return CollectivePlatform(found, model_name=given)
     else:
         raise Error(
             "what a message costs is not known; name a model (see 'topoloom "
             "model list') or a machine"
         )
-    _check_speeds(setting)
-    return setting
+    _check_speeds(platform)
+    return platform
 
 
-def _check_speeds(setting: Setting) -> None:
+def _check_speeds(platform: CollectivePlatform) -> None:
     """Refuse a machine whose links or ports would count as 1 B/s or as no time."""
-    assert setting.slots is not None
-    machine = setting.slots.allocation.machine
+    assert platform.slots is not None
+    machine = platform.slots.allocation.machine
     if machine.link_count and not machine.has_bandwidths:
         raise Error(
             f"the links of {machine.name} have no bandwidth; add one, as in "
             "torus:8x8x8,bandwidth=10GB/s"
         )
-    if setting.model is None and "startup" not in write_port(machine):
+    if platform.model is None and "startup" not in write_port(machine):
         raise Error(
             f"what a message takes to start on {machine.name} is not known; give a "
             "model (see 'topoloom model list') or +node:...,startup=1us"
@@ -240,7 +239,7 @@ def _check_speeds(setting: Setting) -> None:
 
 def _placed(
     call: Call, model: NetworkModel | None, name: str, placement: str | Path
-) -> Setting:
+) -> CollectivePlatform:
     file = load_placement(placement)
     ranks = len(file.placement.slots)
     if ranks != call.ranks:
@@ -249,44 +248,37 @@ def _placed(
             f"{ranks}"
         )
     slots = RankSlots(file.allocation, file.placement)
-    return Setting(model, slots, name, file.machine.name, file.hosts, file.node)
+    return CollectivePlatform(
+        model, slots, name, file.machine.name, file.hosts, file.node
+    )
 
 
 def _on_machine(
-    call: Call, model: NetworkModel | None, name: str, machine: str, where: Where
-) -> Setting:
+    call: Call,
+    model: NetworkModel | None,
+    name: str,
+    machine: str,
+    where: AllocationSpec,
+) -> CollectivePlatform:
     given, described = load_nodes(machine, where)
     silent = CommGraph.from_edges(call.ranks, [], [], [])
     check_fit(silent, given.allocation, f"the {call.operation}")
-    at, unused = launched(given, described, where, call.ranks)
-    slots = RankSlots(at.allocation, launcher_default(silent, at.allocation))
-    return Setting(model, slots, name, machine, at.hosts, described.node, unused)
-
-
-def export_collectives(several: Sequence[RankedCollective], to: ScheduleFormat) -> str:
-    """Write decisions for an MPI library, or the best schedule, in a format.
-
-    Raises
-    ------
-    topoloom.Error
-        If a collective is there twice, or the format cannot hold what is asked.
-    """
-    names = [one.call.operation for one in several]
-    for name in names:
-        if names.count(name) > 1:
-            raise Error(f"{name} is named twice; leave one out")
-    return to.write(*(one.asked() for one in several))
+    at, unused = select_launched_slots(given, described, where, call.ranks)
+    slots = RankSlots(at.allocation, place_like_launcher(silent, at.allocation))
+    return CollectivePlatform(
+        model, slots, name, machine, at.hosts, described.node, unused
+    )
 
 
 def rank_collective(
     call: Call,
-    setting: Setting,
+    platform: CollectivePlatform,
     schedules: Sequence[str] = (),
     *,
     order_ranks: bool = False,
     seed: int = 1,
     threads: int = 0,
-    watching: Watching = unwatched,
+    monitor: MonitorSearch = unmonitored,
 ) -> RankedCollective:
     """Rank schedules by their time, all of them or those that are named.
 
@@ -294,14 +286,14 @@ def rank_collective(
     """
     together, interrupted = None, False
     if order_ranks:
-        if setting.slots is None:
+        if platform.slots is None:
             raise Error("ranks are ordered for a machine; name one")
-        at = setting.slots.allocation
-        with watching("ordering", Search(seed, threads=threads)) as progress:
+        at = platform.slots.allocation
+        with monitor("ordering", Search(seed, threads=threads)) as progress:
             together = optimize_together(
-                call, at, setting.model, seed, threads, progress
+                call, at, platform.model, seed, threads, progress
             )
             interrupted = not progress(0)
-        setting = replace(setting, slots=RankSlots(at, together.placement))
-    ranked = rank_schedules(call, setting.model, setting.slots, schedules)
-    return RankedCollective(call, setting, ranked, together, interrupted)
+        platform = replace(platform, slots=RankSlots(at, together.placement))
+    ranked = rank_schedules(call, platform.model, platform.slots, schedules)
+    return RankedCollective(call, platform, ranked, together, interrupted)

@@ -16,13 +16,13 @@ from topoloom.schedules.call_trace import CallTrace, read_traces
 from topoloom.schedules.choose import Call, rank_schedules, schedule_names
 from topoloom.schedules.decisions import Decision, decision_table
 from topoloom.support.checks import at_least
-from topoloom.tasks.collectives.collective import Setting
+from topoloom.tasks.collectives.collective import CollectivePlatform
 
 #: MPI counts elements in an int.
-MOST_BYTES = 2**31 - 1
+MAX_BYTES = 2**31 - 1
 
 
-class Measured(NamedTuple):
+class MeasuredSchedule(NamedTuple):
     """One schedule at one size.
 
     Attributes
@@ -68,21 +68,21 @@ class MeasuredCollective:
     """
 
     call: Call
-    setting: Setting | None
+    platform: CollectivePlatform | None
     repeats: int
-    sizes: list[list[Measured]]
+    sizes: list[list[MeasuredSchedule]]
     trace: CallTrace | None
     interrupted: bool = False
 
     def document(self) -> dict[str, Any]:
         """Make what ``--json`` prints."""
-        setting = self.setting
+        platform = self.platform
         return {
             "operation": self.call.operation,
             "ranks": self.call.ranks,
             "root": self.call.root,
-            "model": None if setting is None else setting.model_name,
-            "machine": None if setting is None else setting.machine_name or None,
+            "model": None if platform is None else platform.model_name,
+            "machine": None if platform is None else platform.machine_name or None,
             "repeats": self.repeats,
             "interrupted": self.interrupted,
             "sizes": [
@@ -128,11 +128,11 @@ class MeasuredCollective:
             best = fastest(measured).schedule
             if not found or found[-1].schedule != best:
                 found.append(Decision(self.call.ranks, None, size, best))
-        machine = "" if self.setting is None else self.setting.machine_name
+        machine = "" if self.platform is None else self.platform.machine_name
         return decision_table(self.call.operation, found, "measured", machine)
 
 
-def fastest(measured: Sequence[Measured]) -> Measured:
+def fastest(measured: Sequence[MeasuredSchedule]) -> MeasuredSchedule:
     """Find the schedule, not the library's own, with the lowest median."""
     ours = [one for one in measured if one.schedule != OWN]
     return min(ours, key=lambda one: one.median)
@@ -157,7 +157,7 @@ def measure_collective(
     call: Call,
     sizes: Sequence[int],
     launcher: Sequence[str],
-    setting: Setting | None = None,
+    platform: CollectivePlatform | None = None,
     schedules: Sequence[str] = (),
     *,
     repeats: int = 30,
@@ -209,10 +209,10 @@ def measure_collective(
         [(one.bytes, name) for one, name in cases],
     )
     timed = time_cases(asked, launcher, repeats, mpicc, traced)
-    found: dict[int, list[Measured]] = {}
+    found: dict[int, list[MeasuredSchedule]] = {}
     for (one, name), samples in zip(cases, timed.samples, strict=True):
-        seconds = _predicted(one, name, setting)
-        measured = Measured(name, one.bytes, samples, seconds)
+        seconds = _predicted(one, name, platform)
+        measured = MeasuredSchedule(name, one.bytes, samples, seconds)
         found.setdefault(one.bytes, []).append(measured)
     by_size = [sorted(each, key=lambda one: one.median) for each in found.values()]
     trace = None
@@ -221,13 +221,15 @@ def measure_collective(
         texts = read_traces(timed.traces, "the trace")
         trace = [each for each in texts if each.schedule == best][-1]
     count = len(timed.samples[0])
-    return MeasuredCollective(call, setting, count, by_size, trace, timed.interrupted)
+    return MeasuredCollective(call, platform, count, by_size, trace, timed.interrupted)
 
 
-def _predicted(call: Call, name: str, setting: Setting | None) -> float | None:
-    if setting is None or name == OWN:
+def _predicted(
+    call: Call, name: str, platform: CollectivePlatform | None
+) -> float | None:
+    if platform is None or name == OWN:
         return None
-    (ranked,) = rank_schedules(call, setting.model, setting.slots, [name])
+    (ranked,) = rank_schedules(call, platform.model, platform.slots, [name])
     return ranked.cost.time
 
 
@@ -240,5 +242,5 @@ def _check(call: Call, sizes: Sequence[int]) -> None:
         raise Error("a size is given twice; leave one out")
     for size in sizes:
         at_least("bytes", size, 1)
-        if size > MOST_BYTES:
-            raise Error(f"{size} bytes are too many for MPI; at most {MOST_BYTES}")
+        if size > MAX_BYTES:
+            raise Error(f"{size} bytes are too many for MPI; at most {MAX_BYTES}")

@@ -64,7 +64,7 @@ class StepContention:
         return facts
 
 
-class FreeOrder(NamedTuple):
+class LowContentionOrder(NamedTuple):
     """An order of nodes in which messages meet in few rounds."""
 
     on: str  # one of MEETINGS
@@ -80,7 +80,7 @@ class Contention:
     machine: Machine
     ranks: int
     steps: list[StepContention]
-    found: FreeOrder | None = None
+    found: LowContentionOrder | None = None
     gaps: list[int | None] | None = None  # nodes by position; exchanges meet nowhere
 
     @property
@@ -150,7 +150,7 @@ def find_contention(
         order, rounds, fewest = find_free_order(
             machine, nodes, [step for _, step in named], find == "routes", seed=seed
         )
-        found = FreeOrder(find, rounds, fewest, order)
+        found = LowContentionOrder(find, rounds, fewest, order)
         if find == "any-ascent" and steps in ("prefix", "pairwise"):
             gaps = with_gaps(machine, nodes)
     return Contention(machine, len(nodes), judged, found, gaps)

@@ -29,7 +29,7 @@ COLLECTIVES = {
     "gather": "binomial_gather_s",
 }
 #: Cells of grids whose tiles are timed cell by cell, in seconds.
-MOST_CELLS = 1 << 24
+MAX_CELLS = 1 << 24
 
 
 @dataclass(frozen=True)
@@ -104,14 +104,14 @@ def time_tiles(
     Raises
     ------
     topoloom.Error
-        If the grid has more than `MOST_CELLS` cells.
+        If the grid has more than `MAX_CELLS` cells.
     """
     key = _time_of(collective)
     grid = list(extents)
-    if prod(grid) > MOST_CELLS:
+    if prod(grid) > MAX_CELLS:
         raise Error(
             f"a grid of {'x'.join(map(str, grid))} has {prod(grid):,} cells; up to "
-            f"{MOST_CELLS:,} can be timed"
+            f"{MAX_CELLS:,} can be timed"
         )
     found = []
     for tile in node_tiles(grid, cores):

@@ -45,7 +45,7 @@ class Job(NamedTuple):
     allocation: Allocation
 
 
-class Together(NamedTuple):
+class ConcurrentJobs(NamedTuple):
     """Jobs that run at the same time, and the value of each."""
 
     jobs: list[Job]
@@ -65,8 +65,8 @@ class JointPlacement(NamedTuple):
     """What `place_jointly` found, and what each job has when placed by itself."""
 
     alone: list[float]  # of the objective, placed on an empty machine
-    apart: Together  # the same placements, with all jobs running
-    together: Together  # the best found, never worse than apart
+    apart: ConcurrentJobs  # the same placements, with all jobs running
+    together: ConcurrentJobs  # the best found, never worse than apart
     work: int
 
 
@@ -125,7 +125,7 @@ class Budget:
             threads=self._threads,
             objective=self.objective,
             background=background,
-            progress=self._go_on,
+            progress=self._report_progress,
         )
         # How far a search goes beyond its budget depends on the number of threads.
         self.work_done += found.work if work is None else min(found.work, work)
@@ -134,7 +134,7 @@ class Budget:
     def _seconds_left(self) -> float:
         return (self._seconds or 0.0) - (monotonic() - self._start)
 
-    def _go_on(self, work: int) -> bool:
+    def _report_progress(self, work: int) -> bool:
         if self._progress is not None and not self._progress(self.work_done + work):
             self._stopped = True
         return not self._stopped
@@ -203,7 +203,7 @@ def place_in_pool(
 
 def _place_apart(
     jobs: Sequence[Job], budget: Budget, share: float
-) -> tuple[list[float], Together]:
+) -> tuple[list[float], ConcurrentJobs]:
     placements = [budget.place(job.graph, job.allocation, share) for job in jobs]
     alone = [
         objective_value(job.graph, job.allocation, placed, objective=budget.objective)
@@ -214,7 +214,7 @@ def _place_apart(
 
 def _run_together(
     jobs: Sequence[Job], placements: list[Placement], objective: str
-) -> Together:
+) -> ConcurrentJobs:
     found = [
         judge(job.graph, job.allocation, placed, hottest=0)
         for job, placed in zip(jobs, placements, strict=True)
@@ -227,7 +227,7 @@ def _run_together(
         values.append(objective_value(*on, objective=objective, background=beside))
     value = sum(values) if objective == "hop-bytes" else max(values)
     hop_bytes = sum(judgement.hop_bytes for judgement in found)
-    return Together(list(jobs), placements, loads, values, value, hop_bytes)
+    return ConcurrentJobs(list(jobs), placements, loads, values, value, hop_bytes)
 
 
 def _others(loads: Sequence[Loads], job: int) -> Loads:

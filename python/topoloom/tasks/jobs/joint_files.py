@@ -20,7 +20,7 @@ from topoloom.tasks.jobs.joint import (
     place_in_pool,
     place_jointly,
 )
-from topoloom.tasks.problem import Where, check_fit, choose_allocation
+from topoloom.tasks.problem import AllocationSpec, check_fit, choose_allocation
 
 
 class Jobs(NamedTuple):
@@ -56,7 +56,7 @@ class Jobs(NamedTuple):
 
 
 def load_jobs(
-    texts: Sequence[str], machine: Machine, described: Described, where: Where
+    texts: Sequence[str], machine: Machine, described: Described, where: AllocationSpec
 ) -> Jobs:
     """Load jobs: each as ``GRAPH@ALLOCATION``, or as ``GRAPH`` if they share slots."""
     if not texts:
@@ -75,7 +75,7 @@ def load_jobs(
             "jobs with an @ALLOCATION share no other allocation; leave that out"
         )
     listed = [
-        choose_allocation(machine, described, Where(text) if at else where)
+        choose_allocation(machine, described, AllocationSpec(text) if at else where)
         for _, at, text in (parts if all(own) else parts[:1])
     ]
     hosts = {

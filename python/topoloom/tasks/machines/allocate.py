@@ -34,9 +34,9 @@ from topoloom.placements.placement_file import PlacementFile
 from topoloom.support.checks import at_least
 from topoloom.support.units import counted
 from topoloom.tasks.machines.choose_for_mesh import MeshChoice, choose_for_mesh
-from topoloom.tasks.machines.choose_hosts import Choice, choose_hosts, other_choices
-from topoloom.tasks.problem import Where, choose_allocation
-from topoloom.tasks.search import UNLIMITED, Search, Watching, unwatched
+from topoloom.tasks.machines.choose_hosts import NodeChoice, choose_hosts, other_choices
+from topoloom.tasks.problem import AllocationSpec, choose_allocation
+from topoloom.tasks.search import UNLIMITED, MonitorSearch, Search, unmonitored
 
 Slots = npt.NDArray[np.uint32]
 
@@ -48,7 +48,7 @@ class AllocatedNodes:
     nodes: AllocatedHosts
     title: str
     facts: Mapping[str, Any]  # of its shape
-    choice: Choice | None = None
+    choice: NodeChoice | None = None
     generated: Mapping[str, int] | None = None  # fragments and seed
     machine_name: str = ""
     node: NodeParts = NO_PARTS
@@ -101,7 +101,7 @@ class AllocatedNodes:
 
 def allocate_nodes(
     machine_text: str,
-    where: Where,
+    where: AllocationSpec,
     *,
     free: str | None = None,
     graph_file: str | None = None,
@@ -110,7 +110,7 @@ def allocate_nodes(
     mapper: str = "auto",
     search: Search = UNLIMITED,
     jobs: Sequence[Path] = (),
-    watching: Watching = unwatched,
+    monitor: MonitorSearch = unmonitored,
 ) -> AllocatedNodes:
     """Choose, generate or read the nodes of a job, and measure them.
 
@@ -140,13 +140,13 @@ def allocate_nodes(
             else load_allocation(machine, free, described.hosts)
         )
         chosen, for_mesh, title = choose_for_mesh(
-            listed.allocation, mesh, traffic, search, watching
+            listed.allocation, mesh, traffic, search, monitor
         )
         nodes = listed.part(chosen)
     elif free is not None:
         listed = load_allocation(machine, free, described.hosts)
         chosen, choice, title = _choose(
-            listed, described.node, where.allocate, graph_file, mapper, search, watching
+            listed, described.node, where.allocate, graph_file, mapper, search, monitor
         )
         nodes = listed.part(chosen)
     elif (
@@ -215,12 +215,12 @@ def _choose(
     graph_file: str | None,
     mapper: str,
     search: Search,
-    watching: Watching,
-) -> tuple[Allocation, Choice, str]:
+    monitor: MonitorSearch,
+) -> tuple[Allocation, NodeChoice, str]:
     """Choose `nodes` of the free nodes, or as many as the graph needs."""
     free, machine = listed.allocation, listed.allocation.machine
     if machine.nodes_per_host > 1:
-        return choose_hosts(free, nodes, graph_file, mapper, search, watching)
+        return choose_hosts(free, nodes, graph_file, mapper, search, monitor)
     if nodes is not None:
         at_least("nodes", nodes, 1)
     if graph_file is None:
@@ -238,14 +238,14 @@ def _choose(
         slots = HostSlots(machine, node)
         return (
             slots.existing(closest),
-            Choice("average_distance", values, search.seed),
+            NodeChoice("average_distance", values, search.seed),
             title,
         )
     graph = load_graph(graph_file)
     whole, slots_of = _of_one_type(free, node)
     per_node = whole.machine.slots_per_node
     count = -(-graph.rank_count // per_node) if nodes is None else nodes
-    with watching("choosing nodes", search) as progress:
+    with monitor("choosing nodes", search) as progress:
         found = choose_nodes(
             graph, whole, count, mapper, **search._asdict(), progress=progress
         )
@@ -257,7 +257,7 @@ def _choose(
     values = {**other_choices(found), "chosen": found.hop_bytes}
     return (
         allocation,
-        Choice(
+        NodeChoice(
             "hop_bytes",
             values,
             search.seed,

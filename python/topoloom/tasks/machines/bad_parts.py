@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from topoloom._core import Error
-from topoloom.graphs.traces.registry import files_of, trace_format
+from topoloom.graphs.traces.trace_formats import files_of, trace_format
 from topoloom.importers.torus_places import is_vacant
 from topoloom.machines.machine_file import load_described
 from topoloom.nodes.hosts import hosts_in_order
@@ -17,7 +17,7 @@ from topoloom.probe.locate.dumps import tests_of_dumps
 from topoloom.probe.locate.locate import Located, Test, locate, most_rounds
 from topoloom.probe.locate.parts import Parts
 from topoloom.probe.locate.tables import tests_of_tables
-from topoloom.tasks.problem import Where, choose_allocation
+from topoloom.tasks.problem import AllocationSpec, choose_allocation
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ def locate_bad_parts(
 def _parts_of(machine_text: str | Path, allocation: str | None = None) -> Parts:
     """Return the parts of a machine that its hosts can test."""
     machine, described = load_described(machine_text)
-    where = choose_allocation(machine, described, Where(allocation=allocation))
+    where = choose_allocation(machine, described, AllocationSpec(allocation=allocation))
     nodes = where.allocation.nodes.tolist()
     named = where.hosts if where.hosts and not described.hosts else None
     of_nodes = zip(nodes, named, strict=True) if named else enumerate(described.hosts)

@@ -23,7 +23,7 @@ from topoloom.nodes.hosts import (
     slots_per_host,
     whole_hosts,
 )
-from topoloom.tasks.search import Search, Watching
+from topoloom.tasks.search import MonitorSearch, Search
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ def choose_for_mesh(
     mesh: Mapping[str, int],
     traffic: Sequence[Traffic],
     search: Search,
-    watching: Watching,
+    monitor: MonitorSearch,
 ) -> tuple[Allocation, MeshChoice, str]:
     """Choose as many hosts as the mesh fills, in the order of its ranks.
 
@@ -128,7 +128,7 @@ def choose_for_mesh(
             "no group of the mesh is on several hosts, so that any hosts will do; "
             "choose those that are closest together, by their number"
         )
-    with watching("choosing hosts", search) as progress:
+    with monitor("choosing hosts", search) as progress:
         spreads = choose_spread(needed, counts, search.seed, lambda: progress(0))
         interrupted = not progress(0)
     first = hosts[np.unique(leaf_of_host, return_index=True)[1]]

@@ -28,11 +28,11 @@ from topoloom.nodes.hosts import (
 )
 from topoloom.support.checks import at_least
 from topoloom.support.units import counted
-from topoloom.tasks.search import Search, Watching
+from topoloom.tasks.search import MonitorSearch, Search
 
 
 @dataclass(frozen=True)
-class Choice:
+class NodeChoice:
     """How nodes were chosen, and what the same number of others would be worth."""
 
     measure: str
@@ -68,8 +68,8 @@ def choose_hosts(
     graph_file: str | None,
     mapper: str,
     search: Search,
-    watching: Watching,
-) -> tuple[Allocation, Choice, str]:
+    monitor: MonitorSearch,
+) -> tuple[Allocation, NodeChoice, str]:
     """Choose `count` hosts that are free as a whole, or as many as the graph needs."""
     machine, listed = free.machine, whole_hosts(free)
     graph = None if graph_file is None else load_graph(graph_file)
@@ -97,9 +97,9 @@ def choose_hosts(
             "chosen": closest.average_distance,
         }
         title = f"the {count} of {len(listed)} free hosts that are closest together"
-        return closest, Choice("average_distance", values, search.seed), title
+        return closest, NodeChoice("average_distance", values, search.seed), title
     gpus = count * machine.nodes_per_host
-    with watching("choosing nodes", search) as progress:
+    with monitor("choosing nodes", search) as progress:
         found = choose_nodes(
             graph, of(listed), gpus, mapper, **search._asdict(), progress=progress
         )
@@ -111,7 +111,7 @@ def choose_hosts(
             )
         interrupted = not progress(found.work)
     values["chosen"] = found.hop_bytes
-    choice = Choice(
+    choice = NodeChoice(
         "hop_bytes",
         values,
         search.seed,

@@ -19,7 +19,7 @@ from topoloom._core import (
     routings,
     traffics,
 )
-from topoloom.tasks.search import UNLIMITED, Watching, unwatched
+from topoloom.tasks.search import UNLIMITED, MonitorSearch, unmonitored
 
 #: What 'topoloom network' does.
 STUDIES = ("sweep",)
@@ -30,7 +30,7 @@ DEFAULT_LOADS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 
 
 @dataclass(frozen=True)
-class Switches:
+class SwitchSettings:
     """How switches pass packets on; kinds are listed by functions of these names.
 
     Attributes
@@ -79,7 +79,7 @@ class Sweep:
     switches: int
     traffic: str
     injection: str
-    options: Switches
+    options: SwitchSettings
     seed: int
     points: list[LoadMeasure]
     interrupted: bool
@@ -180,14 +180,14 @@ def histogram(by_latency: Sequence[int], bars: int = 40) -> dict[str, Any]:
 def sweep_loads(
     machine: Machine,
     traffic: str = "uniform",
-    switches: Switches | None = None,
+    switches: SwitchSettings | None = None,
     loads: Sequence[float] = DEFAULT_LOADS,
     *,
     injection: str = "bernoulli",
     watch: bool = False,
     seed: int = 1,
     threads: int = 1,
-    watching: Watching = unwatched,
+    monitor: MonitorSearch = unmonitored,
 ) -> Sweep:
     """Simulate the switches of a machine under each load.
 
@@ -203,7 +203,7 @@ def sweep_loads(
         bursts that do not come to the load, and fewer virtual channels than the routes
         of the machine need to be free of deadlock.
     """
-    options = switches or Switches()
+    options = switches or SwitchSettings()
     if len(loads) == 0:
         raise Error("no loads are given; name some, such as 0.1,0.2")
     if options.router in SERVING_ALONE:
@@ -217,7 +217,7 @@ def sweep_loads(
     interrupted, stalled = False, ""
     for number, load in enumerate(loads, start=1):
         title = f"{number}/{len(loads)} load {load:g}"
-        with watching(title, UNLIMITED) as progress:
+        with monitor(title, UNLIMITED) as progress:
             point = wiring.measure_load(
                 traffic,
                 load,

@@ -27,7 +27,7 @@ from topoloom.schedules.choose import (
 from topoloom.simulate.switch_toml import SwitchModel
 from topoloom.support.nearest import unknown_name
 from topoloom.tasks.collectives.trees import Multicasts
-from topoloom.tasks.search import UNLIMITED, Watching, unwatched
+from topoloom.tasks.search import UNLIMITED, MonitorSearch, unmonitored
 
 #: Operations, and what switches do for them.
 IN_SWITCHES = {
@@ -79,7 +79,7 @@ def time_trees(
     sizes: Sequence[int],
     switch: SwitchModel | None = None,
     *,
-    watching: Watching = unwatched,
+    monitor: MonitorSearch = unmonitored,
 ) -> TreeTimes:
     """Simulate an operation along all trees at once, in output-queued switches.
 
@@ -107,7 +107,7 @@ def time_trees(
     interrupted = False
     for number, size in enumerate(sizes, start=1):
         title = f"{number}/{len(sizes)} {operation} of {size} B"
-        with watching(title, UNLIMITED) as progress:
+        with monitor(title, UNLIMITED) as progress:
             one = study.times(size, progress)
             interrupted = not progress(0)
         if interrupted:

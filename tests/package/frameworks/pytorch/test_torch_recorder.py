@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from topoloom.frameworks.pytorch.run import read_recording
+from topoloom.frameworks.pytorch.recorded_job import read_recording
 from topoloom.graphs.mpi_collectives import OPERATIONS
 from topoloom.graphs.profile import KINDS, load_profile
 
@@ -330,7 +330,7 @@ dist.all_reduce(Tensor(10), groups[0])
         (["--world", "0"], "--world is 0"),
         (["--rank", "3"], "--rank needs --world"),
         (["--world", "8", "--rank", ""], "'' is not a list of increasing numbers"),
-        (["--world", "8", "--mpicc", "mpicc"], "--mpicc makes no difference"),
+        (["--world", "8", "--mpicc", "mpicc"], "--mpicc is for MPI programs"),
         (["--world", "8", "--timeout", "0"], "--timeout 0 leaves the job no time"),
         (
             ["--world", "8", "--gpus-per-node", "0"],

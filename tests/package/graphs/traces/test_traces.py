@@ -27,8 +27,8 @@ from topoloom.graphs.axes import Traffic
 from topoloom.graphs.phases import edge_rows
 from topoloom.graphs.profile import Profile
 from topoloom.graphs.traces.mesh import infer_mesh
-from topoloom.graphs.traces.registry import read_trace
 from topoloom.graphs.traces.trace import Trace
+from topoloom.graphs.traces.trace_formats import read_trace
 from topoloom.tasks import import_pattern
 
 if TYPE_CHECKING:

@@ -24,8 +24,8 @@ from written_job import (
 from topoloom import Error
 from topoloom.graphs.mpi_collectives import OPERATIONS
 from topoloom.graphs.traces.hlo import read_hlo
-from topoloom.graphs.traces.registry import MissingPartsError, read_trace
 from topoloom.graphs.traces.replica_groups import parse_groups
+from topoloom.graphs.traces.trace_formats import MissingPartsError, read_trace
 
 JOB = Job((2, 2, 1), (Step("allreduce", (0, 1), 4, 3), Step("send", (1,), 8, 1)))
 

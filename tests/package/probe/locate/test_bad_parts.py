@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from topoloom import Error, Machine
-from topoloom.graphs.traces.registry import MissingPartsError
+from topoloom.graphs.traces.trace_formats import MissingPartsError
 from topoloom.machines.machine_file import save_machine
 from topoloom.tasks.machines.bad_parts import locate_bad_parts
 

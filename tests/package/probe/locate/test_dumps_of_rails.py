@@ -11,7 +11,7 @@ import pytest
 from inspector_job import GPUS, Job
 
 from topoloom import Error, Machine
-from topoloom.graphs.traces.registry import MissingPartsError
+from topoloom.graphs.traces.trace_formats import MissingPartsError
 from topoloom.machines.machine_file import save_machine
 from topoloom.tasks.machines.bad_parts import locate_bad_parts
 

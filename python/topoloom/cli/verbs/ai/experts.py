@@ -46,9 +46,9 @@ def command(
         Option(
             "--slack",
             metavar="SHARE",
-            help="By which the busiest GPU may exceed that of the most even placement, "
-            "such as 0.01. Without it, several are tried on a few layers, and the one "
-            "with the shortest step is taken.",
+            help="Share by which the busiest GPU may exceed that of the most even "
+            "placement, such as 0.01. Default: the value with the shortest step among "
+            "several that are tried on a few layers.",
         ),
     ] = None,
     allowed: AllocationOptions,
@@ -93,7 +93,7 @@ def command(
     from topoloom.tasks.experts.engines import find_engine
     from topoloom.tasks.experts.place import place_on_gpus
     from topoloom.tasks.experts.routing import read_routing
-    from topoloom.tasks.problem import Where, load_nodes
+    from topoloom.tasks.problem import AllocationSpec, load_nodes
 
     if ep is None:
         raise Error("--ep is missing: the GPUs that hold the experts, such as --ep 64")
@@ -111,7 +111,7 @@ def command(
             "reads, such as -o experts.json"
         )
     routing = read_routing(loads)
-    given, _ = load_nodes(machine, Where(*allowed, seed))
+    given, _ = load_nodes(machine, AllocationSpec(*allowed, seed))
     placed = place_on_gpus(
         routing,
         given.allocation,

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from topoloom._core import Error
-from topoloom.mpi_library import handle, loaded_once
+from topoloom.mpi.library_loader import c_handle, load_library_once
 
 
 def alltoall(comm: Any, send: Any, receive: Any) -> None:
@@ -103,7 +103,7 @@ class _Buffer:
         """Give address, elements of one of these blocks, and type."""
         if self.size % blocks:
             raise Error(f"{self.size} elements are not {blocks} equal blocks")
-        return self.address, ctypes.c_int(self.size // blocks), handle(self.type)
+        return self.address, ctypes.c_int(self.size // blocks), c_handle(self.type)
 
 
 def _exchange(
@@ -145,14 +145,14 @@ def _combine(
         )
     _, count, kind = counted.counted(blocks)
     roots = () if root is None else (ctypes.c_int(root),)
-    by = handle(MPI.SUM if op is None else op)
+    by = c_handle(MPI.SUM if op is None else op)
     _call(comm, name, source.address, target.address, count, kind, by, *roots)
 
 
 def _call(comm: Any, name: str, *arguments: Any) -> None:
     from mpi4py import MPI
 
-    status = getattr(_library(comm), f"topoloom_{name}")(*arguments, handle(comm))
+    status = getattr(_library(comm), f"topoloom_{name}")(*arguments, c_handle(comm))
     if status != MPI.SUCCESS:
         raise MPI.Exception(status)
 
@@ -160,4 +160,4 @@ def _call(comm: Any, name: str, *arguments: Any) -> None:
 def _library(comm: Any) -> ctypes.CDLL:
     from topoloom.preload.collectives import build_collectives
 
-    return loaded_once(comm, build_collectives)
+    return load_library_once(comm, build_collectives)

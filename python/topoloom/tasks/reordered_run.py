@@ -64,7 +64,7 @@ def run_reordered(
     from topoloom._core import Error
     from topoloom.launch.apply.program import run_program
     from topoloom.launch.launcher import Launch
-    from topoloom.preload.reorder import machine_file
+    from topoloom.preload.mpi_library import machine_file
     from topoloom.preload.shim import find_launcher, preloaded_command
     from topoloom.support.files import shared_directory
 
@@ -113,8 +113,8 @@ def _library(program: list[str], launcher: Starter, mpicc: str | None) -> Path:
     import os
 
     from topoloom.launch.apply.trial import check_hosts
-    from topoloom.launch.launchers.registry import programs
-    from topoloom.preload.reorder import build_reorderer
+    from topoloom.launch.launchers.launcher_commands import programs
+    from topoloom.preload.mpi_library import build_reorderer
     from topoloom.preload.shim import check_programs, find_compiler, preloaded_command
     from topoloom.support.resources import core_library
 

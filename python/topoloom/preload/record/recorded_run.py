@@ -16,7 +16,7 @@ from typing import IO, Any
 from topoloom._core import Error
 from topoloom.graphs.profile import Profile
 from topoloom.launch.apply.trial import check_hosts
-from topoloom.launch.launchers.registry import programs
+from topoloom.launch.launchers.launcher_commands import programs
 from topoloom.preload.record.build import build_recorder
 from topoloom.preload.record.keeping import keeping, notes_folder
 from topoloom.preload.record.notes import read_recording

@@ -15,7 +15,7 @@ from topoloom._core import Error
 T = TypeVar("T")
 
 
-def everywhere(comm: Any, act: Callable[[], T]) -> T:
+def on_all_ranks(comm: Any, act: Callable[[], T]) -> T:
     """Do the same on all processes; if one fails, all fail, as others would wait."""
     from mpi4py import MPI
 
@@ -30,7 +30,9 @@ def everywhere(comm: Any, act: Callable[[], T]) -> T:
     return cast(T, result)
 
 
-def loaded(comm: Any, build: Callable[[Path], Path], mpicc: str | None) -> ctypes.CDLL:
+def load_library(
+    comm: Any, build: Callable[[Path], Path], mpicc: str | None
+) -> ctypes.CDLL:
     """Compile on rank 0 alone, unless others do not see its cache. Collective.
 
     Raises
@@ -44,27 +46,27 @@ def loaded(comm: Any, build: Callable[[Path], Path], mpicc: str | None) -> ctype
     def built() -> Path:
         return build(_compiler(mpicc))
 
-    own = everywhere(comm, lambda: built() if comm.rank == 0 else None)
+    own = on_all_ranks(comm, lambda: built() if comm.rank == 0 else None)
     path = comm.bcast(own)
     version = MPI.Get_library_version()
-    return everywhere(
+    return on_all_ranks(
         comm, lambda: _library(path if path.exists() else built(), version)
     )
 
 
-def loaded_once(
+def load_library_once(
     comm: Any, build: Callable[[Path], Path], mpicc: str | None = None
 ) -> ctypes.CDLL:
     """Load it at the first call on a communicator, since all processes must agree."""
     key = _key(build)
     library: ctypes.CDLL | None = comm.Get_attr(key)
     if library is None:
-        library = loaded(comm, build, mpicc)
+        library = load_library(comm, build, mpicc)
         comm.Set_attr(key, library)
     return library
 
 
-def handle(of: Any) -> Any:
+def c_handle(of: Any) -> Any:
     """Give a handle of mpi4py, such as a communicator, as C has it."""
     from mpi4py import MPI
 

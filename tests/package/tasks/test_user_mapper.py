@@ -22,7 +22,7 @@ from topoloom.tasks import (
     mapper_header,
 )
 from topoloom.tasks.objective import Objective
-from topoloom.tasks.problem import Problem, Where, load_problem
+from topoloom.tasks.problem import AllocationSpec, Problem, load_problem
 
 if TYPE_CHECKING:
     from tests.conftest import Command
@@ -66,7 +66,7 @@ def problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Problem:
     monkeypatch.chdir(tmp_path)
     Path("mine.py").write_text(MINE)
     save_graph("p.npz", stencil([4, 4], 5, bytes=1000))
-    return load_problem("p.npz", "torus:4x4", Where())
+    return load_problem("p.npz", "torus:4x4", AllocationSpec())
 
 
 def in_reverse(problem: MapperProblem) -> Any:

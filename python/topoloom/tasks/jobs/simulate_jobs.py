@@ -12,7 +12,7 @@ from topoloom.graphs.phases import Ints
 from topoloom.simulate.simulated import ReportProgress, unwatched
 from topoloom.simulate.switch_toml import SwitchModel
 from topoloom.simulate.switches import simulate_together
-from topoloom.tasks.jobs.joint import JointPlacement, Together
+from topoloom.tasks.jobs.joint import ConcurrentJobs, JointPlacement
 
 
 class JobTimes(NamedTuple):
@@ -52,7 +52,7 @@ def simulate_jobs(
     return JobTimes([seconds for (seconds,) in alone], apart, together)
 
 
-def _jobs(found: Together) -> list[tuple[CommGraph, Ints]]:
+def _jobs(found: ConcurrentJobs) -> list[tuple[CommGraph, Ints]]:
     """Pair each job with the nodes of its ranks."""
     return [
         (

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""``python -m topoloom.reorder MPICC`` prints where libtopoloom-mpi is.
+"""``python -m topoloom.mpi.library_path MPICC`` prints where libtopoloom-mpi is.
 
 For job scripts that preload it, on nodes without the command line's packages.
 """
@@ -10,11 +10,11 @@ import sys
 from pathlib import Path
 
 from topoloom._core import Error
-from topoloom.preload.reorder import build_reorderer
+from topoloom.preload.mpi_library import build_reorderer
 
 if __name__ == "__main__":
     if len(sys.argv) != 2:
-        sys.exit("usage: python -m topoloom.reorder MPICC")
+        sys.exit("usage: python -m topoloom.mpi.library_path MPICC")
     try:
         print(build_reorderer(Path(sys.argv[1])))
     except Error as error:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""For programs that use mpi4py: collectives, streams, balancing, better orders."""
+"""Communicators of the same processes in another rank order, for mpi4py."""
 
 from __future__ import annotations
 
@@ -11,44 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from topoloom._core import Error
-from topoloom.mpi_balance import Moving, Plan, balance, plan
-from topoloom.mpi_collectives import (
-    allgather,
-    allreduce,
-    alltoall,
-    barrier,
-    bcast,
-    exscan,
-    gather,
-    reduce,
-    reduce_scatter_block,
-    scan,
-    scatter,
-)
-from topoloom.mpi_library import everywhere, handle, loaded
-from topoloom.mpi_streams import Stream
-
-__all__ = [
-    "Moving",
-    "Plan",
-    "Stream",
-    "allgather",
-    "allreduce",
-    "alltoall",
-    "balance",
-    "barrier",
-    "bcast",
-    "exscan",
-    "gather",
-    "order",
-    "plan",
-    "reduce",
-    "reduce_scatter_block",
-    "remap",
-    "reorder",
-    "scan",
-    "scatter",
-]
+from topoloom.mpi.library_loader import c_handle, load_library, on_all_ranks
 
 
 def reorder(
@@ -89,7 +52,7 @@ def reorder(
         On all processes, if on any of them an argument is wrong, or the library cannot
         be compiled, or is for another MPI than mpi4py's.
     """
-    ranks, amounts, words = everywhere(
+    ranks, amounts, words = on_all_ranks(
         comm, lambda: _arguments(neighbors, bytes, options)
     )
     return _made(
@@ -127,7 +90,7 @@ def remap(comm: Any, ranks: ArrayLike, *, mpicc: str | None = None) -> Any:
         On all processes, if `ranks` are none of these, or the library cannot be
         compiled, or is for another MPI than mpi4py's.
     """
-    order = everywhere(comm, lambda: _permutation(ranks, comm.size, comm.rank == 0))
+    order = on_all_ranks(comm, lambda: _permutation(ranks, comm.size, comm.rank == 0))
     return _made(comm, "remap", mpicc, order.ctypes.data_as(ctypes.c_void_p))
 
 
@@ -160,7 +123,7 @@ def order(comm: Any, options: str | None = None, *, mpicc: str | None = None) ->
         On all processes, if an option or a file is wrong; rank 0 reports on standard
         error what is.
     """
-    words = everywhere(comm, lambda: options.encode() if options else None)
+    words = on_all_ranks(comm, lambda: options.encode() if options else None)
     return _made(comm, "order", mpicc, words)
 
 
@@ -168,12 +131,12 @@ def _made(comm: Any, name: str, mpicc: str | None, *arguments: Any) -> Any:
     """Call a function of libtopoloom-mpi that makes a communicator."""
     from mpi4py import MPI
 
-    from topoloom.preload.reorder import build_reorderer
+    from topoloom.preload.mpi_library import build_reorderer
 
-    library = loaded(comm, build_reorderer, mpicc)
+    library = load_library(comm, build_reorderer, mpicc)
     made = MPI.Intracomm()
     status = getattr(library, f"topoloom_comm_{name}")(
-        handle(comm), *arguments, ctypes.c_void_p(MPI._addressof(made))
+        c_handle(comm), *arguments, ctypes.c_void_p(MPI._addressof(made))
     )
     if status != MPI.SUCCESS:
         raise MPI.Exception(status)

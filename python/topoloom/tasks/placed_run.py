@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from topoloom.graphs.profile import Profile
     from topoloom.launch.launcher import Launch
     from topoloom.launch.launchers.as_it_is import AsItIs
-    from topoloom.launch.launchers.registry import ReadCommand
+    from topoloom.launch.launchers.launcher_commands import ReadCommand
     from topoloom.placements.placement_file import PlacementFile
     from topoloom.preload.verify import Proof
     from topoloom.tasks.launch_slots import LaunchSlots
     from topoloom.tasks.objective import Objective
     from topoloom.tasks.search import Search
-    from topoloom.tasks.verified_run import Account
+    from topoloom.tasks.verified_run import RunReport
 
 
 class Job:
@@ -81,11 +81,28 @@ class Page(NamedTuple):
 
 
 class RecordedJob(NamedTuple):
-    """How the recorded run ended; its graph and phases where that was well."""
+    """How the recorded run ended; its graph and phases if that was without error."""
 
     exit_status: int
     graph: CommGraph | None = None
     phases: Sequence[CommGraph] = ()
+
+
+def load_recorded(job: Job, profile: Path) -> RecordedJob:
+    """Read what an earlier run of the program recorded.
+
+    Raises
+    ------
+    topoloom.Error
+        If the command starts another number of ranks.
+    """
+    from topoloom.graphs.graph_file import load_graph
+    from topoloom.graphs.phases import load_phases
+    from topoloom.tasks.launch_slots import check_ranks
+
+    graph = load_graph(str(profile))
+    check_ranks(job.read, graph.rank_count, str(profile))
+    return RecordedJob(0, graph, load_phases(profile))
 
 
 def record_job(job: Job, collectives: str) -> RecordedJob:
@@ -116,33 +133,36 @@ def record_job(job: Job, collectives: str) -> RecordedJob:
 
 
 def place_job(
-    graph: CommGraph,
-    given: LaunchSlots,
-    objective: Objective,
+    recorded: RecordedJob,
+    slots: LaunchSlots,
+    objective: str,
     mapper: str,
     search: Search,
     graph_file: str,
     command: tuple[str, ...],
 ) -> PlacedJob:
-    """Place the ranks; also measure block order, what the launcher does."""
+    """Place the recorded ranks; also measure the launcher's block order."""
     from topoloom.tasks.map import block_values, map_ranks
+    from topoloom.tasks.objective import Objective
     from topoloom.tasks.problem import Problem
 
-    at = given.where.allocation
+    assert recorded.graph is not None
+
+    at, described = slots.allocation, slots.described
     problem = Problem(
-        graph,
+        recorded.graph,
         at.machine,
         at,
-        given.where.hosts,
-        given.node,
-        switches=given.switches,
+        slots.allocated.hosts,
+        described.node,
+        switches=described.switches,
     )
     mapped = map_ranks(
         problem,
-        objective,
+        Objective(objective, recorded.phases),
         mapper,
         search=search,
-        cores_per_rank=given.cores_per_rank,
+        cores_per_rank=slots.cores_per_rank,
         graph_file=graph_file,
         command=command,
     )
@@ -150,13 +170,13 @@ def place_job(
     return PlacedJob(mapped.file, block, mapped.objective)
 
 
-def start(
+def start_placed(
     job: Job,
-    given: LaunchSlots,
+    launch_slots: LaunchSlots,
     placed: PlacedJob,
     announce: Callable[[Launch], None],
     tell: Callable[[Proof], None],
-) -> tuple[Launch, Account]:
+) -> tuple[Launch, RunReport]:
     """Let the launcher try the placement; if it can, run the program.
 
     `announce` is called before the program starts, `tell` when the ranks of one are
@@ -170,7 +190,7 @@ def start(
 
     read, slots = job.read, placed.file.placement.slots
     world = isinstance(read, AsItIs)
-    planned = given.placed(slots)
+    planned = launch_slots.placed(slots)
     with (
         read.directory() as directory,
         with_job(job.collectives, placed.file, renumbered=world) as collectives,
@@ -181,11 +201,11 @@ def start(
             check_hosts(job.program, libraries)
         else:
             trial = read.starting(looking_for(libraries))
-            lacking = check_launch(given.launch(trial, slots, directory))
+            lacking = check_launch(launch_slots.launch(trial, slots, directory))
             if lacking and job.collectives is not None:
                 raise Error(lacking)
             witness = lacking or witness
-        launch = given.launch(read, slots, directory)
+        launch = launch_slots.launch(read, slots, directory)
         announce(launch)
         with job.run("placed"):
             account = run_witnessed(launch, witness, tell)
@@ -198,16 +218,16 @@ def write_page(
     graph: CommGraph,
     name: str,
     file: str,
-    account: Account,
+    account: RunReport,
 ) -> Page:
     """Write the report; the program has run, so a failure is only noted."""
     from topoloom._core import Error
     from topoloom.report.page import save_report
-    from topoloom.tasks.report import Made, report_of
+    from topoloom.tasks.report import ReportedPlacement, build_report
 
     try:
-        made = [Made(placed.file, file)]
-        report = report_of(
+        made = [ReportedPlacement(placed.file, file)]
+        report = build_report(
             graph,
             name,
             made,

@@ -32,7 +32,7 @@ from topoloom.tasks.machines.shape_times import NEAR, ShapeTimes, divisors
 
 
 @dataclass(frozen=True)
-class WantedShape:
+class SegmentRequest:
     """Segments that were compared, and the one to ask for.
 
     Attributes
@@ -94,7 +94,7 @@ class WantedShape:
         return f"{format_step(seconds, self.has_bandwidths)} per step"
 
 
-def wanted_shape(
+def find_segments(
     cluster: Allocation,
     mesh: Mapping[str, int] | Job,
     traffic: Sequence[Traffic] | Step,
@@ -102,7 +102,7 @@ def wanted_shape(
     seed: int = 1,
     progress: Callable[[int, int], None] = lambda done, all: None,
     scheduler: str = "slurm",
-) -> WantedShape:
+) -> SegmentRequest:
     """Compare all segments that divide the hosts of a job.
 
     Where groups above leaf groups help, too, the smallest segments and groups of these
@@ -174,7 +174,7 @@ def wanted_shape(
         wanted = _smallest(found)
         if tight[best] * (1 + NEAR) < found[wanted]:
             beyond = _shaped(shape, best), tight[best]
-    return WantedShape(
+    return SegmentRequest(
         _shaped(shape, wanted),
         dict(sorted(seconds.items())),
         found[wanted],

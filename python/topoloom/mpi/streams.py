@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from topoloom._core import Error
-from topoloom.mpi_library import everywhere, handle, loaded
+from topoloom.mpi.library_loader import c_handle, load_library, on_all_ranks
 
 _STOPPED = -2  # TOPOLOOM_STREAM_STOPPED
 _AUTO = -1  # TOPOLOOM_STREAM_AUTO
@@ -86,8 +86,8 @@ class Stream:
 
         self._stream = ctypes.c_void_p()
         self._size = comm.size
-        self._dtype = everywhere(comm, lambda: _checked(np.dtype(dtype)))
-        self._library = loaded(comm, build_streams, mpicc)
+        self._dtype = on_all_ranks(comm, lambda: _checked(np.dtype(dtype)))
+        self._library = load_library(comm, build_streams, mpicc)
         self._come: list[NDArray[Any]] = []
         self._handle = handler or (lambda items: self._come.append(items.copy()))
         self._callback = _HANDLER(self._take)
@@ -104,7 +104,7 @@ class Stream:
         )
         self._check(
             self._library.topoloom_stream_create(
-                handle(comm),
+                c_handle(comm),
                 ctypes.c_int(self._dtype.itemsize),
                 self._callback,
                 None,

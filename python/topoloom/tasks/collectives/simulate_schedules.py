@@ -10,13 +10,13 @@ from topoloom.simulate.simulated import Simulated
 from topoloom.simulate.switch_toml import SwitchModel
 from topoloom.simulate.switches import simulate_collective
 from topoloom.tasks.collectives.collective import RankedCollective
-from topoloom.tasks.simulate import Watching, unwatched_simulation
+from topoloom.tasks.simulate import MonitorSimulation, unmonitored_simulation
 
 #: Schedules that are simulated unless they are named.
 FASTEST = 5
 
 
-class InSwitches(NamedTuple):
+class SimulatedSchedules(NamedTuple):
     """What was simulated, by the name of the schedule.
 
     `interrupted` says whether Ctrl-C ended it before the last.
@@ -29,10 +29,10 @@ class InSwitches(NamedTuple):
 def simulate_schedules(
     found: RankedCollective,
     switch: SwitchModel | None = None,
-    fastest: int = FASTEST,
-    watching: Watching = unwatched_simulation,
-) -> InSwitches:
-    """Simulate the schedules that are predicted to be the fastest, the first first.
+    fastest: int | None = FASTEST,
+    monitor: MonitorSimulation = unmonitored_simulation,
+) -> SimulatedSchedules:
+    """Simulate the schedules with the lowest predicted times, or all with None.
 
     Messages cost what the machine says, whatever model they were ranked by. Ctrl-C
     leaves out the schedule that is under way and those after it.
@@ -51,9 +51,9 @@ def simulate_schedules(
     simulated: dict[str, Simulated] = {}
     for number, name in enumerate(chosen, start=1):
         try:
-            with watching(f"{number}/{len(chosen)} {name}"):
+            with monitor(f"{number}/{len(chosen)} {name}"):
                 schedule = found.call.schedule(name)
                 simulated[name] = simulate_collective(machine, nodes, schedule, switch)
         except KeyboardInterrupt:
-            return InSwitches(simulated, True)
-    return InSwitches(simulated, False)
+            return SimulatedSchedules(simulated, True)
+    return SimulatedSchedules(simulated, False)

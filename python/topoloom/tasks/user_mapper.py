@@ -31,7 +31,7 @@ from topoloom._core import (
 from topoloom.support.nearest import unknown_name
 from topoloom.support.resources import shipped
 from topoloom.tasks.objective import Objective
-from topoloom.tasks.search import UNLIMITED, Progress, Search, go_on
+from topoloom.tasks.search import UNLIMITED, Progress, Search, always_continue
 from topoloom.tasks.sharing import share_slots
 
 #: `mine.py:function` or `libmine.so:function`, as the command line takes them.
@@ -70,7 +70,7 @@ class MapperProblem:
     capacity: npt.NDArray[np.int64]
     shared: bool
     search: Search = UNLIMITED
-    go_on: Progress = go_on
+    go_on: Progress = always_continue
 
     @property
     def machine(self) -> Machine:
@@ -132,7 +132,7 @@ MapperFunction = Callable[[MapperProblem], Any]
 
 
 @dataclass(frozen=True)
-class OwnMapper:
+class UserMapper:
     """A mapper of the user's."""
 
     name: str
@@ -156,13 +156,13 @@ class OwnMapper:
             os.chdir(folder)
 
 
-def own_problem(
+def make_user_problem(
     graph: CommGraph,
     allocation: Allocation,
     objective: Objective,
     sharing: Sharing,
     search: Search,
-    progress: Progress = go_on,
+    progress: Progress = always_continue,
 ) -> MapperProblem:
     """Say in full what is asked of a mapper."""
     load, capacity = slot_capacities(graph, allocation, sharing)
@@ -172,14 +172,14 @@ def own_problem(
     )
 
 
-def is_own(text: str) -> bool:
+def is_user_mapper(text: str) -> bool:
     """Whether the text names a mapper in a file; the function must be named, too."""
     if _FILE.fullmatch(text):
         raise Error(f"mapper '{text}' names no function; add one: '{text}:FUNCTION'")
     return _TEXT.fullmatch(text) is not None
 
 
-def load_mapper(text: str) -> OwnMapper:
+def load_mapper(text: str) -> UserMapper:
     """Load the mapper that `mine.py:function` names; the file is executed.
 
     In `libmine.so:function`, a shared library, it is a `topoloom_mapper` of the header
@@ -194,7 +194,7 @@ def load_mapper(text: str) -> OwnMapper:
     if not path.is_file():
         raise Error(f"there is no file {path} to read a mapper from")
     load = _from_python if path.suffix == ".py" else _from_library
-    return OwnMapper(text, load(path, match["function"]))
+    return UserMapper(text, load(path, match["function"]))
 
 
 def _from_python(path: Path, function: str) -> MapperFunction:

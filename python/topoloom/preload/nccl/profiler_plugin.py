@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from topoloom.graphs.profile import Profile
-from topoloom.graphs.traces.registry import read_trace
+from topoloom.graphs.traces.trace_formats import read_trace
 from topoloom.launch.apply.program import run_program
 from topoloom.launch.apply.trial import check_hosts
 from topoloom.launch.launcher import Launch

@@ -23,7 +23,7 @@ from topoloom.graphs.traces.trace import Trace
 from topoloom.launch.apply.program import run_program
 from topoloom.launch.apply.torch_command import is_torchrun
 from topoloom.launch.launcher import Launch
-from topoloom.launch.launchers.registry import recognize
+from topoloom.launch.launchers.launcher_commands import recognize
 from topoloom.support.hidden_site import inject
 from topoloom.support.number_ranges import expand_ranges
 from topoloom.support.plain_text import is_number

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from topoloom._core import Error
-from topoloom.mpi_library import handle, loaded_once
+from topoloom.mpi.library_loader import c_handle, load_library_once
 
 _DECIDE = ("fastest", "gathered", "by-messages")  # as in topoloom_balance.h
 #: Their memory is MPI's until they finish.
-_under_way: set[Moving] = set()
+_active_requests: set[ExchangeRequest] = set()
 
 
 def balance(
@@ -75,7 +75,7 @@ def balance(
     _check(
         library,
         library.topoloom_balance(
-            handle(comm),
+            c_handle(comm),
             ctypes.c_longlong(count),
             ctypes.byref(options),
             ctypes.byref(plan),
@@ -122,7 +122,7 @@ def plan(
     _check(
         library,
         library.topoloom_plan_given(
-            handle(comm),
+            c_handle(comm),
             ctypes.c_longlong(count),
             ctypes.c_int(receivers),
             _address(ranks),
@@ -160,7 +160,8 @@ class Plan:
         made = _Plan.from_address(plan.value or 0)
         self.before, self.after, self.kept = made.before, made.after, made.kept
         coming = self.after - self.kept
-        self._room = self.before + coming if is_given else max(self.before, self.after)
+        larger = max(self.before, self.after)
+        self._capacity = self.before + coming if is_given else larger
         self.to = _copied(made.to, made.to_count, np.intc)
         self.sources = _copied(made.sources, made.from_count, np.intc)
         self.tasks_to = _copied(made.tasks_to, made.to_count, np.int64)
@@ -189,7 +190,7 @@ class Plan:
         """
         return self.start(tasks).finish()
 
-    def start(self, tasks: ArrayLike) -> Moving:
+    def start(self, tasks: ArrayLike) -> ExchangeRequest:
         """Start `exchange`: the program may compute on ``kept`` of it meanwhile."""
         given = np.asarray(tasks)
         if given.dtype.hasobject or given.dtype.itemsize == 0:
@@ -198,8 +199,8 @@ class Plan:
             raise Error(f"tasks of shape {given.shape}; there are {self.before}")
         if given.size == 0 and 0 in given.shape[1:]:  # tasks without bytes
             empty = np.empty((self.after, *given.shape[1:]), given.dtype)
-            return Moving(self, ctypes.c_void_p(), empty)
-        memory = np.empty((self._room, *given.shape[1:]), given.dtype)
+            return ExchangeRequest(self, ctypes.c_void_p(), empty)
+        memory = np.empty((self._capacity, *given.shape[1:]), given.dtype)
         memory[: self.before] = given
         size = memory.dtype.itemsize * int(np.prod(given.shape[1:]))
         moving = ctypes.c_void_p()
@@ -209,11 +210,11 @@ class Plan:
                 self._plan,
                 _address(memory),
                 ctypes.c_int(size),
-                ctypes.c_longlong(self._room),
+                ctypes.c_longlong(self._capacity),
                 ctypes.byref(moving),
             ),
         )
-        return Moving(self, moving, memory)
+        return ExchangeRequest(self, moving, memory)
 
     def exchange_sized(
         self, tasks: ArrayLike, sizes: ArrayLike
@@ -265,7 +266,7 @@ class Plan:
         coming = int(after[self.kept :].sum())
         memory = np.empty(len(given) + coming, given.dtype)
         memory[: len(given)] = given
-        measured = np.zeros(self._room, np.int64)
+        measured = np.zeros(self._capacity, np.int64)
         measured[: self.before] = lengths * width
         held = ctypes.c_longlong()
         status = self._library.topoloom_exchange_sized(
@@ -273,7 +274,7 @@ class Plan:
             _address(memory),
             ctypes.c_longlong(memory.nbytes),
             _address(measured),
-            ctypes.c_longlong(self._room),
+            ctypes.c_longlong(self._capacity),
             ctypes.byref(held),
         )
         here = measured[: held.value] // width
@@ -289,7 +290,7 @@ class Plan:
         self.close()
 
 
-class Moving:
+class ExchangeRequest:
     """Tasks under way, from `Plan.start`.
 
     Attributes
@@ -303,7 +304,7 @@ class Moving:
     ) -> None:
         self._plan, self._moving, self._memory = plan, moving, memory
         self.kept = memory[: plan.kept]
-        _under_way.add(self)
+        _active_requests.add(self)
 
     def test(self) -> bool:
         """Do what can be done without waiting; whether `finish` will not wait."""
@@ -327,7 +328,7 @@ class Moving:
             held = ctypes.c_longlong()
             call = self._plan._library.topoloom_exchange_finish
             status = call(ctypes.byref(self._moving), ctypes.byref(held))
-            _under_way.discard(self)
+            _active_requests.discard(self)
             self._memory = self._memory[: held.value]
             _check(self._plan._library, status, self._memory)
         return self._memory
@@ -418,4 +419,4 @@ def _error_class() -> Any:
 def _library(comm: Any, mpicc: str | None) -> ctypes.CDLL:
     from topoloom.preload.balance import build_balancing
 
-    return loaded_once(comm, build_balancing, mpicc)
+    return load_library_once(comm, build_balancing, mpicc)

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Suggested commands with the name of the file that was written."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+
+def insert_file_name(file: Path, command: str) -> str:
+    """Replace FILE in a shell command or a line of Python by a quoted file name."""
+
+    def quoted(found: re.Match[str]) -> str:
+        quote = json.dumps if found[0] == '"FILE"' else shlex.quote
+        return quote(str(file))
+
+    # The word boundary keeps SLURM_HOSTFILE.
+    return re.sub(r'"FILE"|\bFILE\b', quoted, command)

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Assigns the threads of a graph or a pattern to one ring bus, or to a blade of two."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from topoloom._core import Allocation, CommGraph, Error
+from topoloom.graphs.graph_file import load_graph
+from topoloom.graphs.patterns import PATTERNS, Request, make_graph
+from topoloom.tasks.bus.affinity import (
+    AS_DESCRIBED,
+    ELEMENTS,
+    Affinities,
+    Assignment,
+    BusTiming,
+    Rate,
+    rank_affinities,
+    rates_by_size,
+)
+from topoloom.tasks.bus.blade import (
+    BEST_HALVES,
+    THREADS,
+    Blade,
+    BladeAssignment,
+    split_blade,
+)
+
+#: Bytes of a message of a pattern, unless they are given.
+PATTERN_BYTES = 65536
+
+
+@dataclass(frozen=True)
+class AssignedThreads:
+    """A ranking, the assignment that was named, and rates by message size.
+
+    Attributes
+    ----------
+    ranking, chosen
+        Of eight threads on a bus, or of sixteen on a blade.
+    sizes, by_size
+        Message sizes in bytes, and by named assignment the slowest message of each.
+    """
+
+    ranking: Affinities | Blade
+    chosen: Assignment | BladeAssignment
+    sizes: Sequence[int] = ()
+    by_size: dict[str, list[Rate]] = field(default_factory=dict)
+
+    def document(self) -> dict[str, Any]:
+        """Make what ``--json`` prints."""
+        document = self.ranking.document()
+        if self.by_size:
+            document["sizes"] = list(self.sizes)
+            document["by_size"] = {
+                name: [rate._asdict() for rate in rates]
+                for name, rates in self.by_size.items()
+            }
+        return document
+
+
+def load_threads(graph: str, size: int | None = None) -> CommGraph:
+    """Load a graph, or make a pattern with messages of `size` bytes.
+
+    Raises
+    ------
+    topoloom.Error
+        If `size` is given for a file, which has its own.
+    """
+    if graph not in PATTERNS or Path(graph).exists():
+        if size is not None and graph not in PATTERNS:
+            raise Error("messages from a file have their own sizes")
+        return load_graph(graph)
+    return make_graph(graph, Request(ELEMENTS, size or PATTERN_BYTES))
+
+
+def assign_threads(
+    threads: CommGraph,
+    allocation: Allocation,
+    timing: BusTiming = AS_DESCRIBED,
+    *,
+    chosen: str = "best",
+    by: str = "score",
+    levels: int = 5,
+    seed: int = 1,
+    halves: str = BEST_HALVES,
+    sizes: Sequence[int] = (),
+) -> AssignedThreads:
+    """Rank the assignments of 8 threads to a bus, or of 16 to the two of a blade.
+
+    Parameters
+    ----------
+    chosen
+        The name of an assignment.
+    by, levels, seed
+        As `rank_affinities` takes them, for a bus.
+    halves
+        As `split_blade` takes them, for a blade.
+    sizes
+        Message sizes in bytes, for a bus.
+
+    Raises
+    ------
+    topoloom.Error
+        If there are neither 8 nor 16 threads, or a name is unknown.
+    """
+    if threads.rank_count == THREADS:
+        blade = split_blade(threads, allocation, timing, halves=halves)
+        return AssignedThreads(blade, blade.assignment(chosen))
+    ranked = rank_affinities(
+        threads, allocation, timing, by=by, levels=levels, seed=seed
+    )
+    by_size = rates_by_size(threads, allocation, sizes, timing) if sizes else {}
+    return AssignedThreads(ranked, ranked.assignment(chosen), sizes, by_size)

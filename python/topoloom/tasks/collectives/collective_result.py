@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Ranked collectives with what was simulated of them, and the files they become."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from topoloom._core import Error
+from topoloom.figure.rounds import check_rounds, draw_rounds
+from topoloom.figure.schedules import draw_schedules, points_over
+from topoloom.graphs.graph_file import save_graph
+from topoloom.graphs.phases import phase_array
+from topoloom.placements.placement_file import save_placement
+from topoloom.schedules.choose import Call
+from topoloom.schedules.exports.schedule_formats import ScheduleFormat
+from topoloom.simulate.simulated import Simulated
+from topoloom.support.files import write_text
+from topoloom.tasks.collectives.collective import (
+    CollectivePlatform,
+    RankedCollective,
+    rank_collective,
+)
+from topoloom.tasks.collectives.simulate_schedules import SimulatedSchedules
+
+
+class ResultFiles(NamedTuple):
+    """Files to write; None for those that are not wanted.
+
+    Attributes
+    ----------
+    placement
+        The order of the ranks.
+    export, export_format
+        All collectives, in a format of `topoloom.schedules.exports`.
+    pattern
+        The messages of the best schedule, with phases.
+    decisions
+        The schedule that libtopoloom-collective takes from each size on.
+    figure, over
+        Times over ``bytes``, ``ranks`` or ``degree``.
+    rounds
+        A drawing of the best schedule.
+    """
+
+    placement: Path | None = None
+    export: Path | None = None
+    export_format: ScheduleFormat | None = None
+    pattern: Path | None = None
+    decisions: Path | None = None
+    figure: Path | None = None
+    over: str = "bytes"
+    rounds: Path | None = None
+
+    def check_figures(self, call: Call, platform: CollectivePlatform) -> None:
+        """Refuse what cannot be drawn, before a long search.
+
+        Raises
+        ------
+        topoloom.Error
+            If there is nothing to draw over, or there are too many ranks for rounds.
+        """
+        if self.figure is not None:
+            points_over(call, self.over, platform.slots)
+        if self.rounds is not None:
+            check_rounds(call)
+
+
+@dataclass(frozen=True)
+class CollectiveResult:
+    """A ranked collective, others for the same export, and simulated times."""
+
+    found: RankedCollective
+    others: Sequence[RankedCollective] = ()
+    simulation: SimulatedSchedules | None = None
+
+    @property
+    def simulated(self) -> dict[str, Simulated]:
+        """Map schedules to what their simulation found."""
+        return {} if self.simulation is None else self.simulation.simulated
+
+    @cached_property
+    def decisions(self) -> dict[str, Any]:
+        """The decision table; searched once."""
+        return self.found.decisions()
+
+    def document(self, files: ResultFiles) -> dict[str, Any]:
+        """Make what ``--json`` prints, with the decisions if they are in a file."""
+        document = self.found.document()
+        for each in document["schedules"]:
+            if one := self.simulated.get(each["name"]):
+                each["simulated"] = sum(one.seconds)
+                each["busiest"] = [channel._asdict() for channel in one.busiest]
+                each["busiest_switches"] = [
+                    switch._asdict() for switch in one.busiest_switches
+                ]
+        if self.others:
+            document["also"] = [other.document() for other in self.others]
+        if files.decisions is not None and not self.found.interrupted:
+            document["decisions"] = self.decisions["decisions"]
+        return document
+
+    def write(self, files: ResultFiles, command: Sequence[str]) -> list[Path | None]:
+        """Write the files; of an interrupted search only the placement.
+
+        Returns
+        -------
+        list
+            The files that were written, and None for those that are not wanted.
+        """
+        found, call = self.found, self.found.call
+        if files.placement is not None:
+            placement = found.placement_file(command=tuple(command))
+            save_placement(files.placement, placement)
+        if found.interrupted:
+            return [files.placement or files.export]
+        if files.export is not None and files.export_format is not None:
+            text = export_collectives([found, *self.others], files.export_format)
+            write_text(files.export, text)
+        if files.pattern is not None:
+            graph, phases = found.graph()
+            save_graph(files.pattern, graph, {"phases": phase_array(phases)})
+        if files.decisions is not None:
+            write_text(files.decisions, json.dumps(self.decisions, indent=1) + "\n")
+        if files.figure is not None:
+            platform = found.platform
+            draw_schedules(
+                files.figure, call, platform.model, platform.slots, files.over
+            )
+        if files.rounds is not None:
+            draw_rounds(files.rounds, [(call, found.ranked[0].name)])
+        return [
+            files.placement or files.export,
+            files.pattern,
+            files.decisions,
+            files.figure,
+            files.rounds,
+        ]
+
+
+def rank_collectives(
+    calls: Sequence[Call],
+    platform: CollectivePlatform,
+    schedules: Sequence[str] = (),
+    simulate: Callable[[RankedCollective], SimulatedSchedules] | None = None,
+    **ordering: Any,
+) -> CollectiveResult:
+    """Rank the schedules of each call; order ranks and simulate for the first only.
+
+    `ordering` are further arguments of `rank_collective`.
+    """
+    first, *others = calls
+    found = rank_collective(first, platform, schedules, **ordering)
+    also = [rank_collective(other, platform, schedules) for other in others]
+    simulation = None
+    if simulate is not None and not found.interrupted:
+        simulation = simulate(found)
+    return CollectiveResult(found, also, simulation)
+
+
+def export_collectives(several: Sequence[RankedCollective], to: ScheduleFormat) -> str:
+    """Write decisions for an MPI library, or the best schedule, in a format.
+
+    Raises
+    ------
+    topoloom.Error
+        If a collective is named twice, or the format cannot express one.
+    """
+    names = [one.call.operation for one in several]
+    for name in names:
+        if names.count(name) > 1:
+            raise Error(f"{name} is named twice; leave one out")
+    return to.write(*(one.export_request() for one in several))

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A machine as `topoloom machine` shows it: facts, nodes, hosts, and a probe's data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from topoloom._core import Machine
+from topoloom.allocations.described_allocation import described_allocation
+from topoloom.importers.described import Described
+from topoloom.importers.networks import Speeds
+from topoloom.importers.torus_places import drop_vacant, vacant_nodes
+from topoloom.machines.left_out import left_out
+from topoloom.machines.machine_facts import machine_facts, node_facts
+from topoloom.machines.machine_file import load_described, save_machine
+from topoloom.machines.node_files import join_nodes
+from topoloom.support.hostlist import compress_hostlist
+from topoloom.tasks.machines.probe import model_in, probe_facts
+
+
+class ShownMachine(NamedTuple):
+    """A machine, its description, and the name or file that was typed."""
+
+    source: str
+    machine: Machine
+    described: Described
+
+    def facts(self) -> dict[str, Any]:
+        """Collect the facts of `machine_facts`, hosts, and the job's allocation."""
+        machine, described = self.machine, self.described
+        facts = machine_facts(machine, described.node)
+        if described.hosts:
+            hosts = described.hosts[:: machine.nodes_per_host]
+            facts["hosts"] = compress_hostlist(drop_vacant(hosts))
+        if vacant := vacant_nodes(described.hosts):
+            usable = described_allocation(machine, described).allocation
+            facts["vacant"] = len(vacant)
+            facts["usable_slots"] = usable.slot_count
+        if described.allocated:
+            given = described_allocation(machine, described)
+            facts["allocation"] = compress_hostlist(dict.fromkeys(given.hosts or ()))
+            facts["allocated_slots"] = given.allocation.slot_count
+        return facts
+
+    def document(self) -> dict[str, Any]:
+        """Make what ``--json`` prints, but for the files that were written."""
+        nodes = node_facts(self.machine, self.described.node, self.described.hosts)
+        return self.facts() | nodes | probe_facts(self.source)
+
+    def save(self, path: Path) -> list[str]:
+        """Write the description; return what the file's format leaves out, in words."""
+        described = self.described
+        save_machine(
+            path,
+            self.machine,
+            described.hosts,
+            described.allocated,
+            described.node,
+            described.remarks,
+            described.switches,
+            model_in(self.source),
+            described.labels,
+        )
+        return [*left_out(path, self.machine, described.hosts, described.node)]
+
+
+def load_shown_machine(
+    source: str,
+    node_files: Sequence[str] = (),
+    *,
+    partial: bool = False,
+    speeds: Speeds | None = None,
+) -> ShownMachine:
+    """Load a machine, and put other nodes into it.
+
+    Parameters
+    ----------
+    source
+        The short text, name or file of the machine.
+    node_files
+        ``[HOSTS=]FILE``, as `join_nodes` takes them.
+    partial
+        Leave out nodes that cannot be placed.
+    speeds
+        Of networks whose files do not say them.
+
+    Raises
+    ------
+    topoloom.machines.machine_file.LackingError
+        If nodes cannot be placed, unless `partial`.
+    """
+    machine, described = load_described(source, partial, speeds)
+    if node_files:
+        described = join_nodes(described, node_files)
+        machine = Machine(described.text, described.remarks)
+    return ShownMachine(source, machine, described)
