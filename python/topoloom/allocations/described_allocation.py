@@ -23,7 +23,7 @@ def described_allocation(machine: Machine, described: Described) -> AllocatedHos
     slots_of = HostSlots(machine, described.node)
     if not described.allocated:
         whole = _all(machine, described.hosts)
-        return AllocatedHosts(slots_of.existing(whole.allocation), whole.hosts)
+        return AllocatedHosts(slots_of.drop_missing(whole.allocation), whole.hosts)
     hosts = described.hosts[:: machine.nodes_per_host]
     number_of = {host: number for number, host in enumerate(hosts)}
     nodes: list[int] = []
@@ -39,7 +39,7 @@ def described_allocation(machine: Machine, described: Described) -> AllocatedHos
                 f"allocation: host {host} has no slot {max(given)}; "
                 f"slots count from 0 to {count - 1}"
             )
-        taken = [slots_of.of_machine(number, own) for own in given or range(count)]
+        taken = [slots_of.global_slot(number, slot) for slot in given or range(count)]
         own_nodes = dict.fromkeys(slot // machine.slots_per_node for slot in taken)
         nodes += own_nodes
         names += [host] * len(own_nodes)

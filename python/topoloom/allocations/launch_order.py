@@ -271,7 +271,7 @@ class _Slots:
         owner = position[allocation.slots.astype(np.int64) // slots_per_host(machine)]
         order = np.argsort(owner, kind="stable")
         slots, owner = allocation.slots[order].astype(np.int64), owner[order]
-        own = HostSlots(machine, node).own(slots)
+        own = HostSlots(machine, node).local(slots)
         # No rank is on two of a host's GPUs.
         jumps = np.diff(slots // machine.slots_per_node) != 0
         jumps |= (np.diff(owner) != 0) | (np.diff(own) != 1)

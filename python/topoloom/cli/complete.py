@@ -96,7 +96,7 @@ def exports(incomplete: str) -> list[str]:
     """Names of launcher formats."""
     from topoloom.launch.exports.launch_formats import FORMATS
 
-    return _starting(incomplete, [entry.NAME for entry in FORMATS])
+    return _starting(incomplete, [each.name for each in FORMATS])
 
 
 def schedule_formats(incomplete: str) -> list[str]:

@@ -168,8 +168,8 @@ def export_entries() -> list[dict[str, Any]]:
     from topoloom.launch.exports.launch_formats import FORMATS
 
     return [
-        {"name": entry.NAME, "summary": entry.SUMMARY, "use": entry.USE}
-        for entry in FORMATS
+        {"name": each.name, "summary": each.summary, "use": each.use}
+        for each in FORMATS
     ]
 
 

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from topoloom.importers.described import Described
     from topoloom.launch.host_placement import HostPlacement
     from topoloom.launch.launcher import Launch
-    from topoloom.launch.launchers.as_it_is import AsItIs
-    from topoloom.launch.launchers.launcher_commands import ReadCommand
+    from topoloom.launch.launchers.launcher_commands import LauncherCommand
+    from topoloom.launch.launchers.unplaced_command import UnplacedCommand
     from topoloom.nodes.node_parts import NodeParts
     from topoloom.tasks.problem import Where
 
@@ -43,7 +43,10 @@ class LaunchSlots(NamedTuple):
         return self._replace(where=where)
 
     def launch(
-        self, read: ReadCommand | AsItIs, slots: NDArray[np.uint32], directory: str
+        self,
+        read: LauncherCommand | UnplacedCommand,
+        slots: NDArray[np.uint32],
+        directory: str,
     ) -> Launch:
         """Build the command that puts rank i on ``slots[i]``."""
         return read.apply(self.placed(slots), Path(directory))
@@ -66,7 +69,7 @@ class LaunchSlots(NamedTuple):
 
 
 def named_hosts(
-    given: AllocatedHosts, hosts: str | None, read: ReadCommand | AsItIs
+    given: AllocatedHosts, hosts: str | None, read: LauncherCommand | UnplacedCommand
 ) -> AllocatedHosts:
     """Find the name of each host of the allocation."""
     from topoloom._core import Error
@@ -75,7 +78,7 @@ def named_hosts(
 
     names = expand_hostlist(hosts) if hosts is not None else given.hosts
     if names is None:
-        names = read.hosts()
+        names = read.list_hosts()
     if names is None:
         unnamed = hosts_in_order(given.allocation.machine, given.allocation.nodes)
         raise Error(
@@ -104,7 +107,7 @@ def with_names(given: AllocatedHosts, names: Sequence[str]) -> AllocatedHosts:
     return AllocatedHosts(given.allocation, names_by_node(machine, nodes, names))
 
 
-def check_ranks(read: ReadCommand | AsItIs, ranks: int, name: str) -> None:
+def check_ranks(read: LauncherCommand | UnplacedCommand, ranks: int, name: str) -> None:
     """Refuse a command that is known to start another number of ranks."""
     from topoloom._core import Error
 
@@ -115,18 +118,21 @@ def check_ranks(read: ReadCommand | AsItIs, ranks: int, name: str) -> None:
         )
 
 
-def launcher_name(read: ReadCommand | AsItIs) -> str:
+def launcher_name(read: LauncherCommand | UnplacedCommand) -> str:
     """Name what the command's launcher does with an allocation: all but srun fill."""
     from topoloom.allocations.launch_order import OPEN_MPI, SLURM
     from topoloom.launch.launchers import srun
-    from topoloom.launch.launchers.as_it_is import AsItIs
+    from topoloom.launch.launchers.unplaced_command import UnplacedCommand
 
-    known = read.read if isinstance(read, AsItIs) else read
+    known = read.known if isinstance(read, UnplacedCommand) else read
     return SLURM if known and known.launcher is srun else OPEN_MPI
 
 
 def refuse_early(
-    read: ReadCommand | AsItIs, given: LaunchSlots, described: Described, wanted: Where
+    read: LauncherCommand | UnplacedCommand,
+    given: LaunchSlots,
+    described: Described,
+    wanted: Where,
 ) -> None:
     """Refuse what no placement could be applied to, before the program runs."""
     from topoloom._core import Error
@@ -141,5 +147,5 @@ def refuse_early(
         )
     used = given.used(described, wanted, ranks)
     slots = used.where.allocation.slots
-    with read.directory() as directory:
+    with read.make_directory() as directory:
         used.launch(read, slots[:ranks], directory)

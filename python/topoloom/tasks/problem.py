@@ -154,13 +154,13 @@ def choose_allocation(
     slots = HostSlots(machine, described.node)
     if where.allocation is not None:
         listed = load_allocation(machine, where.allocation, hosts)
-        return AllocatedHosts(slots.existing(listed.allocation), listed.hosts)
+        return AllocatedHosts(slots.drop_missing(listed.allocation), listed.hosts)
     if where.allocate is None:
         return described_allocation(machine, described)
     pieces = where.pieces(machine)
     allocation = generate(machine, hosts, where.allocate, pieces, where.seed)
     names = tuple(hosts[node] for node in allocation.nodes.tolist()) if hosts else None
-    return AllocatedHosts(slots.existing(allocation), names)
+    return AllocatedHosts(slots.drop_missing(allocation), names)
 
 
 def generate(

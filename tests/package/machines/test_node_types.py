@@ -115,11 +115,11 @@ def test_a_machine_has_the_slots_of_its_nodes_and_no_others(
     slots_of = HostSlots(machine, described.node)
     whole = described_allocation(machine, described).allocation
     assert whole.slot_count == slots_of.counts.sum()
-    own = slots_of.own(whole.slots)
+    own = slots_of.local(whole.slots)
     assert own.min() == 0
     pairs = zip(whole.slots.tolist(), own.tolist(), strict=True)
     for slot, at in pairs:
-        assert slots_of.of_machine(slot // machine.slots_per_node, at) == slot
+        assert slots_of.global_slot(slot // machine.slots_per_node, at) == slot
 
 
 @given(machines(), st.integers(1, 3))
@@ -135,7 +135,7 @@ def test_a_rank_of_several_cores_has_them_side_by_side(
     order = LaunchOrder(cores_per_rank=cores)
     used = order.used(whole, capacity, node=described.node).allocation
     assert used.slot_count == capacity
-    assert (slots_of.own(used.slots) % cores == 0).all()
+    assert (slots_of.local(used.slots) % cores == 0).all()
 
 
 CLUSTER = """format = "topoloom-machine"

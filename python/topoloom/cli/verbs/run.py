@@ -121,8 +121,8 @@ def command(
     from topoloom.graphs.graph_file import load_graph
     from topoloom.graphs.phases import load_phases
     from topoloom.graphs.profile import check_collectives
-    from topoloom.launch.launchers.as_it_is import read_as_it_is
     from topoloom.launch.launchers.launcher_commands import read_command
+    from topoloom.launch.launchers.unplaced_command import read_unplaced_command
     from topoloom.machines.machine_file import load_described
     from topoloom.placements.placement_file import save_placement
     from topoloom.preload.collectives import read_setting
@@ -152,7 +152,7 @@ def command(
     if replace_collectives is not None:
         replacing = read_setting(replace_collectives)
     search = read_search(seed, time)
-    read = read_as_it_is(program) if world else read_command(program)
+    read = read_unplaced_command(program) if world else read_command(program)
     the_machine, described = load_described(machine)
     check_objective(objective, the_machine)
     wanted = Where(allocation, order=limits.order(launcher_name(read)))

@@ -16,7 +16,7 @@ from typing import IO, Any
 from topoloom._core import Error
 from topoloom.graphs.profile import Profile
 from topoloom.launch.apply.trial import check_hosts
-from topoloom.launch.launchers.launcher_commands import programs
+from topoloom.launch.launchers.launcher_commands import list_programs
 from topoloom.preload.record.build import build_recorder
 from topoloom.preload.record.keeping import keeping, notes_folder
 from topoloom.preload.record.notes import read_recording
@@ -85,7 +85,7 @@ def record(
     launcher = find_launcher(words)
     compiler = find_compiler(launcher, mpicc)
     library = build_recorder(compiler)
-    names, trusted = programs(words), bool(mpicc or launcher.forwarding)
+    names, trusted = list_programs(words), bool(mpicc or launcher.forwarding)
     refuse_static(names)
     if (
         len(names) > 1 or not trusted

@@ -237,7 +237,7 @@ def _choose(
         title = f"the {nodes} of {len(free.nodes)} free nodes that are closest together"
         slots = HostSlots(machine, node)
         return (
-            slots.existing(closest),
+            slots.drop_missing(closest),
             Choice("average_distance", values, search.seed),
             title,
         )
