@@ -30,9 +30,8 @@ from typing import NamedTuple
 import numpy as np
 
 from topoloom._core import Allocation, Error, Machine
-from topoloom.importers.torus_places import drop_vacant, is_vacant
-from topoloom.nodes.hosts import host_count, nodes_of
-from topoloom.support.files import exists, named, read_text, write_text
+from topoloom.nodes.hosts import drop_vacant, host_count, is_vacant, nodes_of_hosts
+from topoloom.support.files import exists, prefix_errors, read_text, write_text
 from topoloom.support.hostlist import compress_hostlist, expand_hostlist
 from topoloom.support.plain_text import is_number, refuse_odd_letters
 from topoloom.support.units import counted
@@ -141,7 +140,7 @@ def load_allocation(
         raise Error("the allocation is empty; name a file, or hosts such as n[12]")
     listed = "[" in inline or "," in inline or nodes.find(inline) is not None
     if listed and not exists(source):
-        with named("allocation"):
+        with prefix_errors("allocation"):
             return _read(nodes, inline.replace(";", "\n"))
     try:
         text = read_text(source)
@@ -149,7 +148,7 @@ def load_allocation(
         refuse_odd_letters(f"allocation '{inline[:60]}'", inline)
         error.strerror = f"{error.strerror} (one host is written as n[12])"
         raise
-    with named(source):
+    with prefix_errors(source):
         return _read(nodes, text)
 
 
@@ -265,7 +264,7 @@ def _line(nodes: _Nodes, line: str) -> Iterator[tuple[int, str | None]]:
         for item in line.split():
             for host in expand_hostlist(item):
                 number = _number_of_host(nodes, host)
-                for node in nodes_of(nodes.machine, [number]).tolist():
+                for node in nodes_of_hosts(nodes.machine, [number]).tolist():
                     yield node, host
 
 

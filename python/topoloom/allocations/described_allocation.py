@@ -7,12 +7,14 @@ import numpy as np
 
 from topoloom._core import Allocation, Error, Machine
 from topoloom.allocations.allocation_file import AllocatedHosts
-from topoloom.importers.described import Described
-from topoloom.importers.torus_places import vacant_nodes
+from topoloom.importers.machine_description import MachineDescription
 from topoloom.nodes.host_slots import HostSlots
+from topoloom.nodes.hosts import vacant_nodes
 
 
-def described_allocation(machine: Machine, described: Described) -> AllocatedHosts:
+def described_allocation(
+    machine: Machine, described: MachineDescription
+) -> AllocatedHosts:
     """Make the allocation that belongs to a description of this machine.
 
     Raises

@@ -30,10 +30,10 @@ from topoloom.support.units import counted, exact_bytes, format_bytes
 Counts = npt.NDArray[np.int64]
 
 
-def dealt(capacity: Counts, ranks: int) -> Counts:
-    """Count the ranks of each node where they are dealt to the nodes in turn.
+def deal_ranks(capacity: Counts, ranks: int) -> Counts:
+    """Count the ranks of each node where they are deal_ranks to the nodes in turn.
 
-    >>> dealt(np.array([4, 1, 4]), 7).tolist()
+    >>> deal_ranks(np.array([4, 1, 4]), 7).tolist()
     [3, 1, 3]
     """
     rounds = range(int(capacity.max(initial=0)) + 1)
@@ -45,10 +45,10 @@ def dealt(capacity: Counts, ranks: int) -> Counts:
     return counts
 
 
-def filled(capacity: Counts, ranks: int) -> Counts:
-    """Count the ranks of each node where one node is filled after the other.
+def fill_nodes(capacity: Counts, ranks: int) -> Counts:
+    """Count the ranks of each node where one node is fill_nodes after the other.
 
-    >>> filled(np.array([4, 1, 4]), 7).tolist()
+    >>> fill_nodes(np.array([4, 1, 4]), 7).tolist()
     [4, 1, 2]
     """
     left = ranks - (np.cumsum(capacity) - capacity)
@@ -77,14 +77,14 @@ def _mpiexec(_: int, ranks: int, most: int, __: int) -> str:
 
 SLURM, OPEN_MPI, MPICH = "slurm", "openmpi", "mpich"
 _LAUNCHERS = {
-    SLURM: _Launcher(dealt, _srun),
-    OPEN_MPI: _Launcher(filled, _mpirun),
-    MPICH: _Launcher(filled, _mpiexec),
+    SLURM: _Launcher(deal_ranks, _srun),
+    OPEN_MPI: _Launcher(fill_nodes, _mpirun),
+    MPICH: _Launcher(fill_nodes, _mpiexec),
 }
 LAUNCHERS = tuple(_LAUNCHERS)
 
 
-class Launched(NamedTuple):
+class UsedSlots(NamedTuple):
     """What a job uses of its allocation.
 
     Attributes
@@ -161,7 +161,7 @@ class LaunchOrder:
         ranks: int,
         memory: int = 0,
         node: NodeParts = NO_PARTS,
-    ) -> Launched:
+    ) -> UsedSlots:
         """Take the slots that the launcher uses: rank i is on slot i of the result.
 
         Raises
@@ -177,7 +177,7 @@ class LaunchOrder:
         if ranks < allocation.slot_count:
             kind = "node" if allocation.machine.nodes_per_host == 1 else "host"
             words = self._words(slots.free, capacity, counts, kind)
-        return Launched(slots.taken(counts), words)
+        return UsedSlots(slots.taken(counts), words)
 
     def _open(
         self, allocation: Allocation, ranks: int, memory: int, node: NodeParts

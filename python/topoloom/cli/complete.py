@@ -54,7 +54,7 @@ kinds = _names("tasks.catalog", "CATALOG")
 launchers = _names("allocations.launch_order", "LAUNCHERS")
 mapper = _chained("mappers", ",+")
 meetings = _names("tasks.collectives.steps", "MEETINGS")
-models = _names("model.named", "model_names")
+models = _names("model.model_names", "model_names")
 objectives = _names("tasks.objective", "OBJECTIVES", "weighted(")
 operations = _names("schedules.choose", "operations")
 network_studies = _names("tasks.network.sweep", "STUDIES")
@@ -86,7 +86,7 @@ def model_words(incomplete: str) -> list[str]:
     """Complete verbs of `topoloom model`, network models, and files here."""
     from pathlib import Path
 
-    from topoloom.model.named import model_names
+    from topoloom.model.model_names import model_names
 
     files = [str(path) for path in Path().glob("*") if path.suffix in (".toml", ".csv")]
     return _starting(incomplete, [*MODEL_VERBS, *model_names(), *files])

@@ -10,16 +10,16 @@ from __future__ import annotations
 import re
 
 from topoloom._core import Error
-from topoloom.importers.described import Described
 from topoloom.importers.hwloc_devices import read_device
+from topoloom.importers.machine_description import MachineDescription
 from topoloom.nodes.node_levels import (
     SHARED,
     Container,
-    Inside,
     NearDevice,
-    levels_text,
-    node_parts,
-    nodes_text,
+    NodeCores,
+    format_levels,
+    format_nodes,
+    make_node_parts,
 )
 from topoloom.nodes.node_parts import MAX_CPUS, MAX_DEVICES
 from topoloom.support.hostlist import is_host
@@ -31,7 +31,7 @@ _MAX_DOMAINS = 1024
 _WORD = re.compile(r"(?:0x)?[0-9a-fA-F]{1,8}")
 
 
-def read_hwloc(text: str) -> Described:
+def read_hwloc(text: str) -> MachineDescription:
     """Read one node and its levels; its host name, where the file has it.
 
     Raises
@@ -40,11 +40,13 @@ def read_hwloc(text: str) -> Described:
         ``line N: ...`` where the file is not what hwloc 2 or 3 writes.
     """
     inside, host = read_inside(text)
-    text = nodes_text(1, levels_text(inside))
-    return Described(text, (host,) if host else (), node=node_parts(inside))
+    text = format_nodes(1, format_levels(inside))
+    return MachineDescription(
+        text, (host,) if host else (), node=make_node_parts(inside)
+    )
 
 
-def read_inside(text: str) -> tuple[Inside, str | None]:
+def read_inside(text: str) -> tuple[NodeCores, str | None]:
     """Read cores, what they share, devices, and the host name if there is one."""
     topology = _Topology()
     # Each element with the CPUs that it is nearest to; in the order of the file.
@@ -54,11 +56,6 @@ def read_inside(text: str) -> tuple[Inside, str | None]:
         near = topology.start(element, near)
         waiting += [(child, near) for child in reversed(element.children)]
     return topology.inside(), topology.host
-
-
-def recognizes_hwloc(head: str) -> bool:
-    """Return whether this is the beginning of hwloc's XML, of any version."""
-    return re.search(r"<topology[\s>]", head) is not None and "<object" in head
 
 
 class _Topology:
@@ -147,7 +144,7 @@ class _Topology:
             raise Error(f"PU {number} is listed twice, first on line {first}")
         self._pus[number] = line
 
-    def inside(self) -> Inside:
+    def inside(self) -> NodeCores:
         """Put cores and containers together once all tags are read."""
         pus = sum(1 << number for number in self._pus)
         if self._allowed is not None:
@@ -172,8 +169,8 @@ class _Topology:
             device._replace(numa=self._domain(device.cpus))
             for device in self._devices.values()
         ]
-        inside = Inside(cores, sorted(self._containers), devices)
-        return inside.with_kinds().within(pus)
+        inside = NodeCores(cores, sorted(self._containers), devices)
+        return inside.classify_nics().restrict_to(pus)
 
     def _domain(self, cpus: int) -> int | None:
         """Find the smallest NUMA domain that has all of these CPUs."""

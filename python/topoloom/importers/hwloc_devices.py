@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from topoloom.nodes.network_interfaces import Network, network_of
+from topoloom.nodes.network_interfaces import NicNetwork, classify_network
 from topoloom.nodes.node_parts import NIC
 from topoloom.support.plain_text import is_number
 from topoloom.support.xml_tree import Element
@@ -37,7 +37,7 @@ class NamedDevice(NamedTuple):
     name: str
     kind: str
     pci: str
-    network: Network = Network.ETHERNET
+    network: NicNetwork = NicNetwork.ETHERNET
 
 
 def read_device(pci: Element, version: str) -> NamedDevice | None:
@@ -69,7 +69,7 @@ def read_device(pci: Element, version: str) -> NamedDevice | None:
     if not name:
         return None
     over_ethernet = bool(lids) and all(lid in _NO_LID for lid in lids)
-    network = network_of(names, _OPENFABRICS in interfaces, over_ethernet)
+    network = classify_network(names, _OPENFABRICS in interfaces, over_ethernet)
     return NamedDevice(name, NIC, address, network)
 
 

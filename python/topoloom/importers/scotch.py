@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable
 
 from topoloom._core import Error, Machine, MachineText
-from topoloom.importers.described import Described
+from topoloom.importers.machine_description import MachineDescription
 from topoloom.importers.torus_places import MAX_ROUTERS
 
 _MAX_TERMINALS = 2**31 - 1
@@ -43,7 +43,7 @@ def recognizes_scotch_target(text: str) -> bool:
     return _NAMES.match(text) is not None
 
 
-def read_scotch_target(text: str) -> Described:
+def read_scotch_target(text: str) -> MachineDescription:
     """Read a target file as a tree, torus or mesh whose node i is terminal i.
 
     Raises
@@ -54,12 +54,12 @@ def read_scotch_target(text: str) -> Described:
     words = _Words(text)
     name = words.next("the name of a target").lower()
     if name in _REFUSED:
-        words.complain(f"a '{name}' target {_REFUSED[name]}; {_READABLE} can be read")
+        words.fail(f"a '{name}' target {_REFUSED[name]}; {_READABLE} can be read")
     if name not in _READERS:
-        words.complain(f"'{name}' is not a Scotch target; {_READABLE} can be read")
+        words.fail(f"'{name}' is not a Scotch target; {_READABLE} can be read")
     described = _READERS[name](words)
     words.finish()
-    return Described(described)
+    return MachineDescription(described)
 
 
 class _Words:
@@ -73,31 +73,31 @@ class _Words:
         )
         self._line = 1
 
-    def complain(self, what: str) -> None:
+    def fail(self, what: str) -> None:
         raise Error(f"line {self._line}: {what}")
 
     def next(self, what: str) -> str:
         self._line, word = next(self._words, (self._line, ""))
         if not word:
-            self.complain(f"the text ends where {what} is expected")
+            self.fail(f"the text ends where {what} is expected")
         return word
 
     def number(self, what: str, least: int, most: int = _MAX_TERMINALS) -> int:
         word = self.next(what)
         if not re.fullmatch(r"[0-9]{1,18}", word):
-            self.complain(f"found '{word[:40]}', but expected {what}")
+            self.fail(f"found '{word[:40]}', but expected {what}")
         if not least <= int(word) <= most:
-            self.complain(f"{what} is {word}, expected {least} to {most}")
+            self.fail(f"{what} is {word}, expected {least} to {most}")
         return int(word)
 
     def require_terminals(self, sizes: list[int]) -> None:
         if math.prod(sizes) > _MAX_TERMINALS:
-            self.complain("the target has more than 2^31 - 1 terminals")
+            self.fail("the target has more than 2^31 - 1 terminals")
 
     def finish(self) -> None:
         for line, word in self._words:
             self._line = line
-            self.complain(f"'{word[:40]}' follows a complete target; remove it")
+            self.fail(f"'{word[:40]}' follows a complete target; remove it")
 
 
 def _complete(words: _Words) -> str:
@@ -137,7 +137,7 @@ def _tree(words: _Words) -> str:
         distance += cost
         distances.append(distance)
     if distance > _MAX_TERMINALS:
-        words.complain("the costs add up to more than 2^31 - 1")
+        words.fail("the costs add up to more than 2^31 - 1")
     arities = ":".join(str(arity) for arity, _ in reversed(levels))
     return f"tree:{arities},distance={':'.join(map(str, distances))}"
 
@@ -147,7 +147,7 @@ def _labeled_tree(words: _Words) -> str:
     count = words.number("the length of the permutation", 1)
     for label in range(count):
         if words.number("a label of the permutation", 0) != label:
-            words.complain(
+            words.fail(
                 "the labels of this ltleaf are not 0, 1, 2, ...; number the "
                 "terminals in order and write tleaf"
             )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from topoloom._core import Error
-from topoloom.importers.described import Described
+from topoloom.importers.machine_description import MachineDescription
 from topoloom.support.hostlist import expand_hostlist
 
 # Beyond these the readers refuse: a few bytes of text can name millions of hosts.
@@ -27,7 +27,7 @@ class Switch:
     children: tuple[str, ...] = ()
 
 
-class Hung(NamedTuple):
+class HostPath(NamedTuple):
     """A host, its line, and the names of the switches above it, from the lowest up."""
 
     line: int
@@ -53,7 +53,7 @@ class HostLists:
         return hosts
 
 
-def network_of(switches: list[Switch], hosts: Sequence[str]) -> list[Switch] | None:
+def find_network(switches: list[Switch], hosts: Sequence[str]) -> list[Switch] | None:
     """Keep the switches that are connected to all of these hosts; None if none are."""
     beside: dict[str, list[str]] = {switch.name: [] for switch in switches}
     for switch in switches:
@@ -72,7 +72,7 @@ def network_of(switches: list[Switch], hosts: Sequence[str]) -> list[Switch] | N
     return kept if nodes.issuperset(hosts) else None
 
 
-def describe_switches(switches: list[Switch]) -> Described:
+def describe_switches(switches: list[Switch]) -> MachineDescription:
     """Turn a tree of switches into a machine.
 
     Nodes are numbered in the tree's order: depth first, each switch's nodes and
@@ -97,7 +97,7 @@ def describe_switches(switches: list[Switch]) -> Described:
     if (arities := below.get(order[0])) is not None:
         # Bottom-up, and each level from its first group on.
         by_level = sorted(order, key=lambda at: len(below[at]))
-        return Described(
+        return MachineDescription(
             f"tree:{':'.join(map(str, arities))}",
             hosts,
             network="",
@@ -111,10 +111,10 @@ def describe_switches(switches: list[Switch]) -> Described:
         links += [f"{first + at}-{first + index[name]}" for name in switch.children]
     text = f"graph:{first}+{len(switches)}:{','.join(links)}"
     names = tuple(switch.name for switch in switches)
-    return Described(text, hosts, network="", switches=names)
+    return MachineDescription(text, hosts, network="", switches=names)
 
 
-def describe_hung(hung: Iterable[Hung]) -> Described:
+def describe_host_paths(hung: Iterable[HostPath]) -> MachineDescription:
     """Turn hosts below switches into a machine, as `describe_switches` does.
 
     Hosts and switches are in the given order. All have the same switch uppermost,

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 
 from topoloom._core import Error
-from topoloom.importers.described import Described
+from topoloom.importers.machine_description import MachineDescription
 from topoloom.importers.scotch import recognizes_scotch_target
 from topoloom.importers.torus_places import check_size, hosts_by_place
 
@@ -43,7 +43,7 @@ def recognizes_tofu(text: str) -> bool:
     )
 
 
-def read_tofu(text: str) -> Described:
+def read_tofu(text: str) -> MachineDescription:
     """Read hosts, or ranks, with their coordinates X Y Z a b c.
 
     The machine is ``torus:XxYxZx2x3x2,wrap=111010``, as large as the ``size`` line
@@ -82,7 +82,7 @@ def read_tofu(text: str) -> Described:
     hosts = {place: [host] for host, place in _by_host(places).items()}
     text = f"torus:{'x'.join(map(str, (*size, *_CELL)))},wrap={_WRAP}"
     names = hosts_by_place((*size, *_CELL), 1, hosts)
-    return Described(text, names, network="tofu-d")
+    return MachineDescription(text, names, network="tofu-d")
 
 
 def _bare(line: str) -> str:

@@ -4,7 +4,9 @@ from topoloom._core import (
     Wiring as Wiring,
     bisect_machine as bisect_machine,
 )
-from topoloom.importers.described import Described as Described
+from topoloom.importers.machine_description import (
+    MachineDescription as MachineDescription,
+)
 from topoloom.machines.machine_file import (
     describe_machine as describe_machine,
     load_machine_and_allocation as load_machine_and_allocation,

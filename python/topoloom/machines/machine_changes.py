@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from topoloom._core import Machine, MachineText, TextSection
-from topoloom.importers.described import AllocatedNode, Described
+from topoloom.importers.machine_description import AllocatedNode, MachineDescription
 from topoloom.nodes.node_parts import NodeParts
 
 #: Options of a node that stay where the new one says nothing of them.
@@ -19,7 +19,7 @@ def split_changes(name: str) -> tuple[str, str]:
     return base, name[len(base) :]
 
 
-def changed(described: Described, changes: str) -> Described:
+def changed(described: MachineDescription, changes: str) -> MachineDescription:
     """Put other nodes into a machine, and let parts of it fail.
 
     How fast nodes are stays where the new ones do not say it. What is known of nodes by

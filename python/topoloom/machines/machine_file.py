@@ -11,18 +11,18 @@ from pathlib import Path
 from topoloom._core import Error, Machine, NetworkModel
 from topoloom.allocations.allocation_file import AllocatedHosts
 from topoloom.allocations.described_allocation import described_allocation
-from topoloom.importers.described import AllocatedNode, Described
-from topoloom.importers.networks import Speeds, with_given_speeds
+from topoloom.importers.machine_description import AllocatedNode, MachineDescription
+from topoloom.importers.network_speeds import GivenSpeeds, apply_given_speeds
 from topoloom.machines.link_names import vertex_words
 from topoloom.machines.machine_changes import changed, split_changes
 from topoloom.machines.machine_names import DETECT, zoo_files
 from topoloom.machines.topology_forms import section_forms
-from topoloom.nodes.hosts import counted_hosts, host_count
+from topoloom.nodes.hosts import format_host_count, host_count
 from topoloom.nodes.node_parts import NO_PARTS, NodeParts
 from topoloom.support.files import (
     MAX_BYTES,
     exists,
-    named,
+    prefix_errors,
     read_text,
     write_text,
 )
@@ -69,7 +69,7 @@ WRITERS: dict[str, tuple[str, Write]] = {
 }
 
 
-class LackingError(Error):
+class IncompleteFileError(Error):
     """Something is missing in a file; what there is can be used.
 
     Attributes
@@ -121,22 +121,22 @@ def load_machine_and_allocation(text: str | Path) -> AllocatedHosts:
 
 
 def load_described(
-    text: str | Path, partial: bool = False, speeds: Speeds | None = None
-) -> tuple[Machine, Described]:
+    text: str | Path, partial: bool = False, speeds: GivenSpeeds | None = None
+) -> tuple[Machine, MachineDescription]:
     """Make a machine as `load_machine`, with the description that it was made of.
 
     `speeds` are for files without them, in place of what is assumed.
 
     Raises
     ------
-    LackingError
+    IncompleteFileError
         Unless `partial`, for a file that lacks something of some nodes; otherwise these
         are left out, and ``lacking`` of the description names them.
     """
     described = describe_machine(text, partial, speeds)
     if described.text == str(text):
         return Machine(described.text), described
-    with named(text):
+    with prefix_errors(text):
         machine = Machine(described.text, described.remarks)
         described = replace(described, hosts=_by_node(machine, described.hosts))
         _check_switches(machine, described.switches)
@@ -146,8 +146,8 @@ def load_described(
 
 
 def describe_machine(
-    text: str | Path, partial: bool = False, speeds: Speeds | None = None
-) -> Described:
+    text: str | Path, partial: bool = False, speeds: GivenSpeeds | None = None
+) -> MachineDescription:
     """Find the short text and the host names that `load_machine` makes a machine of.
 
     Takes and raises what `load_described` does, but a short text is not read here.
@@ -166,7 +166,7 @@ def describe_machine(
     if changes and base.partition(":")[0] not in section_forms() and not exists(path):
         refuse_odd_letters(f"'{changes:.60}'", changes)
         described = describe_machine(base, partial)
-        with named(name):
+        with prefix_errors(name):
             return changed(described, changes)
     if path.suffix in FORMATS["toml"][1]:
         return _read_toml(path)
@@ -175,20 +175,20 @@ def describe_machine(
         from topoloom.machines.graph_toml import metis_links
 
         count, links = metis_links(path, 1.0)
-        return Described(f"graph:{count}:{','.join(links)}")
+        return MachineDescription(f"graph:{count}:{','.join(links)}")
     files = zoo_files()
     if name in files:
         return _read_toml(files[name])
     if name and kind not in section_forms() and exists(path):
-        return _import(path, partial, Speeds())
+        return _import(path, partial, GivenSpeeds())
     if kind != name:
         refuse_odd_letters(f"machine '{name:.60}'", name)
-        return Described(name)
+        return MachineDescription(name)
     if name in section_forms():
         example = section_forms()[name].example
         raise Error(f"machine '{name}' lacks its size; write it as in {example}")
     if path.suffix or path.name != name:
-        return _import(path, partial, Speeds())  # which says why it cannot be read
+        return _import(path, partial, GivenSpeeds())  # which says why it cannot be read
     raise Error(
         f"no machine '{name}'{nearest(name, [*files, DETECT])}; 'topoloom list "
         "machines' names them; or write one, such as torus:8x8x8, or name a file"
@@ -229,7 +229,7 @@ def save_machine(
         return
     for suffix, write in WRITERS.values():
         if path.suffix == suffix:
-            with named(path):
+            with prefix_errors(path):
                 if machine.has_failures:
                     raise Error("failures can be written in a .toml only")
                 if node.types:
@@ -241,13 +241,13 @@ def save_machine(
     raise Error(f"{path}: machines are written as .toml, {others}; name it so")
 
 
-def _read_toml(path: Path) -> Described:
+def _read_toml(path: Path) -> MachineDescription:
     from topoloom.machines.machine_toml import read_machine_toml
 
     return read_machine_toml(path)[0]
 
 
-def _import(path: Path, partial: bool, speeds: Speeds) -> Described:
+def _import(path: Path, partial: bool, speeds: GivenSpeeds) -> MachineDescription:
     from topoloom.machines.import_formats import IMPORTERS
 
     text = read_text(path, most=MAX_BYTES)
@@ -256,15 +256,15 @@ def _import(path: Path, partial: bool, speeds: Speeds) -> Described:
     head = text[:_HEAD]
     for importer in IMPORTERS:
         if importer.recognizes(head):
-            with named(path):
-                described = with_given_speeds(importer.read(text), speeds)
-            if described.lacking and not partial:
-                first, more = described.lacking[0], len(described.lacking) - 1
+            with prefix_errors(path):
+                described = apply_given_speeds(importer.read(text), speeds)
+            if described.missing and not partial:
+                first, more = described.missing[0], len(described.missing) - 1
                 rest = f"; and {more} more" if more else ""
-                error = LackingError(
+                error = IncompleteFileError(
                     f"{path}: {first}{rest}; 'topoloom machine' can leave them out"
                 )
-                error.lines = described.lacking
+                error.lines = described.missing
                 raise error
             return described
     known = ", ".join([*FORMATS, *(importer.name for importer in IMPORTERS)])
@@ -279,7 +279,7 @@ def _by_node(machine: Machine, hosts: tuple[str, ...]) -> tuple[str, ...]:
     if hosts and len(hosts) != host_count(machine):
         raise Error(
             f"{counted(len(hosts), 'host name')} for "
-            f"{counted_hosts(machine, machine.node_count)}"
+            f"{format_host_count(machine, machine.node_count)}"
         )
     if len(set(hosts)) < len(hosts):
         twice, times = Counter(hosts).most_common(1)[0]

@@ -22,7 +22,7 @@ _OVER_ETHERNET = re.compile(
 )
 
 
-class Network(IntEnum):
+class NicNetwork(IntEnum):
     """What an interface is on; MPI takes the highest that a node has."""
 
     ETHERNET = 0
@@ -30,9 +30,9 @@ class Network(IntEnum):
     FABRIC = 2
 
 
-def network_of(
+def classify_network(
     names: Sequence[str], has_rdma: bool, over_ethernet: bool | None = None
-) -> Network:
+) -> NicNetwork:
     """Find what an interface is on.
 
     Parameters
@@ -45,19 +45,19 @@ def network_of(
         Whether its ports are Ethernet's; None if that is not known.
     """
     if any(_FABRIC.match(name) for name in names):
-        return Network.FABRIC
+        return NicNetwork.FABRIC
     if not has_rdma:
-        return Network.ETHERNET
+        return NicNetwork.ETHERNET
     if over_ethernet or any(_OVER_ETHERNET.match(name) for name in names):
-        return Network.RDMA_OVER_ETHERNET
-    return Network.FABRIC
+        return NicNetwork.RDMA_OVER_ETHERNET
+    return NicNetwork.FABRIC
 
 
-def interface_kinds(networks: Sequence[Network]) -> list[str]:
+def interface_kinds(networks: Sequence[NicNetwork]) -> list[str]:
     """Find the kind of device that each interface of a node is.
 
-    >>> interface_kinds([Network.ETHERNET, Network.FABRIC])
+    >>> interface_kinds([NicNetwork.ETHERNET, NicNetwork.FABRIC])
     ['ethernet', 'nic']
     """
-    best = max(networks, default=Network.ETHERNET)
+    best = max(networks, default=NicNetwork.ETHERNET)
     return [NIC if network == best else ETHERNET for network in networks]

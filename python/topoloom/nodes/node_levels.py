@@ -8,14 +8,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from topoloom.nodes.network_interfaces import Network, interface_kinds
+from topoloom.nodes.network_interfaces import NicNetwork, interface_kinds
 from topoloom.nodes.node_parts import (
     COSTS,
     NIC,
     NO_PARTS,
     Device,
     NodeParts,
-    shortest_port,
+    compress_port_costs,
 )
 
 #: What cores may share, and what a level of cores that share it is called in
@@ -50,11 +50,11 @@ class NearDevice(NamedTuple):
     cpus: int
     numa: int | None = None
     pci: str = ""
-    network: Network = Network.ETHERNET
+    network: NicNetwork = NicNetwork.ETHERNET
 
 
 @dataclass(frozen=True)
-class Inside:
+class NodeCores:
     """The inside of a node.
 
     Attributes
@@ -72,14 +72,14 @@ class Inside:
     containers: Sequence[Container]
     devices: Sequence[NearDevice] = ()
 
-    def within(self, cpus: int) -> Inside:
+    def restrict_to(self, cpus: int) -> NodeCores:
         """Keep the cores that have one of these CPUs."""
         cores = [core & cpus for core in self.cores if core & cpus]
         kept = (Container(kind, mask & cpus) for kind, mask in self.containers)
         devices = [device._replace(cpus=device.cpus & cpus) for device in self.devices]
-        return Inside(cores, [part for part in kept if part.cpus], devices)
+        return NodeCores(cores, [part for part in kept if part.cpus], devices)
 
-    def with_kinds(self) -> Inside:
+    def classify_nics(self) -> NodeCores:
         """Tell the network interfaces that MPI uses from those that it leaves alone."""
         cards = [device for device in self.devices if device.kind == NIC]
         kinds = iter(interface_kinds([device.network for device in cards]))
@@ -90,7 +90,7 @@ class Inside:
         return replace(self, devices=told)
 
 
-def levels_text(inside: Inside) -> str:
+def format_levels(inside: NodeCores) -> str:
     """Write the levels, as ``+node:4:2,distance=2:16``; nothing for a single core.
 
     Containers that not all cores have, or that do not hold equally many, make no level:
@@ -103,23 +103,23 @@ def levels_text(inside: Inside) -> str:
     sizes = [1, *(size for size, _ in levels)]
     arities = [size // inner for inner, size in itertools.pairwise(sizes)]
     distances = [COSTS[name] for _, name in levels]
-    port = shortest_port(_port_costs(inside))
+    port = compress_port_costs(_port_costs(inside))
     return (
         f"+node:{_joined(arities)},distance={_joined(distances)}"
         f"{',port=' if port else ''}{_joined(port)}"
     )
 
 
-def weigh_hops(levels: str) -> str:
-    """Add what a hop between nodes weighs to `levels_text`, if it is not empty."""
+def add_hop_weight(levels: str) -> str:
+    """Add what a hop between nodes weighs to `format_levels`, if it is not empty."""
     if not levels:
         return ""
     distances, mark, port = levels.partition(",port=")
     return f"{distances}:{HOP_WEIGHT}{mark}{port}"
 
 
-def node_parts(inside: Inside) -> NodeParts:
-    """Name the levels of `levels_text`, the CPUs of each slot, and the devices."""
+def make_node_parts(inside: NodeCores) -> NodeParts:
+    """Name the levels of `format_levels`, the CPUs of each slot, and the devices."""
     levels = _levels(inside)
     if not levels:
         return NO_PARTS
@@ -132,21 +132,21 @@ def node_parts(inside: Inside) -> NodeParts:
     return NodeParts(tuple(name for _, name in levels), cpus, tuple(devices))
 
 
-def nodes_text(nodes: int, levels: str) -> str:
+def format_nodes(nodes: int, levels: str) -> str:
     """Write equal nodes as a machine; several of them are on one switch."""
     if nodes == 1:
         return f"torus:1{levels}"
-    return f"tree:{nodes}{weigh_hops(levels)}"
+    return f"tree:{nodes}{add_hop_weight(levels)}"
 
 
-def _near(device: NearDevice, inside: Inside) -> int:
+def _near(device: NearDevice, inside: NodeCores) -> int:
     """Choose the CPUs that a device is nearest to, of those that count."""
     every = sum(inside.cores)
     # What is near to no core that counts is equally far from all that do.
     return device.cpus & every or every
 
 
-def _port_costs(inside: Inside) -> list[int]:
+def _port_costs(inside: NodeCores) -> list[int]:
     """Find what the route of each core to the nearest network interface costs.
 
     That is the cost of the largest container of the core which the interface is not in.
@@ -170,7 +170,7 @@ def _port_costs(inside: Inside) -> list[int]:
     return [min(costs) for costs in zip(*ways, strict=True)]
 
 
-def _levels(inside: Inside) -> list[tuple[int, str]]:
+def _levels(inside: NodeCores) -> list[tuple[int, str]]:
     """Choose the levels, bottom-up: cores in one of them, and what these share."""
     # A core is known by its first CPU.
     core_of = {_lowest(core): index for index, core in enumerate(inside.cores)}

@@ -156,10 +156,10 @@ def package_count(sizes: Sequence[int], names: Sequence[str]) -> int:
     return math.prod(sizes[named[-1] + 1 :]) if named else 1
 
 
-def shortest_port(costs: Sequence[int]) -> list[int]:
+def compress_port_costs(costs: Sequence[int]) -> list[int]:
     """Say port costs of equal runs of slots by as few runs as can be; none for all 0.
 
-    >>> shortest_port([0, 0, 8, 8])
+    >>> compress_port_costs([0, 0, 8, 8])
     [0, 8]
     """
     for runs in range(1, len(costs) + 1):

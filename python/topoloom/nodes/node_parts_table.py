@@ -23,7 +23,7 @@ from topoloom.nodes.node_parts import (
     Device,
     NodeParts,
 )
-from topoloom.support.files import named
+from topoloom.support.files import prefix_errors
 from topoloom.support.nearest import unknown_name
 from topoloom.support.number_ranges import compress_ranges, expand_ranges
 from topoloom.support.toml_values import entry, refuse_unknown, typed
@@ -73,7 +73,7 @@ def _memory_size(table: dict[str, Any]) -> int:
     if "memory_size" not in table:
         return 0
     text = entry(table, "memory_size", str, "node.memory_size")
-    with named("node.memory_size"):
+    with prefix_errors("node.memory_size"):
         size = parse_bytes(text)
     if size == 0:
         raise Error("node.memory_size must be more than 0")
@@ -136,5 +136,5 @@ def _device_table(device: Device) -> dict[str, Any]:
 
 def _ids(given: Any, count: int, where: str) -> tuple[int, ...]:
     text = typed(given, str, where).replace(" ", "")
-    with named(where):
+    with prefix_errors(where):
         return expand_ranges(text, count)

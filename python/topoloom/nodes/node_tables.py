@@ -13,7 +13,7 @@ from topoloom._core import Error, Machine
 from topoloom.nodes.hosts import slots_per_host
 from topoloom.nodes.node_parts import MAX_CPUS, NO_PARTS, Levels, NodeParts, NodeType
 from topoloom.nodes.node_parts_table import KEYS, read_parts, write_parts
-from topoloom.support.files import named
+from topoloom.support.files import prefix_errors
 from topoloom.support.number_ranges import compress_ranges, expand_ranges
 from topoloom.support.toml_values import entry, numbers, refuse_unknown, typed
 from topoloom.support.units import counted
@@ -88,7 +88,7 @@ def _read_types(tables: list[Any], node_count: int, per_node: int) -> NodeParts:
         refuse_unknown(table, _OF_SOME, f"{where}.")
         listed = {}
         for key, most in (("nodes", node_count), ("slots", min(per_node, MAX_CPUS))):
-            with named(f"{where}.{key}"):
+            with prefix_errors(f"{where}.{key}"):
                 listed[key] = expand_ranges(entry(table, key, str, key), most)
         sizes = numbers(entry(table, "levels", list, "levels"), 1, f"{where}.levels")
         distance = numbers(table.get("distance"), 0, f"{where}.distance")
@@ -101,7 +101,7 @@ def _read_types(tables: list[Any], node_count: int, per_node: int) -> NodeParts:
                 f"{where}.nodes: node {min(taken & set(listed['nodes']))} twice"
             )
         taken |= set(listed["nodes"])
-        with named(where):
+        with prefix_errors(where):
             names = _level_names(table, len(sizes))
             parts = read_parts(table, len(listed["slots"]), names)
         types.append(NodeType(listed["nodes"], levels, listed["slots"], parts))

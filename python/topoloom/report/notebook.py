@@ -15,7 +15,7 @@ import numpy as np
 
 from topoloom.machines.machine_facts import machine_name
 from topoloom.machines.outline import outline
-from topoloom.nodes.hosts import share_of_machine
+from topoloom.nodes.hosts import format_share
 from topoloom.placements.measures import MEASURES, measure_title
 from topoloom.report.histogram import HEIGHT, WIDTH, histogram
 from topoloom.report.matrix import finest_level
@@ -73,7 +73,7 @@ def placement_html(file: PlacementFile) -> str:
     }
     title = (
         f"{len(file.placement.slots):,} ranks on "
-        f"{share_of_machine(file.allocation)} of "
+        f"{format_share(file.allocation)} of "
         f"{machine_name(file.machine, file.node)}"
     )
     known = {name: text for name, text in made.items() if text}

@@ -88,7 +88,7 @@ def machine_entries() -> list[dict[str, Any]]:
 
 def model_entries() -> list[dict[str, Any]]:
     """List the network models that are included."""
-    from topoloom.model.named import load_model, model_names
+    from topoloom.model.model_names import load_model, model_names
 
     keys = ("summary", "source", "date")
     files = {name: load_model(name) for name in model_names()}

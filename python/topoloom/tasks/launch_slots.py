@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from topoloom.allocations.allocation_file import AllocatedHosts
-    from topoloom.importers.described import Described
+    from topoloom.importers.machine_description import MachineDescription
     from topoloom.launch.host_placement import HostPlacement
     from topoloom.launch.launcher import Launch
     from topoloom.launch.launchers.launcher_commands import LauncherCommand
@@ -34,7 +34,11 @@ class LaunchSlots(NamedTuple):
     switches: tuple[str, ...] = ()
 
     def used(
-        self, described: Described, wanted: Where, ranks: int, as_started: bool = False
+        self,
+        described: MachineDescription,
+        wanted: Where,
+        ranks: int,
+        as_started: bool = False,
     ) -> LaunchSlots:
         """Take the slots that the launcher uses, as `problem.launched` says."""
         from topoloom.tasks.problem import launched
@@ -92,7 +96,7 @@ def with_names(given: AllocatedHosts, names: Sequence[str]) -> AllocatedHosts:
     """Name the hosts of an allocation; refuse another number of them."""
     from topoloom._core import Error
     from topoloom.allocations.allocation_file import AllocatedHosts
-    from topoloom.nodes.hosts import counted_hosts, hosts_in_order, names_by_node
+    from topoloom.nodes.hosts import format_host_count, hosts_in_order, names_by_node
 
     machine, nodes = given.allocation.machine, given.allocation.nodes
     hosts = len(hosts_in_order(machine, nodes))
@@ -100,7 +104,7 @@ def with_names(given: AllocatedHosts, names: Sequence[str]) -> AllocatedHosts:
         each = "node" if machine.nodes_per_host == 1 else "of them"
         raise Error(
             f"{counted(len(names), 'host')} for an allocation of "
-            f"{counted_hosts(machine, len(nodes), hosts)}; "
+            f"{format_host_count(machine, len(nodes), hosts)}; "
             f"name one host for each {each} with --hosts, or the nodes with "
             "--allocation"
         )
@@ -131,7 +135,7 @@ def launcher_name(read: LauncherCommand | UnplacedCommand) -> str:
 def refuse_early(
     read: LauncherCommand | UnplacedCommand,
     given: LaunchSlots,
-    described: Described,
+    described: MachineDescription,
     wanted: Where,
 ) -> None:
     """Refuse what no placement could be applied to, before the program runs."""

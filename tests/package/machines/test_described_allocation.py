@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from topoloom import Error
-from topoloom.importers.described import AllocatedNode
+from topoloom.importers.machine_description import AllocatedNode
 from topoloom.machines import load_machine_and_allocation
 from topoloom.machines.machine_file import load_described, save_machine
 

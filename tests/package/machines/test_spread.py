@@ -13,7 +13,10 @@ from topoloom import Error
 from topoloom._core import Allocation, Machine
 from topoloom.allocations.spread.choose import choose_spread
 from topoloom.allocations.spread.host_mesh import HostMesh, host_mesh
-from topoloom.allocations.spread.levels_above import levels_above, under_few_switches
+from topoloom.allocations.spread.switch_levels import (
+    find_switch_levels,
+    reduce_switches,
+)
 from topoloom.graphs.axes import parse_traffic
 from topoloom.tasks.machines.choose_for_mesh import choose_for_mesh, leaf_groups
 from topoloom.tasks.search import UNLIMITED, unwatched
@@ -141,7 +144,7 @@ def test_fewer_switches_above_cost_no_leaf_groups(seed: int) -> None:
     mesh = host_mesh({"dp": 4, "pp": 4}, 1, {"dp": 3.0, "pp": 1.0})
     slots = np.repeat(np.arange(16), free)
     start = random.permutation(slots)[: mesh.hosts]
-    found = under_few_switches(mesh, start, free.tolist(), levels)
+    found = reduce_switches(mesh, start, free.tolist(), levels)
     assert (np.bincount(found, minlength=16) <= free).all()
     for one, other in zip(mesh.spreads(found), mesh.spreads(start), strict=True):
         assert (one == other).all()
@@ -154,9 +157,9 @@ def test_fewer_switches_above_cost_no_leaf_groups(seed: int) -> None:
 
 def test_levels_above_are_those_of_trees() -> None:
     tree = np.array([[0, 4, 6, 6], [4, 0, 6, 6], [6, 6, 0, 4], [6, 6, 4, 0]])
-    assert [level.tolist() for level in levels_above(tree)] == [[0, 0, 2, 2]]
+    assert [level.tolist() for level in find_switch_levels(tree)] == [[0, 0, 2, 2]]
     line = abs(np.arange(4)[:, None] - np.arange(4))
-    assert levels_above(line) == []
+    assert find_switch_levels(line) == []
 
 
 def test_hosts_are_in_the_order_of_ranks() -> None:

@@ -12,7 +12,6 @@ import pytest
 
 from topoloom import Error, Machine, load_machine
 from topoloom._core import MachineText
-from topoloom.importers.torus_places import vacant_nodes
 from topoloom.machines import describe_machine
 from topoloom.machines.machine_facts import machine_facts
 from topoloom.machines.machine_file import (
@@ -21,6 +20,7 @@ from topoloom.machines.machine_file import (
 )
 from topoloom.machines.machine_names import zoo, zoo_names
 from topoloom.machines.topology_keys import write_topology
+from topoloom.nodes.hosts import vacant_nodes
 from topoloom.support.toml_document import read_toml
 from topoloom.support.units import parse_bandwidth, parse_latency
 

@@ -39,7 +39,7 @@ def test_a_public_name_is_in_one_place() -> None:
 
 @pytest.mark.parametrize("package", public_packages())
 def test_a_package_offers_names_of_its_own_room_and_of_the_core(package: str) -> None:
-    rooms = (f"{package}.", "topoloom._core", "topoloom.importers.described")
+    rooms = (f"{package}.", "topoloom._core", "topoloom.importers.machine_description")
     wrong = [n for n, home in homes(package).items() if not home.startswith(rooms)]
     assert package == "topoloom" or not wrong
 

@@ -112,8 +112,7 @@ def command(
     from topoloom._core import Error, Machine
     from topoloom.allocations.described_allocation import described_allocation
     from topoloom.cli.console import note, print_facts, print_json
-    from topoloom.importers.networks import Speeds
-    from topoloom.importers.torus_places import drop_vacant, vacant_nodes
+    from topoloom.importers.network_speeds import GivenSpeeds
     from topoloom.machines.left_out import left_out
     from topoloom.machines.machine_facts import (
         machine_facts,
@@ -121,31 +120,32 @@ def command(
         node_facts,
     )
     from topoloom.machines.machine_file import (
-        LackingError,
+        IncompleteFileError,
         load_described,
         save_machine,
     )
     from topoloom.machines.node_files import join_nodes
     from topoloom.machines.outline import outline
-    from topoloom.machines.separate_parts import separate_parts, words_of_parts
+    from topoloom.machines.separate_parts import describe_parts, separate_parts
+    from topoloom.nodes.hosts import drop_vacant, vacant_nodes
     from topoloom.support.hostlist import compress_hostlist
     from topoloom.support.units import counted, parse_bandwidth
     from topoloom.tasks.machines.probe import model_in, probe_facts
 
-    speeds = Speeds(
+    speeds = GivenSpeeds(
         None if network is None else parse_bandwidth(network),
         None if nvlink is None else parse_bandwidth(nvlink),
     )
     try:
         the_machine, described = load_described(_named(words), partial, speeds)
-    except LackingError as error:
+    except IncompleteFileError as error:
         for line in error.lines:
             note(f"topoloom: {line}")
         count = counted(len(error.lines), "node")
         raise Error(
             f"{_named(words)}: {count} cannot be placed; --partial uses the others"
         ) from None
-    for line in described.lacking:
+    for line in described.missing:
         note(f"topoloom: left out: {line}")
     if node:
         described = join_nodes(described, node)
@@ -188,7 +188,7 @@ def command(
         return
     if facts.pop("parts", None):
         parts = separate_parts(the_machine)
-        facts["cut_apart"] = words_of_parts(the_machine, parts)
+        facts["cut_apart"] = describe_parts(the_machine, parts)
     rows = [
         *_rows(facts, the_machine.has_bandwidths),
         *_node_rows(the_machine, described.node, described.hosts),

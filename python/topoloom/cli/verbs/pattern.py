@@ -151,7 +151,7 @@ def command(
     from topoloom.cli.console import print_json
     from topoloom.graphs.patterns import PATTERNS
     from topoloom.graphs.profile import BY_NCCL
-    from topoloom.graphs.traces.trace_formats import MissingPartsError
+    from topoloom.graphs.traces.trace_formats import IncompleteTraceError
     from topoloom.tasks.pattern import generate_pattern, import_pattern, is_trace
 
     if name == "import":
@@ -173,7 +173,7 @@ def command(
                 partial=partial,
                 gpus_per_node=gpus_per_node,
             )
-        except MissingPartsError as error:
+        except IncompleteTraceError as error:
             raise Error(f"{error}; --partial uses what could be read") from None
     elif file is not None:
         raise Error(f"'{file}' is unexpected; FILE goes with 'import' only")

@@ -200,13 +200,13 @@ def _locate(
     from topoloom._core import Error
     from topoloom.cli.console import print_json
     from topoloom.cli.probed_output import print_located
-    from topoloom.graphs.traces.trace_formats import MissingPartsError
+    from topoloom.graphs.traces.trace_formats import IncompleteTraceError
     from topoloom.tasks.machines.bad_parts import locate_bad_parts
 
     assert machine is not None
     try:
         located = locate_bad_parts(machine, measured, allocation, partial)
-    except MissingPartsError as error:
+    except IncompleteTraceError as error:
         raise Error(f"{error}; --partial uses what could be read") from None
     if as_json:
         print_json(located.document())

@@ -14,9 +14,9 @@ from dataclasses import replace
 from typing import Any
 
 from topoloom.importers.cloud.json_document import JsonDocument
-from topoloom.importers.cloud.paths import describe_paths
-from topoloom.importers.described import Described
-from topoloom.importers.networks import NETWORKS
+from topoloom.importers.cloud.switch_paths import describe_paths
+from topoloom.importers.machine_description import MachineDescription
+from topoloom.importers.network_speeds import NETWORKS
 
 _MAX_LEVELS = 16
 #: Types of instances that a remark names.
@@ -26,49 +26,30 @@ _TYPES = ("InstanceType", "machineType", "shape")
 _Record = dict[str, Any]
 
 
-def recognizes_aws_topology(text: str) -> bool:
-    """Return whether a text is what ``aws ec2 describe-instance-topology`` prints."""
-    if re.match(r'\s*\{\s*"Instances"\s*:\s*\[\s*\]', text):
-        return True  # none, which reading says
-    return '"NetworkNodes"' in text and '"InstanceId"' in text
-
-
-def recognizes_google_instances(text: str) -> bool:
-    """Return whether a text lists Google Compute Engine instances and their hosts."""
-    return (
-        re.search(r'"physicalHost(Topology)?"\s*:|"compute#instance', text) is not None
-    )
-
-
-def recognizes_oracle_hosts(text: str) -> bool:
-    """Return whether a text lists compute hosts of Oracle Cloud Infrastructure."""
-    return re.search(r'"(compute-?)?hpc-?island-?id"\s*:', text, re.I) is not None
-
-
-def read_aws_topology(text: str) -> Described:
+def read_aws_topology(text: str) -> MachineDescription:
     """Read ``aws ec2 describe-instance-topology``: NetworkNodes, the top one first."""
     document = _Document(text)
     if isinstance(document.value, dict) and document.value.get("NextToken"):
-        document.complain('"NextToken"', "this is one page of several; join all pages")
+        document.fail('"NextToken"', "this is one page of several; join all pages")
     parent: dict[str, str] = {}
 
     def place(record: _Record) -> tuple[str, tuple[str, ...]]:
         name = document.text_of(record, ("InstanceId",))
         nodes = record.get("NetworkNodes")
         if not isinstance(nodes, list) or not nodes:
-            document.complain(
+            document.fail(
                 json.dumps(name),
                 f"instance '{name[:60]}' has no NetworkNodes; it must be running, "
                 "and of a type that has a topology",
             )
         for node in nodes:
             if not isinstance(node, str) or not node:
-                document.complain(
+                document.fail(
                     json.dumps(name), f"a network node of '{name[:60]}' is not a name"
                 )
         for above, node in zip(["", *nodes], nodes, strict=False):
             if parent.setdefault(node, above) != above:
-                document.complain(
+                document.fail(
                     json.dumps(name),
                     f"network node '{node[:60]}' above '{name[:60]}' is below "
                     "another node elsewhere",
@@ -78,7 +59,7 @@ def read_aws_topology(text: str) -> Described:
     return document.tree(("Instances",), place)
 
 
-def read_google_instances(text: str) -> Described:
+def read_google_instances(text: str) -> MachineDescription:
     """Read ``gcloud compute instances list --format=json``: cluster, block, subblock.
 
     Instances that share a physical host are below a switch of their own.
@@ -97,7 +78,7 @@ def read_google_instances(text: str) -> Described:
             path = list(host.strip("/").split("/")) if isinstance(host, str) else []
         parts = tuple(part for part in path if isinstance(part, str) and part)
         if len(parts) < 2:
-            document.complain(
+            document.fail(
                 json.dumps(name),
                 f"instance '{name[:60]}' has no resourceStatus.physicalHost; it must "
                 "be running, in a compact placement or a reservation",
@@ -107,7 +88,7 @@ def read_google_instances(text: str) -> Described:
     return document.tree(("items",), place, own_hosts=True)
 
 
-def read_oracle_hosts(text: str) -> Described:
+def read_oracle_hosts(text: str) -> MachineDescription:
     """Read ``oci compute compute-host list``: HPC island, network and local block.
 
     Hosts on which no instance runs are left out.
@@ -144,7 +125,7 @@ class _Document(JsonDocument):
         value = self.any_of(record, keys)
         if not isinstance(value, str) or not value:
             known = next((v for v in record.values() if isinstance(v, str)), "")
-            self.complain(
+            self.fail(
                 json.dumps(known),
                 f"an entry lacks its '{keys[0]}' (a string that is not empty)",
             )
@@ -155,7 +136,7 @@ class _Document(JsonDocument):
         wrappers: tuple[str, ...],
         place: Callable[[_Record], tuple[str, tuple[str, ...]] | None],
         own_hosts: bool = False,
-    ) -> Described:
+    ) -> MachineDescription:
         """Place every entry of the list that the wrappers lead to."""
         value = self.value
         for key in wrappers:
@@ -166,21 +147,19 @@ class _Document(JsonDocument):
         kinds: set[str] = set()
         for record in records:
             if not isinstance(record, dict):
-                self.complain("", f"expected a list of entries under {wrappers[-1]!r}")
+                self.fail("", f"expected a list of entries under {wrappers[-1]!r}")
             found = place(record)
             if found is None:
                 continue
             name, path = found
             if len(path) > _MAX_LEVELS:
-                self.complain(
-                    json.dumps(name), f"'{name[:60]}' is too many levels deep"
-                )
+                self.fail(json.dumps(name), f"'{name[:60]}' is too many levels deep")
             if name in placed:
-                self.complain(json.dumps(name), f"'{name[:60]}' appears twice")
+                self.fail(json.dumps(name), f"'{name[:60]}' appears twice")
             placed[name] = path
             kinds.add(_instance_type(record))
         if not placed:
-            self.complain("", "the list has no instances")
+            self.fail("", "the list has no instances")
         if own_hosts and len(set(placed.values())) == len(placed):
             placed = {name: path[:-1] for name, path in placed.items()}
         network, remarks = _network(kinds)

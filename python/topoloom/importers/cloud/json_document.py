@@ -23,7 +23,7 @@ class JsonDocument:
         except ValueError as error:  # such as a number of 5,000 digits
             raise Error(f"line 1: not JSON that can be read: {error}") from None
 
-    def complain(self, near: str, what: str) -> NoReturn:
+    def fail(self, near: str, what: str) -> NoReturn:
         """Raise `topoloom.Error` with the line of a text of the document."""
         at = max(0, self._text.find(near))
         line = 1 + self._text.count("\n", 0, at)

@@ -8,7 +8,6 @@ in which NVLink joins nodes, which make rails. Nodes of the control plane have n
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import pairwise
@@ -22,10 +21,10 @@ from topoloom.importers.cloud.nvlink import (
     describe_rails,
     levels_above_domains,
 )
-from topoloom.importers.cloud.paths import describe_paths
-from topoloom.importers.described import Described
-from topoloom.importers.insides import Inside, with_insides
-from topoloom.importers.networks import NETWORKS
+from topoloom.importers.cloud.switch_paths import describe_paths
+from topoloom.importers.machine_description import MachineDescription
+from topoloom.importers.network_speeds import NETWORKS
+from topoloom.importers.node_groups import NodeGroup, with_node_groups
 from topoloom.nodes.node_parts import NodeParts
 from topoloom.support.units import counted
 
@@ -35,13 +34,8 @@ _CONTROL_PLANE = (
 )
 
 
-def recognizes_kubernetes_nodes(text: str) -> bool:
-    """Return whether a text is a list of Kubernetes objects, or a node."""
-    return re.search(r'"kind"\s*:\s*"(Node|NodeList|List)"', text) is not None
-
-
-def read_kubernetes_nodes(text: str) -> Described:
-    """Read nodes; those without a place in the network are `Described.lacking`.
+def read_kubernetes_nodes(text: str) -> MachineDescription:
+    """Read nodes; those without a place in the network are listed as missing.
 
     A node has as many slots as GPUs; where others have GPUs, one without is lacking,
     and where none has, each is a slot. Nodes that are not ready or cordoned are down.
@@ -55,15 +49,15 @@ def read_kubernetes_nodes(text: str) -> Described:
     value = document.value
     items = value.get("items", [value]) if isinstance(value, dict) else value
     if not isinstance(items, list):
-        document.complain('"items"', "expected a list of nodes under 'items'")
+        document.fail('"items"', "expected a list of nodes under 'items'")
     if not items:
-        document.complain("", "there are no nodes in the list")
+        document.fail("", "there are no nodes in the list")
     nodes: dict[str, LabeledNode] = {}
     lacking, control = list[str](), 0
     for item in items:
         node, labels = read_node(document, item)
         if node.name in nodes:
-            document.complain(f'"{node.name}"', f"node '{node.name}' appears twice")
+            document.fail(f'"{node.name}"', f"node '{node.name}' appears twice")
         if node.fabric or node.domain:
             nodes[node.name] = node
         elif any(label in labels for label in _CONTROL_PLANE):
@@ -80,9 +74,7 @@ def read_kubernetes_nodes(text: str) -> Described:
     lacking += _without_domains(nodes, remarks)
     lacking += _without_levels(nodes)
     if not nodes:
-        document.complain(
-            "", "no node has a label that says where it is in the network"
-        )
+        document.fail("", "no node has a label that says where it is in the network")
     if control:
         remarks.append(f"left out: {counted(control, 'node')} of the control plane")
     described = _rails(nodes) if _on_rails(nodes) else _tree(nodes)
@@ -90,7 +82,7 @@ def read_kubernetes_nodes(text: str) -> Described:
         described,
         network=_network(nodes),
         remarks=(*described.remarks, *remarks),
-        lacking=tuple(lacking),
+        missing=tuple(lacking),
     )
 
 
@@ -175,7 +167,7 @@ def _network(nodes: Mapping[str, LabeledNode]) -> str:
     return min(kinds, key=lambda kind: (NETWORKS[kind].bandwidth, kind), default="")
 
 
-def _rails(nodes: Mapping[str, LabeledNode]) -> Described:
+def _rails(nodes: Mapping[str, LabeledNode]) -> MachineDescription:
     """Put NVLink domains under the lowest switches that hold them whole."""
     domains = {name: node.domain for name, node in nodes.items()}
     paths = {name: node.fabric for name, node in nodes.items()}
@@ -219,7 +211,7 @@ def _label(nodes: Mapping[str, LabeledNode], level: int) -> str:
     return names.pop() if len(names) == 1 else ""
 
 
-def _tree(nodes: Mapping[str, LabeledNode]) -> Described:
+def _tree(nodes: Mapping[str, LabeledNode]) -> MachineDescription:
     """Make a tree of switches; domains of a network without NVLink are a level of it.
 
     A domain is below a leaf switch or above leaves, as it is; levels in which each
@@ -279,7 +271,9 @@ def _useful(paths: Mapping[str, tuple[str, ...]]) -> list[int]:
     return kept or [depth - 1]
 
 
-def _with_nodes(described: Described, nodes: Mapping[str, LabeledNode]) -> Described:
+def _with_nodes(
+    described: MachineDescription, nodes: Mapping[str, LabeledNode]
+) -> MachineDescription:
     """Put GPUs into the nodes, and mark those that are down."""
     place = {host: number for number, host in enumerate(described.hosts)}
     down = sorted(place[node.name] for node in nodes.values() if not node.usable)
@@ -293,10 +287,10 @@ def _with_nodes(described: Described, nodes: Mapping[str, LabeledNode]) -> Descr
             max(by_gpus),
         )
         described = replace(described, remarks=(*described.remarks, *remarks))
-        described = with_insides(
+        described = with_node_groups(
             described,
             [
-                Inside(
+                NodeGroup(
                     f"+node:{gpus}{nvlink and f',{nvlink}'}" if gpus > 1 else "",
                     NodeParts(),
                     ids,

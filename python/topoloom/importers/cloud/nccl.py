@@ -18,7 +18,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from topoloom.importers.described import Described
+from topoloom.importers.machine_description import MachineDescription
 from topoloom.support.units import counted
 from topoloom.support.xml_tree import Element, read_xml
 
@@ -67,12 +67,7 @@ class _System:
         return len(self.above) - 1
 
 
-def recognizes_nccl_topology(text: str) -> bool:
-    """Return whether a text starts as a topology that NCCL has dumped."""
-    return re.search(r"<system\s[^<>]{0,500}?version\s*=", text) is not None
-
-
-def read_nccl_topology(text: str) -> Described:
+def read_nccl_topology(text: str) -> MachineDescription:
     """Read the topology of one host; GPU i is that of the i-th lowest ``dev``.
 
     Raises
@@ -82,30 +77,30 @@ def read_nccl_topology(text: str) -> Described:
     """
     root = read_xml(text)
     if root.tag != "system":
-        root.complain(f"the document is a <{root.tag[:20]}>, expected a <system>")
+        root.fail(f"the document is a <{root.tag[:20]}>, expected a <system>")
     if root.require("version") != "1":
-        root.complain(f"version {root.attributes['version'][:20]}, but 1 is read")
+        root.fail(f"version {root.attributes['version'][:20]}, but 1 is read")
     system = _System()
     hosts = {cpu.attributes.get("host_hash") for cpu in root.children}
     if len(hosts - {None}) > 1:
-        root.complain("the file describes several hosts; dump that of one host")
+        root.fail("the file describes several hosts; dump that of one host")
     for cpu in root.children:
         if cpu.tag == "cpu":
             point = system.add_point(None)
             system.cpus.append(point)
             _read_below(system, cpu, [point])
     if not system.gpus:
-        root.complain("there is no <gpu> below a <cpu>")
+        root.fail("there is no <gpu> below a <cpu>")
     if max(len(system.gpus), len(system.cpus)) > _MOST:
-        root.complain(f"there are more than {_MOST} GPUs or CPUs")
+        root.fail(f"there are more than {_MOST} GPUs or CPUs")
     system.gpus.sort(key=lambda gpu: gpu.device)
     for one, other in zip(system.gpus, system.gpus[1:], strict=False):
         if one.device == other.device:
-            other.element.complain(f"the GPU with dev {one.device} appears twice")
+            other.element.fail(f"the GPU with dev {one.device} appears twice")
     if len(system.gpus) == 1:
-        return Described("torus:1")
+        return MachineDescription("torus:1")
     levels = _levels(_distances(system))
-    return Described(f"torus:1+node:{levels}") if levels else _graph(system)
+    return MachineDescription(f"torus:1+node:{levels}") if levels else _graph(system)
 
 
 def _read_below(system: _System, parent: Element, above: list[int]) -> None:
@@ -129,14 +124,14 @@ def _pci_rate(system: _System, pci: Element) -> float:
     told = pci.attributes.get("link_speed", "")
     match = _SPEED.fullmatch(told)
     if match is None and not _NO_SPEED.fullmatch(told):
-        pci.complain(
+        pci.fail(
             f'link_speed="{told[:40]}" is not the speed of a link, '
             "such as 16.0 GT/s PCIe"
         )
     speed = float(match[1]) if match else 0.0
     width = pci.number("link_width", 0)
     if width > _MAX_LANES and width not in _UNKNOWN_LANES:
-        pci.complain(f'link_width="{width}" is more than {_MAX_LANES} lanes')
+        pci.fail(f'link_width="{width}" is more than {_MAX_LANES} lanes')
     if speed == 0 or width in _UNKNOWN_LANES:
         system.unknown_links += 1
         speed = speed or _GT_PER_SECOND
@@ -158,9 +153,9 @@ def _nvlink_ends(system: _System) -> dict[tuple[int, int | None], float]:
             ):
                 target = _ITS_CPU
             if target == number:
-                link.complain(f"the GPU with dev {gpu.device} is linked to itself")
+                link.fail(f"the GPU with dev {gpu.device} is linked to itself")
             if link.number("count") == 0:
-                link.complain("an nvlink with a count of 0; leave it out")
+                link.fail("an nvlink with a count of 0; leave it out")
             rate = link.number("count") * gpu.nvlink_rate()
             if rate:
                 ends[number, target] = ends.get((number, target), 0.0) + rate
@@ -209,7 +204,7 @@ def _levels(distances: list[list[int]]) -> str | None:
     return f"{':'.join(map(str, arities))},distance={':'.join(map(str, values))}"
 
 
-def _graph(system: _System) -> Described:
+def _graph(system: _System) -> MachineDescription:
     """GPUs, then an NVSwitch if there is one, then PCI switches and CPUs."""
     count = len(system.gpus)
     ends = _nvlink_ends(system)
@@ -235,7 +230,7 @@ def _graph(system: _System) -> Described:
                 rates[first + one, first + other] = _CPU_TO_CPU
     links = [f"{u}-{v}@{rate:.12g}B/s" for (u, v), rate in sorted(rates.items())]
     switches = first - count + len(system.above)
-    return Described(
+    return MachineDescription(
         f"graph:{count}+{switches}:{','.join(links)}",
         tuple(f"gpu{gpu.device}" for gpu in system.gpus),
         remarks=_remarks(system),

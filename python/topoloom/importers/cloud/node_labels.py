@@ -79,11 +79,11 @@ def read_node(
         If it is not a node, has no name or a number of GPUs that is none.
     """
     if not isinstance(item, dict) or item.get("kind", "Node") != "Node":
-        document.complain("", "expected entries of kind Node")
+        document.fail("", "expected entries of kind Node")
     about = _mapping(item.get("metadata"))
     name = about.get("name")
     if not isinstance(name, str) or not name:
-        document.complain("", "a node has no metadata.name")
+        document.fail("", "a node has no metadata.name")
     labels = {
         key: value
         for key, value in _mapping(about.get("labels")).items()
@@ -159,7 +159,7 @@ def _gpus(
             continue
         if re.fullmatch(r"[1-9][0-9]{0,3}", str(text), re.ASCII):
             return int(str(text))
-        document.complain(
+        document.fail(
             f'"{name}"',
             f"node '{name}' has '{text!s:.40}' GPUs; expected a number up to 9999",
         )

@@ -12,8 +12,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from topoloom.importers.described import Described
-from topoloom.importers.torus_places import vacant_name
+from topoloom.importers.machine_description import MachineDescription
+from topoloom.nodes.hosts import vacant_name
 from topoloom.support.units import format_bandwidth
 
 #: Bytes per second and GPU over NVLink, each way, of GPUs that it joins across nodes.
@@ -56,7 +56,7 @@ def joins_nodes(labels: Mapping[str, str]) -> bool:
 
 def describe_rails(
     racks: Mapping[str, Rack], products: set[str], usable: Callable[[str], bool]
-) -> Described:
+) -> MachineDescription:
     """Make rails of NVLink domains: all of the size of the largest, others with gaps.
 
     Places that no node has are vacant. GPUs that a node lacks are down, and so are
@@ -94,7 +94,7 @@ def describe_rails(
     if len(products) > 1:
         named = ", ".join(one or "those without a label" for one in sorted(products))
         remarks = [f"assumed: {said}, the slowest of {named}"]
-    return Described(text, tuple(places), network="", remarks=tuple(remarks))
+    return MachineDescription(text, tuple(places), network="", remarks=tuple(remarks))
 
 
 def levels_above_domains(

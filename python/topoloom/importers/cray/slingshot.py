@@ -18,8 +18,8 @@ import re
 from dataclasses import dataclass, field, replace
 
 from topoloom._core import Error
-from topoloom.importers.described import Described
-from topoloom.importers.switch_tree import Hung, describe_hung
+from topoloom.importers.machine_description import MachineDescription
+from topoloom.importers.switch_tree import HostPath, describe_host_paths
 from topoloom.support.plain_text import is_number
 
 _HOST = r"(?P<host>[A-Za-z][A-Za-z0-9_.\-]*)"
@@ -65,7 +65,7 @@ def recognizes_slingshot(text: str) -> bool:
     return not bare or len(set(bare)) < len(bare)
 
 
-def read_slingshot(text: str) -> Described:
+def read_slingshot(text: str) -> MachineDescription:
     """Read where the hosts of an HPE Cray EX system are.
 
     The machine is a tree: hosts under their switch, or under their chassis, where the
@@ -109,7 +109,7 @@ def read_slingshot(text: str) -> Described:
                 f"line {node.line}: only one of this and line {first.line} gives the "
                 f"switch or chassis of its host; give that of {host} like the others"
             )
-    described = describe_hung(_hung(host, node) for host, node in nodes.items())
+    described = describe_host_paths(_hung(host, node) for host, node in nodes.items())
     return replace(described, network="slingshot")
 
 
@@ -149,9 +149,9 @@ def _add(nodes: dict[str, _Node], number: int, match: re.Match[str]) -> None:
         node.below.add(str(int(below)) if is_number(below) else below)
 
 
-def _hung(host: str, node: _Node) -> Hung:
+def _hung(host: str, node: _Node) -> HostPath:
     group = f"group {node.group}"
     above: tuple[str, ...] = (group, "all groups")
     if node.below:
         above = (f"{group} switch {' '.join(sorted(node.below))}", *above)
-    return Hung(node.line, host, above)
+    return HostPath(node.line, host, above)

@@ -8,33 +8,25 @@ from collections import Counter
 from dataclasses import replace
 
 from topoloom._core import Error
-from topoloom.importers.described import Described
 from topoloom.importers.infiniband.fabric import Device, read_fabric
 from topoloom.importers.infiniband.fat_tree import Cables, find_fat_tree
 from topoloom.importers.infiniband.routes import (
-    doors_of,
+    find_tables,
+    list_host_ports,
     read_tables,
     table_options,
-    tables_start,
 )
-from topoloom.importers.reach import first_unreached
+from topoloom.importers.machine_description import MachineDescription
+from topoloom.importers.reachability import find_unreachable
 from topoloom.support.units import counted
 
-_IS_FABRIC = re.compile(
-    r'^(?:Switch|Ca|Rt)[ \t]+[0-9]+[ \t]+"[SHR]-[0-9a-f]{16}"', re.MULTILINE
-)
 #: What managed switches call themselves.
 _MANAGED = re.compile(r"MF0;([^:;]+):.*")
 #: "n001 HCA-1", "n001 mlx5_0"
 _HOST_AND_ADAPTER = re.compile(r"(\S+)\s+((?:HCA-|[a-z][a-z0-9]*_?)[0-9]+)")
 
 
-def recognizes_ibnetdiscover(text: str) -> bool:
-    """Return whether a line begins a switch, adapter or router."""
-    return _IS_FABRIC.search(text) is not None
-
-
-def read_ibnetdiscover(text: str) -> Described:
+def read_ibnetdiscover(text: str) -> MachineDescription:
     """Read the output of ``ibnetdiscover``.
 
     All adapters of a host are one node; hosts are in the order of their names, which
@@ -56,7 +48,7 @@ def read_ibnetdiscover(text: str) -> Described:
         With the line of what is malformed or contradictory, such as a cable that only
         one of its ends lists.
     """
-    end = tables_start(text)
+    end = find_tables(text)
     fabric = read_fabric(text[:end].splitlines())
     hosts = _hosts(fabric)
     number = _numbers(fabric, hosts)
@@ -65,7 +57,7 @@ def read_ibnetdiscover(text: str) -> Described:
     switches = _switch_names(fabric, number, len(hosts))
     if end < len(text):
         adapters = list(hosts.values())
-        tables = read_tables(text, end, doors_of(adapters))
+        tables = read_tables(text, end, list_host_ports(adapters))
         options = list(table_options(fabric, adapters, number, tables))
         remark = f"routes: those of {counted(len(tables), 'forwarding table')}"
         described = _graph(hosts, number, cables, [*options, "routing=ecmp"], (remark,))
@@ -85,7 +77,7 @@ def read_ibnetdiscover(text: str) -> Described:
         f"{tree.summary}"
     )
     in_order = list(hosts)
-    return Described(
+    return MachineDescription(
         tree.text, tuple(in_order[host] for host in tree.hosts), remarks=(remark,)
     )
 
@@ -115,7 +107,7 @@ def _graph(
     cables: Cables,
     options: list[str],
     remarks: tuple[str, ...],
-) -> Described:
+) -> MachineDescription:
     links = {ends: sum(gbit) for ends, gbit in cables.items()}
     usual = Counter(links.values()).most_common(1)[0][0] if links else 0.0
     parts = [
@@ -129,7 +121,7 @@ def _graph(
     parts += options
     switches = len(set(number.values())) - len(hosts)
     text = f"graph:{len(hosts)}+{switches}:{','.join(parts)}"
-    return Described(text, tuple(hosts), remarks=remarks)
+    return MachineDescription(text, tuple(hosts), remarks=remarks)
 
 
 def _is_tree(cables: Cables) -> bool:
@@ -230,7 +222,7 @@ def _cables(fabric: dict[str, Device], number: dict[str, int]) -> Cables:
 
 
 def _refuse_parts(hosts: dict[str, list[Device]], cables: Cables) -> None:
-    alone = first_unreached(len(hosts), [*cables, *((b, a) for a, b in cables)])
+    alone = find_unreachable(len(hosts), [*cables, *((b, a) for a, b in cables)])
     if alone is not None:
         names = list(hosts)
         first, host = names[0], names[alone]

@@ -32,25 +32,25 @@ class Table(NamedTuple):
     ports: NDArray[np.int32]
 
 
-class Door(NamedTuple):
+class HostPort(NamedTuple):
     """The port by which messages enter and leave a host."""
 
     adapter: str
     port: Port
 
 
-def tables_start(text: str) -> int:
+def find_tables(text: str) -> int:
     """Find where the first forwarding table begins; the end where there is none."""
     head = _HEADS.search(text)
     return len(text) if head is None else head.start()
 
 
-def doors_of(hosts: Sequence[list[Device]]) -> list[Door]:
+def list_host_ports(hosts: Sequence[list[Device]]) -> list[HostPort]:
     """Choose the first port of each host's first adapter."""
-    return [Door(host[0].name, host[0].ports[min(host[0].ports)]) for host in hosts]
+    return [HostPort(host[0].name, host[0].ports[min(host[0].ports)]) for host in hosts]
 
 
-def read_tables(text: str, start: int, doors: Sequence[Door]) -> dict[str, Table]:
+def read_tables(text: str, start: int, doors: Sequence[HostPort]) -> dict[str, Table]:
     """Read the tables behind `start` by switch (``S-guid``)."""
     import numpy as np
 
@@ -96,7 +96,7 @@ def table_options(
     """
     import numpy as np
 
-    doors = doors_of(hosts)
+    doors = list_host_ports(hosts)
     names = {vertex: name for name, vertex in number.items() if vertex >= len(hosts)}
     following = np.full((len(names), len(hosts)), _NONE, dtype=np.int32)
     for vertex, name in names.items():
@@ -153,7 +153,7 @@ def _link(port: int) -> str:
 def _follow(
     fabric: dict[str, Device],
     names: dict[int, str],
-    doors: Sequence[Door],
+    doors: Sequence[HostPort],
     number: dict[str, int],
     tables: dict[str, Table],
     following: NDArray[np.int32],

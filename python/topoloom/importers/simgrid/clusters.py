@@ -12,8 +12,8 @@ import re
 from collections.abc import Callable
 
 from topoloom._core import Error, Machine, MachineText, NetworkModel, TextSection
-from topoloom.importers.described import Described
-from topoloom.importers.networks import NETWORKS
+from topoloom.importers.machine_description import MachineDescription
+from topoloom.importers.network_speeds import NETWORKS
 from topoloom.importers.simgrid.measured import beside_links, inside_host, settings
 from topoloom.importers.simgrid.platform import NO_LIMIT, write_all_routes
 from topoloom.importers.simgrid.units import bandwidth_of, latency_of, quantity
@@ -27,12 +27,7 @@ _MAX_BEHIND_BACKBONE = 50_000
 _SILENT = ("prop", "config")  # says nothing about the network
 
 
-def recognizes_simgrid_platform(text: str) -> bool:
-    """Return whether a text starts as a SimGrid platform does."""
-    return re.search(r"<platform\s[^<>]{0,500}?version\s*=", text) is not None
-
-
-def read_simgrid_platform(text: str) -> Described:
+def read_simgrid_platform(text: str) -> MachineDescription:
     """Read a platform of one cluster, or of one zone of hosts, links and routes.
 
     Raises
@@ -42,10 +37,10 @@ def read_simgrid_platform(text: str) -> Described:
     """
     root = read_xml(text)
     if root.tag != "platform":
-        root.complain(f"the document is a <{root.tag}>, expected a <platform>")
+        root.fail(f"the document is a <{root.tag}>, expected a <platform>")
     version = root.require("version")
     if version not in ("4", "4.0", "4.1"):
-        root.complain(
+        root.fail(
             f"platform version {version[:20]}, but versions 4 and 4.1 are read; "
             "convert it with simgrid_update_xml"
         )
@@ -56,34 +51,34 @@ def read_simgrid_platform(text: str) -> Described:
         if not zones:
             break
         if len(parts) > 1:
-            parts[1].complain(
+            parts[1].fail(
                 f"a <{parts[1].tag}> appears beside another part of the platform; "
                 "one cluster or one zone of hosts can be read"
             )
         inner = zones[0]
     if inner is root:
-        root.complain("the platform has no <cluster> and no <zone>")
+        root.fail("the platform has no <cluster> and no <zone>")
     return _cluster(inner) if inner.tag == "cluster" else describe_zone(inner)
 
 
-def _cluster(cluster: Element) -> Described:
+def _cluster(cluster: Element) -> MachineDescription:
     hosts = _hosts(cluster)
     kind = cluster.attributes.get("topology", "FLAT")
     if kind not in _TOPOLOGIES:
-        cluster.complain(
+        cluster.fail(
             f"topology {kind[:20]} cannot be read yet; {', '.join(_TOPOLOGIES)} can"
         )
     policy = cluster.attributes.get("sharing_policy", "SPLITDUPLEX")
     if policy not in ("SPLITDUPLEX", "SHARED"):
-        cluster.complain(
+        cluster.fail(
             f"links with sharing_policy {policy[:20]} never fill; give them "
             "SPLITDUPLEX or SHARED"
         )
     text = _TOPOLOGIES[kind](cluster, len(hosts))
     cores = cluster.number("core", 1)
     if cores == 0:
-        cluster.complain("a host has no core")
-    return Described(text + (f"+node:{cores}" if cores > 1 else ""), hosts)
+        cluster.fail("a host has no core")
+    return MachineDescription(text + (f"+node:{cores}" if cores > 1 else ""), hosts)
 
 
 def _hosts(cluster: Element) -> tuple[str, ...]:
@@ -94,15 +89,15 @@ def _hosts(cluster: Element) -> tuple[str, ...]:
     for part in radical.split(","):
         match = re.fullmatch(r"\s*([0-9]{1,9})(?:\s*-\s*([0-9]{1,9}))?\s*", part)
         if match is None:
-            cluster.complain(f"radical: '{part[:40]}' is not a range such as 0-15")
+            cluster.fail(f"radical: '{part[:40]}' is not a range such as 0-15")
         first, last = int(match[1]), int(match[2] or match[1])
         if last < first:
-            cluster.complain(f"radical: range {first}-{last} is descending")
+            cluster.fail(f"radical: range {first}-{last} is descending")
         if len(numbers) + last - first >= _MAX_HOSTS:
-            cluster.complain(f"radical names more than {_MAX_HOSTS} hosts")
+            cluster.fail(f"radical names more than {_MAX_HOSTS} hosts")
         numbers.extend(range(first, last + 1))
     if len(set(numbers)) < len(numbers):
-        cluster.complain("radical names a host twice")
+        cluster.fail("radical names a host twice")
     return tuple(f"{prefix}{number}{suffix}" for number in numbers)
 
 
@@ -116,7 +111,7 @@ def _flat(cluster: Element, count: int) -> str:
     if cluster.attributes.get("bb_sharing_policy", "SHARED") == "FATPIPE":
         return f"tree:{count}" + _rates(min(bandwidth, backbone), whole / 2)
     if count > _MAX_BEHIND_BACKBONE:
-        cluster.complain(
+        cluster.fail(
             f"{count} hosts share one backbone; more than {_MAX_BEHIND_BACKBONE} "
             "cannot be a graph; leave out bb_bw, or make it a FATPIPE"
         )
@@ -130,12 +125,12 @@ def _flat(cluster: Element, count: int) -> str:
 def _torus(cluster: Element, count: int) -> str:
     sizes = _numbers(cluster, cluster.require("topo_parameters"))
     if math.prod(sizes) != count:
-        cluster.complain(
+        cluster.fail(
             f"a torus of {'x'.join(map(str, sizes))} has {math.prod(sizes)} hosts, "
             f"but the radical names {count}"
         )
     if max(sizes) > MAX_ROUTERS:
-        cluster.complain(
+        cluster.fail(
             f"an axis of a torus has up to {MAX_ROUTERS} routers, not {max(sizes)}"
         )
     axes = "x".join(map(str, reversed(sizes)))
@@ -149,13 +144,13 @@ def _torus(cluster: Element, count: int) -> str:
 def _fat_tree(cluster: Element, count: int) -> str:
     parts = cluster.require("topo_parameters").split(";")
     if len(parts) != 4:
-        cluster.complain("a fat tree has topo_parameters such as 2;4,4;1,1;1,1")
+        cluster.fail("a fat tree has topo_parameters such as 2;4,4;1,1;1,1")
     levels = _numbers(cluster, parts[0])
     down, up, cables = (_numbers(cluster, part) for part in parts[1:])
     if len(levels) != 1 or not levels[0] == len(down) == len(up) == len(cables):
-        cluster.complain("topo_parameters: the lists differ in length from the levels")
+        cluster.fail("topo_parameters: the lists differ in length from the levels")
     if math.prod(down) != count:
-        cluster.complain(
+        cluster.fail(
             f"a fat tree of {','.join(map(str, down))} has {math.prod(down)} hosts, "
             f"but the radical names {count}"
         )
@@ -176,11 +171,11 @@ _TOPOLOGIES = {"FLAT": _flat, "TORUS": _torus, "FAT_TREE": _fat_tree}
 def _numbers(cluster: Element, text: str) -> list[int]:
     words = [word.strip() for word in text.split(",")]
     if len(words) > 32 or not all(re.fullmatch("[0-9]{1,9}", word) for word in words):
-        cluster.complain(
+        cluster.fail(
             f"topo_parameters: '{text[:40]}' is not a list of numbers such as 4,4,2"
         )
     if "0" in (word.lstrip("0") or "0" for word in words):
-        cluster.complain(f"topo_parameters: a number of '{text[:40]}' is 0")
+        cluster.fail(f"topo_parameters: a number of '{text[:40]}' is 0")
     return [int(word) for word in words]
 
 

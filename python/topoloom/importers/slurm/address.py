@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, field
 
 from topoloom._core import Error
-from topoloom.importers.described import Described
+from topoloom.importers.machine_description import MachineDescription
 from topoloom.importers.switch_tree import Switch, describe_switches
 from topoloom.support.plain_text import is_number
 
@@ -40,7 +40,7 @@ def _is_pair(line: str) -> bool:
     return len(words) == 2 and _path_to(*words) is not None
 
 
-def read_slurm_address(text: str) -> Described:
+def read_slurm_address(text: str) -> MachineDescription:
     """Read lines ``host s_root.s_mid.s_leaf.host`` of a job under Slurm's tree plugin.
 
     A line may begin with the task (``3: ``, as from ``srun -l``); a node may come

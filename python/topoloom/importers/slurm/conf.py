@@ -8,12 +8,12 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from topoloom._core import Error
-from topoloom.importers.described import Described
+from topoloom.importers.machine_description import MachineDescription
 from topoloom.importers.switch_tree import (
     HostLists,
     Switch,
     describe_switches,
-    network_of,
+    find_network,
 )
 
 _KEYS = {
@@ -51,7 +51,7 @@ def recognizes_slurm_conf(text: str) -> bool:
     return _SHOWS.search(text) is not None
 
 
-def read_slurm_conf(text: str) -> Described:
+def read_slurm_conf(text: str) -> MachineDescription:
     """Read ``topology.conf`` (tree, block or ring) or ``scontrol show topology``.
 
     A tree becomes ``tree:`` or ``graph:`` as `describe_switches` says. Blocks become
@@ -75,7 +75,7 @@ def read_slurm_conf(text: str) -> Described:
     return one_ring(groups) if kind == "ringname" else under_one_root(groups)
 
 
-def read_slurm_part(text: str, hosts: Sequence[str]) -> Described | None:
+def read_slurm_part(text: str, hosts: Sequence[str]) -> MachineDescription | None:
     """Read the one network that these hosts are on, and ignore the file's others.
 
     None if they are not all on one: Slurm gives no such nodes to a job.
@@ -91,7 +91,7 @@ def read_slurm_part(text: str, hosts: Sequence[str]) -> Described | None:
     if kind == "blockname":
         described = under_one_root(groups)
         return described if set(hosts) <= set(described.hosts) else None
-    network = network_of(groups, hosts)
+    network = find_network(groups, hosts)
     if network is None:
         return None
     return one_ring(network) if kind == "ringname" else describe_switches(network)
@@ -116,7 +116,7 @@ def _groups(entries: list[Entry]) -> list[Switch]:
     return [_group(entry, lists) for entry in entries]
 
 
-def under_one_root(blocks: list[Switch]) -> Described:
+def under_one_root(blocks: list[Switch]) -> MachineDescription:
     """Join blocks by one switch above them."""
     if len(blocks) < 2:
         return describe_switches(blocks)
@@ -127,7 +127,7 @@ def under_one_root(blocks: list[Switch]) -> Described:
     return describe_switches([*blocks, Switch(free, 0, (), tuple(names))])
 
 
-def one_ring(rings: list[Switch]) -> Described:
+def one_ring(rings: list[Switch]) -> MachineDescription:
     """Make the only ring a torus of one dimension."""
     if len(rings) > 1:
         raise Error(
@@ -136,7 +136,9 @@ def one_ring(rings: list[Switch]) -> Described:
             "keep one ring"
         )
     describe_switches(rings)  # refuses a node listed twice
-    return Described(f"torus:{len(rings[0].nodes)}", rings[0].nodes, network="")
+    return MachineDescription(
+        f"torus:{len(rings[0].nodes)}", rings[0].nodes, network=""
+    )
 
 
 def logical_lines(text: str) -> Iterator[tuple[int, str]]:

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from topoloom._core import Error
-from topoloom.support.ask import answer_of
-from topoloom.support.files import named
+from topoloom.support.children import read_output
+from topoloom.support.files import prefix_errors
 from topoloom.support.hostlist import expand_hostlist
 from topoloom.support.number_ranges import expand_ranges
 from topoloom.support.plain_text import is_number
@@ -39,13 +39,13 @@ class JobNode(NamedTuple):
 
     `cpus` are Slurm's numbers for the CPUs that the job has, socket by socket and core
     by core; None where it does not say. With `tasks`, the job asked for this number of
-    tasks on each node (else 0), and `cpus_a_task` for each of them.
+    tasks on each node (else 0), and `cpus_per_task` for each of them.
     """
 
     host: str
     cpus: tuple[int, ...] | None
     tasks: int = 0
-    cpus_a_task: int = 1
+    cpus_per_task: int = 1
 
 
 def job_nodes(environment: Mapping[str, str]) -> list[JobNode] | None:
@@ -63,7 +63,7 @@ def job_nodes(environment: Mapping[str, str]) -> list[JobNode] | None:
         return None
     if not is_number(number):
         raise Error(f"SLURM_JOB_ID: '{number[:40]}' is not a job number")
-    told = answer_of("scontrol", "show", "job", "-d", number)
+    told = read_output("scontrol", "show", "job", "-d", number)
     if "Invalid job id" in told.errors:
         raise Error(
             f"SLURM_JOB_ID: Slurm does not know job {number} (any more); {_WAY_OUT}"
@@ -119,7 +119,7 @@ _WAY_OUT = "start a job, or leave this one's shell (or unset SLURM_JOB_ID)"
 def _given_cpus(record: str) -> dict[str, set[int]]:
     given = {}
     for hosts, numbers in _CPU_IDS.findall(record):
-        with named("'scontrol show job': CPU_IDs"):
+        with prefix_errors("'scontrol show job': CPU_IDs"):
             cpus = set(expand_ranges(numbers, _MAX_CPUS))
         given.update(dict.fromkeys(expand_hostlist(hosts), cpus))
     return given
@@ -130,7 +130,7 @@ def _number(pattern: re.Pattern[str], record: str) -> int:
     return int(match[1]) if match else 0
 
 
-def counted_cpus(text: str) -> list[int]:
+def parse_cpu_counts(text: str) -> list[int]:
     """Read ``3,1(x2)``: the CPUs that a job has on each of its nodes."""
     counts: list[int] = []
     for part in text.split(","):

@@ -12,14 +12,14 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from topoloom._core import Error
-from topoloom.importers.described import Described
-from topoloom.importers.insides import Inside, with_insides
+from topoloom.importers.machine_description import MachineDescription
+from topoloom.importers.node_groups import NodeGroup, with_node_groups
 from topoloom.importers.slurm.conf import logical_lines
 from topoloom.importers.slurm.nodes import NodeShape, node_text
 from topoloom.importers.switch_tree import HostLists
-from topoloom.nodes.node_levels import node_parts, nodes_text
+from topoloom.nodes.node_levels import format_nodes, make_node_parts
 from topoloom.nodes.node_parts import MAX_CPUS, MAX_DEVICES, Device, NodeParts
-from topoloom.support.files import named
+from topoloom.support.files import prefix_errors
 from topoloom.support.number_ranges import expand_ranges
 
 _SHOWS = re.compile(r"^[ \t]*nodename[ \t]*=", re.IGNORECASE | re.MULTILINE)
@@ -45,12 +45,7 @@ class _Line(NamedTuple):
     values: dict[str, str]
 
 
-def recognizes_slurm_nodes(text: str) -> bool:
-    """Return whether a line names nodes as ``slurm.conf`` does."""
-    return _SHOWS.search(text) is not None
-
-
-def read_slurm_nodes(text: str) -> Described:
+def read_slurm_nodes(text: str) -> MachineDescription:
     """Read the nodes, all on one switch; where they differ each has its own cores.
 
     Raises
@@ -59,7 +54,7 @@ def read_slurm_nodes(text: str) -> Described:
         With the line of what cannot be read, and of nodes whose cores are not given.
     """
     hosts: list[str] = []
-    insides: list[Inside] = []
+    insides: list[NodeGroup] = []
     first: dict[str, int] = {}
     for line in _lines(text):
         for host in line.hosts:
@@ -76,11 +71,13 @@ def read_slurm_nodes(text: str) -> Described:
             raise Error(f"line {line.number}: {error}") from None
         nodes = range(len(hosts), len(hosts) + len(line.hosts))
         hosts += line.hosts
-        insides.append(Inside(node_text(shape), parts, nodes, f"line {line.number}"))
+        insides.append(NodeGroup(node_text(shape), parts, nodes, f"line {line.number}"))
     if not hosts:
         raise Error("line 1: no NodeName= line names a node")
-    network = nodes_text(len(hosts), "")
-    return with_insides(Described(network, tuple(hosts), network=""), insides)
+    network = format_nodes(len(hosts), "")
+    return with_node_groups(
+        MachineDescription(network, tuple(hosts), network=""), insides
+    )
 
 
 def _lines(text: str) -> Iterator[_Line]:
@@ -129,7 +126,7 @@ def _shape(values: dict[str, str]) -> NodeShape:
 
 
 def _parts(values: dict[str, str], shape: NodeShape) -> NodeParts:
-    known = node_parts(shape.inside())
+    known = make_node_parts(shape.inside())
     memory = int(values.get("realmemory", "0")) * 1024**2
     devices = tuple(_gpus(values.get("gres", ""), shape))
     return NodeParts(known.names, (), devices, memory)
@@ -144,7 +141,7 @@ def _gpus(gres: str, shape: NodeShape) -> Iterator[Device]:
             continue
         slots = tuple(range(shape.core_count))
         if match[2]:
-            with named("Gres"):
+            with prefix_errors("Gres"):
                 sockets = expand_ranges(match[2], MAX_CPUS)
             near = tuple(s for s in slots if s // shape.cores in sockets)
             slots = near or slots

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from topoloom.importers.system.devices import CLASSES, read_devices
 from topoloom.importers.system.sysfs import read_cpus, read_word
-from topoloom.nodes.node_levels import Container, Inside
+from topoloom.nodes.node_levels import Container, NodeCores
 
 SYSTEM = Path("/sys/devices/system")
 #: kind -> its file in a CPU's directory, and the name of that file before Linux 5.3
@@ -24,7 +24,7 @@ _NESTING = ("Package", "Die", "NUMANode", "L3Cache", "L2Cache")
 
 def read_system(
     cpus: Iterable[int], system: Path = SYSTEM, classes: Path = CLASSES
-) -> Inside:
+) -> NodeCores:
     """Read the cores that have one of these CPUs, what they share, and devices.
 
     What the system does not report, as in some containers, is shared by none: a CPU is
@@ -43,8 +43,8 @@ def read_system(
         place = [shared.get(kind, 0) for kind in _NESTING]
         cores.setdefault(core, (*(mask & -mask for mask in place), core & -core))
     ordered = sorted(cores, key=lambda core: cores[core])
-    inside = Inside(ordered, sorted(containers), read_devices(classes))
-    return inside.with_kinds().within(wanted)
+    inside = NodeCores(ordered, sorted(containers), read_devices(classes))
+    return inside.classify_nics().restrict_to(wanted)
 
 
 def _shared(home: Path) -> dict[str, int]:

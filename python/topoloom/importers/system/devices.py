@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from topoloom.importers.system.sysfs import read_cpus, read_word
-from topoloom.nodes.network_interfaces import Network, network_of
+from topoloom.nodes.network_interfaces import NicNetwork, classify_network
 from topoloom.nodes.node_levels import NearDevice
 from topoloom.nodes.node_parts import NIC
 from topoloom.support.plain_text import is_number
@@ -38,14 +38,14 @@ def read_devices(classes: Path = CLASSES) -> list[NearDevice]:
     ]
 
 
-def _network(entries: list[Path]) -> Network:
+def _network(entries: list[Path]) -> NicNetwork:
     """Find what an interface is on from its names and the ports of its RDMA devices."""
     rdma = [entry for entry in entries if entry.parent.name == _RDMA]
     layers = {
         read_word(file) for entry in rdma for file in entry.glob("ports/*/link_layer")
     }
     names = [entry.name for entry in entries]
-    return network_of(names, bool(rdma), layers == {"Ethernet"})
+    return classify_network(names, bool(rdma), layers == {"Ethernet"})
 
 
 def _pci_device(entry: Path) -> Path | None:

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from topoloom._core import Error
-from topoloom.support.ask import answer_of
-from topoloom.support.files import MAX_BYTES, named, read_text
+from topoloom.support.children import read_output
+from topoloom.support.files import MAX_BYTES, prefix_errors, read_text
 from topoloom.support.hostlist import expand_hostlist, is_host
 from topoloom.support.plain_text import is_number
 
@@ -29,7 +29,7 @@ def job_hosts(environment: Mapping[str, str]) -> tuple[str, ...]:
     for variable, read in _READERS.items():
         value = environment.get(variable)
         if value:
-            with named(variable):
+            with prefix_errors(variable):
                 hosts = tuple(dict.fromkeys(read(value)))
                 if not hosts:
                     raise Error("names no host")
@@ -37,7 +37,7 @@ def job_hosts(environment: Mapping[str, str]) -> tuple[str, ...]:
     return ()
 
 
-def hosts_by_line(text: str) -> list[str]:
+def parse_host_lines(text: str) -> list[str]:
     """Read one host per line, as often as it has slots; empty lines do not count."""
     hosts = []
     for number, line in enumerate(text.splitlines(), start=1):
@@ -50,13 +50,13 @@ def hosts_by_line(text: str) -> list[str]:
     return hosts
 
 
-def hosts_with_counts(text: str) -> list[str]:
+def parse_host_counts(text: str) -> list[str]:
     """Read ``host 4 other 2``: hosts, and how many slots each has."""
     words = text.split()
     hosts, counts = words[::2], words[1::2]
     if len(hosts) != len(counts) or not all(is_number(count) for count in counts):
         raise Error(f"'{text[:60]}' is not hosts, each with a number")
-    return hosts_by_line("\n".join(hosts))
+    return parse_host_lines("\n".join(hosts))
 
 
 def _hosts_in_file(name: str) -> list[str]:
@@ -64,17 +64,17 @@ def _hosts_in_file(name: str) -> list[str]:
         text = read_text(name, most=MAX_BYTES)
     except OSError as error:
         raise Error(f"{name}: {error.strerror}") from None
-    with named(name):
-        return hosts_by_line(text)
+    with prefix_errors(name):
+        return parse_host_lines(text)
 
 
 def _hosts_by_word(text: str) -> list[str]:
-    return hosts_by_line("\n".join(text.split()))
+    return parse_host_lines("\n".join(text.split()))
 
 
-def hosts_of_flux() -> list[str]:
+def list_flux_hosts() -> list[str]:
     """Ask Flux for the hosts of the instance that we are in, one of its jobs."""
-    told = answer_of(*_FLUX)
+    told = read_output(*_FLUX)
     if told.status != 0:
         lines = told.errors.strip().splitlines() or [f"status {told.status}"]
         raise Error(f"'{' '.join(_FLUX)}' failed: {lines[-1]}")
@@ -83,10 +83,10 @@ def hosts_of_flux() -> list[str]:
 
 #: Flux first, for it may run inside a job of another scheduler.
 _READERS: dict[str, Callable[[str], list[str]]] = {
-    "FLUX_URI": lambda _: hosts_of_flux(),
+    "FLUX_URI": lambda _: list_flux_hosts(),
     "SLURM_JOB_NODELIST": expand_hostlist,
     "PBS_NODEFILE": _hosts_in_file,
-    "LSB_MCPU_HOSTS": hosts_with_counts,
+    "LSB_MCPU_HOSTS": parse_host_counts,
     "LSB_HOSTS": _hosts_by_word,
     "PJM_O_NODEINF": _hosts_in_file,
 }

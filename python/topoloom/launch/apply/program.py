@@ -10,7 +10,7 @@ from types import FrameType
 from typing import IO, Any
 
 from topoloom.launch.launcher import Launch
-from topoloom.support.children import terminal_tells_children
+from topoloom.support.children import terminal_signals_children
 
 # Open MPI 4 prints nothing about a core that does not exist.
 NO_MESSAGE = "without a message; has every host as many cores as the machine says?"
@@ -39,7 +39,7 @@ def run_program(
     def forward(number: int, frame: FrameType | None) -> None:
         if not children:
             early.append(number)
-        elif not (number == signal.SIGINT and terminal_tells_children()):
+        elif not (number == signal.SIGINT and terminal_signals_children()):
             children[0].send_signal(number)
 
     handlers = {number: signal.signal(number, forward) for number in FORWARDED_SIGNALS}

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 
-def first_unreached(count: int, links: Collection[tuple[int, int]]) -> int | None:
+def find_unreachable(count: int, links: Collection[tuple[int, int]]) -> int | None:
     """Find the lowest vertex of ``0 .. count-1`` without a route from 0 or to 0.
 
     Links lead one way, from the first vertex to the second; their ends may be other

@@ -6,14 +6,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import NamedTuple
 
-from topoloom.importers.described import Described
-from topoloom.importers.switch_tree import Hung, describe_hung
+from topoloom.importers.machine_description import MachineDescription
+from topoloom.importers.switch_tree import HostPath, describe_host_paths
 
 #: blades in a chassis of the XT and XE series, whose networks are tori; an XC has 16
 BLADES_OF_XE = 8
 
 
-class CrayPlace(NamedTuple):
+class CrayLocation(NamedTuple):
     """Where a node is, outermost first: sorting sorts by group, chassis, blade."""
 
     row: int
@@ -44,18 +44,20 @@ class CrayPlace(NamedTuple):
         return f"{self.blade}n{self.node}"
 
 
-def cray_place(column: int, row: int, cage: int, slot: int, node: int) -> CrayPlace:
+def make_location(
+    column: int, row: int, cage: int, slot: int, node: int
+) -> CrayLocation:
     """Make a place of the numbers in ``c7-3c2s15n1``."""
-    return CrayPlace(row, column // 2, column, cage, slot, node)
+    return CrayLocation(row, column // 2, column, cage, slot, node)
 
 
-def describe_groups(found: dict[CrayPlace, tuple[int, str]]) -> Described:
+def describe_groups(found: dict[CrayLocation, tuple[int, str]]) -> MachineDescription:
     """Make a machine of the nodes of an XC; each has its line and its host's name.
 
     Blades, chassis and groups are switches, and there is a root above several groups.
     """
-    described = describe_hung(
-        Hung(*found[place], (place.blade, place.chassis, place.group, "all groups"))
+    described = describe_host_paths(
+        HostPath(*found[place], (place.blade, place.chassis, place.group, "all groups"))
         for place in sorted(found)
     )
     return replace(described, network="aries")

@@ -8,11 +8,10 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from topoloom._core import Error, Machine, MachineText
-from topoloom.importers.described import Described
-from topoloom.importers.torus_places import is_vacant
-from topoloom.nodes.node_frame import frame_of
-from topoloom.nodes.node_parts import Levels, NodeParts, NodeType, shortest_port
-from topoloom.nodes.nodes_per_host import text_nodes_per_host
+from topoloom.importers.machine_description import MachineDescription
+from topoloom.nodes.common_shape import find_common_shape
+from topoloom.nodes.hosts import is_vacant, nodes_per_host_of
+from topoloom.nodes.node_parts import Levels, NodeParts, NodeType, compress_port_costs
 from topoloom.support.hostlist import compress_hostlist
 from topoloom.support.number_ranges import compress_ranges
 
@@ -20,7 +19,7 @@ from topoloom.support.number_ranges import compress_ranges
 SPEEDS = ("bandwidth", "startup", "latency", "memory", "memory-startup")
 
 
-class Inside(NamedTuple):
+class NodeGroup(NamedTuple):
     """The inside of some nodes.
 
     Attributes
@@ -30,7 +29,7 @@ class Inside(NamedTuple):
     parts
         What is known beyond that.
     nodes
-        The ids of the nodes; None for all that no other `Inside` has.
+        The ids of the nodes; None for all that no other `NodeGroup` has.
     where
         What to call it in messages.
     hop_weight
@@ -59,7 +58,7 @@ class Inside(NamedTuple):
             distance = _numbers(options["distance"])[: len(sizes)]
         port = _numbers(options.get("port", "0"))
         costs = Levels(tuple(sizes), tuple(distance), tuple(port)).port_costs()
-        return Levels(tuple(sizes), tuple(distance), tuple(shortest_port(costs)))
+        return Levels(tuple(sizes), tuple(distance), tuple(compress_port_costs(costs)))
 
     def hop(self) -> int | None:
         """Find what a hop weighs."""
@@ -68,7 +67,9 @@ class Inside(NamedTuple):
         return int(distance[sizes]) if len(distance) > sizes else self.hop_weight
 
 
-def with_insides(described: Described, insides: Sequence[Inside]) -> Described:
+def with_node_groups(
+    described: MachineDescription, insides: Sequence[NodeGroup]
+) -> MachineDescription:
     """Put nodes into a machine, in place of those that it has.
 
     How fast its nodes are stays where the new ones do not say it.
@@ -78,7 +79,7 @@ def with_insides(described: Described, insides: Sequence[Inside]) -> Described:
     topoloom.Error
         If a node has two insides or none, or there is no machine text for all of them.
     """
-    if text_nodes_per_host(described.text) > 1:
+    if nodes_per_host_of(described.text) > 1:
         raise Error(
             "the nodes of this machine are the GPUs of its hosts, all alike; say what "
             "is inside them in one [node], or as +node:8 after the machine"
@@ -97,7 +98,7 @@ def with_insides(described: Described, insides: Sequence[Inside]) -> Described:
     if len(groups) == 1:
         (levels, node), _ = groups.popitem()
     else:
-        frame = frame_of([own for own, _ in groups])
+        frame = find_common_shape([own for own, _ in groups])
         levels = frame.levels
         types = (
             NodeType(tuple(sorted(set(nodes))), own, slots, parts)
@@ -128,10 +129,10 @@ def type_text(machine: Machine, kind: NodeType) -> str:
 
 
 def _owned(
-    insides: Sequence[Inside], count: int, hosts: Sequence[str]
+    insides: Sequence[NodeGroup], count: int, hosts: Sequence[str]
 ) -> list[list[int]]:
     """List the nodes of each inside; those that nothing is said of go to the rest."""
-    owner: dict[int, Inside] = {}
+    owner: dict[int, NodeGroup] = {}
     for inside in insides:
         for node in inside.nodes or ():
             other = owner.setdefault(node, inside)
@@ -169,7 +170,7 @@ def _called(nodes: Sequence[int], hosts: Sequence[str]) -> str:
     return f"{what} {listed if len(listed) <= 60 else listed[:57] + '...'}"
 
 
-def _common(insides: Sequence[Inside]) -> dict[str, str]:
+def _common(insides: Sequence[NodeGroup]) -> dict[str, str]:
     """Collect the speeds, which the machine has once for all nodes."""
     said: dict[str, tuple[str, str]] = {}
     for inside in insides:
@@ -185,7 +186,7 @@ def _common(insides: Sequence[Inside]) -> dict[str, str]:
     return {key: value for key, (value, _) in said.items()}
 
 
-def _hop(insides: Sequence[Inside]) -> int | None:
+def _hop(insides: Sequence[NodeGroup]) -> int | None:
     """Find what a hop weighs, which is the same for all nodes."""
     found: dict[int, str] = {}
     for inside in insides:

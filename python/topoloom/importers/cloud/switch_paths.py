@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from topoloom.importers.described import Described
+from topoloom.importers.machine_description import MachineDescription
 from topoloom.importers.switch_tree import Switch, describe_switches
 
 
-def describe_paths(placed: Mapping[str, tuple[str, ...]]) -> Described:
+def describe_paths(placed: Mapping[str, tuple[str, ...]]) -> MachineDescription:
     """Attach instances to the switches of their paths, the top one first.
 
     Switches of the same name are the same only below the same switch. Those at the top

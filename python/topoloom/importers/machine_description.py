@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -21,7 +20,7 @@ class AllocatedNode(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Described:
+class MachineDescription:
     """A machine as a file or a system describes it.
 
     Attributes
@@ -57,16 +56,5 @@ class Described:
     network: str | None = None
     remarks: tuple[str, ...] = ()
     switches: tuple[str, ...] = ()
-    lacking: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
-
-
-class Importer(NamedTuple):
-    """One line of the registry of file formats that describe machines."""
-
-    name: str
-    summary: str
-    #: whether a text (its first 64 KiB) is in this format
-    recognizes: Callable[[str], bool]
-    #: raises topoloom.Error with ``line N: what is wrong``, without the file's name
-    read: Callable[[str], Described]

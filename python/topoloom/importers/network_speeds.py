@@ -9,14 +9,14 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from topoloom._core import Error, Machine, MachineText
-from topoloom.importers.described import Described
-from topoloom.nodes.nodes_per_host import text_nodes_per_host
+from topoloom.importers.machine_description import MachineDescription
+from topoloom.nodes.hosts import nodes_per_host_of
 from topoloom.support.units import format_bandwidth
 
 _LINK = re.compile(r"([0-9]+)-([0-9]+)")
 
 
-class Network(NamedTuple):
+class NetworkSpeeds(NamedTuple):
     """A kind of network, or what is known of one.
 
     Attributes
@@ -38,7 +38,7 @@ class Network(NamedTuple):
     node: str = ""
 
 
-class Speeds(NamedTuple):
+class GivenSpeeds(NamedTuple):
     """What somebody says in place of what is assumed, in bytes per second each way.
 
     Attributes
@@ -82,52 +82,56 @@ _DGX = {"a100": 200, "h100": 400, "h200": 400, "b200": 400, "b300": 800}
 #: Those with a name of their own have the figures of machines/: Fugaku, Jaguar, Titan,
 #: Theta and Frontier.
 NETWORKS = {
-    "": Network("a network of 100 Gbit/s", 12.5e9),
-    "tofu-d": Network(
+    "": NetworkSpeeds("a network of 100 Gbit/s", 12.5e9),
+    "tofu-d": NetworkSpeeds(
         "Tofu-D",
         6.8e9,
         "latency=0.1us",
         "bandwidth=40.8GB/s,startup=0.3us,latency=0.6us",
     ),
-    "seastar": Network(
+    "seastar": NetworkSpeeds(
         "SeaStar",
         4.8e9,
         "latency=0.06us",
         "bandwidth=2GB/s,startup=1.5us,latency=3.44us",
     ),
-    "gemini": Network(
+    "gemini": NetworkSpeeds(
         "Gemini",
         9.4e9,
         "bandwidth.host=6GB/s,latency=0.105us,latency.host=0.05us",
         "startup=0.5us,latency=0.595us",
     ),
-    "aries": Network("Aries", 10e9, "latency=0.05us", "startup=0.5us,latency=0.9us"),
-    "slingshot": Network(
+    "aries": NetworkSpeeds(
+        "Aries", 10e9, "latency=0.05us", "startup=0.5us,latency=0.9us"
+    ),
+    "slingshot": NetworkSpeeds(
         "Slingshot, one card of 200 Gbit/s",
         25e9,
         "latency=0.175us",
         "startup=0.4us,latency=1.3us",
     ),
     # NVIDIA's DGX GB200 and GB300: a card for each of 4 GPUs, 400 and 800 Gbit/s
-    "gb200": Network("4 cards of 400 Gbit/s, as DGX GB200 has", 200e9),
-    "gb300": Network("4 cards of 800 Gbit/s, as DGX GB300 has", 400e9),
+    "gb200": NetworkSpeeds("4 cards of 400 Gbit/s, as DGX GB200 has", 200e9),
+    "gb300": NetworkSpeeds("4 cards of 800 Gbit/s, as DGX GB300 has", 400e9),
     # A card for each of 8 GPUs, as NVIDIA's data sheets of these DGX say
     **{
-        name: Network(
+        name: NetworkSpeeds(
             f"8 cards of {gbit} Gbit/s, as DGX {name.upper()} has", gbit * 1e9
         )
         for name, gbit in _DGX.items()
     },
     **{
-        name: Network(f"{name}, {gbit:,} Gbit/s", gbit / 8 * 1e9)
+        name: NetworkSpeeds(f"{name}, {gbit:,} Gbit/s", gbit / 8 * 1e9)
         for name, gbit in _INSTANCES.items()
     },
 }
 
 
-def with_speeds(
-    described: Described, network: Network | None = None, nvlink: float | None = None
-) -> Described:
+def assume_speeds(
+    described: MachineDescription,
+    network: NetworkSpeeds | None = None,
+    nvlink: float | None = None,
+) -> MachineDescription:
     """Complete a machine whose links have no bandwidths, by the kind of its network.
 
     Links between switches carry all that the nodes on the side with fewer of them can
@@ -161,7 +165,7 @@ def with_speeds(
     elif kind == "tree":
         options.append(_tree_bandwidths(topology.sizes, network.bandwidth))
     elif kind == "rails":
-        gpus = text_nodes_per_host(described.text)
+        gpus = nodes_per_host_of(described.text)
         between = options.pop()
         if nvlink is not None:
             between = f"bandwidth.nvlink={_written(nvlink)}"
@@ -183,8 +187,10 @@ def with_speeds(
     return replace(described, text=whole, remarks=(*remarks, told))
 
 
-def with_given_speeds(described: Described, speeds: Speeds) -> Described:
-    """Complete a machine as `with_speeds`, by what somebody says.
+def apply_given_speeds(
+    described: MachineDescription, speeds: GivenSpeeds
+) -> MachineDescription:
+    """Complete a machine as `assume_speeds`, by what somebody says.
 
     Raises
     ------
@@ -197,8 +203,8 @@ def with_given_speeds(described: Described, speeds: Speeds) -> Described:
         raise Error("--nvlink is for GPUs that NVLink joins, and no label says so")
     network = None
     if speeds.network is not None:
-        network = Network("", speeds.network)
-    return with_speeds(described, network, speeds.nvlink)
+        network = NetworkSpeeds("", speeds.network)
+    return assume_speeds(described, network, speeds.nvlink)
 
 
 def _is_nvlink(remark: str) -> bool:

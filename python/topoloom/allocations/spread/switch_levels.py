@@ -14,7 +14,7 @@ from topoloom.allocations.spread.host_mesh import HostMesh, Integers
 _WORK, _TRIALS = 1_000_000, 4_000
 
 
-def levels_above(hops: NDArray[np.integer]) -> list[Integers]:
+def find_switch_levels(hops: NDArray[np.integer]) -> list[Integers]:
     """Find what leaf groups are in, from the lowest level up.
 
     Parameters
@@ -39,7 +39,7 @@ def levels_above(hops: NDArray[np.integer]) -> list[Integers]:
     return levels
 
 
-def under_few_switches(
+def reduce_switches(
     mesh: HostMesh,
     leaf_of: Integers,
     free: Sequence[int],
@@ -58,7 +58,7 @@ def under_few_switches(
     free
         The free hosts of each leaf group.
     levels
-        As of `levels_above`.
+        As of `find_switch_levels`.
     proceed
         Asked now and then; once it returns False the best so far is returned.
     """

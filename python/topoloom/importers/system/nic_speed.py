@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from topoloom.importers.networks import Network
+from topoloom.importers.network_speeds import NetworkSpeeds
 from topoloom.importers.system.devices import CLASSES
 from topoloom.importers.system.sysfs import read_word
 from topoloom.support.plain_text import is_number
@@ -15,7 +15,7 @@ from topoloom.support.plain_text import is_number
 _RATE = re.compile(r"([0-9.]+) Gb/sec")
 
 
-def read_cards(classes: Path = CLASSES) -> Network | None:
+def read_nic_speed(classes: Path = CLASSES) -> NetworkSpeeds | None:
     """Add up InfiniBand's active ports, else Slingshot's, else take the fastest card.
 
     None where no card reports its speed.
@@ -45,9 +45,9 @@ def _speeds(classes: Path, names: str) -> list[float]:
     return found
 
 
-def _network(title: str, gbit: list[float]) -> Network:
+def _network(title: str, gbit: list[float]) -> NetworkSpeeds:
     cards = "a card" if len(gbit) == 1 else f"{len(gbit)} cards"
     total = sum(gbit)
-    return Network(
+    return NetworkSpeeds(
         f"{title} as on this node, {cards}, {total:,.4g} Gbit/s", total / 8 * 1e9
     )

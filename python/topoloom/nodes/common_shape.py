@@ -18,17 +18,17 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from topoloom._core import Error
-from topoloom.nodes.node_parts import MAX_CPUS, Levels, shortest_port
+from topoloom.nodes.node_parts import MAX_CPUS, Levels, compress_port_costs
 
 
-class Frame(NamedTuple):
+class CommonShape(NamedTuple):
     """A shape of node, and which of its slots each of the given nodes has."""
 
     levels: Levels
     slots: list[tuple[int, ...]]  # own slot -> slot of the shape, ascending
 
 
-def frame_of(nodes: Sequence[Levels]) -> Frame:
+def find_common_shape(nodes: Sequence[Levels]) -> CommonShape:
     """Find the shape that all of these nodes fit into.
 
     Nodes whose ports cost otherwise get slots of their own.
@@ -58,7 +58,7 @@ def _stacked(
     by_distance: list[list[int]],
     distance: Sequence[int],
     apart: bool,
-) -> Frame | None:
+) -> CommonShape | None:
     """Lay nodes over each other, or `apart` in the top level; None if ports differ."""
     sizes = [max(column) for column in zip(*by_distance, strict=True)]
     tops = [sizes_of_node[-1] for sizes_of_node in by_distance]
@@ -85,11 +85,11 @@ def _stacked(
     filled = [costs.get(0, 0)]
     for place in range(1, math.prod(sizes)):
         filled.append(costs.get(place, filled[-1]))  # what no node has costs anything
-    port = shortest_port(filled)
+    port = compress_port_costs(filled)
     kept = [level for level, size in enumerate(sizes) if size > 1] or [0]
     levels = Levels(
         tuple(sizes[level] for level in kept),
         tuple(distance[level] for level in kept),
         tuple(port),
     )
-    return Frame(levels, slots)
+    return CommonShape(levels, slots)
