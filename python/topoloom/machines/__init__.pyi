@@ -10,5 +10,5 @@ from topoloom.importers.machine_description import (
 from topoloom.machines.machine_file import (
     describe_machine as describe_machine,
     load_machine_and_allocation as load_machine_and_allocation,
-    save_machine as save_machine,
 )
+from topoloom.machines.machine_writers import save_machine as save_machine

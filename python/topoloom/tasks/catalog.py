@@ -118,11 +118,12 @@ def format_entries() -> list[dict[str, Any]]:
     from topoloom.graphs.graph_file import FORMATS
     from topoloom.machines import machine_file
     from topoloom.machines.import_formats import IMPORTERS
+    from topoloom.machines.machine_writers import WRITERS
 
     def files(ends: tuple[str, ...]) -> str:
         return " ".join(f"*{end}" for end in ends)
 
-    written = {name: suffix for name, (suffix, _) in machine_file.WRITERS.items()}
+    written = {name: writer.suffix for name, writer in WRITERS.items()}
     written["toml"] = ".toml"
     machines = [
         *((name, what, files(e)) for name, (what, e) in machine_file.FORMATS.items()),

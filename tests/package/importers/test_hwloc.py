@@ -13,7 +13,8 @@ from hypothesis import given, strategies as st
 from topoloom import Error, Machine, load_machine
 from topoloom.importers.hwloc import read_hwloc, read_inside
 from topoloom.machines.import_formats import IMPORTERS
-from topoloom.machines.machine_file import load_described, save_machine
+from topoloom.machines.machine_file import load_described
+from topoloom.machines.machine_writers import save_machine
 from topoloom.nodes.node_levels import (
     SHARED,
     NodeCores,

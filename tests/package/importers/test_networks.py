@@ -23,7 +23,8 @@ from topoloom.importers.machine_description import MachineDescription
 from topoloom.importers.network_speeds import NETWORKS, assume_speeds
 from topoloom.importers.slurm.conf import read_slurm_conf
 from topoloom.importers.system.nic_speed import read_nic_speed
-from topoloom.machines.machine_file import load_described, save_machine
+from topoloom.machines.machine_file import load_described
+from topoloom.machines.machine_writers import save_machine
 
 
 def named_instances(*kinds: str) -> str:

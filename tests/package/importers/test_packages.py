@@ -15,8 +15,9 @@ from topoloom.importers.hwloc import read_hwloc
 from topoloom.importers.machine_description import MachineDescription
 from topoloom.launch.exports.launch_formats import find_format
 from topoloom.launch.host_placement import HostPlacement, host_placement
-from topoloom.machines.machine_file import load_described, save_machine
+from topoloom.machines.machine_file import load_described
 from topoloom.machines.machine_names import zoo
+from topoloom.machines.machine_writers import save_machine
 from topoloom.machines.node_files import join_nodes
 from topoloom.nodes.hosts import slots_per_host
 from topoloom.nodes.node_parts import NodeParts

@@ -25,8 +25,8 @@ from topoloom.launch.host_placement import host_placement
 from topoloom.machines.machine_file import (
     load_described,
     load_machine_and_allocation,
-    save_machine,
 )
+from topoloom.machines.machine_writers import save_machine
 from topoloom.machines.node_files import join_nodes
 from topoloom.nodes.host_slots import HostSlots
 from topoloom.nodes.node_parts import Device, NodeParts

@@ -113,7 +113,6 @@ def command(
     from topoloom.allocations.described_allocation import described_allocation
     from topoloom.cli.console import note, print_facts, print_json
     from topoloom.importers.network_speeds import GivenSpeeds
-    from topoloom.machines.left_out import left_out
     from topoloom.machines.machine_facts import (
         machine_facts,
         machine_name,
@@ -122,8 +121,8 @@ def command(
     from topoloom.machines.machine_file import (
         IncompleteFileError,
         load_described,
-        save_machine,
     )
+    from topoloom.machines.machine_writers import find_losses, save_machine
     from topoloom.machines.node_files import join_nodes
     from topoloom.machines.outline import outline
     from topoloom.machines.separate_parts import describe_parts, separate_parts
@@ -174,7 +173,7 @@ def command(
             model_in(_named(words)),
             described.labels,
         )
-        for line in left_out(output, the_machine, described.hosts, described.node):
+        for line in find_losses(output, the_machine, described.hosts, described.node):
             note(f"topoloom: {line}")
     if figure is not None:
         from topoloom.figure import draw_machine

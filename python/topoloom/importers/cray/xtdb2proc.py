@@ -40,15 +40,10 @@ def read_xtdb2proc(text: str) -> MachineDescription:
 
     The machine of an XT (SeaStar) is ``torus:XxYxZ``, that of an XE or XK (Gemini)
     ``torus:XxYxZ,nodes=2,bandwidth.y=half``: a Gemini has half the links in y. The
-    coordinates are the system's own. Places without compute node, such as those of
-    service nodes, get names that no host has. An XC (Aries), whose chassis have more
-    than 8 blades or whose routers more than 2 nodes, becomes the tree of
-    `describe_groups`, without service nodes. Nodes that are down are kept; hosts are ``nid00012``, as the launchers name them.
-
-    Raises
-    ------
-    topoloom.Error
-        With the line of what is malformed, listed twice or too far away.
+    coordinates are the system's own; places without a compute node are vacant. An XC
+    (Aries) has more than 8 blades in a chassis or 2 nodes on a router, and becomes the
+    tree of `describe_groups`, without service nodes. Nodes that are down are kept.
+    Hosts are ``nid00012``, as launchers name them.
     """
     records = _records(text)
     compute = [record for record in records if record.compute]

@@ -15,7 +15,8 @@ from topoloom.importers.cloud.kubernetes import (
     read_kubernetes_nodes,
 )
 from topoloom.machines.import_formats import IMPORTERS
-from topoloom.machines.machine_file import load_described, save_machine
+from topoloom.machines.machine_file import load_described
+from topoloom.machines.machine_writers import save_machine
 
 (IMPORTER,) = (one for one in IMPORTERS if one.name == "kubernetes")
 

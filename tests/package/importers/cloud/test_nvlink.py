@@ -17,8 +17,8 @@ from topoloom.importers.network_speeds import GivenSpeeds
 from topoloom.machines.machine_file import (
     IncompleteFileError,
     load_described,
-    save_machine,
 )
+from topoloom.machines.machine_writers import save_machine
 from topoloom.nodes.hosts import drop_vacant, fully_allocated_hosts
 
 CLIQUE, PRODUCT = "nvidia.com/gpu.clique", "nvidia.com/gpu.product"

@@ -12,7 +12,7 @@ from inspector_job import GPUS, Job
 
 from topoloom import Error, Machine
 from topoloom.graphs.traces.trace_formats import IncompleteTraceError
-from topoloom.machines.machine_file import save_machine
+from topoloom.machines.machine_writers import save_machine
 from topoloom.tasks.machines.bad_parts import locate_bad_parts
 
 
