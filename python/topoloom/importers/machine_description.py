@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What every reader of other programs' files makes: a machine and its nodes' names."""
+"""The result of every importer: a machine, and the names of its nodes."""
 
 from __future__ import annotations
 
@@ -10,10 +10,7 @@ from topoloom.nodes.node_parts import NO_PARTS, NodeParts
 
 
 class AllocatedNode(NamedTuple):
-    """A node that a job was given, and which of its slots, counted on the node from 0.
-
-    No slots stand for all of them.
-    """
+    """A node of a job's allocation and the job's slots on it, from 0; () for all."""
 
     host: str
     slots: tuple[int, ...] = ()
@@ -21,32 +18,30 @@ class AllocatedNode(NamedTuple):
 
 @dataclass(frozen=True)
 class MachineDescription:
-    """A machine as a file or a system describes it.
+    """A machine as described by a file or a system.
 
     Attributes
     ----------
     text
         The short text that `topoloom.Machine` takes.
     hosts
-        ``hosts[i]`` is the name of node i; empty where nodes have no names.
+        ``hosts[i]`` is the name of node i; empty if nodes have no names.
     allocated
-        The nodes of the job that the machine was described for, in the launcher's
-        order; empty where that is the whole machine.
+        The nodes of the job, in the launcher's order; empty for the whole machine.
     node
-        What is inside each node: names of levels, CPUs, devices.
+        Names of levels, CPUs and devices of each node.
     network
-        Of which kind the network is, a key of `networks.NETWORKS`; empty where that is
-        unknown; None where its speeds are in `text`, or there is none.
+        The kind of the network, a key of `network_speeds.NETWORKS`; empty if unknown;
+        None if `text` has its speeds, or there is no network.
     remarks
         What was assumed.
     switches
-        Names of switches, in the order of their vertices, which follow the nodes; empty
-        where they have none.
-    lacking
-        What of a file was left out since something is missing, in words.
+        Names of switches in the order of their vertices; empty if they have no names.
+    missing
+        What was left out for lack of data, one sentence each.
     labels
-        The labels of Kubernetes nodes that say which group a node is in, from leaf
-        groups up; empty strings where they are not known.
+        The Kubernetes labels that name a node's groups, from leaf groups up; "" for
+        unknown ones.
     """
 
     text: str

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How fast networks are if a file or a system describes only their switches."""
+"""Speeds of networks, for files and systems that describe only switches."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ _LINK = re.compile(r"([0-9]+)-([0-9]+)")
 
 
 class NetworkSpeeds(NamedTuple):
-    """A kind of network, or what is known of one.
+    """The speeds of a kind of network.
 
     Attributes
     ----------
     title
-        What people call it; empty for one that somebody described.
+        Its name; empty if the user gave the speeds.
     bandwidth
-        Bytes per second that the network cards of a node carry, each way; of a torus
-        with a router in each node, what a link carries.
+        Bytes per second of all NICs of a node, each way; for a torus with a router in
+        each node, of a link.
     options
-        Of the network: latencies, and links that differ.
+        Options of the topology: latencies, and links that differ.
     node
-        What messages take in addition to their links.
+        Options of nodes: what messages cost in addition to their links.
     """
 
     title: str
@@ -39,21 +39,21 @@ class NetworkSpeeds(NamedTuple):
 
 
 class GivenSpeeds(NamedTuple):
-    """What somebody says in place of what is assumed, in bytes per second each way.
+    """The user's speeds instead of assumed ones, in bytes per second each way.
 
     Attributes
     ----------
     network
-        Of all network cards of a node; of a torus, of a link.
+        All NICs of a node; for a torus, a link.
     nvlink
-        Of a GPU whose NVLink joins it to others, in its node or beyond.
+        The NVLink of a GPU, inside or between nodes.
     """
 
     network: float | None = None
     nvlink: float | None = None
 
 
-#: Gbit/s of all network cards of an instance, as Amazon, Google and Oracle say, 2025
+#: Gbit/s of all NICs of an instance. Source: pages of Amazon, Google, Oracle, 2025.
 _INSTANCES = {
     **dict.fromkeys(("hpc6a.48xlarge", "p3dn.24xlarge"), 100),
     **dict.fromkeys(("c5n.18xlarge", "c5n.metal"), 100),
@@ -77,10 +77,10 @@ _INSTANCES = {
     **dict.fromkeys(("BM.GPU4.8", "BM.GPU.A100-v2.8"), 1600),
     **dict.fromkeys(("BM.GPU.H100.8", "BM.GPU.H200.8", "BM.GPU.MI300X.8"), 3200),
 }
-#: Gbit/s of each of the 8 cards of a DGX
+#: Gbit/s of each of the 8 NICs of a DGX.
 _DGX = {"a100": 200, "h100": 400, "h200": 400, "b200": 400, "b300": 800}
-#: Those with a name of their own have the figures of machines/: Fugaku, Jaguar, Titan,
-#: Theta and Frontier.
+#: Named networks have the figures of Fugaku, Jaguar, Titan, Theta and Frontier in
+#: machines/.
 NETWORKS = {
     "": NetworkSpeeds("a network of 100 Gbit/s", 12.5e9),
     "tofu-d": NetworkSpeeds(
@@ -110,10 +110,10 @@ NETWORKS = {
         "latency=0.175us",
         "startup=0.4us,latency=1.3us",
     ),
-    # NVIDIA's DGX GB200 and GB300: a card for each of 4 GPUs, 400 and 800 Gbit/s
+    # NVIDIA's DGX GB200 and GB300: a NIC for each of 4 GPUs, 400 and 800 Gbit/s.
     "gb200": NetworkSpeeds("4 cards of 400 Gbit/s, as DGX GB200 has", 200e9),
     "gb300": NetworkSpeeds("4 cards of 800 Gbit/s, as DGX GB300 has", 400e9),
-    # A card for each of 8 GPUs, as NVIDIA's data sheets of these DGX say
+    # A NIC for each of 8 GPUs. Source: NVIDIA's data sheets of these DGX.
     **{
         name: NetworkSpeeds(
             f"8 cards of {gbit} Gbit/s, as DGX {name.upper()} has", gbit * 1e9
@@ -132,10 +132,10 @@ def assume_speeds(
     network: NetworkSpeeds | None = None,
     nvlink: float | None = None,
 ) -> MachineDescription:
-    """Complete a machine whose links have no bandwidths, by the kind of its network.
+    """Add speeds to a machine without bandwidths, by the kind of its network.
 
-    Links between switches carry all that the nodes on the side with fewer of them can
-    send. A remark says what was assumed; one node alone stays as it is.
+    Links between switches carry all traffic of the nodes on their smaller side. A
+    remark states the assumption. A single node stays unchanged.
     """
     if described.network is None:
         return described
@@ -143,7 +143,7 @@ def assume_speeds(
     topology, node = text.topology, text.node
     inside = node.text if node else "node:1"
     kind, shape = topology.name, topology.body
-    # Rails say how fast NVLink is, and a machine is built with all speeds or none.
+    # Rails give the speed of NVLink, but a machine has all speeds or none.
     bare = f"{kind}:{shape}" if kind == "rails" else described.text
     nodes = Machine(bare).node_count
     if nodes == 1:
@@ -190,12 +190,9 @@ def assume_speeds(
 def apply_given_speeds(
     described: MachineDescription, speeds: GivenSpeeds
 ) -> MachineDescription:
-    """Complete a machine as `assume_speeds`, by what somebody says.
+    """Add speeds as `assume_speeds`, those of the user first.
 
-    Raises
-    ------
-    topoloom.Error
-        If the machine has its speeds, or no NVLink that a label names.
+    Raises `topoloom.Error` if the machine has speeds already, or no NVLink.
     """
     if speeds.network is not None and described.network is None:
         raise Error("--network is for files without speeds, but this one has them")
@@ -208,7 +205,7 @@ def apply_given_speeds(
 
 
 def _is_nvlink(remark: str) -> bool:
-    """Return whether a remark says how fast NVLink is."""
+    """Return whether a remark is about the speed of NVLink."""
     return remark.startswith("assumed: NVLink of ")
 
 
@@ -217,13 +214,13 @@ def _tree_bandwidths(arities: list[int], card: float) -> str:
     every = math.prod(arities)
     below, texts = 1, []
     for arity in arities:
-        texts.append(_written(card * _fewer(below, every)))
+        texts.append(_written(card * _smaller_side(below, every)))
         below *= arity
     return f"bandwidth={':'.join(texts)}"
 
 
 def _graph_links(links: list[str], nodes: int, card: float) -> list[str]:
-    """Write the bandwidths of all links of a tree of switches but the nodes' own."""
+    """Write the links of a tree of switches with bandwidths, except the nodes' own."""
     beside: dict[int, list[int]] = {}
     ends = [(int(m[1]), int(m[2])) for m in map(_LINK.fullmatch, links) if m]
     for u, v in ends:
@@ -240,12 +237,12 @@ def _graph_links(links: list[str], nodes: int, card: float) -> list[str]:
         below[above[vertex]] += below[vertex]
     texts = []
     for u, v in ends:
-        count = _fewer(below[u if above[u] == v else v], nodes)
+        count = _smaller_side(below[u if above[u] == v else v], nodes)
         texts.append(f"{u}-{v}" + (f"@{_written(card * count)}" if count > 1 else ""))
     return [*texts, f"bandwidth={_written(card)}"]
 
 
-def _fewer(below: int, every: int) -> int:
+def _smaller_side(below: int, every: int) -> int:
     return max(1, min(below, every - below))
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Scotch target files (``.tgt``), both ways; TreeMatch reads and writes ``tleaf`` too.
 
-Terminal i of Scotch is node i: Scotch numbers meshes and tori with the first axis
-fastest, we with the last, so the axes change their order.
+Terminal i of Scotch is node i. Scotch numbers meshes and tori with the first axis
+fastest, Topoloom with the last, so the order of axes is reversed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from topoloom.importers.torus_places import MAX_ROUTERS
 
 _MAX_TERMINALS = 2**31 - 1
 _MAX_AXES = 32
-#: axes that Scotch's own reader takes
+#: The most axes that Scotch reads.
 _SCOTCH_AXES = 5
 _READABLE = (
     "cmplt, hcub, mesh2D, mesh3D, meshXD, torus2D, torus3D, torusXD, tleaf and ltleaf"
@@ -44,15 +44,9 @@ def recognizes_scotch_target(text: str) -> bool:
 
 
 def read_scotch_target(text: str) -> MachineDescription:
-    """Read a target file as a tree, torus or mesh whose node i is terminal i.
-
-    Raises
-    ------
-    topoloom.Error
-        ``line N: what is wrong``.
-    """
+    """Read a target file as a tree, torus or mesh whose node i is terminal i."""
     words = _Words(text)
-    name = words.next("the name of a target").lower()
+    name = words.take("the name of a target").lower()
     if name in _REFUSED:
         words.fail(f"a '{name}' target {_REFUSED[name]}; {_READABLE} can be read")
     if name not in _READERS:
@@ -63,7 +57,7 @@ def read_scotch_target(text: str) -> MachineDescription:
 
 
 class _Words:
-    """The words of the text one after the other, each with its line."""
+    """The words of a text, each with its line."""
 
     def __init__(self, text: str) -> None:
         self._words = (
@@ -76,14 +70,14 @@ class _Words:
     def fail(self, what: str) -> None:
         raise Error(f"line {self._line}: {what}")
 
-    def next(self, what: str) -> str:
+    def take(self, what: str) -> str:
         self._line, word = next(self._words, (self._line, ""))
         if not word:
             self.fail(f"the text ends where {what} is expected")
         return word
 
     def number(self, what: str, least: int, most: int = _MAX_TERMINALS) -> int:
-        word = self.next(what)
+        word = self.take(what)
         if not re.fullmatch(r"[0-9]{1,18}", word):
             self.fail(f"found '{word[:40]}', but expected {what}")
         if not least <= int(word) <= most:
@@ -170,13 +164,8 @@ _READERS: dict[str, Callable[[_Words], str]] = {
 def write_scotch_target(machine: Machine) -> str:
     """Write a machine as a target whose terminal i is slot i.
 
-    Scotch knows distances but not bandwidths. Levels inside the nodes of a tree become
-    levels of the target; meshes and tori need one slot per node.
-
-    Raises
-    ------
-    topoloom.Error
-        For networks that Scotch has no name for.
+    Levels inside the nodes of a tree become levels of the target; meshes and tori need
+    one slot per node. Raises `topoloom.Error` for networks that Scotch cannot express.
     """
     kind = MachineText(machine.text).topology.name
     if kind in ("torus", "mesh"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Trees of switches as schedulers list them: checked, and turned into a machine."""
+"""Trees of switches as schedulers list them, and the machines that they describe."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from topoloom._core import Error
 from topoloom.importers.machine_description import MachineDescription
 from topoloom.support.hostlist import expand_hostlist
 
-# Beyond these the readers refuse: a few bytes of text can name millions of hosts.
+# A few bytes of text can name millions of hosts.
 _MAX_NODES = 500_000
 _MAX_LEVELS = 64
 
 
 @dataclass(frozen=True)
 class Switch:
-    """A switch and what is below it, as one line (or entry) of a file says."""
+    """A switch and what is below it, from one line or entry of a file."""
 
     name: str
     line: int
@@ -28,7 +28,7 @@ class Switch:
 
 
 class HostPath(NamedTuple):
-    """A host, its line, and the names of the switches above it, from the lowest up."""
+    """A host, its line, and the switches above it, from the lowest up."""
 
     line: int
     host: str
@@ -36,7 +36,7 @@ class HostPath(NamedTuple):
 
 
 class HostLists:
-    """Expands a file's host lists; errors name the line, and too many are refused."""
+    """Expands the host lists of a file; errors name the line."""
 
     def __init__(self) -> None:
         self._count = 0
@@ -54,7 +54,7 @@ class HostLists:
 
 
 def find_network(switches: list[Switch], hosts: Sequence[str]) -> list[Switch] | None:
-    """Keep the switches that are connected to all of these hosts; None if none are."""
+    """Keep the switches connected to all of these hosts; None if there are none."""
     beside: dict[str, list[str]] = {switch.name: [] for switch in switches}
     for switch in switches:
         for child in switch.children:
@@ -73,12 +73,11 @@ def find_network(switches: list[Switch], hosts: Sequence[str]) -> list[Switch] |
 
 
 def describe_switches(switches: list[Switch]) -> MachineDescription:
-    """Turn a tree of switches into a machine.
+    """Describe the machine of a tree of switches.
 
-    Nodes are numbered in the tree's order: depth first, each switch's nodes and
-    children in their own order. The text is ``tree:a:b:c`` where all switches of a
-    level have equally many children, else ``graph:N+S:`` with one link for each
-    node and for each switch but the root; its switches follow the given order.
+    Nodes are numbered depth first, each switch's nodes and children in the given order.
+    The text is ``tree:a:b:c`` if all switches of a level have equally many children,
+    else ``graph:N+S:`` with a link up from each node and each switch but the root.
 
     Raises
     ------
@@ -115,10 +114,9 @@ def describe_switches(switches: list[Switch]) -> MachineDescription:
 
 
 def describe_host_paths(hung: Iterable[HostPath]) -> MachineDescription:
-    """Turn hosts below switches into a machine, as `describe_switches` does.
+    """Describe the machine of hosts below switches, as `describe_switches`.
 
-    Hosts and switches are in the given order. All have the same switch uppermost,
-    which is left out where only one switch is below it.
+    All paths end at the same switch; it is left out if only one switch is below it.
     """
     line_of: dict[str, int] = {}
     hosts: dict[str, list[str]] = {}
@@ -209,7 +207,7 @@ def _cycle(
 ) -> Error:
     at = next(i for i in range(len(switches)) if i not in reached)
     seen: set[int] = set()
-    # What no root reaches is below a cycle, so climbing ends in it.
+    # A switch that no root reaches is below a cycle, so climbing ends in it.
     while at not in seen:
         seen.add(at)
         above = parent[at]
@@ -240,7 +238,7 @@ def _depth_first(switches: list[Switch], index: dict[str, int], root: int) -> li
 def _arities(
     switches: list[Switch], index: dict[str, int], order: list[int]
 ) -> dict[int, tuple[int, ...]]:
-    """List children per level below each switch, bottom-up; {} where levels differ."""
+    """List children per level below each switch, bottom-up; {} if levels differ."""
     below: dict[int, tuple[int, ...]] = {}
     for at in reversed(order):
         switch = switches[at]

@@ -112,7 +112,7 @@ def load_described(
 def describe_machine(
     text: str | Path, partial: bool = False, speeds: GivenSpeeds | None = None
 ) -> MachineDescription:
-    """Find the description of a machine as `load_described`; a short text is not read."""
+    """Find a description, as `load_described`; a short text is not parsed."""
     path, name = Path(text), str(text)
     if speeds is not None and any(speeds):
         suffixes = [end for _, ends in FORMATS.values() for end in ends]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where a cloud's instances sit: JSON of Amazon EC2, Google Compute Engine and Oracle.
+"""Network locations of cloud instances: JSON of Amazon EC2, Google and Oracle.
 
-Each instance lists the network nodes (blocks, racks) above it, so that the machine is
-a tree of switches. None of the three gives bandwidths; types of instances have theirs.
+Each instance lists the network nodes (blocks, racks) above it, so the machine is a tree
+of switches. Bandwidths follow from the types of instances.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from topoloom.importers.machine_description import MachineDescription
 from topoloom.importers.network_speeds import NETWORKS
 
 _MAX_LEVELS = 16
-#: Types of instances that a remark names.
+#: The most types of instances that a remark names.
 _MAX_NAMED = 6
-#: where Amazon, Google and Oracle give the type of an instance
+#: Keys of the type of an instance: Amazon's, Google's, Oracle's.
 _TYPES = ("InstanceType", "machineType", "shape")
 _Record = dict[str, Any]
 
@@ -112,7 +112,7 @@ class _Document(JsonDocument):
     """A list of instances, in JSON."""
 
     def any_of(self, record: _Record, keys: tuple[str, ...]) -> Any:
-        """Get the first key that is there; Oracle's are kebab- or camel-case."""
+        """Return the value of the first key present, in kebab or camel case."""
         for key in keys:
             head, *rest = key.split("-")
             camel = head + "".join(word.capitalize() for word in rest)
@@ -137,7 +137,7 @@ class _Document(JsonDocument):
         place: Callable[[_Record], tuple[str, tuple[str, ...]] | None],
         own_hosts: bool = False,
     ) -> MachineDescription:
-        """Place every entry of the list that the wrappers lead to."""
+        """Describe all entries of the list below the keys `wrappers`."""
         value = self.value
         for key in wrappers:
             if isinstance(value, dict) and key in value:
@@ -167,13 +167,13 @@ class _Document(JsonDocument):
 
 
 def _instance_type(record: _Record) -> str:
-    """Find the type, at Google after its zone's address; empty if it is not given."""
+    """Return the type, which Google prefixes by its zone; empty if not given."""
     told = next((record[key] for key in _TYPES if key in record), "")
     return told.rpartition("/")[2] if isinstance(told, str) else ""
 
 
 def _network(kinds: set[str]) -> tuple[str, tuple[str, ...]]:
-    """Choose the slowest of the known types; also say for which others it stands."""
+    """Choose the slowest of the known types; also return remarks on the others."""
     known = sorted(
         (kind for kind in kinds if kind in NETWORKS and kind),
         key=lambda kind: (NETWORKS[kind].bandwidth, kind),
@@ -193,7 +193,7 @@ def _network(kinds: set[str]) -> tuple[str, tuple[str, ...]]:
 
 
 def _listed(kinds: list[str]) -> str:
-    """Name the first few types, without characters that names do not have."""
+    """List the first few types, without characters that names do not have."""
     names = [
         re.sub(r"[^\w.\-]", "?", kind)[:40] or "those without a type" for kind in kinds
     ]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The nodes of Kubernetes, as ``kubectl get nodes -o json`` lists them.
+"""The nodes of Kubernetes, from ``kubectl get nodes -o json``.
 
-Where a node is in the network is in its labels. Topograph and clouds write those of
-switches, which make a tree, and NVIDIA's GPU operator and others those of the domains
-in which NVLink joins nodes, which make rails. Nodes of the control plane have no place.
+Labels of Topograph and clouds name the switches above a node, which make a tree. Labels
+of NVIDIA's GPU operator and others name the domain in which NVLink joins nodes; these
+make rails. Nodes of the control plane have no labels.
 """
 
 from __future__ import annotations
@@ -35,15 +35,10 @@ _CONTROL_PLANE = (
 
 
 def read_kubernetes_nodes(text: str) -> MachineDescription:
-    """Read nodes; those without a place in the network are listed as missing.
+    """Read nodes; those without a known location are listed as missing.
 
-    A node has as many slots as GPUs; where others have GPUs, one without is lacking,
-    and where none has, each is a slot. Nodes that are not ready or cordoned are down.
-
-    Raises
-    ------
-    topoloom.Error
-        If it is not a list of nodes, or no node has a place.
+    A node has a slot per GPU; nodes without GPUs are missing if others have some, else
+    each is a slot. Nodes that are not ready or cordoned are down.
     """
     document = JsonDocument(text)
     value = document.value
@@ -53,7 +48,7 @@ def read_kubernetes_nodes(text: str) -> MachineDescription:
     if not items:
         document.fail("", "there are no nodes in the list")
     nodes: dict[str, LabeledNode] = {}
-    lacking, control = list[str](), 0
+    missing, control = list[str](), 0
     for item in items:
         node, labels = read_node(document, item)
         if node.name in nodes:
@@ -63,16 +58,16 @@ def read_kubernetes_nodes(text: str) -> MachineDescription:
         elif any(label in labels for label in _CONTROL_PLANE):
             control += 1
         else:
-            lacking.append(
+            missing.append(
                 f"node '{node.name}' has no label of a switch or an NVLink domain, "
                 "such as network.topology.nvidia.com/leaf or nvidia.com/gpu.clique"
             )
     remarks = list[str]()
     if not any(node.gpus for node in nodes.values()):
         remarks.append("assumed: a slot per node, since no node says how many GPUs")
-    lacking += _without_gpus(nodes)
-    lacking += _without_domains(nodes, remarks)
-    lacking += _without_levels(nodes)
+    missing += _without_gpus(nodes)
+    missing += _without_domains(nodes, remarks)
+    missing += _without_levels(nodes)
     if not nodes:
         document.fail("", "no node has a label that says where it is in the network")
     if control:
@@ -82,45 +77,45 @@ def read_kubernetes_nodes(text: str) -> MachineDescription:
         described,
         network=_network(nodes),
         remarks=(*described.remarks, *remarks),
-        missing=tuple(lacking),
+        missing=tuple(missing),
     )
 
 
 def _without_gpus(nodes: dict[str, LabeledNode]) -> list[str]:
-    """Take away nodes without GPUs where others have some, and name them."""
+    """Remove nodes without GPUs if others have some, and report them."""
     if not any(node.gpus for node in nodes.values()):
         for name, node in list(nodes.items()):
             nodes[name] = node._replace(gpus=1)
         return []
-    lacking = [
+    missing = [
         f"node '{node.name}' has no GPUs in its status, which others have"
         for node in nodes.values()
         if not node.gpus
     ]
     for name in [name for name, node in nodes.items() if not node.gpus]:
         del nodes[name]
-    return lacking
+    return missing
 
 
 def _without_levels(nodes: dict[str, LabeledNode]) -> list[str]:
-    """Take away nodes that have fewer levels of switches than most, and name them."""
+    """Remove nodes with fewer levels of switches than most, and report them."""
     depths = [len(node.fabric) for node in nodes.values()]
     usual = max(depths, key=lambda depth: (depths.count(depth), depth), default=0)
-    lacking = []
+    missing = []
     for node in list(nodes.values()):
         if len(node.fabric) != usual:
             del nodes[node.name]
-            lacking.append(
+            missing.append(
                 f"node '{node.name}' has labels of "
                 f"{counted(len(node.fabric), 'level')} of switches, others of {usual}"
             )
-    return lacking
+    return missing
 
 
 def _without_domains(nodes: dict[str, LabeledNode], remarks: list[str]) -> list[str]:
-    """Take away nodes without an NVLink domain where most have one, and name them.
+    """Remove nodes without an NVLink domain if most have one, and report them.
 
-    Where few have one, all domains are left out, which is a remark.
+    If at most half have one, all domains are left out, with a remark.
     """
     inside = [node for node in nodes.values() if node.domain]
     if not inside or len(inside) == len(nodes):
@@ -136,12 +131,12 @@ def _without_domains(nodes: dict[str, LabeledNode], remarks: list[str]) -> list[
             f"list them alone: kubectl get nodes -l {label} -o json"
         )
         return []
-    lacking = [node.name for node in nodes.values() if not node.domain]
-    for name in lacking:
+    missing = [node.name for node in nodes.values() if not node.domain]
+    for name in missing:
         del nodes[name]
     return [
         f"node '{name}' has no label of an NVLink domain, which others have in {label}"
-        for name in lacking
+        for name in missing
     ]
 
 
@@ -153,7 +148,7 @@ def _on_rails(nodes: Mapping[str, LabeledNode]) -> bool:
 
 
 def _network(nodes: Mapping[str, LabeledNode]) -> str:
-    """Find the slowest network of the types of instances that are known, or of GPUs."""
+    """Return the slowest network among the known types of instances, or of GPUs."""
     named = [node.kind for node in nodes.values() if node.kind in NETWORKS]
     kinds = {name for name in named if name}
     if not kinds:
@@ -206,16 +201,16 @@ def _rails(nodes: Mapping[str, LabeledNode]) -> MachineDescription:
 
 
 def _label(nodes: Mapping[str, LabeledNode], level: int) -> str:
-    """Name the label of a level; empty where nodes have different ones."""
+    """Return the label of a level; empty if nodes have different ones."""
     names = {node.labels[level] for node in nodes.values()}
     return names.pop() if len(names) == 1 else ""
 
 
 def _tree(nodes: Mapping[str, LabeledNode]) -> MachineDescription:
-    """Make a tree of switches; domains of a network without NVLink are a level of it.
+    """Make a tree of switches; domains without NVLink are one of its levels.
 
-    A domain is below a leaf switch or above leaves, as it is; levels in which each
-    group has one group below it say nothing and are left out.
+    Domains may be below leaf switches or above them. Levels whose groups all have one
+    group below are left out.
     """
     paths = {name: node.fabric for name, node in nodes.items()}
     domains = {name: node.domain for name, node in nodes.items()}
@@ -249,7 +244,7 @@ def _tree(nodes: Mapping[str, LabeledNode]) -> MachineDescription:
 def _nested(
     paths: Mapping[str, tuple[str, ...]], level: int, domains: Mapping[str, str]
 ) -> bool:
-    """Return whether domains are whole in groups, and groups below them in domains."""
+    """Return whether groups above hold whole domains, and domains whole groups."""
     above: dict[str, tuple[str, ...]] = {}
     below: dict[tuple[str, ...], str] = {}
     for name, path in paths.items():
@@ -263,7 +258,7 @@ def _nested(
 
 
 def _useful(paths: Mapping[str, tuple[str, ...]]) -> list[int]:
-    """List the levels that say something, at least the last."""
+    """List the levels that distinguish nodes, at least the last."""
     depth = len(next(iter(paths.values())))
     counts = [len({path[: k + 1] for path in paths.values()}) for k in range(depth)]
     below = pairwise((*counts, len(paths)))

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """NCCL's topology files: the GPUs of one host, NVLink, PCI switches and CPUs.
 
-Where pairs of GPUs fall into equal groups, the host is one node whose slots are the
-GPUs, in levels of these distances; elsewhere it is a graph of GPUs, PCI switches and
-CPUs with their bandwidths:
+If GPUs fall into equal groups by distance, the host is one node whose slots are the
+GPUs, with levels of these distances; else it is a graph of GPUs, PCI switches and CPUs
+with bandwidths:
 
 ====================================== =
 joined by NVLink, or by one NVSwitch   1
@@ -24,16 +24,16 @@ from topoloom.support.xml_tree import Element, read_xml
 
 NVLINK, SAME_SWITCH, SAME_CPU, ACROSS_CPUS = 1, 2, 3, 5
 _MOST = 512
-#: between CPUs the file has no bandwidth; a middling one of x86 servers
+#: Bytes/s between CPUs, which the file does not give: typical of x86 servers.
 _CPU_TO_CPU = 20e9
-#: bytes/s of one NVLink in one direction, from this compute capability on
+#: Compute capability from which on, and bytes/s of one NVLink in one direction.
 _NVLINK_RATE = ((100, 50e9), (70, 25e9), (0, 20e9))
-#: ends of NVLinks other than GPUs
+#: Ends of NVLinks other than GPUs.
 _NVSWITCHES, _ITS_CPU = None, -1
 _PCI_BRIDGE = "0x068001"  # NVLink to the CPU, on POWER
 _SPEED = re.compile(r"\s*([0-9]{1,3}(?:\.[0-9]{1,3})?)\s*GT/s.*")
 _NO_SPEED = re.compile(r"\s*(?:Unknown.*)?", re.IGNORECASE)
-#: where they are unknown, as NCCL has it
+#: NCCL's values for unknown links.
 _GT_PER_SECOND, _LANES = 8.0, 16
 _MAX_LANES = 64
 _UNKNOWN_LANES = (0, 255)
@@ -55,7 +55,7 @@ class _Gpu:
 
 @dataclass
 class _System:
-    """PCI switches and CPUs are numbered from 0 in the order of the file."""
+    """The GPUs of a host, and its PCI switches and CPUs, numbered in file order."""
 
     gpus: list[_Gpu] = field(default_factory=list)
     cpus: list[int] = field(default_factory=list)
@@ -68,13 +68,7 @@ class _System:
 
 
 def read_nccl_topology(text: str) -> MachineDescription:
-    """Read the topology of one host; GPU i is that of the i-th lowest ``dev``.
-
-    Raises
-    ------
-    topoloom.Error
-        ``line N: what is wrong``.
-    """
+    """Read the topology of one host; GPU i has the i-th lowest ``dev``."""
     root = read_xml(text)
     if root.tag != "system":
         root.fail(f"the document is a <{root.tag[:20]}>, expected a <system>")
@@ -120,7 +114,7 @@ def _read_below(system: _System, parent: Element, above: list[int]) -> None:
 
 
 def _pci_rate(system: _System, pci: Element) -> float:
-    """Bytes per second; counts the links whose speed or width is unknown."""
+    """Return bytes/s; count the links of unknown speed or width."""
     told = pci.attributes.get("link_speed", "")
     match = _SPEED.fullmatch(told)
     if match is None and not _NO_SPEED.fullmatch(told):
@@ -141,7 +135,7 @@ def _pci_rate(system: _System, pci: Element) -> float:
 
 
 def _nvlink_ends(system: _System) -> dict[tuple[int, int | None], float]:
-    """(GPU, other GPU or _NVSWITCHES or _ITS_CPU) -> bytes/s."""
+    """Map (GPU, other GPU or _NVSWITCHES or _ITS_CPU) to bytes/s."""
     by_bus = {gpu.bus: number for number, gpu in enumerate(system.gpus)}
     ends: dict[tuple[int, int | None], float] = {}
     for number, gpu in enumerate(system.gpus):
@@ -183,7 +177,7 @@ def _distances(system: _System) -> list[list[int]]:
 
 
 def _levels(distances: list[list[int]]) -> str | None:
-    """Equal groups of neighbors, level by level, or None where there are none."""
+    """Write equal groups of neighbors, level by level; None if there are none."""
     count = len(distances)
     arities, values = [], []
     below = 1
@@ -205,7 +199,7 @@ def _levels(distances: list[list[int]]) -> str | None:
 
 
 def _graph(system: _System) -> MachineDescription:
-    """GPUs, then an NVSwitch if there is one, then PCI switches and CPUs."""
+    """Make a graph of GPUs, an NVSwitch if there is one, PCI switches and CPUs."""
     count = len(system.gpus)
     ends = _nvlink_ends(system)
     switch = any(target is _NVSWITCHES for _, target in ends)

@@ -17,12 +17,12 @@ from topoloom.importers.machine_description import MachineDescription
 from topoloom.importers.torus_places import check_size, hosts_by_place
 
 _FIELD = re.compile(r"\s*([a-z_]+)\s*=\s*(?:'([^']*)'|([^,']*))\s*")
-#: Nodes on a router: one SeaStar each in an XT, two on a Gemini, four on an Aries.
+#: Nodes per router: one on a SeaStar (XT), two on a Gemini, four on an Aries.
 _NODES_OF_GEMINI = 2
 
 
 class _Record(NamedTuple):
-    """One node, as its line says."""
+    """One node, from its line."""
 
     line: int
     nid: int

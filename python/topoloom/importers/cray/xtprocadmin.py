@@ -23,18 +23,12 @@ _NAME = re.compile(
 def read_xtprocadmin(text: str) -> MachineDescription:
     """Read the nodes of a Cray XC from ``xtprocadmin`` or ``xtnids``.
 
-    The machine is a tree: the nodes of a blade on its router, blades in a chassis,
-    chassis in a group of two cabinets side by side, groups. It is ``tree:4:16:6:...``
-    where all are full, else a ``graph:``. This stands in for the Aries dragonfly: it
-    knows which nodes are close, not how many links join groups. Service nodes are
-    left out, nodes that are down are not. Hosts are ``nid00012``, as the launchers
-    name them.
-
-    Raises
-    ------
-    topoloom.Error
-        With the line of what is malformed or listed twice; for XT and XE systems,
-        whose nodes' names do not give their places in the torus (`xtdb2proc` does).
+    The machine is a tree of groups (two neighboring cabinets), chassis, blades and
+    nodes: ``tree:4:16:6:...`` if all are full, else a ``graph:``. It stands in for the
+    Aries dragonfly: it knows which nodes are close, not how many links join groups.
+    Service nodes are left out, nodes that are down are not. Hosts are ``nid00012``, as
+    launchers name them. XT and XE systems are refused: names of their nodes do not give
+    coordinates in the torus, as `xtdb2proc` does.
     """
     found: dict[CrayLocation, tuple[int, str]] = {}
     lines_of: dict[str, int] = {}

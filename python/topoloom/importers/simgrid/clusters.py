@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""SimGrid platform files (XML, versions 4 and 4.1): clusters, both ways.
+"""SimGrid platform files (XML, versions 4 and 4.1): reads and writes clusters.
 
-SimGrid numbers a torus with the first axis fastest and routes along it first; we
-number with the last axis fastest, so axes and order are reversed.
+SimGrid numbers a torus with the first axis fastest and routes along it first. Topoloom
+numbers with the last axis fastest, so axes and order are reversed.
 """
 
 from __future__ import annotations
@@ -24,17 +24,11 @@ from topoloom.support.xml_tree import Element, read_xml
 
 _MAX_HOSTS = 500_000
 _MAX_BEHIND_BACKBONE = 50_000
-_SILENT = ("prop", "config")  # says nothing about the network
+_IGNORED = ("prop", "config")  # not about the network
 
 
 def read_simgrid_platform(text: str) -> MachineDescription:
-    """Read a platform of one cluster, or of one zone of hosts, links and routes.
-
-    Raises
-    ------
-    topoloom.Error
-        ``line N: what is wrong``, also for platforms that no machine describes.
-    """
+    """Read a platform of one cluster, or of one zone of hosts, links and routes."""
     root = read_xml(text)
     if root.tag != "platform":
         root.fail(f"the document is a <{root.tag}>, expected a <platform>")
@@ -46,7 +40,7 @@ def read_simgrid_platform(text: str) -> MachineDescription:
         )
     inner = root
     while True:
-        parts = [part for part in inner.children if part.tag not in _SILENT]
+        parts = [part for part in inner.children if part.tag not in _IGNORED]
         zones = [part for part in parts if part.tag in ("cluster", "zone", "AS")]
         if not zones:
             break
@@ -115,7 +109,7 @@ def _flat(cluster: Element, count: int) -> str:
             f"{count} hosts share one backbone; more than {_MAX_BEHIND_BACKBONE} "
             "cannot be a graph; leave out bb_bw, or make it a FATPIPE"
         )
-    # Every message passes the one backbone: a link from switch to switch, one way.
+    # Every message crosses the backbone, a one-way link between two switches.
     links = [f"{count}>{count + 1}@{quantity(backbone)}B/s"]
     for host in range(count):
         links += [f"{host}>{count}", f"{count + 1}>{host}"]
@@ -184,22 +178,21 @@ def _rates(bandwidth: float, latency: float) -> str:
 
 
 def write_simgrid_platform(machine: Machine, model: NetworkModel | None = None) -> str:
-    """Write a machine as a SimGrid cluster, or with its routes where none says it.
+    """Write a machine as a SimGrid cluster, or else with all of its routes.
 
-    With a `model` that says what links are to messages by their size, that and what a
-    message takes both ranks become settings of SMPI, which it reads with the platform.
+    If `model` has link factors, these and the overheads of both ranks become settings
+    of SMPI in the platform.
 
-    Host ``node-i.topoloom`` is node i. What a machine does not say, the speed of its
-    cores, is written as 1 Gflop/s, and what is assumed of its nodes is not written but
-    for messages between the cores of one: without it ranks of a node could not send to
-    each other. Where it gives no bandwidths, links have 100 Gbit/s, which a comment
-    says. SimGrid routes a cluster's torus by its own rule.
+    Host ``node-i.topoloom`` is node i. Cores have 1 Gflop/s, since machines give no
+    speed. Assumed speeds of nodes are not written, except for messages inside a node,
+    which could not be sent without them. Links without bandwidths get 100 Gbit/s, with a
+    comment. SimGrid routes the torus of a cluster by its own rule.
 
     Raises
     ------
     topoloom.Error
-        If it is not a cluster and has too many nodes to list all routes, or splits
-        messages over several routes; or where distances weight its links.
+        If it is not a cluster and has too many nodes to list all routes, splits
+        messages over several routes, or weights links by distances.
     """
     network = MachineText(machine.text).topology
     topology = _cluster_topology(machine, network)
@@ -233,7 +226,7 @@ bw="{bandwidth}Bps" lat="{latency}s"{_loopback(machine)}{topology}/>
 
 
 def _loopback(machine: Machine) -> str:
-    """Write what messages inside a node cross: hosts of a cluster have no way else."""
+    """Write the loopback, which messages inside a node cross."""
     if machine.slots_per_node == 1:
         return ""
     bandwidth = quantity(min(machine.memory_bandwidth, NO_LIMIT))
@@ -242,15 +235,12 @@ def _loopback(machine: Machine) -> str:
 
 
 def unit_rate(machine: Machine) -> float:
-    """Return the bytes per second that a bandwidth of 1 stands for.
-
-    Where a machine gives no bandwidths, those of its links are relative.
-    """
+    """Return the bytes per second of a bandwidth of 1: relative ones are assumed."""
     return 1.0 if machine.has_bandwidths else NETWORKS[""].bandwidth
 
 
 def assumed_rate(machine: Machine) -> str:
-    """Say what is assumed of links where a machine does not state it."""
+    """Describe the assumed bandwidth of a machine without bandwidths."""
     if machine.has_bandwidths:
         return ""
     rate = format_bandwidth(unit_rate(machine))
@@ -258,7 +248,7 @@ def assumed_rate(machine: Machine) -> str:
 
 
 def _cluster_topology(machine: Machine, network: TextSection) -> str | None:
-    """Write the attributes of the network; None where a cluster has no words for it."""
+    """Write the attributes of the network; None if no cluster expresses it."""
     if network.name == "torus" and machine.node_count == math.prod(machine.shape):
         if machine.host_hops:
             return None  # hosts of a cluster's torus are its routers
@@ -276,10 +266,7 @@ def _cluster_topology(machine: Machine, network: TextSection) -> str | None:
 
 
 def _levels(network: TextSection) -> str | None:
-    """Write ``topo_parameters``: the number of levels, then each list bottom-up.
-
-    None for a fat tree that SimGrid routes by another rule.
-    """
+    """Write ``topo_parameters`` of a fat tree; None if SimGrid routes it otherwise."""
     down = network.sizes
     ones = _listed([1] * len(down))
     usual = ones if network.name == "tree" else _listed([1, *down[:-1]])
@@ -294,7 +281,7 @@ def _levels(network: TextSection) -> str | None:
 
 
 def _given_beside_links(machine: Machine) -> float:
-    """Find the seconds that a message takes besides its links, unless only assumed."""
+    """Return the given seconds of a message in addition to its links."""
     node = MachineText(machine.text).node
     given = dict(node.options) if node else {}
     if given.keys().isdisjoint({"startup", "latency"}):
@@ -305,7 +292,7 @@ def _given_beside_links(machine: Machine) -> float:
 def _one_rate(
     network: TextSection, key: str, parse: Callable[[str], float], default: float
 ) -> float | None:
-    """Read the rate of all links; None where they differ."""
+    """Return the rate of all links; None if they differ."""
     options = dict(network.options)
     if any(option.startswith(f"{key}.") for option in options):
         return None

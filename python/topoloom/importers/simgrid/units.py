@@ -45,7 +45,7 @@ def latency_of(element: Element, name: str, default: str | None = None) -> float
 
 
 def quantity(value: float) -> str:
-    """Write an integer as it is, others with 12 digits: 50us is 5e-05."""
+    """Write integers exactly, other numbers with 12 digits: 50us is 5e-05."""
     whole = value == int(value) and value < 1e15
     return str(int(value)) if whole else f"{value:.12g}"
 

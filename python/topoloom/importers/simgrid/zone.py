@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A SimGrid zone of hosts, links and routes as a graph.
 
-SimGrid's links join nothing: a route is a list of links between two points. The graph
-follows where it is certain: routes along Floyd or Dijkstra are its edges; with routing
-Full, routes are single links, or all cross one switch or one backbone.
+SimGrid's links have no ends: a route is a list of links between two points. The graph is
+certain in these cases: with routing Floyd or Dijkstra, routes are its edges; with
+routing Full, routes are single links, or all cross one switch or one backbone.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class _Route(NamedTuple):
 
 
 class _Zone:
-    """What the zone lists, checked."""
+    """The checked content of a zone."""
 
     def __init__(self, zone: Element) -> None:
         self.element = zone
@@ -89,7 +89,7 @@ class _Zone:
         if not links:
             route.fail("a route lists its links as <link_ctn id=.../>")
         if ends[0] == ends[1]:
-            return  # within a host; says nothing about the network
+            return  # inside a host
         self.routes.append(_Route(route, ends[0], ends[1], links))
         if route.attributes.get("symmetrical", "YES").upper() != "NO":
             self.routes.append(_Route(route, ends[1], ends[0], links[::-1]))
@@ -129,7 +129,7 @@ def _cores(hosts: list[Element]) -> int:
 
 
 def _edges(parts: _Zone) -> str:
-    """Every route is a chain of its links; there is a switch between two of them."""
+    """Make each route a chain of its links, with a switch between two of them."""
     chain: dict[object, int] = {}
     arcs: dict[tuple[int, int], float] = {}
     user: dict[str, frozenset[int]] = {}
@@ -155,7 +155,7 @@ def _edges(parts: _Zone) -> str:
 
 
 def _star(parts: _Zone, given: set[tuple[int, int]]) -> str:
-    """All routes: the link of the source, the same backbone (or none), the target's."""
+    """Make a star: routes cross the source's link, a common backbone, the target's."""
     count = len(parts.hosts)
     up: dict[int, str] = {}
     down: dict[int, str] = {}
@@ -208,7 +208,7 @@ def _graph(parts: _Zone, switches: int, arcs: dict[tuple[int, int], float]) -> s
     for (source, target), rate in sorted(arcs.items()):
         back = arcs.get((target, source))
         if back == rate and target < source:
-            continue  # listed with the other direction
+            continue  # written with the other direction
         sign = "-" if back == rate else ">"
         links.append(f"{source}{sign}{target}@{quantity(rate)}B/s")
     count = f"{len(parts.hosts)}+{switches}" if switches else f"{len(parts.hosts)}"

@@ -29,7 +29,7 @@ _KEYS = {
     "aggregatedblock": "AggregatedBlock",
     "ringname": "RingName",
 }
-#: the key that says what a line describes
+#: The key for the kind of a line.
 _KINDS = ("switchname", "blockname", "ringname", "blocksizes", "aggregatedblock")
 _PAIR = re.compile(r'([A-Za-z]+)\s*=\s*(?:"([^"]*)"|([^\s"]+))(?:\s+|$)')
 _SHOWS = re.compile(
@@ -39,7 +39,7 @@ _SHOWS = re.compile(
 
 
 class Entry(NamedTuple):
-    """One line: its kind (`switchname`, ...) and its values by lower-case key."""
+    """A line, its kind (`switchname`, ...) and its values by lower-case key."""
 
     line: int
     kind: str
@@ -54,15 +54,10 @@ def recognizes_slurm_conf(text: str) -> bool:
 def read_slurm_conf(text: str) -> MachineDescription:
     """Read ``topology.conf`` (tree, block or ring) or ``scontrol show topology``.
 
-    A tree becomes ``tree:`` or ``graph:`` as `describe_switches` says. Blocks become
-    leaf switches under one root; block sizes, which only group blocks for planning,
-    are ignored. A ring becomes ``torus:n`` in the order of its list. ``LinkSpeed``
-    has no meaning in Slurm and none here.
-
-    Raises
-    ------
-    topoloom.Error
-        With the line of what is malformed or contradictory.
+    A tree is described by `describe_switches`. Blocks become leaf switches under one
+    root; block sizes, which only group blocks for scheduling, are ignored. A ring
+    becomes ``torus:n`` in the order of its list. ``LinkSpeed`` has no meaning in Slurm
+    either.
     """
     entries = _of_one_kind(text)
     kind = entries[0].kind
@@ -76,14 +71,9 @@ def read_slurm_conf(text: str) -> MachineDescription:
 
 
 def read_slurm_part(text: str, hosts: Sequence[str]) -> MachineDescription | None:
-    """Read the one network that these hosts are on, and ignore the file's others.
+    """Read the network of these hosts, as `read_slurm_conf`; ignore other networks.
 
-    None if they are not all on one: Slurm gives no such nodes to a job.
-
-    Raises
-    ------
-    topoloom.Error
-        As `read_slurm_conf`.
+    None if they are on several networks, which Slurm does not allocate to a job.
     """
     entries = _of_one_kind(text)
     kind = entries[0].kind
@@ -128,7 +118,7 @@ def under_one_root(blocks: list[Switch]) -> MachineDescription:
 
 
 def one_ring(rings: list[Switch]) -> MachineDescription:
-    """Make the only ring a torus of one dimension."""
+    """Describe the only ring as a torus of one dimension."""
     if len(rings) > 1:
         raise Error(
             f"line {rings[1].line}: ring {rings[1].name} is not joined to ring "
@@ -217,12 +207,12 @@ def _read_switches(entries: list[Entry]) -> list[Switch]:
 
 
 def _repeated(entries: list[Entry]) -> list[Entry]:
-    """List the upper switches with the nodes below them, as scontrol prints them."""
+    """List upper switches with all nodes below them, as scontrol prints them."""
     return [e for e in entries if "switches" in e.values and "nodes" in e.values]
 
 
 def _check_repeated(entries: list[Entry], switches: list[Switch]) -> None:
-    """Compare what scontrol prints again for an upper switch with its leaves' nodes."""
+    """Compare the nodes of upper switches with those of their leaves."""
     repeated = _repeated(entries)
     if not repeated:
         return

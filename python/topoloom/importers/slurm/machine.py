@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The machine of a Slurm job, and what the job was given of it."""
+"""The machine and the allocation of a Slurm job."""
 
 from __future__ import annotations
 
@@ -26,18 +26,10 @@ from topoloom.support.files import prefix_errors
 def describe_slurm_job(
     nodes: Sequence[JobNode], this_host: str, inside: Callable[[], NodeCores]
 ) -> MachineDescription | None:
-    """Describe the network that the job's nodes are on, and the job's part of it.
+    """Describe the network of a job's nodes, given in the launcher's order.
 
-    Parameters
-    ----------
-    nodes
-        The job's nodes in the launcher's order.
-    this_host
-        The name of the node that this process is on; it need not be one of the job's.
-    inside
-        Finds the inside of this node, whole.
-
-    None where Slurm does not report the sockets and cores of the nodes.
+    `inside` finds all cores of this host, which need not be a node of the job. None if
+    Slurm does not report the sockets and cores of the nodes.
     """
     hosts = [node.host for node in nodes]
     shapes = query_node_shapes(hosts)
@@ -51,7 +43,7 @@ def describe_slurm_job(
         return replace(differing, allocated=allocated)
     shape = shapes[hosts[0]]
     found, known = shape.inside(), NO_PARTS
-    # hwloc knows more, but only of a node of the job.
+    # hwloc knows more about this host, if it is a node of the job.
     if this_host in hosts:
         here = inside()
         if len(here.cores) == shape.core_count:
@@ -68,10 +60,10 @@ def describe_slurm_job(
 def describe_by_cpu_counts(
     hosts: tuple[str, ...], cpus: Sequence[int], inside: NodeCores
 ) -> MachineDescription:
-    """Describe the job where Slurm is not there to be asked: nodes on one switch.
+    """Describe a job without the help of Slurm: all nodes are on one switch.
 
-    Which cores a job has of a node is not known then, only how many CPUs. All nodes
-    are taken for ones like this, whose usable cores are `inside`.
+    Only the number of CPUs per node is known, not which. All nodes are assumed to be
+    like this one, whose usable cores are `inside`.
     """
     threads = max(core.bit_count() for core in inside.cores)
     counts = [max(1, -(-count // threads)) for count in cpus]
@@ -87,16 +79,16 @@ def describe_by_cpu_counts(
 
 
 def _network(hosts: Sequence[str]) -> MachineDescription | None:
-    """Ask for the switches; None where Slurm knows none."""
-    told = read_output("scontrol", "show", "topology")
-    if not recognizes_slurm_conf(told.text):
+    """Read the switches from Slurm; None if it knows none."""
+    output = read_output("scontrol", "show", "topology")
+    if not recognizes_slurm_conf(output.text):
         return None
     with prefix_errors("'scontrol show topology'"):
-        return read_slurm_part(told.text, hosts)
+        return read_slurm_part(output.text, hosts)
 
 
 def _differing(shapes: Mapping[str, NodeShape]) -> MachineDescription:
-    """Describe nodes that differ; those beside the job are taken for the first one."""
+    """Describe nodes that differ; nodes outside the job are assumed like the first."""
     hosts = tuple(shapes)
     network = _network(hosts) or MachineDescription(
         format_nodes(len(hosts), ""), hosts, network=""
@@ -110,7 +102,7 @@ def _differing(shapes: Mapping[str, NodeShape]) -> MachineDescription:
 
 
 def _slots(node: JobNode, shape: NodeShape) -> tuple[int, ...]:
-    """Find the job's slots on a node: its cores; () for all of them."""
+    """Return the job's slots on a node, which are cores; () for all."""
     if node.cpus is None:
         cores = list(range(shape.core_count))
     else:
@@ -120,7 +112,7 @@ def _slots(node: JobNode, shape: NodeShape) -> tuple[int, ...]:
 
 
 def _task_places(cores: list[int], node: JobNode, shape: NodeShape) -> list[int]:
-    """Keep a core for each task that fits as the job asked for them, evenly spread."""
+    """Keep a core for each task that fits, evenly spread."""
     cores_a_task = -(-node.cpus_per_task // shape.cpus_per_core)
     count = max(1, len(cores) // cores_a_task)
     if node.tasks:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The nodes of Slurm's ``slurm.conf``: cores, GPUs and memory of each ``NodeName=``.
 
-A slot is a core. The file gives the number of cores, not how Linux numbers their CPUs.
-Lines that describe no nodes are skipped, as are keys about anything but their inside.
+A slot is a core. The file gives the number of cores, but not Linux's numbers of CPUs.
+Other lines and keys are skipped.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from topoloom.support.number_ranges import expand_ranges
 
 _SHOWS = re.compile(r"^[ \t]*nodename[ \t]*=", re.IGNORECASE | re.MULTILINE)
 _PAIR = re.compile(r'(\w+)\s*=\s*(?:"([^"]*)"|(\S+))')
-#: ``gpu:a100:4(S:0-1)``: the model, the number and the sockets may be missing.
+#: ``gpu:a100:4(S:0-1)``; model, number and sockets are optional.
 _GRES = re.compile(
     r"gpu(?::[^:,()]*[^:,()0-9][^:,()]*)?(?::([0-9]{1,4}))?(?:\(S:([0-9,-]+)\))?"
 )
@@ -46,13 +46,7 @@ class _Line(NamedTuple):
 
 
 def read_slurm_nodes(text: str) -> MachineDescription:
-    """Read the nodes, all on one switch; where they differ each has its own cores.
-
-    Raises
-    ------
-    topoloom.Error
-        With the line of what cannot be read, and of nodes whose cores are not given.
-    """
+    """Read the nodes, which may differ; all are on one switch."""
     hosts: list[str] = []
     insides: list[NodeGroup] = []
     first: dict[str, int] = {}
@@ -81,7 +75,7 @@ def read_slurm_nodes(text: str) -> MachineDescription:
 
 
 def _lines(text: str) -> Iterator[_Line]:
-    """Yield the lines of nodes, completed by the DEFAULT before them."""
+    """Yield the lines of nodes, completed by the DEFAULT lines before them."""
     lists, default = HostLists(), dict[str, str]()
     for number, line in logical_lines(text):
         if not _SHOWS.match(line):
@@ -116,7 +110,7 @@ def _shape(values: dict[str, str]) -> NodeShape:
             "(slurmd -C prints them)"
         )
     else:
-        # Of CPUs alone it is not known which share a socket.
+        # CPUs that do not divide by sockets have no known sockets.
         sockets = sockets if count["cpus"] % ((sockets or 1) * threads) == 0 else 1
         cores = max(1, count["cpus"] // ((sockets or 1) * threads))
         shape = NodeShape(sockets or 1, cores, threads)
@@ -133,7 +127,7 @@ def _parts(values: dict[str, str], shape: NodeShape) -> NodeParts:
 
 
 def _gpus(gres: str, shape: NodeShape) -> Iterator[Device]:
-    """Yield the GPUs; those of ``(S:1)`` are near to the cores of socket 1."""
+    """Yield the GPUs; ``(S:1)`` is near to the cores of socket 1."""
     number = 0
     for item in re.split(r",(?![^()]*\))", gres):
         match = _GRES.fullmatch(item.strip())

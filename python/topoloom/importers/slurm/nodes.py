@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sockets, cores and threads of nodes, as ``scontrol show node`` prints them."""
+"""Sockets, cores and threads of nodes, from ``scontrol show node``."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _KEYS = {
     key: re.compile(rf"\s{key}=([0-9]{{1,6}})(?=\s)")
     for key in ("CPUTot", "Sockets", "CoresPerSocket", "ThreadsPerCore")
 }
-#: A command line takes about 128 KiB of a word.
+#: A command-line argument has at most 128 KiB.
 _MAX_LETTERS = 100_000
 
 
 class NodeShape(NamedTuple):
-    """How many sockets a node has, cores on each, and hardware threads of each core.
+    """Sockets of a node, cores per socket, hardware threads and Slurm's CPUs per core.
 
-    Where Slurm is to give cores to jobs, not threads, it counts one CPU per core.
+    Configured to allocate cores, not threads, Slurm counts one CPU per core.
     """
 
     sockets: int
@@ -41,7 +41,7 @@ class NodeShape(NamedTuple):
         return self.sockets * self.cores
 
     def inside(self) -> NodeCores:
-        """Make cores with one CPU each, which share their socket."""
+        """Make cores with one CPU each, which share sockets."""
         socket = (1 << self.cores) - 1
         return NodeCores(
             [1 << core for core in range(self.core_count)],
@@ -58,14 +58,14 @@ def node_text(shape: NodeShape) -> str:
 
 
 def query_node_shapes(hosts: Iterable[str]) -> dict[str, NodeShape]:
-    """Ask for the shapes of these nodes; {} where Slurm does not report them."""
+    """Read the shapes of these nodes from Slurm; {} if it does not report them."""
     listed = compress_hostlist(hosts)
     words = [listed] if len(listed) < _MAX_LETTERS else []
     return read_node_shapes(read_output("scontrol", "-o", "show", "node", *words).text)
 
 
 def read_node_shapes(text: str) -> dict[str, NodeShape]:
-    """Read ``scontrol -o show node``, one line per node."""
+    """Parse ``scontrol -o show node``, one line per node."""
     shapes = {}
     for line in text.splitlines():
         name = re.match(r"NodeName=(\S+)", line)
@@ -80,6 +80,6 @@ def _shape(found: Mapping[str, int]) -> NodeShape:
     sockets, cores = found["Sockets"], found["CoresPerSocket"]
     cpus_per_core = max(1, found["CPUTot"] // (sockets * cores))
     if cores == 1:
-        # A node of which only CPUs= is configured: Slurm makes each a socket.
+        # If only CPUs= is configured, Slurm makes each a socket.
         sockets, cores = 1, sockets
     return NodeShape(sockets, cores, found["ThreadsPerCore"], cpus_per_core)

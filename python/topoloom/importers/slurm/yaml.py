@@ -17,16 +17,10 @@ from topoloom.support.yaml_tree import Value, read_yaml
 def read_slurm_yaml(text: str) -> MachineDescription:
     """Read ``topology.yaml``: the only topology, or the first default of the cluster.
 
-    Trees, blocks and rings are read as `topoloom.importers.slurm.conf.read_slurm_conf`
-    does. A torus3d of X x Y x Z becomes ``torus:XxYxZ``; Slurm lists its nodes with x
-    fastest, Topoloom numbers nodes with z fastest, and ``hosts`` is in that order.
-    Placements, which say where jobs may be, are ignored.
-
-    Raises
-    ------
-    topoloom.Error
-        With the line of what is malformed or contradictory; for a flat topology,
-        which names no nodes; and without PyYAML.
+    Trees, blocks and rings are read as by `read_slurm_conf`. A torus3d becomes
+    ``torus:XxYxZ``; Slurm lists its nodes with x fastest, ``hosts`` has z fastest.
+    Placements, which restrict jobs, are ignored. Raises `topoloom.Error` for a flat
+    topology, which names no nodes, and without PyYAML.
     """
     topologies = read_yaml(text).items("a list of topologies")
     chosen = [t for t in topologies if _is_default(t)] or topologies

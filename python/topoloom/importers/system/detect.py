@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The machine that this process is on: its node, or all nodes of its batch job."""
+"""Detects the machine of this process: its node, or all nodes of its batch job."""
 
 from __future__ import annotations
 
@@ -28,24 +28,19 @@ from topoloom.support.hostlist import is_host
 
 
 def detect_machine() -> MachineDescription:
-    """Describe this node, or the machine of the batch job with what the job has of it.
+    """Describe this node, or the machine and allocation of the batch job.
 
-    Slurm is asked for the switches, for the cores of each node and for those that the
-    job was given. Of other batch systems only the names of the nodes are known: they
-    are taken to be all like this one and on one switch. Outside of Slurm, only cores
-    that this process may use are slots. The cards of this node
-    say how fast the network is.
-
-    Raises
-    ------
-    topoloom.Error
-        If the batch system's list of nodes cannot be read, or the job has ended.
+    Slurm reports switches, cores of nodes, and the job's cores. Other batch systems
+    report only the names of nodes, which are assumed to be like this one and on one
+    switch. Outside Slurm, slots are the cores that this process may use. The NICs of
+    this node give the speed of the network. Raises `topoloom.Error` if the list of nodes
+    cannot be read, or the job has ended.
     """
     return assume_speeds(_of_slurm() or _of_names(), read_nic_speed())
 
 
 def _of_slurm() -> MachineDescription | None:
-    """Ask Slurm, unless Flux runs inside its job; None if there is no answer."""
+    """Read the job from Slurm; None without an answer, or if Flux runs inside it."""
     nodes = None if os.environ.get("FLUX_URI") else job_nodes(os.environ)
     if nodes is None:
         return None
@@ -71,7 +66,7 @@ def _of_names() -> MachineDescription:
 
 
 def _whole_node() -> NodeCores:
-    """Find all cores of this node, whichever of them this process may use."""
+    """Find all cores of this node, also those that this process may not use."""
     return _from_lstopo() or read_system(range(os.cpu_count() or 1))
 
 
@@ -85,12 +80,12 @@ def _this_node() -> NodeCores:
 
 
 def _from_lstopo() -> NodeCores | None:
-    """Ask hwloc; None where it is absent, too old or fails."""
+    """Run hwloc's lstopo; None if it is absent, too old or fails."""
     program = shutil.which("lstopo-no-graphics") or shutil.which("lstopo")
     if program is None:
         return None
-    told = read_output(program, "--of", "xml")
+    output = read_output(program, "--of", "xml")
     try:
-        return read_inside(told.text)[0] if told.status == 0 else None
+        return read_inside(output.text)[0] if output.status == 0 else None
     except Error:
         return None

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""GPUs and network interfaces of this node from Linux's ``/sys/class``, without hwloc.
+"""GPUs and NICs of this node from Linux's ``/sys/class``, without hwloc.
 
-Only what is on a PCI bus, which gives the CPUs that are near. Of several names of one
-device the first in the order of `_CLASSES` is taken; all of them say its network.
+Only devices on a PCI bus count, which gives the nearest CPUs. Of several names of a
+device the first in the order of `_CLASSES` is taken; all of them tell its network.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from topoloom.nodes.node_parts import NIC
 from topoloom.support.plain_text import is_number
 
 CLASSES = Path("/sys/class")
-#: kind of device, its class, and how its names begin; `card0` alone is a screen
+#: Kind of device, class, prefix of names; `card0` alone is a display.
 _RDMA = "infiniband"
 _CLASSES = (("gpu", "drm", "render"), (NIC, _RDMA, ""), (NIC, "net", ""))
 
@@ -39,7 +39,7 @@ def read_devices(classes: Path = CLASSES) -> list[NearDevice]:
 
 
 def _network(entries: list[Path]) -> NicNetwork:
-    """Find what an interface is on from its names and the ports of its RDMA devices."""
+    """Find the network of a NIC by its names and the ports of its RDMA devices."""
     rdma = [entry for entry in entries if entry.parent.name == _RDMA]
     layers = {
         read_word(file) for entry in rdma for file in entry.glob("ports/*/link_layer")
@@ -49,7 +49,7 @@ def _network(entries: list[Path]) -> NicNetwork:
 
 
 def _pci_device(entry: Path) -> Path | None:
-    """Find the PCI device that an entry of a class belongs to."""
+    """Find the PCI device of an entry of a class."""
     device = (entry / "device").resolve()
     around = (device, *device.parents)
     return next((path for path in around if (path / "local_cpulist").exists()), None)

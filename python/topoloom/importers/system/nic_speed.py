@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How fast the network cards of this node are, from Linux's ``/sys/class``."""
+"""Speed of this node's NICs, from Linux's ``/sys/class``."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _RATE = re.compile(r"([0-9.]+) Gb/sec")
 
 
 def read_nic_speed(classes: Path = CLASSES) -> NetworkSpeeds | None:
-    """Add up InfiniBand's active ports, else Slingshot's, else take the fastest card.
+    """Add up active InfiniBand ports, else Slingshot's, else take the fastest NIC.
 
-    None where no card reports its speed.
+    None if no NIC reports its speed.
     """
     ports = [
         float(told[1])
@@ -36,7 +36,7 @@ def read_nic_speed(classes: Path = CLASSES) -> NetworkSpeeds | None:
 
 
 def _speeds(classes: Path, names: str) -> list[float]:
-    """Read Gbit/s of cards that are up; those that are not report -1 or nothing."""
+    """Read Gbit/s of NICs that are up; others report -1 or nothing."""
     found = []
     for card in classes.glob(f"net/{names}"):
         told = read_word(card / "speed")

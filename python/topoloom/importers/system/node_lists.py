@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The nodes of the batch job that this process is part of, in the job's order.
+"""The nodes of this process's batch job, in the job's order.
 
-Slurm, PBS, LSF, Flux and Fujitsu's PJM each say it in their own way. PJM's file is
-taken to hold one host per line; that could not be tried on a machine that has PJM.
+Slurm, PBS, LSF, Flux and Fujitsu's PJM are supported. PJM's file is assumed to have one
+host per line, which could not be tried on a machine with PJM.
 """
 
 from __future__ import annotations
@@ -19,12 +19,9 @@ _FLUX = ["flux", "hostlist", "local"]
 
 
 def job_hosts(environment: Mapping[str, str]) -> tuple[str, ...]:
-    """Name the job's nodes, each once; () outside of any job.
+    """List the job's nodes, each once; () outside a job.
 
-    Raises
-    ------
-    topoloom.Error
-        Naming the variable that does not lead to a list of hosts.
+    Raises `topoloom.Error` with the variable whose list cannot be read.
     """
     for variable, read in _READERS.items():
         value = environment.get(variable)
@@ -38,7 +35,7 @@ def job_hosts(environment: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def parse_host_lines(text: str) -> list[str]:
-    """Read one host per line, as often as it has slots; empty lines do not count."""
+    """Read one host per line, repeated for each slot; skip empty lines."""
     hosts = []
     for number, line in enumerate(text.splitlines(), start=1):
         host = line.strip()
@@ -51,7 +48,7 @@ def parse_host_lines(text: str) -> list[str]:
 
 
 def parse_host_counts(text: str) -> list[str]:
-    """Read ``host 4 other 2``: hosts, and how many slots each has."""
+    """Read ``host 4 other 2``: hosts with their numbers of slots."""
     words = text.split()
     hosts, counts = words[::2], words[1::2]
     if len(hosts) != len(counts) or not all(is_number(count) for count in counts):
@@ -73,15 +70,15 @@ def _hosts_by_word(text: str) -> list[str]:
 
 
 def list_flux_hosts() -> list[str]:
-    """Ask Flux for the hosts of the instance that we are in, one of its jobs."""
-    told = read_output(*_FLUX)
-    if told.status != 0:
-        lines = told.errors.strip().splitlines() or [f"status {told.status}"]
+    """List the hosts of this process's Flux instance."""
+    output = read_output(*_FLUX)
+    if output.status != 0:
+        lines = output.errors.strip().splitlines() or [f"status {output.status}"]
         raise Error(f"'{' '.join(_FLUX)}' failed: {lines[-1]}")
-    return expand_hostlist(told.text.strip())
+    return expand_hostlist(output.text.strip())
 
 
-#: Flux first, for it may run inside a job of another scheduler.
+#: Flux comes first: it may run inside a job of another scheduler.
 _READERS: dict[str, Callable[[str], list[str]]] = {
     "FLUX_URI": lambda _: list_flux_hosts(),
     "SLURM_JOB_NODELIST": expand_hostlist,
