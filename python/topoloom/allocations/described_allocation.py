@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The allocation that comes with a machine: what a job was given of it, or all."""
+"""The allocation that comes with a machine: a job's part of it, or all."""
 
 from __future__ import annotations
 
@@ -15,12 +15,9 @@ from topoloom.nodes.hosts import vacant_nodes
 def described_allocation(
     machine: Machine, described: MachineDescription
 ) -> AllocatedHosts:
-    """Make the allocation that belongs to a description of this machine.
+    """Make the allocation of a machine's description.
 
-    Raises
-    ------
-    topoloom.Error
-        If it names a host or a slot that the machine does not have, or one twice.
+    Raises `topoloom.Error` for an unknown host or slot, and for duplicates.
     """
     slots_of = HostSlots(machine, described.node)
     if not described.allocated:
@@ -53,7 +50,7 @@ def described_allocation(
 
 
 def _all(machine: Machine, hosts: tuple[str, ...]) -> AllocatedHosts:
-    """Take every node, but for places that have no host."""
+    """Take all nodes but vacant ones."""
     whole = Allocation.whole(machine)
     if not hosts:
         return AllocatedHosts(whole)

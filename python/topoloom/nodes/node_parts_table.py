@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""CPUs, devices, memory of a node as a table, in TOML machines and in placements.
+"""CPUs, devices and memory of a node as a table of TOML machines and placements.
 
 ::
 
-    cpus = ["0,64", "1,65"]             # slot -> its CPUs, as the system numbers them
+    cpus = ["0,64", "1,65"]             # CPUs of each slot, by the system's numbers
     devices = [
         { name = "cuda0", kind = "gpu", slots = "0-1", numa = 0, pci = "0000:17:00.0" },
     ]
@@ -36,13 +36,7 @@ _WORD = re.compile(r"[!-~]{1,64}")
 def read_parts(
     table: dict[str, Any], slots: int, names: tuple[str, ...] = ()
 ) -> NodeParts:
-    """Read and check what is known of a node with `slots` slots.
-
-    Raises
-    ------
-    topoloom.Error
-        ``node.KEY ...`` and what is wrong with it.
-    """
+    """Read and check the table of a node; errors begin with ``node.KEY``."""
     cpus = _cpus(table["cpus"], slots) if "cpus" in table else ()
     devices: list[Device] = []
     listed = typed(table.get("devices", []), list, "node.devices")

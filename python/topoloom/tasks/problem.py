@@ -127,7 +127,7 @@ def launched(
     words = ""
     allocated = where.allocation or where.allocate or described.allocated
     if allocated or as_started:
-        at, words = order.used(given.allocation, ranks, node.memory_size, node)
+        at, words = order.used_slots(given.allocation, ranks, node.memory_size, node)
     elif order.limits:
         at = order.first_slots(given.allocation, ranks, node.memory_size, node)
     else:

@@ -125,8 +125,8 @@ def test_launchers_spread_ranks_over_hosts(text: str, launcher: str) -> None:
             if limit is not None and ranks > 3 * limit:
                 continue
             order = LaunchOrder(launcher, limit)
-            used, words = order.used(given, ranks)
-            expected, plain_words = order.used(plain, ranks)
+            used, words = order.used_slots(given, ranks)
+            expected, plain_words = order.used_slots(plain, ranks)
             assert used.slots.tolist() == expected.slots.tolist()
             assert words.replace("host", "node") == plain_words
             nodes = set(used.slots // machine.slots_per_node)

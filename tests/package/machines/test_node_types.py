@@ -133,7 +133,7 @@ def test_a_rank_of_several_cores_has_them_side_by_side(
         return
     whole = described_allocation(machine, described).allocation
     order = LaunchOrder(cores_per_rank=cores)
-    used = order.used(whole, capacity, node=described.node).allocation
+    used = order.used_slots(whole, capacity, node=described.node).allocation
     assert used.slot_count == capacity
     assert (slots_of.local(used.slots) % cores == 0).all()
 

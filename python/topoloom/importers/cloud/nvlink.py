@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """NVLink between nodes: GPUs that have it, its bandwidth, and domains as rails.
 
-Source: NVIDIA's pages. GB200 and GB300 NVL72 have 18 links of NVLink 5 per GPU, 1.8 TB/s
-in both directions together; GH200 NVL32 has 18 of NVLink 4, 900 GB/s together.
+Source: NVIDIA's pages. GB200 and GB300 NVL72 have 18 links of NVLink 5 per GPU, 1.8
+TB/s in both directions together; GH200 NVL32 has 18 of NVLink 4, 900 GB/s together.
 """
 
 from __future__ import annotations

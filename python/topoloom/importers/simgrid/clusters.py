@@ -185,8 +185,8 @@ def write_simgrid_platform(machine: Machine, model: NetworkModel | None = None) 
 
     Host ``node-i.topoloom`` is node i. Cores have 1 Gflop/s, since machines give no
     speed. Assumed speeds of nodes are not written, except for messages inside a node,
-    which could not be sent without them. Links without bandwidths get 100 Gbit/s, with a
-    comment. SimGrid routes the torus of a cluster by its own rule.
+    which could not be sent without them. Links without bandwidths get 100 Gbit/s, with
+    a comment. SimGrid routes the torus of a cluster by its own rule.
 
     Raises
     ------

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Measured costs of messages as settings of SMPI.
 
-For SMPI a message takes os + or + f L + g m / B: overheads of both ranks, and factors by
-size of the latency and bandwidth of links.
+For SMPI a message takes os + or + f L + g m / B: overheads of both ranks, and factors
+by size of the latency and bandwidth of links.
 """
 
 from __future__ import annotations

@@ -39,9 +39,10 @@ def write_all_routes(
 ) -> str:
     """Write all hosts of a machine, and the routes between any two.
 
-    A message takes `beside` seconds in addition to its links. A bandwidth of 1 is `unit`
-    bytes per second. A `remark`, lines of XML, comes first. Memories are left out.
-    Raises `topoloom.Error` for over 300 nodes, and if messages have several routes.
+    A message takes `beside` seconds in addition to its links. A bandwidth of 1 is
+    `unit` bytes per second. A `remark`, lines of XML, comes first. Memories are left
+    out. Raises `topoloom.Error` for over 300 nodes, and if messages have several
+    routes.
     """
     nodes = machine.node_count
     if nodes > _MAX_NODES:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A SimGrid zone of hosts, links and routes as a graph.
 
-SimGrid's links have no ends: a route is a list of links between two points. The graph is
-certain in these cases: with routing Floyd or Dijkstra, routes are its edges; with
+SimGrid's links have no ends: a route is a list of links between two points. The graph
+is certain in these cases: with routing Floyd or Dijkstra, routes are its edges; with
 routing Full, routes are single links, or all cross one switch or one backbone.
 """
 

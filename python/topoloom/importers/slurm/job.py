@@ -53,8 +53,8 @@ class JobNode(NamedTuple):
 def job_nodes(environment: Mapping[str, str]) -> list[JobNode] | None:
     """List the running job's nodes in the order in which ``srun`` fills them.
 
-    None outside a job, and if ``scontrol`` fails. Raises `topoloom.Error` if the job has
-    ended, but not its shell.
+    None outside a job, and if ``scontrol`` fails. Raises `topoloom.Error` if the job
+    has ended, but not its shell.
     """
     number = environment.get("SLURM_JOB_ID") or environment.get("SLURM_JOBID")
     if not number:

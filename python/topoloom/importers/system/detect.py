@@ -33,8 +33,8 @@ def detect_machine() -> MachineDescription:
     Slurm reports switches, cores of nodes, and the job's cores. Other batch systems
     report only the names of nodes, which are assumed to be like this one and on one
     switch. Outside Slurm, slots are the cores that this process may use. The NICs of
-    this node give the speed of the network. Raises `topoloom.Error` if the list of nodes
-    cannot be read, or the job has ended.
+    this node give the speed of the network. Raises `topoloom.Error` if the list of
+    nodes cannot be read, or the job has ended.
     """
     return assume_speeds(_of_slurm() or _of_names(), read_nic_speed())
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from topoloom._core import Allocation, Error, Machine
 from topoloom.allocations.spread.choose import Spread, Spreads, choose_spread
-from topoloom.allocations.spread.host_mesh import host_mesh
+from topoloom.allocations.spread.host_mesh import make_host_mesh
 from topoloom.allocations.spread.switch_levels import (
     find_switch_levels,
     reduce_switches,
@@ -125,7 +125,7 @@ def choose_for_mesh(
         for one in traffic:
             weights[one.name] = weights.get(one.name, 0.0) + one.bytes
         weights = {name: weight for name, weight in weights.items() if weight}
-    needed = host_mesh(ordered, slots_per_host(machine), weights, bool(traffic))
+    needed = make_host_mesh(ordered, slots_per_host(machine), weights, bool(traffic))
     if not needed.along:
         raise Error(
             "no group of the mesh is on several hosts, so that any hosts will do; "
