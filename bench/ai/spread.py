@@ -15,9 +15,9 @@ from typing import NamedTuple
 import numpy as np
 
 from peers.versus import geometric_mean
-from topoloom.allocations.spread.blocks import in_order
+from topoloom.allocations.spread.blocks import fill_in_order
 from topoloom.allocations.spread.choose import choose_spread
-from topoloom.allocations.spread.host_mesh import HostMesh, host_mesh
+from topoloom.allocations.spread.host_mesh import HostMesh, make_host_mesh
 
 
 class Setting(NamedTuple):
@@ -67,7 +67,7 @@ def compare(setting: Setting, weighted: bool, clusters: int, seed: int) -> Sprea
     """Draw clusters with 1/8 to all of each leaf group free, and compare."""
     random = np.random.default_rng(seed)
     axes = {name: 1.0 for name in setting.mesh if name != "tp"}
-    mesh = host_mesh(setting.mesh, PER_HOST, axes, weighted)
+    mesh = make_host_mesh(setting.mesh, PER_HOST, axes, weighted)
     packed, best_fit, above, proven, seconds = [], [], 1.0, 0, 0.0
     for _ in range(clusters):
         free = _cluster(random, setting, mesh.hosts)
@@ -94,7 +94,7 @@ def _cluster(random: np.random.Generator, setting: Setting, needed: int) -> list
 def _best_fit(mesh: HostMesh, free: Sequence[int]) -> float:
     """Fill the leaf groups with the fewest free hosts first, as best fit does."""
     leaves = sorted(range(len(free)), key=lambda leaf: free[leaf])
-    spreads = mesh.spreads(in_order(mesh, leaves, free))
+    spreads = mesh.spreads(fill_in_order(mesh, leaves, free))
     return mesh.measure(mesh.cost([int(one.max()) for one in spreads]))
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import smpi
 from collectives.platforms import Seated, seat_on
 from collectives.simulated import AUTO, SELECTORS, run_cases
-from topoloom.model.named import load_model
+from topoloom.model.model_names import load_model
 from topoloom.schedules import Strategy, fitted_schedules
 from topoloom.schedules.choose import Call, schedule_names
 

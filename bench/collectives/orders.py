@@ -13,7 +13,7 @@ from topoloom import Allocation
 from topoloom.allocations import fragmented_allocation
 from topoloom.machines.machine_file import load_machine
 from topoloom.model import NetworkModel
-from topoloom.model.named import load_model
+from topoloom.model.model_names import load_model
 from topoloom.schedules.choose import Call, RankSlots, rank_schedules, usual_schedule
 from topoloom.schedules.together import block_order, optimize_together
 

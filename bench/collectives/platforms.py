@@ -11,7 +11,7 @@ from topoloom import Allocation, Machine, Placement
 from topoloom.allocations import fragmented_allocation
 from topoloom.machines.machine_file import load_machine
 from topoloom.model.message_lines import message_lines
-from topoloom.model.named import load_model
+from topoloom.model.model_names import load_model
 from topoloom.schedules.choose import Call, RankSlots
 from topoloom.schedules.together import block_order, optimize_together
 

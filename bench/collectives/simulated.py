@@ -11,7 +11,7 @@ from pathlib import Path
 
 import smpi
 from collectives.platforms import PLACEMENTS, Seated, seat
-from topoloom.model.named import load_model
+from topoloom.model.model_names import load_model
 from topoloom.schedules.choose import Call, rank_schedules
 
 #: What SMPI knows of the choices of Open MPI, MPICH, Intel MPI and MVAPICH2.

@@ -20,8 +20,9 @@ from probe.applications import APPLICATIONS, COLLECTIVES, PATTERNS
 from probe.measured import environment
 from probe.true_machines import Case
 from topoloom import Allocation, CommGraph, Machine, Placement, judge, place
-from topoloom.machines.machine_file import load_machine_and_hosts, save_machine
-from topoloom.model.named import load_model
+from topoloom.machines.machine_file import load_machine_and_hosts
+from topoloom.machines.machine_writers import save_machine
+from topoloom.model.model_names import load_model
 from topoloom.schedules import program_time
 from topoloom.tasks.machines.probe import model_in, probe_machine
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import smpi
 from topoloom.model.message_lines import message_lines
-from topoloom.model.named import load_model
+from topoloom.model.model_names import load_model
 
 #: Nodes with 10 GB/s and 1 us per link, two links between any two; inside a node
 #: 40 GB/s for each pair of ranks.

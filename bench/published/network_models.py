@@ -10,7 +10,7 @@ import numpy as np
 from published.table import Ours
 from topoloom.model.channels import pair_curve
 from topoloom.model.fit import Fit, fit_model, fit_split
-from topoloom.model.named import load_model
+from topoloom.model.model_names import load_model
 
 KUMAR, KARLSSON = "Kumar 2005", "Karlsson 2012"
 Times = tuple[float, ...]

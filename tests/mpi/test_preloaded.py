@@ -10,7 +10,12 @@ import pytest
 from recorded import MPIS, PROGRAMS, Mpi, built
 
 from topoloom import Error
-from topoloom.launch.launchers.launcher_commands import Recognized, hydra, openmpi, srun
+from topoloom.launch.launchers.launcher_commands import (
+    RecognizedLauncher,
+    hydra,
+    openmpi,
+    srun,
+)
 from topoloom.preload.record import record
 from topoloom.preload.shim.launcher import (
     Starter,
@@ -18,8 +23,8 @@ from topoloom.preload.shim.launcher import (
     preloaded_command,
 )
 
-OF_OPEN_MPI = Recognized(openmpi, (4, 1, 4))
-OF_MPICH = Recognized(hydra, (4, 0))
+OF_OPEN_MPI = RecognizedLauncher(openmpi, (4, 1, 4))
+OF_MPICH = RecognizedLauncher(hydra, (4, 0))
 THEIRS = """
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,7 +69,7 @@ def test_a_missing_compiler_is_refused_with_a_remedy(
 
 
 def handed(
-    recognized: Recognized | None, *words: str, **more: str
+    recognized: RecognizedLauncher | None, *words: str, **more: str
 ) -> tuple[list[str], dict[str, str]]:
     """Preload two libraries."""
     libraries = [Path("/a.so"), Path("/b.so")]
@@ -120,12 +125,12 @@ def test_preloaded_libraries_reach_the_ranks_of_each_launcher() -> None:
     ],
 )
 def test_libraries_preloaded_by_the_command_follow_ours(
-    recognized: Recognized, words: str, theirs: str, kept: str | None
+    recognized: RecognizedLauncher, words: str, theirs: str, kept: str | None
 ) -> None:
     variables = {"LD_PRELOAD": f"/a.so:/b.so{theirs}", "A": "1"}
-    forwarding = recognized.launcher.FORWARDING
+    forwarding = recognized.launcher.ENVIRONMENT_OPTION
     assert forwarding is not None
-    options = forwarding.words(variables)
+    options = forwarding.write(variables)
     command, _ = handed(recognized, "run", *words.split(), LD_PRELOAD="/c.so")
     assert " ".join(command).replace(" : " + " ".join(options), " :") == " ".join(
         ["run", *options, words if kept is None else kept]
@@ -137,7 +142,7 @@ def test_libraries_preloaded_by_the_command_follow_ours(
     [(OF_OPEN_MPI, "-x LD_PRELOAD=/d.so"), (OF_MPICH, "-env LD_PRELOAD /d.so")],
 )
 def test_parts_that_preload_different_libraries_are_refused(
-    recognized: Recognized, option: str
+    recognized: RecognizedLauncher, option: str
 ) -> None:
     words = f"run -n 1 {option} a : -n 1 b"
     with pytest.raises(Error, match="start them apart"):
@@ -173,7 +178,7 @@ def test_a_library_preloaded_by_the_command_is_kept(mpi: Mpi, tmp_path: Path) ->
 def test_srun_must_not_keep_the_environment_from_the_ranks(
     words: str, variable: str, works: bool
 ) -> None:
-    of_slurm = Recognized(srun, (22, 5))
+    of_slurm = RecognizedLauncher(srun, (22, 5))
     command = ["srun", *words.split()]
     if works:
         assert handed(of_slurm, *command, SLURM_EXPORT_ENV=variable)[0] == command

@@ -3,16 +3,14 @@
 
 A line of an allocation file is one of
 
-- ``n012`` or ``n[001-064,070]``: hosts, by the names that the machine's nodes have.
-  Where they have none, the digits at the end of the name (before the first dot) are
-  the node id: ``n012.cluster`` is node 12. On rails, whose nodes are GPUs, they are
-  the number of the host, all GPUs of which are meant;
+- ``n012`` or ``n[001-064,070]``: hosts, by the names of the machine's nodes. Without
+  names, the last digits before the first dot are the node id: ``n012.cluster`` is node
+  12. On rails, whose nodes are GPUs, they are the number of a host with all its GPUs;
 - ``17``: a node id;
 - ``3 4 5`` or ``3,4,5``: the coordinates of a node of a torus or mesh;
-- ``(3,4,5)``, as in the vcoordfile and rank-map-hostfile of Fujitsu's PJM: the same,
-  but one line per rank: a node is taken where it is first named;
-- ``login1 17`` or ``login1 3 4 5``: a host and where it is, for names whose digits
-  mean something else.
+- ``(3,4,5)``, as in Fujitsu's vcoordfile and rank-map-hostfile of PJM: the same with
+  one line per rank; nodes are in the order of their first lines;
+- ``login1 17`` or ``login1 3 4 5``: a host and its node, for names with other digits.
 
 ``#`` starts a comment. The order of the lines is the order in which the launcher
 fills the nodes. A node named twice, or one the machine does not have, is an error.
@@ -30,9 +28,8 @@ from typing import NamedTuple
 import numpy as np
 
 from topoloom._core import Allocation, Error, Machine
-from topoloom.importers.torus_places import drop_vacant, is_vacant
-from topoloom.nodes.hosts import host_count, nodes_of
-from topoloom.support.files import exists, named, read_text, write_text
+from topoloom.nodes.hosts import drop_vacant, host_count, is_vacant, nodes_of_hosts
+from topoloom.support.files import exists, prefix_errors, read_text, write_text
 from topoloom.support.hostlist import compress_hostlist, expand_hostlist
 from topoloom.support.plain_text import is_number, refuse_odd_letters
 from topoloom.support.units import counted
@@ -40,9 +37,9 @@ from topoloom.support.units import counted
 _NUMBERS = re.compile(r"[+-]?[0-9]+(?:[\s,]+[+-]?[0-9]+)*")
 _HOST_AND_PLACE = re.compile(r"([\w.\-]*[A-Za-z][\w.\-]*)\s+([0-9]+(?:[\s,]+[0-9]+)*)")
 _LETTER = re.compile(r"[A-Za-z]")
-#: Fujitsu's coordinates, and the core that the line may go on to name.
+#: Fujitsu's coordinates, with an optional core.
 _VCOORD = re.compile(r"\(\s*([0-9]+(?:\s*,\s*[0-9]+)*)\s*\)(?:\s+core=[0-9]+)?")
-#: Comparing names takes time, and is worth it only up to this number.
+#: The most names that are compared for a suggestion, which takes time.
 _MAX_COMPARED = 2_000
 _TRAILING_DIGITS = re.compile(r"[0-9]{1,18}$")
 _MAX_DIGITS = 20
@@ -50,22 +47,21 @@ _MAX_DIGITS = 20
 
 @dataclass(frozen=True)
 class AllocatedHosts:
-    """An allocation and, where its file names hosts, their names.
+    """An allocation, and the names of its hosts if known.
 
     Attributes
     ----------
     allocation
         The allocated slots in the launcher's order.
     hosts
-        ``hosts[i]`` is the name of the host of ``allocation.nodes[i]``; None if no host
-        is named.
+        ``hosts[i]`` is the host name of ``allocation.nodes[i]``; None if unknown.
     """
 
     allocation: Allocation
     hosts: tuple[str, ...] | None = None
 
     def part(self, allocation: Allocation) -> AllocatedHosts:
-        """Take some of the nodes, in any order, with their names."""
+        """Add the names to an allocation of some of the nodes, in any order."""
         if self.hosts is None:
             return AllocatedHosts(allocation)
         names = dict(zip(self.allocation.nodes.tolist(), self.hosts, strict=True))
@@ -78,7 +74,7 @@ class _Entry(NamedTuple):
     line: int
     node: int
     host: str | None
-    by_rank: bool  # the line is one rank's, and others of the node may follow
+    by_rank: bool  # one line per rank: nodes may repeat
 
 
 class _Nodes:
@@ -94,18 +90,18 @@ class _Nodes:
         self.hosts = hosts
         self.down = set(range(machine.node_count)) if machine.has_failures else set()
         self.down.difference_update(machine.nodes_up.tolist() if self.down else ())
-        #: of each host once; where a node is a host, of each node
+        #: The name of each host once.
         self.names = hosts[:: machine.nodes_per_host]
         self._by_name = {host: number for number, host in enumerate(self.names)}
         self._by_short_name: dict[str, int | None] = {}
         for number, host in enumerate(self.names):
             short = host.partition(".")[0]
-            # A name that several nodes share, or a number of an address, names none.
+            # A name of several nodes, or a number of an IP address, is ambiguous.
             unclear = short in self._by_short_name or is_number(short)
             self._by_short_name[short] = None if unclear else number
 
     def find(self, host: str) -> int | None:
-        """Find the number of a host by its name; one of both may lack its domain."""
+        """Find the number of a host by its name, with or without the domain."""
         if host in self._by_name:
             return self._by_name[host]
         short, dot, _ = host.partition(".")
@@ -122,16 +118,16 @@ def load_allocation(
     Parameters
     ----------
     machine
-        The machine whose nodes are allocated.
+        The machine of the nodes.
     source
-        A file (see the head of this module), or a text such as ``n[001-064,070]``.
+        A file as above, or a text such as ``n[001-064,070]``.
     hosts
-        ``hosts[i]`` is the name of the machine's node i; empty if they have none.
+        The names of all nodes of the machine; empty if they have none.
 
     Raises
     ------
     topoloom.Error
-        If a line cannot be read, a node is unknown or is named twice.
+        If a line cannot be read, or a node is unknown or named twice.
     OSError
         If the file cannot be read.
     """
@@ -141,7 +137,7 @@ def load_allocation(
         raise Error("the allocation is empty; name a file, or hosts such as n[12]")
     listed = "[" in inline or "," in inline or nodes.find(inline) is not None
     if listed and not exists(source):
-        with named("allocation"):
+        with prefix_errors("allocation"):
             return _read(nodes, inline.replace(";", "\n"))
     try:
         text = read_text(source)
@@ -149,14 +145,14 @@ def load_allocation(
         refuse_odd_letters(f"allocation '{inline[:60]}'", inline)
         error.strerror = f"{error.strerror} (one host is written as n[12])"
         raise
-    with named(source):
+    with prefix_errors(source):
         return _read(nodes, text)
 
 
 def read_allocation(
     machine: Machine, text: str, hosts: Sequence[str] = ()
 ) -> AllocatedHosts:
-    """Read an allocation from the text of a file; see the head of this module."""
+    """Read an allocation from the text of a file."""
     return _read(_Nodes(machine, hosts), text)
 
 
@@ -166,9 +162,9 @@ def save_allocation(
     title: str,
     hosts: Sequence[str] | None = None,
 ) -> None:
-    """Write the nodes of an allocation, as coordinates where the machine has them.
+    """Write the nodes of an allocation, as coordinates if the machine has them.
 
-    With `hosts`, the name of ``allocation.nodes[i]`` precedes its position.
+    `hosts` are the host names of the nodes, if known.
     """
     machine = allocation.machine
     if hosts is not None and len(hosts) != len(allocation.nodes):
@@ -176,10 +172,10 @@ def save_allocation(
             f"there are {counted(len(hosts), 'host')} for "
             f"{counted(len(allocation.nodes), 'node')}; name each node"
         )
-    said = [*title.splitlines(), f"machine {machine.text}"]
-    lines = [f"# {line}" for line in said]
+    head = [*title.splitlines(), f"machine {machine.text}"]
+    lines = [f"# {line}" for line in head]
     if hosts is None or any(not _LETTER.search(host) for host in hosts):
-        hosts = ()  # an address and a place would be read as numbers
+        hosts = ()  # an IP address and a node would be read as numbers
     for i, node in enumerate(allocation.nodes.tolist()):
         name = [hosts[i]] if hosts else []
         lines.append(" ".join([*name, *map(str, _address(machine, node))]))
@@ -265,7 +261,7 @@ def _line(nodes: _Nodes, line: str) -> Iterator[tuple[int, str | None]]:
         for item in line.split():
             for host in expand_hostlist(item):
                 number = _number_of_host(nodes, host)
-                for node in nodes_of(nodes.machine, [number]).tolist():
+                for node in nodes_of_hosts(nodes.machine, [number]).tolist():
                     yield node, host
 
 

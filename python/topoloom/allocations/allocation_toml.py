@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The tables ``[[allocation]]`` of a machine's TOML: what a job was given of it.
+"""The tables ``[[allocation]]`` of a machine's TOML: a job's part of the machine.
 
-Each has ``hosts``, a host list, and ``slots``, counted on each of these hosts from 0,
-such as ``"0-3,8"``; without ``slots`` they are whole. Their order is the launcher's.
+Each has ``hosts``, a host list, and optional ``slots`` of each host, such as
+``"0-3,8"``. The order is the launcher's.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from topoloom._core import Error
-from topoloom.importers.described import AllocatedNode
-from topoloom.support.files import named
+from topoloom.importers.machine_description import AllocatedNode
+from topoloom.support.files import prefix_errors
 from topoloom.support.hostlist import compress_hostlist, expand_hostlist
 from topoloom.support.number_ranges import compress_ranges, expand_ranges
 
@@ -24,7 +24,7 @@ _MAX_HOSTS = 1_000_000
 
 
 def read_allocation_tables(document: dict[str, Any]) -> tuple[AllocatedNode, ...]:
-    """Read the tables of a parsed document; () if there are none."""
+    """Read the tables of a document; () without any."""
     tables = document.get("allocation", [])
     if not isinstance(tables, list) or not all(isinstance(t, dict) for t in tables):
         raise Error("allocation must be tables, each headed [[allocation]]")
@@ -38,16 +38,16 @@ def read_allocation_tables(document: dict[str, Any]) -> tuple[AllocatedNode, ...
             raise Error(f'{where}.hosts must be a host list, such as "n[01-64]"')
         if not isinstance(slots, str | None):
             raise Error(f'{where}.slots must be a string, such as "0-3,8"')
-        with named(f"{where}.slots"):
+        with prefix_errors(f"{where}.slots"):
             given = () if slots is None else expand_ranges(slots, _MAX_SLOTS)
-        with named(f"{where}.hosts"):
+        with prefix_errors(f"{where}.hosts"):
             names = expand_hostlist(hosts, _MAX_HOSTS - len(nodes))
         nodes += [AllocatedNode(name, given) for name in names]
     return tuple(nodes)
 
 
 def allocation_lines(nodes: Iterable[AllocatedNode]) -> Iterator[str]:
-    """Write the tables, a line at a time."""
+    """Write the tables, line by line."""
     for slots, group in itertools.groupby(nodes, key=lambda node: node.slots):
         hosts = compress_hostlist(node.host for node in group)
         yield from ("", "[[allocation]]", f"hosts = {json.dumps(hosts)}")

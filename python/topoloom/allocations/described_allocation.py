@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The allocation that comes with a machine: what a job was given of it, or all."""
+"""The allocation that comes with a machine: a job's part of it, or all."""
 
 from __future__ import annotations
 
@@ -7,23 +7,22 @@ import numpy as np
 
 from topoloom._core import Allocation, Error, Machine
 from topoloom.allocations.allocation_file import AllocatedHosts
-from topoloom.importers.described import Described
-from topoloom.importers.torus_places import vacant_nodes
+from topoloom.importers.machine_description import MachineDescription
 from topoloom.nodes.host_slots import HostSlots
+from topoloom.nodes.hosts import vacant_nodes
 
 
-def described_allocation(machine: Machine, described: Described) -> AllocatedHosts:
-    """Make the allocation that belongs to a description of this machine.
+def described_allocation(
+    machine: Machine, described: MachineDescription
+) -> AllocatedHosts:
+    """Make the allocation of a machine's description.
 
-    Raises
-    ------
-    topoloom.Error
-        If it names a host or a slot that the machine does not have, or one twice.
+    Raises `topoloom.Error` for an unknown host or slot, and for duplicates.
     """
     slots_of = HostSlots(machine, described.node)
     if not described.allocated:
         whole = _all(machine, described.hosts)
-        return AllocatedHosts(slots_of.existing(whole.allocation), whole.hosts)
+        return AllocatedHosts(slots_of.drop_missing(whole.allocation), whole.hosts)
     hosts = described.hosts[:: machine.nodes_per_host]
     number_of = {host: number for number, host in enumerate(hosts)}
     nodes: list[int] = []
@@ -39,7 +38,7 @@ def described_allocation(machine: Machine, described: Described) -> AllocatedHos
                 f"allocation: host {host} has no slot {max(given)}; "
                 f"slots count from 0 to {count - 1}"
             )
-        taken = [slots_of.of_machine(number, own) for own in given or range(count)]
+        taken = [slots_of.global_slot(number, slot) for slot in given or range(count)]
         own_nodes = dict.fromkeys(slot // machine.slots_per_node for slot in taken)
         nodes += own_nodes
         names += [host] * len(own_nodes)
@@ -51,7 +50,7 @@ def described_allocation(machine: Machine, described: Described) -> AllocatedHos
 
 
 def _all(machine: Machine, hosts: tuple[str, ...]) -> AllocatedHosts:
-    """Take every node, but for places that have no host."""
+    """Take all nodes but vacant ones."""
     whole = Allocation.whole(machine)
     if not hosts:
         return AllocatedHosts(whole)

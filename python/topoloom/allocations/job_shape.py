@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What an allocation looks like on its machine, in numbers."""
+"""Compactness of an allocation, and links shared with other jobs."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def shape_facts(
 ) -> dict[str, Any]:
     """Measure an allocation, and the most compact one found on the empty machine.
 
-    Of `jobs`, one on the same nodes is the job itself.
+    A job of `jobs` on the same nodes is the allocation's own.
     """
     machine = allocation.machine
     shape = allocation_shape(allocation)
     best = compact_nodes(Allocation.whole(machine), len(allocation.nodes), seed)
-    # The search may miss what a scheduler happened to find.
+    # The search may miss a better allocation that the scheduler found.
     best_distance = min(best.average_distance, allocation.average_distance)
     ratio = allocation.average_distance / best_distance if best_distance > 0 else 1.0
     facts: dict[str, Any] = {

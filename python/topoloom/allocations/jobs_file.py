@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where other jobs of a machine are: an allocation file per job, or squeue's output.
+"""Nodes of other jobs: an allocation file, or the output of ``squeue -o '%i %N'``.
 
-What ``squeue -o '%i %N'`` prints is known by its head line, which starts with JOBID:
-every line below names a job and its nodes. A job without nodes still waits.
+The latter begins with JOBID; each line has a job and its nodes. A job without nodes is
+pending.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 
 from topoloom._core import Allocation, Error, Machine
 from topoloom.allocations.allocation_file import read_allocation
-from topoloom.support.files import named, read_text
+from topoloom.support.files import prefix_errors, read_text
 
 MAX_BYTES = 64 * 1024 * 1024
 
@@ -20,16 +20,9 @@ MAX_BYTES = 64 * 1024 * 1024
 def load_jobs(
     machine: Machine, path: str | Path, hosts: Sequence[str] = ()
 ) -> dict[str, Allocation]:
-    """Read the nodes of jobs, by the id of the job or the name of its file.
+    """Read the nodes of jobs by job id, or of one job by the name of its file.
 
-    Parameters
-    ----------
-    machine
-        The machine that the jobs run on.
-    path
-        What squeue printed, or an allocation file; see `load_allocation`.
-    hosts
-        ``hosts[i]`` is the name of the machine's node i; empty if they have none.
+    `hosts` are the names of all nodes of the machine; empty if they have none.
 
     Raises
     ------
@@ -39,7 +32,7 @@ def load_jobs(
         If the file cannot be read.
     """
     text = read_text(path, MAX_BYTES)
-    with named(path):
+    with prefix_errors(path):
         lines = [line.split() for line in text.splitlines()]
         head = next((words for words in lines if words), [])
         if head[:1] != ["JOBID"]:
@@ -48,10 +41,10 @@ def load_jobs(
             raise Error(
                 f"has the columns {' '.join(head)}; write it with squeue -o '%i %N'"
             )
-        return _of_squeue(machine, lines, hosts)
+        return _read_squeue(machine, lines, hosts)
 
 
-def _of_squeue(
+def _read_squeue(
     machine: Machine, lines: list[list[str]], hosts: Sequence[str]
 ) -> dict[str, Allocation]:
     jobs: dict[str, Allocation] = {}

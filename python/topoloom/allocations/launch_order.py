@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The slots of an allocation that a launcher uses by default, in its order.
 
-- ``slurm``: ``srun -N 3 -n 7`` deals ranks to the nodes in turn, as long as a node has
-  room, which makes 3, 2 and 2; the ranks of a node are consecutive;
-- ``openmpi``, ``mpich``: ``mpirun -n 7`` fills the slots of one node after the other,
-  and with a limit per node (``-N 3``, ``-ppn 3``) it goes on to the next earlier.
+- ``slurm``: ``srun -N 3 -n 7`` spreads ranks evenly over the nodes, here 3, 2
+  and 2; the ranks of a node are consecutive;
+- ``openmpi``, ``mpich``: ``mpirun -n 7`` fills one node after the other, up to a limit
+  per node (``-N 3``, ``-ppn 3``).
 
-On a node ranks take its slots in order. Launchers that bind ranks may deal them to
-sockets in turn instead, as their site and their options say: Slurm only where it has
-``task/affinity`` and ranks take whole nodes, Open MPI to whole sockets.
+On a node, ranks take slots in order. Some launchers may deal bound ranks to sockets in
+turn instead: Slurm with ``task/affinity`` if ranks take whole nodes, and Open MPI to
+whole sockets.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from topoloom.support.units import counted, exact_bytes, format_bytes
 Counts = npt.NDArray[np.int64]
 
 
-def dealt(capacity: Counts, ranks: int) -> Counts:
-    """Count the ranks of each node where they are dealt to the nodes in turn.
+def deal_ranks(capacity: Counts, ranks: int) -> Counts:
+    """Count the ranks of each node if they are dealt to the nodes in turn.
 
-    >>> dealt(np.array([4, 1, 4]), 7).tolist()
+    >>> deal_ranks(np.array([4, 1, 4]), 7).tolist()
     [3, 1, 3]
     """
     rounds = range(int(capacity.max(initial=0)) + 1)
@@ -45,10 +45,10 @@ def dealt(capacity: Counts, ranks: int) -> Counts:
     return counts
 
 
-def filled(capacity: Counts, ranks: int) -> Counts:
-    """Count the ranks of each node where one node is filled after the other.
+def fill_nodes(capacity: Counts, ranks: int) -> Counts:
+    """Count the ranks of each node if one node is filled after the other.
 
-    >>> filled(np.array([4, 1, 4]), 7).tolist()
+    >>> fill_nodes(np.array([4, 1, 4]), 7).tolist()
     [4, 1, 2]
     """
     left = ranks - (np.cumsum(capacity) - capacity)
@@ -77,44 +77,43 @@ def _mpiexec(_: int, ranks: int, most: int, __: int) -> str:
 
 SLURM, OPEN_MPI, MPICH = "slurm", "openmpi", "mpich"
 _LAUNCHERS = {
-    SLURM: _Launcher(dealt, _srun),
-    OPEN_MPI: _Launcher(filled, _mpirun),
-    MPICH: _Launcher(filled, _mpiexec),
+    SLURM: _Launcher(deal_ranks, _srun),
+    OPEN_MPI: _Launcher(fill_nodes, _mpirun),
+    MPICH: _Launcher(fill_nodes, _mpiexec),
 }
 LAUNCHERS = tuple(_LAUNCHERS)
 
 
-class Launched(NamedTuple):
-    """What a job uses of its allocation.
+class UsedSlots(NamedTuple):
+    """The slots that a job uses of its allocation.
 
     Attributes
     ----------
     allocation
-        A slot for each rank, in the launcher's order, and the nodes that have one.
-    words
-        What that is of a larger allocation, and how to change that; else "".
+        A slot for each rank, in the launcher's order, and their nodes.
+    note
+        The used part of a larger allocation, and how to change it; else "".
     """
 
     allocation: Allocation
-    words: str
+    note: str
 
 
 @dataclass(frozen=True)
 class LaunchOrder:
-    """Who starts the ranks, and what was said of how many go on a node.
+    """A launcher, and the limits of ranks per node.
 
     Attributes
     ----------
     launcher
         One of `LAUNCHERS`.
     ranks_per_node
-        The most ranks on a node; as few nodes are used as that needs. None leaves it
-        to the launcher.
+        The most ranks per node, on as few nodes as possible; None leaves it to the
+        launcher.
     cores_per_rank
-        A rank takes this number of slots of its node, one after the other, and is
-        placed on the first of them.
+        Consecutive slots of a node per rank, which is placed on the first of them.
     memory_per_rank
-        Bytes of the node's memory that a rank needs; 0 asks for none.
+        Bytes of the node's memory per rank; 0 for no limit.
     """
 
     launcher: str = SLURM
@@ -124,7 +123,7 @@ class LaunchOrder:
 
     @property
     def limits(self) -> bool:
-        """Whether a node holds fewer ranks than it has slots, or may do so."""
+        """Whether nodes may hold fewer ranks than slots."""
         return (
             self.ranks_per_node is not None
             or self.cores_per_rank > 1
@@ -138,51 +137,39 @@ class LaunchOrder:
         memory: int = 0,
         node: NodeParts = NO_PARTS,
     ) -> Allocation:
-        """Take every slot that can be the first, or the only one, of a rank.
+        """Take every slot that can be the first one of a rank.
 
-        Parameters
-        ----------
-        memory
-            Bytes of memory of each node; 0 if they are not known.
-        node
-            What is inside the nodes, where they differ.
-
-        Raises
-        ------
-        topoloom.Error
-            If the ranks have no room, or no node has room for what was said.
+        `memory` is the bytes of memory of each node, 0 if unknown; `node` describes
+        nodes that differ. Raises `topoloom.Error` if the ranks do not fit.
         """
-        slots, capacity = self._open(allocation, ranks, memory, node)
-        return slots.taken(capacity)
+        slots, capacity = self._slots_and_capacity(allocation, ranks, memory, node)
+        return slots.take(capacity)
 
-    def used(
+    def used_slots(
         self,
         allocation: Allocation,
         ranks: int,
         memory: int = 0,
         node: NodeParts = NO_PARTS,
-    ) -> Launched:
-        """Take the slots that the launcher uses: rank i is on slot i of the result.
+    ) -> UsedSlots:
+        """Take the slots that the launcher uses; rank i is on slot i of the result.
 
-        Raises
-        ------
-        topoloom.Error
-            If the ranks have no room, or no node has room for what was said.
+        Parameters and errors are those of `first_slots`.
         """
-        slots, capacity = self._open(allocation, ranks, memory, node)
+        slots, capacity = self._slots_and_capacity(allocation, ranks, memory, node)
         if self.ranks_per_node is not None:
             capacity = np.where(np.cumsum(capacity) - capacity < ranks, capacity, 0)
         counts = _LAUNCHERS[self.launcher].spread(capacity, ranks)
-        words = ""
+        note = ""
         if ranks < allocation.slot_count:
             kind = "node" if allocation.machine.nodes_per_host == 1 else "host"
-            words = self._words(slots.free, capacity, counts, kind)
-        return Launched(slots.taken(counts), words)
+            note = self._note(slots.free, capacity, counts, kind)
+        return UsedSlots(slots.take(counts), note)
 
-    def _open(
+    def _slots_and_capacity(
         self, allocation: Allocation, ranks: int, memory: int, node: NodeParts
     ) -> tuple[_Slots, Counts]:
-        """List the slots by node, and the ranks that each node can hold."""
+        """Return the slots by node, and the number of ranks that each node can hold."""
         slots = _Slots(allocation, self.cores_per_rank, node)
         known = node.of_nodes(allocation.nodes.tolist()) if node.types else ()
         sizes = [parts.memory_size for parts in known] or [memory] * len(slots.free)
@@ -190,8 +177,8 @@ class LaunchOrder:
         _check_capacity(ranks, capacity)
         return slots, capacity
 
-    def _words(self, free: Counts, capacity: Counts, counts: Counts, kind: str) -> str:
-        """Say what is used of a larger allocation, and how to change that."""
+    def _note(self, free: Counts, capacity: Counts, counts: Counts, kind: str) -> str:
+        """Describe the used part of a larger allocation, and how to change it."""
         launcher = _LAUNCHERS[self.launcher]
         ranks, most = int(counts.sum()), int(capacity.max())
         nodes, used = len(counts), int(np.count_nonzero(counts))
@@ -213,7 +200,7 @@ class LaunchOrder:
         )
 
     def _capacity(self, slots: _Slots, memory: Counts) -> Counts:
-        """Count the ranks that each node can hold."""
+        """Return the number of ranks that each node can hold."""
         capacity = slots.capacity
         if not capacity.any():
             raise Error(
@@ -249,7 +236,7 @@ class LaunchOrder:
 
 
 def _check_capacity(ranks: int, capacity: Counts) -> None:
-    """Refuse more ranks than nodes have room for."""
+    """Raise `topoloom.Error` for more ranks than fit on the nodes."""
     if ranks > capacity.sum():
         raise Error(
             f"{counted(ranks, 'rank')} on {counted(len(capacity), 'node')} with room "
@@ -259,7 +246,7 @@ def _check_capacity(ranks: int, capacity: Counts) -> None:
 
 
 class _Slots:
-    """The slots of an allocation, host by host in its order; a rank takes `each`."""
+    """The slots of an allocation, host by host in its order; `each` slots per rank."""
 
     def __init__(
         self, allocation: Allocation, each: int, node: NodeParts = NO_PARTS
@@ -271,24 +258,24 @@ class _Slots:
         owner = position[allocation.slots.astype(np.int64) // slots_per_host(machine)]
         order = np.argsort(owner, kind="stable")
         slots, owner = allocation.slots[order].astype(np.int64), owner[order]
-        own = HostSlots(machine, node).own(slots)
+        local = HostSlots(machine, node).local(slots)
         # No rank is on two of a host's GPUs.
         jumps = np.diff(slots // machine.slots_per_node) != 0
-        jumps |= (np.diff(owner) != 0) | (np.diff(own) != 1)
+        jumps |= (np.diff(owner) != 0) | (np.diff(local) != 1)
         runs = np.flatnonzero(np.concatenate([[True], jumps, [True]]))
         lengths = np.diff(runs)
         inside = np.arange(len(slots)) - np.repeat(runs[:-1], lengths)
         is_first = (inside % each == 0) & (inside + each <= np.repeat(lengths, lengths))
         self._allocation = allocation
         self._first_slots, self._owner = slots[is_first], owner[is_first]
-        #: on each host, the slots and the ranks that they have room for
+        #: Per host: the number of slots, and of ranks that fit.
         self.free: Counts = np.bincount(owner, minlength=len(hosts)).astype(np.int64)
         self.capacity: Counts = np.bincount(self._owner, minlength=len(hosts)).astype(
             np.int64
         )
 
-    def taken(self, counts: Counts) -> Allocation:
-        """Take the first slots for ranks of each node, as many as `counts` says."""
+    def take(self, counts: Counts) -> Allocation:
+        """Take the first slots of `counts` ranks on each host."""
         first = np.cumsum(self.capacity) - self.capacity
         number = np.arange(len(self._first_slots)) - first[self._owner]
         slots = self._first_slots[number < counts[self._owner]]
@@ -298,7 +285,7 @@ class _Slots:
 
 
 def _size(amount: int) -> str:
-    """Write bytes in the unit they were given in, unless that has many digits."""
+    """Write bytes in the unit that they were given in, unless it has many digits."""
     exact = exact_bytes(amount)
     return exact if len(exact) <= len("1023 GiB") else format_bytes(amount)
 

@@ -56,7 +56,7 @@ kinds = _names("tasks.catalog", "CATALOG")
 launchers = _names("allocations.launch_order", "LAUNCHERS")
 mapper = _chained("mappers", ",+")
 meetings = _names("tasks.collectives.steps", "MEETINGS")
-models = _names("model.named", "model_names")
+models = _names("model.model_names", "model_names")
 objectives = _names("tasks.objective", "OBJECTIVES", "weighted(")
 operations = _names("schedules.choose", "operations")
 network_studies = _names("tasks.network.sweep", "STUDIES")
@@ -88,7 +88,7 @@ def model_words(incomplete: str) -> list[str]:
     """Complete verbs of `topoloom model`, network models, and files in this folder."""
     from pathlib import Path
 
-    from topoloom.model.named import model_names
+    from topoloom.model.model_names import model_names
 
     files = [str(path) for path in Path().glob("*") if path.suffix in (".toml", ".csv")]
     return _filter_prefix(incomplete, [*MODEL_VERBS, *model_names(), *files])
@@ -98,14 +98,14 @@ def exports(incomplete: str) -> list[str]:
     """Complete launcher formats."""
     from topoloom.launch.exports.launch_formats import FORMATS
 
-    return _filter_prefix(incomplete, [entry.NAME for entry in FORMATS])
+    return _filter_prefix(incomplete, [each.name for each in FORMATS])
 
 
 def schedule_formats(incomplete: str) -> list[str]:
     """Complete formats of decisions and schedules."""
     from topoloom.schedules.exports.schedule_formats import FORMATS
 
-    return _filter_prefix(incomplete, [entry.NAME for entry in FORMATS])
+    return _filter_prefix(incomplete, [each.NAME for each in FORMATS])
 
 
 def efforts(incomplete: str) -> list[str]:

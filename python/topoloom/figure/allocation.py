@@ -18,7 +18,7 @@ from topoloom._core import Allocation, Machine
 from topoloom.figure.page import page
 from topoloom.figure.style import QUIET
 from topoloom.figure.torus import corners, draw_outline, projection
-from topoloom.nodes.hosts import share_of_machine
+from topoloom.nodes.hosts import format_share
 from topoloom.support.units import counted
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def draw_allocation(path: str | Path, allocation: Allocation) -> None:
         else:
             _draw_cells(axes, allocation, colors)
         axes.set_title(
-            f"{share_of_machine(allocation)} of {machine.name.partition(';')[0]}",
+            f"{format_share(allocation)} of {machine.name.partition(';')[0]}",
             loc="left",
         )
         _draw_legend(axes, np.sort(sizes)[::-1])

@@ -23,7 +23,7 @@ from topoloom.figure.links import (
 from topoloom.figure.matrix import draw_matrix, ordered_matrix
 from topoloom.figure.page import page
 from topoloom.figure.torus import draw_torus
-from topoloom.nodes.hosts import share_of_machine
+from topoloom.nodes.hosts import format_share
 from topoloom.placements.measures import measure_title
 from topoloom.support.gain import gain
 from topoloom.support.units import counted
@@ -152,7 +152,7 @@ def _draw(
     )
     said = headline(judged, seconds, machine)
     figure.suptitle(said, fontsize=14, fontweight="bold", x=0.5)
-    nodes = share_of_machine(allocation)
+    nodes = format_share(allocation)
     where = (
         f"{counted(graph.rank_count, 'rank')} on {nodes} of "
         f"{machine.name.partition(';')[0]}"

@@ -74,10 +74,10 @@ def expand(operation: str, size: int, bytes: int, root: int = 0) -> Messages:
     if size < 1 or bytes < 0 or not 0 <= root < size:
         raise Error(f"no {operation} with {size} ranks, {bytes} bytes and root {root}")
     schedule = usual_schedule(operation, size, bytes)
-    return messages_by(schedule, operation, size, bytes, root)
+    return messages_by_schedule(schedule, operation, size, bytes, root)
 
 
-def messages_by(
+def messages_by_schedule(
     name: str, operation: str, size: int, bytes: int, root: int = 0
 ) -> Messages:
     """Give the messages of what `expand` is asked for, but by this schedule.

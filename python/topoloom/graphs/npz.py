@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoloom._core import CommGraph, Error
-from topoloom.support.files import named, replacing
+from topoloom.support.files import prefix_errors, replacing
 
 FORMAT = "topoloom-graph"
 VERSION = 1
@@ -70,7 +70,7 @@ def save_npz(
 def load_npz(path: str | Path) -> tuple[CommGraph, _Arrays]:
     """Read a graph, ours or a square sparse matrix saved by SciPy, and extra arrays."""
     arrays = _read_arrays(path)
-    with named(path):
+    with prefix_errors(path):
         ours = "topoloom_format" in arrays
         if ours:
             _check_format(arrays)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The inside of a node from hwloc's XML, versions 2 and 3, as lstopo exports it.
 
-A slot is a core: hardware threads (PUs) that share one are one slot. GPUs and network
-interfaces are nearest to the cores of the object that they are attached to.
+A slot is a core, with all its hardware threads (PUs). GPUs and NICs are nearest to the
+cores of the object that they are attached to.
 """
 
 from __future__ import annotations
@@ -10,44 +10,40 @@ from __future__ import annotations
 import re
 
 from topoloom._core import Error
-from topoloom.importers.described import Described
 from topoloom.importers.hwloc_devices import read_device
+from topoloom.importers.machine_description import MachineDescription
 from topoloom.nodes.node_levels import (
     SHARED,
     Container,
-    Inside,
     NearDevice,
-    levels_text,
-    node_parts,
-    nodes_text,
+    NodeCores,
+    format_levels,
+    format_nodes,
+    make_node_parts,
 )
 from topoloom.nodes.node_parts import MAX_CPUS, MAX_DEVICES
 from topoloom.support.hostlist import is_host
 from topoloom.support.plain_text import is_number
 from topoloom.support.xml_tree import Element, read_xml
 
-#: as many as Linux can have
+#: The most NUMA domains of Linux.
 _MAX_DOMAINS = 1024
 _WORD = re.compile(r"(?:0x)?[0-9a-fA-F]{1,8}")
 
 
-def read_hwloc(text: str) -> Described:
-    """Read one node and its levels; its host name, where the file has it.
-
-    Raises
-    ------
-    topoloom.Error
-        ``line N: ...`` where the file is not what hwloc 2 or 3 writes.
-    """
+def read_hwloc(text: str) -> MachineDescription:
+    """Read one node with its levels, and its host name if there is one."""
     inside, host = read_inside(text)
-    text = nodes_text(1, levels_text(inside))
-    return Described(text, (host,) if host else (), node=node_parts(inside))
+    text = format_nodes(1, format_levels(inside))
+    return MachineDescription(
+        text, (host,) if host else (), node=make_node_parts(inside)
+    )
 
 
-def read_inside(text: str) -> tuple[Inside, str | None]:
-    """Read cores, what they share, devices, and the host name if there is one."""
+def read_inside(text: str) -> tuple[NodeCores, str | None]:
+    """Read cores, shared resources, devices, and the host name if there is one."""
     topology = _Topology()
-    # Each element with the CPUs that it is nearest to; in the order of the file.
+    # Elements in file order, each with the CPUs that it is nearest to.
     waiting = [(read_xml(text), 0)]
     while waiting:
         element, near = waiting.pop()
@@ -56,13 +52,8 @@ def read_inside(text: str) -> tuple[Inside, str | None]:
     return topology.inside(), topology.host
 
 
-def recognizes_hwloc(head: str) -> bool:
-    """Return whether this is the beginning of hwloc's XML, of any version."""
-    return re.search(r"<topology[\s>]", head) is not None and "<object" in head
-
-
 class _Topology:
-    """What the tags have said so far."""
+    """What has been read so far."""
 
     def __init__(self) -> None:
         self.host: str | None = None
@@ -76,7 +67,7 @@ class _Topology:
         self._devices: dict[str, NearDevice] = {}
 
     def start(self, element: Element, near: int) -> int:
-        """Take an element; return the CPUs that what is in it is nearest to."""
+        """Add an element; return the CPUs that its children are nearest to."""
         try:
             return self._start(element, near)
         except Error as error:
@@ -147,8 +138,8 @@ class _Topology:
             raise Error(f"PU {number} is listed twice, first on line {first}")
         self._pus[number] = line
 
-    def inside(self) -> Inside:
-        """Put cores and containers together once all tags are read."""
+    def inside(self) -> NodeCores:
+        """Build the result once all elements are read."""
         pus = sum(1 << number for number in self._pus)
         if self._allowed is not None:
             pus &= self._allowed
@@ -161,7 +152,7 @@ class _Topology:
             taken |= core
             cores.append(core)
         if not cores:
-            # Some virtual machines do not distinguish cores from hardware threads.
+            # Some virtual machines list no cores, only hardware threads.
             cores = [1 << number for number in self._pus]
         elif pus & ~taken:
             number = (pus & ~taken & -(pus & ~taken)).bit_length() - 1
@@ -172,11 +163,11 @@ class _Topology:
             device._replace(numa=self._domain(device.cpus))
             for device in self._devices.values()
         ]
-        inside = Inside(cores, sorted(self._containers), devices)
-        return inside.with_kinds().within(pus)
+        inside = NodeCores(cores, sorted(self._containers), devices)
+        return inside.classify_nics().restrict_to(pus)
 
     def _domain(self, cpus: int) -> int | None:
-        """Find the smallest NUMA domain that has all of these CPUs."""
+        """Find the smallest NUMA domain with all of these CPUs."""
         around = [
             (domain.bit_count(), number)
             for domain, number in self._domains.items()
@@ -207,7 +198,7 @@ def _number(attributes: dict[str, str], kind: str) -> int:
 
 
 def _cpus(attributes: dict[str, str], name: str, kind: str) -> int:
-    """Read a set of PUs: 32-bit words, the highest first, an empty one for 0."""
+    """Read a set of PUs: 32-bit words, highest first; an empty word is 0."""
     text = attributes.get(name)
     if text is None:
         raise Error(f"a {kind} has no {name}")

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""GPUs and network interfaces in hwloc's XML: PCI devices that the system has named.
+"""GPUs and NICs in hwloc's XML: PCI devices that the operating system has named.
 
-One PCI device may have several names, such as ``ib0`` and ``mlx5_0``: the one that MPI
-and GPU libraries use is taken. What is not on a PCI bus is skipped, as it is made by
-software (bridges of containers, CPUs that speak OpenCL), and so are screens.
+Of several names of a PCI device, such as ``ib0`` and ``mlx5_0``, the one that MPI and
+GPU libraries use is taken. Software devices (bridges of containers, OpenCL on CPUs) are
+on no PCI bus and are skipped; so are displays.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from topoloom.nodes.network_interfaces import Network, network_of
+from topoloom.nodes.network_interfaces import NicNetwork, classify_network
 from topoloom.nodes.node_parts import NIC
 from topoloom.support.plain_text import is_number
 from topoloom.support.xml_tree import Element
 
-#: The kinds of names; hwloc 2 numbers them so, hwloc 3 sets a bit for each.
+#: Device kinds: hwloc 2 numbers them, hwloc 3 sets a bit for each.
 _GPU, _NETWORK, _OPENFABRICS, _COPROCESSOR = "gpu", "network", "openfabrics", "coproc"
 _NUMBERS = {1: _GPU, 2: _NETWORK, 3: _OPENFABRICS, 5: _COPROCESSOR}
 _BITS = {2: _GPU, 3: _COPROCESSOR, 4: _NETWORK, 5: _OPENFABRICS}
-#: The names of a GPU, the one to take first; `card0` alone is a screen.
+#: Prefixes of GPU names in order of preference; `card0` alone is a display.
 _GPU_NAMES = ("cuda", "rsmi", "ze", "nvml", "opencl", "render")
 _PORT_LID = re.compile(r"Port[0-9]{1,4}LID", re.ASCII)
-#: of a port that is Ethernet's, or down
+#: LIDs of Ethernet ports, and of ports that are down.
 _NO_LID = (0, 0xFFFF)
 _HEX = re.compile(r"0x[0-9a-fA-F]{1,8}")
 _NAME = re.compile(r"[\w.:+-]{1,64}", re.ASCII)
@@ -32,16 +32,16 @@ _ADDRESS = re.compile(r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f]")
 
 
 class NamedDevice(NamedTuple):
-    """A PCI device that is a GPU or a network interface."""
+    """A PCI device that is a GPU or a NIC."""
 
     name: str
     kind: str
     pci: str
-    network: Network = Network.ETHERNET
+    network: NicNetwork = NicNetwork.ETHERNET
 
 
 def read_device(pci: Element, version: str) -> NamedDevice | None:
-    """Read a PCIDev with the OSDevs in it; None if it is neither GPU nor interface."""
+    """Read a PCIDev with its OSDevs; None if it is neither GPU nor NIC."""
     gpus: list[str] = []
     interfaces: dict[str, str] = {}
     names: list[str] = []
@@ -69,12 +69,12 @@ def read_device(pci: Element, version: str) -> NamedDevice | None:
     if not name:
         return None
     over_ethernet = bool(lids) and all(lid in _NO_LID for lid in lids)
-    network = network_of(names, _OPENFABRICS in interfaces, over_ethernet)
+    network = classify_network(names, _OPENFABRICS in interfaces, over_ethernet)
     return NamedDevice(name, NIC, address, network)
 
 
 def _lids(device: Element) -> list[int]:
-    """Read the local ids that hwloc gives for the ports of an OpenFabrics device."""
+    """Read the LIDs of the ports of an OpenFabrics device."""
     given = (
         info.attributes.get("value", "")
         for info in device.children

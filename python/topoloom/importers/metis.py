@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A machine's network as a METIS graph; `topoloom.load_machine` reads such files."""
+"""Writes a machine's network as a METIS graph."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from topoloom._core import Error, Machine, Wiring
 
-#: weights are exact where the bandwidths are multiples of a part this small
+#: Weights are exact if all bandwidths are multiples of 1/_FINEST of the least.
 _FINEST = 1000
 _MAX_WEIGHT = 2**31 - 1
 
@@ -15,15 +15,9 @@ _MAX_WEIGHT = 2**31 - 1
 def write_metis_machine(machine: Machine) -> str:
     """Write vertices, nodes first, then switches, and links weighted by bandwidth.
 
-    METIS knows neither routes nor what is inside a node: both stay behind. The first
-    line, a comment, says how many vertices are nodes and what a weight of 1 stands for,
-    if that is known.
-
-    Raises
-    ------
-    topoloom.Error
-        For links that differ in their two directions, and for several nodes on a
-        router without links there: METIS cannot say either.
+    The first line, a comment, gives the number of nodes and the bandwidth of weight 1.
+    Raises `topoloom.Error` for what METIS cannot express: links with two different
+    directions, and several nodes on a router without links of their own.
     """
     pairs = _pairs(machine)
     unit = _unit(set(pairs.values()))
@@ -51,7 +45,7 @@ def write_metis_machine(machine: Machine) -> str:
 
 
 def _nodes_first(machine: Machine) -> dict[int, int]:
-    """Give vertices new numbers: node i is vertex i, and switches follow."""
+    """Renumber vertices: node i becomes vertex i, and switches follow."""
     wiring = Wiring(machine)
     nodes: list[int] = wiring.vertex.tolist()
     if len(set(nodes)) < len(nodes):
@@ -64,7 +58,7 @@ def _nodes_first(machine: Machine) -> dict[int, int]:
 
 
 def _pairs(machine: Machine) -> dict[tuple[int, int], float]:
-    """Sum bandwidths between two vertices, which are the same in both directions."""
+    """Sum the bandwidths between two vertices, equal in both directions."""
     number = _nodes_first(machine)
     one_way: dict[tuple[int, int], float] = {}
     for link in range(machine.link_count):
@@ -82,7 +76,7 @@ def _pairs(machine: Machine) -> dict[tuple[int, int], float]:
 
 
 def _unit(bandwidths: set[float]) -> Fraction:
-    """Find the largest bandwidth of which all are multiples, as nearly as can be."""
+    """Find the largest bandwidth of which all are nearly multiples."""
     if not bandwidths:
         return Fraction(1)
     least = Fraction(min(bandwidths))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Scotch target files (``.tgt``), both ways; TreeMatch reads and writes ``tleaf`` too.
 
-Terminal i of Scotch is node i: Scotch numbers meshes and tori with the first axis
-fastest, we with the last, so the axes change their order.
+Terminal i of Scotch is node i. Scotch numbers meshes and tori with the first axis
+fastest, Topoloom with the last, so the order of axes is reversed.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ import re
 from collections.abc import Callable
 
 from topoloom._core import Error, Machine, MachineText
-from topoloom.importers.described import Described
+from topoloom.importers.machine_description import MachineDescription
 from topoloom.importers.torus_places import MAX_ROUTERS
 
 _MAX_TERMINALS = 2**31 - 1
 _MAX_AXES = 32
-#: axes that Scotch's own reader takes
+#: The most axes that Scotch reads.
 _SCOTCH_AXES = 5
 _READABLE = (
     "cmplt, hcub, mesh2D, mesh3D, meshXD, torus2D, torus3D, torusXD, tleaf and ltleaf"
@@ -43,27 +43,21 @@ def recognizes_scotch_target(text: str) -> bool:
     return _NAMES.match(text) is not None
 
 
-def read_scotch_target(text: str) -> Described:
-    """Read a target file as a tree, torus or mesh whose node i is terminal i.
-
-    Raises
-    ------
-    topoloom.Error
-        ``line N: what is wrong``.
-    """
+def read_scotch_target(text: str) -> MachineDescription:
+    """Read a target file as a tree, torus or mesh whose node i is terminal i."""
     words = _Words(text)
-    name = words.next("the name of a target").lower()
+    name = words.take("the name of a target").lower()
     if name in _REFUSED:
-        words.complain(f"a '{name}' target {_REFUSED[name]}; {_READABLE} can be read")
+        words.fail(f"a '{name}' target {_REFUSED[name]}; {_READABLE} can be read")
     if name not in _READERS:
-        words.complain(f"'{name}' is not a Scotch target; {_READABLE} can be read")
+        words.fail(f"'{name}' is not a Scotch target; {_READABLE} can be read")
     described = _READERS[name](words)
     words.finish()
-    return Described(described)
+    return MachineDescription(described)
 
 
 class _Words:
-    """The words of the text one after the other, each with its line."""
+    """The words of a text, each with its line."""
 
     def __init__(self, text: str) -> None:
         self._words = (
@@ -73,31 +67,31 @@ class _Words:
         )
         self._line = 1
 
-    def complain(self, what: str) -> None:
+    def fail(self, what: str) -> None:
         raise Error(f"line {self._line}: {what}")
 
-    def next(self, what: str) -> str:
+    def take(self, what: str) -> str:
         self._line, word = next(self._words, (self._line, ""))
         if not word:
-            self.complain(f"the text ends where {what} is expected")
+            self.fail(f"the text ends where {what} is expected")
         return word
 
     def number(self, what: str, least: int, most: int = _MAX_TERMINALS) -> int:
-        word = self.next(what)
+        word = self.take(what)
         if not re.fullmatch(r"[0-9]{1,18}", word):
-            self.complain(f"found '{word[:40]}', but expected {what}")
+            self.fail(f"found '{word[:40]}', but expected {what}")
         if not least <= int(word) <= most:
-            self.complain(f"{what} is {word}, expected {least} to {most}")
+            self.fail(f"{what} is {word}, expected {least} to {most}")
         return int(word)
 
     def require_terminals(self, sizes: list[int]) -> None:
         if math.prod(sizes) > _MAX_TERMINALS:
-            self.complain("the target has more than 2^31 - 1 terminals")
+            self.fail("the target has more than 2^31 - 1 terminals")
 
     def finish(self) -> None:
         for line, word in self._words:
             self._line = line
-            self.complain(f"'{word[:40]}' follows a complete target; remove it")
+            self.fail(f"'{word[:40]}' follows a complete target; remove it")
 
 
 def _complete(words: _Words) -> str:
@@ -137,7 +131,7 @@ def _tree(words: _Words) -> str:
         distance += cost
         distances.append(distance)
     if distance > _MAX_TERMINALS:
-        words.complain("the costs add up to more than 2^31 - 1")
+        words.fail("the costs add up to more than 2^31 - 1")
     arities = ":".join(str(arity) for arity, _ in reversed(levels))
     return f"tree:{arities},distance={':'.join(map(str, distances))}"
 
@@ -147,7 +141,7 @@ def _labeled_tree(words: _Words) -> str:
     count = words.number("the length of the permutation", 1)
     for label in range(count):
         if words.number("a label of the permutation", 0) != label:
-            words.complain(
+            words.fail(
                 "the labels of this ltleaf are not 0, 1, 2, ...; number the "
                 "terminals in order and write tleaf"
             )
@@ -170,13 +164,8 @@ _READERS: dict[str, Callable[[_Words], str]] = {
 def write_scotch_target(machine: Machine) -> str:
     """Write a machine as a target whose terminal i is slot i.
 
-    Scotch knows distances but not bandwidths. Levels inside the nodes of a tree become
-    levels of the target; meshes and tori need one slot per node.
-
-    Raises
-    ------
-    topoloom.Error
-        For networks that Scotch has no name for.
+    Levels inside the nodes of a tree become levels of the target; meshes and tori need
+    one slot per node. Raises `topoloom.Error` for networks that Scotch cannot express.
     """
     kind = MachineText(machine.text).topology.name
     if kind in ("torus", "mesh"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Trees of switches as schedulers list them: checked, and turned into a machine."""
+"""Trees of switches as schedulers list them, and the machines that they describe."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from topoloom._core import Error
-from topoloom.importers.described import Described
+from topoloom.importers.machine_description import MachineDescription
 from topoloom.support.hostlist import expand_hostlist
 
-# Beyond these the readers refuse: a few bytes of text can name millions of hosts.
+# A few bytes of text can name millions of hosts.
 _MAX_NODES = 500_000
 _MAX_LEVELS = 64
 
 
 @dataclass(frozen=True)
 class Switch:
-    """A switch and what is below it, as one line (or entry) of a file says."""
+    """A switch and what is below it, from one line or entry of a file."""
 
     name: str
     line: int
@@ -27,8 +27,8 @@ class Switch:
     children: tuple[str, ...] = ()
 
 
-class Hung(NamedTuple):
-    """A host, its line, and the names of the switches above it, from the lowest up."""
+class HostPath(NamedTuple):
+    """A host, its line, and the switches above it, from the lowest up."""
 
     line: int
     host: str
@@ -36,7 +36,7 @@ class Hung(NamedTuple):
 
 
 class HostLists:
-    """Expands a file's host lists; errors name the line, and too many are refused."""
+    """Expands the host lists of a file; errors name the line."""
 
     def __init__(self) -> None:
         self._count = 0
@@ -53,8 +53,8 @@ class HostLists:
         return hosts
 
 
-def network_of(switches: list[Switch], hosts: Sequence[str]) -> list[Switch] | None:
-    """Keep the switches that are connected to all of these hosts; None if none are."""
+def find_network(switches: list[Switch], hosts: Sequence[str]) -> list[Switch] | None:
+    """Keep the switches connected to all of these hosts; None if there are none."""
     beside: dict[str, list[str]] = {switch.name: [] for switch in switches}
     for switch in switches:
         for child in switch.children:
@@ -72,13 +72,12 @@ def network_of(switches: list[Switch], hosts: Sequence[str]) -> list[Switch] | N
     return kept if nodes.issuperset(hosts) else None
 
 
-def describe_switches(switches: list[Switch]) -> Described:
-    """Turn a tree of switches into a machine.
+def describe_switches(switches: list[Switch]) -> MachineDescription:
+    """Describe the machine of a tree of switches.
 
-    Nodes are numbered in the tree's order: depth first, each switch's nodes and
-    children in their own order. The text is ``tree:a:b:c`` where all switches of a
-    level have equally many children, else ``graph:N+S:`` with one link for each
-    node and for each switch but the root; its switches follow the given order.
+    Nodes are numbered depth first, each switch's nodes and children in the given order.
+    The text is ``tree:a:b:c`` if all switches of a level have equally many children,
+    else ``graph:N+S:`` with a link up from each node and each switch but the root.
 
     Raises
     ------
@@ -97,7 +96,7 @@ def describe_switches(switches: list[Switch]) -> Described:
     if (arities := below.get(order[0])) is not None:
         # Bottom-up, and each level from its first group on.
         by_level = sorted(order, key=lambda at: len(below[at]))
-        return Described(
+        return MachineDescription(
             f"tree:{':'.join(map(str, arities))}",
             hosts,
             network="",
@@ -111,14 +110,13 @@ def describe_switches(switches: list[Switch]) -> Described:
         links += [f"{first + at}-{first + index[name]}" for name in switch.children]
     text = f"graph:{first}+{len(switches)}:{','.join(links)}"
     names = tuple(switch.name for switch in switches)
-    return Described(text, hosts, network="", switches=names)
+    return MachineDescription(text, hosts, network="", switches=names)
 
 
-def describe_hung(hung: Iterable[Hung]) -> Described:
-    """Turn hosts below switches into a machine, as `describe_switches` does.
+def describe_host_paths(hung: Iterable[HostPath]) -> MachineDescription:
+    """Describe the machine of hosts below switches, as `describe_switches`.
 
-    Hosts and switches are in the given order. All have the same switch uppermost,
-    which is left out where only one switch is below it.
+    All paths end at the same switch; it is left out if only one switch is below it.
     """
     line_of: dict[str, int] = {}
     hosts: dict[str, list[str]] = {}
@@ -209,7 +207,7 @@ def _cycle(
 ) -> Error:
     at = next(i for i in range(len(switches)) if i not in reached)
     seen: set[int] = set()
-    # What no root reaches is below a cycle, so climbing ends in it.
+    # A switch that no root reaches is below a cycle, so climbing ends in it.
     while at not in seen:
         seen.add(at)
         above = parent[at]
@@ -240,7 +238,7 @@ def _depth_first(switches: list[Switch], index: dict[str, int], root: int) -> li
 def _arities(
     switches: list[Switch], index: dict[str, int], order: list[int]
 ) -> dict[int, tuple[int, ...]]:
-    """List children per level below each switch, bottom-up; {} where levels differ."""
+    """List children per level below each switch, bottom-up; {} if levels differ."""
     below: dict[int, tuple[int, ...]] = {}
     for at in reversed(order):
         switch = switches[at]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Fugaku and other Tofu systems: lines of a host or rank and its six coordinates.
+"""Fugaku and other Tofu systems: lines with a host or rank and six coordinates.
 
 ``utofu_query_my_coords`` and ``FJMPI_Topology_get_coords(.., FJMPI_TOFU_SYS, 6, ..)``
 give a process the six numbers X Y Z a b c of its node. A line ``size X Y Z`` may give
@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 
 from topoloom._core import Error
-from topoloom.importers.described import Described
+from topoloom.importers.machine_description import MachineDescription
 from topoloom.importers.scotch import recognizes_scotch_target
 from topoloom.importers.torus_places import check_size, hosts_by_place
 
@@ -21,7 +21,7 @@ _NODE = re.compile(
     r"[0-9]{1,6}(?:(?:\s*,\s*|\s+)[0-9]{1,6}){5})\s*\)?"
 )
 _SIZE = re.compile(r"size\s+([0-9]{1,6})\s+([0-9]{1,6})\s+([0-9]{1,6})")
-#: a, b and c number the 12 nodes of a cell: rings in X, Y, Z and b, pairs in a and c
+#: a, b and c number the 12 nodes of a cell. X, Y, Z and b are rings, a and c pairs.
 _CELL = (2, 3, 2)
 _WRAP = "111010"
 
@@ -31,7 +31,7 @@ _Place = tuple[int, ...]
 def recognizes_tofu(text: str) -> bool:
     """Return whether every line is a name and six coordinates, or the size.
 
-    A target of Scotch is a name and numbers, too; its names are not hosts.
+    A Scotch target has a name and numbers, too, but no hosts.
     """
     if recognizes_scotch_target(text):
         return False
@@ -43,18 +43,13 @@ def recognizes_tofu(text: str) -> bool:
     )
 
 
-def read_tofu(text: str) -> Described:
+def read_tofu(text: str) -> MachineDescription:
     """Read hosts, or ranks, with their coordinates X Y Z a b c.
 
-    The machine is ``torus:XxYxZx2x3x2,wrap=111010``, as large as the ``size`` line
-    says, else just large enough for the highest coordinates; places without a host
-    get names that no host has. Lines of the processes of one host may repeat it. Where
-    the lines have ranks instead of hosts, a node is called ``rank12`` for its lowest.
-
-    Raises
-    ------
-    topoloom.Error
-        With the line of what is malformed, contradictory or outside.
+    The machine is ``torus:XxYxZx2x3x2,wrap=111010`` with the extents of the ``size``
+    line, or the smallest that hold all coordinates; places without a host are vacant.
+    Several lines may repeat a host. If lines have ranks instead of hosts, a node is
+    called ``rank12`` after its lowest rank.
     """
     size: tuple[int, ...] | None = None
     places: dict[str, tuple[int, _Place]] = {}
@@ -82,7 +77,7 @@ def read_tofu(text: str) -> Described:
     hosts = {place: [host] for host, place in _by_host(places).items()}
     text = f"torus:{'x'.join(map(str, (*size, *_CELL)))},wrap={_WRAP}"
     names = hosts_by_place((*size, *_CELL), 1, hosts)
-    return Described(text, names, network="tofu-d")
+    return MachineDescription(text, names, network="tofu-d")
 
 
 def _bare(line: str) -> str:
@@ -106,7 +101,7 @@ def _add(
 def _size(
     given: tuple[int, ...] | None, places: dict[str, tuple[int, _Place]]
 ) -> tuple[int, ...]:
-    """Check or find out how far X, Y and Z go."""
+    """Check or find the extents of X, Y and Z."""
     size = list(given or (0, 0, 0))
     for line, place in places.values():
         for axis, at in enumerate(place[:3]):
@@ -123,7 +118,7 @@ def _size(
 
 
 def _by_host(places: dict[str, tuple[int, _Place]]) -> dict[str, _Place]:
-    """Name each node by its host, or by the lowest of its ranks."""
+    """Name each node by its host, or by its lowest rank."""
     ranks = [name for name in places if _RANK.fullmatch(name)]
     if ranks and len(ranks) < len(places):
         raise Error(

@@ -15,11 +15,11 @@ from topoloom.support.nearest import unknown_name
 from topoloom.support.plain_text import is_number
 
 
-class NoProgram(Error):
-    """The command has options and nothing to start."""
+class MissingProgramError(Error):
+    """The command has options but no program."""
 
 
-def words(text: str) -> list[str]:
+def split_names(text: str) -> list[str]:
     """Split a list of option names."""
     return text.split()
 
@@ -31,41 +31,41 @@ class Syntax:
     Attributes
     ----------
     values : mapping of str to int
-        How many values follow an option.
+        The number of values of an option.
     flags : set of str
         Options without a value.
     ranks : set of str
         The options whose value is the number of ranks.
-    clusters : bool
+    joins_short_options : bool
         Whether ``-n4`` means ``-n 4``, as for srun.
-    verb : str
-        The word after the launcher's name, where it does more than launch: ``run``.
+    subcommand : str
+        The word after the launcher's name if it needs one: ``run``.
     """
 
     values: Mapping[str, int]
     flags: frozenset[str]
     ranks: frozenset[str]
-    clusters: bool = False
-    verb: str = ""
+    joins_short_options: bool = False
+    subcommand: str = ""
 
 
 @dataclass(frozen=True)
 class Option:
-    """One option as it was written, and what it says."""
+    """One option: its name, its values, and the arguments that it was written as."""
 
     name: str
     values: tuple[str, ...]
-    words: tuple[str, ...]
+    arguments: tuple[str, ...]
 
     @property
     def text(self) -> str:
-        """The option as one types it."""
-        return " ".join(self.words)
+        """The option as the user typed it."""
+        return " ".join(self.arguments)
 
 
 @dataclass(frozen=True)
 class Segment:
-    """Options and program of one part of a command; parts are joined by ``:``."""
+    """Options and program of one part of a command; ``:`` joins parts."""
 
     options: tuple[Option, ...]
     program: tuple[str, ...]
@@ -79,12 +79,12 @@ class CommandLine:
     segments: tuple[Segment, ...]
     syntax: Syntax
 
-    def find(self, names: Collection[str]) -> list[Option]:
-        """Collect the options with one of these names, in the order given."""
+    def find_options(self, names: Collection[str]) -> list[Option]:
+        """List the options with one of these names, in the order given."""
         return [o for part in self.segments for o in part.options if o.name in names]
 
     def rank_count(self) -> int | None:
-        """Add up the ranks of all parts; None where a part does not say."""
+        """Add up the ranks of all parts; None if a part does not give them."""
         total = 0
         for part in self.segments:
             counts = [o for o in part.options if o.name in self.syntax.ranks]
@@ -96,22 +96,22 @@ class CommandLine:
             total += int(value)
         return total
 
-    def behind(self, words: tuple[str, ...]) -> CommandLine:
-        """Put these words, a program that starts another, before each program."""
-        parts = (replace(p, program=(*words, *p.program)) for p in self.segments)
+    def with_wrapper(self, wrapper: tuple[str, ...]) -> CommandLine:
+        """Start each program by another one."""
+        parts = (replace(p, program=(*wrapper, *p.program)) for p in self.segments)
         return replace(self, segments=tuple(parts))
 
-    def rebuilt(
+    def build(
         self,
         without: Collection[str],
         extra: Sequence[str],
         ranks: int | None = None,
     ) -> list[str]:
-        """Write the command again, `extra` first, `without` some options.
+        """Build the command with `extra` options, and `without` some.
 
-        Names the number of ranks, if given, where the command left it open.
+        If the command does not give the number of ranks, it gets `ranks`.
         """
-        command = [self.launcher, *words(self.syntax.verb), *extra]
+        command = [self.launcher, *self.syntax.subcommand.split(), *extra]
         if ranks is not None and self.rank_count() is None:
             if len(self.segments) > 1:
                 raise Error("a command of several programs needs -n for each")
@@ -121,21 +121,22 @@ class CommandLine:
                 command.append(":")
             for option in part.options:
                 if option.name not in without:
-                    command.extend(option.words)
+                    command.extend(option.arguments)
             command.extend(part.program)
         return command
 
 
-def parse(command: Sequence[str], syntax: Syntax) -> CommandLine:
-    """Split a command; an option that `syntax` does not know is an error."""
+def parse_command(command: Sequence[str], syntax: Syntax) -> CommandLine:
+    """Split a command; raise `topoloom.Error` for an option not in `syntax`."""
     segments: list[Segment] = []
     rest = list(command[1:])
-    if syntax.verb and rest[:1] != [syntax.verb]:
+    if syntax.subcommand and rest[:1] != [syntax.subcommand]:
         raise Error(
-            f"only '{command[0]} {syntax.verb}' takes a placement, not "
+            f"only '{command[0]} {syntax.subcommand}' takes a placement, not "
             f"'{' '.join(command[:2])}'"
         )
-    rest = rest[1:] if syntax.verb else rest
+    rest = rest[1:] if syntax.subcommand else rest
+    has_parts = not syntax.joins_short_options
     while True:
         options: list[Option] = []
         while rest and rest[0].startswith("-") and rest[0] != "-":
@@ -143,10 +144,10 @@ def parse(command: Sequence[str], syntax: Syntax) -> CommandLine:
                 rest.pop(0)
                 break
             options.append(_take_option(rest, syntax, command[0]))
-        end = rest.index(":") if ":" in rest and not syntax.clusters else len(rest)
+        end = rest.index(":") if has_parts and ":" in rest else len(rest)
         program, rest = rest[:end], rest[end + 1 :]
         if not program:
-            raise NoProgram(
+            raise MissingProgramError(
                 f"the command names no program: {' '.join(command)}; write it after "
                 "the launcher's options"
             )
@@ -159,7 +160,7 @@ def _take_option(rest: list[str], syntax: Syntax, launcher: str) -> Option:
     word = rest.pop(0)
     body = word.lstrip("-")
     name, equals, value = body.partition("=")
-    if syntax.clusters and not word.startswith("--") and len(body) > 1:
+    if syntax.joins_short_options and not word.startswith("--") and len(body) > 1:
         if body[0] in syntax.values:
             return Option(body[0], (body[1:].removeprefix("="),), (word,))
         if all(letter in syntax.flags for letter in body):

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A placement in the launchers' words: each rank's host name and slot on that host."""
+"""A placement as launchers see it: the host name and local slot of each rank."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 #: What ranks may be bound to: all CPUs of the slot, or one hardware thread (PU).
 CORE, PU = BINDS = ("core", "pu")
 
-HOW_TO_TELL_CPUS = (
+CPUS_REMEDY = (
     "take one from hwloc ('topoloom machine node.xml -o m.toml', joined with a network "
     "by 'topoloom machine NETWORK --node node.xml') or 'detect', or write node.cpus"
 )
@@ -39,35 +39,34 @@ Ids = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class HostPlacement:
-    """Where each rank sits; built by `host_placement`, which checks it.
+    """The host and slot of each rank; built by `host_placement`, which checks them.
 
     Attributes
     ----------
     hosts : list of str
-        Names of the allocation's hosts in the launcher's order, all different.
+        Names of the allocation's hosts in the launcher's order, each once.
     nodes : int array of shape ``(hosts,)``
-        The machine's node that each host is; on rails, its first GPU.
+        The machine's node of each host; on rails, its first GPU.
     host : int array of shape ``(ranks,)``
         ``hosts[host[r]]`` is the name of rank ``r``'s host.
     slot : int array of shape ``(ranks,)``
         Slot of rank ``r`` on its host, from 0.
     machine_slot : int array of shape ``(ranks,)``
-        The same slot, counted over the whole machine.
+        The same slot, numbered over the whole machine.
     slots_per_host : int
-        Slots of a host, where nodes differ as the machine counts them.
+        Slots per host as the machine counts them, also where nodes differ.
     cores_per_slot : int
-        Cores that one slot stands for.
+        Cores per slot.
     machine : Machine
-        The machine whose slots are meant.
+        The machine that the slots belong to.
     node : NodeParts
-        CPUs and devices of each host, if the machine has them.
+        CPUs and devices of the machine's nodes, if known.
     bind : str or None
-        What ranks are to be bound to, one of `BINDS`; None leaves it to the launcher.
+        What to bind ranks to, one of `BINDS`; None leaves it to the launcher.
     slots_per_rank : int
-        Slots that each rank takes, from its own on.
+        Consecutive slots per rank, of which `slot` is the first.
     slots_of_host, packages_of_host : int array of shape ``(hosts,)``
-        Slots and packages (sockets) of each host, where nodes differ those that it
-        has itself; 1 package where its levels do not name them.
+        Slots and packages (sockets) of each host; 1 package if its levels name none.
     parts_of_host : list of NodeParts
         CPUs and devices of each host.
     """
@@ -92,12 +91,12 @@ class HostPlacement:
         """Number of ranks."""
         return len(self.host)
 
-    def name(self, rank: int) -> str:
-        """Host name of a rank."""
+    def host_name(self, rank: int) -> str:
+        """Return the host name of a rank."""
         return self.hosts[int(self.host[rank])]
 
     def cpus(self, rank: int) -> tuple[int, ...]:
-        """CPUs of a rank, as the system numbers them; () if they are not known."""
+        """List the CPUs of a rank by the system's numbers; () if unknown."""
         known = self.parts_of_host[int(self.host[rank])].cpus
         if not known:
             return ()
@@ -108,7 +107,7 @@ class HostPlacement:
         return tuple(cpu for cpus in own for cpu in cpus)
 
     def launch_order(self) -> Ids:
-        """Ranks in the order of the slots they fill, node by node."""
+        """List the ranks in the order of their slots, host by host."""
         return np.lexsort((self.slot, self.host)).astype(np.int64)
 
     def ranks_per_host(self) -> Ids:
@@ -121,19 +120,73 @@ class HostPlacement:
         ends = np.cumsum(self.ranks_per_host())[:-1]
         return [part.tolist() for part in np.split(order, ends)]
 
-    def runs(self) -> list[tuple[int, int]]:
-        """Split the ranks into stretches on one host: ``(host index, ranks)`` each."""
+    def host_runs(self) -> list[tuple[int, int]]:
+        """Split the ranks into runs on one host: ``(host index, ranks)`` each."""
         starts = np.flatnonzero(np.diff(self.host, prepend=-1))
         ends = np.append(starts[1:], self.rank_count)
         pairs = zip(starts.tolist(), ends.tolist(), strict=True)
         return [(int(self.host[start]), end - start) for start, end in pairs]
 
+    def one_run_per_host(self, target: str, remedy: str) -> list[tuple[int, int]]:
+        """Return `host_runs`; raise `topoloom.Error` if a host has several runs.
+
+        The error names the format `target`, two ranks of the host, and the `remedy`.
+        """
+        runs = self.host_runs()
+        first_rank: dict[int, int] = {}
+        rank = 0
+        for host, count in runs:
+            if host in first_rank:
+                raise Error(
+                    f"{target} cannot express this placement: ranks "
+                    f"{first_rank[host]} and {rank} are both on host "
+                    f"'{self.hosts[host]}', but not the ranks between them; {remedy}"
+                )
+            first_rank[host] = rank
+            rank += count
+        return runs
+
     def fills_in_rank_order(self) -> bool:
-        """Whether the ranks of each host fill it from slot 0 on in rank order."""
+        """Return whether the ranks of each host fill it from slot 0 in rank order."""
         order = np.lexsort((np.arange(self.rank_count), self.host))
         host, slot = self.host[order], self.slot[order]
         number = np.arange(self.rank_count) - np.searchsorted(host, host)
         return bool(np.array_equal(slot, number * self.slots_per_rank))
+
+    def is_bound_or_in_rank_order(self) -> bool:
+        """Return whether ranks are to be bound, or fill hosts in rank order."""
+        return self.bind is not None or self.fills_in_rank_order()
+
+    def used_hosts(self) -> HostPlacement:
+        """Drop hosts without ranks, and start with the host of rank 0.
+
+        Hydra 5.0 forwards standard input to its first host, and dies if rank 0 is not
+        there.
+        """
+        used, first_rank = np.unique(self.host, return_index=True)
+        return self._with_hosts(used[np.argsort(first_rank)])
+
+    def used_hosts_in_order(self, names: Sequence[str]) -> HostPlacement | None:
+        """Drop hosts without ranks, order the others as `names`; None if one is not."""
+        order = {name: index for index, name in enumerate(names)}
+        used = np.unique(self.host).tolist()
+        if any(self.hosts[host] not in order for host in used):
+            return None
+        used.sort(key=lambda host: order[self.hosts[host]])
+        return self._with_hosts(np.array(used, dtype=np.int64))
+
+    def _with_hosts(self, kept: Ids) -> HostPlacement:
+        index = np.full(len(self.hosts), -1, dtype=np.int64)
+        index[kept] = np.arange(len(kept))
+        return replace(
+            self,
+            hosts=[self.hosts[host] for host in kept],
+            nodes=self.nodes[kept],
+            host=index[self.host],
+            slots_of_host=self.slots_of_host[kept],
+            packages_of_host=self.packages_of_host[kept],
+            parts_of_host=[self.parts_of_host[host] for host in kept.tolist()],
+        )
 
 
 def host_placement(
@@ -151,28 +204,28 @@ def host_placement(
     Parameters
     ----------
     machine : Machine
-        The machine whose slots are meant.
+        The machine that the slots belong to.
     nodes : int array
         The allocation's nodes in the launcher's order.
     slots : int array of shape ``(ranks,)``
-        Global slot of each rank.
+        Slot of each rank, numbered over the machine.
     hosts : list of str, optional
-        Name of each host that `nodes` are of, or of the host of each node; ``n7`` for
-        host 7 if none are given.
+        A name for each host of `nodes`, or for each node that of its host. Default:
+        ``n7`` for host 7.
     cores_per_slot : int
-        Cores that one slot stands for (for programs with several threads per rank).
+        Cores per slot, for programs with several threads per rank.
     node : NodeParts
         CPUs and devices of each host.
     bind : str, optional
         One of `BINDS`: bind each rank to the CPUs of its slot, or to the first of them.
     slots_per_rank : int
-        Slots that each rank takes, from its own on.
+        Consecutive slots per rank, of which `slots` has the first.
 
     Raises
     ------
     topoloom.Error
-        If a name is missing, repeated or malformed, a slot is not allocated, or there
-        is nothing to bind to.
+        If a name is missing, repeated or malformed, a slot is not allocated, or no
+        CPUs are known to bind to.
     """
     numbers = hosts_in_order(machine, nodes)
     if hosts is None:
@@ -205,9 +258,9 @@ def host_placement(
             f"{slot_ids[rank] // per_node}, which is not in the allocation"
         )
     slots_of = HostSlots(machine, node)
-    own = slots_of.own(slot_ids)
-    if slot_ids.size and own.min() < 0:
-        rank = int(np.argmin(own))
+    local = slots_of.local(slot_ids)
+    if slot_ids.size and local.min() < 0:
+        rank = int(np.argmin(local))
         raise Error(
             f"rank {rank} is on slot {slot_ids[rank]}, which host {names[host[rank]]} "
             "does not have; place the ranks again"
@@ -223,7 +276,7 @@ def host_placement(
         names,
         first_nodes,
         host,
-        own,
+        local,
         slot_ids,
         slots_per_host(machine),
         cores_per_slot,
@@ -243,7 +296,7 @@ def _check_bind(bind: str, node: NodeParts, cores_per_slot: int) -> None:
     if not node.cpus:
         raise Error(
             f"cannot bind to a {bind}: the machine does not give the CPUs of its "
-            f"slots; {HOW_TO_TELL_CPUS}"
+            f"slots; {CPUS_REMEDY}"
         )
     if cores_per_slot > 1:
         raise Error(
@@ -253,7 +306,7 @@ def _check_bind(bind: str, node: NodeParts, cores_per_slot: int) -> None:
 
 
 def _check_cores(cores_per_slot: int, slots_per_rank: int, node: NodeParts) -> None:
-    """Refuse slots of more cores than the node is known to have CPUs."""
+    """Refuse more cores than the node has CPUs."""
     if node.cpus and cores_per_slot > 1 and slots_per_rank > 1:
         raise Error(
             f"each rank has {slots_per_rank} of the node's slots, whose CPUs are "

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The GPU and the network interface that is nearest to each rank."""
+"""The GPU and the NIC nearest to each rank."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 
 def nearest_devices(placement: HostPlacement, kind: str) -> list[str | None]:
-    """Name a device of this kind for each rank; None where the nodes have none.
+    """Name a device of this kind for each rank; None if its node has none.
 
-    A device is as far from a slot as the nearest of its own slots. Ranks of a host with
-    the same nearest devices share them out evenly, in the order of their slots: ranks
-    that sit together have one device.
+    The distance of a device is that of the nearest slot attached to it. Ranks of a host
+    with the same nearest devices share them evenly, in slot order: neighboring ranks
+    share a device.
     """
     names: list[str | None] = [None] * placement.rank_count
     known = (part for parts in placement.parts_of_host for part in parts.devices)
@@ -39,9 +39,9 @@ def nearest_devices(placement: HostPlacement, kind: str) -> list[str | None]:
         if not devices:
             continue
         if (id(parts), slot) not in nearest:
-            of_machine = partial(slots_of.of_machine, int(numbers[host]))
+            global_slot = partial(slots_of.global_slot, int(numbers[host]))
             nearest[id(parts), slot] = _nearest(
-                placement.machine, of_machine, slot, devices
+                placement.machine, global_slot, slot, devices
             )
         sharing[host, nearest[id(parts), slot]].append(rank)
     for (_, near), ranks in sharing.items():
@@ -51,7 +51,7 @@ def nearest_devices(placement: HostPlacement, kind: str) -> list[str | None]:
 
 
 def _gpus_of_rails(placement: HostPlacement) -> list[str | None]:
-    """Name the GPU of each rank where a host's nodes are GPUs, else None."""
+    """Name the GPU of each rank on rails, whose nodes are GPUs; else None."""
     machine = placement.machine
     if machine.nodes_per_host == 1:
         return [None] * placement.rank_count
@@ -69,22 +69,19 @@ def nearest_gpu_numbers(placement: HostPlacement) -> list[int] | None:
 
 def _nearest(
     machine: Machine,
-    of_machine: Callable[[int], int],
+    global_slot: Callable[[int], int],
     slot: int,
     devices: list[Device],
 ) -> tuple[str, ...]:
-    """Name the devices that no other is nearer than, in their order.
+    """Name all devices at the least distance; `global_slot` maps slots of the host."""
+    here = global_slot(slot)
 
-    `of_machine` gives the machine's number of the node's own slots.
-    """
-    here = of_machine(slot)
-
-    def far(device: Device) -> tuple[bool, int]:
+    def distance(device: Device) -> tuple[bool, int]:
         if slot in device.slots:
             return False, 0
-        return True, min(machine.distance(here, of_machine(at)) for at in device.slots)
+        return True, min(machine.distance(here, global_slot(s)) for s in device.slots)
 
-    distances = [far(device) for device in devices]
+    distances = [distance(device) for device in devices]
     least = min(distances)
     pairs = zip(devices, distances, strict=True)
-    return tuple(device.name for device, distance in pairs if distance == least)
+    return tuple(device.name for device, far in pairs if far == least)

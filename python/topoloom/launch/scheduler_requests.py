@@ -111,7 +111,7 @@ class Shape(NamedTuple):
         return ", ".join(words) or "any hosts"
 
 
-def sayable(scheduler: str, shape: Shape) -> bool:
+def can_request(scheduler: str, shape: Shape) -> bool:
     """Return whether a scheduler can be asked for a shape.
 
     Raises
@@ -134,7 +134,7 @@ def request_lines(scheduler: str, shape: Shape) -> list[str]:
         For another scheduler, and for a shape that it cannot be asked for.
     """
     writers = {"slurm": _slurm, "kueue": _kueue, "kai": _kai, "volcano": _volcano}
-    if not sayable(scheduler, shape):
+    if not can_request(scheduler, shape):
         raise Error(f"{scheduler} cannot be asked for {shape.words()}")
     return writers[scheduler](shape)
 

@@ -16,24 +16,24 @@ if TYPE_CHECKING:
 
 
 def has_coordinates(machine: Machine) -> bool:
-    """Return whether it is a torus or mesh with one node at each place."""
+    """Return whether the machine is a torus or mesh with one node per router."""
     return bool(machine.shape) and math.prod(machine.shape) == machine.node_count
 
 
-def torus_box(placement: HostPlacement, format_name: str) -> tuple[list[int], Ids]:
-    """Find the box that the allocation fills, and the hosts' coordinates in it, from 0.
+def find_torus_box(placement: HostPlacement, format_name: str) -> tuple[list[int], Ids]:
+    """Find the box that the allocation fills, and the coordinates of hosts in it.
 
     Returns
     -------
     shape : list of int
         Extents of the box.
     coordinates : int array of shape ``(hosts, axes)``
+        Counted from 0.
 
     Raises
     ------
     topoloom.Error
-        If the machine is not a torus or mesh with a node at each place, or the
-        allocation is not a whole box of it.
+        If `has_coordinates` is false, or the allocation is not a whole box.
     """
     machine = placement.machine
     if not has_coordinates(machine):
@@ -51,11 +51,11 @@ def torus_box(placement: HostPlacement, format_name: str) -> tuple[list[int], Id
         raise Error(
             f"{format_name} has coordinates inside a job's shape, but the {len(nodes)} "
             "nodes of the allocation do not form a whole box; they lie in "
-            f"{dimensions(shape)}"
+            f"{format_shape(shape)}"
         )
     return shape, coordinates
 
 
-def dimensions(shape: list[int]) -> str:
+def format_shape(shape: list[int]) -> str:
     """Write extents as ``4x6x8``."""
     return "x".join(map(str, shape))

@@ -4,9 +4,11 @@ from topoloom._core import (
     Wiring as Wiring,
     bisect_machine as bisect_machine,
 )
-from topoloom.importers.described import Described as Described
+from topoloom.importers.machine_description import (
+    MachineDescription as MachineDescription,
+)
 from topoloom.machines.machine_file import (
     describe_machine as describe_machine,
     load_machine_and_allocation as load_machine_and_allocation,
-    save_machine as save_machine,
 )
+from topoloom.machines.machine_writers import save_machine as save_machine

@@ -1,154 +1,180 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The registry of formats that describe machines; a new one: a file and a line here."""
+"""The table of importers: a new format is a module and a line here."""
 
 from __future__ import annotations
 
-from topoloom.importers.cloud.instances import (
-    read_aws_topology,
-    read_google_instances,
-    read_oracle_hosts,
-    recognizes_aws_topology,
-    recognizes_google_instances,
-    recognizes_oracle_hosts,
-)
-from topoloom.importers.cloud.kubernetes import (
-    read_kubernetes_nodes,
-    recognizes_kubernetes_nodes,
-)
-from topoloom.importers.cloud.nccl import (
-    read_nccl_topology,
-    recognizes_nccl_topology,
-)
-from topoloom.importers.cray.slingshot import read_slingshot, recognizes_slingshot
-from topoloom.importers.cray.xtdb2proc import read_xtdb2proc, recognizes_xtdb2proc
-from topoloom.importers.cray.xtprocadmin import (
-    read_xtprocadmin,
-    recognizes_xtprocadmin,
-)
-from topoloom.importers.described import Importer
-from topoloom.importers.hwloc import read_hwloc, recognizes_hwloc
-from topoloom.importers.infiniband.ibnetdiscover import (
-    read_ibnetdiscover,
-    recognizes_ibnetdiscover,
-)
-from topoloom.importers.scotch import read_scotch_target, recognizes_scotch_target
-from topoloom.importers.simgrid.clusters import (
-    read_simgrid_platform,
-    recognizes_simgrid_platform,
-)
-from topoloom.importers.slurm.address import (
-    read_slurm_address,
-    recognizes_slurm_address,
-)
-from topoloom.importers.slurm.conf import read_slurm_conf, recognizes_slurm_conf
-from topoloom.importers.slurm.node_lines import (
-    read_slurm_nodes,
-    recognizes_slurm_nodes,
-)
-from topoloom.importers.slurm.yaml import read_slurm_yaml, recognizes_slurm_yaml
-from topoloom.importers.tofu import read_tofu, recognizes_tofu
+import re
+from collections.abc import Callable
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from topoloom.importers.machine_description import MachineDescription
+
+
+class Importer(NamedTuple):
+    """A format, and the module that reads it, which is imported when it is tried.
+
+    Attributes
+    ----------
+    name, summary
+        As ``topoloom list formats`` prints them.
+    module, reader
+        A module and its function that reads the text of a file. Errors begin with
+        ``line N:``.
+    pattern
+        Found in the first 64 KiB of files that may have this format.
+    check
+        The module's function that decides if `pattern` is found; "" if it is enough.
+    """
+
+    name: str
+    summary: str
+    module: str
+    reader: str
+    pattern: str
+    check: str = ""
+
+    def recognizes(self, head: str) -> bool:
+        """Return whether a text, given its first 64 KiB, has this format."""
+        if not re.search(self.pattern, head):
+            return False
+        return not self.check or bool(self._load(self.check)(head))
+
+    def read(self, text: str) -> MachineDescription:
+        """Read the text of a file."""
+        described: MachineDescription = self._load(self.reader)(text)
+        return described
+
+    def _load(self, function: str) -> Callable[[str], Any]:
+        loaded: Callable[[str], Any] = getattr(import_module(self.module), function)
+        return loaded
+
 
 IMPORTERS: tuple[Importer, ...] = (
     Importer(
         "hwloc",
         "the XML of hwloc 2 or 3, as lstopo exports it",
-        recognizes_hwloc,
-        read_hwloc,
+        "topoloom.importers.hwloc",
+        "read_hwloc",
+        r"(?s)\A(?=.*<object).*<topology[\s>]",
     ),
     Importer(
         "slurm-conf",
         "Slurm's topology.conf, or what scontrol show topology prints",
-        recognizes_slurm_conf,
-        read_slurm_conf,
+        "topoloom.importers.slurm.conf",
+        "read_slurm_conf",
+        r"(?i)(?:switch|block|ring)name|aggregatedblock|blocksizes",
+        "recognizes_slurm_conf",
     ),
     Importer(
         "slurm-nodes",
         "the NodeName lines of Slurm's slurm.conf: cores and GPUs of its nodes",
-        recognizes_slurm_nodes,
-        read_slurm_nodes,
+        "topoloom.importers.slurm.node_lines",
+        "read_slurm_nodes",
+        r"(?im)^[ \t]*nodename[ \t]*=",
     ),
     Importer(
         "slurm-yaml",
         "Slurm's topology.yaml",
-        recognizes_slurm_yaml,
-        read_slurm_yaml,
+        "topoloom.importers.slurm.yaml",
+        "read_slurm_yaml",
+        r"(?m)^[ \t]*-[ \t]+[\"']?topology[\"']?[ \t]*:",
     ),
     Importer(
         "slurm-address",
         "lines 'host SLURM_TOPOLOGY_ADDR' of a job's nodes",
-        recognizes_slurm_address,
-        read_slurm_address,
+        "topoloom.importers.slurm.address",
+        "read_slurm_address",
+        r"\A\s*(?:[0-9]+:\s+)?\S+[ \t]+\S+[ \t]*(?:\r?\n|\Z)",
+        "recognizes_slurm_address",
     ),
     Importer(
         "ibnetdiscover",
         "the output of ibnetdiscover, with or without forwarding tables",
-        recognizes_ibnetdiscover,
-        read_ibnetdiscover,
+        "topoloom.importers.infiniband.ibnetdiscover",
+        "read_ibnetdiscover",
+        r'(?m)^(?:Switch|Ca|Rt)[ \t]+[0-9]+[ \t]+"[SHR]-[0-9a-f]{16}"',
     ),
     Importer(
         "xtprocadmin",
         "the nodes of a Cray XC, as xtprocadmin or xtnids lists them",
-        recognizes_xtprocadmin,
-        read_xtprocadmin,
+        "topoloom.importers.cray.xtprocadmin",
+        "read_xtprocadmin",
+        r"(?m)^[ \t]*NID[ \t]+\(HEX\)[ \t]+NODENAME\b",
     ),
     Importer(
         "xtdb2proc",
         "the nodes of a Cray XT, XE or XC with coordinates, as xtdb2proc lists them",
-        recognizes_xtdb2proc,
-        read_xtdb2proc,
+        "topoloom.importers.cray.xtdb2proc",
+        "read_xtdb2proc",
+        r"(?m)^(?=[^\n]{0,400}\bx_coord=)(?=[^\n]{0,400}\bprocessor_id=)[a-z_]+=",
     ),
     Importer(
         "slingshot",
         "lines 'host address', 'host xname' or 'host group' of an HPE Cray EX",
-        recognizes_slingshot,
-        read_slingshot,
+        "topoloom.importers.cray.slingshot",
+        "read_slingshot",
+        r"(?m)^[ \t]*(?:x[0-9]|[A-Za-z][\w.\-]*[ \t]+(?:NIC\s|02:|x?[0-9]))",
+        "recognizes_slingshot",
     ),
     Importer(
         "tofu",
         "lines 'host X Y Z a b c' of Fugaku and other Tofu systems",
-        recognizes_tofu,
-        read_tofu,
+        "topoloom.importers.tofu",
+        "read_tofu",
+        r"(?m)^[ \t]*[\w.\-]+[ \t:(]+[0-9]{1,6}(?:[ \t,]+[0-9]{1,6}){5}\b",
+        "recognizes_tofu",
     ),
     Importer(
         "nccl",
         "the XML of NCCL_TOPO_DUMP_FILE, the GPUs of one host",
-        recognizes_nccl_topology,
-        read_nccl_topology,
+        "topoloom.importers.cloud.nccl",
+        "read_nccl_topology",
+        r"<system\s[^<>]{0,500}?version\s*=",
     ),
     Importer(
         "aws",
         "Amazon's aws ec2 describe-instance-topology",
-        recognizes_aws_topology,
-        read_aws_topology,
+        "topoloom.importers.cloud.instances",
+        "read_aws_topology",
+        r'\A\s*\{\s*"Instances"\s*:\s*\[\s*\]'
+        r'|\A(?s:(?=.*"NetworkNodes").*"InstanceId")',
     ),
     Importer(
         "google",
         "Google's gcloud compute instances list --format=json",
-        recognizes_google_instances,
-        read_google_instances,
+        "topoloom.importers.cloud.instances",
+        "read_google_instances",
+        r'"physicalHost(?:Topology)?"\s*:|"compute#instance',
     ),
     Importer(
         "oracle",
         "Oracle's oci compute compute-host list",
-        recognizes_oracle_hosts,
-        read_oracle_hosts,
+        "topoloom.importers.cloud.instances",
+        "read_oracle_hosts",
+        r'(?i)"(?:compute-?)?hpc-?island-?id"\s*:',
     ),
     Importer(
         "kubernetes",
         "kubectl get nodes -o json: labels of Topograph, NVIDIA and CoreWeave",
-        recognizes_kubernetes_nodes,
-        read_kubernetes_nodes,
+        "topoloom.importers.cloud.kubernetes",
+        "read_kubernetes_nodes",
+        r'"kind"\s*:\s*"(?:Node|NodeList|List)"',
     ),
     Importer(
         "scotch",
         "a target file of Scotch or TreeMatch (.tgt)",
-        recognizes_scotch_target,
-        read_scotch_target,
+        "topoloom.importers.scotch",
+        "read_scotch_target",
+        r"(?i)\A\s*(?:cmplt|deco|l?tleaf|sub|var|hcub|mesh|torus)",
+        "recognizes_scotch_target",
     ),
     Importer(
         "simgrid",
         "a SimGrid platform (XML) of one cluster or one zone",
-        recognizes_simgrid_platform,
-        read_simgrid_platform,
+        "topoloom.importers.simgrid.clusters",
+        "read_simgrid_platform",
+        r"<platform\s[^<>]{0,500}?version\s*=",
     ),
 )

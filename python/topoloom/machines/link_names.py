@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from topoloom._core import Machine, MachineText
-from topoloom.importers.torus_places import is_vacant
+from topoloom.nodes.hosts import is_vacant
 
 #: What the core calls a node or a switch.
 _VERTEX = re.compile(r"(?:node|switch|level [0-9]+ (?:group|switch)) [0-9]+")

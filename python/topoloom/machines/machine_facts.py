@@ -42,7 +42,7 @@ def machine_facts(machine: Machine, node: NodeParts = NO_PARTS) -> dict[str, Any
         "machine": machine.text,
         "nodes": len(up),
         **({"nodes_down": down} if down else {}),
-        "slots": HostSlots(machine, node).count_on(up),
+        "slots": HostSlots(machine, node).count(up),
         "slots_per_node": sizes or machine.slots_per_node,
         **({"nodes_per_host": machine.nodes_per_host} if on_rails else {}),
         "links": sum(each["links"] for each in bandwidths),

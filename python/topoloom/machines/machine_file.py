@@ -1,81 +1,50 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Machines by short text, description file, or name from the zoo."""
+"""Reads machines: by short text, by file, or by name from the zoo."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from topoloom._core import Error, Machine, NetworkModel
+from topoloom._core import Error, Machine, MachineText
 from topoloom.allocations.allocation_file import AllocatedHosts
 from topoloom.allocations.described_allocation import described_allocation
-from topoloom.importers.described import AllocatedNode, Described
-from topoloom.importers.networks import Speeds, with_given_speeds
-from topoloom.machines.link_names import vertex_words
-from topoloom.machines.machine_changes import changed, split_changes
+from topoloom.importers.machine_description import MachineDescription
 from topoloom.machines.machine_names import DETECT, zoo_files
 from topoloom.machines.topology_forms import section_forms
-from topoloom.nodes.hosts import counted_hosts, host_count
-from topoloom.nodes.node_parts import NO_PARTS, NodeParts
+from topoloom.nodes.hosts import format_host_count, host_count
 from topoloom.support.files import (
     MAX_BYTES,
     exists,
-    named,
+    prefix_errors,
     read_text,
-    write_text,
 )
 from topoloom.support.nearest import nearest
 from topoloom.support.plain_text import refuse_odd_letters
 from topoloom.support.units import counted
 
-#: The characters that importers look at to recognize a format.
+if TYPE_CHECKING:
+    from topoloom.importers.network_speeds import GivenSpeeds
+
+#: Characters by which a format is recognized.
 _HEAD = 64 * 1024
 
-#: what is read by its suffix; all else is recognized by what is in it
+#: Formats known by suffix; all others are recognized by content.
 FORMATS = {
     "toml": ("Topoloom's description, with names and units", (".toml",)),
     "metis": ("a METIS graph, each vertex a node", (".graph", ".metis")),
 }
 
 
-def _write_scotch(machine: Machine, model: NetworkModel | None) -> str:
-    from topoloom.importers.scotch import write_scotch_target
-
-    return write_scotch_target(machine)
-
-
-def _write_simgrid(machine: Machine, model: NetworkModel | None) -> str:
-    from topoloom.importers.simgrid.clusters import write_simgrid_platform
-
-    return write_simgrid_platform(machine, model)
-
-
-def _write_metis(machine: Machine, model: NetworkModel | None) -> str:
-    from topoloom.importers.metis import write_metis_machine
-
-    return write_metis_machine(machine)
-
-
-#: Writes a machine, and what messages cost on it, if the format has words for that.
-Write = Callable[[Machine, NetworkModel | None], str]
-
-#: name -> the suffix by which machines are written so, and what writes them
-WRITERS: dict[str, tuple[str, Write]] = {
-    "scotch": (".tgt", _write_scotch),
-    "simgrid": (".xml", _write_simgrid),
-    "metis": (".graph", _write_metis),
-}
-
-
-class LackingError(Error):
-    """Something is missing in a file; what there is can be used.
+class IncompleteFileError(Error):
+    """A file lacks something of some nodes; the others can be used.
 
     Attributes
     ----------
     lines
-        What is missing, in words.
+        What is missing.
     """
 
     lines: tuple[str, ...] = ()
@@ -87,13 +56,12 @@ def load_machine(text: str | Path) -> Machine:
     Parameters
     ----------
     text
-        A short text such as ``torus:8x8x8``, the path of a TOML description, of a
-        METIS ``.graph`` file (every vertex a node; an edge weight multiplies the
-        link's bandwidth) or of a file in one of `importers.IMPORTERS`' formats, a
-        name from `zoo`, or ``detect``: the node or batch job that this process is in
-        (`load_machine_and_allocation` also returns which part of it the job was given).
-        ``+node:`` after a name or a file puts other nodes into it, and ``+down:``
-        says what failed: ``frontier+node:8:8,distance=1:2``.
+        A short text such as ``torus:8x8x8``, a name from `zoo`, the path of a TOML
+        description, of a METIS ``.graph`` file (every vertex a node; an edge weight
+        multiplies the link's bandwidth) or of a file in one of `IMPORTERS`' formats, or
+        ``detect`` for the node or batch job of this process. After a name or a file,
+        ``+node:`` replaces its nodes and ``+down:`` lists failures:
+        ``frontier+node:8:8,distance=1:2``.
 
     Raises
     ------
@@ -106,52 +74,45 @@ def load_machine(text: str | Path) -> Machine:
 
 
 def load_machine_and_hosts(text: str | Path) -> tuple[Machine, tuple[str, ...]]:
-    """Make a machine as `load_machine`, with its nodes' names; () if they have none."""
+    """Make a machine as `load_machine`, with its nodes' names; () if unnamed."""
     machine, described = load_described(text)
     return machine, described.hosts
 
 
 def load_machine_and_allocation(text: str | Path) -> AllocatedHosts:
-    """Make a machine as `load_machine`, with the allocation that belongs to it.
+    """Make a machine as `load_machine`, with its allocation.
 
-    That is what a batch job was given, if `text` is ``detect`` in the job or a file
-    that was written so, and the whole machine else.
+    That is the batch job's for ``detect`` in a job and for files saved from it, else
+    the whole machine.
     """
     return described_allocation(*load_described(text))
 
 
 def load_described(
-    text: str | Path, partial: bool = False, speeds: Speeds | None = None
-) -> tuple[Machine, Described]:
-    """Make a machine as `load_machine`, with the description that it was made of.
+    text: str | Path, partial: bool = False, speeds: GivenSpeeds | None = None
+) -> tuple[Machine, MachineDescription]:
+    """Make a machine as `load_machine`, with its description.
 
-    `speeds` are for files without them, in place of what is assumed.
-
-    Raises
-    ------
-    LackingError
-        Unless `partial`, for a file that lacks something of some nodes; otherwise these
-        are left out, and ``lacking`` of the description names them.
+    `speeds` replace the assumed speeds of files that give none. A file that lacks
+    something of some nodes raises `IncompleteFileError`, unless `partial`: then these
+    nodes are left out, and ``missing`` of the description names them.
     """
     described = describe_machine(text, partial, speeds)
     if described.text == str(text):
         return Machine(described.text), described
-    with named(text):
+    with prefix_errors(text):
         machine = Machine(described.text, described.remarks)
         described = replace(described, hosts=_by_node(machine, described.hosts))
         _check_switches(machine, described.switches)
         if described.allocated or described.hosts:
-            described_allocation(machine, described)  # refuses what is not there
+            described_allocation(machine, described)  # checks it
     return machine, described
 
 
 def describe_machine(
-    text: str | Path, partial: bool = False, speeds: Speeds | None = None
-) -> Described:
-    """Find the short text and the host names that `load_machine` makes a machine of.
-
-    Takes and raises what `load_described` does, but a short text is not read here.
-    """
+    text: str | Path, partial: bool = False, speeds: GivenSpeeds | None = None
+) -> MachineDescription:
+    """Find a description, as `load_described`; a short text is not parsed."""
     path, name = Path(text), str(text)
     if speeds is not None and any(speeds):
         suffixes = [end for _, ends in FORMATS.values() for end in ends]
@@ -162,12 +123,15 @@ def describe_machine(
         from topoloom.importers.system.detect import detect_machine
 
         return detect_machine()
-    base, changes = split_changes(name)
+    base = MachineText(name).network
+    changes = name[len(base) :]
     if changes and base.partition(":")[0] not in section_forms() and not exists(path):
         refuse_odd_letters(f"'{changes:.60}'", changes)
         described = describe_machine(base, partial)
-        with named(name):
-            return changed(described, changes)
+        with prefix_errors(name):
+            from topoloom.machines.machine_changes import apply_changes
+
+            return apply_changes(described, changes)
     if path.suffix in FORMATS["toml"][1]:
         return _read_toml(path)
     kind = name.partition(":")[0]
@@ -175,79 +139,36 @@ def describe_machine(
         from topoloom.machines.graph_toml import metis_links
 
         count, links = metis_links(path, 1.0)
-        return Described(f"graph:{count}:{','.join(links)}")
+        return MachineDescription(f"graph:{count}:{','.join(links)}")
     files = zoo_files()
     if name in files:
         return _read_toml(files[name])
     if name and kind not in section_forms() and exists(path):
-        return _import(path, partial, Speeds())
+        return _import(path, partial)
     if kind != name:
         refuse_odd_letters(f"machine '{name:.60}'", name)
-        return Described(name)
+        return MachineDescription(name)
     if name in section_forms():
         example = section_forms()[name].example
         raise Error(f"machine '{name}' lacks its size; write it as in {example}")
     if path.suffix or path.name != name:
-        return _import(path, partial, Speeds())  # which says why it cannot be read
+        return _import(path, partial)  # raises why it cannot be read
     raise Error(
         f"no machine '{name}'{nearest(name, [*files, DETECT])}; 'topoloom list "
         "machines' names them; or write one, such as torus:8x8x8, or name a file"
     )
 
 
-def save_machine(
-    path: str | Path,
-    machine: Machine,
-    hosts: Sequence[str] = (),
-    allocated: Sequence[AllocatedNode] = (),
-    node: NodeParts = NO_PARTS,
-    remarks: Sequence[str] = (),
-    switches: Sequence[str] = (),
-    model: NetworkModel | None = None,
-    labels: Sequence[str] = (),
-) -> None:
-    """Write a machine in the format of the suffix: ``.toml``, or one of `WRITERS`.
-
-    Only ``.toml`` keeps all of it, with names, labels of levels, the
-    allocation, CPUs and devices, and has the remarks as comments. A device, such as
-    ``/dev/stdout``, gets that too. What messages cost, the `model`, is written where
-    the format has words for it.
-
-    Raises
-    ------
-    topoloom.Error
-        For another suffix, and for a machine that the format has no words for.
-    """
-    path = Path(path)
-    if path.suffix == ".toml" or (path.exists() and not path.is_file()):
-        about = (hosts, allocated, node, remarks, switches)
-        from topoloom.machines.machine_facts import machine_name
-        from topoloom.machines.machine_toml_writer import write_machine_toml
-
-        name = machine_name(machine, node)
-        write_machine_toml(path, machine, name, *about, labels=labels)
-        return
-    for suffix, write in WRITERS.values():
-        if path.suffix == suffix:
-            with named(path):
-                if machine.has_failures:
-                    raise Error("failures can be written in a .toml only")
-                if node.types:
-                    raise Error("nodes that differ can be written in a .toml only")
-                text = write(machine, model)
-            write_text(path, text)
-            return
-    others = ", ".join(f"{suffix} ({name})" for name, (suffix, _) in WRITERS.items())
-    raise Error(f"{path}: machines are written as .toml, {others}; name it so")
-
-
-def _read_toml(path: Path) -> Described:
+def _read_toml(path: Path) -> MachineDescription:
     from topoloom.machines.machine_toml import read_machine_toml
 
     return read_machine_toml(path)[0]
 
 
-def _import(path: Path, partial: bool, speeds: Speeds) -> Described:
+def _import(
+    path: Path, partial: bool, speeds: GivenSpeeds | None = None
+) -> MachineDescription:
+    from topoloom.importers.network_speeds import GivenSpeeds, apply_given_speeds
     from topoloom.machines.import_formats import IMPORTERS
 
     text = read_text(path, most=MAX_BYTES)
@@ -256,15 +177,17 @@ def _import(path: Path, partial: bool, speeds: Speeds) -> Described:
     head = text[:_HEAD]
     for importer in IMPORTERS:
         if importer.recognizes(head):
-            with named(path):
-                described = with_given_speeds(importer.read(text), speeds)
-            if described.lacking and not partial:
-                first, more = described.lacking[0], len(described.lacking) - 1
+            with prefix_errors(path):
+                described = apply_given_speeds(
+                    importer.read(text), speeds or GivenSpeeds()
+                )
+            if described.missing and not partial:
+                first, more = described.missing[0], len(described.missing) - 1
                 rest = f"; and {more} more" if more else ""
-                error = LackingError(
+                error = IncompleteFileError(
                     f"{path}: {first}{rest}; 'topoloom machine' can leave them out"
                 )
-                error.lines = described.lacking
+                error.lines = described.missing
                 raise error
             return described
     known = ", ".join([*FORMATS, *(importer.name for importer in IMPORTERS)])
@@ -275,11 +198,11 @@ def _import(path: Path, partial: bool, speeds: Speeds) -> Described:
 
 
 def _by_node(machine: Machine, hosts: tuple[str, ...]) -> tuple[str, ...]:
-    """Check the names of all hosts, and give each node that of its host."""
+    """Check the names of hosts, and return that of each node's host."""
     if hosts and len(hosts) != host_count(machine):
         raise Error(
             f"{counted(len(hosts), 'host name')} for "
-            f"{counted_hosts(machine, machine.node_count)}"
+            f"{format_host_count(machine, machine.node_count)}"
         )
     if len(set(hosts)) < len(hosts):
         twice, times = Counter(hosts).most_common(1)[0]
@@ -295,6 +218,8 @@ def _by_node(machine: Machine, hosts: tuple[str, ...]) -> tuple[str, ...]:
 def _check_switches(machine: Machine, switches: tuple[str, ...]) -> None:
     if not switches:
         return
+    from topoloom.machines.link_names import vertex_words
+
     count = len(vertex_words(machine)) - machine.node_count
     if len(switches) != count:
         raise Error(

@@ -33,13 +33,13 @@ from typing import Any
 
 from topoloom._core import Error
 from topoloom.allocations.allocation_toml import read_allocation_tables
-from topoloom.importers.described import Described
-from topoloom.importers.insides import with_insides
+from topoloom.importers.machine_description import MachineDescription
+from topoloom.importers.node_groups import with_node_groups
 from topoloom.machines.node_toml import read_node
 from topoloom.machines.node_types_toml import read_insides
 from topoloom.machines.topology_keys import read_down, read_topology
 from topoloom.machines.vacant_places import without_vacant
-from topoloom.nodes.nodes_per_host import text_nodes_per_host
+from topoloom.nodes.hosts import nodes_per_host_of
 from topoloom.support.hostlist import expand_hostlist
 from topoloom.support.toml_document import HEAD, check_head, read_toml
 from topoloom.support.toml_values import entry, refuse_unknown
@@ -50,7 +50,7 @@ _MAX_HOSTS = 4_000_000
 _ABOUT = ("name", "summary", "source", "date")
 
 
-def read_machine_toml(path: str | Path) -> tuple[Described, dict[str, str]]:
+def read_machine_toml(path: str | Path) -> tuple[MachineDescription, dict[str, str]]:
     """Read a description; return the machine, and name, summary, source, date.
 
     Raises
@@ -69,7 +69,7 @@ def read_machine_toml(path: str | Path) -> tuple[Described, dict[str, str]]:
         raise Error(f"{path}: {error}") from None
 
 
-def _described(document: dict[str, Any], folder: Path) -> Described:
+def _described(document: dict[str, Any], folder: Path) -> MachineDescription:
     check_head(document, FORMAT, VERSION)
     tables = ("topology", "down", "node", "allocation", "switch", "model", "probe")
     known = (*HEAD, *_ABOUT, *tables)
@@ -78,7 +78,7 @@ def _described(document: dict[str, Any], folder: Path) -> Described:
     text = read_topology(topology, folder)
     if "down" in document:
         text += read_down(entry(document, "down", dict, "[down]"))
-    described = Described(
+    described = MachineDescription(
         text,
         without_vacant(topology, _hosts(topology)),
         read_allocation_tables(document),
@@ -86,11 +86,11 @@ def _described(document: dict[str, Any], folder: Path) -> Described:
         labels=_labels(topology),
     )
     if isinstance(document.get("node"), list):
-        return with_insides(described, read_insides(document["node"], described))
+        return with_node_groups(described, read_insides(document["node"], described))
     if "node" not in document:
         return described
     table = entry(document, "node", dict, "[node]")
-    inside, parts = read_node(table, text_nodes_per_host(text))
+    inside, parts = read_node(table, nodes_per_host_of(text))
     return replace(described, text=text + inside, node=parts)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from topoloom._core import Machine, MachineText
 from topoloom.allocations.allocation_toml import allocation_lines
-from topoloom.importers.described import AllocatedNode
+from topoloom.importers.machine_description import AllocatedNode
 from topoloom.machines.machine_toml import FORMAT, VERSION
 from topoloom.machines.node_toml import write_node
 from topoloom.machines.node_types_toml import write_insides

@@ -7,17 +7,17 @@ from collections.abc import Sequence
 
 from topoloom._core import Error, Machine, MachineText
 from topoloom.allocations.allocation_file import read_allocation
-from topoloom.importers.described import Described
-from topoloom.importers.insides import Inside, type_text, with_insides
+from topoloom.importers.machine_description import MachineDescription
+from topoloom.importers.node_groups import NodeGroup, type_text, with_node_groups
 from topoloom.machines.machine_file import describe_machine
 from topoloom.machines.node_toml import hop_weight
 from topoloom.nodes.node_parts import NodeParts
-from topoloom.support.files import exists, named
+from topoloom.support.files import exists, prefix_errors
 from topoloom.support.hostlist import compress_hostlist
 from topoloom.support.number_ranges import expand_ranges
 
 
-def join_nodes(network: Described, texts: Sequence[str]) -> Described:
+def join_nodes(network: MachineDescription, texts: Sequence[str]) -> MachineDescription:
     """Put nodes into a network.
 
     Parameters
@@ -40,12 +40,12 @@ def join_nodes(network: Described, texts: Sequence[str]) -> Described:
     insides = [
         inside for text in texts for inside in _insides(text, network.hosts, bare)
     ]
-    joined = with_insides(network, insides)
+    joined = with_node_groups(network, insides)
     Machine(joined.text)  # refuses costs that do not fit together
     return joined
 
 
-def _insides(text: str, hosts: Sequence[str], bare: Machine) -> list[Inside]:
+def _insides(text: str, hosts: Sequence[str], bare: Machine) -> list[NodeGroup]:
     which, equals, source = text.partition("=")
     if not equals or which.startswith("+") or exists(text):
         which, source = "", text
@@ -53,7 +53,7 @@ def _insides(text: str, hosts: Sequence[str], bare: Machine) -> list[Inside]:
     if source.startswith("+"):
         if MachineText(f"torus:1{source}").node is None:
             raise Error(f"'{source}' says nothing of a node; write +node:8:2")
-        return [Inside(source, NodeParts(), nodes, f"'{source}'")]
+        return [NodeGroup(source, NodeParts(), nodes, f"'{source}'")]
     given = describe_machine(source)
     if given.node.types:
         if which:
@@ -71,7 +71,7 @@ def _insides(text: str, hosts: Sequence[str], bare: Machine) -> list[Inside]:
         )
     inside = f"+{section.text}" if section else ""
     weight = hop_weight(machine) if given.node.names else None
-    return [Inside(inside, given.node, nodes, source, weight)]
+    return [NodeGroup(inside, given.node, nodes, source, weight)]
 
 
 def _nodes(
@@ -79,7 +79,7 @@ def _nodes(
 ) -> tuple[int, ...]:
     """Find nodes by the names of hosts, or by their numbers: ``0-3,8``."""
     if not any(letter.isalpha() for letter in which):
-        with named(where):
+        with prefix_errors(where):
             return expand_ranges(which.replace(" ", ""), bare.node_count)
     try:
         listed = read_allocation(bare, which, hosts)
@@ -88,7 +88,9 @@ def _nodes(
     return tuple(listed.allocation.nodes.tolist())
 
 
-def _of_types(given: Described, source: str, hosts: Sequence[str]) -> list[Inside]:
+def _of_types(
+    given: MachineDescription, source: str, hosts: Sequence[str]
+) -> list[NodeGroup]:
     """Take nodes that differ by the names of their hosts."""
     machine = Machine(given.text)
     number = {host: node for node, host in enumerate(hosts)}
@@ -101,7 +103,7 @@ def _of_types(given: Described, source: str, hosts: Sequence[str]) -> list[Insid
         if nodes:
             called = f"{compress_hostlist(names)} of {source}"
             text = type_text(machine, kind)
-            insides.append(Inside(text, kind.parts, tuple(nodes), called))
+            insides.append(NodeGroup(text, kind.parts, tuple(nodes), called))
     if not insides:
         raise Error(f"{source}: has none of the hosts of the network")
     return insides

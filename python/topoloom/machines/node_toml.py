@@ -26,7 +26,7 @@ from typing import Any
 
 from topoloom._core import Error, Machine, MachineText
 from topoloom.machines.topology_options import split_numbers, with_space
-from topoloom.nodes.node_parts import COSTS, NodeParts, shortest_port
+from topoloom.nodes.node_parts import COSTS, NodeParts, compress_port_costs
 from topoloom.nodes.node_parts_table import KEYS as PARTS, read_parts, write_parts
 from topoloom.support.nearest import unknown_name
 from topoloom.support.toml_values import (
@@ -104,7 +104,7 @@ def write_node(machine: Machine, parts: NodeParts) -> dict[str, Any]:
 def write_port(machine: Machine) -> dict[str, Any]:
     """Make the entries of the port: its costs unless all are 0, and its speeds."""
     options = _options(machine)
-    costs = shortest_port(split_numbers(options.get("port", "0")))
+    costs = compress_port_costs(split_numbers(options.get("port", "0")))
     given = {option.replace("-", "_"): value for option, value in options.items()}
     speeds = {key: with_space(given[key]) for key in _SPEEDS if key in given}
     return {**({"port": costs} if costs else {}), **speeds}
@@ -159,7 +159,7 @@ def _port(node: dict[str, Any], slots: int) -> list[int]:
             f"node.port has {len(costs)} entries, but the {slots} slots of a node are "
             "not as many equal runs"
         )
-    return shortest_port(costs)
+    return compress_port_costs(costs)
 
 
 def _plain(node: dict[str, Any], levels: int) -> list[int]:

@@ -20,8 +20,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from topoloom._core import Error, Machine, MachineText
-from topoloom.importers.described import Described
-from topoloom.importers.insides import Inside
+from topoloom.importers.machine_description import MachineDescription
+from topoloom.importers.node_groups import NodeGroup
 from topoloom.machines.node_toml import hop_weight, read_node, write_port
 from topoloom.nodes.node_parts import NodeParts, NodeType
 from topoloom.nodes.node_parts_table import write_parts
@@ -32,7 +32,7 @@ from topoloom.support.toml_values import entry
 _HOP = "hop"
 
 
-def read_insides(tables: list[Any], described: Described) -> list[Inside]:
+def read_insides(tables: list[Any], described: MachineDescription) -> list[NodeGroup]:
     """Read the tables; `described` is the network with the names of its hosts.
 
     Raises
@@ -56,7 +56,7 @@ def read_insides(tables: list[Any], described: Described) -> list[Inside]:
             if what.startswith("node."):
                 raise Error(f"{where}.{what.removeprefix('node.')}") from None
             raise Error(f"{where}: {what}") from None
-        insides.append(Inside(text, parts, nodes, where))
+        insides.append(NodeGroup(text, parts, nodes, where))
     return insides
 
 

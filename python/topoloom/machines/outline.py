@@ -16,9 +16,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from topoloom._core import Machine, MachineText
-from topoloom.importers.torus_places import drop_vacant
 from topoloom.machines.topology_keys import write_down, write_topology
 from topoloom.machines.topology_options import AXES
+from topoloom.nodes.hosts import drop_vacant
 from topoloom.nodes.node_parts import NO_PARTS, NodeParts, NodeType
 from topoloom.support.hostlist import compress_hostlist
 from topoloom.support.number_ranges import compress_ranges

@@ -28,7 +28,7 @@ def separate_parts(machine: Machine) -> list[list[int]]:
     return sorted(parts, key=len, reverse=True)
 
 
-def words_of_parts(machine: Machine, parts: list[list[int]]) -> str:
+def describe_parts(machine: Machine, parts: list[list[int]]) -> str:
     """Say in one line which nodes have no route to which; "" if all have one."""
     if len(parts) < 2:
         return ""

@@ -14,5 +14,5 @@ from topoloom.model.measured import (
     load_pair_curves as load_pair_curves,
     predict_times as predict_times,
 )
+from topoloom.model.model_names import load_model as load_model
 from topoloom.model.model_toml import ModelFile as ModelFile
-from topoloom.model.named import load_model as load_model

@@ -16,7 +16,7 @@ from topoloom.model.fit import Fit, fit_model, fit_split
 from topoloom.model.model_toml import ModelFile
 from topoloom.model.samples import read_pairs, read_pings
 from topoloom.support.checks import at_least
-from topoloom.support.files import named
+from topoloom.support.files import prefix_errors
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def fit_file(
     path = Path(pings)
     sizes, times = read_pings(path)
     one_way = times / 2 if round_trip else times
-    with named(path):
+    with prefix_errors(path):
         if split is None:
             fit = fit_model(sizes, one_way)
         else:
@@ -83,7 +83,7 @@ def load_pair_curves(
     for name in dict.fromkeys(names.tolist()):
         of = np.flatnonzero(names == name)
         runs_of = None if runs is None else [runs[sample] for sample in of]
-        with named(f"{pairs}: {name}" if name else pairs):
+        with prefix_errors(f"{pairs}: {name}" if name else pairs):
             curves[name] = pair_curve(counts[of], one_way[of], size, runs_of)
     return PairCurves(curves)
 

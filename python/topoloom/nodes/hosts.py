@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Hosts: a machine's nodes, or on rails what several nodes, its GPUs, are in.
+"""Hosts, which launchers and batch systems name: nodes, or on rails groups of nodes.
 
-A host is what launchers and batch systems name. Nodes of a host are consecutive.
+The nodes of rails are GPUs, and those of a host are consecutive. In a torus a place may
+be vacant: its node has a name such as ``vacant_17``, and no job runs there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,37 @@ from topoloom._core import Allocation, Error, Machine, MachineText
 from topoloom.support.units import counted
 
 Ids = npt.NDArray[np.int64]
+
+#: Names of hosts have no underscore.
+_VACANT = "vacant_"
+
+
+def is_vacant(host: str) -> bool:
+    """Return whether this is the name of a vacant place."""
+    return host.startswith(_VACANT)
+
+
+def vacant_name(node: int) -> str:
+    """Name a vacant place."""
+    return f"{_VACANT}{node}"
+
+
+def vacant_nodes(hosts: Iterable[str]) -> set[int]:
+    """Return the nodes at vacant places."""
+    return {node for node, host in enumerate(hosts) if is_vacant(host)}
+
+
+def drop_vacant(hosts: Iterable[str]) -> list[str]:
+    """Remove the names of vacant places."""
+    return [host for host in hosts if not is_vacant(host)]
+
+
+def nodes_per_host_of(text: str) -> int:
+    """Find `Machine.nodes_per_host` from the machine's text, without building it."""
+    topology = MachineText(text).topology
+    if topology.name != "rails":
+        return 1
+    return int(dict(topology.options).get("host", topology.body.partition(":")[0]))
 
 
 def host_count(machine: Machine) -> int:
@@ -29,28 +61,28 @@ def slots_per_host(machine: Machine) -> int:
 
 
 def hosts_in_order(machine: Machine, nodes: Sequence[int] | npt.NDArray[Any]) -> Ids:
-    """List the hosts of these nodes, in the order in which each is first there."""
+    """List the hosts of these nodes, in the order of their first nodes."""
     numbers = np.asarray(nodes, dtype=np.int64) // machine.nodes_per_host
     _, first = np.unique(numbers, return_index=True)
     return numbers[np.sort(first)]
 
 
-def nodes_of(machine: Machine, hosts: Sequence[int] | npt.NDArray[Any]) -> Ids:
+def nodes_of_hosts(machine: Machine, hosts: Sequence[int] | npt.NDArray[Any]) -> Ids:
     """List the nodes of hosts, host by host."""
     each = machine.nodes_per_host
     first = np.asarray(hosts, dtype=np.int64) * each
     return (first[:, None] + np.arange(each)).ravel()
 
 
-def counted_hosts(machine: Machine, nodes: int, hosts: int | None = None) -> str:
-    """Write how many nodes: ``4 nodes``, or on rails ``2 hosts``."""
+def format_host_count(machine: Machine, nodes: int, hosts: int | None = None) -> str:
+    """Write a number of nodes: ``4 nodes``, or on rails ``2 hosts``."""
     each = machine.nodes_per_host
     if each == 1:
         return counted(nodes, "node")
     return counted(-(-nodes // each) if hosts is None else hosts, "host")
 
 
-def share_of_machine(allocation: Allocation) -> str:
+def format_share(allocation: Allocation) -> str:
     """Write ``4 of 16 nodes``, or on rails ``2 of 8 hosts``."""
     machine = allocation.machine
     if machine.nodes_per_host == 1:
@@ -62,20 +94,11 @@ def share_of_machine(allocation: Allocation) -> str:
 def names_by_node(
     machine: Machine, nodes: Sequence[int] | npt.NDArray[Any], names: Sequence[str]
 ) -> tuple[str, ...]:
-    """Give each node the name of its host.
+    """Return the host name of each node.
 
-    Parameters
-    ----------
-    nodes
-        Nodes of the machine.
-    names
-        A name for each of their hosts, in the order of `hosts_in_order`; or for each
-        node that of its host.
-
-    Raises
-    ------
-    topoloom.Error
-        If there are not as many names, or the nodes of a host have several.
+    `names` has a name for each host, in the order of `hosts_in_order`, or one for each
+    node. Raises `topoloom.Error` for another number of names, and if the nodes of a
+    host have different names.
     """
     return tuple(_by_host(machine, nodes, names)[1])
 
@@ -83,7 +106,7 @@ def names_by_node(
 def names_by_host(
     machine: Machine, nodes: Sequence[int] | npt.NDArray[Any], names: Sequence[str]
 ) -> list[str]:
-    """Name each host once; `names` as in `names_by_node`."""
+    """Return the name of each host; `names` as in `names_by_node`."""
     return _by_host(machine, nodes, names)[0]
 
 
@@ -121,10 +144,9 @@ def _by_host(
 
 
 def host_machine(machine: Machine) -> Machine:
-    """Build a machine whose nodes are the hosts: near if their GPUs are.
+    """Build the machine whose nodes are the hosts of rails; others are returned as is.
 
-    Of a machine without rails that is the machine itself. A host is down if one of its
-    nodes is.
+    A host is down if one of its nodes is.
     """
     if machine.nodes_per_host == 1:
         return machine
@@ -137,8 +159,8 @@ def host_machine(machine: Machine) -> Machine:
     return Machine(text + (f"+down:{','.join(map(str, down))}" if down else ""))
 
 
-def whole_hosts(free: Allocation) -> Ids:
-    """List the hosts of an allocation that it has all slots of, in its order."""
+def fully_allocated_hosts(free: Allocation) -> Ids:
+    """List the hosts of which an allocation has all slots, in its order."""
     machine = free.machine
     slots = np.asarray(free.slots, np.int64) // slots_per_host(machine)
     counts = np.bincount(slots, minlength=host_count(machine))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which network interfaces of a node MPI uses: those of the best fabric that it has.
+"""The NICs of a node that MPI uses: those on its best network.
 
-A card that manages the node counts only where nothing better is there: InfiniBand,
-Omni-Path or Slingshot come before RDMA over Ethernet, and that before plain Ethernet.
+InfiniBand, Omni-Path and Slingshot precede RDMA over Ethernet, which precedes plain
+Ethernet, such as that of a management NIC.
 """
 
 from __future__ import annotations
@@ -13,51 +13,45 @@ from enum import IntEnum
 
 from topoloom.nodes.node_parts import ETHERNET, NIC
 
-#: Names of devices and interfaces that say what network they are on, as the drivers
-#: and systemd give them; ``hsn0`` and ``cxi0`` are Slingshot's.
+#: Prefixes that drivers and systemd give to names of devices on fabrics; ``hsn0`` and
+#: ``cxi0`` are Slingshot's.
 _FABRIC = re.compile(r"(?:ib[0-9ps]|hfi|opa|hsn|cxi|bxi|efa)")
-#: Drivers of cards that do RDMA over nothing but Ethernet.
+#: Drivers of NICs that do RDMA over Ethernet only.
 _OVER_ETHERNET = re.compile(
     r"(?:bnxt_re|irdma|i40iw|qedr|cxgb|iw_|hns|erdma|mana|ionic|rxe|siw|roce|iwp)"
 )
 
 
-class Network(IntEnum):
-    """What an interface is on; MPI takes the highest that a node has."""
+class NicNetwork(IntEnum):
+    """The network of a NIC; MPI uses the highest of a node."""
 
     ETHERNET = 0
     RDMA_OVER_ETHERNET = 1
     FABRIC = 2
 
 
-def network_of(
+def classify_network(
     names: Sequence[str], has_rdma: bool, over_ethernet: bool | None = None
-) -> Network:
-    """Find what an interface is on.
+) -> NicNetwork:
+    """Find the network of a NIC by all of its names, such as ``ib0`` and ``mlx5_0``.
 
-    Parameters
-    ----------
-    names
-        All names that the system has for it: ``ib0``, ``mlx5_0``.
-    has_rdma
-        Whether it is an OpenFabrics device.
-    over_ethernet
-        Whether its ports are Ethernet's; None if that is not known.
+    `has_rdma` says whether it is an OpenFabrics device, and `over_ethernet` whether its
+    ports are Ethernet's; None if unknown.
     """
     if any(_FABRIC.match(name) for name in names):
-        return Network.FABRIC
+        return NicNetwork.FABRIC
     if not has_rdma:
-        return Network.ETHERNET
+        return NicNetwork.ETHERNET
     if over_ethernet or any(_OVER_ETHERNET.match(name) for name in names):
-        return Network.RDMA_OVER_ETHERNET
-    return Network.FABRIC
+        return NicNetwork.RDMA_OVER_ETHERNET
+    return NicNetwork.FABRIC
 
 
-def interface_kinds(networks: Sequence[Network]) -> list[str]:
-    """Find the kind of device that each interface of a node is.
+def interface_kinds(networks: Sequence[NicNetwork]) -> list[str]:
+    """Return the kind of device of each NIC of a node.
 
-    >>> interface_kinds([Network.ETHERNET, Network.FABRIC])
+    >>> interface_kinds([NicNetwork.ETHERNET, NicNetwork.FABRIC])
     ['ethernet', 'nic']
     """
-    best = max(networks, default=Network.ETHERNET)
+    best = max(networks, default=NicNetwork.ETHERNET)
     return [NIC if network == best else ETHERNET for network in networks]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""From what the cores of a node share to the levels of a machine's short text."""
+"""Derives the levels of a node from the resources that its cores share."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from topoloom.nodes.network_interfaces import Network, interface_kinds
+from topoloom.nodes.network_interfaces import NicNetwork, interface_kinds
 from topoloom.nodes.node_parts import (
     COSTS,
     NIC,
     NO_PARTS,
     Device,
     NodeParts,
-    shortest_port,
+    compress_port_costs,
 )
 
-#: What cores may share, and what a level of cores that share it is called in
-#: `node_parts.COSTS`. Of what has equal costs, the first gives its name.
+#: hwloc's types of shared resources, and the names of their levels in
+#: `node_parts.COSTS`. Of levels with equal costs, the first gives the name.
 SHARED = {
     "L2Cache": "L2",
     "L3Cache": "L3",
@@ -28,74 +28,73 @@ SHARED = {
     "Group": "group",
     "Package": "package",
 }
-#: Of these, what a core does not share with a network interface makes the route longer.
+#: A route to a NIC outside of one of these costs more.
 _CROSSED = ("NUMANode", "Die", "Group", "Package")
 _NODE = "node"
-#: What a hop between nodes weighs: a route of two hops, over one switch, costs 32.
+#: The weight of a hop between nodes: a route of two hops, over one switch, costs 32.
 HOP_WEIGHT = COSTS["hop"]
 
 
 class Container(NamedTuple):
-    """What cores share: a key of `SHARED`, and the set of its CPUs as a bit mask."""
+    """A shared resource: a key of `SHARED`, and its CPUs as a bit mask."""
 
     kind: str
     cpus: int
 
 
 class NearDevice(NamedTuple):
-    """A device, and the CPUs that it is nearest to as a bit mask."""
+    """A device, and the nearest CPUs as a bit mask."""
 
     name: str
     kind: str
     cpus: int
     numa: int | None = None
     pci: str = ""
-    network: Network = Network.ETHERNET
+    network: NicNetwork = NicNetwork.ETHERNET
 
 
 @dataclass(frozen=True)
-class Inside:
-    """The inside of a node.
+class NodeCores:
+    """The cores and devices of a node.
 
     Attributes
     ----------
     cores
-        The CPUs (hardware threads) of each core as a bit mask; what shares a container
-        stands side by side.
+        The CPUs (hardware threads) of each core as a bit mask; cores of a container are
+        consecutive.
     containers
-        What the cores share, in any order.
+        Shared resources, in any order.
     devices
-        GPUs and network interfaces.
+        GPUs and NICs.
     """
 
     cores: Sequence[int]
     containers: Sequence[Container]
     devices: Sequence[NearDevice] = ()
 
-    def within(self, cpus: int) -> Inside:
-        """Keep the cores that have one of these CPUs."""
+    def restrict_to(self, cpus: int) -> NodeCores:
+        """Keep the cores with one of these CPUs."""
         cores = [core & cpus for core in self.cores if core & cpus]
         kept = (Container(kind, mask & cpus) for kind, mask in self.containers)
         devices = [device._replace(cpus=device.cpus & cpus) for device in self.devices]
-        return Inside(cores, [part for part in kept if part.cpus], devices)
+        return NodeCores(cores, [part for part in kept if part.cpus], devices)
 
-    def with_kinds(self) -> Inside:
-        """Tell the network interfaces that MPI uses from those that it leaves alone."""
+    def classify_nics(self) -> NodeCores:
+        """Mark the NICs that MPI uses, and those that it does not."""
         cards = [device for device in self.devices if device.kind == NIC]
         kinds = iter(interface_kinds([device.network for device in cards]))
-        told = [
+        devices = [
             device._replace(kind=next(kinds)) if device.kind == NIC else device
             for device in self.devices
         ]
-        return replace(self, devices=told)
+        return replace(self, devices=devices)
 
 
-def levels_text(inside: Inside) -> str:
-    """Write the levels, as ``+node:4:2,distance=2:16``; nothing for a single core.
+def format_levels(inside: NodeCores) -> str:
+    """Write the levels, ``+node:4:2,distance=2:16``; "" for a single core.
 
-    Containers that not all cores have, or that do not hold equally many, make no level:
-    an irregular node gets the coarser levels that are true of all of it. With network
-    interfaces that are not near to all cores, ``,port=0:8`` follows.
+    Only containers that divide all cores equally make a level, so an irregular node has
+    fewer levels. If a NIC is not near to all cores, ``,port=0:8`` follows.
     """
     levels = _levels(inside)
     if not levels:
@@ -103,23 +102,23 @@ def levels_text(inside: Inside) -> str:
     sizes = [1, *(size for size, _ in levels)]
     arities = [size // inner for inner, size in itertools.pairwise(sizes)]
     distances = [COSTS[name] for _, name in levels]
-    port = shortest_port(_port_costs(inside))
+    port = compress_port_costs(_port_costs(inside))
     return (
         f"+node:{_joined(arities)},distance={_joined(distances)}"
         f"{',port=' if port else ''}{_joined(port)}"
     )
 
 
-def weigh_hops(levels: str) -> str:
-    """Add what a hop between nodes weighs to `levels_text`, if it is not empty."""
+def add_hop_weight(levels: str) -> str:
+    """Add the weight of a hop between nodes to `format_levels`, unless empty."""
     if not levels:
         return ""
     distances, mark, port = levels.partition(",port=")
     return f"{distances}:{HOP_WEIGHT}{mark}{port}"
 
 
-def node_parts(inside: Inside) -> NodeParts:
-    """Name the levels of `levels_text`, the CPUs of each slot, and the devices."""
+def make_node_parts(inside: NodeCores) -> NodeParts:
+    """Return the names of levels, the CPUs of each slot, and the devices."""
     levels = _levels(inside)
     if not levels:
         return NO_PARTS
@@ -132,25 +131,25 @@ def node_parts(inside: Inside) -> NodeParts:
     return NodeParts(tuple(name for _, name in levels), cpus, tuple(devices))
 
 
-def nodes_text(nodes: int, levels: str) -> str:
-    """Write equal nodes as a machine; several of them are on one switch."""
+def format_nodes(nodes: int, levels: str) -> str:
+    """Write a machine of equal nodes, on one switch if there are several."""
     if nodes == 1:
         return f"torus:1{levels}"
-    return f"tree:{nodes}{weigh_hops(levels)}"
+    return f"tree:{nodes}{add_hop_weight(levels)}"
 
 
-def _near(device: NearDevice, inside: Inside) -> int:
-    """Choose the CPUs that a device is nearest to, of those that count."""
+def _near(device: NearDevice, inside: NodeCores) -> int:
+    """Return the CPUs of the node that a device is nearest to."""
     every = sum(inside.cores)
-    # What is near to no core that counts is equally far from all that do.
+    # A device near to no core of the node is equally far from all.
     return device.cpus & every or every
 
 
-def _port_costs(inside: Inside) -> list[int]:
-    """Find what the route of each core to the nearest network interface costs.
+def _port_costs(inside: NodeCores) -> list[int]:
+    """Return the cost of the route from each core to the nearest NIC.
 
-    That is the cost of the largest container of the core which the interface is not in.
-    An interface that is in no container may be anywhere.
+    It is the cost of the core's largest container without the NIC. A NIC in no
+    container is equally far from all cores.
     """
     crossed = sorted(
         (COSTS[SHARED[kind]], cpus)
@@ -170,8 +169,8 @@ def _port_costs(inside: Inside) -> list[int]:
     return [min(costs) for costs in zip(*ways, strict=True)]
 
 
-def _levels(inside: Inside) -> list[tuple[int, str]]:
-    """Choose the levels, bottom-up: cores in one of them, and what these share."""
+def _levels(inside: NodeCores) -> list[tuple[int, str]]:
+    """Choose the levels, bottom-up: number of cores, and name."""
     # A core is known by its first CPU.
     core_of = {_lowest(core): index for index, core in enumerate(inside.cores)}
     count = len(core_of)
@@ -185,16 +184,15 @@ def _levels(inside: Inside) -> list[tuple[int, str]]:
             size = _regular_size(masks, core_of)
             if size and COSTS[name] < COSTS[shares.get(size, _NODE)]:
                 shares[size] = name
-    return _chain(shares)
+    return _nest_levels(shares)
 
 
 def _layers(
     shared: Iterable[tuple[str, int]], packages: list[int], count: int
 ) -> dict[tuple[str, int], list[int]]:
-    """Sort containers by kind and size, for groups of one kind may be nested.
+    """Sort containers by kind and size, since groups of one kind may be nested.
 
-    What reaches over several packages says nothing of how near its cores are, and a
-    die or group that is a whole package no more than that.
+    Drop those that span packages, and dies or groups that are a whole package.
     """
     whole = set(packages)
     package_of: dict[int, int] = {}
@@ -210,7 +208,7 @@ def _layers(
 
 
 def _regular_size(masks: list[int], core_of: dict[int, int]) -> int:
-    """Count the cores in each mask if they cut the cores into equal runs, else 0."""
+    """Return the number of cores per mask if masks are equal runs of cores, else 0."""
     sizes = {mask.bit_count() for mask in masks}
     if len(sizes) != 1 or (size := sizes.pop()) * len(masks) != len(core_of):
         return 0
@@ -219,8 +217,8 @@ def _regular_size(masks: list[int], core_of: dict[int, int]) -> int:
     return size if in_order else 0
 
 
-def _chain(shares: dict[int, str]) -> list[tuple[int, str]]:
-    """Choose levels, bottom-up: the size of each divides the next, and is nearer."""
+def _nest_levels(shares: dict[int, str]) -> list[tuple[int, str]]:
+    """Choose levels, bottom-up, whose sizes divide each other and whose costs rise."""
     levels: list[tuple[int, str]] = []
     for size in sorted(shares, reverse=True):
         name = shares[size]

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is inside a node beyond the numbers of its levels: their names, CPUs, devices.
+"""Names of levels, CPUs and devices of a node.
 
-The short text of a machine has no words for these; TOML descriptions and placements
-carry them.
+The short text of a machine cannot express these; TOML descriptions and placements do.
 """
 
 from __future__ import annotations
@@ -12,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-#: The distance of two slots by the nearest thing that they share; "hop" is what a hop
-#: between nodes weighs. Ranks of nearness, each twice the one before: a route of two
-#: hops, over one switch, is twice as long as any inside a node.
+#: The distance of two slots by the smallest resource that they share; "hop" is the
+#: weight of a hop between nodes. Each is twice the one before: a route of two hops,
+#: over one switch, is twice as long as any inside a node.
 COSTS = {
     "L2": 1,
     "L3": 2,
@@ -25,33 +24,32 @@ COSTS = {
     "node": 16,
     "hop": 16,
 }
-#: What levels of sockets are called.
+#: Names of levels of sockets.
 _PACKAGES = ("package", "socket")
-#: A network interface that MPI uses, and one that it leaves to others, which have a
-#: better one beside them.
+#: A NIC that MPI uses, and a slower one that it does not use.
 NIC, ETHERNET = "nic", "ethernet"
 DEVICE_KINDS = ("gpu", NIC, ETHERNET)
-#: More than any node has; bounds what a file can make us keep and compute.
+#: More than any node has; bounds the memory and time that a file can cost.
 MAX_CPUS = 16_384
 MAX_DEVICES = 1024
 
 
 @dataclass(frozen=True)
 class Device:
-    """A GPU or a network interface of a node.
+    """A GPU or a NIC of a node.
 
     Attributes
     ----------
     name
-        As programs know it: ``cuda0``, ``mlx5_0``.
+        The name that programs use: ``cuda0``, ``mlx5_0``.
     kind
         One of `DEVICE_KINDS`.
     slots
-        The slots of the node that it is nearest to, ascending.
+        The nearest slots of the node, ascending.
     numa
-        Its NUMA domain, as the system numbers them; None if unknown.
+        Its NUMA domain by the system's number; None if unknown.
     pci
-        Its address on the PCI bus; empty if unknown.
+        Its PCI address; empty if unknown.
     """
 
     name: str
@@ -63,21 +61,21 @@ class Device:
 
 @dataclass(frozen=True)
 class NodeParts:
-    """What is known of the inside of each node; empty where nothing is.
+    """What is known about the inside of nodes; empty if unknown.
 
     Attributes
     ----------
     names
         What the slots of each level share, bottom-up: ``("L3", "package", "node")``.
     cpus
-        ``cpus[slot]`` are the CPUs (hardware threads) of a slot, as the system numbers
-        them.
+        ``cpus[slot]`` are the CPUs (hardware threads) of a slot by the system's
+        numbers.
     devices
-        GPUs and network interfaces.
+        GPUs and NICs.
     memory_size
-        Bytes of memory; 0 where unknown.
+        Bytes of memory; 0 if unknown.
     types
-        Where nodes differ, the types of them; the rest is empty then.
+        The types of nodes, if nodes differ; the other attributes are empty then.
     """
 
     names: tuple[str, ...] = ()
@@ -87,7 +85,7 @@ class NodeParts:
     types: tuple[NodeType, ...] = ()
 
     def of_nodes(self, nodes: Sequence[int]) -> list[NodeParts]:
-        """Tell what is known of each of these nodes."""
+        """Return the parts of each of these nodes."""
         if not self.types:
             return [self] * len(nodes)
         parts = {node: kind.parts for kind in self.types for node in kind.nodes}
@@ -95,7 +93,7 @@ class NodeParts:
 
 
 class Levels(NamedTuple):
-    """The levels of a node, bottom-up, their distances, and the costs of its port."""
+    """The levels of a node, bottom-up, their distances, and its port costs."""
 
     sizes: tuple[int, ...]
     distance: tuple[int, ...]  # ascending
@@ -103,11 +101,11 @@ class Levels(NamedTuple):
 
     @property
     def slot_count(self) -> int:
-        """Slots of the node."""
+        """Number of slots of the node."""
         return math.prod(self.sizes)
 
     def port_costs(self) -> list[int]:
-        """Write the costs out, slot by slot."""
+        """Return the port cost of each slot."""
         if not self.port:
             return [0] * self.slot_count
         run = self.slot_count // len(self.port)
@@ -116,19 +114,18 @@ class Levels(NamedTuple):
 
 @dataclass(frozen=True)
 class NodeType:
-    """Nodes of a machine that are alike inside, where others differ.
+    """Nodes that are alike, in a machine whose nodes differ.
 
     Attributes
     ----------
     nodes
-        Which nodes, ascending.
+        Their numbers, ascending.
     levels
-        Theirs, whatever the levels of the machine are.
+        Their own levels, which differ from those of the machine.
     slots
-        ``slots[i]`` is the machine's slot, counted on the node, of their own slot i:
-        the machine's nodes are all of one shape, of which these have a part.
+        ``slots[i]`` is the slot of the machine's node shape for local slot i.
     parts
-        What is known of them, by their own slots.
+        Their CPUs and devices by local slots.
     """
 
     nodes: tuple[int, ...]
@@ -138,16 +135,16 @@ class NodeType:
 
     @property
     def package_count(self) -> int:
-        """Count the packages of each of these nodes."""
+        """Number of packages of each of these nodes."""
         return package_count(self.levels.sizes, self.parts.names)
 
 
-#: of a machine whose nodes nothing more is known of
+#: Of nodes about which nothing is known.
 NO_PARTS = NodeParts()
 
 
 def package_count(sizes: Sequence[int], names: Sequence[str]) -> int:
-    """Count the packages of a node, where one of its levels is called so; else 1.
+    """Count the packages of a node by the names of its levels; else 1.
 
     >>> package_count([8, 4, 2], ["L3", "package", "node"])
     2
@@ -156,10 +153,10 @@ def package_count(sizes: Sequence[int], names: Sequence[str]) -> int:
     return math.prod(sizes[named[-1] + 1 :]) if named else 1
 
 
-def shortest_port(costs: Sequence[int]) -> list[int]:
-    """Say port costs of equal runs of slots by as few runs as can be; none for all 0.
+def compress_port_costs(costs: Sequence[int]) -> list[int]:
+    """Reduce the port costs of slots to those of equal runs; [] if all are 0.
 
-    >>> shortest_port([0, 0, 8, 8])
+    >>> compress_port_costs([0, 0, 8, 8])
     [0, 8]
     """
     for runs in range(1, len(costs) + 1):

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""CPUs, devices, memory of a node as a table, in TOML machines and in placements.
+"""CPUs, devices and memory of a node as a table of TOML machines and placements.
 
 ::
 
-    cpus = ["0,64", "1,65"]             # slot -> its CPUs, as the system numbers them
+    cpus = ["0,64", "1,65"]             # CPUs of each slot, by the system's numbers
     devices = [
         { name = "cuda0", kind = "gpu", slots = "0-1", numa = 0, pci = "0000:17:00.0" },
     ]
@@ -23,7 +23,7 @@ from topoloom.nodes.node_parts import (
     Device,
     NodeParts,
 )
-from topoloom.support.files import named
+from topoloom.support.files import prefix_errors
 from topoloom.support.nearest import unknown_name
 from topoloom.support.number_ranges import compress_ranges, expand_ranges
 from topoloom.support.toml_values import entry, refuse_unknown, typed
@@ -36,13 +36,7 @@ _WORD = re.compile(r"[!-~]{1,64}")
 def read_parts(
     table: dict[str, Any], slots: int, names: tuple[str, ...] = ()
 ) -> NodeParts:
-    """Read and check what is known of a node with `slots` slots.
-
-    Raises
-    ------
-    topoloom.Error
-        ``node.KEY ...`` and what is wrong with it.
-    """
+    """Read and check the table of a node; errors begin with ``node.KEY``."""
     cpus = _cpus(table["cpus"], slots) if "cpus" in table else ()
     devices: list[Device] = []
     listed = typed(table.get("devices", []), list, "node.devices")
@@ -73,7 +67,7 @@ def _memory_size(table: dict[str, Any]) -> int:
     if "memory_size" not in table:
         return 0
     text = entry(table, "memory_size", str, "node.memory_size")
-    with named("node.memory_size"):
+    with prefix_errors("node.memory_size"):
         size = parse_bytes(text)
     if size == 0:
         raise Error("node.memory_size must be more than 0")
@@ -136,5 +130,5 @@ def _device_table(device: Device) -> dict[str, Any]:
 
 def _ids(given: Any, count: int, where: str) -> tuple[int, ...]:
     text = typed(given, str, where).replace(" ", "")
-    with named(where):
+    with prefix_errors(where):
         return expand_ranges(text, count)

@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The inside of nodes as tables in placements: ``node``, or ``nodes`` that differ.
-
-Tables of ``nodes`` say which slots of the machine these have.
-"""
+"""Tables of nodes in placements: ``node``, or ``nodes`` if nodes differ."""
 
 from __future__ import annotations
 
@@ -13,17 +10,17 @@ from topoloom._core import Error, Machine
 from topoloom.nodes.hosts import slots_per_host
 from topoloom.nodes.node_parts import MAX_CPUS, NO_PARTS, Levels, NodeParts, NodeType
 from topoloom.nodes.node_parts_table import KEYS, read_parts, write_parts
-from topoloom.support.files import named
+from topoloom.support.files import prefix_errors
 from topoloom.support.number_ranges import compress_ranges, expand_ranges
 from topoloom.support.toml_values import entry, numbers, refuse_unknown, typed
 from topoloom.support.units import counted
 
-_OF_ALL = ("names", *KEYS)
-_OF_SOME = ("nodes", "levels", "distance", "port", "slots", *_OF_ALL)
+_NODE_KEYS = ("names", *KEYS)
+_TYPE_KEYS = ("nodes", "levels", "distance", "port", "slots", *_NODE_KEYS)
 
 
 def write_nodes(node: NodeParts) -> dict[str, Any]:
-    """Make the entries of a document that `read_nodes` reads."""
+    """Make the entries that `read_nodes` reads."""
     table = {**_names(node), **write_parts(node)}
     types = _types(node)
     return {**({"node": table} if table else {}), **({"nodes": types} if types else {})}
@@ -49,13 +46,7 @@ def _types(node: NodeParts) -> list[dict[str, Any]]:
 
 
 def read_nodes(document: dict[str, Any], machine: Machine) -> NodeParts:
-    """Read and check what a document says of the inside of a machine's nodes.
-
-    Raises
-    ------
-    topoloom.Error
-        ``node.KEY ...`` or ``nodes[N].KEY ...`` and what is wrong with it.
-    """
+    """Read and check nodes; errors begin with ``node.KEY`` or ``nodes[N].KEY``."""
     if "nodes" in document:
         tables = entry(document, "nodes", list, "nodes")
         if machine.nodes_per_host > 1:
@@ -64,13 +55,13 @@ def read_nodes(document: dict[str, Any], machine: Machine) -> NodeParts:
     if "node" not in document:
         return NO_PARTS
     table = entry(document, "node", dict, "node")
-    refuse_unknown(table, _OF_ALL, "node.")
+    refuse_unknown(table, _NODE_KEYS, "node.")
     names = _level_names(table, len(machine.levels))
     return read_parts(table, slots_per_host(machine), names)
 
 
 def _level_names(table: dict[str, Any], levels: int) -> tuple[str, ...]:
-    """Read what the slots of each level of a node share."""
+    """Read the names of the levels of a node."""
     names = entry(table, "names", list, "node.names") if "names" in table else []
     if not all(isinstance(name, str) and name.isprintable() for name in names):
         raise Error("node.names must be strings that can be printed")
@@ -85,10 +76,10 @@ def _read_types(tables: list[Any], node_count: int, per_node: int) -> NodeParts:
     for number, given in enumerate(tables):
         where = f"nodes[{number}]"
         table = typed(given, dict, where)
-        refuse_unknown(table, _OF_SOME, f"{where}.")
+        refuse_unknown(table, _TYPE_KEYS, f"{where}.")
         listed = {}
         for key, most in (("nodes", node_count), ("slots", min(per_node, MAX_CPUS))):
-            with named(f"{where}.{key}"):
+            with prefix_errors(f"{where}.{key}"):
                 listed[key] = expand_ranges(entry(table, key, str, key), most)
         sizes = numbers(entry(table, "levels", list, "levels"), 1, f"{where}.levels")
         distance = numbers(table.get("distance"), 0, f"{where}.distance")
@@ -101,7 +92,7 @@ def _read_types(tables: list[Any], node_count: int, per_node: int) -> NodeParts:
                 f"{where}.nodes: node {min(taken & set(listed['nodes']))} twice"
             )
         taken |= set(listed["nodes"])
-        with named(where):
+        with prefix_errors(where):
             names = _level_names(table, len(sizes))
             parts = read_parts(table, len(listed["slots"]), names)
         types.append(NodeType(listed["nodes"], levels, listed["slots"], parts))

@@ -23,7 +23,7 @@ from topoloom._core import (
 from topoloom.nodes.node_parts import NO_PARTS, NodeParts
 from topoloom.nodes.node_tables import read_nodes, write_nodes
 from topoloom.placements.measures import measure_texts, measure_values
-from topoloom.support.files import named, read_text, write_text
+from topoloom.support.files import prefix_errors, read_text, write_text
 from topoloom.support.json_values import get_value, parse_document
 from topoloom.support.version import __version__
 
@@ -132,7 +132,7 @@ class PlacementFile:
     def _repr_html_(self) -> str:
         """Show its measures, and how it came about."""
         from topoloom.machines.machine_facts import machine_name
-        from topoloom.nodes.hosts import share_of_machine
+        from topoloom.nodes.hosts import format_share
         from topoloom.support.html_fragment import html_fragment, html_table
 
         origin = {
@@ -144,7 +144,7 @@ class PlacementFile:
         }
         title = (
             f"{len(self.placement.slots):,} ranks on "
-            f"{share_of_machine(self.allocation)} of "
+            f"{format_share(self.allocation)} of "
             f"{machine_name(self.machine, self.node)}"
         )
         known = {name: text for name, text in origin.items() if text}
@@ -168,7 +168,7 @@ def load_placement(path: str | Path) -> PlacementFile:
         If there is no such file.
     """
     text = read_text(path)
-    with named(path):
+    with prefix_errors(path):
         return _from_document(parse_document(text, FORMAT, VERSION))
 
 

@@ -16,7 +16,7 @@ from topoloom._core import (
     check_schedule_text,
 )
 from topoloom.preload.shim import build_program, build_shim
-from topoloom.support.files import check_writable, named, read_text
+from topoloom.support.files import check_writable, prefix_errors, read_text
 from topoloom.support.resources import need_core_library, shipped
 
 #: Of mpi/collective/settings.c.
@@ -121,7 +121,7 @@ def _checked_file(option: str, name: str) -> str:
     if not file.is_file() or not os.access(file, os.R_OK):
         raise Error(f"--replace-collectives: cannot read '{name}'")
     text = read_text(file)
-    with named(name):
+    with prefix_errors(name):
         if not text:
             raise Error(f"the file is empty; '{option}' needs one with content")
         _FILES[option](text)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from topoloom._core import Machine
-from topoloom.importers.described import AllocatedNode, Described
+from topoloom.importers.machine_description import AllocatedNode, MachineDescription
 from topoloom.model.channels import PairCurve
 from topoloom.model.model_toml import model_tables, time_text
 from topoloom.nodes.node_parts import NodeParts
@@ -36,7 +36,7 @@ _MOST_CPUS = 1 << 16
 _LARGEST = 1e300
 
 
-def described_machine(found: Findings) -> Described:
+def described_machine(found: Findings) -> MachineDescription:
     """Describe the machine in the words of the short text.
 
     Nodes are hosts, in the order of the network; slots are the ranks of a host, parts
@@ -48,7 +48,7 @@ def described_machine(found: Findings) -> Described:
     node, cpus = _node_text(found, slots, short)
     hosts = tuple(found.hosts[host] for host in order)
     given = tuple(AllocatedNode(host) for host in found.hosts)
-    return Described(
+    return MachineDescription(
         text + node,
         hosts,
         given if given != tuple(map(AllocatedNode, hosts)) else (),

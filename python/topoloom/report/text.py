@@ -11,7 +11,7 @@ import numpy as np
 from topoloom.figure.judgement import headline
 from topoloom.figure.links import Busyness, busyness
 from topoloom.machines.machine_facts import machine_name
-from topoloom.nodes.hosts import share_of_machine
+from topoloom.nodes.hosts import format_share
 from topoloom.placements.measures import MEASURES, measure_text, measure_title
 from topoloom.report.histogram import Histogram, histogram
 from topoloom.support.gain import gain
@@ -66,7 +66,7 @@ def facts(report: Report) -> dict[str, Any]:
         "title": title_of(before, after),
         "problem": (
             f"{counted(report.graph.rank_count, 'rank')} on "
-            f"{share_of_machine(report.allocation)} of "
+            f"{format_share(report.allocation)} of "
             f"{machine_name(machine, report.node)}"
         ),
         "views": [view.name for view in report.views],

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoloom._core import Error
-from topoloom.support.files import named, read_text
+from topoloom.support.files import prefix_errors, read_text
 from topoloom.support.toml_document import read_toml
 from topoloom.support.toml_values import entry
 
@@ -42,13 +42,13 @@ def load_costs(path: str | Path) -> NDArray[np.float64]:
     if Path(path).suffix == ".toml":
         return _probed(Path(path))
     text = read_text(path)
-    with named(path):
+    with prefix_errors(path):
         return _square(text.splitlines())
 
 
 def _probed(path: Path) -> NDArray[np.float64]:
     document = read_toml(path)
-    with named(path):
+    with prefix_errors(path):
         probe = entry(document, "probe", dict, "[probe]")
         samples = path.with_name(entry(probe, "samples", str, "probe.samples"))
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Helper programs that do not outlive us."""
+"""Child processes that do not outlive this one."""
 
 from __future__ import annotations
 
@@ -12,17 +12,46 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 _SECONDS_TO_END = 5
 _SECONDS_TO_WAIT = 0.5
-#: Bytes of what a child says that are kept, at its beginning and at its end.
+#: A program that waits for a service that is down retries for minutes.
+_SECONDS_TO_ANSWER = 30
+#: Bytes of output that are kept, at its beginning and at its end.
 _KEPT = 1 << 15
-#: How lines of our own programs begin.
+#: Prefix of messages of Topoloom's own programs.
 _OWN = "topoloom: "
 
 
-def terminal_tells_children() -> bool:
-    """Return whether Ctrl-C, where that ends us, has reached our children, too."""
+class Output(NamedTuple):
+    """What a program printed, and its exit status."""
+
+    text: str
+    errors: str
+    status: int
+
+
+def read_output(*command: str) -> Output:
+    """Run a system program; if it fails or takes over 30 s, the status is not 0."""
+    try:
+        done = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_SECONDS_TO_ANSWER,
+            check=False,
+            env={**os.environ, "LC_ALL": "C"},
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return Output("", str(error), -1)
+    return Output(done.stdout, done.stderr, done.returncode)
+
+
+def terminal_signals_children() -> bool:
+    """Return whether the terminal sends Ctrl-C to child processes as well."""
     try:
         with Path("/dev/tty").open("rb") as terminal:
             return os.tcgetpgrp(terminal.fileno()) == os.getpgrp()
@@ -38,7 +67,7 @@ def run_child(
     stderr: int = subprocess.PIPE,
     timeout: float | None = None,
 ) -> subprocess.CompletedProcess[str]:
-    """Run a command to its end; whatever ends us ends it and its children.
+    """Run a command to its end; signals to this process end it and its children.
 
     So does the timeout, with `subprocess.TimeoutExpired`.
     """
@@ -64,11 +93,8 @@ def run_child(
     return subprocess.CompletedProcess(command, child.returncode, said, complained)
 
 
-class ChildBeside:
-    """A command that runs beside us.
-
-    What it says is read as it comes: of much of it the beginning and the end are kept.
-    """
+class BackgroundChild:
+    """A command that runs in the background; its output is read as it comes."""
 
     def __init__(self, process: subprocess.Popen[bytes], output: int) -> None:
         self.process = process
@@ -78,14 +104,14 @@ class ChildBeside:
 
     @property
     def status(self) -> int | None:
-        """The status with which it has ended; None while it runs."""
+        """The exit status; None while it runs."""
         return self.process.poll()
 
     @property
-    def said(self) -> str:
-        """What it said, its errors between."""
+    def output(self) -> str:
+        """The beginning and the end of its output and errors."""
         if self.status is not None:
-            # What it has started may still have the other end of the pipe.
+            # A child of it may still have the other end of the pipe.
             self._reader.join(_SECONDS_TO_WAIT)
         return bytes(self._head + self._tail).decode(errors="replace")
 
@@ -101,10 +127,12 @@ class ChildBeside:
 
 
 @contextlib.contextmanager
-def child_beside(command: Sequence[str], folder: Path) -> Iterator[ChildBeside]:
-    """Run a command beside us in `folder`.
+def run_in_background(
+    command: Sequence[str], folder: Path
+) -> Iterator[BackgroundChild]:
+    """Run a command in the background, in `folder`.
 
-    It and its children are ended where the context is left, and by what ends us.
+    It and its children end with the context, and with this process.
     """
     with _ended_by_signals() as signals:
         output, said = os.pipe()
@@ -122,7 +150,7 @@ def child_beside(command: Sequence[str], folder: Path) -> Iterator[ChildBeside]:
             raise
         finally:
             os.close(said)
-        child = ChildBeside(process, output)
+        child = BackgroundChild(process, output)
         with process:
             try:
                 signals.release()
@@ -132,10 +160,10 @@ def child_beside(command: Sequence[str], folder: Path) -> Iterator[ChildBeside]:
                     _end(process)
 
 
-def reason_of(said: str) -> str:
-    """Find the first line that says something; launchers draw boxes, SimGrid logs.
+def find_reason(said: str) -> str:
+    """Find the first line with words: launchers draw boxes, SimGrid logs.
 
-    Lines of our own programs come before all others.
+    Lines of Topoloom's own programs take precedence.
     """
     lines = said.splitlines()
     own = [line for line in lines if line.startswith(_OWN)]
@@ -148,7 +176,7 @@ def reason_of(said: str) -> str:
 def _communicate(
     child: subprocess.Popen[str], timeout: float | None
 ) -> tuple[str, str]:
-    """Wait in short spans: a signal just before a long one is handled after it."""
+    """Wait in short spans: a signal just before a long wait is handled after it."""
     end = math.inf if timeout is None else time.monotonic() + timeout
     while True:
         left = max(end - time.monotonic(), 0)
@@ -160,7 +188,7 @@ def _communicate(
 
 
 def _end(child: subprocess.Popen[str] | subprocess.Popen[bytes]) -> None:
-    """Ask first: a launcher has ranks on other hosts to end."""
+    """Send SIGTERM first: a launcher must end ranks on other hosts."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(child.pid, signal.SIGTERM)
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -169,9 +197,9 @@ def _end(child: subprocess.Popen[str] | subprocess.Popen[bytes]) -> None:
 
 
 class _Signals:
-    """Turns signals into exceptions, and holds them back until it is released.
+    """Turns signals into exceptions, and holds them until `release`.
 
-    A child of which nobody knows yet, since it is just being started, would stay.
+    Otherwise a child that is just being started would stay.
     """
 
     def __init__(self) -> None:
@@ -186,7 +214,7 @@ class _Signals:
             raise SystemExit(128 + number)
 
     def release(self) -> None:
-        """Raise for what came meanwhile, and from now on at once."""
+        """Raise for the held signals, and from now on at once."""
         held, self._held = self._held, None
         for number in held or []:
             self(number, None)
@@ -196,7 +224,7 @@ class _Signals:
 def _ended_by_signals() -> Iterator[_Signals]:
     """Turn SIGTERM and SIGHUP into an exception, as Python does with Ctrl-C.
 
-    Where somebody else sees to Ctrl-C, or it is ignored, that stays so.
+    Another handler of Ctrl-C stays in place.
     """
     signals = _Signals()
     if threading.current_thread() is not threading.main_thread():

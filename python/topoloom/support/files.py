@@ -108,7 +108,7 @@ def exists(path: str | Path) -> bool:
 
 
 @contextlib.contextmanager
-def named(path: str | Path) -> Iterator[None]:
+def prefix_errors(path: str | Path) -> Iterator[None]:
     """Put the name of the file in front of errors: ``line 7: x`` → ``path:7: x``."""
     try:
         yield

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Error texts about unknown names: what there is, and which name is nearest."""
+"""Look-up by name, and error texts that suggest the nearest name."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
+
+Entry = TypeVar("Entry")
 
 
 def nearest(given: str, known: Iterable[str]) -> str:
-    """Ask about the nearest name: `` (did you mean 'x'?)``, or nothing."""
+    """Suggest the nearest name: `` (did you mean 'x'?)``, or nothing."""
     import difflib
 
     names = difflib.get_close_matches(given.lower(), list(known), n=1)
@@ -15,6 +18,15 @@ def nearest(given: str, known: Iterable[str]) -> str:
 
 
 def unknown_name(kind: str, given: str, known: Iterable[str]) -> str:
-    """Say that `given` is not a `kind`, name the nearest one, and list all of them."""
+    """Say that `given` is no `kind`; suggest the nearest name, and list all."""
     names = list(known)
     return f"no {kind} '{given}'{nearest(given, names)}; there are: {', '.join(names)}"
+
+
+def find_by_name(kind: str, name: str, entries: Mapping[str, Entry]) -> Entry:
+    """Look up an entry; raise `topoloom.Error` with `unknown_name`."""
+    from topoloom._core import Error
+
+    if name not in entries:
+        raise Error(unknown_name(kind, name, entries))
+    return entries[name]

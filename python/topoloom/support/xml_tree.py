@@ -35,14 +35,14 @@ class Element:
             yield element
             waiting += reversed(element.children)
 
-    def complain(self, what: str) -> NoReturn:
+    def fail(self, what: str) -> NoReturn:
         """Refuse the element, by its line."""
         raise Error(f"line {self.line}: {what}")
 
     def require(self, name: str) -> str:
         """Get an attribute that must be there."""
         if name not in self.attributes:
-            self.complain(f"<{self.tag}> lacks its '{name}'")
+            self.fail(f"<{self.tag}> lacks its '{name}'")
         return self.attributes[name]
 
     def number(self, name: str, default: int | None = None) -> int:
@@ -52,9 +52,9 @@ class Element:
             return default
         word = (text or "").strip()
         if not is_number(word) or len(word) > 10:
-            self.complain(f'{name}="{word[:40]}" is not an integer')
+            self.fail(f'{name}="{word[:40]}" is not an integer')
         if int(word) >= 2**31:
-            self.complain(f'{name}="{word}" is too large')
+            self.fail(f'{name}="{word}" is too large')
         return int(word)
 
 
@@ -106,9 +106,9 @@ class _Builder:
         element = Element(tag, attributes, self.line())
         self._count += 1
         if self._count > _MAX_ELEMENTS:
-            element.complain(f"more than {_MAX_ELEMENTS} elements")
+            element.fail(f"more than {_MAX_ELEMENTS} elements")
         if len(self._open) >= _MAX_DEPTH:
-            element.complain(f"elements are nested more than {_MAX_DEPTH} deep")
+            element.fail(f"elements are nested more than {_MAX_DEPTH} deep")
         if self._open:
             self._open[-1].children.append(element)
         else:

@@ -88,7 +88,7 @@ def machine_entries() -> list[dict[str, Any]]:
 
 def model_entries() -> list[dict[str, Any]]:
     """List the network models that are included."""
-    from topoloom.model.named import load_model, model_names
+    from topoloom.model.model_names import load_model, model_names
 
     keys = ("summary", "source", "date")
     files = {name: load_model(name) for name in model_names()}
@@ -118,11 +118,12 @@ def format_entries() -> list[dict[str, Any]]:
     from topoloom.graphs.graph_file import FORMATS
     from topoloom.machines import machine_file
     from topoloom.machines.import_formats import IMPORTERS
+    from topoloom.machines.machine_writers import WRITERS
 
     def files(ends: tuple[str, ...]) -> str:
         return " ".join(f"*{end}" for end in ends)
 
-    written = {name: suffix for name, (suffix, _) in machine_file.WRITERS.items()}
+    written = {name: writer.suffix for name, writer in WRITERS.items()}
     written["toml"] = ".toml"
     machines = [
         *((name, what, files(e)) for name, (what, e) in machine_file.FORMATS.items()),
@@ -168,8 +169,8 @@ def export_entries() -> list[dict[str, Any]]:
     from topoloom.launch.exports.launch_formats import FORMATS
 
     return [
-        {"name": entry.NAME, "summary": entry.SUMMARY, "use": entry.USE}
-        for entry in FORMATS
+        {"name": each.name, "summary": each.summary, "use": each.use}
+        for each in FORMATS
     ]
 
 

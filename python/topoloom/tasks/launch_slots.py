@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
     from topoloom._core import Allocation
     from topoloom.allocations.allocation_file import AllocatedHosts
-    from topoloom.importers.described import Described
+    from topoloom.importers.machine_description import MachineDescription
     from topoloom.launch.host_placement import HostPlacement
     from topoloom.launch.launcher import Launch
-    from topoloom.launch.launchers.as_it_is import AsItIs
-    from topoloom.launch.launchers.launcher_commands import ReadCommand
+    from topoloom.launch.launchers.launcher_commands import LauncherCommand
+    from topoloom.launch.launchers.unplaced_command import UnplacedCommand
     from topoloom.tasks.problem import AllocationSpec
 
 
@@ -30,7 +30,7 @@ class LaunchSlots(NamedTuple):
     """
 
     allocated: AllocatedHosts
-    described: Described
+    described: MachineDescription
     where: AllocationSpec
     cores_per_slot: int
     bind: str | None
@@ -51,7 +51,10 @@ class LaunchSlots(NamedTuple):
         return self._replace(allocated=allocated)
 
     def launch(
-        self, read: ReadCommand | AsItIs, slots: NDArray[np.uint32], directory: str
+        self,
+        read: LauncherCommand | UnplacedCommand,
+        slots: NDArray[np.uint32],
+        directory: str,
     ) -> Launch:
         """Build the command that puts rank i on ``slots[i]``."""
         return read.apply(self.placed(slots), Path(directory))
@@ -73,7 +76,7 @@ class LaunchSlots(NamedTuple):
 
 
 def find_slots(
-    read: ReadCommand | AsItIs,
+    read: LauncherCommand | UnplacedCommand,
     machine: str,
     where: AllocationSpec,
     hosts: str | None,
@@ -98,7 +101,7 @@ def find_slots(
     given, described = load_nodes(machine, where)
     names = expand_hostlist(hosts) if hosts is not None else given.hosts
     if names is None:
-        names = read.hosts()
+        names = read.list_hosts()
     if names is None:
         unnamed = hosts_in_order(given.allocation.machine, given.allocation.nodes)
         raise Error(
@@ -115,7 +118,7 @@ def with_names(given: AllocatedHosts, names: Sequence[str]) -> AllocatedHosts:
     """Name the hosts of an allocation; refuse another number of them."""
     from topoloom._core import Error
     from topoloom.allocations.allocation_file import AllocatedHosts
-    from topoloom.nodes.hosts import counted_hosts, hosts_in_order, names_by_node
+    from topoloom.nodes.hosts import format_host_count, hosts_in_order, names_by_node
 
     machine, nodes = given.allocation.machine, given.allocation.nodes
     hosts = len(hosts_in_order(machine, nodes))
@@ -123,14 +126,14 @@ def with_names(given: AllocatedHosts, names: Sequence[str]) -> AllocatedHosts:
         each = "node" if machine.nodes_per_host == 1 else "of them"
         raise Error(
             f"{counted(len(names), 'host')} for an allocation of "
-            f"{counted_hosts(machine, len(nodes), hosts)}; "
+            f"{format_host_count(machine, len(nodes), hosts)}; "
             f"name one host for each {each} with --hosts, or the nodes with "
             "--allocation"
         )
     return AllocatedHosts(given.allocation, names_by_node(machine, nodes, names))
 
 
-def check_ranks(read: ReadCommand | AsItIs, ranks: int, name: str) -> None:
+def check_ranks(read: LauncherCommand | UnplacedCommand, ranks: int, name: str) -> None:
     """Refuse a command that is known to start another number of ranks."""
     from topoloom._core import Error
 
@@ -141,17 +144,17 @@ def check_ranks(read: ReadCommand | AsItIs, ranks: int, name: str) -> None:
         )
 
 
-def launcher_name(read: ReadCommand | AsItIs) -> str:
+def launcher_name(read: LauncherCommand | UnplacedCommand) -> str:
     """Name what the command's launcher does with an allocation: all but srun fill."""
     from topoloom.allocations.launch_order import OPEN_MPI, SLURM
     from topoloom.launch.launchers import srun
-    from topoloom.launch.launchers.as_it_is import AsItIs
+    from topoloom.launch.launchers.unplaced_command import UnplacedCommand
 
-    known = read.read if isinstance(read, AsItIs) else read
+    known = read.known if isinstance(read, UnplacedCommand) else read
     return SLURM if known and known.launcher is srun else OPEN_MPI
 
 
-def refuse_early(read: ReadCommand | AsItIs, slots: LaunchSlots) -> None:
+def refuse_early(read: LauncherCommand | UnplacedCommand, slots: LaunchSlots) -> None:
     """Refuse what no placement could be applied to, before the program runs."""
     from topoloom._core import Error
 
@@ -164,5 +167,5 @@ def refuse_early(read: ReadCommand | AsItIs, slots: LaunchSlots) -> None:
             f"{counted(ranks, 'rank')} do not fit on {counted(slot_count, 'slot')}"
         )
     used = slots.used(ranks)
-    with read.directory() as directory:
+    with read.make_directory() as directory:
         used.launch(read, used.allocation.slots[:ranks], directory)

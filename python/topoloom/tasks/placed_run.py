@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from topoloom._core import CommGraph
     from topoloom.graphs.profile import Profile
     from topoloom.launch.launcher import Launch
-    from topoloom.launch.launchers.as_it_is import AsItIs
-    from topoloom.launch.launchers.launcher_commands import ReadCommand
+    from topoloom.launch.launchers.launcher_commands import LauncherCommand
+    from topoloom.launch.launchers.unplaced_command import UnplacedCommand
     from topoloom.placements.placement_file import PlacementFile
     from topoloom.preload.verify import Proof
     from topoloom.tasks.launch_slots import LaunchSlots
@@ -34,7 +34,7 @@ class Job:
     def __init__(
         self,
         program: list[str],
-        read: ReadCommand | AsItIs,
+        read: LauncherCommand | UnplacedCommand,
         mpicc: str | None = None,
         collectives: dict[str, str] | None = None,
     ) -> None:
@@ -183,24 +183,24 @@ def start_placed(
     seen.
     """
     from topoloom._core import Error
-    from topoloom.launch.apply.trial import check_hosts, check_launch, looking_for
-    from topoloom.launch.launchers.as_it_is import AsItIs
+    from topoloom.launch.apply.trial import check_hosts, check_launch, trial_program
+    from topoloom.launch.launchers.unplaced_command import UnplacedCommand
     from topoloom.tasks.replaced_collectives import with_job
     from topoloom.tasks.verified_run import find_witness, run_witnessed
 
     read, slots = job.read, placed.file.placement.slots
-    world = isinstance(read, AsItIs)
+    world = isinstance(read, UnplacedCommand)
     planned = launch_slots.placed(slots)
     with (
-        read.directory() as directory,
+        read.make_directory() as directory,
         with_job(job.collectives, placed.file, renumbered=world) as collectives,
         find_witness(planned, job.program, job.mpicc, world, collectives) as witness,
     ):
         libraries = [] if isinstance(witness, str) else witness.libraries
-        if isinstance(read, AsItIs):
+        if isinstance(read, UnplacedCommand):
             check_hosts(job.program, libraries)
         else:
-            trial = read.starting(looking_for(libraries))
+            trial = read.with_program(trial_program(libraries))
             lacking = check_launch(launch_slots.launch(trial, slots, directory))
             if lacking and job.collectives is not None:
                 raise Error(lacking)

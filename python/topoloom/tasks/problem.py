@@ -25,16 +25,16 @@ from topoloom.allocations.allocation_file import AllocatedHosts, load_allocation
 from topoloom.allocations.described_allocation import described_allocation
 from topoloom.allocations.launch_order import LaunchOrder
 from topoloom.graphs.graph_file import load_graph
-from topoloom.importers.described import Described
-from topoloom.importers.torus_places import vacant_nodes
+from topoloom.importers.machine_description import MachineDescription
 from topoloom.machines.machine_file import load_described
 from topoloom.nodes.host_slots import HostSlots
 from topoloom.nodes.hosts import (
-    counted_hosts,
+    format_host_count,
     host_machine,
     hosts_in_order,
-    nodes_of,
+    nodes_of_hosts,
     slots_per_host,
+    vacant_nodes,
 )
 from topoloom.nodes.node_parts import NodeParts
 from topoloom.support.checks import at_least
@@ -116,7 +116,7 @@ def load_problem(
 
 def select_launched_slots(
     given: AllocatedHosts,
-    described: Described,
+    described: MachineDescription,
     where: AllocationSpec,
     ranks: int,
     as_started: bool = False,
@@ -130,7 +130,7 @@ def select_launched_slots(
     words = ""
     allocated = where.allocation or where.allocate or described.allocated
     if allocated or as_started:
-        at, words = order.used(given.allocation, ranks, node.memory_size, node)
+        at, words = order.used_slots(given.allocation, ranks, node.memory_size, node)
     elif order.limits:
         at = order.first_slots(given.allocation, ranks, node.memory_size, node)
     else:
@@ -140,14 +140,14 @@ def select_launched_slots(
 
 def load_nodes(
     machine_text: str, where: AllocationSpec
-) -> tuple[AllocatedHosts, Described]:
+) -> tuple[AllocatedHosts, MachineDescription]:
     """Load a machine, and choose the nodes of a job on it."""
     machine, described = load_described(machine_text)
     return choose_allocation(machine, described, where), described
 
 
 def choose_allocation(
-    machine: Machine, described: Described, where: AllocationSpec
+    machine: Machine, described: MachineDescription, where: AllocationSpec
 ) -> AllocatedHosts:
     """Read, generate, or take what comes with the machine: a job's part, or all."""
     hosts = described.hosts
@@ -159,13 +159,13 @@ def choose_allocation(
     slots = HostSlots(machine, described.node)
     if where.allocation is not None:
         listed = load_allocation(machine, where.allocation, hosts)
-        return AllocatedHosts(slots.existing(listed.allocation), listed.hosts)
+        return AllocatedHosts(slots.drop_missing(listed.allocation), listed.hosts)
     if where.allocate is None:
         return described_allocation(machine, described)
     pieces = where.pieces(machine)
     allocation = generate_allocation(machine, hosts, where.allocate, pieces, where.seed)
     names = tuple(hosts[node] for node in allocation.nodes.tolist()) if hosts else None
-    return AllocatedHosts(slots.existing(allocation), names)
+    return AllocatedHosts(slots.drop_missing(allocation), names)
 
 
 def generate_allocation(
@@ -177,7 +177,7 @@ def generate_allocation(
     at_least("the seed", seed, 0)
     if machine.nodes_per_host > 1:
         boxes = fragmented_allocation(host_machine(machine), nodes, fragments, seed)
-        return Allocation(machine, nodes_of(machine, boxes.nodes))
+        return Allocation(machine, nodes_of_hosts(machine, boxes.nodes))
     if not vacant_nodes(hosts):
         return fragmented_allocation(machine, nodes, fragments, seed)
     usable = set(range(machine.node_count)) - vacant_nodes(hosts)
@@ -204,7 +204,7 @@ def check_fit(graph: CommGraph, allocation: Allocation, name: str) -> None:
         raise Error(
             f"{name} has {counted(graph.rank_count, 'rank')}, but the allocation has "
             f"only {counted(allocation.slot_count, 'slot')} "
-            f"({counted_hosts(machine, len(allocation.nodes), len(hosts))} with "
+            f"({format_host_count(machine, len(allocation.nodes), len(hosts))} with "
             f"{_each(allocation)} each); allocate more, or let ranks "
             "share slots, with an imbalance of 0"
         )

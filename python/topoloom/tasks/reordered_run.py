@@ -113,7 +113,7 @@ def _library(program: list[str], launcher: Starter, mpicc: str | None) -> Path:
     import os
 
     from topoloom.launch.apply.trial import check_hosts
-    from topoloom.launch.launchers.launcher_commands import programs
+    from topoloom.launch.launchers.launcher_commands import list_programs
     from topoloom.preload.mpi_library import build_reorderer
     from topoloom.preload.shim import check_programs, find_compiler, preloaded_command
     from topoloom.support.resources import core_library
@@ -121,7 +121,7 @@ def _library(program: list[str], launcher: Starter, mpicc: str | None) -> Path:
     compiler = find_compiler(launcher, mpicc)
     library = build_reorderer(compiler)
     trusted = bool(mpicc or launcher.forwarding)
-    check_programs(programs(program), compiler, library, trusted)
+    check_programs(list_programs(program), compiler, library, trusted)
     preloaded_command(launcher, program, [library], {}, os.environ)  # which may refuse
     check_hosts(program, [library, core_library()])
     return library

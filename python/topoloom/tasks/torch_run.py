@@ -13,7 +13,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from topoloom.launch.apply.torch_ranks import SeenRank
+    from topoloom.launch.apply.torch_ranks import ReportedRank
     from topoloom.launch.host_placement import HostPlacement
 
 
@@ -49,7 +49,7 @@ class TorchRun:
     planned: float = 0.0
     started: float = 0.0
     by_host: int = 0
-    seen: Mapping[int, SeenRank] = field(default_factory=dict)
+    seen: Mapping[int, ReportedRank] = field(default_factory=dict)
 
     def document(self) -> dict[str, Any]:
         """Make what ``--json`` prints."""
@@ -88,12 +88,12 @@ def run_torch(
     refuse_sorted_hosts(command)
     with closing(TorchRanks()) as ranks:
         status = run_program(Launch(list(command), ranks.environment))
-        seen = ranks.seen()
+        seen = ranks.read_reports()
     if status and not seen:
         return TorchRun(status, 0, [])
     compared = compare_ranks(placed, seen)
     costs = _costs(placement_file, compared.slots)
-    elsewhere, by_host = compared.elsewhere, compared.by_host
+    elsewhere, by_host = compared.mismatches, compared.host_only
     return TorchRun(status, len(seen), elsewhere, *costs, by_host, seen)
 
 

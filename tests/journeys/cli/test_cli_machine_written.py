@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from topoloom import load_machine
-from topoloom.machines.left_out import left_out
+from topoloom.machines.machine_writers import find_losses
 
 if TYPE_CHECKING:
     from tests.conftest import Command
@@ -60,7 +60,7 @@ def test_a_file_with_omissions_names_them(
         assert outcome.err == line
     assert topoloom("machine", machine, "-o", "m.toml").err == ""
     assert topoloom("machine", "torus:4x4,bandwidth=1GB/s", "-o", "m.xml").err == ""
-    names = left_out("m.xml", load_machine("torus:2"), ["a", "b"])
+    names = find_losses("m.xml", load_machine("torus:2"), ["a", "b"])
     assert names[0] == "m.xml leaves out names of hosts; a .toml keeps all"
 
 

@@ -10,7 +10,7 @@ from recorded import MPIS, PROGRAMS, Mpi, built
 
 from topoloom import Error
 from topoloom.graphs.profile import Profile
-from topoloom.launch.launchers.as_it_is import read_as_it_is
+from topoloom.launch.launchers.unplaced_command import read_unplaced_command
 from topoloom.tasks.placed_run import Job, record_job
 
 
@@ -27,6 +27,6 @@ def test_counts_are_kept_if_no_graph_can_be_made(
     monkeypatch.setattr(Profile, "graph", lack_memory)
     words = mpi.command(2, program, 10)
     with pytest.raises(Error, match=r"^no memory; what the ranks counted is kept in"):
-        record_job(Job(words, read_as_it_is(words)), "expand")
+        record_job(Job(words, read_unplaced_command(words)), "expand")
     [kept] = tmp_path.glob("topoloom-record-*")
     assert list(kept.glob("*.topoloom"))

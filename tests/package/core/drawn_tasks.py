@@ -89,7 +89,10 @@ def task_pools(
             CollectivePlatform(None, RankSlots(torus, placed[0].placement)),
             CollectivePlatform(None),
         ],
-        "Described": [describe_machine("torus:4x4"), describe_machine("frontier")],
+        "MachineDescription": [
+            describe_machine("torus:4x4"),
+            describe_machine("frontier"),
+        ],
         "ModelFile": [file, load_model("hdr")],
         "Fit": [fit_model(sizes, [1e-6 + size * 1e-9 for size in sizes])],
         "Bars": [
@@ -165,11 +168,15 @@ def task_scenario(
         "map_axes": {"mesh": {"x": 4, "y": 2}, "traffic": pools["Traffic"]},
         "place_jointly": {"jobs": pools["Jobs"][0].jobs},
         "rank_collective": {
-            "call": pools["Call"][0], "platform": pools["CollectivePlatform"][0]
+            "call": pools["Call"][0],
+            "platform": pools["CollectivePlatform"][0],
         },
         "read_platform": {"model": "qsnet", "machine": None, "placement": None},
         "save_machine": {"path": "m2.toml", "node": NodeParts(), "allocated": ()},
-        "load_jobs": {"texts": ["g.npz", "g.npz"], "described": pools["Described"][0]},
+        "load_jobs": {
+            "texts": ["g.npz", "g.npz"],
+            "described": pools["MachineDescription"][0],
+        },
         "read_objective": {"name": "congestion", "background": None},
         "load_model": {"text": "hdr"},
         "fit_model": {"sizes": [1, 9, 80, 900], "times": [1, 2, 3, 4]},

@@ -246,7 +246,7 @@ def test_errors_are_one_line(call: object, line: str) -> None:
 
 
 def test_without_scipy_the_error_names_the_package(
-    monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "scipy.sparse", None)
     with pytest.raises(Error, match=r"route_matrix\(\) needs scipy; .*: pip"):

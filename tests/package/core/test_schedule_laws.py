@@ -11,7 +11,7 @@ import pytest
 
 from topoloom import Allocation, Machine
 from topoloom.model import MessageCosts, NetworkModel, load_model
-from topoloom.model.named import model_names
+from topoloom.model.model_names import model_names
 from topoloom.schedules import (
     CombiningCosts,
     ScheduleCost,

@@ -13,7 +13,7 @@ from topoloom.graphs.messages import Messages
 from topoloom.graphs.mpi_collectives import (
     OPERATIONS,
     expand,
-    messages_by,
+    messages_by_schedule,
     usual_schedule,
 )
 
@@ -27,7 +27,7 @@ Pairs = dict[tuple[int, int], tuple[int, int]]
 
 def pairs(operation: str, schedule: str, size: int, bytes: int, root: int = 0) -> Pairs:
     """Return {(source, target): (bytes, messages)}."""
-    found = messages_by(schedule, operation, size, bytes, root)
+    found = messages_by_schedule(schedule, operation, size, bytes, root)
     rows = zip(*(column.tolist() for column in found), strict=True)
     return {(s, t): (sent, count) for s, t, sent, count in rows}
 

@@ -11,16 +11,20 @@ from hwloc_files import HEAD, VIRTUAL, Fake, fakes, pci, two_packages
 from hypothesis import given, strategies as st
 
 from topoloom import Error, Machine, load_machine
-from topoloom.importers.hwloc import read_hwloc, read_inside, recognizes_hwloc
-from topoloom.machines.machine_file import load_described, save_machine
+from topoloom.importers.hwloc import read_hwloc, read_inside
+from topoloom.machines.import_formats import IMPORTERS
+from topoloom.machines.machine_file import load_described
+from topoloom.machines.machine_writers import save_machine
 from topoloom.nodes.node_levels import (
     SHARED,
-    Inside,
-    levels_text,
-    node_parts,
-    nodes_text,
+    NodeCores,
+    format_levels,
+    format_nodes,
+    make_node_parts,
 )
 from topoloom.nodes.node_parts import COSTS, Device
+
+(IMPORTER,) = (one for one in IMPORTERS if one.name == "hwloc")
 
 
 def text_of(*levels: tuple[str, int], memory: str = "", pus: int = 1) -> str:
@@ -93,9 +97,9 @@ def test_a_device_is_listed_once() -> None:
 
 def test_devices_of_other_cores_are_equally_far_from_all() -> None:
     inside, _ = read_inside(two_packages(pci(("cuda0", 5)), pci(("cuda1", 5))))
-    second = node_parts(inside.within(0xCC))
+    second = make_node_parts(inside.restrict_to(0xCC))
     assert [device.slots for device in second.devices] == [(0, 1), (0, 1)]
-    some = node_parts(inside.within(0xDD))
+    some = make_node_parts(inside.restrict_to(0xDD))
     assert [device.slots for device in some.devices] == [(0,), (1, 2)]
 
 
@@ -113,7 +117,10 @@ def test_an_imported_node_survives_a_round_trip(tmp_path: Path) -> None:
 @given(fakes())
 def test_levels_are_named_after_the_shared_object(fake: Fake) -> None:
     inside, _ = read_inside(fake.xml())
-    node, machine = node_parts(inside), Machine(nodes_text(1, levels_text(inside)))
+    node, machine = (
+        make_node_parts(inside),
+        Machine(format_nodes(1, format_levels(inside))),
+    )
     given_distances = machine.text.partition("distance=")[2]
     assert [str(COSTS[name]) for name in node.names] == [
         part for part in given_distances.split(":") if part
@@ -123,8 +130,8 @@ def test_levels_are_named_after_the_shared_object(fake: Fake) -> None:
 
 
 def test_a_file_is_recognized_by_its_content(tmp_path: Path) -> None:
-    assert recognizes_hwloc(VIRTUAL)
-    assert not recognizes_hwloc("<?xml version='1.0'?>\n<platform version='4.1'>")
+    assert IMPORTER.recognizes(VIRTUAL)
+    assert not IMPORTER.recognizes("<?xml version='1.0'?>\n<platform version='4.1'>")
     file = tmp_path / "node.txt"
     file.write_text(VIRTUAL)
     assert load_machine(file).slot_count == 2
@@ -210,8 +217,8 @@ def test_hybrid_processors_keep_the_levels_that_all_cores_have() -> None:
 
 
 def test_several_nodes_are_on_one_switch() -> None:
-    assert nodes_text(3, "") == "tree:3"
-    text = nodes_text(3, "+node:4:2,distance=8:16")
+    assert format_nodes(3, "") == "tree:3"
+    text = format_nodes(3, "+node:4:2,distance=8:16")
     assert text == "tree:3+node:4:2,distance=8:16:16"
     machine = Machine(text)
     assert [machine.distance(0, slot) for slot in (3, 4, 8, 23)] == [8, 16, 32, 32]
@@ -287,7 +294,7 @@ def test_errors_name_the_line(text: str, message: str) -> None:
     assert message in str(caught.value)
 
 
-def slow_distance(inside: Inside, a: int, b: int) -> int:
+def slow_distance(inside: NodeCores, a: int, b: int) -> int:
     """Find the nearest object that two cores share, from the definition."""
     packages = {mask for kind, mask in inside.containers if kind == "Package"}
     pair = inside.cores[a] | inside.cores[b]
@@ -304,7 +311,7 @@ def slow_distance(inside: Inside, a: int, b: int) -> int:
 @given(fakes())
 def test_distances_follow_shared_objects(fake: Fake) -> None:
     inside, _ = read_inside(fake.xml())
-    machine = Machine(nodes_text(1, levels_text(inside)))
+    machine = Machine(format_nodes(1, format_levels(inside)))
     count = len(inside.cores)
     assert machine.slot_count == count
     for b in range(1, count):
@@ -317,10 +324,10 @@ def test_a_part_of_a_node_is_never_nearer_than_in_the_full_node(
     fake: Fake, rng: random.Random
 ) -> None:
     inside, _ = read_inside(fake.xml())
-    part = inside.within(sum(core for core in inside.cores if rng.random() < 0.7))
+    part = inside.restrict_to(sum(core for core in inside.cores if rng.random() < 0.7))
     if not part.cores:
         return
-    machine = Machine(nodes_text(1, levels_text(part)))
+    machine = Machine(format_nodes(1, format_levels(part)))
     assert machine.slot_count == len(part.cores)
     for b in range(1, len(part.cores)):
         assert machine.distance(b - 1, b) >= slow_distance(part, b - 1, b)

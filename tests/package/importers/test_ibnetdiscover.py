@@ -11,8 +11,8 @@ from fat_tree_dump import Fabric, fabrics, host_of, slow_hops
 from hypothesis import given, strategies as st
 
 from topoloom import Error, Machine
-from topoloom.importers.described import Described
 from topoloom.importers.infiniband.ibnetdiscover import read_ibnetdiscover
+from topoloom.importers.machine_description import MachineDescription
 from topoloom.machines.import_formats import IMPORTERS
 
 CAPTURE = """\
@@ -71,7 +71,7 @@ def test_a_capture_with_the_oddities_of_real_fabrics() -> None:
     (importer,) = (entry for entry in IMPORTERS if entry.recognizes(CAPTURE))
     described = importer.read(CAPTURE)
     # H- names no host, n2 comes before n10, n2 has two adapters, n10 two cables.
-    assert described == Described(
+    assert described == MachineDescription(
         "graph:3+2:0-4@6.81818182GB/s,1-3,1-4,2-3@8GB/s,3-4@9GB/s,bandwidth=4GB/s,"
         "forward=no,routing=ecmp",
         ("H-0002c9030002f0c4", "n2", "n10"),

@@ -4,26 +4,31 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from topoloom import Error, load_machine
-from topoloom.importers.described import Described, Importer
+from topoloom.importers.machine_description import MachineDescription
 from topoloom.machines import describe_machine, import_formats, machine_file
 from topoloom.machines.machine_file import load_machine_and_hosts
 
 
-def read_ring(text: str) -> Described:
+def read_ring(text: str) -> MachineDescription:
     """Read ``ring N HOST ...``, a format of this test."""
     words = text.split()
     if not words[1].isdigit():
         raise Error(f"line 1: '{words[1]}' is not a number; write one")
-    return Described(f"torus:{words[1]}", tuple(words[2:]))
+    return MachineDescription(f"torus:{words[1]}", tuple(words[2:]))
 
 
 @pytest.fixture(autouse=True)
 def ring_files(monkeypatch: pytest.MonkeyPatch) -> None:
-    ring = Importer("ring", "rings", lambda head: head.startswith("ring "), read_ring)
+    ring = SimpleNamespace(
+        name="ring",
+        recognizes=lambda head: head.startswith("ring "),
+        read=read_ring,
+    )
     monkeypatch.setattr(import_formats, "IMPORTERS", (ring,))
 
 
@@ -35,7 +40,7 @@ def written(tmp_path: Path, text: str) -> Path:
 
 def test_a_file_is_read_by_the_importer_that_recognizes_it(tmp_path: Path) -> None:
     file = written(tmp_path, "ring 3 a b c")
-    assert describe_machine(file) == Described("torus:3", ("a", "b", "c"))
+    assert describe_machine(file) == MachineDescription("torus:3", ("a", "b", "c"))
     assert load_machine(str(file)).text == "torus:3"
     machine, hosts = load_machine_and_hosts(file)
     assert (machine.node_count, hosts) == (3, ("a", "b", "c"))
@@ -81,7 +86,7 @@ def test_a_directory_is_no_machine(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["torus:2x2", "graph:200:" + "0-1," * 9000 + "0-2"])
 def test_short_texts_are_no_files(text: str) -> None:
-    assert describe_machine(text) == Described(text)
+    assert describe_machine(text) == MachineDescription(text)
 
 
 def test_unknown_kinds_and_names_are_not_files() -> None:

@@ -8,8 +8,10 @@ import pytest
 from topoloom import Error, Machine
 from topoloom.importers.cloud.nccl import (
     read_nccl_topology,
-    recognizes_nccl_topology,
 )
+from topoloom.machines.import_formats import IMPORTERS
+
+(IMPORTER,) = (one for one in IMPORTERS if one.name == "nccl")
 
 
 def gpu(device: int, nvlinks: str = "", sm: int = 90) -> str:
@@ -88,7 +90,7 @@ LEVELS = [
 
 @pytest.mark.parametrize(("topology", "text"), LEVELS)
 def test_equal_groups_become_levels(topology: str, text: str) -> None:
-    assert recognizes_nccl_topology(topology)
+    assert IMPORTER.recognizes(topology)
     described = read_nccl_topology(topology)
     assert described.text == text
     assert Machine(text).node_count == 1
@@ -184,4 +186,4 @@ def test_malformed_topologies_name_the_line(topology: str, message: str) -> None
 
 
 def test_other_texts_are_not_recognized() -> None:
-    assert not recognizes_nccl_topology('<platform version="4.1"/>')
+    assert not IMPORTER.recognizes('<platform version="4.1"/>')

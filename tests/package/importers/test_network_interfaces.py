@@ -14,22 +14,26 @@ from topoloom import Machine
 from topoloom.importers.hwloc import read_hwloc
 from topoloom.launch.exports.launch_formats import find_format
 from topoloom.launch.host_placement import host_placement
-from topoloom.nodes.network_interfaces import Network, interface_kinds, network_of
+from topoloom.nodes.network_interfaces import (
+    NicNetwork,
+    classify_network,
+    interface_kinds,
+)
 
 #: hwloc 2's numbers of what a name is, and what each card is on
 NET, RDMA = 2, 3
-CARDS: dict[str, tuple[Network, list[tuple[str, int]]]] = {
-    "InfiniBand": (Network.FABRIC, [("ib0", NET), ("mlx5_0", RDMA)]),
-    "InfiniBand without IPoIB": (Network.FABRIC, [("mlx4_0", RDMA)]),
-    "IPoIB alone": (Network.FABRIC, [("ibp65s0", NET)]),
-    "Omni-Path": (Network.FABRIC, [("ib1", NET), ("hfi1_0", RDMA)]),
-    "Slingshot": (Network.FABRIC, [("hsn0", NET)]),
-    "Slingshot with cxi": (Network.FABRIC, [("hsn1", NET), ("cxi0", RDMA)]),
-    "BXI": (Network.FABRIC, [("bxi0", RDMA)]),
-    "RoCE": (Network.RDMA_OVER_ETHERNET, [("eno4", NET), ("bnxt_re0", RDMA)]),
-    "iWARP": (Network.RDMA_OVER_ETHERNET, [("eno5", NET), ("irdma0", RDMA)]),
-    "management": (Network.ETHERNET, [("eno1", NET)]),
-    "virtual": (Network.ETHERNET, [("eth0", NET)]),
+CARDS: dict[str, tuple[NicNetwork, list[tuple[str, int]]]] = {
+    "InfiniBand": (NicNetwork.FABRIC, [("ib0", NET), ("mlx5_0", RDMA)]),
+    "InfiniBand without IPoIB": (NicNetwork.FABRIC, [("mlx4_0", RDMA)]),
+    "IPoIB alone": (NicNetwork.FABRIC, [("ibp65s0", NET)]),
+    "Omni-Path": (NicNetwork.FABRIC, [("ib1", NET), ("hfi1_0", RDMA)]),
+    "Slingshot": (NicNetwork.FABRIC, [("hsn0", NET)]),
+    "Slingshot with cxi": (NicNetwork.FABRIC, [("hsn1", NET), ("cxi0", RDMA)]),
+    "BXI": (NicNetwork.FABRIC, [("bxi0", RDMA)]),
+    "RoCE": (NicNetwork.RDMA_OVER_ETHERNET, [("eno4", NET), ("bnxt_re0", RDMA)]),
+    "iWARP": (NicNetwork.RDMA_OVER_ETHERNET, [("eno5", NET), ("irdma0", RDMA)]),
+    "management": (NicNetwork.ETHERNET, [("eno1", NET)]),
+    "virtual": (NicNetwork.ETHERNET, [("eth0", NET)]),
 }
 PAIRS = list(itertools.permutations(CARDS, 2))
 
@@ -85,7 +89,7 @@ def test_the_port_and_the_bindings_are_those_of_the_fabric(
 
 
 def test_only_the_best_fabric_of_a_node_is_used() -> None:
-    for networks in itertools.product(Network, repeat=3):
+    for networks in itertools.product(NicNetwork, repeat=3):
         kinds = interface_kinds(networks)
         pairs = zip(networks, kinds, strict=True)
         used = [network for network, kind in pairs if kind == "nic"]
@@ -95,4 +99,4 @@ def test_only_the_best_fabric_of_a_node_is_used() -> None:
 
 def test_names_of_onboard_cards_are_no_fabric() -> None:
     for name in ("eno1", "eth0", "enp1s0f0", "ens3", "bond0", "ibmveth0", "idrac"):
-        assert network_of([name], has_rdma=False) == Network.ETHERNET
+        assert classify_network([name], has_rdma=False) == NicNetwork.ETHERNET

@@ -19,11 +19,12 @@ from test_xtdb2proc import XE
 from test_xtprocadmin import HEAD, cabinets
 
 from topoloom import Machine, load_machine
-from topoloom.importers.described import Described
-from topoloom.importers.networks import NETWORKS, with_speeds
+from topoloom.importers.machine_description import MachineDescription
+from topoloom.importers.network_speeds import NETWORKS, assume_speeds
 from topoloom.importers.slurm.conf import read_slurm_conf
-from topoloom.importers.system.cards import read_cards
-from topoloom.machines.machine_file import load_described, save_machine
+from topoloom.importers.system.nic_speed import read_nic_speed
+from topoloom.machines.machine_file import load_described
+from topoloom.machines.machine_writers import save_machine
 
 
 def named_instances(*kinds: str) -> str:
@@ -90,7 +91,7 @@ def test_networks_with_a_name_are_as_fast_as_the_described_machines(
 ) -> None:
     text = "torus:4x4x4,nodes=2,bandwidth.y=half" if name == "gemini" else "torus:4x4x4"
     text = "tree:4:4" if name == "slingshot" else text
-    ours = Machine(with_speeds(Described(text, network=name)).text)
+    ours = Machine(assume_speeds(MachineDescription(text, network=name)).text)
     theirs = load_machine(zoo)
     for speed in ("startup", "node_latency", "port_bandwidth"):
         assert getattr(ours, speed) == getattr(theirs, speed)
@@ -105,7 +106,7 @@ def test_switches_carry_the_full_bandwidth_of_their_nodes(
     shape: Any, rng: random.Random
 ) -> None:
     plain = read_slurm_conf("\n".join(Written(shape).conf))
-    full = with_speeds(plain)
+    full = assume_speeds(plain)
     machine, before = Machine(full.text), Machine(plain.text)
     if machine.node_count == 1:
         assert full == plain
@@ -123,8 +124,8 @@ def test_switches_carry_the_full_bandwidth_of_their_nodes(
 
 
 def test_two_nodes_on_one_router_are_a_network() -> None:
-    plain = Described("torus:1x1x1,nodes=2,bandwidth.y=half", network="gemini")
-    assert Machine(with_speeds(plain).text).has_bandwidths
+    plain = MachineDescription("torus:1x1x1,nodes=2,bandwidth.y=half", network="gemini")
+    assert Machine(assume_speeds(plain).text).has_bandwidths
 
 
 def test_assumptions_stay_in_the_description(tmp_path: Path) -> None:
@@ -154,7 +155,7 @@ def card(classes: Path, name: str, **files: str) -> None:
 def test_without_nics_no_speed_is_known(tmp_path: Path) -> None:
     card(tmp_path, "net/lo", speed="-1")
     card(tmp_path, "net/bridge", speed="10000")
-    assert read_cards(tmp_path) is None
+    assert read_nic_speed(tmp_path) is None
 
 
 def test_active_infiniband_ports_add_up(tmp_path: Path) -> None:
@@ -164,7 +165,7 @@ def test_active_infiniband_ports_add_up(tmp_path: Path) -> None:
     port = "infiniband/mlx5_2/ports/1"
     card(tmp_path, port, state="1: DOWN", rate="10 Gb/sec (4X SDR)")
     card(tmp_path, "net/eth0", speed="400000", device__vendor="0x15b3")
-    found = read_cards(tmp_path)
+    found = read_nic_speed(tmp_path)
     assert found is not None
     assert found.bandwidth == 50e9
     assert found.title == "InfiniBand as on this node, 2 cards, 400 Gbit/s"
@@ -175,11 +176,11 @@ def test_slingshot_ports_add_up_and_the_fastest_ethernet_port_counts(
 ) -> None:
     card(tmp_path, "net/eth0", speed="1000", device__vendor="0x8086")
     card(tmp_path, "net/eth1", speed="25000", device__vendor="0x8086")
-    ethernet = read_cards(tmp_path)
+    ethernet = read_nic_speed(tmp_path)
     assert ethernet is not None
     assert ethernet.bandwidth == 3.125e9
     for name in ("hsn0", "hsn1", "hsn2", "hsn3"):
         card(tmp_path, f"net/{name}", speed="200000", device__vendor="0x17db")
-    slingshot = read_cards(tmp_path)
+    slingshot = read_nic_speed(tmp_path)
     assert slingshot is not None
     assert slingshot.bandwidth == 100e9

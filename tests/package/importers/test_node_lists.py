@@ -10,9 +10,9 @@ from hypothesis import given, strategies as st
 
 from topoloom import Error
 from topoloom.importers.system.node_lists import (
-    hosts_by_line,
-    hosts_with_counts,
     job_hosts,
+    parse_host_counts,
+    parse_host_lines,
 )
 
 
@@ -89,7 +89,7 @@ def test_a_bad_line_of_a_node_file_is_named(tmp_path: Path) -> None:
 
 @given(st.text(max_size=80))
 def test_any_text_is_hosts_or_an_error(text: str) -> None:
-    for read in (hosts_by_line, hosts_with_counts):
+    for read in (parse_host_lines, parse_host_counts):
         try:
             assert all(read(text))
         except Error as error:

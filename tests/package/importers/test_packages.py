@@ -11,12 +11,13 @@ from hwloc_files import Fake, fakes
 from hypothesis import given, strategies as st
 
 from topoloom import Allocation, Machine, Placement, PlacementFile, save_placement
-from topoloom.importers.described import Described
 from topoloom.importers.hwloc import read_hwloc
+from topoloom.importers.machine_description import MachineDescription
 from topoloom.launch.exports.launch_formats import find_format
 from topoloom.launch.host_placement import HostPlacement, host_placement
-from topoloom.machines.machine_file import load_described, save_machine
+from topoloom.machines.machine_file import load_described
 from topoloom.machines.machine_names import zoo
+from topoloom.machines.machine_writers import save_machine
 from topoloom.machines.node_files import join_nodes
 from topoloom.nodes.hosts import slots_per_host
 from topoloom.nodes.node_parts import NodeParts
@@ -84,7 +85,7 @@ def test_nodes_from_files_keep_their_costs_in_a_network(nodes: list[Fake]) -> No
             file = Path(folder, f"{number}.xml")
             file.write_text(node.xml())
             asked.append(f"{number}={file}" if number else str(file))
-        joined = join_nodes(Described("tree:4:2"), asked)
+        joined = join_nodes(MachineDescription("tree:4:2"), asked)
         machine = Machine(joined.text)
         saved = Path(folder, "m.toml")
         save_machine(saved, machine, node=joined.node)

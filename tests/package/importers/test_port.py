@@ -7,12 +7,12 @@ import pytest
 
 from topoloom.nodes.node_levels import (
     Container,
-    Inside,
     NearDevice,
-    levels_text,
-    nodes_text,
+    NodeCores,
+    format_levels,
+    format_nodes,
 )
-from topoloom.nodes.node_parts import shortest_port
+from topoloom.nodes.node_parts import compress_port_costs
 
 CORES = [1 << cpu for cpu in range(8)]
 PACKAGES = [Container("Package", 0x0F), Container("Package", 0xF0)]
@@ -40,18 +40,18 @@ def nic(cpus: int, name: str = "mlx5_0") -> NearDevice:
 def test_cores_far_from_all_interfaces_pay_a_port_cost(
     devices: list[NearDevice], port: str
 ) -> None:
-    levels = levels_text(Inside(CORES, PACKAGES, devices))
+    levels = format_levels(NodeCores(CORES, PACKAGES, devices))
     assert levels == f"+node:4:2,distance=8:16{port}"
-    assert nodes_text(3, levels) == f"tree:3+node:4:2,distance=8:16:16{port}"
+    assert format_nodes(3, levels) == f"tree:3+node:4:2,distance=8:16:16{port}"
 
 
 def test_an_interface_is_as_far_as_the_largest_object_not_shared_with_it() -> None:
-    inside = Inside(CORES, [*CACHES, *DOMAINS, *PACKAGES], [nic(0x0C)])
-    assert levels_text(inside) == "+node:2:2:2,distance=4:8:16,port=4:0:8:8"
-    some = levels_text(inside.within(0x77))
+    inside = NodeCores(CORES, [*CACHES, *DOMAINS, *PACKAGES], [nic(0x0C)])
+    assert format_levels(inside) == "+node:2:2:2,distance=4:8:16,port=4:0:8:8"
+    some = format_levels(inside.restrict_to(0x77))
     assert some == "+node:3:2,distance=8:16,port=4:4:0:8:8:8"
     # Nothing is known of an interface none of whose cores may be used.
-    assert "port" not in levels_text(inside.within(0xF3))
+    assert "port" not in format_levels(inside.restrict_to(0xF3))
 
 
 @pytest.mark.parametrize(
@@ -68,4 +68,4 @@ def test_an_interface_is_as_far_as_the_largest_object_not_shared_with_it() -> No
 def test_costs_are_written_with_the_fewest_runs(
     costs: list[int], shortest: list[int]
 ) -> None:
-    assert shortest_port(costs) == shortest
+    assert compress_port_costs(costs) == shortest

@@ -23,10 +23,12 @@ from simgrid_platforms import (
 from topoloom import Error, Machine
 from topoloom.importers.simgrid.clusters import (
     read_simgrid_platform,
-    recognizes_simgrid_platform,
     write_simgrid_platform,
 )
+from topoloom.machines.import_formats import IMPORTERS
 from topoloom.support.units import parse_bandwidth
+
+(IMPORTER,) = (one for one in IMPORTERS if one.name == "simgrid")
 
 RATES = ",bandwidth=125000000B/s,latency=5e-05s"
 
@@ -97,7 +99,7 @@ READ = [
 
 @pytest.mark.parametrize(("platform", "text"), READ)
 def test_platforms_become_short_texts(platform: str, text: str) -> None:
-    assert recognizes_simgrid_platform(platform)
+    assert IMPORTER.recognizes(platform)
     described = read_simgrid_platform(platform)
     assert described.text == text
     assert len(described.hosts) == Machine(text).node_count
@@ -371,5 +373,5 @@ def test_a_machine_is_read_back(
 
 
 def test_other_texts_are_not_recognized() -> None:
-    assert not recognizes_simgrid_platform('<system version="1"/>')
-    assert not recognizes_simgrid_platform("platform version")
+    assert not IMPORTER.recognizes('<system version="1"/>')
+    assert not IMPORTER.recognizes("platform version")

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from topoloom import Error, Machine
-from topoloom.importers.described import Described
+from topoloom.importers.machine_description import MachineDescription
 from topoloom.importers.slurm.address import read_slurm_address
 from topoloom.importers.slurm.conf import read_slurm_conf
 from topoloom.importers.slurm.yaml import read_slurm_yaml
@@ -143,7 +143,9 @@ def test_a_description_becomes_a_machine_and_its_hosts(
 ) -> None:
     (importer,) = (entry for entry in IMPORTERS if entry.recognizes(text))
     described = importer.read(text)
-    assert replace(described, switches=()) == Described(machine, hosts, network="")
+    assert replace(described, switches=()) == MachineDescription(
+        machine, hosts, network=""
+    )
     assert Machine(described.text).node_count == len(hosts)
 
 

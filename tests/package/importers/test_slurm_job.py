@@ -10,10 +10,10 @@ from hypothesis import given, strategies as st
 
 from topoloom import Error
 from topoloom.importers.slurm.conf import read_slurm_conf, read_slurm_part
-from topoloom.importers.slurm.job import JobNode, counted_cpus, read_job
-from topoloom.importers.slurm.machine import describe_counted
+from topoloom.importers.slurm.job import JobNode, parse_cpu_counts, read_job
+from topoloom.importers.slurm.machine import describe_by_cpu_counts
 from topoloom.importers.slurm.nodes import NodeShape, read_node_shapes
-from topoloom.nodes.node_levels import Inside, levels_text
+from topoloom.nodes.node_levels import NodeCores, format_levels
 
 #: As Slurm 22.05 prints it, the lines that say nothing of nodes left out.
 RECORD = """\
@@ -66,9 +66,9 @@ def test_the_cpus_of_each_node_are_read() -> None:
 
 def test_requests_per_task_and_node_are_read() -> None:
     node = read_job(record(cpus="4", tasks=2), "7")[0]
-    assert (node.tasks, node.cpus_a_task) == (2, 4)
+    assert (node.tasks, node.cpus_per_task) == (2, 4)
     node = read_job(record(cpus="N/A"), "7")[0]
-    assert (node.tasks, node.cpus_a_task) == (0, 1)
+    assert (node.tasks, node.cpus_per_task) == (0, 1)
 
 
 def test_a_job_name_that_looks_like_output_is_ignored() -> None:
@@ -146,13 +146,13 @@ def test_sockets_and_cores_are_read(
 
 
 def test_cores_of_a_socket_are_near() -> None:
-    assert levels_text(NodeShape(2, 4).inside()) == "+node:4:2,distance=8:16"
-    assert levels_text(NodeShape(1, 4).inside()) == "+node:4,distance=8"
-    assert levels_text(NodeShape(2, 1).inside()) == "+node:2,distance=16"
+    assert format_levels(NodeShape(2, 4).inside()) == "+node:4:2,distance=8:16"
+    assert format_levels(NodeShape(1, 4).inside()) == "+node:4,distance=8"
+    assert format_levels(NodeShape(2, 1).inside()) == "+node:2,distance=16"
 
 
 def test_counts_are_read() -> None:
-    assert counted_cpus("3,1(x2),12") == [3, 1, 1, 12]
+    assert parse_cpu_counts("3,1(x2),12") == [3, 1, 1, 12]
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_counts_are_read() -> None:
 )
 def test_an_invalid_list_of_counts_is_an_error(text: str) -> None:
     with pytest.raises(Error, match="is not a list of counts"):
-        counted_cpus(text)
+        parse_cpu_counts(text)
 
 
 @pytest.mark.parametrize(
@@ -178,7 +178,7 @@ def test_counts_of_cpus_are_slots(
     cores: list[int], cpus: list[int], text: str, slots: list[tuple[int, ...]]
 ) -> None:
     hosts = tuple(f"n{i}" for i in range(len(cpus)))
-    described = describe_counted(hosts, cpus, Inside(cores, []))
+    described = describe_by_cpu_counts(hosts, cpus, NodeCores(cores, []))
     assert described.text == text
     assert [node.slots for node in described.allocated] == slots
 

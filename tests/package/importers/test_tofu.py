@@ -10,8 +10,8 @@ from hypothesis import given, strategies as st
 
 from topoloom import Error, Machine
 from topoloom.importers.tofu import read_tofu
-from topoloom.importers.torus_places import is_vacant
 from topoloom.machines.import_formats import IMPORTERS
+from topoloom.nodes.hosts import is_vacant
 
 
 def cells(x: int, y: int, z: int) -> list[tuple[int, ...]]:

@@ -12,8 +12,8 @@ from hypothesis import given, strategies as st
 
 from topoloom import Error, Machine, load_allocation
 from topoloom.importers.cray.xtdb2proc import read_xtdb2proc
-from topoloom.importers.torus_places import is_vacant
 from topoloom.machines.import_formats import IMPORTERS
+from topoloom.nodes.hosts import is_vacant
 
 HEAD = """\
 #

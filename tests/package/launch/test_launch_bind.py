@@ -21,8 +21,8 @@ from topoloom import (
     PlacementFile,
     save_placement,
 )
-from topoloom.launch.command_line import parse
-from topoloom.launch.exports.launch_formats import find_format, use, what_is_lost
+from topoloom.launch.command_line import parse_command
+from topoloom.launch.exports.launch_formats import find_format
 from topoloom.launch.host_placement import HostPlacement, host_placement
 from topoloom.launch.launcher import Launch, Launcher
 from topoloom.launch.launchers import flux, hydra, intel, openmpi, srun
@@ -61,7 +61,7 @@ def write(name: str, placement: HostPlacement) -> str:
 def test_a_rankfile_names_the_first_thread_of_a_core_by_its_place_among_all() -> None:
     text = write("openmpi-rankfile", placed([3, 0, 6], "pu"))
     assert text == "rank 0=a slot=6\nrank 1=a slot=0\nrank 2=b slot=4\n"
-    how = use(find_format("openmpi-rankfile"), placed([3], "pu"))
+    how = find_format("openmpi-rankfile").use_command(placed([3], "pu"))
     assert how.startswith("mpirun --use-hwthread-cpus --rankfile FILE")
     assert how.endswith("rankfile:file=FILE:hwtcpus)")
 
@@ -87,20 +87,20 @@ def test_mpich_takes_the_cpus_of_each_stretch_of_ranks() -> None:
 
 
 def test_srun_binds_ranks_with_equal_slots_on_all_nodes() -> None:
-    cores = use(find_format("slurm-hostfile"), placed(ALIKE, "core"))
+    cores = find_format("slurm-hostfile").use_command(placed(ALIKE, "core"))
     assert "--cpu-bind=mask_cpu:0x44,0x11 --gpu-bind=map_gpu:0,0 -n 4" in cores
-    threads = use(find_format("slurm-hostfile"), placed(ALIKE, "pu"))
+    threads = find_format("slurm-hostfile").use_command(placed(ALIKE, "pu"))
     assert "--cpu-bind=map_cpu:2,0 --gpu-bind=map_gpu:0,0 -n 4" in threads
-    fewer = use(find_format("slurm-hostfile"), placed([5, 1, 0], "pu"))
+    fewer = find_format("slurm-hostfile").use_command(placed([5, 1, 0], "pu"))
     assert "--cpu-bind=map_cpu:2,0 --gpu-bind=map_gpu:0,0 -n 3" in fewer
-    unlike = use(find_format("slurm-hostfile"), placed(UNLIKE, "pu"))
+    unlike = find_format("slurm-hostfile").use_command(placed(UNLIKE, "pu"))
     assert "cpu-bind" not in unlike
 
 
 def test_a_bound_placement_loses_nothing_if_the_launcher_can_bind() -> None:
     lossy = {
         name: {
-            str(slots): what_is_lost(find_format(name), placed(slots, "core"))
+            str(slots): find_format(name).find_loss(placed(slots, "core"))
             for slots in (ALIKE, UNLIKE)
         }
         for name in ("mpich-hostfile", "slurm-hostfile", "mpich-rankmap", "bindings")
@@ -141,7 +141,7 @@ def test_all_launchers_get_the_same_cpus(
 def launch(
     launcher: Launcher, text: str, folder: Path, version: tuple[int, ...], bind: str
 ) -> Launch:
-    command = parse(text.split(), launcher.SYNTAX)
+    command = parse_command(text.split(), launcher.SYNTAX)
     return launcher.apply(command, placed(ALIKE, bind), folder, version)
 
 
@@ -170,7 +170,7 @@ def test_ranks_bind_themselves_under_launchers_that_cannot(
     tmp_path: Path,
 ) -> None:
     start = "flux run" if launcher is flux else "mpirun"
-    command = parse([*start.split(), "-n", "4", "./app"], launcher.SYNTAX)
+    command = parse_command([*start.split(), "-n", "4", "./app"], launcher.SYNTAX)
     made = launcher.apply(command, placed(UNLIKE, "core"), tmp_path, (1, 0))
     before, own = made.command[: made.command.index("sh")], made.command[-5:]
     assert options in " ".join(before)
@@ -184,7 +184,7 @@ def test_ranks_bind_themselves_under_launchers_that_cannot(
 @pytest.mark.parametrize(("bind", "cpus"), [("core", 2), ("pu", 1)])
 def test_ranks_bind_themselves_under_srun(tmp_path: Path, bind: str, cpus: int) -> None:
     """A stand-in for taskset says what each rank would be bound to."""
-    command = parse(["srun", "-n", "4", "./app", "-c", "x y"], srun.SYNTAX)
+    command = parse_command(["srun", "-n", "4", "./app", "-c", "x y"], srun.SYNTAX)
     made = srun.apply(command, placed(UNLIKE, bind), tmp_path, (22, 5))
     head = made.command.index("sh")
     assert made.command[:head] == [
@@ -215,8 +215,8 @@ def test_ranks_bind_themselves_under_srun(tmp_path: Path, bind: str, cpus: int) 
 def test_a_list_of_cpus_too_long_for_a_command_line_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("topoloom.launch.launchers.bind_myself.LONGEST_ARGUMENT", 8)
-    command = parse(["srun", "-n", "4", "./app"], srun.SYNTAX)
+    monkeypatch.setattr("topoloom.launch.launchers.taskset_wrapper.LONGEST_ARGUMENT", 8)
+    command = parse_command(["srun", "-n", "4", "./app"], srun.SYNTAX)
     made = srun.apply(command, placed(UNLIKE, "core"), tmp_path, (22, 5))
     assert "sh" not in made.command
     assert made.loss is not None

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from topoloom import Error, Machine
-from topoloom.launch.command_line import CommandLine, parse
+from topoloom.launch.command_line import CommandLine, parse_command
 from topoloom.launch.host_placement import HostPlacement, host_placement
 from topoloom.launch.launcher import Launch, Launcher
 from topoloom.launch.launchers.launcher_commands import (
@@ -27,7 +27,7 @@ def placed(machine: str = "mesh:3+node:2") -> HostPlacement:
 
 
 def split(launcher: Launcher, text: str) -> CommandLine:
-    return parse(text.split(), launcher.SYNTAX)
+    return parse_command(text.split(), launcher.SYNTAX)
 
 
 def launch(
@@ -201,12 +201,17 @@ def test_hosts_come_from_the_command(
     (tmp_path / "h").write_text("# mine\nalpha slots=2\n\nbeta:3 # two\nroot@gamma\n")
     names = ["alpha", "beta", "gamma"]
     file = tmp_path / "h"
-    assert openmpi.hosts(split(openmpi, f"mpirun --hostfile {file} ./app")) == names
-    assert hydra.hosts(split(hydra, f"mpiexec -f {file} ./app")) == names
-    assert openmpi.hosts(split(openmpi, "mpirun -H alpha:2,beta,gamma ./app")) == names
-    assert openmpi.hosts(split(openmpi, "mpirun ./app")) is None
+    assert (
+        openmpi.list_hosts(split(openmpi, f"mpirun --hostfile {file} ./app")) == names
+    )
+    assert hydra.list_hosts(split(hydra, f"mpiexec -f {file} ./app")) == names
+    assert (
+        openmpi.list_hosts(split(openmpi, "mpirun -H alpha:2,beta,gamma ./app"))
+        == names
+    )
+    assert openmpi.list_hosts(split(openmpi, "mpirun ./app")) is None
     monkeypatch.setenv("SLURM_JOB_NODELIST", "cn[09-10]")
-    assert srun.hosts(split(srun, "srun ./app")) == ["cn09", "cn10"]
+    assert srun.list_hosts(split(srun, "srun ./app")) == ["cn09", "cn10"]
 
 
 @pytest.mark.parametrize(
@@ -244,4 +249,4 @@ def test_an_unknown_launcher_is_refused(command: list[str], message: str) -> Non
 def test_launchers_are_known_by_their_version(
     launcher: Launcher, text: str, version: tuple[int, ...] | None
 ) -> None:
-    assert launcher.version(text) == version
+    assert launcher.parse_version(text) == version

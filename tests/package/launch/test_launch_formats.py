@@ -24,8 +24,6 @@ from topoloom.launch.exports.launch_formats import (
     FORMATS,
     find_format,
     refuse_lost_binding,
-    use,
-    what_is_lost,
 )
 from topoloom.launch.host_placement import HostPlacement, host_placement
 from topoloom.nodes.node_parts import NodeParts
@@ -145,7 +143,7 @@ def test_wrong_host_names_are_refused(hosts: list[str], message: str) -> None:
 
 def test_omissions_of_a_format_are_reported() -> None:
     swapped, in_order = placed([5, 4]), placed([4, 5])
-    lost = {entry.NAME for entry in FORMATS if what_is_lost(entry, swapped)}
+    lost = {entry.name for entry in FORMATS if entry.find_loss(swapped)}
     assert lost == {
         "hostfile",
         "mpich-rankmap",
@@ -155,10 +153,10 @@ def test_omissions_of_a_format_are_reported() -> None:
         "flux-taskmap",
         "pjm-vcoordfile",
     }
-    assert not any(what_is_lost(entry, in_order) for entry in FORMATS)
+    assert not any(entry.find_loss(in_order) for entry in FORMATS)
     # Cray MPICH orders the ranks of a host, whose first cores they take.
     second_core = placed([5])
-    assert what_is_lost(find_format("mpich-rank-order"), second_core)
+    assert find_format("mpich-rank-order").find_loss(second_core)
 
 
 @given(st.permutations(range(12)), st.integers(1, 12))
@@ -264,7 +262,7 @@ OTHER = NodeParts((), ((8, 9), (10, 11), (12, 13), (14, 15)))
 
 
 @pytest.mark.parametrize("bind", ["core", "pu"])
-@pytest.mark.parametrize("name", [entry.NAME for entry in FORMATS])
+@pytest.mark.parametrize("name", [entry.name for entry in FORMATS])
 def test_a_format_states_the_binding_of_ranks_or_refuses_it(
     name: str, bind: str
 ) -> None:
@@ -278,7 +276,7 @@ def test_a_format_states_the_binding_of_ranks_or_refuses_it(
             except Error as error:
                 told.add((str(error), str(parts.cpus), str(slots)))
             else:
-                told.add((entry.write(bound), use(entry, bound)))
+                told.add((entry.write(bound), entry.use_command(bound)))
     # Rankfiles name cores by their order, whatever their CPUs are.
     assert len(told) == (2 if name == "openmpi-rankfile" else 4)
 

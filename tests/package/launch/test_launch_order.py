@@ -49,7 +49,7 @@ def test_every_rank_has_a_slot_with_free_cores_in_the_allocation(
     allocation: Allocation, order: LaunchOrder, ranks: int
 ) -> None:
     try:
-        used = order.used(allocation, ranks, memory=1000).allocation
+        used = order.used_slots(allocation, ranks, memory=1000).allocation
     except Error:
         return
     slots = used.slots.tolist()
@@ -85,7 +85,7 @@ def test_slurm_deals_ranks_to_the_nodes_in_turn(
 ) -> None:
     ranks = data.draw(st.integers(1, allocation.slot_count))
     room = [len(slots) for slots in by_node(allocation).values()]
-    used = LaunchOrder("slurm").used(allocation, ranks).allocation
+    used = LaunchOrder("slurm").used_slots(allocation, ranks).allocation
     counts = [len(slots) for slots in by_node(used).values()]
     assert counts == [n for n in dealt_one_by_one(room, ranks) if n]
 
@@ -97,7 +97,7 @@ def test_counts_of_equal_nodes_differ_by_at_most_one(
     allocation = Allocation(Machine(f"tree:{NODES}+node:{SLOTS}"), range(nodes))
     most = data.draw(st.none() | st.integers(1, SLOTS))
     ranks = data.draw(st.integers(1, nodes * (most or SLOTS)))
-    used = LaunchOrder("slurm", most).used(allocation, ranks).allocation
+    used = LaunchOrder("slurm", most).used_slots(allocation, ranks).allocation
     counts = Counter((used.slots // SLOTS).tolist()).values()
     assert max(counts) - min(counts) <= 1
     assert len(counts) == (-(-ranks // most) if most else min(ranks, nodes))
@@ -108,7 +108,7 @@ def test_mpirun_fills_one_node_after_the_other(
     allocation: Allocation, launcher: str, data: st.DataObject
 ) -> None:
     ranks = data.draw(st.integers(1, allocation.slot_count))
-    used = LaunchOrder(launcher).used(allocation, ranks).allocation
+    used = LaunchOrder(launcher).used_slots(allocation, ranks).allocation
     assert used.slots.tolist() == allocation.slots.tolist()[:ranks]
 
 
@@ -120,7 +120,7 @@ def test_a_job_with_all_slots_has_them_under_any_launcher(
         places = order.first_slots(allocation, 1, memory=1000)
     except Error:
         return
-    used = order.used(allocation, places.slot_count, memory=1000).allocation
+    used = order.used_slots(allocation, places.slot_count, memory=1000).allocation
     assert np.array_equal(used.slots, places.slots)
     assert np.array_equal(used.nodes, places.nodes)
 
@@ -129,7 +129,7 @@ def test_a_large_allocation_is_described_in_words() -> None:
     nodes = Allocation.whole(Machine("tree:512+node:48"))
 
     def words(order: LaunchOrder, ranks: int = 512) -> str:
-        return order.used(nodes, ranks, 10**9).words
+        return order.used_slots(nodes, ranks, 10**9).note
 
     assert words(LaunchOrder()) == (
         "512 nodes of 48 slots: 512 ranks use 1 slot of each, as srun -N 512 -n 512 "
@@ -167,7 +167,7 @@ def test_a_large_allocation_is_described_in_words() -> None:
 )
 def test_a_request_that_fits_no_node_is_refused(order: LaunchOrder, said: str) -> None:
     allocation = Allocation.whole(Machine(f"tree:{NODES}+node:{SLOTS}"))
-    for take in (order.used, order.first_slots):
+    for take in (order.used_slots, order.first_slots):
         with pytest.raises(Error, match=said):
             take(allocation, 7, 1000)
 
@@ -175,4 +175,4 @@ def test_a_request_that_fits_no_node_is_refused(order: LaunchOrder, said: str) -
 def test_a_machine_without_memory_sizes_needs_them() -> None:
     allocation = Allocation.whole(Machine("tree:2+node:4"))
     with pytest.raises(Error, match='write memory_size = "512 GB" in \\[node\\]'):
-        LaunchOrder(memory_per_rank=1).used(allocation, 2)
+        LaunchOrder(memory_per_rank=1).used_slots(allocation, 2)

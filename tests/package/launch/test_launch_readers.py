@@ -18,7 +18,7 @@ from hypothesis import given, strategies as st
 
 from topoloom import Error, Machine
 from topoloom.allocations.allocation_file import read_allocation
-from topoloom.launch.exports.launch_formats import FORMATS, find_format, use
+from topoloom.launch.exports.launch_formats import FORMATS, find_format
 from topoloom.launch.host_placement import HostPlacement, host_placement
 from topoloom.nodes.node_parts import Device, NodeParts
 
@@ -157,7 +157,7 @@ def read_torchrun_script(text: str, placement: HostPlacement) -> list[HostSlot]:
             gpus = own["CUDA_VISIBLE_DEVICES"].split(",")
             assert len(gpus) == int(own["PET_NPROC_PER_NODE"])
             told[int(own["NODE_RANK"])] = [HostSlot(host, int(gpu)) for gpu in gpus]
-            assert own["PET_MASTER_ADDR"] == placement.name(0)
+            assert own["PET_MASTER_ADDR"] == placement.host_name(0)
             nodes = int(own["PET_NNODES"])
         else:
             assert "has no ranks in this order" in run.stderr
@@ -311,7 +311,7 @@ def test_coordinates_count_from_the_corner_of_the_job() -> None:
     slots = [2 * block[3], 2 * block[0], 2 * block[0] + 1]
     placement = host_placement(machine, block, slots)
     assert find_format("pjm-vcoordfile").write(placement) == "(1,1)\n(0,0)\n(0,0)\n"
-    assert "node=2x2" in use(find_format("pjm-vcoordfile"), placement)
+    assert "node=2x2" in find_format("pjm-vcoordfile").use_command(placement)
 
 
 @pytest.mark.parametrize(
@@ -373,8 +373,8 @@ def test_lists_for_all_hosts_give_each_rank_its_cpus_and_gpu(
     placement: HostPlacement,
 ) -> None:
     """Entry i is for the i-th rank of a host: written only where that is true."""
-    srun = use(find_format("slurm-hostfile"), placement)
-    flux = use(find_format("flux-taskmap"), placement)
+    srun = find_format("slurm-hostfile").use_command(placement)
+    flux = find_format("flux-taskmap").use_command(placement)
     locals_ = [
         [int(placement.slot[rank]) for rank in ranks]
         for ranks in placement.ranks_of_hosts()
@@ -395,6 +395,6 @@ def test_lists_for_all_hosts_give_each_rank_its_cpus_and_gpu(
 
 def test_every_format_says_how_to_use_it() -> None:
     for entry in FORMATS:
-        assert "FILE" in entry.USE
+        assert "FILE" in entry.use
         placement = host_placement(Machine("mesh:2x2"), range(4), range(4), None, 1)
-        assert "{" not in use(entry, placement)
+        assert "{" not in entry.use_command(placement)

@@ -26,9 +26,9 @@ from topoloom.allocations.described_allocation import described_allocation
 from topoloom.allocations.launch_order import LAUNCHERS, LaunchOrder
 from topoloom.launch.exports.launch_formats import find_format
 from topoloom.launch.host_placement import HostPlacement, host_placement
-from topoloom.machines.machine_file import load_described, save_machine
-from topoloom.nodes.hosts import host_count, host_machine
-from topoloom.nodes.nodes_per_host import text_nodes_per_host
+from topoloom.machines.machine_file import load_described
+from topoloom.machines.machine_writers import save_machine
+from topoloom.nodes.hosts import host_count, host_machine, nodes_per_host_of
 from topoloom.tasks.previous_placement import previous_slots
 
 #: machine, and the GPUs of its hosts
@@ -72,7 +72,7 @@ def test_a_host_with_a_failed_gpu_is_refused_by_name(hosts: str, said: str) -> N
 def test_a_host_consists_of_all_of_its_gpus(text: str) -> None:
     machine = machine_of(text)
     each = RAILS[text]
-    assert machine.nodes_per_host == each == text_nodes_per_host(machine.text)
+    assert machine.nodes_per_host == each == nodes_per_host_of(machine.text)
     assert host_count(machine) * each == machine.node_count
     if "down" not in text:
         given = load_allocation(machine, "dgx[1-2]")
@@ -82,7 +82,7 @@ def test_a_host_consists_of_all_of_its_gpus(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["torus:4x4", "tree:4:2+node:4", "fattree:4:2,up=1:2"])
 def test_without_rails_a_node_is_a_host(text: str) -> None:
-    assert Machine(text).nodes_per_host == text_nodes_per_host(text) == 1
+    assert Machine(text).nodes_per_host == nodes_per_host_of(text) == 1
 
 
 @pytest.mark.parametrize("text", [t for t in MACHINES if "down" not in t])
@@ -125,8 +125,8 @@ def test_launchers_spread_ranks_over_hosts(text: str, launcher: str) -> None:
             if limit is not None and ranks > 3 * limit:
                 continue
             order = LaunchOrder(launcher, limit)
-            used, words = order.used(given, ranks)
-            expected, plain_words = order.used(plain, ranks)
+            used, words = order.used_slots(given, ranks)
+            expected, plain_words = order.used_slots(plain, ranks)
             assert used.slots.tolist() == expected.slots.tolist()
             assert words.replace("host", "node") == plain_words
             nodes = set(used.slots // machine.slots_per_node)

@@ -18,10 +18,10 @@ from topoloom.graphs.axes import parse_traffic
 from topoloom.launch.scheduler_requests import (
     SCHEDULERS,
     Shape,
+    can_request,
     request_lines,
-    sayable,
 )
-from topoloom.nodes.hosts import nodes_of
+from topoloom.nodes.hosts import nodes_of_hosts
 from topoloom.tasks.axes import map_axes
 from topoloom.tasks.machines.nested_segments import Levels, nested_places, room_for
 from topoloom.tasks.machines.segment_places import hosts_at, segment_places
@@ -139,7 +139,7 @@ def test_segments_can_be_those_of_a_higher_level() -> None:
     assert kueue[f"{SLICE}required-topology"] == "network.topology.nvidia.com/spine"
     (task,) = manifest("volcano", shape)["spec"]["tasks"]
     assert task["partitionPolicy"]["networkTopology"]["highestTierAllowed"] == 2
-    assert not sayable("slurm", shape)
+    assert not can_request("slurm", shape)
 
 
 def test_volcano_takes_partitions() -> None:
@@ -199,7 +199,7 @@ def test_segments_are_placed_at_their_worst() -> None:
     assert wanted.seconds[1] > 6  # all of 8 hosts send to the other leaf: 160 GB each
     for seed in range(20):
         hosts = np.random.default_rng(seed).permutation(64)[:16]
-        chosen = Allocation(machine, nodes_of(machine, hosts))
+        chosen = Allocation(machine, nodes_of_hosts(machine, hosts))
         start = map_axes(chosen, mesh, traffic).start
         assert start <= 1.01 * wanted.seconds[1]
 
@@ -271,7 +271,7 @@ def test_no_placement_with_these_sizes_costs_more() -> None:
             for domain in random.permutation(4):
                 first = 16 * int(unit) + 4 * int(domain)
                 hosts += (first + random.permutation(4)).tolist()
-        chosen = Allocation(machine, nodes_of(machine, np.array(hosts)))
+        chosen = Allocation(machine, nodes_of_hosts(machine, np.array(hosts)))
         assert map_axes(chosen, mesh, traffic).start <= 1.01 * wanted.taken
 
 
@@ -294,7 +294,7 @@ def nested_sizes(draw: st.DrawFn) -> tuple[Levels, tuple[int, ...], int]:
 
 @given(nested_sizes())
 def test_every_placement_keeps_all_sizes(
-    drawn: tuple[Levels, tuple[int, ...], int]
+    drawn: tuple[Levels, tuple[int, ...], int],
 ) -> None:
     levels, sizes, hosts = drawn
     leaf_of = np.repeat(np.arange(len(levels.leaves)), [*map(len, levels.leaves)])

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from topoloom.launch.apply.torch_ranks import Gpus, SeenRank, read_rank
+from topoloom.launch.apply.torch_ranks import HostGpus, ReportedRank, read_rank
 
 NVIDIA = """\
 GPU 0: NVIDIA A100-SXM4-40GB (UUID: GPU-5c89852c-d268)
@@ -40,7 +40,7 @@ AMD = """\
     ],
 )
 def test_a_uuid_names_a_gpu(listed: str, uuid: str, found: tuple[str, str]) -> None:
-    assert Gpus(listed).find(uuid) == found
+    assert HostGpus(listed).find(uuid) == found
 
 
 def rank(local: int, **variables: str) -> dict[str, Any]:
@@ -63,14 +63,14 @@ def rank(local: int, **variables: str) -> dict[str, Any]:
     ],
 )
 def test_variables_name_the_gpus_of_a_host(about: dict[str, Any], gpu: str) -> None:
-    assert read_rank(about, None, Gpus(AMD)).gpu == gpu
+    assert read_rank(about, None, HostGpus(AMD)).gpu == gpu
 
 
 def test_the_gpu_that_pytorch_used_counts() -> None:
     """By the UUID, else by the place in what the process sees."""
     about = rank(0, CUDA_VISIBLE_DEVICES="1,0")
     used = {"device": 1, "uuid": "5c89852c-d268"}
-    whole = SeenRank("a", "0", "GPU-5c89852c-d268", used=True)
-    assert read_rank(about, used, Gpus(NVIDIA)) == whole
-    assert read_rank(about, used, Gpus()) == SeenRank("a", "0", used=True)
-    assert read_rank(about, None, Gpus()) == SeenRank("a", "1")
+    whole = ReportedRank("a", "0", "GPU-5c89852c-d268", used=True)
+    assert read_rank(about, used, HostGpus(NVIDIA)) == whole
+    assert read_rank(about, used, HostGpus()) == ReportedRank("a", "0", used=True)
+    assert read_rank(about, None, HostGpus()) == ReportedRank("a", "1")

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given, strategies as st
 
 from topoloom import Error
-from topoloom.importers.described import AllocatedNode
+from topoloom.importers.machine_description import AllocatedNode
 from topoloom.machines import load_machine_and_allocation
-from topoloom.machines.machine_file import load_described, save_machine
+from topoloom.machines.machine_file import load_described
+from topoloom.machines.machine_writers import save_machine
 
 HEAD = """format = "topoloom-machine"
 version = 1

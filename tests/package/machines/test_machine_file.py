@@ -10,10 +10,11 @@ import pytest
 from topoloom import Error, Machine, load_machine
 from topoloom.cli.complete import machines
 from topoloom.machines import machine_toml
-from topoloom.machines.machine_file import load_machine_and_hosts, save_machine
+from topoloom.machines.machine_file import load_machine_and_hosts
 from topoloom.machines.machine_names import zoo
 from topoloom.machines.machine_toml import read_machine_toml
 from topoloom.machines.machine_toml_writer import write_machine_toml
+from topoloom.machines.machine_writers import save_machine
 from topoloom.machines.topology_forms import section_forms
 
 HEAD = 'format = "topoloom-machine"\nversion = 1\n'

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from topoloom import Error, Machine
-from topoloom.machines.machine_file import load_described, save_machine
+from topoloom.machines.machine_file import load_described
+from topoloom.machines.machine_writers import save_machine
 from topoloom.nodes.node_parts import COSTS, DEVICE_KINDS, Device, NodeParts
 
 HEAD = """format = "topoloom-machine"

@@ -18,15 +18,15 @@ from topoloom.allocations.described_allocation import described_allocation
 from topoloom.allocations.launch_order import LaunchOrder
 from topoloom.graphs import all_to_all, ring
 from topoloom.graphs.graph_file import save_graph
-from topoloom.importers.described import Described
-from topoloom.importers.insides import Inside, machine_of_type, with_insides
+from topoloom.importers.machine_description import MachineDescription
+from topoloom.importers.node_groups import NodeGroup, machine_of_type, with_node_groups
 from topoloom.launch.exports.launch_formats import find_format
 from topoloom.launch.host_placement import host_placement
 from topoloom.machines.machine_file import (
     load_described,
     load_machine_and_allocation,
-    save_machine,
 )
+from topoloom.machines.machine_writers import save_machine
 from topoloom.machines.node_files import join_nodes
 from topoloom.nodes.host_slots import HostSlots
 from topoloom.nodes.node_parts import Device, NodeParts
@@ -63,21 +63,21 @@ def ports(slots: int) -> st.SearchStrategy[list[int]]:
 
 
 @st.composite
-def machines(draw: st.DrawFn) -> tuple[Machine, Described]:
-    network = Described(draw(st.sampled_from(NETWORKS)), HOSTS)
+def machines(draw: st.DrawFn) -> tuple[Machine, MachineDescription]:
+    network = MachineDescription(draw(st.sampled_from(NETWORKS)), HOSTS)
     kinds = draw(st.lists(insides(), min_size=1, max_size=3))
     of_node = draw(st.lists(st.integers(0, len(kinds) - 1), min_size=6, max_size=6))
     given_insides = [
-        Inside(*kind, [node for node in range(6) if of_node[node] == number], "test")
+        NodeGroup(*kind, [node for node in range(6) if of_node[node] == number], "test")
         for number, kind in enumerate(kinds)
     ]
-    described = with_insides(network, given_insides)
+    described = with_node_groups(network, given_insides)
     return Machine(described.text), described
 
 
 @given(machines())
 def test_a_written_machine_is_read_back_as_the_same(
-    given: tuple[Machine, Described],
+    given: tuple[Machine, MachineDescription],
 ) -> None:
     machine, described = given
     with TemporaryDirectory() as folder:
@@ -91,7 +91,7 @@ def test_a_written_machine_is_read_back_as_the_same(
 
 @given(machines())
 def test_distances_equal_those_of_a_machine_with_only_such_nodes(
-    given: tuple[Machine, Described],
+    given: tuple[Machine, MachineDescription],
 ) -> None:
     machine, described = given
     for kind in described.node.types:
@@ -109,22 +109,22 @@ def test_distances_equal_those_of_a_machine_with_only_such_nodes(
 
 @given(machines())
 def test_a_machine_has_the_slots_of_its_nodes_and_no_others(
-    given: tuple[Machine, Described],
+    given: tuple[Machine, MachineDescription],
 ) -> None:
     machine, described = given
     slots_of = HostSlots(machine, described.node)
     whole = described_allocation(machine, described).allocation
     assert whole.slot_count == slots_of.counts.sum()
-    own = slots_of.own(whole.slots)
+    own = slots_of.local(whole.slots)
     assert own.min() == 0
     pairs = zip(whole.slots.tolist(), own.tolist(), strict=True)
     for slot, at in pairs:
-        assert slots_of.of_machine(slot // machine.slots_per_node, at) == slot
+        assert slots_of.global_slot(slot // machine.slots_per_node, at) == slot
 
 
 @given(machines(), st.integers(1, 3))
 def test_a_rank_of_several_cores_has_adjacent_ones(
-    given: tuple[Machine, Described], cores: int
+    given: tuple[Machine, MachineDescription], cores: int
 ) -> None:
     machine, described = given
     slots_of = HostSlots(machine, described.node)
@@ -133,9 +133,9 @@ def test_a_rank_of_several_cores_has_adjacent_ones(
         return
     whole = described_allocation(machine, described).allocation
     order = LaunchOrder(cores_per_rank=cores)
-    used = order.used(whole, capacity, node=described.node).allocation
+    used = order.used_slots(whole, capacity, node=described.node).allocation
     assert used.slot_count == capacity
-    assert (slots_of.own(used.slots) % cores == 0).all()
+    assert (slots_of.local(used.slots) % cores == 0).all()
 
 
 CLUSTER = """format = "topoloom-machine"

@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 from topoloom import Machine
 from topoloom.allocations.described_allocation import described_allocation
 from topoloom.cli.app import run
-from topoloom.importers.described import Described
+from topoloom.importers.machine_description import MachineDescription
 from topoloom.machines.machine_facts import machine_facts
 
 NETWORKS = (
@@ -37,14 +37,14 @@ def test_only_nodes_slots_and_hosts_that_are_up_are_counted(
     if facts.get("parts"):
         return
     hosts = tuple(f"n{node}" for node in range(machine.node_count))
-    whole = described_allocation(machine, Described(machine.text, hosts))
+    whole = described_allocation(machine, MachineDescription(machine.text, hosts))
     assert whole.hosts is not None
     assert [int(host[1:]) for host in whole.hosts] == whole.allocation.nodes.tolist()
     assert not down & set(whole.allocation.nodes.tolist())
 
 
 def test_the_command_prints_how_many_nodes_are_down(
-    capsys: pytest.CaptureFixture[str]
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert run(["machine", "torus:4x4+down:3,7+node:2"]) == 0
     printed = capsys.readouterr().out

@@ -9,7 +9,7 @@ import pytest
 
 from topoloom import Machine
 from topoloom.machines.machine_facts import machine_facts
-from topoloom.machines.separate_parts import separate_parts, words_of_parts
+from topoloom.machines.separate_parts import describe_parts, separate_parts
 
 
 def drawn(seed: int) -> Machine:
@@ -33,7 +33,7 @@ def test_nodes_of_a_part_reach_each_other_and_no_others(seed: int) -> None:
         for b in nodes:
             both = machine.connected(a, b) and machine.connected(b, a)
             assert both == (part_of[a] == part_of[b])
-    words = words_of_parts(machine, parts)
+    words = describe_parts(machine, parts)
     assert bool(words) == (len(parts) > 1) == ("parts" in machine_facts(machine))
     assert "\n" not in words
 
@@ -55,4 +55,4 @@ def test_nodes_of_a_part_reach_each_other_and_no_others(seed: int) -> None:
 )
 def test_parts_are_named_in_one_line(text: str, words: str) -> None:
     machine = Machine(text)
-    assert words_of_parts(machine, separate_parts(machine)) == words
+    assert describe_parts(machine, separate_parts(machine)) == words

@@ -12,8 +12,11 @@ from hypothesis import given, strategies as st
 from topoloom import Error
 from topoloom._core import Allocation, Machine
 from topoloom.allocations.spread.choose import choose_spread
-from topoloom.allocations.spread.host_mesh import HostMesh, host_mesh
-from topoloom.allocations.spread.levels_above import levels_above, under_few_switches
+from topoloom.allocations.spread.host_mesh import HostMesh, make_host_mesh
+from topoloom.allocations.spread.switch_levels import (
+    find_switch_levels,
+    reduce_switches,
+)
 from topoloom.graphs.axes import parse_traffic
 from topoloom.tasks.machines.choose_for_mesh import choose_for_mesh, leaf_groups
 from topoloom.tasks.search import UNLIMITED, unmonitored
@@ -50,7 +53,7 @@ def small_jobs(draw: st.DrawFn) -> tuple[HostMesh, list[int]]:
     missing = hosts - sum(free)
     if missing > 0:
         free[-1] += missing
-    return host_mesh(mesh, 1, weights, weighted), free
+    return make_host_mesh(mesh, 1, weights, weighted), free
 
 
 @given(small_jobs())
@@ -77,7 +80,7 @@ def test_no_choice_is_below_the_bound_or_above_the_free_slots(
 
 def test_the_best_is_found_and_proven_on_nearly_all_fragmented_clusters() -> None:
     random = np.random.default_rng(5)
-    mesh = host_mesh({"dp": 12, "pp": 8}, 1, {"dp": 1.0, "pp": 1.0})
+    mesh = make_host_mesh({"dp": 12, "pp": 8}, 1, {"dp": 1.0, "pp": 1.0})
     choices = [
         choose_spread(mesh, random.integers(4, 17, 12).tolist()) for _ in range(4)
     ]
@@ -88,7 +91,7 @@ def test_the_best_is_found_and_proven_on_nearly_all_fragmented_clusters() -> Non
 
 
 def test_axes_inside_of_hosts_are_left_out() -> None:
-    mesh = host_mesh(
+    mesh = make_host_mesh(
         {"tp": 4, "cp": 4, "dp": 6, "pp": 2}, 8, {"tp": 9, "cp": 2, "cp+dp": 1}
     )
     assert dict(zip(mesh.names, mesh.extents, strict=True)) == {
@@ -113,7 +116,7 @@ def test_meshes_that_do_not_fill_hosts_are_refused(
     mesh: dict[str, int], words: str
 ) -> None:
     with pytest.raises(Error, match=words):
-        host_mesh(mesh, 8, dict.fromkeys(mesh, 1.0))
+        make_host_mesh(mesh, 8, dict.fromkeys(mesh, 1.0))
 
 
 def test_segments_can_have_six_two_and_two_hosts() -> None:
@@ -138,10 +141,10 @@ def test_fewer_switches_above_cost_no_leaf_groups(seed: int) -> None:
     random = np.random.default_rng(seed)
     free = random.integers(1, 5, 16)
     levels = [np.arange(16) // 4 * 4, np.arange(16) // 8 * 8]
-    mesh = host_mesh({"dp": 4, "pp": 4}, 1, {"dp": 3.0, "pp": 1.0})
+    mesh = make_host_mesh({"dp": 4, "pp": 4}, 1, {"dp": 3.0, "pp": 1.0})
     slots = np.repeat(np.arange(16), free)
     start = random.permutation(slots)[: mesh.hosts]
-    found = under_few_switches(mesh, start, free.tolist(), levels)
+    found = reduce_switches(mesh, start, free.tolist(), levels)
     assert (np.bincount(found, minlength=16) <= free).all()
     for one, other in zip(mesh.spreads(found), mesh.spreads(start), strict=True):
         assert (one == other).all()
@@ -154,9 +157,9 @@ def test_fewer_switches_above_cost_no_leaf_groups(seed: int) -> None:
 
 def test_levels_above_are_those_of_trees() -> None:
     tree = np.array([[0, 4, 6, 6], [4, 0, 6, 6], [6, 6, 0, 4], [6, 6, 4, 0]])
-    assert [level.tolist() for level in levels_above(tree)] == [[0, 0, 2, 2]]
+    assert [level.tolist() for level in find_switch_levels(tree)] == [[0, 0, 2, 2]]
     line = abs(np.arange(4)[:, None] - np.arange(4))
-    assert levels_above(line) == []
+    assert find_switch_levels(line) == []
 
 
 def test_hosts_are_in_the_order_of_ranks() -> None:

@@ -12,15 +12,15 @@ import pytest
 
 from topoloom import Error, Machine, load_machine
 from topoloom._core import MachineText
-from topoloom.importers.torus_places import vacant_nodes
 from topoloom.machines import describe_machine
 from topoloom.machines.machine_facts import machine_facts
 from topoloom.machines.machine_file import (
     load_machine_and_allocation,
-    save_machine,
 )
 from topoloom.machines.machine_names import zoo, zoo_names
+from topoloom.machines.machine_writers import save_machine
 from topoloom.machines.topology_keys import write_topology
+from topoloom.nodes.hosts import vacant_nodes
 from topoloom.support.toml_document import read_toml
 from topoloom.support.units import parse_bandwidth, parse_latency
 

@@ -7,7 +7,7 @@ import pytest
 
 from topoloom.model import MessageCosts, NetworkModel, load_model
 from topoloom.model.message_lines import message_lines
-from topoloom.model.named import model_names
+from topoloom.model.model_names import model_names
 
 SIZES = [0, 1, *(2**k + d for k in range(1, 31) for d in (-1, 0, 1))]
 

@@ -12,7 +12,7 @@ import pytest
 from topoloom import Error
 from topoloom.model import NetworkModel
 from topoloom.model.fit import MIN_SIZES, fit_model, fit_split
-from topoloom.model.named import load_model
+from topoloom.model.model_names import load_model
 from topoloom.model.samples import read_pairs, read_pings
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -9,13 +9,13 @@ import pytest
 
 from topoloom import Error
 from topoloom.model import NetworkModel, load_model
+from topoloom.model.model_names import model_names
 from topoloom.model.model_toml import (
     COSTS,
     read_model_toml,
     time_text,
     write_model_toml,
 )
-from topoloom.model.named import model_names
 from topoloom.support.toml_document import read_toml
 from topoloom.support.units import parse_latency
 

@@ -27,7 +27,7 @@ from nccl_stub import (
 from topoloom import Error
 from topoloom.graphs.npz import load_npz
 from topoloom.graphs.phases import edge_rows
-from topoloom.graphs.traces.trace_formats import MissingPartsError, read_trace
+from topoloom.graphs.traces.trace_formats import IncompleteTraceError, read_trace
 
 ALL = Collective(0, 4, 7, 1, 0, 1)
 #: What NCCL calls a collective from version 5 of the interface on, but did not before.
@@ -121,7 +121,9 @@ def test_kinds_beyond_the_table_are_reported_as_lost(
 ) -> None:
     sizes = [Collective(0, 4, 7, 1 + n, 0, 1) for n in range(3500)]
     play(program, tmp_path, Script(((0, 1),), tuple(sizes)), 6)
-    with pytest.raises(MissingPartsError, match=r"rank 0 could not note [0-9]+ calls"):
+    with pytest.raises(
+        IncompleteTraceError, match=r"rank 0 could not note [0-9]+ calls"
+    ):
         read_trace(tmp_path)
     profile, losses = read_trace(tmp_path, partial=True)
     lost = int(losses[0].partition("note ")[2].partition(" ")[0])

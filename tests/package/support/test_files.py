@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from topoloom import Error
-from topoloom.support.files import named, read_text, replacing, write_text
+from topoloom.support.files import prefix_errors, read_text, replacing, write_text
 from topoloom.support.nearest import unknown_name
 
 
@@ -52,9 +52,9 @@ def test_a_missing_directory_is_named(tmp_path: Path) -> None:
 
 
 def test_errors_get_the_name_of_the_file_and_the_line(tmp_path: Path) -> None:
-    with pytest.raises(Error, match=r"^a\.txt:7: no number$"), named("a.txt"):
+    with pytest.raises(Error, match=r"^a\.txt:7: no number$"), prefix_errors("a.txt"):
         raise Error("line 7: no number")
-    with pytest.raises(Error, match=r"^a\.txt: no number$"), named("a.txt"):
+    with pytest.raises(Error, match=r"^a\.txt: no number$"), prefix_errors("a.txt"):
         raise Error("no number")
 
 

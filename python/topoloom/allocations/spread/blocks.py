@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Hosts by blocks of the mesh: each leaf group takes whole blocks, band by band.
+"""Layouts of a mesh in blocks: each leaf group takes whole blocks, band by band.
 
-A block is a small mesh. Bands are rows of blocks, and leaf groups are dealt to bands,
-the largest first, always to the band that lacks most: no band is then in many more leaf
-groups than others. All sizes of blocks, orders of axes and bands are tried.
+A block is a small mesh, and a band is a row of blocks. Leaf groups are assigned to
+bands, the largest first, each to the band that lacks most hosts, so that bands are in
+similarly many leaf groups. All sizes of blocks, orders of axes and bands are tried.
 """
 
 from __future__ import annotations
@@ -16,12 +16,14 @@ import numpy as np
 
 from topoloom.allocations.spread.host_mesh import HostMesh, Integers
 
-#: Layouts that are tried; sizes of blocks are thinned out to divisors beyond.
+#: The most layouts for which all sizes of blocks are tried, else only divisors.
 _MAX_LAYOUTS = 4_000
 
 
-def in_order(mesh: HostMesh, leaves: Sequence[int], free: Sequence[int]) -> Integers:
-    """Fill leaf groups one after the other with cells in their order."""
+def fill_in_order(
+    mesh: HostMesh, leaves: Sequence[int], free: Sequence[int]
+) -> Integers:
+    """Fill one leaf group after the other with the cells in order."""
     hosts = np.repeat(leaves, [free[leaf] for leaf in leaves])
     return hosts[: mesh.hosts].astype(np.int64)
 
@@ -50,7 +52,7 @@ def _layout(
     block: Sequence[int],
     inner: int,
 ) -> Integers:
-    """Lay out one way: the axes of `order` up to `inner` run along a band."""
+    """Assign cells to leaf groups; the axes of `order` up to `inner` are in a band."""
     at, place = np.zeros(mesh.hosts, np.int64), 1
     band, bands = np.zeros(mesh.hosts, np.int64), 1
     for rank, axis in enumerate(order):
@@ -64,17 +66,12 @@ def _layout(
     starts = np.flatnonzero(np.diff(at[cells], prepend=-1))
     lengths = np.diff([*starts.tolist(), mesh.hosts])
     runs = [lengths[band[cells[starts]] == number].tolist() for number in range(bands)]
-    parts = _deal([sum(run) for run in runs], max(block_cells(block), 1), free)
+    parts = _deal([sum(run) for run in runs], max(prod(block), 1), free)
     return _fill(mesh, cells, runs, parts, free)
 
 
-def block_cells(block: Sequence[int]) -> int:
-    """Count the cells of a block."""
-    return prod(block)
-
-
 def _deal(lacking: list[int], block: int, free: Sequence[int]) -> list[list[int]]:
-    """Deal leaf groups to bands; what a leaf group has beyond whole blocks is spare."""
+    """Assign leaf groups to bands; hosts beyond whole blocks are spare."""
     parts: list[list[int]] = [[] for _ in lacking]
     lacks = np.array(lacking)
     for leaf in np.argsort(-np.asarray(free), kind="stable").tolist():
@@ -94,7 +91,7 @@ def _fill(
     parts: list[list[int]],
     free: Sequence[int],
 ) -> Integers:
-    """Give blocks to the leaf groups of their band; the rest where there is room."""
+    """Assign blocks to the leaf groups of their band, the rest to spare hosts."""
     leaf_of = np.full(mesh.hosts, -1, np.int64)
     room = list(free)
     at, missed = 0, list[tuple[int, int]]()

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the largest spread of groups cannot be below, on these free hosts.
+"""Lower bounds of the largest spread of groups on given free hosts.
 
-A leaf group that holds cells of r groups along one axis and of k along another holds at
-most min(c, r k) cells, where c is its free hosts; nor more than r or k whole groups.
-Over all leaf groups the r add up to at most R S, where R is the number of groups and S
-their largest spread; the k add up to K T. So spreads S and T are impossible together
-where, for some prices x of r and y of k,
+A leaf group with c free hosts and cells of r groups along one axis and k along another
+holds at most min(c, r k) cells, and at most r or k whole groups. Over all leaf groups
+the r sum up to at most R S, where R is the number of groups and S their largest spread;
+the k sum up to K T. So spreads S and T are impossible together if, for some prices x of
+r and y of k,
 
     sum over leaves of max(min(c, r k) - x r - y k) + x R S + y K T < cells:
 
-Lagrange's relaxation, in which any prices are a proof.
+This is Lagrangian relaxation: any prices are a proof.
 """
 
 from __future__ import annotations
@@ -21,28 +21,28 @@ from itertools import combinations, product
 import numpy as np
 from numpy.typing import NDArray
 
-from topoloom.allocations.spread.host_mesh import Along, HostMesh
+from topoloom.allocations.spread.host_mesh import HostMesh, TrafficAxes
 
 Floats = NDArray[np.float64]
 
-#: Prices that are tried of either kind; more prove hardly more.
+#: Number of prices of either kind; more prove hardly more.
 _PRICES = 40
-#: What sums of the prices may be wrong by, in cells.
+#: Rounding error of sums of prices, in cells.
 _ROUNDING = 1e-6
-#: Pairs of spreads beyond which the weighted bound takes the single ones.
+#: The most combinations of spreads for which pairs are checked.
 _MAX_SPREADS = 200_000
 
 
 def least_spreads(mesh: HostMesh, free: Sequence[int]) -> list[int]:
-    """Find for each of `mesh.along` alone what its largest spread is at least."""
+    """Bound the largest spread of each of `mesh.along` alone."""
     return [
-        max(_fewest(free, mesh.size(one)), _alone(mesh, one, free))
+        max(_fewest(free, mesh.size(one)), _single_bound(mesh, one, free))
         for one in mesh.along
     ]
 
 
 def least_cost(mesh: HostMesh, free: Sequence[int], found: Sequence[int]) -> float:
-    """Find what `HostMesh.cost` is at least, up to that of spreads that were found."""
+    """Bound `HostMesh.cost`, at most by the cost of the spreads `found`."""
     least = least_spreads(mesh, free)
     impossible = {
         (i, k): _Pair(mesh, mesh.along[i], mesh.along[k], free)
@@ -56,7 +56,7 @@ def least_cost(mesh: HostMesh, free: Sequence[int], found: Sequence[int]) -> flo
     for spreads in product(*ranges):
         cost = mesh.cost(spreads)
         if cost < best and not any(
-            pair.impossible(spreads[i], spreads[k])
+            pair.is_impossible(spreads[i], spreads[k])
             for (i, k), pair in impossible.items()
         ):
             best = cost
@@ -66,7 +66,7 @@ def least_cost(mesh: HostMesh, free: Sequence[int], found: Sequence[int]) -> flo
 def _affordable(
     mesh: HostMesh, least: Sequence[int], kind: int, best: float
 ) -> list[int]:
-    """List spreads of one kind that cost no more than the best, others at least."""
+    """List spreads of one kind that cost at most `best` if others are minimal."""
     found = [least[kind]]
     while found[-1] < mesh.hosts:
         more = (*least[:kind], found[-1] + 1, *least[kind + 1 :])
@@ -77,13 +77,13 @@ def _affordable(
 
 
 def _fewest(free: Sequence[int], hosts: int) -> int:
-    """Count the leaf groups that a group of this number of hosts needs."""
+    """Count the leaf groups needed for this number of hosts."""
     total = np.cumsum(np.sort(free)[::-1])
     return int(np.searchsorted(total, hosts) + 1)
 
 
-def _alone(mesh: HostMesh, one: Along, free: Sequence[int]) -> int:
-    """Use that all groups share the leaf groups: the sum of r is at most R S."""
+def _single_bound(mesh: HostMesh, one: TrafficAxes, free: Sequence[int]) -> int:
+    """Bound the spread by the sum of r over all leaf groups, at most R S."""
     size, groups = mesh.size(one), mesh.groups(one)
     # Each r of a leaf holds up to `size` cells; the fullest r are taken first.
     parts = np.concatenate(
@@ -94,10 +94,10 @@ def _alone(mesh: HostMesh, one: Along, free: Sequence[int]) -> int:
 
 
 class _Pair:
-    """Which spreads of two kinds of groups, of axes in common, exclude each other."""
+    """Decides which spreads of two kinds of groups are impossible together."""
 
     def __init__(
-        self, mesh: HostMesh, one: Along, other: Along, free: Sequence[int]
+        self, mesh: HostMesh, one: TrafficAxes, other: TrafficAxes, free: Sequence[int]
     ) -> None:
         self._cells = mesh.hosts
         rows, columns = mesh.groups(one), mesh.groups(other)
@@ -119,7 +119,7 @@ class _Pair:
             held += count * most
         self._held, self._x, self._y = held, rows * x, columns * y
 
-    def impossible(self, spread: int, other: int) -> bool:
-        """Whether some prices prove that these spreads cannot be had together."""
+    def is_impossible(self, spread: int, other: int) -> bool:
+        """Return whether prices prove that these spreads are impossible."""
         most = self._held + spread * self._x + other * self._y
         return bool(most.min() < self._cells - _ROUNDING)

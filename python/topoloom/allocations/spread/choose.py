@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Chooses hosts and their order for a mesh, and says what no other choice beats."""
+"""Chooses hosts and their order for a mesh, with a lower bound of the cost."""
 
 from __future__ import annotations
 
@@ -9,29 +9,27 @@ from dataclasses import dataclass
 import numpy as np
 
 from topoloom._core import Error
-from topoloom.allocations.spread.blocks import block_layouts, in_order
+from topoloom.allocations.spread.blocks import block_layouts, fill_in_order
 from topoloom.allocations.spread.bound import least_cost, least_spreads
 from topoloom.allocations.spread.exchange import Exchanges
 from topoloom.allocations.spread.host_mesh import HostMesh, Integers
 
-#: Exchanges that are tried for each lower target, and best layouts that they start at.
+#: Exchanges per lower target, and the number of best layouts to start from.
 _TRIALS, _STARTS = 40_000, 2
-#: Targets that are tried in all.
+#: The most targets.
 _MAX_TARGETS = 12
 
 
 @dataclass(frozen=True)
 class Spread:
-    """One way to give hosts to a mesh.
+    """An assignment of a mesh to leaf groups.
 
     Attributes
     ----------
     leaf_of
-        The leaf group of the host of every cell.
-    most
-        The largest spread of each of the mesh's `along`.
-    mean
-        The mean of the spreads of their groups.
+        The leaf group of every cell.
+    most, mean
+        The largest and the mean spread for each of the mesh's `along`.
     cost
         `HostMesh.cost` of `most`.
     """
@@ -42,27 +40,25 @@ class Spread:
     cost: float
 
     def segments(self) -> list[int]:
-        """Count the hosts taken in each leaf group that is used, the most first."""
+        """Return the number of hosts per used leaf group, descending."""
         counts = np.bincount(self.leaf_of)
         return sorted(counts[counts > 0].tolist(), reverse=True)
 
 
 @dataclass(frozen=True)
 class Spreads:
-    """What was chosen, what schedulers choose, and bounds.
+    """The best assignment found, those of schedulers, and lower bounds.
 
     Attributes
     ----------
     chosen
-        The best that was found.
+        The best one found.
     first
-        The first free hosts, in their order.
+        The first free hosts, in order.
     packed
         Bin packing: the leaf groups with the most free hosts, one after the other.
-    least
-        What the largest spread of each kind of groups is at least.
-    least_cost
-        What the weighted sum of the largest spreads is at least.
+    least, least_cost
+        Lower bounds of the largest spread of each kind of groups, and of the cost.
     """
 
     mesh: HostMesh
@@ -74,7 +70,7 @@ class Spreads:
 
     @property
     def proven(self) -> bool:
-        """Whether nothing is below the choice."""
+        """Whether the choice is optimal."""
         return self.chosen.cost <= self.least_cost * (1 + 1e-9)
 
 
@@ -89,25 +85,25 @@ def choose_spread(
     Parameters
     ----------
     mesh
-        What is to be placed.
+        The hosts to place.
     free
-        The free hosts of each leaf group, in the order of the machine.
+        The number of free hosts of each leaf group, in machine order.
     seed
-        Of the exchanges.
+        Seed of the exchanges.
     proceed
-        Asked now and then; once it returns False the best so far is returned.
+        Called now and then; once it returns False, the search ends.
 
     Raises
     ------
     topoloom.Error
-        If there are fewer free hosts than the mesh needs.
+        If there are too few free hosts.
     """
     if sum(free) < mesh.hosts:
         raise Error(f"the mesh needs {mesh.hosts} hosts, but {sum(free)} are free")
     leaves = range(len(free))
-    first = _spread(mesh, in_order(mesh, leaves, free))
+    first = _spread(mesh, fill_in_order(mesh, leaves, free))
     largest = sorted(leaves, key=lambda leaf: -free[leaf])
-    packed = _spread(mesh, in_order(mesh, largest, free))
+    packed = _spread(mesh, fill_in_order(mesh, largest, free))
     found = [first, packed]
     for layout in block_layouts(mesh, free):
         found = sorted([*found, _spread(mesh, layout)], key=_rank)[:_STARTS]
@@ -131,7 +127,7 @@ def choose_spread(
 def _targets(
     mesh: HostMesh, most: Sequence[int], least: Sequence[int], bound: float
 ) -> list[tuple[int, ...]]:
-    """List lower targets: what costs the most of them first, as the easiest."""
+    """List cheaper targets, the most expensive first, as they are the easiest."""
     steps = [tuple(most)]
     for _ in range(3):
         steps += [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Repairs an assignment of hosts by exchanges until no group exceeds a target."""
+"""Exchanges cells between leaf groups until no group exceeds a target spread."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _HOTTEST, _COLDEST = 0.6, 0.05
 
 
 class Exchanges:
-    """Cells, the leaf groups that they are in, and the room that is left there."""
+    """Cells, their leaf groups, and the free hosts of these."""
 
     def __init__(
         self, mesh: HostMesh, leaf_of: Integers, free: Sequence[int], seed: int
@@ -47,7 +47,7 @@ class Exchanges:
     def reach(self, target: Sequence[int], trials: int) -> Integers | None:
         """Exchange cells by annealing until no spread exceeds `target`.
 
-        Returns the leaf groups, or None where that did not succeed in `trials`.
+        Returns the leaf group of every cell, or None after `trials` without success.
         """
         over = {
             (kind, group)
@@ -72,13 +72,13 @@ class Exchanges:
         heat: float,
         random: list[float],
     ) -> None:
-        """Take a cell of a group that exceeds its target to a leaf group it is in."""
+        """Move a cell of a group above its target to another of its leaf groups."""
         kind, group = list(over)[int(random[0] * len(over))]
         counts = self._counts[kind][group]
         there = sorted(
             (leaf for leaf, count in enumerate(counts) if count), key=counts.__getitem__
         )
-        # Squared: leaf groups with few of its cells are left the soonest.
+        # Squared, to prefer leaf groups with few of its cells.
         source = there[int(random[1] ** 2 * len(there))]
         goal = there[int(random[2] * len(there))]
         if source == goal:
@@ -103,13 +103,13 @@ class Exchanges:
                     over.discard((kind, group))
 
     def _excess(self, target: Sequence[int], cell: int, other: int | None) -> float:
-        """Add up what groups of these cells exceed their targets by."""
+        """Sum up the excess over targets of the groups of these cells."""
         excess = 0.0
         for kind, groups in enumerate(self._groups):
             spreads = self._spread[kind]
             touched = {groups[cell]} if other is None else {groups[cell], groups[other]}
             for group in touched:
-                # A little for those below: room to exchange later.
+                # Lower spreads count a little: they allow exchanges later.
                 excess += max(0, spreads[group] - target[kind]) + 0.02 * spreads[group]
         return excess
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The mesh that is left of a job's axes between hosts, and the spread of its groups.
+"""The mesh of hosts that remains of a job's axes, and the spread of its groups.
 
-Ranks fill hosts in the order of their numbers, so that the fastest axes lie inside of
-hosts. A cell of what is left is a host. Its groups along an axis are of hosts, and the
-spread of a group is the number of leaf groups of the network that its hosts are in, the
-minipods of Arnold (He et al., NeurIPS 2025, arXiv:2509.15940).
+Ranks fill hosts in rank order, so the fastest axes are inside hosts. A cell of the rest
+is a host. The spread of a group of hosts along some axes is the number of leaf groups
+of the network that it is in: the minipods of Arnold (He et al., NeurIPS 2025,
+arXiv:2509.15940).
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from topoloom._core import Error
 Integers = NDArray[np.int64]
 
 
-class Along(NamedTuple):
-    """What counts the spread of groups along some axes.
+class TrafficAxes(NamedTuple):
+    """Traffic along some axes, whose groups have a spread.
 
     Attributes
     ----------
     name
-        As the traffic is written: ``dp`` or ``dp+ep``.
+        The axes as the user wrote them: ``dp`` or ``dp+ep``.
     axes
-        Numbers of the mesh's axes that members of a group are counted along.
+        Numbers of the mesh's axes along which the members of a group are.
     weight
-        Bytes that a rank sends, which one more leaf group costs relative to others.
+        Bytes that a rank sends.
     """
 
     name: str
@@ -43,22 +43,22 @@ class Along(NamedTuple):
 
 @dataclass(frozen=True)
 class HostMesh:
-    """Hosts as a mesh, whose cells are numbered with the first axis the fastest.
+    """A mesh of hosts; cells are numbered with the first axis fastest.
 
     Attributes
     ----------
     names, extents
-        The axes between hosts, the fastest first, and their sizes, at least 2 each.
+        The axes between hosts, fastest first, and their sizes, at least 2 each.
     along
         Traffic whose groups are on several hosts.
     weighted
-        Whether weights count; otherwise the largest spread of any group does, and then
+        Whether spreads are weighted by bytes; otherwise the largest spread counts, then
         the sum.
     """
 
     names: tuple[str, ...]
     extents: tuple[int, ...]
-    along: tuple[Along, ...]
+    along: tuple[TrafficAxes, ...]
     weighted: bool = True
 
     @property
@@ -68,7 +68,7 @@ class HostMesh:
 
     @cached_property
     def coordinates(self) -> Integers:
-        """Cells by axes: where each cell is, shape (hosts, axes)."""
+        """Coordinates of each cell, shape (hosts, axes)."""
         cells = np.arange(self.hosts)
         places = np.cumprod((1, *self.extents))
         return np.stack(
@@ -93,19 +93,16 @@ class HostMesh:
             found.append(group)
         return tuple(found)
 
-    def size(self, one: Along) -> int:
+    def size(self, one: TrafficAxes) -> int:
         """Count the hosts of a group."""
         return prod(self.extents[axis] for axis in one.axes)
 
-    def groups(self, one: Along) -> int:
+    def groups(self, one: TrafficAxes) -> int:
         """Count the groups."""
         return self.hosts // self.size(one)
 
     def spreads(self, leaf_of: Integers) -> list[Integers]:
-        """Count the leaf groups of every group, for each of `along`.
-
-        `leaf_of` has the leaf group of the host of every cell.
-        """
+        """Return the spreads of all groups, for each of `along`."""
         leaves = int(leaf_of.max()) + 1
         found = []
         for one, group in zip(self.along, self.group_of, strict=True):
@@ -115,9 +112,9 @@ class HostMesh:
         return found
 
     def cost(self, most: Sequence[int]) -> float:
-        """Compare choices by their largest spreads, one for each of `along`.
+        """Return the cost of the largest spreads, one for each of `along`.
 
-        With weights it is the sum of each byte's spread over all bytes.
+        If weighted, it is the mean spread per byte.
         """
         if not self.weighted:
             return float(max(most, default=0) * self._sums + sum(most))
@@ -128,39 +125,38 @@ class HostMesh:
         )
 
     def measure(self, cost: float) -> float:
-        """Take from a cost what is shown: spread per byte, or the largest spread."""
+        """Convert a cost to spread per byte, or to the largest spread."""
         return cost if self.weighted else cost // self._sums
 
     @property
     def _sums(self) -> int:
-        """More than the sum of spreads can be."""
+        """An upper bound of the sum of spreads."""
         return self.hosts * len(self.along) + 1
 
 
-def host_mesh(
+def make_host_mesh(
     mesh: Mapping[str, int],
     per_host: int,
     weights: Mapping[str, float],
     weighted: bool = True,
 ) -> HostMesh:
-    """Take from a mesh what is inside of hosts.
+    """Remove the part of a mesh that is inside hosts.
 
     Parameters
     ----------
     mesh
-        Sizes of the axes, the fastest first.
+        Sizes of the axes, fastest first.
     per_host
-        The number of ranks of a host.
+        The number of ranks per host.
     weights
-        Bytes by the axes they go along, such as ``{"dp": 3e9, "dp+ep": 1e9}``.
+        Bytes by axes, such as ``{"dp": 3e9, "dp+ep": 1e9}``.
     weighted
-        As of `HostMesh`.
+        As in `HostMesh`.
 
     Raises
     ------
     topoloom.Error
-        Where an axis would begin again inside of a host, and for a job of less than
-        one host.
+        If an axis does not fit into hosts, or the job does not fill a host.
     """
     ranks = prod(mesh.values())
     if ranks % per_host:
@@ -186,5 +182,5 @@ def host_mesh(
             names.index(axis) for axis in written.split("+") if axis in between
         )
         if axes:
-            along.append(Along(written, axes, weight))
+            along.append(TrafficAxes(written, axes, weight))
     return HostMesh(names, tuple(between.values()), tuple(along), weighted)

@@ -123,9 +123,9 @@ AsJson = Annotated[
 def suggesting_partial() -> Iterator[None]:
     """Name --partial in the error for a trace that lacks something."""
     from topoloom._core import Error
-    from topoloom.graphs.traces.trace_formats import MissingPartsError
+    from topoloom.graphs.traces.trace_formats import IncompleteTraceError
 
     try:
         yield
-    except MissingPartsError as error:
+    except IncompleteTraceError as error:
         raise Error(f"{error}; --partial uses what could be read") from None

@@ -230,7 +230,7 @@ def _print(found: AllocatedNodes, written: list[Path | None]) -> None:
 
 def _hosts(given: AllocatedHosts) -> str:
     """Write how many hosts, and which: by their names where they have any."""
-    from topoloom.nodes.hosts import hosts_in_order, share_of_machine
+    from topoloom.nodes.hosts import format_share, hosts_in_order
     from topoloom.support.hostlist import compress_hostlist
 
     machine, nodes = given.allocation.machine, given.allocation.nodes
@@ -238,7 +238,7 @@ def _hosts(given: AllocatedHosts) -> str:
         shown = compress_hostlist(dict.fromkeys(given.hosts))
     else:
         shown = ", ".join(map(str, hosts_in_order(machine, nodes).tolist()))
-    share = share_of_machine(given.allocation).removesuffix(" hosts")
+    share = format_share(given.allocation).removesuffix(" hosts")
     return f"{share}: {shown if len(shown) <= 60 else shown[:57] + '...'}"
 
 

@@ -114,7 +114,7 @@ def command(
 def _print(found: ProvenBounds) -> None:
     from topoloom.cli.console import print_table
     from topoloom.machines.machine_facts import machine_name
-    from topoloom.nodes.hosts import share_of_machine
+    from topoloom.nodes.hosts import format_share
     from topoloom.placements.measures import (
         congestion_text,
         measure_text,
@@ -134,7 +134,7 @@ def _print(found: ProvenBounds) -> None:
     columns = ["", "proved by", "at least"]
     if given.file is not None:
         columns += [given.file.mapper or "placement", "gap"]
-    title = f"{share_of_machine(allocation)} of {machine_name(machine, given.node)}"
+    title = f"{format_share(allocation)} of {machine_name(machine, given.node)}"
     print_table(columns, rows, title=title, left=2)
     if found.rounded is not None:
         whole = congestion_text(found.rounded, machine)

@@ -216,13 +216,13 @@ def _cell(
 
 def _title(problem: Problem, found: Comparison) -> str:
     from topoloom.machines.machine_facts import machine_name
-    from topoloom.nodes.hosts import share_of_machine
+    from topoloom.nodes.hosts import format_share
     from topoloom.support.units import counted
 
     objective = found.objective
     title = (
         f"{counted(problem.graph.rank_count, 'rank')} on "
-        f"{share_of_machine(problem.allocation)} of "
+        f"{format_share(problem.allocation)} of "
         f"{machine_name(problem.machine, problem.node)}"
     )
     if objective.measure != "hop_bytes":

@@ -13,7 +13,7 @@ from topoloom.cli.options.programs import BindingOptions, Hosts
 from topoloom.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:
-    from topoloom.launch.exports.launch_formats import LaunchFormat
+    from topoloom.launch.export_format import ExportFormat
     from topoloom.launch.host_placement import HostPlacement
 
 
@@ -88,13 +88,7 @@ def command(
     from topoloom._core import Error
     from topoloom.cli.console import note, print_json
     from topoloom.cli.suggested_command import insert_file_name
-    from topoloom.launch.exports.launch_formats import (
-        find_format,
-        refuse_lost_binding,
-        relies_on,
-        use,
-        what_is_lost,
-    )
+    from topoloom.launch.exports.launch_formats import find_format, refuse_lost_binding
     from topoloom.support.files import write_text
     from topoloom.tasks.launch_placement import load_host_placement
 
@@ -110,14 +104,14 @@ def command(
     refuse_lost_binding(target, placed)
     text = target.write(placed)
     checked = _check(target, text, placed, program, options or []) if check else None
-    loss = what_is_lost(target, placed) or relies_on(target)
+    loss = target.find_loss(placed) or target.relies_on
     if output is not None:
         write_text(output, text)
-    how = insert_file_name(output or Path("FILE"), use(target, placed))
+    how = insert_file_name(output or Path("FILE"), target.use_command(placed))
     if as_json:
         print_json(
             {
-                "to": target.NAME,
+                "to": target.name,
                 "output": output and str(output),
                 "text": text,
                 "use": how,
@@ -139,7 +133,7 @@ MAX_NAMED = 20
 
 
 def _check(
-    target: LaunchFormat,
+    target: ExportFormat,
     text: str,
     placed: HostPlacement,
     program: str | None,
@@ -149,11 +143,11 @@ def _check(
     from topoloom.cli.console import note
     from topoloom.cli.exit_status import Failure
     from topoloom.launch.apply.dry_run import dry_run
-    from topoloom.launch.apply.job_map import LauncherRefuses
+    from topoloom.launch.apply.job_map import PlacementRefusedError
 
     try:
         asked, mismatches = dry_run(target, text, placed, program, options)
-    except LauncherRefuses as refusal:
+    except PlacementRefusedError as refusal:
         raise Failure(str(refusal)) from None
     for line in mismatches[:MAX_NAMED]:
         note(line)

@@ -137,25 +137,25 @@ def _load(
     """Load the machine, and note what was left out of it."""
     from topoloom._core import Error
     from topoloom.cli.console import note
-    from topoloom.importers.networks import Speeds
-    from topoloom.machines.machine_file import LackingError
+    from topoloom.importers.network_speeds import GivenSpeeds
+    from topoloom.machines.machine_file import IncompleteFileError
     from topoloom.support.units import counted, parse_bandwidth
     from topoloom.tasks.machines.shown_machine import load_shown_machine
 
-    speeds = Speeds(
+    speeds = GivenSpeeds(
         None if network is None else parse_bandwidth(network),
         None if nvlink is None else parse_bandwidth(nvlink),
     )
     try:
         shown = load_shown_machine(source, node_files, partial=partial, speeds=speeds)
-    except LackingError as error:
+    except IncompleteFileError as error:
         for line in error.lines:
             note(f"topoloom: {line}")
         count = counted(len(error.lines), "node")
         raise Error(
             f"{source}: {count} cannot be placed; --partial uses the others"
         ) from None
-    for line in shown.described.lacking:
+    for line in shown.described.missing:
         note(f"topoloom: left out: {line}")
     return shown
 
@@ -165,13 +165,13 @@ def _print(shown: ShownMachine, output: Path | None, figure: Path | None) -> Non
     from topoloom.cli.probed_output import print_probed
     from topoloom.machines.machine_facts import machine_name
     from topoloom.machines.outline import outline
-    from topoloom.machines.separate_parts import separate_parts, words_of_parts
+    from topoloom.machines.separate_parts import describe_parts, separate_parts
     from topoloom.tasks.machines.probe import probe_facts
 
     machine, node, hosts = shown.machine, shown.described.node, shown.described.hosts
     facts = shown.facts()
     if facts.pop("parts", None):
-        facts["cut_apart"] = words_of_parts(machine, separate_parts(machine))
+        facts["cut_apart"] = describe_parts(machine, separate_parts(machine))
     rows = [
         *_rows(facts, machine.has_bandwidths),
         *_node_rows(machine, node, hosts),

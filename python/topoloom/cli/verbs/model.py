@@ -134,7 +134,7 @@ def _list(as_json: bool) -> None:
 
 def _show(what: str, output: Path | None, figure: Path | None, as_json: bool) -> None:
     from topoloom.cli.console import print_facts, print_json
-    from topoloom.model.named import load_model
+    from topoloom.model.model_names import load_model
 
     file = load_model(what)
     if figure is not None:
@@ -162,8 +162,8 @@ def _predict(
     from topoloom._core import Error
     from topoloom.cli.console import print_json, print_table
     from topoloom.model.measured import predict_times
+    from topoloom.model.model_names import load_model
     from topoloom.model.model_toml import time_text
-    from topoloom.model.named import load_model
     from topoloom.support.checks import at_least
     from topoloom.support.units import format_bandwidth, parse_bytes
 

@@ -120,8 +120,8 @@ def command(
     from topoloom.cli.console import note
     from topoloom.cli.run_output import note_outcome, note_placement, proof_note
     from topoloom.graphs.profile import check_collectives
-    from topoloom.launch.launchers.as_it_is import read_as_it_is
     from topoloom.launch.launchers.launcher_commands import read_command
+    from topoloom.launch.launchers.unplaced_command import read_unplaced_command
     from topoloom.placements.placement_file import save_placement
     from topoloom.preload.collectives import read_setting
     from topoloom.tasks.launch_slots import find_slots, launcher_name
@@ -137,7 +137,7 @@ def command(
     setting = replace_collectives
     replaced = None if setting is None else read_setting(setting)
     search = read_search(seed, time)
-    read = read_as_it_is(program) if world else read_command(program)
+    read = read_unplaced_command(program) if world else read_command(program)
     where = AllocationSpec(allocation, order=limits.order(launcher_name(read)))
     slots = find_slots(read, machine, where, hosts, *binding, limits.cores_per_rank)
     check_objective(objective, slots.allocation.machine)
@@ -173,9 +173,7 @@ def command(
     return account.status
 
 
-def _page_check(
-    page: Path | None, output: Path | None
-) -> Callable[[int, int], None]:
+def _page_check(page: Path | None, output: Path | None) -> Callable[[int, int], None]:
     """Refuse a page that cannot be written; return a check of its ranks and nodes."""
     from topoloom._core import Error
 

@@ -88,7 +88,7 @@ def command(
     from topoloom.cli.console import print_facts, print_json
     from topoloom.figure.page import check_figure
     from topoloom.figure.steps import draw_steps
-    from topoloom.model.named import load_model
+    from topoloom.model.model_names import load_model
     from topoloom.support.units import format_bytes, parse_bytes
     from topoloom.tasks.collectives.steps import find_contention
     from topoloom.tasks.problem import AllocationSpec, load_nodes

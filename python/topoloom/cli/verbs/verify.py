@@ -67,13 +67,13 @@ def command(
     from topoloom.launch.apply.torch_command import is_torchrun
     from topoloom.launch.apply.trial import check_hosts
     from topoloom.launch.launcher import Launch
-    from topoloom.launch.launchers.launcher_commands import check_program
+    from topoloom.launch.launchers.launcher_commands import require_program
     from topoloom.preload.verify import Witness
     from topoloom.tasks.launch_placement import load_host_placement
     from topoloom.tasks.torch_run import run_torch
     from topoloom.tasks.verified_run import run_witnessed
 
-    check_program(program)
+    require_program(program)
     placed = load_host_placement(placement, hosts, *binding)
     if torch or is_torchrun(program):
         if mpicc is not None:

@@ -192,5 +192,5 @@ def _forwarding(command: Sequence[str], variables: dict[str, str]) -> list[str]:
         recognized = recognize(first)
     except Error:
         return [*command]
-    forwarding = recognized.launcher.FORWARDING if recognized else None
-    return [first, *(forwarding.words(variables) if forwarding else []), *others]
+    option = recognized.launcher.ENVIRONMENT_OPTION if recognized else None
+    return [first, *(option.write(variables) if option else []), *others]

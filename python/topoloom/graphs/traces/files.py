@@ -15,16 +15,16 @@ from typing import Any
 from topoloom._core import Error
 
 
-class CutShortError(Error):
+class TruncatedFileError(Error):
     """A file ends too early, or is damaged; the files of other ranks can be used."""
 
 
 @contextmanager
-def losing(file: Path, losses: list[str]) -> Iterator[None]:
+def collect_losses(file: Path, losses: list[str]) -> Iterator[None]:
     """Note that a file is cut short, and go on behind the block."""
     try:
         yield
-    except CutShortError as error:
+    except TruncatedFileError as error:
         losses.append(f"{file}: {error}")
 
 
@@ -36,7 +36,9 @@ def content(path: Path) -> bytes:
     try:
         return gzip.decompress(data)
     except (OSError, EOFError, zlib.error):
-        raise CutShortError("is cut short, or damaged: gzip cannot read it") from None
+        raise TruncatedFileError(
+            "is cut short, or damaged: gzip cannot read it"
+        ) from None
 
 
 def as_json(data: bytes) -> Any:
@@ -44,7 +46,7 @@ def as_json(data: bytes) -> Any:
 
     Raises
     ------
-    CutShortError
+    TruncatedFileError
         With the line where it ends or breaks.
     """
     try:
@@ -53,7 +55,7 @@ def as_json(data: bytes) -> Any:
         what = f"line {error.lineno}: {error.msg}"
     except (UnicodeDecodeError, RecursionError) as error:
         what = type(error).__name__
-    raise CutShortError(f"is not complete JSON ({what}); is it cut short?")
+    raise TruncatedFileError(f"is not complete JSON ({what}); is it cut short?")
 
 
 def rank_in_name(path: Path) -> int | None:

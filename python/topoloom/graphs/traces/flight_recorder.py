@@ -20,15 +20,15 @@ from typing import Any, NoReturn
 from topoloom._core import Error
 from topoloom.graphs.traces.elements import element_bytes, operation_of
 from topoloom.graphs.traces.files import (
-    CutShortError,
+    TruncatedFileError,
     as_json,
+    collect_losses,
     content,
-    losing,
     rank_in_name,
     rank_list,
 )
 from topoloom.graphs.traces.trace import Trace
-from topoloom.support.files import named
+from topoloom.support.files import prefix_errors
 
 _PEERS = re.compile(r"(send|recv) ([0-9]+)(?:->|<-)([0-9]+)")
 
@@ -53,7 +53,9 @@ def load_dump(data: bytes) -> dict[str, Any]:
         except Error:
             raise
         except Exception:  # what damaged pickles raise is not a closed list
-            raise CutShortError("is neither a pickle nor JSON, or cut short") from None
+            raise TruncatedFileError(
+                "is neither a pickle nor JSON, or cut short"
+            ) from None
     if not isinstance(dump, dict) or not isinstance(dump.get("entries"), list):
         raise Error("is not a dump of the flight recorder: it has no 'entries'")
     return dump
@@ -64,7 +66,7 @@ def read_flight_recorder(files: Sequence[Path]) -> Trace:
     dumps: dict[int, tuple[Path, dict[str, Any]]] = {}
     losses: list[str] = []
     for file in files:
-        with named(file), losing(file, losses):
+        with prefix_errors(file), collect_losses(file, losses):
             dump = load_dump(content(file))
             rank = dump.get("rank", rank_in_name(file))
             if type(rank) is not int:
@@ -82,7 +84,7 @@ def read_flight_recorder(files: Sequence[Path]) -> Trace:
     for rank, (file, dump) in sorted(dumps.items()):
         trace.seen.add(rank)
         nameless = list(stated[rank]) == [""]
-        with named(file):
+        with prefix_errors(file):
             _read_rank(trace, rank, dump, joined if nameless else stated[rank])
     trace.expect_all()
     return trace

@@ -17,7 +17,7 @@ from topoloom.graphs.traces.hlo import read_hlo
 from topoloom.graphs.traces.inspector import read_inspector
 from topoloom.graphs.traces.kineto import read_kineto
 from topoloom.graphs.traces.trace import Trace
-from topoloom.support.files import named
+from topoloom.support.files import prefix_errors
 
 
 def _one_module(files: Sequence[Path]) -> Trace:
@@ -25,7 +25,7 @@ def _one_module(files: Sequence[Path]) -> Trace:
         raise Error(
             f"{files[1]}: a program is one file of HLO, and {files[0]} is another"
         )
-    with named(files[0]):
+    with prefix_errors(files[0]):
         return read_hlo(content(files[0]).decode(errors="replace"))
 
 
@@ -42,7 +42,7 @@ FORMATS: dict[str, tuple[str, Callable[[Sequence[Path]], Trace]]] = {
 }
 
 
-class MissingPartsError(Error):
+class IncompleteTraceError(Error):
     """Something is missing in a trace; what could be read can be used."""
 
 
@@ -98,7 +98,7 @@ def read_trace(
     Raises
     ------
     topoloom.Error
-        For what cannot be read; `MissingPartsError`, unless `partial`, for anything
+        For what cannot be read; `IncompleteTraceError`, unless `partial`, for anything
         that is missing.
     OSError
         If there is no such file.
@@ -120,7 +120,7 @@ def read_trace(
         what = "; ".join(trace.losses[:3])
         more = len(trace.losses) - 3
         rest = f"; and {more} more" if more > 0 else ""
-        raise MissingPartsError(f"{path}: {what}{rest}")
+        raise IncompleteTraceError(f"{path}: {what}{rest}")
     return ReadTrace(profile, trace.losses)
 
 

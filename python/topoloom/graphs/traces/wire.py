@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from topoloom.graphs.traces.files import CutShortError
+from topoloom.graphs.traces.files import TruncatedFileError
 
 #: A field's number, and its integer or its bytes.
 Field = tuple[int, int | bytes]
@@ -28,9 +28,9 @@ def fields(data: bytes) -> Iterator[Field]:
         elif kind in (1, 5):
             size = 8 if kind == 1 else 4
         else:
-            raise CutShortError(_CUT)
+            raise TruncatedFileError(_CUT)
         if at + size > len(data):
-            raise CutShortError(_CUT)
+            raise TruncatedFileError(_CUT)
         part = data[at : at + size]
         yield number, part if kind == 2 else int.from_bytes(part, "little")
         at += size
@@ -42,7 +42,7 @@ def delimited(data: bytes) -> Iterator[bytes]:
     while at < len(data):
         size, at = varint(data, at)
         if at + size > len(data):
-            raise CutShortError(_CUT)
+            raise TruncatedFileError(_CUT)
         yield data[at : at + size]
         at += size
 
@@ -58,4 +58,4 @@ def varint(data: bytes, at: int) -> tuple[int, int]:
         value |= (byte & 127) << shift
         if byte < 128:
             return value, at
-    raise CutShortError(_CUT)
+    raise TruncatedFileError(_CUT)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""NVLink inside nodes: which GPUs sit on HGX boards, and how fast it is there.
+"""NVLink inside nodes: the GPUs of HGX boards, and its bandwidth.
 
-NVSwitches join all GPUs of such a board. NVIDIA's pages give the bandwidth of a GPU
-both ways together: 600 GB/s for A100, 900 GB/s for H100 and H200, 1.8 TB/s for B200
-and B300. PCIe cards have none, or bridges between two, which are not modelled.
+NVSwitches join all GPUs of a board. Source: NVIDIA's pages, which give the bandwidth of
+a GPU in both directions together: 600 GB/s for A100, 900 GB/s for H100 and H200, 1.8
+TB/s for B200 and B300. PCIe cards have no NVLink; bridges between two are not modelled.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from topoloom.support.units import format_bandwidth
 
 #: Bytes per second and GPU over NVLink, each way.
 HGX = {"A100": 300e9, "H100": 450e9, "H200": 450e9, "B200": 900e9, "B300": 900e9}
-#: The same GPUs as the types of instances of clouds name them.
+#: Cloud instances with these boards.
 _INSTANCES = {
     "p4d.24xlarge": "A100",
     "p4de.24xlarge": "A100",
@@ -31,7 +31,7 @@ _INSTANCES = {
     "BM.GPU4.8": "A100",
     "BM.GPU.A100-v2.8": "A100",
 }
-#: Not the ends of GB200 and GH200.
+#: Does not match the ends of GB200 and GH200.
 _BOARD = re.compile(rf"(?<!g)({'|'.join(HGX)})(?![0-9])", re.I)
 _CARD = re.compile(r"PCIE|\bNVL\b|_NC[0-9]|\b(?:L4|L40S?|A10|A16|A40|T4)\b", re.I)
 #: A slice of a GPU, which NVLink does not join to others.
@@ -48,7 +48,7 @@ _LABELS = (
 
 
 def board_gpu(labels: Mapping[str, str]) -> str:
-    """Name the GPU of a node's HGX board, a key of `HGX`; empty where none is known."""
+    """Name the GPU of a node's HGX board, a key of `HGX`; empty if unknown."""
     named = [labels[label] for label in _LABELS if labels.get(label)]
     if card_gpu(labels) or any(map(_SLICE.search, named)):
         return ""
@@ -61,7 +61,7 @@ def board_gpu(labels: Mapping[str, str]) -> str:
 
 
 def card_gpu(labels: Mapping[str, str]) -> str:
-    """Name the GPU as a label does if it is a PCIe card; empty otherwise."""
+    """Return the label value of a PCIe card; empty for other GPUs."""
     named = filter(None, map(labels.get, _LABELS))
     return next((value for value in named if _CARD.search(value)), "")
 
@@ -69,10 +69,10 @@ def card_gpu(labels: Mapping[str, str]) -> str:
 def nvlink_inside(
     boards: Collection[str], cards: Collection[str], gpus: int
 ) -> tuple[str, tuple[str, ...]]:
-    """Write NVLink of nodes of `gpus` GPUs as an option of a node, and its remark.
+    """Return NVLink of nodes of `gpus` GPUs as an option of nodes, and remarks.
 
-    `boards` are the GPUs of all nodes as `board_gpu` names them, `cards` those that
-    `card_gpu` does. The slowest counts for all nodes, and none where one has none.
+    `boards` and `cards` are the results of `board_gpu` and `card_gpu` for all nodes.
+    The slowest board counts for all nodes; if one has none, NVLink is left out.
     """
     if gpus == 1:
         return "", ()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where a cloud's instances sit: JSON of Amazon EC2, Google Compute Engine and Oracle.
+"""Network locations of cloud instances: JSON of Amazon EC2, Google and Oracle.
 
-Each instance lists the network nodes (blocks, racks) above it, so that the machine is
-a tree of switches. None of the three gives bandwidths; types of instances have theirs.
+Each instance lists the network nodes (blocks, racks) above it, so the machine is a tree
+of switches. Bandwidths follow from the types of instances.
 """
 
 from __future__ import annotations
@@ -14,61 +14,42 @@ from dataclasses import replace
 from typing import Any
 
 from topoloom.importers.cloud.json_document import JsonDocument
-from topoloom.importers.cloud.paths import describe_paths
-from topoloom.importers.described import Described
-from topoloom.importers.networks import NETWORKS
+from topoloom.importers.cloud.switch_paths import describe_paths
+from topoloom.importers.machine_description import MachineDescription
+from topoloom.importers.network_speeds import NETWORKS
 
 _MAX_LEVELS = 16
-#: Types of instances that a remark names.
+#: The most types of instances that a remark names.
 _MAX_NAMED = 6
-#: where Amazon, Google and Oracle give the type of an instance
+#: Keys of the type of an instance: Amazon's, Google's, Oracle's.
 _TYPES = ("InstanceType", "machineType", "shape")
 _Record = dict[str, Any]
 
 
-def recognizes_aws_topology(text: str) -> bool:
-    """Return whether a text is what ``aws ec2 describe-instance-topology`` prints."""
-    if re.match(r'\s*\{\s*"Instances"\s*:\s*\[\s*\]', text):
-        return True  # none, which reading says
-    return '"NetworkNodes"' in text and '"InstanceId"' in text
-
-
-def recognizes_google_instances(text: str) -> bool:
-    """Return whether a text lists Google Compute Engine instances and their hosts."""
-    return (
-        re.search(r'"physicalHost(Topology)?"\s*:|"compute#instance', text) is not None
-    )
-
-
-def recognizes_oracle_hosts(text: str) -> bool:
-    """Return whether a text lists compute hosts of Oracle Cloud Infrastructure."""
-    return re.search(r'"(compute-?)?hpc-?island-?id"\s*:', text, re.I) is not None
-
-
-def read_aws_topology(text: str) -> Described:
+def read_aws_topology(text: str) -> MachineDescription:
     """Read ``aws ec2 describe-instance-topology``: NetworkNodes, the top one first."""
     document = _Document(text)
     if isinstance(document.value, dict) and document.value.get("NextToken"):
-        document.complain('"NextToken"', "this is one page of several; join all pages")
+        document.fail('"NextToken"', "this is one page of several; join all pages")
     parent: dict[str, str] = {}
 
     def place(record: _Record) -> tuple[str, tuple[str, ...]]:
         name = document.text_of(record, ("InstanceId",))
         nodes = record.get("NetworkNodes")
         if not isinstance(nodes, list) or not nodes:
-            document.complain(
+            document.fail(
                 json.dumps(name),
                 f"instance '{name[:60]}' has no NetworkNodes; it must be running, "
                 "and of a type that has a topology",
             )
         for node in nodes:
             if not isinstance(node, str) or not node:
-                document.complain(
+                document.fail(
                     json.dumps(name), f"a network node of '{name[:60]}' is not a name"
                 )
         for above, node in zip(["", *nodes], nodes, strict=False):
             if parent.setdefault(node, above) != above:
-                document.complain(
+                document.fail(
                     json.dumps(name),
                     f"network node '{node[:60]}' above '{name[:60]}' is below "
                     "another node elsewhere",
@@ -78,7 +59,7 @@ def read_aws_topology(text: str) -> Described:
     return document.tree(("Instances",), place)
 
 
-def read_google_instances(text: str) -> Described:
+def read_google_instances(text: str) -> MachineDescription:
     """Read ``gcloud compute instances list --format=json``: cluster, block, subblock.
 
     Instances that share a physical host are below a switch of their own.
@@ -97,7 +78,7 @@ def read_google_instances(text: str) -> Described:
             path = list(host.strip("/").split("/")) if isinstance(host, str) else []
         parts = tuple(part for part in path if isinstance(part, str) and part)
         if len(parts) < 2:
-            document.complain(
+            document.fail(
                 json.dumps(name),
                 f"instance '{name[:60]}' has no resourceStatus.physicalHost; it must "
                 "be running, in a compact placement or a reservation",
@@ -107,7 +88,7 @@ def read_google_instances(text: str) -> Described:
     return document.tree(("items",), place, own_hosts=True)
 
 
-def read_oracle_hosts(text: str) -> Described:
+def read_oracle_hosts(text: str) -> MachineDescription:
     """Read ``oci compute compute-host list``: HPC island, network and local block.
 
     Hosts on which no instance runs are left out.
@@ -131,7 +112,7 @@ class _Document(JsonDocument):
     """A list of instances, in JSON."""
 
     def any_of(self, record: _Record, keys: tuple[str, ...]) -> Any:
-        """Get the first key that is there; Oracle's are kebab- or camel-case."""
+        """Return the value of the first key present, in kebab or camel case."""
         for key in keys:
             head, *rest = key.split("-")
             camel = head + "".join(word.capitalize() for word in rest)
@@ -144,7 +125,7 @@ class _Document(JsonDocument):
         value = self.any_of(record, keys)
         if not isinstance(value, str) or not value:
             known = next((v for v in record.values() if isinstance(v, str)), "")
-            self.complain(
+            self.fail(
                 json.dumps(known),
                 f"an entry lacks its '{keys[0]}' (a string that is not empty)",
             )
@@ -155,8 +136,8 @@ class _Document(JsonDocument):
         wrappers: tuple[str, ...],
         place: Callable[[_Record], tuple[str, tuple[str, ...]] | None],
         own_hosts: bool = False,
-    ) -> Described:
-        """Place every entry of the list that the wrappers lead to."""
+    ) -> MachineDescription:
+        """Describe all entries of the list below the keys `wrappers`."""
         value = self.value
         for key in wrappers:
             if isinstance(value, dict) and key in value:
@@ -166,21 +147,19 @@ class _Document(JsonDocument):
         kinds: set[str] = set()
         for record in records:
             if not isinstance(record, dict):
-                self.complain("", f"expected a list of entries under {wrappers[-1]!r}")
+                self.fail("", f"expected a list of entries under {wrappers[-1]!r}")
             found = place(record)
             if found is None:
                 continue
             name, path = found
             if len(path) > _MAX_LEVELS:
-                self.complain(
-                    json.dumps(name), f"'{name[:60]}' is too many levels deep"
-                )
+                self.fail(json.dumps(name), f"'{name[:60]}' is too many levels deep")
             if name in placed:
-                self.complain(json.dumps(name), f"'{name[:60]}' appears twice")
+                self.fail(json.dumps(name), f"'{name[:60]}' appears twice")
             placed[name] = path
             kinds.add(_instance_type(record))
         if not placed:
-            self.complain("", "the list has no instances")
+            self.fail("", "the list has no instances")
         if own_hosts and len(set(placed.values())) == len(placed):
             placed = {name: path[:-1] for name, path in placed.items()}
         network, remarks = _network(kinds)
@@ -188,13 +167,13 @@ class _Document(JsonDocument):
 
 
 def _instance_type(record: _Record) -> str:
-    """Find the type, at Google after its zone's address; empty if it is not given."""
+    """Return the type, which Google prefixes by its zone; empty if not given."""
     told = next((record[key] for key in _TYPES if key in record), "")
     return told.rpartition("/")[2] if isinstance(told, str) else ""
 
 
 def _network(kinds: set[str]) -> tuple[str, tuple[str, ...]]:
-    """Choose the slowest of the known types; also say for which others it stands."""
+    """Choose the slowest of the known types; also return remarks on the others."""
     known = sorted(
         (kind for kind in kinds if kind in NETWORKS and kind),
         key=lambda kind: (NETWORKS[kind].bandwidth, kind),
@@ -214,7 +193,7 @@ def _network(kinds: set[str]) -> tuple[str, tuple[str, ...]]:
 
 
 def _listed(kinds: list[str]) -> str:
-    """Name the first few types, without characters that names do not have."""
+    """List the first few types, without characters that names do not have."""
     names = [
         re.sub(r"[^\w.\-]", "?", kind)[:40] or "those without a type" for kind in kinds
     ]

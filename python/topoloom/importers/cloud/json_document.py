@@ -10,7 +10,7 @@ from topoloom._core import Error
 
 
 class JsonDocument:
-    """A JSON document that finds again the line of what it complains about."""
+    """A JSON document whose errors name the line."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -23,8 +23,8 @@ class JsonDocument:
         except ValueError as error:  # such as a number of 5,000 digits
             raise Error(f"line 1: not JSON that can be read: {error}") from None
 
-    def complain(self, near: str, what: str) -> NoReturn:
-        """Raise `topoloom.Error` with the line of a text of the document."""
+    def fail(self, near: str, what: str) -> NoReturn:
+        """Raise `topoloom.Error` with the line of the text `near`."""
         at = max(0, self._text.find(near))
         line = 1 + self._text.count("\n", 0, at)
         raise Error(f"line {line}: {what}")

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The nodes of Kubernetes, as ``kubectl get nodes -o json`` lists them.
+"""The nodes of Kubernetes, from ``kubectl get nodes -o json``.
 
-Where a node is in the network is in its labels. Topograph and clouds write those of
-switches, which make a tree, and NVIDIA's GPU operator and others those of the domains
-in which NVLink joins nodes, which make rails. Nodes of the control plane have no place.
+Labels of Topograph and clouds name the switches above a node, which make a tree. Labels
+of NVIDIA's GPU operator and others name the domain in which NVLink joins nodes; these
+make rails. Nodes of the control plane have no labels.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import pairwise
@@ -22,10 +21,10 @@ from topoloom.importers.cloud.nvlink import (
     describe_rails,
     levels_above_domains,
 )
-from topoloom.importers.cloud.paths import describe_paths
-from topoloom.importers.described import Described
-from topoloom.importers.insides import Inside, with_insides
-from topoloom.importers.networks import NETWORKS
+from topoloom.importers.cloud.switch_paths import describe_paths
+from topoloom.importers.machine_description import MachineDescription
+from topoloom.importers.network_speeds import NETWORKS
+from topoloom.importers.node_groups import NodeGroup, with_node_groups
 from topoloom.nodes.node_parts import NodeParts
 from topoloom.support.units import counted
 
@@ -35,54 +34,42 @@ _CONTROL_PLANE = (
 )
 
 
-def recognizes_kubernetes_nodes(text: str) -> bool:
-    """Return whether a text is a list of Kubernetes objects, or a node."""
-    return re.search(r'"kind"\s*:\s*"(Node|NodeList|List)"', text) is not None
+def read_kubernetes_nodes(text: str) -> MachineDescription:
+    """Read nodes; those without a known location are listed as missing.
 
-
-def read_kubernetes_nodes(text: str) -> Described:
-    """Read nodes; those without a place in the network are `Described.lacking`.
-
-    A node has as many slots as GPUs; where others have GPUs, one without is lacking,
-    and where none has, each is a slot. Nodes that are not ready or cordoned are down.
-
-    Raises
-    ------
-    topoloom.Error
-        If it is not a list of nodes, or no node has a place.
+    A node has a slot per GPU; nodes without GPUs are missing if others have some, else
+    each is a slot. Nodes that are not ready or cordoned are down.
     """
     document = JsonDocument(text)
     value = document.value
     items = value.get("items", [value]) if isinstance(value, dict) else value
     if not isinstance(items, list):
-        document.complain('"items"', "expected a list of nodes under 'items'")
+        document.fail('"items"', "expected a list of nodes under 'items'")
     if not items:
-        document.complain("", "there are no nodes in the list")
+        document.fail("", "there are no nodes in the list")
     nodes: dict[str, LabeledNode] = {}
-    lacking, control = list[str](), 0
+    missing, control = list[str](), 0
     for item in items:
         node, labels = read_node(document, item)
         if node.name in nodes:
-            document.complain(f'"{node.name}"', f"node '{node.name}' appears twice")
+            document.fail(f'"{node.name}"', f"node '{node.name}' appears twice")
         if node.fabric or node.domain:
             nodes[node.name] = node
         elif any(label in labels for label in _CONTROL_PLANE):
             control += 1
         else:
-            lacking.append(
+            missing.append(
                 f"node '{node.name}' has no label of a switch or an NVLink domain, "
                 "such as network.topology.nvidia.com/leaf or nvidia.com/gpu.clique"
             )
     remarks = list[str]()
     if not any(node.gpus for node in nodes.values()):
         remarks.append("assumed: a slot per node, since no node says how many GPUs")
-    lacking += _without_gpus(nodes)
-    lacking += _without_domains(nodes, remarks)
-    lacking += _without_levels(nodes)
+    missing += _without_gpus(nodes)
+    missing += _without_domains(nodes, remarks)
+    missing += _without_levels(nodes)
     if not nodes:
-        document.complain(
-            "", "no node has a label that says where it is in the network"
-        )
+        document.fail("", "no node has a label that says where it is in the network")
     if control:
         remarks.append(f"left out: {counted(control, 'node')} of the control plane")
     described = _rails(nodes) if _on_rails(nodes) else _tree(nodes)
@@ -90,45 +77,45 @@ def read_kubernetes_nodes(text: str) -> Described:
         described,
         network=_network(nodes),
         remarks=(*described.remarks, *remarks),
-        lacking=tuple(lacking),
+        missing=tuple(missing),
     )
 
 
 def _without_gpus(nodes: dict[str, LabeledNode]) -> list[str]:
-    """Take away nodes without GPUs where others have some, and name them."""
+    """Remove nodes without GPUs if others have some, and report them."""
     if not any(node.gpus for node in nodes.values()):
         for name, node in list(nodes.items()):
             nodes[name] = node._replace(gpus=1)
         return []
-    lacking = [
+    missing = [
         f"node '{node.name}' has no GPUs in its status, which others have"
         for node in nodes.values()
         if not node.gpus
     ]
     for name in [name for name, node in nodes.items() if not node.gpus]:
         del nodes[name]
-    return lacking
+    return missing
 
 
 def _without_levels(nodes: dict[str, LabeledNode]) -> list[str]:
-    """Take away nodes that have fewer levels of switches than most, and name them."""
+    """Remove nodes with fewer levels of switches than most, and report them."""
     depths = [len(node.fabric) for node in nodes.values()]
     usual = max(depths, key=lambda depth: (depths.count(depth), depth), default=0)
-    lacking = []
+    missing = []
     for node in list(nodes.values()):
         if len(node.fabric) != usual:
             del nodes[node.name]
-            lacking.append(
+            missing.append(
                 f"node '{node.name}' has labels of "
                 f"{counted(len(node.fabric), 'level')} of switches, others of {usual}"
             )
-    return lacking
+    return missing
 
 
 def _without_domains(nodes: dict[str, LabeledNode], remarks: list[str]) -> list[str]:
-    """Take away nodes without an NVLink domain where most have one, and name them.
+    """Remove nodes without an NVLink domain if most have one, and report them.
 
-    Where few have one, all domains are left out, which is a remark.
+    If at most half have one, all domains are left out, with a remark.
     """
     inside = [node for node in nodes.values() if node.domain]
     if not inside or len(inside) == len(nodes):
@@ -144,12 +131,12 @@ def _without_domains(nodes: dict[str, LabeledNode], remarks: list[str]) -> list[
             f"list them alone: kubectl get nodes -l {label} -o json"
         )
         return []
-    lacking = [node.name for node in nodes.values() if not node.domain]
-    for name in lacking:
+    missing = [node.name for node in nodes.values() if not node.domain]
+    for name in missing:
         del nodes[name]
     return [
         f"node '{name}' has no label of an NVLink domain, which others have in {label}"
-        for name in lacking
+        for name in missing
     ]
 
 
@@ -161,7 +148,7 @@ def _on_rails(nodes: Mapping[str, LabeledNode]) -> bool:
 
 
 def _network(nodes: Mapping[str, LabeledNode]) -> str:
-    """Find the slowest network of the types of instances that are known, or of GPUs."""
+    """Return the slowest network among the known types of instances, or of GPUs."""
     named = [node.kind for node in nodes.values() if node.kind in NETWORKS]
     kinds = {name for name in named if name}
     if not kinds:
@@ -175,7 +162,7 @@ def _network(nodes: Mapping[str, LabeledNode]) -> str:
     return min(kinds, key=lambda kind: (NETWORKS[kind].bandwidth, kind), default="")
 
 
-def _rails(nodes: Mapping[str, LabeledNode]) -> Described:
+def _rails(nodes: Mapping[str, LabeledNode]) -> MachineDescription:
     """Put NVLink domains under the lowest switches that hold them whole."""
     domains = {name: node.domain for name, node in nodes.items()}
     paths = {name: node.fabric for name, node in nodes.items()}
@@ -214,16 +201,16 @@ def _rails(nodes: Mapping[str, LabeledNode]) -> Described:
 
 
 def _label(nodes: Mapping[str, LabeledNode], level: int) -> str:
-    """Name the label of a level; empty where nodes have different ones."""
+    """Return the label of a level; empty if nodes have different ones."""
     names = {node.labels[level] for node in nodes.values()}
     return names.pop() if len(names) == 1 else ""
 
 
-def _tree(nodes: Mapping[str, LabeledNode]) -> Described:
-    """Make a tree of switches; domains of a network without NVLink are a level of it.
+def _tree(nodes: Mapping[str, LabeledNode]) -> MachineDescription:
+    """Make a tree of switches; domains without NVLink are one of its levels.
 
-    A domain is below a leaf switch or above leaves, as it is; levels in which each
-    group has one group below it say nothing and are left out.
+    Domains may be below leaf switches or above them. Levels whose groups all have one
+    group below are left out.
     """
     paths = {name: node.fabric for name, node in nodes.items()}
     domains = {name: node.domain for name, node in nodes.items()}
@@ -257,7 +244,7 @@ def _tree(nodes: Mapping[str, LabeledNode]) -> Described:
 def _nested(
     paths: Mapping[str, tuple[str, ...]], level: int, domains: Mapping[str, str]
 ) -> bool:
-    """Return whether domains are whole in groups, and groups below them in domains."""
+    """Return whether groups above hold whole domains, and domains whole groups."""
     above: dict[str, tuple[str, ...]] = {}
     below: dict[tuple[str, ...], str] = {}
     for name, path in paths.items():
@@ -271,7 +258,7 @@ def _nested(
 
 
 def _useful(paths: Mapping[str, tuple[str, ...]]) -> list[int]:
-    """List the levels that say something, at least the last."""
+    """List the levels that distinguish nodes, at least the last."""
     depth = len(next(iter(paths.values())))
     counts = [len({path[: k + 1] for path in paths.values()}) for k in range(depth)]
     below = pairwise((*counts, len(paths)))
@@ -279,7 +266,9 @@ def _useful(paths: Mapping[str, tuple[str, ...]]) -> list[int]:
     return kept or [depth - 1]
 
 
-def _with_nodes(described: Described, nodes: Mapping[str, LabeledNode]) -> Described:
+def _with_nodes(
+    described: MachineDescription, nodes: Mapping[str, LabeledNode]
+) -> MachineDescription:
     """Put GPUs into the nodes, and mark those that are down."""
     place = {host: number for number, host in enumerate(described.hosts)}
     down = sorted(place[node.name] for node in nodes.values() if not node.usable)
@@ -293,10 +282,10 @@ def _with_nodes(described: Described, nodes: Mapping[str, LabeledNode]) -> Descr
             max(by_gpus),
         )
         described = replace(described, remarks=(*described.remarks, *remarks))
-        described = with_insides(
+        described = with_node_groups(
             described,
             [
-                Inside(
+                NodeGroup(
                     f"+node:{gpus}{nvlink and f',{nvlink}'}" if gpus > 1 else "",
                     NodeParts(),
                     ids,

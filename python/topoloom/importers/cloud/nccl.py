@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """NCCL's topology files: the GPUs of one host, NVLink, PCI switches and CPUs.
 
-Where pairs of GPUs fall into equal groups, the host is one node whose slots are the
-GPUs, in levels of these distances; elsewhere it is a graph of GPUs, PCI switches and
-CPUs with their bandwidths:
+If GPUs fall into equal groups by distance, the host is one node whose slots are the
+GPUs, with levels of these distances; else it is a graph of GPUs, PCI switches and CPUs
+with bandwidths:
 
 ====================================== =
 joined by NVLink, or by one NVSwitch   1
@@ -18,22 +18,22 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from topoloom.importers.described import Described
+from topoloom.importers.machine_description import MachineDescription
 from topoloom.support.units import counted
 from topoloom.support.xml_tree import Element, read_xml
 
 NVLINK, SAME_SWITCH, SAME_CPU, ACROSS_CPUS = 1, 2, 3, 5
 _MOST = 512
-#: between CPUs the file has no bandwidth; a middling one of x86 servers
+#: Bytes/s between CPUs, which the file does not give: typical of x86 servers.
 _CPU_TO_CPU = 20e9
-#: bytes/s of one NVLink in one direction, from this compute capability on
+#: Compute capability from which on, and bytes/s of one NVLink in one direction.
 _NVLINK_RATE = ((100, 50e9), (70, 25e9), (0, 20e9))
-#: ends of NVLinks other than GPUs
+#: Ends of NVLinks other than GPUs.
 _NVSWITCHES, _ITS_CPU = None, -1
 _PCI_BRIDGE = "0x068001"  # NVLink to the CPU, on POWER
 _SPEED = re.compile(r"\s*([0-9]{1,3}(?:\.[0-9]{1,3})?)\s*GT/s.*")
 _NO_SPEED = re.compile(r"\s*(?:Unknown.*)?", re.IGNORECASE)
-#: where they are unknown, as NCCL has it
+#: NCCL's values for unknown links.
 _GT_PER_SECOND, _LANES = 8.0, 16
 _MAX_LANES = 64
 _UNKNOWN_LANES = (0, 255)
@@ -55,7 +55,7 @@ class _Gpu:
 
 @dataclass
 class _System:
-    """PCI switches and CPUs are numbered from 0 in the order of the file."""
+    """The GPUs of a host, and its PCI switches and CPUs, numbered in file order."""
 
     gpus: list[_Gpu] = field(default_factory=list)
     cpus: list[int] = field(default_factory=list)
@@ -67,45 +67,34 @@ class _System:
         return len(self.above) - 1
 
 
-def recognizes_nccl_topology(text: str) -> bool:
-    """Return whether a text starts as a topology that NCCL has dumped."""
-    return re.search(r"<system\s[^<>]{0,500}?version\s*=", text) is not None
-
-
-def read_nccl_topology(text: str) -> Described:
-    """Read the topology of one host; GPU i is that of the i-th lowest ``dev``.
-
-    Raises
-    ------
-    topoloom.Error
-        ``line N: what is wrong``.
-    """
+def read_nccl_topology(text: str) -> MachineDescription:
+    """Read the topology of one host; GPU i has the i-th lowest ``dev``."""
     root = read_xml(text)
     if root.tag != "system":
-        root.complain(f"the document is a <{root.tag[:20]}>, expected a <system>")
+        root.fail(f"the document is a <{root.tag[:20]}>, expected a <system>")
     if root.require("version") != "1":
-        root.complain(f"version {root.attributes['version'][:20]}, but 1 is read")
+        root.fail(f"version {root.attributes['version'][:20]}, but 1 is read")
     system = _System()
     hosts = {cpu.attributes.get("host_hash") for cpu in root.children}
     if len(hosts - {None}) > 1:
-        root.complain("the file describes several hosts; dump that of one host")
+        root.fail("the file describes several hosts; dump that of one host")
     for cpu in root.children:
         if cpu.tag == "cpu":
             point = system.add_point(None)
             system.cpus.append(point)
             _read_below(system, cpu, [point])
     if not system.gpus:
-        root.complain("there is no <gpu> below a <cpu>")
+        root.fail("there is no <gpu> below a <cpu>")
     if max(len(system.gpus), len(system.cpus)) > _MOST:
-        root.complain(f"there are more than {_MOST} GPUs or CPUs")
+        root.fail(f"there are more than {_MOST} GPUs or CPUs")
     system.gpus.sort(key=lambda gpu: gpu.device)
     for one, other in zip(system.gpus, system.gpus[1:], strict=False):
         if one.device == other.device:
-            other.element.complain(f"the GPU with dev {one.device} appears twice")
+            other.element.fail(f"the GPU with dev {one.device} appears twice")
     if len(system.gpus) == 1:
-        return Described("torus:1")
+        return MachineDescription("torus:1")
     levels = _levels(_distances(system))
-    return Described(f"torus:1+node:{levels}") if levels else _graph(system)
+    return MachineDescription(f"torus:1+node:{levels}") if levels else _graph(system)
 
 
 def _read_below(system: _System, parent: Element, above: list[int]) -> None:
@@ -125,18 +114,18 @@ def _read_below(system: _System, parent: Element, above: list[int]) -> None:
 
 
 def _pci_rate(system: _System, pci: Element) -> float:
-    """Bytes per second; counts the links whose speed or width is unknown."""
+    """Return bytes/s; count the links of unknown speed or width."""
     told = pci.attributes.get("link_speed", "")
     match = _SPEED.fullmatch(told)
     if match is None and not _NO_SPEED.fullmatch(told):
-        pci.complain(
+        pci.fail(
             f'link_speed="{told[:40]}" is not the speed of a link, '
             "such as 16.0 GT/s PCIe"
         )
     speed = float(match[1]) if match else 0.0
     width = pci.number("link_width", 0)
     if width > _MAX_LANES and width not in _UNKNOWN_LANES:
-        pci.complain(f'link_width="{width}" is more than {_MAX_LANES} lanes')
+        pci.fail(f'link_width="{width}" is more than {_MAX_LANES} lanes')
     if speed == 0 or width in _UNKNOWN_LANES:
         system.unknown_links += 1
         speed = speed or _GT_PER_SECOND
@@ -146,7 +135,7 @@ def _pci_rate(system: _System, pci: Element) -> float:
 
 
 def _nvlink_ends(system: _System) -> dict[tuple[int, int | None], float]:
-    """(GPU, other GPU or _NVSWITCHES or _ITS_CPU) -> bytes/s."""
+    """Map (GPU, other GPU or _NVSWITCHES or _ITS_CPU) to bytes/s."""
     by_bus = {gpu.bus: number for number, gpu in enumerate(system.gpus)}
     ends: dict[tuple[int, int | None], float] = {}
     for number, gpu in enumerate(system.gpus):
@@ -158,9 +147,9 @@ def _nvlink_ends(system: _System) -> dict[tuple[int, int | None], float]:
             ):
                 target = _ITS_CPU
             if target == number:
-                link.complain(f"the GPU with dev {gpu.device} is linked to itself")
+                link.fail(f"the GPU with dev {gpu.device} is linked to itself")
             if link.number("count") == 0:
-                link.complain("an nvlink with a count of 0; leave it out")
+                link.fail("an nvlink with a count of 0; leave it out")
             rate = link.number("count") * gpu.nvlink_rate()
             if rate:
                 ends[number, target] = ends.get((number, target), 0.0) + rate
@@ -188,7 +177,7 @@ def _distances(system: _System) -> list[list[int]]:
 
 
 def _levels(distances: list[list[int]]) -> str | None:
-    """Equal groups of neighbors, level by level, or None where there are none."""
+    """Write equal groups of neighbors, level by level; None if there are none."""
     count = len(distances)
     arities, values = [], []
     below = 1
@@ -209,8 +198,8 @@ def _levels(distances: list[list[int]]) -> str | None:
     return f"{':'.join(map(str, arities))},distance={':'.join(map(str, values))}"
 
 
-def _graph(system: _System) -> Described:
-    """GPUs, then an NVSwitch if there is one, then PCI switches and CPUs."""
+def _graph(system: _System) -> MachineDescription:
+    """Make a graph of GPUs, an NVSwitch if there is one, PCI switches and CPUs."""
     count = len(system.gpus)
     ends = _nvlink_ends(system)
     switch = any(target is _NVSWITCHES for _, target in ends)
@@ -235,7 +224,7 @@ def _graph(system: _System) -> Described:
                 rates[first + one, first + other] = _CPU_TO_CPU
     links = [f"{u}-{v}@{rate:.12g}B/s" for (u, v), rate in sorted(rates.items())]
     switches = first - count + len(system.above)
-    return Described(
+    return MachineDescription(
         f"graph:{count}+{switches}:{','.join(links)}",
         tuple(f"gpu{gpu.device}" for gpu in system.gpus),
         remarks=_remarks(system),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What labels and status of a Kubernetes node say: switches, NVLink domain, GPUs."""
+"""Switches, NVLink domain and GPUs of a Kubernetes node, by its labels and status."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from topoloom.importers.cloud.nvlink import gpu_product, joins_nodes
 
 _TIER = re.compile(r"fabric\.topograph\.run/tier-([0-9]{1,2})")
 
-#: Labels of switches, the uppermost first; of a node one family is taken.
+#: Families of labels of switches, from the top down; one family counts per node.
 _FABRICS = (
     tuple(f"network.topology.nvidia.com/{name}" for name in ("core", "spine", "leaf")),
     tuple(
@@ -28,20 +28,20 @@ _FABRICS = (
     ),
 )
 
-#: Labels of domains in which NVLink joins nodes; the first that a node has is taken.
+#: Labels of domains in which NVLink joins nodes; the first present counts.
 _NVLINK = (
     "nvidia.com/gpu.clique",
     "ds.coreweave.com/nvlink.domain",
     "topology.k8s.aws/ultraserver-id",
 )
-#: Topograph's are those of the cloud where that has no NVLink between nodes.
+#: Topograph's labels, which name domains of the cloud without NVLink, too.
 _DOMAINS = (
     "accelerator.topograph.run/domain",
     "network.topology.nvidia.com/accelerator",
 )
-#: Google's sub-block is an NVLink domain where the GPUs are of GB200 and alike.
+#: Google's sub-block is an NVLink domain for GB200 and similar GPUs.
 _SUBBLOCK = "cloud.google.com/gce-topology-subblock"
-#: The domain of GPUs that are in none.
+#: The value for GPUs in no domain.
 _NO_CLIQUE = re.compile(r"[0.\-]*")
 _TYPE = "node.kubernetes.io/instance-type"
 _GPUS = ("nvidia.com/gpu", "amd.com/gpu")
@@ -50,9 +50,9 @@ _GPUS = ("nvidia.com/gpu", "amd.com/gpu")
 class LabeledNode(NamedTuple):
     """A node, the switches above it from the top, its NVLink domain and its GPUs.
 
-    `labels` are those of the switches and the domain; `across` is whether NVLink may
-    join it to others, `product` the GPU that it then is, `kind` the type of instance;
-    `board` is the GPU of its HGX board, `card` that of its PCIe cards.
+    `labels` are those of the switches and the domain. NVLink may join the node to
+    others if `across`; its GPU then is `product`. `kind` is the type of instance,
+    `board` the GPU of its HGX board, `card` that of its PCIe cards.
     """
 
     name: str
@@ -71,19 +71,13 @@ class LabeledNode(NamedTuple):
 def read_node(
     document: JsonDocument, item: Any
 ) -> tuple[LabeledNode, Mapping[str, str]]:
-    """Read an entry of a list of nodes, and all of its labels.
-
-    Raises
-    ------
-    topoloom.Error
-        If it is not a node, has no name or a number of GPUs that is none.
-    """
+    """Read an entry of a list of nodes, and all of its labels."""
     if not isinstance(item, dict) or item.get("kind", "Node") != "Node":
-        document.complain("", "expected entries of kind Node")
+        document.fail("", "expected entries of kind Node")
     about = _mapping(item.get("metadata"))
     name = about.get("name")
     if not isinstance(name, str) or not name:
-        document.complain("", "a node has no metadata.name")
+        document.fail("", "a node has no metadata.name")
     labels = {
         key: value
         for key, value in _mapping(about.get("labels")).items()
@@ -119,7 +113,7 @@ def _mapping(value: Any) -> Mapping[str, Any]:
 
 
 def _fabric(labels: Mapping[str, str]) -> tuple[str, ...]:
-    """List labels of the switches above a node; Topograph's tiers count from it up."""
+    """List the labels of switches above a node, from the top down."""
     tiers = {
         int(match[1]): key
         for key, value in labels.items()
@@ -149,7 +143,7 @@ def _gpus(
     status: Mapping[str, Any],
     labels: Mapping[str, str],
 ) -> int:
-    """Count GPUs: those for pods, or all that the GPU operator found."""
+    """Return the GPUs available to pods, else those found by the GPU operator."""
     resources = {
         **_mapping(status.get("capacity")),
         **_mapping(status.get("allocatable")),
@@ -159,7 +153,7 @@ def _gpus(
             continue
         if re.fullmatch(r"[1-9][0-9]{0,3}", str(text), re.ASCII):
             return int(str(text))
-        document.complain(
+        document.fail(
             f'"{name}"',
             f"node '{name}' has '{text!s:.40}' GPUs; expected a number up to 9999",
         )

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""NVLink between nodes: which GPUs have it, how fast it is, and domains as rails.
+"""NVLink between nodes: GPUs that have it, its bandwidth, and domains as rails.
 
-GB200 and GB300 NVL72 have 18 links of NVLink 5 per GPU, 1.8 TB/s both ways together,
-and GH200 NVL32 has 18 of NVLink 4, 900 GB/s together, as NVIDIA's pages of these say.
-Eight GPUs of an HGX board are joined inside their node only.
+Source: NVIDIA's pages. GB200 and GB300 NVL72 have 18 links of NVLink 5 per GPU, 1.8
+TB/s in both directions together; GH200 NVL32 has 18 of NVLink 4, 900 GB/s together.
 """
 
 from __future__ import annotations
@@ -12,13 +11,13 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from topoloom.importers.described import Described
-from topoloom.importers.torus_places import vacant_name
+from topoloom.importers.machine_description import MachineDescription
+from topoloom.nodes.hosts import vacant_name
 from topoloom.support.units import format_bandwidth
 
-#: Bytes per second and GPU over NVLink, each way, of GPUs that it joins across nodes.
+#: Bytes per second and GPU, each way, of GPUs joined across nodes.
 NVLINK = {"GB300": 900e9, "GB200": 900e9, "GH200": 450e9}
-#: The one that is assumed where labels do not name the GPU.
+#: The GPU that is assumed if no label names it.
 _ASSUMED = "GB200"
 _INSIDE_NODES = re.compile(r"\b[ABHL][0-9]{2,3}\b|MI[0-9]{3}", re.I)
 _ACROSS_NODES = re.compile("|".join(NVLINK), re.I)
@@ -32,7 +31,7 @@ _PRODUCTS = (
 
 
 class Rack(NamedTuple):
-    """A node's place on rails: its unit and its NVLink domain, and its GPUs."""
+    """The scalable unit, the NVLink domain and the number of GPUs of a node."""
 
     unit: tuple[str, ...]
     domain: str
@@ -40,7 +39,7 @@ class Rack(NamedTuple):
 
 
 def gpu_product(labels: Mapping[str, str]) -> str:
-    """Name the GPU whose NVLink joins nodes; empty where labels name none."""
+    """Name the GPU whose NVLink joins nodes; empty if no label does."""
     for label in _PRODUCTS:
         if match := _ACROSS_NODES.search(labels.get(label, "")):
             return match[0].upper()
@@ -56,11 +55,11 @@ def joins_nodes(labels: Mapping[str, str]) -> bool:
 
 def describe_rails(
     racks: Mapping[str, Rack], products: set[str], usable: Callable[[str], bool]
-) -> Described:
-    """Make rails of NVLink domains: all of the size of the largest, others with gaps.
+) -> MachineDescription:
+    """Describe NVLink domains as rails, all as large as the largest domain.
 
-    Places that no node has are vacant. GPUs that a node lacks are down, and so are
-    those of nodes that are not usable.
+    Places without a node are vacant. Missing GPUs of nodes are down, and so are those
+    of nodes that are not usable.
     """
     gpus = max(rack.gpus for rack in racks.values())
     units: dict[tuple[str, ...], dict[str, list[str]]] = {}
@@ -94,13 +93,13 @@ def describe_rails(
     if len(products) > 1:
         named = ", ".join(one or "those without a label" for one in sorted(products))
         remarks = [f"assumed: {said}, the slowest of {named}"]
-    return Described(text, tuple(places), network="", remarks=tuple(remarks))
+    return MachineDescription(text, tuple(places), network="", remarks=tuple(remarks))
 
 
 def levels_above_domains(
     paths: Mapping[str, Sequence[str]], domains: Mapping[str, str]
 ) -> int:
-    """Count the levels of switches that hold domains whole, from the top."""
+    """Count the levels of switches, from the top, that hold whole domains."""
     depth = len(next(iter(paths.values())))
     for level in range(depth):
         above: dict[str, Sequence[str]] = {}

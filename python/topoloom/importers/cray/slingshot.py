@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""HPE Cray EX (Shasta) systems: lines that say where in Slingshot a host is.
+"""HPE Cray EX (Shasta) systems: lines with the location of a host in Slingshot.
 
 A line is one of
 
-- ``HOST NIC 0 macaddr 02:00:00:00:08:b3 logaddr 00559 location 001.02.15``, as
-  ``shasta_addr`` prints it for each network card: group and switch of the location;
-- ``HOST 02:00:00:00:08:b3``, the address of a card, which Slingshot computes from
-  the port that it is in: 9 bits of group, 5 of switch, 6 of port;
-- ``HOST x1000c0s0b0n0`` or ``HOST x1000c0s0b0n0 3``: where a node is built in, and
-  its group; without one, the cabinet is the group. ``HOST`` may be left out;
+- ``HOST NIC 0 macaddr 02:00:00:00:08:b3 logaddr 00559 location 001.02.15``, the output
+  of ``shasta_addr`` for each NIC: group and switch of the location;
+- ``HOST 02:00:00:00:08:b3``, the address of a NIC, which Slingshot computes from its
+  port: 9 bits of group, 5 of switch, 6 of port;
+- ``HOST x1000c0s0b0n0`` or ``HOST x1000c0s0b0n0 3``: the location of a node, and its
+  group; by default the cabinet is the group. ``HOST`` may be left out;
 - ``HOST 3`` or ``HOST 3 14``: its group, or group and switch.
 """
 
@@ -18,8 +18,8 @@ import re
 from dataclasses import dataclass, field, replace
 
 from topoloom._core import Error
-from topoloom.importers.described import Described
-from topoloom.importers.switch_tree import Hung, describe_hung
+from topoloom.importers.machine_description import MachineDescription
+from topoloom.importers.switch_tree import HostPath, describe_host_paths
 from topoloom.support.plain_text import is_number
 
 _HOST = r"(?P<host>[A-Za-z][A-Za-z0-9_.\-]*)"
@@ -40,13 +40,13 @@ _LINES = [
         rf"{_HOST}\s+{_GROUP}(?:\s+{_SWITCH})?",
     )
 ]
-#: of the address of a port, from its lowest bit on
+#: Fields of a port's address, from the lowest bit.
 _PORT_BITS, _SWITCH_BITS, _GROUP_BITS = 6, 5, 9
 
 
 @dataclass
 class _Node:
-    """A host: its group, and the switches or the chassis that join it to the group."""
+    """A host: its line, its group, and its switches or chassis."""
 
     line: int
     group: int
@@ -54,30 +54,26 @@ class _Node:
 
 
 def recognizes_slingshot(text: str) -> bool:
-    """Return whether every line places a host, and a group of bare numbers has two."""
+    """Return whether every line locates a host.
+
+    Of lines with bare numbers, two must have the same group.
+    """
     # The last line of an excerpt may be cut off.
     lines = [line for line in map(_bare, text.splitlines()) if line]
     matches = [_match(line) for line in lines[: max(1, len(lines) - 1)]]
     if not matches or None in matches:
         return False
     bare = [m["group"] for m in matches if m and m.re is _LINES[3]]
-    # Node ids, which are not groups, are in an allocation once each.
+    # An allocation file has node ids instead of groups, each once.
     return not bare or len(set(bare)) < len(bare)
 
 
-def read_slingshot(text: str) -> Described:
-    """Read where the hosts of an HPE Cray EX system are.
+def read_slingshot(text: str) -> MachineDescription:
+    """Read the locations of hosts of an HPE Cray EX system.
 
-    The machine is a tree: hosts under their switch, or under their chassis, where the
-    lines say one; these under their group; groups. A host on several switches is
-    beside those that are on the same ones. This stands in for the dragonfly, as
-    `xtprocadmin` does: it knows who is close, not how many links join groups.
-    Groups, switches and hosts are in the order of the lines.
-
-    Raises
-    ------
-    topoloom.Error
-        With the line of what is malformed or contradicts an earlier line.
+    The machine is a tree of groups, switches or chassis if given, and hosts, in the
+    order of the lines. Hosts on the same several switches share one. The tree stands in
+    for the dragonfly: it knows which hosts are close, not how many links join groups.
     """
     nodes: dict[str, _Node] = {}
     built_in: dict[str, str] = {}
@@ -109,7 +105,7 @@ def read_slingshot(text: str) -> Described:
                 f"line {node.line}: only one of this and line {first.line} gives the "
                 f"switch or chassis of its host; give that of {host} like the others"
             )
-    described = describe_hung(_hung(host, node) for host, node in nodes.items())
+    described = describe_host_paths(_hung(host, node) for host, node in nodes.items())
     return replace(described, network="slingshot")
 
 
@@ -149,9 +145,9 @@ def _add(nodes: dict[str, _Node], number: int, match: re.Match[str]) -> None:
         node.below.add(str(int(below)) if is_number(below) else below)
 
 
-def _hung(host: str, node: _Node) -> Hung:
+def _hung(host: str, node: _Node) -> HostPath:
     group = f"group {node.group}"
     above: tuple[str, ...] = (group, "all groups")
     if node.below:
         above = (f"{group} switch {' '.join(sorted(node.below))}", *above)
-    return Hung(node.line, host, above)
+    return HostPath(node.line, host, above)

@@ -7,30 +7,27 @@ import re
 from typing import NamedTuple
 
 from topoloom._core import Error
-from topoloom.importers.cray.places import (
+from topoloom.importers.cray.locations import (
     BLADES_OF_XE,
-    CrayPlace,
-    cray_place,
+    CrayLocation,
     describe_groups,
+    make_location,
 )
-from topoloom.importers.described import Described
+from topoloom.importers.machine_description import MachineDescription
 from topoloom.importers.torus_places import check_size, hosts_by_place
 
-_IS_RECORD = re.compile(
-    r"^(?=[^\n]{0,400}\bx_coord=)(?=[^\n]{0,400}\bprocessor_id=)[a-z_]+=", re.MULTILINE
-)
 _FIELD = re.compile(r"\s*([a-z_]+)\s*=\s*(?:'([^']*)'|([^,']*))\s*")
-#: Nodes on a router: one SeaStar each in an XT, two on a Gemini, four on an Aries.
+#: Nodes per router: one on a SeaStar (XT), two on a Gemini, four on an Aries.
 _NODES_OF_GEMINI = 2
 
 
 class _Record(NamedTuple):
-    """One node, as its line says."""
+    """One node, from its line."""
 
     line: int
     nid: int
     compute: bool
-    place: CrayPlace
+    place: CrayLocation
     router: tuple[int, int, int]
 
     @property
@@ -38,26 +35,15 @@ class _Record(NamedTuple):
         return f"nid{self.nid:05d}"
 
 
-def recognizes_xtdb2proc(text: str) -> bool:
-    """Return whether a line is a record with ``x_coord=`` and ``processor_id=``."""
-    return _IS_RECORD.search(text) is not None
-
-
-def read_xtdb2proc(text: str) -> Described:
+def read_xtdb2proc(text: str) -> MachineDescription:
     """Read the table of processors of a Cray XT, XE, XK or XC system.
 
     The machine of an XT (SeaStar) is ``torus:XxYxZ``, that of an XE or XK (Gemini)
     ``torus:XxYxZ,nodes=2,bandwidth.y=half``: a Gemini has half the links in y. The
-    coordinates are the system's own. Places without compute node, such as those of
-    service nodes, get names that no host has. An XC (Aries), whose chassis have more
-    than 8 blades or whose routers more than 2 nodes, becomes the tree of
-    `topoloom.importers.cray.places.describe_groups`, without service nodes. Nodes that
-    are down are kept; hosts are ``nid00012``, as the launchers name them.
-
-    Raises
-    ------
-    topoloom.Error
-        With the line of what is malformed, listed twice or too far away.
+    coordinates are the system's own; places without a compute node are vacant. An XC
+    (Aries) has more than 8 blades in a chassis or 2 nodes on a router, and becomes the
+    tree of `describe_groups`, without service nodes. Nodes that are down are kept.
+    Hosts are ``nid00012``, as launchers name them.
     """
     records = _records(text)
     compute = [record for record in records if record.compute]
@@ -78,7 +64,7 @@ def read_xtdb2proc(text: str) -> Described:
     }
     is_gemini = nodes == _NODES_OF_GEMINI
     routers_of = f",nodes={nodes},bandwidth.y=half" if is_gemini else ""
-    return Described(
+    return MachineDescription(
         f"torus:{'x'.join(map(str, size))}{routers_of}",
         hosts_by_place(size, nodes, hosts),
         network="gemini" if is_gemini else "seastar",
@@ -139,7 +125,7 @@ def _record(number: int, fields: dict[str, str]) -> _Record:
         number,
         integer("processor_id"),
         kind == "compute",
-        cray_place(column, row, cage, slot, cpu),
+        make_location(column, row, cage, slot, cpu),
         (integer("x_coord"), integer("y_coord"), integer("z_coord")),
     )
 

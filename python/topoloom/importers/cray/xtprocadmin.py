@@ -6,43 +6,31 @@ from __future__ import annotations
 import re
 
 from topoloom._core import Error
-from topoloom.importers.cray.places import (
+from topoloom.importers.cray.locations import (
     BLADES_OF_XE,
-    CrayPlace,
-    cray_place,
+    CrayLocation,
     describe_groups,
+    make_location,
 )
-from topoloom.importers.described import Described
+from topoloom.importers.machine_description import MachineDescription
 
-_HEAD = re.compile(r"^[ \t]*NID[ \t]+\(HEX\)[ \t]+NODENAME\b", re.MULTILINE)
 _NAME = re.compile(
     r"c(?P<column>[0-9]{1,4})-(?P<row>[0-9]{1,4})"
     r"c(?P<cage>[0-2])s(?P<slot>[0-9]|1[0-5])n(?P<node>[0-3])"
 )
 
 
-def recognizes_xtprocadmin(text: str) -> bool:
-    """Return whether a line is the head ``NID (HEX) NODENAME``."""
-    return _HEAD.search(text) is not None
-
-
-def read_xtprocadmin(text: str) -> Described:
+def read_xtprocadmin(text: str) -> MachineDescription:
     """Read the nodes of a Cray XC from ``xtprocadmin`` or ``xtnids``.
 
-    The machine is a tree: the nodes of a blade on its router, blades in a chassis,
-    chassis in a group of two cabinets side by side, groups. It is ``tree:4:16:6:...``
-    where all are full, else a ``graph:``. This stands in for the Aries dragonfly: it
-    knows which nodes are close, not how many links join groups. Service nodes are
-    left out, nodes that are down are not. Hosts are ``nid00012``, as the launchers
-    name them.
-
-    Raises
-    ------
-    topoloom.Error
-        With the line of what is malformed or listed twice; for XT and XE systems,
-        whose nodes' names do not give their places in the torus (`xtdb2proc` does).
+    The machine is a tree of groups (two neighboring cabinets), chassis, blades and
+    nodes: ``tree:4:16:6:...`` if all are full, else a ``graph:``. It stands in for the
+    Aries dragonfly: it knows which nodes are close, not how many links join groups.
+    Service nodes are left out, nodes that are down are not. Hosts are ``nid00012``, as
+    launchers name them. XT and XE systems are refused: names of their nodes do not give
+    coordinates in the torus, as `xtdb2proc` does.
     """
-    found: dict[CrayPlace, tuple[int, str]] = {}
+    found: dict[CrayLocation, tuple[int, str]] = {}
     lines_of: dict[str, int] = {}
     for number, raw in enumerate(text.splitlines(), 1):
         words = raw.split()
@@ -82,16 +70,16 @@ def _check_hex(number: int, words: list[str]) -> None:
         )
 
 
-def _place(number: int, name: str) -> CrayPlace:
+def _place(number: int, name: str) -> CrayLocation:
     match = _NAME.fullmatch(name)
     if match is None:
         raise Error(
             f"line {number}: '{name[:40]}' is not a node of an XC, such as c7-3c2s15n1"
         )
-    return cray_place(**{part: int(at) for part, at in match.groupdict().items()})
+    return make_location(**{part: int(at) for part, at in match.groupdict().items()})
 
 
-def _refuse_torus(found: dict[CrayPlace, tuple[int, str]]) -> None:
+def _refuse_torus(found: dict[CrayLocation, tuple[int, str]]) -> None:
     blades = {place.blade for place in found}
     last = max(place.slot for place in found)
     if last < BLADES_OF_XE < len(blades):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""An InfiniBand fabric as `ibnetdiscover` prints it: devices, ports and cables."""
+"""Devices, ports and cables of an InfiniBand fabric, from `ibnetdiscover`."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from topoloom._core import Error
 
-#: Gbit/s that a lane carries once its line code is taken off: 8b/10b up to QDR, then
-#: 64b/66b; from HDR on the nominal rates are without code already
+#: Gbit/s of a lane without its line code: 8b/10b up to QDR, then 64b/66b. Nominal rates
+#: from HDR on exclude the code already.
 LANE_GBIT = {
     "SDR": 2.5 * 8 / 10,
     "DDR": 5 * 8 / 10,
@@ -33,20 +33,20 @@ _PORT = re.compile(
 )
 _RATE = re.compile(r"\blid [0-9]+ ([0-9]{1,2})x([A-Z]+[0-9]*)")
 _OWN_LID = re.compile(r"\s*lid ([0-9]{1,6}) lmc [0-9]+")
-#: lines of a block that say nothing of cables, and what -g, -s and warnings add
+#: Lines without cables: of blocks, of the options -g and -s, and warnings.
 _ASIDE = re.compile(
     r"#|(?:vend|dev)id=|(?:sysimg|switch|ca|rt)guid=|(?:Non-)?Chassis|DR path|ibwarn:"
 )
 
 
 class Port(NamedTuple):
-    """One end of a cable, as its line says."""
+    """One end of a cable."""
 
     line: int
     peer: str
     peer_port: int
     gbit: float
-    lid: int  # of the port itself; only adapters' lines have it
+    lid: int  # the port's own; 0 for switches
 
 
 @dataclass
@@ -60,7 +60,7 @@ class Device:
 
 
 def read_fabric(lines: list[str]) -> dict[str, Device]:
-    """Read the devices by name, and check that both ends of each cable agree."""
+    """Read the devices by name; the two ends of each cable must agree."""
     fabric: dict[str, Device] = {}
     device: Device | None = None
     for number, line in enumerate(lines, 1):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Regular fat trees among fabrics: all switches of a level alike, levels all joined."""
+"""Recognizes regular fat trees, in which all switches of a level are alike."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 from topoloom.support.units import counted
 
-#: (vertex, vertex) -> Gbit/s of each cable; the lower vertex comes first
+#: (lower vertex, higher vertex) -> Gbit/s of each cable
 Cables = Mapping[tuple[int, int], tuple[float, ...]]
 
 
 class FatTree(NamedTuple):
-    """A fabric as ``fattree:``; node i is the fabric's host ``hosts[i]``."""
+    """A fabric as ``fattree:``; node i is host ``hosts[i]`` of the fabric."""
 
     text: str
     hosts: list[int]
@@ -21,22 +21,15 @@ class FatTree(NamedTuple):
 
 
 class _Irregular(Exception):
-    """The fabric is another one; says in what."""
+    """The fabric is no regular fat tree; the message says why."""
 
 
 def find_fat_tree(
     hosts: int, cables: Cables, name: Callable[[int], str]
 ) -> FatTree | str:
-    """Recognize a regular fat tree of 2 or 3 levels of switches, or say why not.
+    """Recognize a regular fat tree of 2 or 3 levels of switches, or return why not.
 
-    Parameters
-    ----------
-    hosts
-        Vertices ``0 .. hosts-1`` are hosts, the others are switches.
-    cables
-        What joins two vertices.
-    name
-        Of a vertex, for the reason.
+    The first `hosts` vertices are hosts, the others switches; `name` gives their names.
     """
     try:
         return _Reader(hosts, cables, name).read()
@@ -66,7 +59,7 @@ class _Reader:
             leaf: sorted(v for v in self.beside[leaf] if v < self.hosts)
             for leaf in leaves
         }
-        self.alike(below, "host", "hosts")
+        self.require_equal_sizes(below, "host", "hosts")
         pods = self.pods(leaves, spines)
         pods.sort(key=lambda pod: min(below[leaf][0] for leaf in pod[0]))
         arity = [len(below[min(leaves)]), len(pods[0][0])]
@@ -101,7 +94,7 @@ class _Reader:
         return leaves
 
     def above(self, level: set[int], under: set[int]) -> set[int]:
-        """Find what is joined to a level from above; none of the level is."""
+        """Find the level above; vertices of a level must not be joined."""
         above: set[int] = set()
         for vertex in sorted(level):
             for other in self.beside[vertex] & level:
@@ -111,10 +104,10 @@ class _Reader:
             above |= self.beside[vertex] - under
         return above
 
-    def alike(
+    def require_equal_sizes(
         self, parts: Mapping[int, Collection[int]], one: str, several: str
     ) -> None:
-        """Refuse parts, known by one of their vertices, of different sizes."""
+        """Require parts, each named by one of its vertices, to have the same size."""
         counts = {key: len(part) for key, part in parts.items()}
         most = max(counts.values(), key=list(counts.values()).count)
         for key in sorted(counts):
@@ -127,7 +120,7 @@ class _Reader:
     def pods(
         self, leaves: set[int], spines: set[int]
     ) -> list[tuple[set[int], set[int]]]:
-        """Find the leaves that have the same spines; these have no others."""
+        """Group leaves with the same spines; no spine may have others."""
         by_spines: dict[frozenset[int], set[int]] = {}
         for leaf in leaves:
             over = frozenset(self.beside[leaf] & spines)
@@ -142,22 +135,22 @@ class _Reader:
                     )
                 seen[spine] = min(pod)
         pods = [(pod, set(over)) for over, pod in by_spines.items()]
-        self.alike(
+        self.require_equal_sizes(
             {min(over): pod for pod, over in pods}, "leaf below it", "leaves below it"
         )
-        self.alike(
+        self.require_equal_sizes(
             {min(pod): over for pod, over in pods}, "spine above it", "spines above it"
         )
         return pods
 
     def cores_of_a_spine(self, pods: list[set[int]], cores: set[int]) -> int:
-        """Count the core switches of a spine; each has one spine of every pod."""
+        """Count the core switches per spine; each joins one spine of every pod."""
         over = {
             spine: frozenset(self.beside[spine] & cores)
             for spines in pods
             for spine in spines
         }
-        self.alike(over, "core switch above it", "core switches above it")
+        self.require_equal_sizes(over, "core switch above it", "core switches above it")
         first = {over[spine] for spine in pods[0]}
         size = len(next(iter(first)))
         for spines in pods:
@@ -170,7 +163,7 @@ class _Reader:
         return size
 
     def level(self, lower: Iterable[int], upper: set[int]) -> tuple[float, ...]:
-        """Give the cables of each pair of two levels, which are the same for all."""
+        """Return the cables between joined vertices of two levels, equal for all."""
         kinds = {
             (vertex, other): tuple(
                 sorted(self.cables[min(vertex, other), max(vertex, other)])

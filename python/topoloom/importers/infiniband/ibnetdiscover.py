@@ -8,55 +8,40 @@ from collections import Counter
 from dataclasses import replace
 
 from topoloom._core import Error
-from topoloom.importers.described import Described
 from topoloom.importers.infiniband.fabric import Device, read_fabric
 from topoloom.importers.infiniband.fat_tree import Cables, find_fat_tree
 from topoloom.importers.infiniband.routes import (
-    doors_of,
+    find_tables_start,
+    list_host_ports,
     read_tables,
     table_options,
-    tables_start,
 )
-from topoloom.importers.reach import first_unreached
+from topoloom.importers.machine_description import MachineDescription
+from topoloom.importers.reachability import find_unreachable
 from topoloom.support.units import counted
 
-_IS_FABRIC = re.compile(
-    r'^(?:Switch|Ca|Rt)[ \t]+[0-9]+[ \t]+"[SHR]-[0-9a-f]{16}"', re.MULTILINE
-)
-#: What managed switches call themselves.
+#: Descriptions of managed switches.
 _MANAGED = re.compile(r"MF0;([^:;]+):.*")
 #: "n001 HCA-1", "n001 mlx5_0"
 _HOST_AND_ADAPTER = re.compile(r"(\S+)\s+((?:HCA-|[a-z][a-z0-9]*_?)[0-9]+)")
 
 
-def recognizes_ibnetdiscover(text: str) -> bool:
-    """Return whether a line begins a switch, adapter or router."""
-    return _IS_FABRIC.search(text) is not None
-
-
-def read_ibnetdiscover(text: str) -> Described:
+def read_ibnetdiscover(text: str) -> MachineDescription:
     """Read the output of ``ibnetdiscover``.
 
-    All adapters of a host are one node; hosts are in the order of their names, which
-    precede the adapter's in its description (``n001 HCA-1``, ``n001 mlx5_0``).
-    An adapter with another description is a node with its GUID as name, and the
-    aggregation nodes within switches are left out.
+    A host, named at the start of descriptions (``n001 HCA-1``, ``n001 mlx5_0``), is a
+    node with all of its adapters. An adapter with another description is a node named
+    by its GUID. Aggregation nodes within switches are left out. Nodes are sorted by
+    name.
 
-    A regular fat tree, as `find_fat_tree` recognizes it, is a ``fattree:`` with
-    d-mod-k routes, its nodes leaf by leaf. Any other fabric is a ``graph:``, its
-    switches and routers in the order of their GUIDs, whose shortest routes share each
-    message. Cables between the same two are one link with the sum of what they carry
-    (`LANE_GBIT`). With the forwarding tables of all switches behind it, as from
-    ``dump_fts`` or ``ibroute``, routes are the fabric's own, between the first adapters
-    of two hosts. A remark says which it is.
-
-    Raises
-    ------
-    topoloom.Error
-        With the line of what is malformed or contradictory, such as a cable that only
-        one of its ends lists.
+    A regular fat tree, as `find_fat_tree` recognizes it, becomes ``fattree:`` with
+    d-mod-k routes, its nodes leaf by leaf. Any other fabric becomes ``graph:``, its
+    switches and routers sorted by GUID, with each message split over all shortest
+    routes. Parallel cables are one link with the sum of their rates (`LANE_GBIT`). If
+    the forwarding tables of all switches follow, from ``dump_fts`` or ``ibroute``,
+    routes are those between the first adapters of two hosts. A remark states the case.
     """
-    end = tables_start(text)
+    end = find_tables_start(text)
     fabric = read_fabric(text[:end].splitlines())
     hosts = _hosts(fabric)
     number = _numbers(fabric, hosts)
@@ -65,7 +50,7 @@ def read_ibnetdiscover(text: str) -> Described:
     switches = _switch_names(fabric, number, len(hosts))
     if end < len(text):
         adapters = list(hosts.values())
-        tables = read_tables(text, end, doors_of(adapters))
+        tables = read_tables(text, end, list_host_ports(adapters))
         options = list(table_options(fabric, adapters, number, tables))
         remark = f"routes: those of {counted(len(tables), 'forwarding table')}"
         described = _graph(hosts, number, cables, [*options, "routing=ecmp"], (remark,))
@@ -85,7 +70,7 @@ def read_ibnetdiscover(text: str) -> Described:
         f"{tree.summary}"
     )
     in_order = list(hosts)
-    return Described(
+    return MachineDescription(
         tree.text, tuple(in_order[host] for host in tree.hosts), remarks=(remark,)
     )
 
@@ -93,7 +78,7 @@ def read_ibnetdiscover(text: str) -> Described:
 def _switch_names(
     fabric: dict[str, Device], number: dict[str, int], hosts: int
 ) -> tuple[str, ...]:
-    """Name switches by their descriptions where these differ, else by their GUIDs."""
+    """Name switches by their descriptions if unique, else by their GUIDs."""
     names = sorted((vertex, name) for name, vertex in number.items() if vertex >= hosts)
     said = {name: _described_name(fabric[name].description) for _, name in names}
     times = Counter(said.values())
@@ -104,7 +89,7 @@ def _switch_names(
 
 
 def _described_name(description: str) -> str:
-    """Find the name in ``MF0;leaf1:MQM8700/U1``, as managed switches write it."""
+    """Find the name in a managed switch's description, ``MF0;leaf1:MQM8700/U1``."""
     managed = _MANAGED.fullmatch(description)
     return managed[1] if managed else description.strip()
 
@@ -115,7 +100,7 @@ def _graph(
     cables: Cables,
     options: list[str],
     remarks: tuple[str, ...],
-) -> Described:
+) -> MachineDescription:
     links = {ends: sum(gbit) for ends, gbit in cables.items()}
     usual = Counter(links.values()).most_common(1)[0][0] if links else 0.0
     parts = [
@@ -129,11 +114,11 @@ def _graph(
     parts += options
     switches = len(set(number.values())) - len(hosts)
     text = f"graph:{len(hosts)}+{switches}:{','.join(parts)}"
-    return Described(text, tuple(hosts), remarks=remarks)
+    return MachineDescription(text, tuple(hosts), remarks=remarks)
 
 
 def _is_tree(cables: Cables) -> bool:
-    """Whether no cable closes a circle."""
+    """Return whether no cable closes a cycle."""
     part: dict[int, int] = {}
 
     def root(vertex: int) -> int:
@@ -150,9 +135,9 @@ def _is_tree(cables: Cables) -> bool:
 
 
 def _only_switches_forward(hosts: int, cables: Cables) -> bool:
-    """Whether hosts have several neighbors, and switches alone join all hosts.
+    """Return whether hosts have several neighbors, but switches alone join all hosts.
 
-    Where adapters are in separate fabrics, some hosts may meet in another host only.
+    If adapters are in separate fabrics, some hosts may be joined by other hosts only.
     """
     beside: dict[int, set[int]] = {}
     for a, b in cables:
@@ -173,7 +158,7 @@ def _only_switches_forward(hosts: int, cables: Cables) -> bool:
 
 
 def _hosts(fabric: dict[str, Device]) -> dict[str, list[Device]]:
-    """Group cabled adapters by host; hosts in natural order, adapters by GUID."""
+    """Group cabled adapters by host; hosts sorted naturally, adapters by GUID."""
     by_host: dict[str, list[Device]] = {}
     seen: dict[str, Device] = {}
     for name in sorted(fabric):
@@ -200,7 +185,7 @@ def _hosts(fabric: dict[str, Device]) -> dict[str, list[Device]]:
 
 
 def _natural(name: str) -> list[tuple[int, str]]:
-    """Sort n2 before n10: numbers by length, then digits."""
+    """Return a sort key that puts n2 before n10."""
     pieces = re.split(r"([0-9]+)", name)
     return [
         (len(digits := piece.lstrip("0")), digits) if i % 2 else (0, piece)
@@ -211,7 +196,7 @@ def _natural(name: str) -> list[tuple[int, str]]:
 def _numbers(
     fabric: dict[str, Device], hosts: dict[str, list[Device]]
 ) -> dict[str, int]:
-    """Give the vertex of every device: hosts come first, then switches."""
+    """Assign vertices to all devices: hosts first, then switches."""
     number = {device.name: i for i, host in enumerate(hosts) for device in hosts[host]}
     inner = sorted(name for name in fabric if not name.startswith("H"))
     return number | {name: i for i, name in enumerate(inner, len(hosts))}
@@ -223,14 +208,14 @@ def _cables(fabric: dict[str, Device], number: dict[str, int]) -> Cables:
     for name, a in number.items():
         for port in fabric[name].ports.values():
             b = number.get(port.peer)
-            # Each cable is met at both ends; a loop or an aggregation node at none.
+            # Each cable is listed at both ends; skip loops and aggregation nodes.
             if b is not None and a < b:
                 cables[a, b] = (*cables.get((a, b), ()), port.gbit)
     return cables
 
 
 def _refuse_parts(hosts: dict[str, list[Device]], cables: Cables) -> None:
-    alone = first_unreached(len(hosts), [*cables, *((b, a) for a, b in cables)])
+    alone = find_unreachable(len(hosts), [*cables, *((b, a) for a, b in cables)])
     if alone is not None:
         names = list(hosts)
         first, host = names[0], names[alone]

@@ -17,40 +17,39 @@ if TYPE_CHECKING:
 _HEADS = re.compile(r"^Unicast lids .*", re.MULTILINE)
 _GUID = re.compile(r"\bguid 0x([0-9a-f]{1,16})\b")
 _ENTRY = re.compile(r"^0x([0-9a-f]{1,6})\s+([0-9]{1,3})\b", re.MULTILINE)
-#: no vertex
-_NONE = -1
-#: no port: those of a table have up to three digits
+_NO_VERTEX = -1
+#: Ports of a table have up to three digits.
 _NO_PORT = 1000
-#: links that are letters in the machine's text
+#: The first links of a vertex, as letters in the machine's text.
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 class Table(NamedTuple):
-    """A switch's forwarding table: the ports for the hosts, in their order."""
+    """A switch's forwarding table: the port for each host."""
 
     line: int
     ports: NDArray[np.int32]
 
 
-class Door(NamedTuple):
-    """The port by which messages enter and leave a host."""
+class HostPort(NamedTuple):
+    """The port through which messages enter and leave a host."""
 
     adapter: str
     port: Port
 
 
-def tables_start(text: str) -> int:
-    """Find where the first forwarding table begins; the end where there is none."""
+def find_tables_start(text: str) -> int:
+    """Find the start of the first forwarding table; the end of the text without any."""
     head = _HEADS.search(text)
     return len(text) if head is None else head.start()
 
 
-def doors_of(hosts: Sequence[list[Device]]) -> list[Door]:
+def list_host_ports(hosts: Sequence[list[Device]]) -> list[HostPort]:
     """Choose the first port of each host's first adapter."""
-    return [Door(host[0].name, host[0].ports[min(host[0].ports)]) for host in hosts]
+    return [HostPort(host[0].name, host[0].ports[min(host[0].ports)]) for host in hosts]
 
 
-def read_tables(text: str, start: int, doors: Sequence[Door]) -> dict[str, Table]:
+def read_tables(text: str, start: int, doors: Sequence[HostPort]) -> dict[str, Table]:
     """Read the tables behind `start` by switch (``S-guid``)."""
     import numpy as np
 
@@ -89,25 +88,22 @@ def table_options(
 ) -> Iterator[str]:
     """Write forwarding tables as options of a machine's text.
 
-    Raises
-    ------
-    topoloom.Error
-        Where they do not lead from every host to every other.
+    Raises `topoloom.Error` if they do not lead from every host to every other.
     """
     import numpy as np
 
-    doors = doors_of(hosts)
+    doors = list_host_ports(hosts)
     names = {vertex: name for name, vertex in number.items() if vertex >= len(hosts)}
-    following = np.full((len(names), len(hosts)), _NONE, dtype=np.int32)
+    following = np.full((len(names), len(hosts)), _NO_VERTEX, dtype=np.int32)
     for vertex, name in names.items():
         if name not in tables:
             continue
-        beyond = np.full(_NO_PORT + 1, _NONE, dtype=np.int32)
+        beyond = np.full(_NO_PORT + 1, _NO_VERTEX, dtype=np.int32)
         for port, end in fabric[name].ports.items():
             if port < _NO_PORT:
-                beyond[port] = number.get(end.peer, _NONE)
+                beyond[port] = number.get(end.peer, _NO_VERTEX)
         following[vertex - len(hosts)] = beyond[tables[name].ports]
-    _follow(fabric, names, doors, number, tables, following)
+    _check_routes(fabric, names, doors, number, tables, following)
     for host, door in enumerate(doors):
         ends = _ends(hosts[host], number, len(hosts))
         if len(ends) > 1:
@@ -121,7 +117,7 @@ def table_options(
 
 
 def _ends(devices: list[Device], number: dict[str, int], hosts: int) -> list[int]:
-    """List what devices are joined to as tables number it: switches, then hosts."""
+    """List the neighbors of a host's devices in table order: switches, then hosts."""
     own = number[devices[0].name]
     ends = {
         number[port.peer]
@@ -133,7 +129,7 @@ def _ends(devices: list[Device], number: dict[str, int], hosts: int) -> list[int
 
 
 def _runs(row: NDArray[np.int32], ends: list[int]) -> str:
-    """Write the vertices that follow, ``20a(53)3-``: how often, which of the ends."""
+    """Run-length encode next vertices as indices into `ends`: ``20a(53)3-``."""
     import numpy as np
 
     letters = {vertex: _link(port) for port, vertex in enumerate(ends)}
@@ -150,19 +146,19 @@ def _link(port: int) -> str:
     return _LETTERS[port] if port < len(_LETTERS) else f"({port})"
 
 
-def _follow(
+def _check_routes(
     fabric: dict[str, Device],
     names: dict[int, str],
-    doors: Sequence[Door],
+    doors: Sequence[HostPort],
     number: dict[str, int],
     tables: dict[str, Table],
     following: NDArray[np.int32],
 ) -> None:
-    """Move messages for all hosts on from where hosts are cabled to, all at once."""
+    """Follow the routes from all entry switches to all hosts at once."""
     import numpy as np
 
     hosts = len(doors)
-    entries = sorted({number.get(door.port.peer, _NONE) for door in doors})
+    entries = sorted({number.get(door.port.peer, _NO_VERTEX) for door in doors})
     at = np.repeat(np.array(entries, dtype=np.int32), hosts)
     target = np.tile(np.arange(hosts, dtype=np.int32), len(entries))
     for _ in range(len(names) + 1):

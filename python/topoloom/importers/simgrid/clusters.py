@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""SimGrid platform files (XML, versions 4 and 4.1): clusters, both ways.
+"""SimGrid platform files (XML, versions 4 and 4.1): reads and writes clusters.
 
-SimGrid numbers a torus with the first axis fastest and routes along it first; we
-number with the last axis fastest, so axes and order are reversed.
+SimGrid numbers a torus with the first axis fastest and routes along it first. Topoloom
+numbers with the last axis fastest, so axes and order are reversed.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import re
 from collections.abc import Callable
 
 from topoloom._core import Error, Machine, MachineText, NetworkModel, TextSection
-from topoloom.importers.described import Described
-from topoloom.importers.networks import NETWORKS
+from topoloom.importers.machine_description import MachineDescription
+from topoloom.importers.network_speeds import NETWORKS
 from topoloom.importers.simgrid.measured import beside_links, inside_host, settings
 from topoloom.importers.simgrid.platform import NO_LIMIT, write_all_routes
 from topoloom.importers.simgrid.units import bandwidth_of, latency_of, quantity
@@ -24,66 +24,55 @@ from topoloom.support.xml_tree import Element, read_xml
 
 _MAX_HOSTS = 500_000
 _MAX_BEHIND_BACKBONE = 50_000
-_SILENT = ("prop", "config")  # says nothing about the network
+_IGNORED = ("prop", "config")  # not about the network
 
 
-def recognizes_simgrid_platform(text: str) -> bool:
-    """Return whether a text starts as a SimGrid platform does."""
-    return re.search(r"<platform\s[^<>]{0,500}?version\s*=", text) is not None
-
-
-def read_simgrid_platform(text: str) -> Described:
-    """Read a platform of one cluster, or of one zone of hosts, links and routes.
-
-    Raises
-    ------
-    topoloom.Error
-        ``line N: what is wrong``, also for platforms that no machine describes.
-    """
+def read_simgrid_platform(text: str) -> MachineDescription:
+    """Read a platform of one cluster, or of one zone of hosts, links and routes."""
     root = read_xml(text)
     if root.tag != "platform":
-        root.complain(f"the document is a <{root.tag}>, expected a <platform>")
+        root.fail(f"the document is a <{root.tag}>, expected a <platform>")
     version = root.require("version")
     if version not in ("4", "4.0", "4.1"):
-        root.complain(
+        root.fail(
             f"platform version {version[:20]}, but versions 4 and 4.1 are read; "
             "convert it with simgrid_update_xml"
         )
     inner = root
     while True:
-        parts = [part for part in inner.children if part.tag not in _SILENT]
+        parts = [part for part in inner.children if part.tag not in _IGNORED]
         zones = [part for part in parts if part.tag in ("cluster", "zone", "AS")]
         if not zones:
             break
         if len(parts) > 1:
-            parts[1].complain(
+            parts[1].fail(
                 f"a <{parts[1].tag}> appears beside another part of the platform; "
                 "one cluster or one zone of hosts can be read"
             )
         inner = zones[0]
     if inner is root:
-        root.complain("the platform has no <cluster> and no <zone>")
+        root.fail("the platform has no <cluster> and no <zone>")
     return _cluster(inner) if inner.tag == "cluster" else describe_zone(inner)
 
 
-def _cluster(cluster: Element) -> Described:
+def _cluster(cluster: Element) -> MachineDescription:
     hosts = _hosts(cluster)
     kind = cluster.attributes.get("topology", "FLAT")
     if kind not in _TOPOLOGIES:
-        cluster.complain(
+        cluster.fail(
             f"topology {kind[:20]} cannot be read yet; {', '.join(_TOPOLOGIES)} can"
         )
     policy = cluster.attributes.get("sharing_policy", "SPLITDUPLEX")
     if policy not in ("SPLITDUPLEX", "SHARED"):
-        cluster.complain(
+        cluster.fail(
             f"links with sharing_policy {policy[:20]} never fill; give them "
             "SPLITDUPLEX or SHARED"
         )
     text = _TOPOLOGIES[kind](cluster, len(hosts))
     cores = cluster.number("core", 1)
     if cores == 0:
-        cluster.complain("a host has no core")
-    return Described(text + (f"+node:{cores}" if cores > 1 else ""), hosts)
+        cluster.fail("a host has no core")
+    return MachineDescription(text + (f"+node:{cores}" if cores > 1 else ""), hosts)
 
 
 def _hosts(cluster: Element) -> tuple[str, ...]:
@@ -94,15 +83,15 @@ def _hosts(cluster: Element) -> tuple[str, ...]:
     for part in radical.split(","):
         match = re.fullmatch(r"\s*([0-9]{1,9})(?:\s*-\s*([0-9]{1,9}))?\s*", part)
         if match is None:
-            cluster.complain(f"radical: '{part[:40]}' is not a range such as 0-15")
+            cluster.fail(f"radical: '{part[:40]}' is not a range such as 0-15")
         first, last = int(match[1]), int(match[2] or match[1])
         if last < first:
-            cluster.complain(f"radical: range {first}-{last} is descending")
+            cluster.fail(f"radical: range {first}-{last} is descending")
         if len(numbers) + last - first >= _MAX_HOSTS:
-            cluster.complain(f"radical names more than {_MAX_HOSTS} hosts")
+            cluster.fail(f"radical names more than {_MAX_HOSTS} hosts")
         numbers.extend(range(first, last + 1))
     if len(set(numbers)) < len(numbers):
-        cluster.complain("radical names a host twice")
+        cluster.fail("radical names a host twice")
     return tuple(f"{prefix}{number}{suffix}" for number in numbers)
 
 
@@ -116,11 +105,11 @@ def _flat(cluster: Element, count: int) -> str:
     if cluster.attributes.get("bb_sharing_policy", "SHARED") == "FATPIPE":
         return f"tree:{count}" + _rates(min(bandwidth, backbone), whole / 2)
     if count > _MAX_BEHIND_BACKBONE:
-        cluster.complain(
+        cluster.fail(
             f"{count} hosts share one backbone; more than {_MAX_BEHIND_BACKBONE} "
             "cannot be a graph; leave out bb_bw, or make it a FATPIPE"
         )
-    # Every message passes the one backbone: a link from switch to switch, one way.
+    # Every message crosses the backbone, a one-way link between two switches.
     links = [f"{count}>{count + 1}@{quantity(backbone)}B/s"]
     for host in range(count):
         links += [f"{host}>{count}", f"{count + 1}>{host}"]
@@ -130,12 +119,12 @@ def _flat(cluster: Element, count: int) -> str:
 def _torus(cluster: Element, count: int) -> str:
     sizes = _numbers(cluster, cluster.require("topo_parameters"))
     if math.prod(sizes) != count:
-        cluster.complain(
+        cluster.fail(
             f"a torus of {'x'.join(map(str, sizes))} has {math.prod(sizes)} hosts, "
             f"but the radical names {count}"
         )
     if max(sizes) > MAX_ROUTERS:
-        cluster.complain(
+        cluster.fail(
             f"an axis of a torus has up to {MAX_ROUTERS} routers, not {max(sizes)}"
         )
     axes = "x".join(map(str, reversed(sizes)))
@@ -149,13 +138,13 @@ def _torus(cluster: Element, count: int) -> str:
 def _fat_tree(cluster: Element, count: int) -> str:
     parts = cluster.require("topo_parameters").split(";")
     if len(parts) != 4:
-        cluster.complain("a fat tree has topo_parameters such as 2;4,4;1,1;1,1")
+        cluster.fail("a fat tree has topo_parameters such as 2;4,4;1,1;1,1")
     levels = _numbers(cluster, parts[0])
     down, up, cables = (_numbers(cluster, part) for part in parts[1:])
     if len(levels) != 1 or not levels[0] == len(down) == len(up) == len(cables):
-        cluster.complain("topo_parameters: the lists differ in length from the levels")
+        cluster.fail("topo_parameters: the lists differ in length from the levels")
     if math.prod(down) != count:
-        cluster.complain(
+        cluster.fail(
             f"a fat tree of {','.join(map(str, down))} has {math.prod(down)} hosts, "
             f"but the radical names {count}"
         )
@@ -176,11 +165,11 @@ _TOPOLOGIES = {"FLAT": _flat, "TORUS": _torus, "FAT_TREE": _fat_tree}
 def _numbers(cluster: Element, text: str) -> list[int]:
     words = [word.strip() for word in text.split(",")]
     if len(words) > 32 or not all(re.fullmatch("[0-9]{1,9}", word) for word in words):
-        cluster.complain(
+        cluster.fail(
             f"topo_parameters: '{text[:40]}' is not a list of numbers such as 4,4,2"
         )
     if "0" in (word.lstrip("0") or "0" for word in words):
-        cluster.complain(f"topo_parameters: a number of '{text[:40]}' is 0")
+        cluster.fail(f"topo_parameters: a number of '{text[:40]}' is 0")
     return [int(word) for word in words]
 
 
@@ -189,22 +178,21 @@ def _rates(bandwidth: float, latency: float) -> str:
 
 
 def write_simgrid_platform(machine: Machine, model: NetworkModel | None = None) -> str:
-    """Write a machine as a SimGrid cluster, or with its routes where none says it.
+    """Write a machine as a SimGrid cluster, or else with all of its routes.
 
-    With a `model` that says what links are to messages by their size, that and what a
-    message takes both ranks become settings of SMPI, which it reads with the platform.
+    If `model` has link factors, these and the overheads of both ranks become settings
+    of SMPI in the platform.
 
-    Host ``node-i.topoloom`` is node i. What a machine does not say, the speed of its
-    cores, is written as 1 Gflop/s, and what is assumed of its nodes is not written but
-    for messages between the cores of one: without it ranks of a node could not send to
-    each other. Where it gives no bandwidths, links have 100 Gbit/s, which a comment
-    says. SimGrid routes a cluster's torus by its own rule.
+    Host ``node-i.topoloom`` is node i. Cores have 1 Gflop/s, since machines give no
+    speed. Assumed speeds of nodes are not written, except for messages inside a node,
+    which could not be sent without them. Links without bandwidths get 100 Gbit/s, with
+    a comment. SimGrid routes the torus of a cluster by its own rule.
 
     Raises
     ------
     topoloom.Error
-        If it is not a cluster and has too many nodes to list all routes, or splits
-        messages over several routes; or where distances weight its links.
+        If it is not a cluster and has too many nodes to list all routes, splits
+        messages over several routes, or weights links by distances.
     """
     network = MachineText(machine.text).topology
     topology = _cluster_topology(machine, network)
@@ -238,7 +226,7 @@ bw="{bandwidth}Bps" lat="{latency}s"{_loopback(machine)}{topology}/>
 
 
 def _loopback(machine: Machine) -> str:
-    """Write what messages inside a node cross: hosts of a cluster have no way else."""
+    """Write the loopback, which messages inside a node cross."""
     if machine.slots_per_node == 1:
         return ""
     bandwidth = quantity(min(machine.memory_bandwidth, NO_LIMIT))
@@ -247,15 +235,12 @@ def _loopback(machine: Machine) -> str:
 
 
 def unit_rate(machine: Machine) -> float:
-    """Return the bytes per second that a bandwidth of 1 stands for.
-
-    Where a machine gives no bandwidths, those of its links are relative.
-    """
+    """Return the bytes per second of a bandwidth of 1: relative ones are assumed."""
     return 1.0 if machine.has_bandwidths else NETWORKS[""].bandwidth
 
 
 def assumed_rate(machine: Machine) -> str:
-    """Say what is assumed of links where a machine does not state it."""
+    """Describe the assumed bandwidth of a machine without bandwidths."""
     if machine.has_bandwidths:
         return ""
     rate = format_bandwidth(unit_rate(machine))
@@ -263,7 +248,7 @@ def assumed_rate(machine: Machine) -> str:
 
 
 def _cluster_topology(machine: Machine, network: TextSection) -> str | None:
-    """Write the attributes of the network; None where a cluster has no words for it."""
+    """Write the attributes of the network; None if no cluster expresses it."""
     if network.name == "torus" and machine.node_count == math.prod(machine.shape):
         if machine.host_hops:
             return None  # hosts of a cluster's torus are its routers
@@ -281,10 +266,7 @@ def _cluster_topology(machine: Machine, network: TextSection) -> str | None:
 
 
 def _levels(network: TextSection) -> str | None:
-    """Write ``topo_parameters``: the number of levels, then each list bottom-up.
-
-    None for a fat tree that SimGrid routes by another rule.
-    """
+    """Write ``topo_parameters`` of a fat tree; None if SimGrid routes it otherwise."""
     down = network.sizes
     ones = _listed([1] * len(down))
     usual = ones if network.name == "tree" else _listed([1, *down[:-1]])
@@ -299,7 +281,7 @@ def _levels(network: TextSection) -> str | None:
 
 
 def _given_beside_links(machine: Machine) -> float:
-    """Find the seconds that a message takes besides its links, unless only assumed."""
+    """Return the given seconds of a message in addition to its links."""
     node = MachineText(machine.text).node
     given = dict(node.options) if node else {}
     if given.keys().isdisjoint({"startup", "latency"}):
@@ -310,7 +292,7 @@ def _given_beside_links(machine: Machine) -> float:
 def _one_rate(
     network: TextSection, key: str, parse: Callable[[str], float], default: float
 ) -> float | None:
-    """Read the rate of all links; None where they differ."""
+    """Return the rate of all links; None if they differ."""
     options = dict(network.options)
     if any(option.startswith(f"{key}.") for option in options):
         return None

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What was measured of messages, as settings of SMPI.
+"""Measured costs of messages as settings of SMPI.
 
-SMPI takes a message os + or + f L + g m / B: overheads of both ranks, and factors by
-size of the latency and the bandwidth of links. A platform with settings needs none on
-the command line.
+For SMPI a message takes os + or + f L + g m / B: overheads of both ranks, and factors
+by size of the latency and bandwidth of links.
 """
 
 from __future__ import annotations
@@ -12,12 +11,12 @@ from topoloom._core import Machine, NetworkModel
 from topoloom.importers.simgrid.platform import NO_LIMIT, InsideHost
 from topoloom.importers.simgrid.units import quantity
 
-#: Bytes that SMPI adds to a message before it looks for its factors.
+#: Bytes that SMPI adds to a message before it looks up its factors.
 _ENVELOPE = 16
-#: Bytes from which SMPI lets senders wait, and leaves out overheads: what was measured
-#: has both in it.
+#: Bytes from which on SMPI blocks senders and drops overheads. Measured times include
+#: both, so it is never reached.
 _DETACHED = str(1 << 30)
-#: Bytes of its window for a flow, per round trip: more than any flow fills.
+#: Bytes of a flow's window per round trip: more than any flow fills.
 _WINDOW = "1e15"
 
 
@@ -40,13 +39,13 @@ def settings(model: NetworkModel) -> str:
 
 
 def beside_links(machine: Machine, model: NetworkModel) -> float:
-    """Return the seconds of a message between nodes beside links and overheads."""
+    """Return the seconds of a message between nodes besides links and overheads."""
     whole = machine.startup + machine.node_latency
     return max(0.0, whole - model.costs.send_cpu - model.costs.receive_cpu)
 
 
 def inside_host(model: NetworkModel) -> InsideHost | None:
-    """Return what messages inside a node pass, with the same factors and overheads."""
+    """Return the link inside a node, given the same factors and overheads."""
     if model.inside is None:
         return None
     lines = model.inside.alone or model.inside.lines
@@ -58,7 +57,7 @@ def inside_host(model: NetworkModel) -> InsideHost | None:
 
 
 def _by_size(model: NetworkModel, which: int) -> str:
-    """Write one of the factors by the bytes above which they hold."""
+    """Write the latency or bandwidth factors by the bytes above which they hold."""
     above, words = 0, []
     for latency, bandwidth, most in model.link_factors:
         words.append(f"{above}:{quantity((latency, bandwidth)[which])}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A SimGrid platform that lists the routes of a machine, so that both route alike."""
+"""SimGrid platforms that list the routes of a machine."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _HEAD = """<?xml version="1.0"?>
 """
 _ZONE = """  <zone id="machine" routing="Full">
 """
-#: The routes between all pairs of them are about 20 MB of text.
+#: Routes between all pairs of so many nodes are about 20 MB of text.
 _MAX_NODES = 300
-#: Of a link that is there for its latency only.
+#: The bandwidth of a link that only adds latency.
 NO_LIMIT = 1e18
 
 
 class InsideHost(NamedTuple):
-    """What messages between ranks of a host pass: bytes per second of one, seconds."""
+    """The link between ranks of a host: bytes per second of a message, seconds."""
 
     bandwidth: float
     latency: float
@@ -39,14 +39,10 @@ def write_all_routes(
 ) -> str:
     """Write all hosts of a machine, and the routes between any two.
 
-    A message takes `beside` seconds in addition to its links. Memories are left out
-    unless it is known what is `inside`: a platform of hosts says nothing of that. A
-    bandwidth of 1 is `unit` bytes per second; a `remark`, lines of XML, comes first.
-
-    Raises
-    ------
-    topoloom.Error
-        If there are too many, or messages are split over several routes.
+    A message takes `beside` seconds in addition to its links. A bandwidth of 1 is
+    `unit` bytes per second. A `remark`, lines of XML, comes first. Memories are left
+    out. Raises `topoloom.Error` for over 300 nodes, and if messages have several
+    routes.
     """
     nodes = machine.node_count
     if nodes > _MAX_NODES:
@@ -76,28 +72,28 @@ def write_routes(
     remark: str = "",
     inside: InsideHost | None = None,
 ) -> str:
-    """Write hosts, one or several per node, and the routes between these pairs of them.
+    """Write hosts, one or several per node, and the routes between pairs of them.
 
-    A link of ours is one of SimGrid's, for one direction. Ports and memories of nodes
-    are links, too: every message is read from one memory and written to one.
+    Each directed link becomes a link of SimGrid. So do ports and memories of nodes:
+    every message is read from one memory and written to one.
 
     Parameters
     ----------
     routes
-        By pair of hosts the links between them; none inside a node.
+        The links between two hosts; none inside a node.
     latency
-        Seconds that a message between nodes takes in addition to those of its links.
+        Seconds of a message between nodes in addition to its links.
     memory
-        Bytes per second that messages read from a node's memory, and write there; inf
-        where that does not limit them.
+        Bytes per second that messages read from a node's memory, and write to it; inf
+        for no limit.
     far
-        Seconds that every message takes in addition.
+        Seconds of every message in addition.
     unit
-        Bytes per second that a bandwidth of 1 stands for.
+        Bytes per second of a bandwidth of 1.
     remark
         Lines of XML before the zone.
     inside
-        What messages pass that stay in a node; they do not touch `memory`.
+        The link of messages inside a node, if `memory` is inf.
     """
     used = sorted({link for route in routes.values() for link in route})
     speed = f'speed="1Gf" core="{machine.slots_per_node}"'

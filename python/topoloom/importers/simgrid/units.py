@@ -28,10 +28,10 @@ def bandwidth_of(element: Element, name: str) -> float:
     factor = 0.125 if unit.endswith("bps") else 1.0
     prefix = unit[:-3] if unit.endswith(("bps", "Bps")) else unit
     if prefix not in _PREFIX or (unit and prefix == unit):
-        element.complain(f"{name}: unit '{unit[:20]}' is none of Bps, bps, MBps, KiBps")
+        element.fail(f"{name}: unit '{unit[:20]}' is none of Bps, bps, MBps, KiBps")
     rate = number * factor * _PREFIX[prefix]
     if not 0 < rate < math.inf:
-        element.complain(f"{name}: a bandwidth must be above 0")
+        element.fail(f"{name}: a bandwidth must be above 0")
     return rate
 
 
@@ -40,12 +40,12 @@ def latency_of(element: Element, name: str, default: str | None = None) -> float
     text = element.attributes.get(name, default) or element.require(name)
     number, unit = _split(element, name, text, "50us")
     if unit not in _SECONDS:
-        element.complain(f"{name}: unit '{unit[:20]}' is none of s, ms, us, ns")
+        element.fail(f"{name}: unit '{unit[:20]}' is none of s, ms, us, ns")
     return number * _SECONDS[unit]
 
 
 def quantity(value: float) -> str:
-    """Write an integer as it is, others with 12 digits: 50us is 5e-05."""
+    """Write integers exactly, other numbers with 12 digits: 50us is 5e-05."""
     whole = value == int(value) and value < 1e15
     return str(int(value)) if whole else f"{value:.12g}"
 
@@ -53,7 +53,7 @@ def quantity(value: float) -> str:
 def _split(element: Element, name: str, text: str, example: str) -> tuple[float, str]:
     match = _NUMBER_AND_UNIT.fullmatch(text)
     if match is None or not math.isfinite(float(match[1])):
-        element.complain(
+        element.fail(
             f'{name}="{text[:40]}" is not a number with a unit, such as {example}'
         )
     return float(match[1]), match[2]

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A SimGrid zone of hosts, links and routes as a graph.
 
-SimGrid's links join nothing: a route is a list of links between two points. The graph
-follows where it is certain: routes along Floyd or Dijkstra are its edges; with routing
-Full, routes are single links, or all cross one switch or one backbone.
+SimGrid's links have no ends: a route is a list of links between two points. The graph
+is certain in these cases: with routing Floyd or Dijkstra, routes are its edges; with
+routing Full, routes are single links, or all cross one switch or one backbone.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from topoloom.importers.described import Described
-from topoloom.importers.reach import first_unreached
+from topoloom.importers.machine_description import MachineDescription
+from topoloom.importers.reachability import find_unreachable
 from topoloom.importers.simgrid.units import bandwidth_of, latency_of, quantity
 from topoloom.support.xml_tree import Element
 
@@ -32,7 +32,7 @@ class _Route(NamedTuple):
 
 
 class _Zone:
-    """What the zone lists, checked."""
+    """The checked content of a zone."""
 
     def __init__(self, zone: Element) -> None:
         self.element = zone
@@ -41,17 +41,17 @@ class _Zone:
         self.routes: list[_Route] = []
         for part in zone.children:
             if part.tag not in _PARTS:
-                part.complain(
+                part.fail(
                     f"a <{part.tag}> in a zone cannot be read; {', '.join(_PARTS)} can"
                 )
         hosts = [part for part in zone.children if part.tag == "host"]
         routers = [part for part in zone.children if part.tag == "router"]
         if not hosts:
-            zone.complain("the zone has no <host>")
+            zone.fail("the zone has no <host>")
         for number, point in enumerate(hosts + routers):
             name = point.require("id")
             if name in self.vertex:
-                point.complain(f"'{name}' appears twice")
+                point.fail(f"'{name}' appears twice")
             self.vertex[name] = number
         self.hosts = tuple(list(self.vertex)[: len(hosts)])
         self.cores = _cores(hosts)
@@ -65,10 +65,10 @@ class _Zone:
     def _add_link(self, link: Element) -> None:
         name = link.require("id")
         if name in self.links:
-            link.complain(f"link '{name}' appears twice")
+            link.fail(f"link '{name}' appears twice")
         policy = link.attributes.get("sharing_policy", "SHARED")
         if policy not in ("SHARED", "SPLITDUPLEX", "FATPIPE"):
-            link.complain(f"sharing_policy {policy[:20]} cannot be read")
+            link.fail(f"sharing_policy {policy[:20]} cannot be read")
         self.links[name] = _Link(
             bandwidth_of(link, "bandwidth"),
             latency_of(link, "latency", "0"),
@@ -80,56 +80,56 @@ class _Zone:
         for end in ("src", "dst"):
             name = route.require(end)
             if name not in self.vertex:
-                route.complain(f"no <host> or <router> has the id '{name}'")
+                route.fail(f"no <host> or <router> has the id '{name}'")
             ends.append(self.vertex[name])
         links = [part.require("id") for part in route.children]
         for name in links:
             if name not in self.links:
-                route.complain(f"no <link> has the id '{name}'")
+                route.fail(f"no <link> has the id '{name}'")
         if not links:
-            route.complain("a route lists its links as <link_ctn id=.../>")
+            route.fail("a route lists its links as <link_ctn id=.../>")
         if ends[0] == ends[1]:
-            return  # within a host; says nothing about the network
+            return  # inside a host
         self.routes.append(_Route(route, ends[0], ends[1], links))
         if route.attributes.get("symmetrical", "YES").upper() != "NO":
             self.routes.append(_Route(route, ends[1], ends[0], links[::-1]))
 
 
-def describe_zone(zone: Element) -> Described:
+def describe_zone(zone: Element) -> MachineDescription:
     """Describe a zone with routing Full, Floyd or Dijkstra."""
     routing = zone.attributes.get("routing", "")
     if routing not in ("Full", "Floyd", "Dijkstra", "DijkstraCache"):
-        zone.complain(
+        zone.fail(
             f"routing '{routing[:20]}' cannot be read; Full, Floyd and Dijkstra can"
         )
     parts = _Zone(zone)
     given: set[tuple[int, int]] = set()
     for route in parts.routes:
         if (route.source, route.target) in given:
-            route.element.complain("this route appears twice")
+            route.element.fail("this route appears twice")
         given.add((route.source, route.target))
     if len(parts.hosts) == 1:
         text = "tree:1"
     elif not parts.routes:
-        zone.complain("the zone has no <route> between its hosts")
+        zone.fail("the zone has no <route> between its hosts")
     elif routing == "Full" and any(len(route.links) > 1 for route in parts.routes):
         text = _star(parts, given)
     else:
         text = _edges(parts)
     inside = f"+node:{parts.cores}" if parts.cores > 1 else ""
-    return Described(text + inside, parts.hosts)
+    return MachineDescription(text + inside, parts.hosts)
 
 
 def _cores(hosts: list[Element]) -> int:
     cores = hosts[0].number("core", 1)
     for host in hosts:
         if host.number("core", 1) != cores or cores == 0:
-            host.complain("hosts differ in their cores (core=), or have none")
+            host.fail("hosts differ in their cores (core=), or have none")
     return cores
 
 
 def _edges(parts: _Zone) -> str:
-    """Every route is a chain of its links; there is a switch between two of them."""
+    """Make each route a chain of its links, with a switch between two of them."""
     chain: dict[object, int] = {}
     arcs: dict[tuple[int, int], float] = {}
     user: dict[str, frozenset[int]] = {}
@@ -139,7 +139,7 @@ def _edges(parts: _Zone) -> str:
             if parts.links[name].never_fills:
                 continue
             if user.setdefault(name, pair) != pair or route.links.count(name) > 1:
-                route.element.complain(
+                route.element.fail(
                     f"link '{name}' carries several routes, which does not say what "
                     "it joins; describe the network with routers and Floyd"
                 )
@@ -155,7 +155,7 @@ def _edges(parts: _Zone) -> str:
 
 
 def _star(parts: _Zone, given: set[tuple[int, int]]) -> str:
-    """All routes: the link of the source, the same backbone (or none), the target's."""
+    """Make a star: routes cross the source's link, a common backbone, the target's."""
     count = len(parts.hosts)
     up: dict[int, str] = {}
     down: dict[int, str] = {}
@@ -168,20 +168,20 @@ def _star(parts: _Zone, given: set[tuple[int, int]]) -> str:
             or up.setdefault(route.source, first) != first
             or down.setdefault(route.target, last) != last
         ):
-            route.element.complain(
+            route.element.fail(
                 "the links of this route do not say which switches they meet; "
                 "describe the network with routers and routing Floyd"
             )
     missing = count * (count - 1) - len(given)
     if missing or len(parts.vertex) > count:
-        parts.element.complain(
+        parts.element.fail(
             f"{missing} pairs of hosts have no route"
             if missing > 0
             else "routes of routing Full may start at hosts only"
         )
     for names in (list(up.values()), list(down.values())):
         if len(set(names)) < count:
-            parts.element.complain("two hosts share their first or last link")
+            parts.element.fail("two hosts share their first or last link")
     arcs: dict[tuple[int, int], float] = {}
     inner = len(middle) + 1
     for at, name in enumerate(middle):
@@ -198,9 +198,9 @@ def _star(parts: _Zone, given: set[tuple[int, int]]) -> str:
 
 
 def _graph(parts: _Zone, switches: int, arcs: dict[tuple[int, int], float]) -> str:
-    alone = first_unreached(len(parts.hosts), arcs)
+    alone = find_unreachable(len(parts.hosts), arcs)
     if alone is not None:
-        parts.element.complain(
+        parts.element.fail(
             f"routes do not join hosts '{parts.hosts[0]}' and '{parts.hosts[alone]}' "
             "both ways"
         )
@@ -208,7 +208,7 @@ def _graph(parts: _Zone, switches: int, arcs: dict[tuple[int, int], float]) -> s
     for (source, target), rate in sorted(arcs.items()):
         back = arcs.get((target, source))
         if back == rate and target < source:
-            continue  # listed with the other direction
+            continue  # written with the other direction
         sign = "-" if back == rate else ">"
         links.append(f"{source}{sign}{target}@{quantity(rate)}B/s")
     count = f"{len(parts.hosts)}+{switches}" if switches else f"{len(parts.hosts)}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""``SLURM_TOPOLOGY_ADDR`` as the tasks of a job see it, one line per node."""
+"""``SLURM_TOPOLOGY_ADDR`` of the tasks of a job, one line per node."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import re
 from dataclasses import dataclass, field
 
 from topoloom._core import Error
-from topoloom.importers.described import Described
+from topoloom.importers.machine_description import MachineDescription
 from topoloom.importers.switch_tree import Switch, describe_switches
 from topoloom.support.plain_text import is_number
 
-#: `srun -l` puts the task before each line
+#: The task that `srun -l` puts before each line.
 _TASK = re.compile(r"^\s*[0-9]+:\s")
 _WORD = re.compile(r"[A-Za-z0-9_.\-\[\],]+")
 _MAX_LEVELS = 64
@@ -19,7 +19,7 @@ _MAX_LEVELS = 64
 
 @dataclass
 class _Group:
-    """A switch being collected: its place, and what is below it in order."""
+    """A switch being collected: its path, and what is below it."""
 
     line: int
     path: tuple[str, ...]
@@ -40,17 +40,12 @@ def _is_pair(line: str) -> bool:
     return len(words) == 2 and _path_to(*words) is not None
 
 
-def read_slurm_address(text: str) -> Described:
+def read_slurm_address(text: str) -> MachineDescription:
     """Read lines ``host s_root.s_mid.s_leaf.host`` of a job under Slurm's tree plugin.
 
-    A line may begin with the task (``3: ``, as from ``srun -l``); a node may come
-    several times. The machine is the part of the cluster that the job sees, as a
-    ``tree:`` or ``graph:`` of `describe_switches`.
-
-    Raises
-    ------
-    topoloom.Error
-        With the line of what is malformed or contradicts an earlier line.
+    A line may begin with the task (``3: ``, as from ``srun -l``); a node may have
+    several lines. The machine is the job's part of the cluster, as `describe_switches`
+    describes it.
     """
     groups: dict[str, _Group] = {}
     seen: dict[str, tuple[int, tuple[str, ...]]] = {}
@@ -72,7 +67,7 @@ def read_slurm_address(text: str) -> Described:
                 f"{line} says {'.'.join(before)}; collect the lines in one job"
             )
         if line == number:
-            _hang(groups, number, path, host)
+            _add(groups, number, path, host)
     if not seen:
         raise Error("line 1: there is no line 'host switch.switch.host'")
     return describe_switches(
@@ -84,7 +79,7 @@ def read_slurm_address(text: str) -> Described:
 
 
 def _path_to(host: str, address: str) -> tuple[str, ...] | None:
-    """List the switches from the root to a host; None if the address is another's."""
+    """List the switches from the root to a host; None for another host's address."""
     if not (_WORD.fullmatch(host) and _WORD.fullmatch(address)):
         return None
     # A node's own name may contain dots: an IP address, or a domain on either side.
@@ -95,11 +90,11 @@ def _path_to(host: str, address: str) -> tuple[str, ...] | None:
         above = address.removesuffix(f".{short}")
     else:
         return None
-    # A level at which a node has no switch is left empty.
+    # A level without a switch of the node is empty.
     return tuple(name for name in above.split(".") if name) or None
 
 
-def _hang(
+def _add(
     groups: dict[str, _Group], line: int, path: tuple[str, ...], host: str
 ) -> None:
     if len(path) > _MAX_LEVELS:

@@ -8,12 +8,12 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from topoloom._core import Error
-from topoloom.importers.described import Described
+from topoloom.importers.machine_description import MachineDescription
 from topoloom.importers.switch_tree import (
     HostLists,
     Switch,
     describe_switches,
-    network_of,
+    find_network,
 )
 
 _KEYS = {
@@ -29,7 +29,7 @@ _KEYS = {
     "aggregatedblock": "AggregatedBlock",
     "ringname": "RingName",
 }
-#: the key that says what a line describes
+#: The key for the kind of a line.
 _KINDS = ("switchname", "blockname", "ringname", "blocksizes", "aggregatedblock")
 _PAIR = re.compile(r'([A-Za-z]+)\s*=\s*(?:"([^"]*)"|([^\s"]+))(?:\s+|$)')
 _SHOWS = re.compile(
@@ -39,7 +39,7 @@ _SHOWS = re.compile(
 
 
 class Entry(NamedTuple):
-    """One line: its kind (`switchname`, ...) and its values by lower-case key."""
+    """A line, its kind (`switchname`, ...) and its values by lower-case key."""
 
     line: int
     kind: str
@@ -51,18 +51,13 @@ def recognizes_slurm_conf(text: str) -> bool:
     return _SHOWS.search(text) is not None
 
 
-def read_slurm_conf(text: str) -> Described:
+def read_slurm_conf(text: str) -> MachineDescription:
     """Read ``topology.conf`` (tree, block or ring) or ``scontrol show topology``.
 
-    A tree becomes ``tree:`` or ``graph:`` as `describe_switches` says. Blocks become
-    leaf switches under one root; block sizes, which only group blocks for planning,
-    are ignored. A ring becomes ``torus:n`` in the order of its list. ``LinkSpeed``
-    has no meaning in Slurm and none here.
-
-    Raises
-    ------
-    topoloom.Error
-        With the line of what is malformed or contradictory.
+    A tree is described by `describe_switches`. Blocks become leaf switches under one
+    root; block sizes, which only group blocks for scheduling, are ignored. A ring
+    becomes ``torus:n`` in the order of its list. ``LinkSpeed`` has no meaning in Slurm
+    either.
     """
     entries = _of_one_kind(text)
     kind = entries[0].kind
@@ -75,15 +70,10 @@ def read_slurm_conf(text: str) -> Described:
     return one_ring(groups) if kind == "ringname" else under_one_root(groups)
 
 
-def read_slurm_part(text: str, hosts: Sequence[str]) -> Described | None:
-    """Read the one network that these hosts are on, and ignore the file's others.
+def read_slurm_part(text: str, hosts: Sequence[str]) -> MachineDescription | None:
+    """Read the network of these hosts, as `read_slurm_conf`; ignore other networks.
 
-    None if they are not all on one: Slurm gives no such nodes to a job.
-
-    Raises
-    ------
-    topoloom.Error
-        As `read_slurm_conf`.
+    None if they are on several networks, which Slurm does not allocate to a job.
     """
     entries = _of_one_kind(text)
     kind = entries[0].kind
@@ -91,7 +81,7 @@ def read_slurm_part(text: str, hosts: Sequence[str]) -> Described | None:
     if kind == "blockname":
         described = under_one_root(groups)
         return described if set(hosts) <= set(described.hosts) else None
-    network = network_of(groups, hosts)
+    network = find_network(groups, hosts)
     if network is None:
         return None
     return one_ring(network) if kind == "ringname" else describe_switches(network)
@@ -116,7 +106,7 @@ def _groups(entries: list[Entry]) -> list[Switch]:
     return [_group(entry, lists) for entry in entries]
 
 
-def under_one_root(blocks: list[Switch]) -> Described:
+def under_one_root(blocks: list[Switch]) -> MachineDescription:
     """Join blocks by one switch above them."""
     if len(blocks) < 2:
         return describe_switches(blocks)
@@ -127,8 +117,8 @@ def under_one_root(blocks: list[Switch]) -> Described:
     return describe_switches([*blocks, Switch(free, 0, (), tuple(names))])
 
 
-def one_ring(rings: list[Switch]) -> Described:
-    """Make the only ring a torus of one dimension."""
+def one_ring(rings: list[Switch]) -> MachineDescription:
+    """Describe the only ring as a torus of one dimension."""
     if len(rings) > 1:
         raise Error(
             f"line {rings[1].line}: ring {rings[1].name} is not joined to ring "
@@ -136,7 +126,9 @@ def one_ring(rings: list[Switch]) -> Described:
             "keep one ring"
         )
     describe_switches(rings)  # refuses a node listed twice
-    return Described(f"torus:{len(rings[0].nodes)}", rings[0].nodes, network="")
+    return MachineDescription(
+        f"torus:{len(rings[0].nodes)}", rings[0].nodes, network=""
+    )
 
 
 def logical_lines(text: str) -> Iterator[tuple[int, str]]:
@@ -215,12 +207,12 @@ def _read_switches(entries: list[Entry]) -> list[Switch]:
 
 
 def _repeated(entries: list[Entry]) -> list[Entry]:
-    """List the upper switches with the nodes below them, as scontrol prints them."""
+    """List upper switches with all nodes below them, as scontrol prints them."""
     return [e for e in entries if "switches" in e.values and "nodes" in e.values]
 
 
 def _check_repeated(entries: list[Entry], switches: list[Switch]) -> None:
-    """Compare what scontrol prints again for an upper switch with its leaves' nodes."""
+    """Compare the nodes of upper switches with those of their leaves."""
     repeated = _repeated(entries)
     if not repeated:
         return

@@ -1,46 +1,38 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The machine of a Slurm job, and what the job was given of it."""
+"""The machine and the allocation of a Slurm job."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from topoloom.importers.described import AllocatedNode, Described
-from topoloom.importers.insides import Inside, with_insides
+from topoloom.importers.machine_description import AllocatedNode, MachineDescription
+from topoloom.importers.node_groups import NodeGroup, with_node_groups
 from topoloom.importers.slurm.conf import read_slurm_part, recognizes_slurm_conf
 from topoloom.importers.slurm.job import JobNode
-from topoloom.importers.slurm.nodes import NodeShape, ask_node_shapes, node_text
+from topoloom.importers.slurm.nodes import NodeShape, node_text, query_node_shapes
 from topoloom.nodes.node_levels import (
-    Inside as Cores,
-    levels_text,
-    node_parts,
-    nodes_text,
-    weigh_hops,
+    NodeCores,
+    add_hop_weight,
+    format_levels,
+    format_nodes,
+    make_node_parts,
 )
 from topoloom.nodes.node_parts import NO_PARTS
-from topoloom.support.ask import answer_of
-from topoloom.support.files import named
+from topoloom.support.children import read_output
+from topoloom.support.files import prefix_errors
 
 
 def describe_slurm_job(
-    nodes: Sequence[JobNode], this_host: str, inside: Callable[[], Cores]
-) -> Described | None:
-    """Describe the network that the job's nodes are on, and the job's part of it.
+    nodes: Sequence[JobNode], this_host: str, inside: Callable[[], NodeCores]
+) -> MachineDescription | None:
+    """Describe the network of a job's nodes, given in the launcher's order.
 
-    Parameters
-    ----------
-    nodes
-        The job's nodes in the launcher's order.
-    this_host
-        The name of the node that this process is on; it need not be one of the job's.
-    inside
-        Finds the inside of this node, whole.
-
-    None where Slurm does not report the sockets and cores of the nodes.
+    `inside` finds all cores of this host, which need not be a node of the job. None if
+    Slurm does not report the sockets and cores of the nodes.
     """
     hosts = [node.host for node in nodes]
-    shapes = ask_node_shapes(hosts)
+    shapes = query_node_shapes(hosts)
     if not shapes.keys() >= set(hosts):
         return None
     allocated = tuple(
@@ -51,27 +43,27 @@ def describe_slurm_job(
         return replace(differing, allocated=allocated)
     shape = shapes[hosts[0]]
     found, known = shape.inside(), NO_PARTS
-    # hwloc knows more, but only of a node of the job.
+    # hwloc knows more about this host, if it is a node of the job.
     if this_host in hosts:
         here = inside()
         if len(here.cores) == shape.core_count:
-            found, known = here, node_parts(here)
-    levels = levels_text(found)
+            found, known = here, make_node_parts(here)
+    levels = format_levels(found)
     network = _network(hosts)
     if network is None:
-        text = nodes_text(len(hosts), levels)
-        return Described(text, tuple(hosts), allocated, known, network="")
-    text = network.text + weigh_hops(levels)
+        text = format_nodes(len(hosts), levels)
+        return MachineDescription(text, tuple(hosts), allocated, known, network="")
+    text = network.text + add_hop_weight(levels)
     return replace(network, text=text, allocated=allocated, node=known)
 
 
-def describe_counted(
-    hosts: tuple[str, ...], cpus: Sequence[int], inside: Cores
-) -> Described:
-    """Describe the job where Slurm is not there to be asked: nodes on one switch.
+def describe_by_cpu_counts(
+    hosts: tuple[str, ...], cpus: Sequence[int], inside: NodeCores
+) -> MachineDescription:
+    """Describe a job without the help of Slurm: all nodes are on one switch.
 
-    Which cores a job has of a node is not known then, only how many CPUs. All nodes
-    are taken for ones like this, whose usable cores are `inside`.
+    Only the number of CPUs per node is known, not which. All nodes are assumed to be
+    like this one, whose usable cores are `inside`.
     """
     threads = max(core.bit_count() for core in inside.cores)
     counts = [max(1, -(-count // threads)) for count in cpus]
@@ -82,35 +74,35 @@ def describe_counted(
         AllocatedNode(host, tuple(range(count)) if count < len(inside.cores) else ())
         for host, count in zip(hosts, counts, strict=True)
     )
-    text = nodes_text(len(hosts), levels_text(inside))
-    return Described(text, hosts, allocated, network="")
+    text = format_nodes(len(hosts), format_levels(inside))
+    return MachineDescription(text, hosts, allocated, network="")
 
 
-def _network(hosts: Sequence[str]) -> Described | None:
-    """Ask for the switches; None where Slurm knows none."""
-    told = answer_of("scontrol", "show", "topology")
-    if not recognizes_slurm_conf(told.text):
+def _network(hosts: Sequence[str]) -> MachineDescription | None:
+    """Read the switches from Slurm; None if it knows none."""
+    output = read_output("scontrol", "show", "topology")
+    if not recognizes_slurm_conf(output.text):
         return None
-    with named("'scontrol show topology'"):
-        return read_slurm_part(told.text, hosts)
+    with prefix_errors("'scontrol show topology'"):
+        return read_slurm_part(output.text, hosts)
 
 
-def _differing(shapes: Mapping[str, NodeShape]) -> Described:
-    """Describe nodes that differ; those beside the job are taken for the first one."""
+def _differing(shapes: Mapping[str, NodeShape]) -> MachineDescription:
+    """Describe nodes that differ; nodes outside the job are assumed like the first."""
     hosts = tuple(shapes)
-    network = _network(hosts) or Described(
-        nodes_text(len(hosts), ""), hosts, network=""
+    network = _network(hosts) or MachineDescription(
+        format_nodes(len(hosts), ""), hosts, network=""
     )
     number = {host: node for node, host in enumerate(network.hosts)}
     insides = [
-        Inside(node_text(shape), NO_PARTS, [number[host]], host)
+        NodeGroup(node_text(shape), NO_PARTS, [number[host]], host)
         for host, shape in shapes.items()
     ]
-    return with_insides(network, [*insides, insides[0]._replace(nodes=None)])
+    return with_node_groups(network, [*insides, insides[0]._replace(nodes=None)])
 
 
 def _slots(node: JobNode, shape: NodeShape) -> tuple[int, ...]:
-    """Find the job's slots on a node: its cores; () for all of them."""
+    """Return the job's slots on a node, which are cores; () for all."""
     if node.cpus is None:
         cores = list(range(shape.core_count))
     else:
@@ -120,8 +112,8 @@ def _slots(node: JobNode, shape: NodeShape) -> tuple[int, ...]:
 
 
 def _task_places(cores: list[int], node: JobNode, shape: NodeShape) -> list[int]:
-    """Keep a core for each task that fits as the job asked for them, evenly spread."""
-    cores_a_task = -(-node.cpus_a_task // shape.cpus_a_core)
+    """Keep a core for each task that fits, evenly spread."""
+    cores_a_task = -(-node.cpus_per_task // shape.cpus_per_core)
     count = max(1, len(cores) // cores_a_task)
     if node.tasks:
         count = min(count, node.tasks)

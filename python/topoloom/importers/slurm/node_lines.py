@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The nodes of Slurm's ``slurm.conf``: cores, GPUs and memory of each ``NodeName=``.
 
-A slot is a core. The file gives the number of cores, not how Linux numbers their CPUs.
-Lines that describe no nodes are skipped, as are keys about anything but their inside.
+A slot is a core. The file gives the number of cores, but not Linux's numbers of CPUs.
+Other lines and keys are skipped.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from topoloom._core import Error
-from topoloom.importers.described import Described
-from topoloom.importers.insides import Inside, with_insides
+from topoloom.importers.machine_description import MachineDescription
+from topoloom.importers.node_groups import NodeGroup, with_node_groups
 from topoloom.importers.slurm.conf import logical_lines
 from topoloom.importers.slurm.nodes import NodeShape, node_text
 from topoloom.importers.switch_tree import HostLists
-from topoloom.nodes.node_levels import node_parts, nodes_text
+from topoloom.nodes.node_levels import format_nodes, make_node_parts
 from topoloom.nodes.node_parts import MAX_CPUS, MAX_DEVICES, Device, NodeParts
-from topoloom.support.files import named
+from topoloom.support.files import prefix_errors
 from topoloom.support.number_ranges import expand_ranges
 
 _SHOWS = re.compile(r"^[ \t]*nodename[ \t]*=", re.IGNORECASE | re.MULTILINE)
 _PAIR = re.compile(r'(\w+)\s*=\s*(?:"([^"]*)"|(\S+))')
-#: ``gpu:a100:4(S:0-1)``: the model, the number and the sockets may be missing.
+#: ``gpu:a100:4(S:0-1)``; model, number and sockets are optional.
 _GRES = re.compile(
     r"gpu(?::[^:,()]*[^:,()0-9][^:,()]*)?(?::([0-9]{1,4}))?(?:\(S:([0-9,-]+)\))?"
 )
@@ -45,21 +45,10 @@ class _Line(NamedTuple):
     values: dict[str, str]
 
 
-def recognizes_slurm_nodes(text: str) -> bool:
-    """Return whether a line names nodes as ``slurm.conf`` does."""
-    return _SHOWS.search(text) is not None
-
-
-def read_slurm_nodes(text: str) -> Described:
-    """Read the nodes, all on one switch; where they differ each has its own cores.
-
-    Raises
-    ------
-    topoloom.Error
-        With the line of what cannot be read, and of nodes whose cores are not given.
-    """
+def read_slurm_nodes(text: str) -> MachineDescription:
+    """Read the nodes, which may differ; all are on one switch."""
     hosts: list[str] = []
-    insides: list[Inside] = []
+    insides: list[NodeGroup] = []
     first: dict[str, int] = {}
     for line in _lines(text):
         for host in line.hosts:
@@ -76,15 +65,17 @@ def read_slurm_nodes(text: str) -> Described:
             raise Error(f"line {line.number}: {error}") from None
         nodes = range(len(hosts), len(hosts) + len(line.hosts))
         hosts += line.hosts
-        insides.append(Inside(node_text(shape), parts, nodes, f"line {line.number}"))
+        insides.append(NodeGroup(node_text(shape), parts, nodes, f"line {line.number}"))
     if not hosts:
         raise Error("line 1: no NodeName= line names a node")
-    network = nodes_text(len(hosts), "")
-    return with_insides(Described(network, tuple(hosts), network=""), insides)
+    network = format_nodes(len(hosts), "")
+    return with_node_groups(
+        MachineDescription(network, tuple(hosts), network=""), insides
+    )
 
 
 def _lines(text: str) -> Iterator[_Line]:
-    """Yield the lines of nodes, completed by the DEFAULT before them."""
+    """Yield the lines of nodes, completed by the DEFAULT lines before them."""
     lists, default = HostLists(), dict[str, str]()
     for number, line in logical_lines(text):
         if not _SHOWS.match(line):
@@ -119,7 +110,7 @@ def _shape(values: dict[str, str]) -> NodeShape:
             "(slurmd -C prints them)"
         )
     else:
-        # Of CPUs alone it is not known which share a socket.
+        # CPUs that do not divide by sockets have no known sockets.
         sockets = sockets if count["cpus"] % ((sockets or 1) * threads) == 0 else 1
         cores = max(1, count["cpus"] // ((sockets or 1) * threads))
         shape = NodeShape(sockets or 1, cores, threads)
@@ -129,14 +120,14 @@ def _shape(values: dict[str, str]) -> NodeShape:
 
 
 def _parts(values: dict[str, str], shape: NodeShape) -> NodeParts:
-    known = node_parts(shape.inside())
+    known = make_node_parts(shape.inside())
     memory = int(values.get("realmemory", "0")) * 1024**2
     devices = tuple(_gpus(values.get("gres", ""), shape))
     return NodeParts(known.names, (), devices, memory)
 
 
 def _gpus(gres: str, shape: NodeShape) -> Iterator[Device]:
-    """Yield the GPUs; those of ``(S:1)`` are near to the cores of socket 1."""
+    """Yield the GPUs; ``(S:1)`` is near to the cores of socket 1."""
     number = 0
     for item in re.split(r",(?![^()]*\))", gres):
         match = _GRES.fullmatch(item.strip())
@@ -144,7 +135,7 @@ def _gpus(gres: str, shape: NodeShape) -> Iterator[Device]:
             continue
         slots = tuple(range(shape.core_count))
         if match[2]:
-            with named("Gres"):
+            with prefix_errors("Gres"):
                 sockets = expand_ranges(match[2], MAX_CPUS)
             near = tuple(s for s in slots if s // shape.cores in sockets)
             slots = near or slots

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sockets, cores and threads of nodes, as ``scontrol show node`` prints them."""
+"""Sockets, cores and threads of nodes, from ``scontrol show node``."""
 
 from __future__ import annotations
 
@@ -7,38 +7,43 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from topoloom.nodes.node_levels import Container, Inside, levels_text, weigh_hops
-from topoloom.support.ask import answer_of
+from topoloom.nodes.node_levels import (
+    Container,
+    NodeCores,
+    add_hop_weight,
+    format_levels,
+)
+from topoloom.support.children import read_output
 from topoloom.support.hostlist import compress_hostlist
 
 _KEYS = {
     key: re.compile(rf"\s{key}=([0-9]{{1,6}})(?=\s)")
     for key in ("CPUTot", "Sockets", "CoresPerSocket", "ThreadsPerCore")
 }
-#: A command line takes about 128 KiB of a word.
+#: A command-line argument has at most 128 KiB.
 _MAX_LETTERS = 100_000
 
 
 class NodeShape(NamedTuple):
-    """How many sockets a node has, cores on each, and hardware threads of each core.
+    """Sockets of a node, cores per socket, hardware threads and Slurm's CPUs per core.
 
-    Where Slurm is to give cores to jobs, not threads, it counts one CPU per core.
+    Configured to allocate cores, not threads, Slurm counts one CPU per core.
     """
 
     sockets: int
     cores: int
     threads: int = 1
-    cpus_a_core: int = 1
+    cpus_per_core: int = 1
 
     @property
     def core_count(self) -> int:
         """Cores of the node."""
         return self.sockets * self.cores
 
-    def inside(self) -> Inside:
-        """Make cores with one CPU each, which share their socket."""
+    def inside(self) -> NodeCores:
+        """Make cores with one CPU each, which share sockets."""
         socket = (1 << self.cores) - 1
-        return Inside(
+        return NodeCores(
             [1 << core for core in range(self.core_count)],
             [
                 Container("Package", socket << first)
@@ -49,18 +54,18 @@ class NodeShape(NamedTuple):
 
 def node_text(shape: NodeShape) -> str:
     """Write the levels of a node of this shape, ``+node:32:2,...``."""
-    return weigh_hops(levels_text(shape.inside())) or "+node:1"
+    return add_hop_weight(format_levels(shape.inside())) or "+node:1"
 
 
-def ask_node_shapes(hosts: Iterable[str]) -> dict[str, NodeShape]:
-    """Ask for the shapes of these nodes; {} where Slurm does not report them."""
+def query_node_shapes(hosts: Iterable[str]) -> dict[str, NodeShape]:
+    """Read the shapes of these nodes from Slurm; {} if it does not report them."""
     listed = compress_hostlist(hosts)
     words = [listed] if len(listed) < _MAX_LETTERS else []
-    return read_node_shapes(answer_of("scontrol", "-o", "show", "node", *words).text)
+    return read_node_shapes(read_output("scontrol", "-o", "show", "node", *words).text)
 
 
 def read_node_shapes(text: str) -> dict[str, NodeShape]:
-    """Read ``scontrol -o show node``, one line per node."""
+    """Parse ``scontrol -o show node``, one line per node."""
     shapes = {}
     for line in text.splitlines():
         name = re.match(r"NodeName=(\S+)", line)
@@ -73,8 +78,8 @@ def read_node_shapes(text: str) -> dict[str, NodeShape]:
 
 def _shape(found: Mapping[str, int]) -> NodeShape:
     sockets, cores = found["Sockets"], found["CoresPerSocket"]
-    cpus_a_core = max(1, found["CPUTot"] // (sockets * cores))
+    cpus_per_core = max(1, found["CPUTot"] // (sockets * cores))
     if cores == 1:
-        # A node of which only CPUs= is configured: Slurm makes each a socket.
+        # If only CPUs= is configured, Slurm makes each a socket.
         sockets, cores = 1, sockets
-    return NodeShape(sockets, cores, found["ThreadsPerCore"], cpus_a_core)
+    return NodeShape(sockets, cores, found["ThreadsPerCore"], cpus_per_core)

@@ -4,37 +4,23 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable
 
 from topoloom._core import Error
-from topoloom.importers.described import Described
+from topoloom.importers.machine_description import MachineDescription
 from topoloom.importers.slurm.conf import one_ring, under_one_root
 from topoloom.importers.switch_tree import HostLists, Switch, describe_switches
 from topoloom.importers.torus_places import MAX_ROUTERS, check_size
 from topoloom.support.yaml_tree import Value, read_yaml
 
-_IS_TOPOLOGY = re.compile(r"^[ \t]*-[ \t]+[\"']?topology[\"']?[ \t]*:", re.MULTILINE)
 
-
-def recognizes_slurm_yaml(text: str) -> bool:
-    """Return whether a list entry begins with ``topology:``."""
-    return _IS_TOPOLOGY.search(text) is not None
-
-
-def read_slurm_yaml(text: str) -> Described:
+def read_slurm_yaml(text: str) -> MachineDescription:
     """Read ``topology.yaml``: the only topology, or the first default of the cluster.
 
-    Trees, blocks and rings are read as `topoloom.importers.slurm.conf.read_slurm_conf`
-    does. A torus3d of X x Y x Z becomes ``torus:XxYxZ``; Slurm lists its nodes with x
-    fastest, Topoloom numbers nodes with z fastest, and ``hosts`` is in that order.
-    Placements, which say where jobs may be, are ignored.
-
-    Raises
-    ------
-    topoloom.Error
-        With the line of what is malformed or contradictory; for a flat topology,
-        which names no nodes; and without PyYAML.
+    Trees, blocks and rings are read as by `read_slurm_conf`. A torus3d becomes
+    ``torus:XxYxZ``; Slurm lists its nodes with x fastest, ``hosts`` has z fastest.
+    Placements, which restrict jobs, are ignored. Raises `topoloom.Error` for a flat
+    topology, which names no nodes, and without PyYAML.
     """
     topologies = read_yaml(text).items("a list of topologies")
     chosen = [t for t in topologies if _is_default(t)] or topologies
@@ -60,7 +46,7 @@ def _is_default(topology: Value) -> bool:
     return value is not None and value.boolean()
 
 
-def _tree(value: Value) -> Described:
+def _tree(value: Value) -> MachineDescription:
     nodes_of, children_of = HostLists(), HostLists()
     switches = []
     for item in value.get("switches").items("a list of switches"):
@@ -82,22 +68,22 @@ def _tree(value: Value) -> Described:
     return describe_switches(switches)
 
 
-def _block(value: Value) -> Described:
+def _block(value: Value) -> MachineDescription:
     return under_one_root(_groups(value, "blocks", "block"))
 
 
-def _ring(value: Value) -> Described:
+def _ring(value: Value) -> MachineDescription:
     return one_ring(_groups(value, "rings", "ring"))
 
 
-def _flat(value: Value) -> Described:
+def _flat(value: Value) -> MachineDescription:
     raise Error(
         f"line {value.line}: a flat topology names no nodes and no network; "
         "describe the machine yourself, as tree:64"
     )
 
 
-def _torus(value: Value) -> Described:
+def _torus(value: Value) -> MachineDescription:
     toruses = value.get("toruses").items("a list of toruses")
     if len(toruses) != 1:
         raise Error(
@@ -143,10 +129,10 @@ def _torus(value: Value) -> Described:
             f"line {torus.line}: {count - len(named)} of {count} places of the torus "
             "have no node; add regions for them"
         )
-    return Described(f"torus:{_shape(dims)}", named, network="")
+    return MachineDescription(f"torus:{_shape(dims)}", named, network="")
 
 
-_KINDS: dict[str, Callable[[Value], Described]] = {
+_KINDS: dict[str, Callable[[Value], MachineDescription]] = {
     "tree": _tree,
     "block": _block,
     "ring": _ring,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The inside of this node from Linux's ``/sys/devices/system``, without hwloc."""
+"""The cores of this node from Linux's ``/sys/devices/system``, without hwloc."""
 
 from __future__ import annotations
 
@@ -8,27 +8,26 @@ from pathlib import Path
 
 from topoloom.importers.system.devices import CLASSES, read_devices
 from topoloom.importers.system.sysfs import read_cpus, read_word
-from topoloom.nodes.node_levels import Container, Inside
+from topoloom.nodes.node_levels import Container, NodeCores
 
 SYSTEM = Path("/sys/devices/system")
-#: kind -> its file in a CPU's directory, and the name of that file before Linux 5.3
+#: kind -> its file in a CPU's directory, since Linux 5.3 and before
 _TOPOLOGY = {
     "Package": ("package_cpus_list", "core_siblings_list"),
     "Die": ("die_cpus_list",),
 }
 _CORE = ("core_cpus_list", "thread_siblings_list")
 _CACHES = {"2": "L2Cache", "3": "L3Cache"}
-#: What contains what, the outermost first.
+#: Nesting order, outermost first.
 _NESTING = ("Package", "Die", "NUMANode", "L3Cache", "L2Cache")
 
 
 def read_system(
     cpus: Iterable[int], system: Path = SYSTEM, classes: Path = CLASSES
-) -> Inside:
-    """Read the cores that have one of these CPUs, what they share, and devices.
+) -> NodeCores:
+    """Read the cores with one of these CPUs, their shared resources, and devices.
 
-    What the system does not report, as in some containers, is shared by none: a CPU is
-    then a core of its own.
+    If the system reports no cores, as in some containers, each CPU is a core.
     """
     wanted = sum(1 << cpu for cpu in set(cpus))
     domains = [read_cpus(file) for file in system.glob("node/node[0-9]*/cpulist")]
@@ -43,8 +42,8 @@ def read_system(
         place = [shared.get(kind, 0) for kind in _NESTING]
         cores.setdefault(core, (*(mask & -mask for mask in place), core & -core))
     ordered = sorted(cores, key=lambda core: cores[core])
-    inside = Inside(ordered, sorted(containers), read_devices(classes))
-    return inside.with_kinds().within(wanted)
+    inside = NodeCores(ordered, sorted(containers), read_devices(classes))
+    return inside.classify_nics().restrict_to(wanted)
 
 
 def _shared(home: Path) -> dict[str, int]:

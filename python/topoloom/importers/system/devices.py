@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""GPUs and network interfaces of this node from Linux's ``/sys/class``, without hwloc.
+"""GPUs and NICs of this node from Linux's ``/sys/class``, without hwloc.
 
-Only what is on a PCI bus, which gives the CPUs that are near. Of several names of one
-device the first in the order of `_CLASSES` is taken; all of them say its network.
+Only devices on a PCI bus count, which gives the nearest CPUs. Of several names of a
+device the first in the order of `_CLASSES` is taken; all of them tell its network.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from topoloom.importers.system.sysfs import read_cpus, read_word
-from topoloom.nodes.network_interfaces import Network, network_of
+from topoloom.nodes.network_interfaces import NicNetwork, classify_network
 from topoloom.nodes.node_levels import NearDevice
 from topoloom.nodes.node_parts import NIC
 from topoloom.support.plain_text import is_number
 
 CLASSES = Path("/sys/class")
-#: kind of device, its class, and how its names begin; `card0` alone is a screen
+#: Kind of device, class, prefix of names; `card0` alone is a display.
 _RDMA = "infiniband"
 _CLASSES = (("gpu", "drm", "render"), (NIC, _RDMA, ""), (NIC, "net", ""))
 
@@ -38,18 +38,18 @@ def read_devices(classes: Path = CLASSES) -> list[NearDevice]:
     ]
 
 
-def _network(entries: list[Path]) -> Network:
-    """Find what an interface is on from its names and the ports of its RDMA devices."""
+def _network(entries: list[Path]) -> NicNetwork:
+    """Find the network of a NIC by its names and the ports of its RDMA devices."""
     rdma = [entry for entry in entries if entry.parent.name == _RDMA]
     layers = {
         read_word(file) for entry in rdma for file in entry.glob("ports/*/link_layer")
     }
     names = [entry.name for entry in entries]
-    return network_of(names, bool(rdma), layers == {"Ethernet"})
+    return classify_network(names, bool(rdma), layers == {"Ethernet"})
 
 
 def _pci_device(entry: Path) -> Path | None:
-    """Find the PCI device that an entry of a class belongs to."""
+    """Find the PCI device of an entry of a class."""
     device = (entry / "device").resolve()
     around = (device, *device.parents)
     return next((path for path in around if (path / "local_cpulist").exists()), None)

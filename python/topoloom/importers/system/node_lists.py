@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The nodes of the batch job that this process is part of, in the job's order.
+"""The nodes of this process's batch job, in the job's order.
 
-Slurm, PBS, LSF, Flux and Fujitsu's PJM each say it in their own way. PJM's file is
-taken to hold one host per line; that could not be tried on a machine that has PJM.
+Slurm, PBS, LSF, Flux and Fujitsu's PJM are supported. PJM's file is assumed to have one
+host per line, which could not be tried on a machine with PJM.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from topoloom._core import Error
-from topoloom.support.ask import answer_of
-from topoloom.support.files import MAX_BYTES, named, read_text
+from topoloom.support.children import read_output
+from topoloom.support.files import MAX_BYTES, prefix_errors, read_text
 from topoloom.support.hostlist import expand_hostlist, is_host
 from topoloom.support.plain_text import is_number
 
@@ -19,17 +19,14 @@ _FLUX = ["flux", "hostlist", "local"]
 
 
 def job_hosts(environment: Mapping[str, str]) -> tuple[str, ...]:
-    """Name the job's nodes, each once; () outside of any job.
+    """List the job's nodes, each once; () outside a job.
 
-    Raises
-    ------
-    topoloom.Error
-        Naming the variable that does not lead to a list of hosts.
+    Raises `topoloom.Error` with the variable whose list cannot be read.
     """
     for variable, read in _READERS.items():
         value = environment.get(variable)
         if value:
-            with named(variable):
+            with prefix_errors(variable):
                 hosts = tuple(dict.fromkeys(read(value)))
                 if not hosts:
                     raise Error("names no host")
@@ -37,8 +34,8 @@ def job_hosts(environment: Mapping[str, str]) -> tuple[str, ...]:
     return ()
 
 
-def hosts_by_line(text: str) -> list[str]:
-    """Read one host per line, as often as it has slots; empty lines do not count."""
+def parse_host_lines(text: str) -> list[str]:
+    """Read one host per line, repeated for each slot; skip empty lines."""
     hosts = []
     for number, line in enumerate(text.splitlines(), start=1):
         host = line.strip()
@@ -50,13 +47,13 @@ def hosts_by_line(text: str) -> list[str]:
     return hosts
 
 
-def hosts_with_counts(text: str) -> list[str]:
-    """Read ``host 4 other 2``: hosts, and how many slots each has."""
+def parse_host_counts(text: str) -> list[str]:
+    """Read ``host 4 other 2``: hosts with their numbers of slots."""
     words = text.split()
     hosts, counts = words[::2], words[1::2]
     if len(hosts) != len(counts) or not all(is_number(count) for count in counts):
         raise Error(f"'{text[:60]}' is not hosts, each with a number")
-    return hosts_by_line("\n".join(hosts))
+    return parse_host_lines("\n".join(hosts))
 
 
 def _hosts_in_file(name: str) -> list[str]:
@@ -64,29 +61,29 @@ def _hosts_in_file(name: str) -> list[str]:
         text = read_text(name, most=MAX_BYTES)
     except OSError as error:
         raise Error(f"{name}: {error.strerror}") from None
-    with named(name):
-        return hosts_by_line(text)
+    with prefix_errors(name):
+        return parse_host_lines(text)
 
 
 def _hosts_by_word(text: str) -> list[str]:
-    return hosts_by_line("\n".join(text.split()))
+    return parse_host_lines("\n".join(text.split()))
 
 
-def hosts_of_flux() -> list[str]:
-    """Ask Flux for the hosts of the instance that we are in, one of its jobs."""
-    told = answer_of(*_FLUX)
-    if told.status != 0:
-        lines = told.errors.strip().splitlines() or [f"status {told.status}"]
+def list_flux_hosts() -> list[str]:
+    """List the hosts of this process's Flux instance."""
+    output = read_output(*_FLUX)
+    if output.status != 0:
+        lines = output.errors.strip().splitlines() or [f"status {output.status}"]
         raise Error(f"'{' '.join(_FLUX)}' failed: {lines[-1]}")
-    return expand_hostlist(told.text.strip())
+    return expand_hostlist(output.text.strip())
 
 
-#: Flux first, for it may run inside a job of another scheduler.
+#: Flux comes first: it may run inside a job of another scheduler.
 _READERS: dict[str, Callable[[str], list[str]]] = {
-    "FLUX_URI": lambda _: hosts_of_flux(),
+    "FLUX_URI": lambda _: list_flux_hosts(),
     "SLURM_JOB_NODELIST": expand_hostlist,
     "PBS_NODEFILE": _hosts_in_file,
-    "LSB_MCPU_HOSTS": hosts_with_counts,
+    "LSB_MCPU_HOSTS": parse_host_counts,
     "LSB_HOSTS": _hosts_by_word,
     "PJM_O_NODEINF": _hosts_in_file,
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Linux's little files of one word each, below ``/sys``."""
+"""Files of one word below Linux's ``/sys``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from topoloom._core import Error
 
 
 def read_cpus(file: Path) -> int:
-    """Read a list such as ``0-3,8`` as a bit mask; 0 where there is no such file."""
+    """Read a list such as ``0-3,8`` as a bit mask; 0 without the file."""
     mask = 0
     for part in read_word(file).split(","):
         first, _, last = part.partition("-")
@@ -24,7 +24,7 @@ def read_cpus(file: Path) -> int:
 
 
 def read_word(file: Path) -> str:
-    """Read what is in a file; nothing where there is no such file."""
+    """Read a file; "" without it."""
     try:
         return file.read_text().strip()
     except OSError:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where a launcher would start each rank, and the placement that it was given."""
+"""Compares where a launcher would start each rank with the placement."""
 
 from __future__ import annotations
 
@@ -8,38 +8,38 @@ from typing import NamedTuple
 
 from topoloom._core import Error
 from topoloom.launch.apply import openmpi_map, srun_map
-from topoloom.launch.apply.job_map import JobMap, LauncherRefuses
-from topoloom.launch.apply.program import WITHOUT_A_WORD
+from topoloom.launch.apply.job_map import JobMap, PlacementRefusedError
+from topoloom.launch.apply.program import NO_MESSAGE
+from topoloom.launch.export_format import ExportFormat
 from topoloom.launch.exports import hostfile, openmpi_rankfile, slurm_hostfile
-from topoloom.launch.exports.launch_formats import LaunchFormat
 from topoloom.launch.host_placement import HostPlacement
 
-Ask = Callable[[LaunchFormat, str, HostPlacement, str, Sequence[str]], JobMap]
+ReadMap = Callable[[ExportFormat, str, HostPlacement, str, Sequence[str]], JobMap]
 
 
 class Checker(NamedTuple):
-    """What reports where ranks would start: a program, and how to ask it."""
+    """A launcher with a dry run, and the function that reads its map of the ranks."""
 
     program: str
-    ask: Ask
+    read_map: ReadMap
 
 
 CHECKERS: dict[str, Checker] = {
-    openmpi_rankfile.NAME: Checker("mpirun", openmpi_map.ask),
-    hostfile.NAME: Checker("mpirun", openmpi_map.ask),
-    slurm_hostfile.NAME: Checker("srun", srun_map.ask),
+    openmpi_rankfile.FORMAT.name: Checker("mpirun", openmpi_map.read_job_map),
+    hostfile.FORMAT.name: Checker("mpirun", openmpi_map.read_job_map),
+    slurm_hostfile.FORMAT.name: Checker("srun", srun_map.read_job_map),
 }
 
 
 class DryRun(NamedTuple):
-    """Who was asked, and in what the answer differs from the placement."""
+    """The launcher, and the ranks that it would start elsewhere, a line each."""
 
     launcher: str
     mismatches: list[str]
 
 
 def dry_run(
-    entry: LaunchFormat,
+    target: ExportFormat,
     text: str,
     placement: HostPlacement,
     program: str | None = None,
@@ -49,45 +49,45 @@ def dry_run(
 
     Parameters
     ----------
-    entry, text, placement
-        The format, what it wrote, and of what.
+    target, text, placement
+        The format, the exported file, and the placement in it.
     program
-        The launcher to ask; None for the usual one of the format.
+        The launcher. Default: the usual one of the format.
     options
         More options of the launcher, such as ``--oversubscribe``.
 
     Raises
     ------
-    LauncherRefuses
-        If it cannot apply the file.
+    PlacementRefusedError
+        If the launcher cannot apply the file.
     topoloom.Error
-        If the format's launcher has no dry run, or the program is another one.
+        If the format's launcher has no dry run, or `program` is another launcher.
     """
-    if entry.NAME not in CHECKERS:
+    if target.name not in CHECKERS:
         raise Error(
-            f"nothing can check {entry.NAME}: its launcher does not report where ranks "
-            f"would start; those of {', '.join(CHECKERS)} do, and 'topoloom run' tries "
-            "a placement with a program that does nothing"
+            f"nothing can check {target.name}: its launcher does not report where "
+            f"ranks would start; those of {', '.join(CHECKERS)} do, and 'topoloom run' "
+            "tries a placement with a program that does nothing"
         )
-    checker = CHECKERS[entry.NAME]
+    checker = CHECKERS[target.name]
     program = program or checker.program
-    answer = checker.ask(entry, text, placement, program, options)
+    answer = checker.read_map(target, text, placement, program, options)
     if len(answer.hosts) < placement.rank_count:
-        said = answer.said or WITHOUT_A_WORD
-        raise LauncherRefuses(f"{program} refuses the placement: {said}")
+        why = answer.message or NO_MESSAGE
+        raise PlacementRefusedError(f"{program} refuses the placement: {why}")
     found = (_mismatch(placement, rank, answer) for rank in range(placement.rank_count))
     return DryRun(answer.launcher, [line for line in found if line])
 
 
 def _mismatch(placement: HostPlacement, rank: int, answer: JobMap) -> str | None:
-    host, mapped = placement.name(rank), answer.hosts[rank]
+    host, mapped = placement.host_name(rank), answer.hosts[rank]
     if not _same_host(host, mapped):
         return f"rank {rank} would start on {mapped}, not on {host}"
-    return answer.misbound.get(rank)
+    return answer.binding_errors.get(rank)
 
 
 def _same_host(name: str, other: str) -> bool:
-    """Compare names, of which one may lack its domain."""
+    """Compare host names, either of which may lack its domain."""
     if "." in name and "." in other:
         return name == other
     return name.partition(".")[0] == other.partition(".")[0]

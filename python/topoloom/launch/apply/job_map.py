@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a launcher reports of the ranks that it would start."""
+"""Where a launcher would start each rank, by its own report."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import NamedTuple
 from topoloom._core import Error
 
 
-class LauncherRefuses(Error):
-    """The launcher cannot start ranks where the placement wants them."""
+class PlacementRefusedError(Error):
+    """The launcher cannot apply the placement."""
 
 
 class JobMap(NamedTuple):
@@ -19,15 +19,15 @@ class JobMap(NamedTuple):
     ----------
     launcher
         Name and version.
-    said
-        What it said where it gave no map.
+    message
+        Its error, if it gave no map.
     hosts
-        The host of each rank; ranks that it did not name are missing.
-    misbound
-        In words, what is wrong with the binding of a rank, where something is.
+        The host of each rank that it named.
+    binding_errors
+        What is wrong with the binding of a rank, by rank.
     """
 
     launcher: str
-    said: str
+    message: str
     hosts: dict[int, str]
-    misbound: dict[int, str]
+    binding_errors: dict[int, str]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Open MPI's own map of a job, to compare with the placement that it was given.
+"""Open MPI's own map of a job.
 
-Version 5 draws the map and starts nothing (``donotlaunch``); it takes the hosts to be
-like the one it runs on. Version 4 draws no map of a rankfile before its daemons have
-reported their cores, so it starts a program that does nothing.
+Version 5 prints the map without starting the job (``donotlaunch``); it assumes that all
+hosts are like its own. Version 4 prints no map of a rankfile before its daemons have
+reported their cores, so it starts a no-op program.
 """
 
 from __future__ import annotations
@@ -15,11 +15,10 @@ from typing import NamedTuple
 
 from topoloom._core import Error
 from topoloom.launch.apply.job_map import JobMap
-from topoloom.launch.apply.trial import EMPTY_PROGRAM, message
+from topoloom.launch.apply.trial import NOOP_PROGRAM, extract_message
+from topoloom.launch.export_format import ExportFormat
 from topoloom.launch.exports import hostfile, openmpi_rankfile
-from topoloom.launch.exports.launch_formats import LaunchFormat
 from topoloom.launch.host_placement import PU, HostPlacement
-from topoloom.launch.launcher import only_used_hosts
 from topoloom.launch.launchers import openmpi
 from topoloom.launch.launchers.launcher_commands import read_command
 from topoloom.nodes.node_parts import MAX_CPUS
@@ -31,60 +30,55 @@ _NODE = re.compile(r"\s*Data for node: (\S+)")
 _RANK = re.compile(r"\s*Data for proc: \[.*,([0-9]+)\]")
 _BINDING = re.compile(r"\s*Binding: (.*)")
 _RANK_AND_BINDING = re.compile(r"\s*Process OMPI jobid: .* rank: ([0-9]+) Bound: (.*)")
-_NOTHING = "no core"
+_UNBOUND = "no core"
 
 
 class MappedRank(NamedTuple):
-    """Where Open MPI would start a rank, and the logical cores that it would have."""
+    """The host where Open MPI would start a rank, and its logical cores."""
 
     host: str
     bound: str
 
 
-def ask(
-    entry: LaunchFormat,
+def read_job_map(
+    target: ExportFormat,
     text: str,
     placement: HostPlacement,
     program: str,
-    more: Sequence[str],
+    options: Sequence[str],
 ) -> JobMap:
-    """Let the mpirun `program` read a rankfile or hostfile, `text`, and draw its map.
+    """Let the mpirun `program` read a rankfile or hostfile, `text`, and print its map.
 
-    `more` are options that the user adds.
-
-    Raises
-    ------
-    topoloom.Error
-        If the program is not Open MPI's.
+    `options` are more of mpirun's. Raises `topoloom.Error` if `program` is not Open
+    MPI's.
     """
-    read = read_command([program, *EMPTY_PROGRAM])
-    if read.launcher is not openmpi:
+    command = read_command([program, *NOOP_PROGRAM])
+    if command.launcher is not openmpi:
         raise Error(
-            f"'{program}' is {read.launcher.NAME}, not Open MPI; name Open MPI's "
+            f"'{program}' is {command.launcher.NAME}, not Open MPI; name Open MPI's "
             "mpirun with --check-with"
         )
-    used = only_used_hosts(placement)
+    used = placement.used_hosts()
     with own_directory("export") as directory:
-        options = _options(entry, text, used, Path(directory), read.version)
+        ours = _options(target, text, used, Path(directory), command.version)
         ranks = ["-n", str(used.rank_count)]
-        command = [program, *options, *more, *ranks, *EMPTY_PROGRAM]
-        done = run_child(command)
+        done = run_child([program, *ours, *options, *ranks, *NOOP_PROGRAM])
     mapped = _read_map(done.stdout, used.bind == PU) if done.returncode == 0 else {}
-    misbound = {}
-    if entry is openmpi_rankfile:
+    errors = {}
+    if target is openmpi_rankfile.FORMAT:
         for rank, (_, bound) in mapped.items():
-            if said := _misbound(placement, rank, bound, read.version):
-                misbound[rank] = said
+            if error := _binding_error(placement, rank, bound, command.version):
+                errors[rank] = error
     return JobMap(
-        f"{read.launcher.NAME} {'.'.join(map(str, read.version))}",
-        message(done.stderr or done.stdout),
+        f"{command.launcher.NAME} {'.'.join(map(str, command.version))}",
+        extract_message(done.stderr or done.stdout),
         {rank: at.host for rank, at in mapped.items()},
-        misbound,
+        errors,
     )
 
 
 def _options(
-    entry: LaunchFormat,
+    target: ExportFormat,
     text: str,
     used: HostPlacement,
     directory: Path,
@@ -95,12 +89,12 @@ def _options(
     threads = used.bind == PU
     if version >= (5,):
         show = ["--display", "map", "--runtime-options", "donotlaunch"]
-        if entry is hostfile:
+        if target is hostfile.FORMAT:
             return ["--hostfile", str(exported), "--map-by", "slot", *show]
         openmpi.write_slots(slots, used)
         policy = f"rankfile:file={exported}{':hwtcpus' if threads else ''}"
         return ["--hostfile", str(slots), "--map-by", policy, *show]
-    if entry is hostfile:
+    if target is hostfile.FORMAT:
         return ["--hostfile", str(exported), "--map-by", "slot", "--display-map"]
     cpus = ["--use-hwthread-cpus"] if threads else []
     return [*cpus, "--rankfile", str(exported), "--display-map"]
@@ -114,51 +108,53 @@ def _read_map(text: str, by_thread: bool) -> dict[int, MappedRank]:
         if match := _NODE.match(line):
             host = match[1]
         elif match := _RANK_AND_BINDING.match(line):
-            mapped[int(match[1])] = MappedRank(host, _bound_by_4(match[2], by_thread))
+            mapped[int(match[1])] = MappedRank(
+                host, _parse_binding_4(match[2], by_thread)
+            )
         elif match := _RANK.match(line):
             rank = int(match[1])
         elif match := _BINDING.match(line):
-            mapped[rank] = MappedRank(host, _bound_by_5(match[1]))
+            mapped[rank] = MappedRank(host, _parse_binding_5(match[1]))
     return mapped
 
 
-def _bound_by_5(binding: str) -> str:
+def _parse_binding_5(binding: str) -> str:
     """Read ``package[0][core:L0-3] package[1][core:L4-7]``, or ``hwt`` for threads."""
     for unit, name in (("core", "core"), ("hwt", "hardware thread")):
         if lists := re.findall(rf"{unit}:L([0-9,-]+)", binding):
             return f"{name} {_joined(lists)}"
-    return _NOTHING
+    return _UNBOUND
 
 
-def _bound_by_4(binding: str, by_thread: bool) -> str:
+def _parse_binding_4(binding: str, by_thread: bool) -> str:
     """Read ``socket 1[core 5[hwt 0-1]], socket 1[core 6[hwt 0-1]]:[..]``."""
     bound = re.findall(r"core ([0-9]+)\[hwt ([0-9,-]+)\]", binding)
     if not bound:
-        return _NOTHING
+        return _UNBOUND
     if by_thread:
         return ", ".join(f"core {core} thread {threads}" for core, threads in bound)
     return f"core {_joined(core for core, _ in bound)}"
 
 
 def _joined(lists: Iterable[str]) -> str:
-    """Write ``0-3`` and ``4-7`` as ``0-7``."""
+    """Join ``0-3`` and ``4-7`` to ``0-7``."""
     return compress_ranges(expand_ranges(",".join(lists), MAX_CPUS))
 
 
-def _misbound(
+def _binding_error(
     placement: HostPlacement, rank: int, bound: str, version: tuple[int, ...]
 ) -> str | None:
-    """Say what is wrong with the binding of a rank."""
+    """Say what is wrong with the binding of a rank; None if nothing."""
     slot = int(placement.slot[rank])
     if placement.bind != PU:
-        wanted = f"core {compress_ranges(openmpi_rankfile.cores(placement, rank))}"
+        wanted = f"core {compress_ranges(openmpi_rankfile.rank_cores(placement, rank))}"
     elif version >= (5,):
         own = placement.parts_of_host[int(placement.host[rank])]
         wanted = f"hardware thread {openmpi_rankfile.first_threads(own)[slot]}"
     else:
         wanted = f"core {slot} thread 0"
-    # Open MPI calls a rank unbound that has all cores of its host.
-    if bound == wanted or (bound == _NOTHING and placement.slots_per_host == 1):
+    # Open MPI reports a rank with all cores of its host as unbound.
+    if bound == wanted or (bound == _UNBOUND and placement.slots_per_host == 1):
         return None
-    host = placement.name(rank)
+    host = placement.host_name(rank)
     return f"rank {rank} would be bound to {bound} of {host}, not to {wanted}"

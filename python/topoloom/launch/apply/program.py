@@ -10,41 +10,39 @@ from types import FrameType
 from typing import IO, Any
 
 from topoloom.launch.launcher import Launch
-from topoloom.support.children import terminal_tells_children
+from topoloom.support.children import terminal_signals_children
 
-# Open MPI 4 says nothing about a core that does not exist.
-WITHOUT_A_WORD = "without a message; has every host as many cores as the machine says?"
+# Open MPI 4 prints nothing about a core that does not exist.
+NO_MESSAGE = "without a message; has every host as many cores as the machine says?"
 
-FORWARDED = (
+FORWARDED_SIGNALS = (
     signal.SIGINT,
     signal.SIGTERM,
     signal.SIGHUP,
     signal.SIGUSR1,
     signal.SIGUSR2,
 )
-
-
-_SECONDS_TO_DIE = 10.0
+_SECONDS_TO_END = 10.0
 
 
 def run_program(
     launch: Launch, timeout: float | None = None, stdout: IO[Any] | None = None
 ) -> int:
-    """Run to the end and return the exit status, 128 + n if signal n ended it.
+    """Run to the end and return the exit status, 128 + n after signal n.
 
-    After `timeout` seconds the program is asked to end, and soon after made to.
+    After `timeout` seconds the program gets SIGTERM, and 10 s later SIGKILL.
     """
     environment = {**os.environ, **launch.environment}
     children: list[subprocess.Popen[bytes]] = []
-    early: list[int] = []  # what came before the program had started
+    early: list[int] = []  # signals that came before the program had started
 
     def forward(number: int, frame: FrameType | None) -> None:
         if not children:
             early.append(number)
-        elif not (number == signal.SIGINT and terminal_tells_children()):
+        elif not (number == signal.SIGINT and terminal_signals_children()):
             children[0].send_signal(number)
 
-    handlers = {number: signal.signal(number, forward) for number in FORWARDED}
+    handlers = {number: signal.signal(number, forward) for number in FORWARDED_SIGNALS}
     try:
         children.append(
             subprocess.Popen(launch.command, env=environment, stdout=stdout)
@@ -64,7 +62,7 @@ def _wait(child: subprocess.Popen[bytes], timeout: float | None) -> int:
     except subprocess.TimeoutExpired:
         child.terminate()
     try:
-        return child.wait(_SECONDS_TO_DIE)
+        return child.wait(_SECONDS_TO_END)
     except subprocess.TimeoutExpired:
         child.kill()
         return child.wait()

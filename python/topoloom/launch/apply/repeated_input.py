@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Standard input for two runs of one command, each reading all of it."""
+"""Standard input for several runs of one command, each reading all of it."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from collections.abc import Iterator
 
 
 class RepeatedInput:
-    """Hands standard input to one run after the other, each time from its beginning.
+    """Gives each run the standard input from its beginning.
 
-    A file is wound back. A pipe is copied while the first run reads it, and goes on
-    where the copy ends. A terminal and /dev/null are left alone.
+    A file is rewound. A pipe is copied while the first run reads it; later runs read
+    the copy, then the rest of the pipe. A terminal and /dev/null are left alone.
     """
 
     def __init__(self) -> None:
-        self._copy = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as we do
+        self._copy = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as this object
         self._original = os.dup(0)
         mode = os.fstat(0).st_mode
         self._start = os.lseek(0, 0, os.SEEK_CUR) if stat.S_ISREG(mode) else None
-        self._flows = stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
+        self._is_stream = stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
 
     @contextlib.contextmanager
     def rewound(self) -> Iterator[None]:
-        """Give the block, and programs it starts, the input from its beginning."""
+        """Give the block and its child processes the input from its beginning."""
         if self._start is not None:
             os.lseek(0, self._start, os.SEEK_SET)
-        if not self._flows:
+        if not self._is_stream:
             yield
             return
         outlet, inlet = os.pipe()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Whether a command starts torchrun, and whether its rendezvous keeps an order."""
+"""Whether a command starts torchrun, and whether its rendezvous keeps rank order."""
 
 from __future__ import annotations
 
@@ -8,29 +8,28 @@ import re
 from collections.abc import Sequence
 
 from topoloom._core import Error
-from topoloom.launch.exports import torchrun
 from topoloom.launch.launchers.launcher_commands import read_command
 
 _TORCHRUN = re.compile(r"(.*/)?torchrun|torch\.distributed\.(run|launch)")
 _PYTHON = re.compile(r"(.*/)?python[0-9.]*")
 _SHELL = re.compile(r"(.*/)?(ba|da|k|z)?sh")
-#: what starts the program that follows its own options
+#: Commands that start the program after their own options.
 _STARTERS = re.compile(
     r"(.*/)?(env|nice|ionice|timeout|numactl|taskset|stdbuf|time|nohup|setsid|exec)"
 )
-#: what has words of its own before the program: scripts, images, names of tools
+#: Commands with other words before the program: scripts, images, names of tools.
 _RUNNERS = re.compile(
     r"(.*/)?(conda|apptainer|singularity|docker|podman|enroot|uv|.*\.sh)"
 )
-#: an option, a variable, a number, a time or a list of CPUs
-_NO_PROGRAM = re.compile(r"-.*|[A-Za-z_]\w*=.*|[0-9][0-9:,.-]*[smhd]?")
-_SHELL_WORDS = ("if", "then", "else", "do", "while", "!")
+#: An option, a variable, a number, a time or a list of CPUs.
+_NOT_A_PROGRAM = re.compile(r"-.*|[A-Za-z_]\w*=.*|[0-9][0-9:,.-]*[smhd]?")
+_SHELL_KEYWORDS = ("if", "then", "else", "do", "while", "!")
 
 
 def is_torchrun(command: Sequence[str]) -> bool:
-    """Return whether a command starts torchrun: itself, by a launcher or a script.
+    """Return whether a command starts torchrun: itself, by a launcher or by a script.
 
-    It is where a program may be, and not the value of an option.
+    The word must be where a program can be, not the value of an option.
     """
     if not any(_TORCHRUN.fullmatch(word) for word in _words(command)):
         return False
@@ -42,7 +41,7 @@ def is_torchrun(command: Sequence[str]) -> bool:
 
 
 def _words(command: Sequence[str]) -> list[str]:
-    """Split what shells will split."""
+    """Split as a shell would."""
     return [word.strip("'\"();&") for word in " ".join(command).split()]
 
 
@@ -51,12 +50,14 @@ def _starts_torchrun(program: Sequence[str]) -> bool:
     if _TORCHRUN.fullmatch(first):
         return True
     if _PYTHON.fullmatch(first):
-        return _python_starts_it(others)
+        return _python_runs_torchrun(others)
     if _SHELL.fullmatch(first):
-        return _shell_starts_it(others)
+        return _shell_runs_torchrun(others)
     if _RUNNERS.fullmatch(first):
         return any(_is_started(others, at) for at in range(len(others)))
-    at = next((i for i, w in enumerate(others) if not _NO_PROGRAM.fullmatch(w)), None)
+    at = next(
+        (i for i, w in enumerate(others) if not _NOT_A_PROGRAM.fullmatch(w)), None
+    )
     if at is None:
         return False
     if _STARTERS.fullmatch(first):
@@ -72,12 +73,12 @@ def _is_value(words: Sequence[str], at: int) -> bool:
 
 
 def _is_started(words: Sequence[str], at: int) -> bool:
-    """Return whether a word is torchrun with a script behind it."""
+    """Return whether a word is torchrun, followed by a script."""
     named = bool(_TORCHRUN.fullmatch(words[at])) and at + 1 < len(words)
     return named and not _is_value(words, at)
 
 
-def _python_starts_it(words: Sequence[str]) -> bool:
+def _python_runs_torchrun(words: Sequence[str]) -> bool:
     rest = iter(words)
     for word in rest:
         if word in ("-W", "-X"):
@@ -89,8 +90,8 @@ def _python_starts_it(words: Sequence[str]) -> bool:
     return False
 
 
-def _shell_starts_it(words: Sequence[str]) -> bool:
-    """Look at the words of a script, or at the commands of a line after ``-c``."""
+def _shell_runs_torchrun(words: Sequence[str]) -> bool:
+    """Search the arguments of a script, or the commands after ``-c``."""
     given = next((i for i, word in enumerate(words) if not word.startswith("-")), None)
     if given is None:
         return False
@@ -99,7 +100,7 @@ def _shell_starts_it(words: Sequence[str]) -> bool:
     if is_line:
         for part in re.split(r"[;&|\n(){}]+", words[given]):
             line = _words([part])
-            while line and (line[0] in _SHELL_WORDS or "=" in line[0]):
+            while line and (line[0] in _SHELL_KEYWORDS or "=" in line[0]):
                 del line[0]
             if line and is_torchrun(line):
                 return True
@@ -109,19 +110,18 @@ def _shell_starts_it(words: Sequence[str]) -> bool:
 
 
 def refuse_sorted_hosts(command: Sequence[str]) -> None:
-    """Refuse a rendezvous of torchrun that gives ranks to hosts in an order of its own.
+    """Raise `topoloom.Error` for a rendezvous of torchrun that reorders several hosts.
 
-    Raises
-    ------
-    topoloom.Error
-        For c10d and etcd; for one host, any order is the same.
+    c10d and etcd do; static does not.
     """
     text = " ".join(command)
     named = re.search(r"--rdzv[-_]backend[= ]\s*(\S+)", text)
     backend = named[1] if named else os.environ.get("PET_RDZV_BACKEND", "static")
     one = re.search(r"--nnodes[= ]\s*1(:1)?(\s|$)", text) or "--standalone" in text
     if backend != "static" and not one:
+        from topoloom.launch.exports.torchrun import RELIES_ON
+
         raise Error(
             f"torchrun with the rendezvous {backend} keeps no order: "
-            f"{torchrun.RELIES_ON}; write static, or leave the backend out"
+            f"{RELIES_ON}; write static, or leave the backend out"
         )

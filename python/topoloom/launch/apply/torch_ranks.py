@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where the ranks of a PyTorch job really are: each of its processes reports itself.
+"""Where the ranks of a PyTorch job really are, from reports of its processes.
 
-`torch_report.py` runs in each Python before its program and writes files, which are
-read here.
+`torch_report.py` runs in each Python process before its program and writes the reports.
 """
 
 from __future__ import annotations
@@ -26,25 +25,25 @@ from topoloom.support.units import counted
 
 _NVIDIA = re.compile(r"^(?:GPU ([0-9]+):)?.*\(UUID: ((?:GPU|MIG)-[^)]+)\)", re.M)
 _AMD = re.compile(r"^\s*Uuid:\s*(GPU-\S+)", re.M)
-#: what has no number of its own
+#: The UUID of all AMD devices that have none.
 _NO_UUID = "GPU-XX"
 
 
-class SeenRank(NamedTuple):
-    """A rank as it reported itself.
+class ReportedRank(NamedTuple):
+    """A rank by its own report.
 
     Attributes
     ----------
     host
         Its host.
     gpu
-        The number of its GPU there, or the UUID where no tool gives the number; empty
-        where it sees none.
+        The number of its GPU on the host, or the UUID if no tool gives the number;
+        empty if it sees no GPU.
     uuid
-        The UUID of the GPU or of its MIG instance, where a tool or PyTorch gives it.
+        The UUID of the GPU or MIG instance, if a tool or PyTorch gives it.
     used
-        Whether PyTorch has used this GPU. Otherwise it is the one in
-        CUDA_VISIBLE_DEVICES, or the like of AMD, at the rank's place on its host.
+        Whether PyTorch has used this GPU. Otherwise it is entry LOCAL_RANK of
+        CUDA_VISIBLE_DEVICES, or of AMD's variables.
     """
 
     host: str
@@ -53,7 +52,7 @@ class SeenRank(NamedTuple):
     used: bool = False
 
 
-class Gpus:
+class HostGpus:
     """The GPUs of a host, as ``nvidia-smi -L`` or ``rocminfo`` lists them."""
 
     def __init__(self, listed: str = "") -> None:
@@ -67,9 +66,9 @@ class Gpus:
                 self._number[uuid] = str(place)
 
     def find(self, uuid: str) -> tuple[str, str]:
-        """Find the number and the whole UUID, of which the beginning is enough.
+        """Find the number and the whole UUID by the beginning of the UUID.
 
-        The old name of a MIG instance, MIG-GPU-UUID/1/0, is one of its GPU.
+        The old name of a MIG instance, MIG-GPU-UUID/1/0, stands for its GPU.
         """
         old = re.fullmatch(r"MIG-(GPU-.*)/[0-9]+/[0-9]+", uuid)
         start = old[1] if old else uuid
@@ -83,13 +82,13 @@ class Gpus:
         return found[0][0], uuid if old else found[0][1]
 
     def uuid(self, number: str) -> str:
-        """Give the UUID of a whole GPU; empty where it is not known."""
-        of = (uuid for uuid, n in self._number.items() if n == number)
-        return next((uuid for uuid in of if uuid.startswith("GPU-")), "")
+        """Return the UUID of a whole GPU; empty if unknown."""
+        found = (uuid for uuid, n in self._number.items() if n == number)
+        return next((uuid for uuid in found if uuid.startswith("GPU-")), "")
 
 
 class TorchRanks:
-    """A directory that ranks report to; close it in the end."""
+    """The directory that ranks write reports to; the caller must close it."""
 
     def __init__(self) -> None:
         self._directory: tempfile.TemporaryDirectory[str] = shared_directory("ranks")
@@ -99,21 +98,21 @@ class TorchRanks:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What to add to the environment of the command."""
+        """Variables to add to the environment of the command."""
         return self._environment
 
     def close(self) -> None:
         """Remove the directory."""
         self._directory.cleanup()
 
-    def seen(self) -> dict[int, SeenRank]:
-        """Read what ranks have reported.
+    def read_reports(self) -> dict[int, ReportedRank]:
+        """Read the reports of ranks.
 
-        Processes of a launcher are ranks where none has the variable RANK.
+        If no process has the variable RANK, processes of the launcher are the ranks.
         """
-        return self._seen("rank-") or self._seen("task-")
+        return self._read_reports("rank-") or self._read_reports("task-")
 
-    def _seen(self, prefix: str) -> dict[int, SeenRank]:
+    def _read_reports(self, prefix: str) -> dict[int, ReportedRank]:
         found = {}
         for path in self._path.glob(prefix + "*"):
             rank = path.name.removeprefix(prefix)
@@ -123,20 +122,20 @@ class TorchRanks:
             used = path.with_name(path.name + ".used")
             by_torch = json.loads(used.read_text()) if used.exists() else None
             listed = self._path / ("gpus-" + about["host"].replace("/", "_"))
-            gpus = Gpus(listed.read_text() if listed.exists() else "")
+            gpus = HostGpus(listed.read_text() if listed.exists() else "")
             found[int(rank)] = read_rank(about, by_torch, gpus)
         return found
 
 
 def read_rank(
-    about: Mapping[str, Any], by_torch: Mapping[str, Any] | None, gpus: Gpus
-) -> SeenRank:
-    """Find the GPU of a rank: by the UUID that PyTorch has used, or by its place."""
+    about: Mapping[str, Any], by_torch: Mapping[str, Any] | None, gpus: HostGpus
+) -> ReportedRank:
+    """Find the GPU of a rank: by the UUID that PyTorch has used, or by its index."""
     host, used = about["host"], by_torch is not None
     if by_torch and by_torch["uuid"]:
         number, uuid = gpus.find(by_torch["uuid"])
         if number:
-            return SeenRank(host, number, uuid, used)
+            return ReportedRank(host, number, uuid, used)
     lists = [
         about[name]
         for name in ("ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES")
@@ -146,51 +145,53 @@ def read_rank(
         lists.append(about["CUDA_VISIBLE_DEVICES"])
     place = by_torch["device"] if by_torch else about["local"]
     if not used and not about["by_torchrun"] and lists and "," not in lists[-1]:
-        place = 0  # a launcher has given each rank its own GPU
+        place = 0  # the launcher has given each rank one GPU
     gpu = str(place)
-    for visible in reversed(lists):  # each has places in the one before it
+    for visible in reversed(lists):  # each has indices into the one before
         gpu = _visible(visible, int(gpu))
         if not is_number(gpu):
             break
     if is_number(gpu):
-        return SeenRank(host, gpu, gpus.uuid(gpu), used)
+        return ReportedRank(host, gpu, gpus.uuid(gpu), used)
     number, uuid = gpus.find(gpu) if gpu else ("", "")
-    return SeenRank(host, number or gpu, uuid, used)
+    return ReportedRank(host, number or gpu, uuid, used)
 
 
 def _visible(listed: str, place: int) -> str:
-    """Take a GPU of a list; those from a wrong number on are not seen."""
+    """Return an entry of a list; a negative number hides it and all that follow."""
     gpus = [word.strip() for word in listed.split(",")]
     own = gpus[place] if place < len(gpus) else ""
     return str(int(own)) if is_number(own) else "" if own.startswith("-") else own
 
 
-class Compared(NamedTuple):
-    """Ranks as they are, beside those of a placement.
+class RankComparison(NamedTuple):
+    """Actual ranks compared with a placement.
 
     Attributes
     ----------
-    elsewhere
-        A line for each rank that is not where it is planned.
+    mismatches
+        A line for each rank that is not where it was placed.
     slots
-        The slot of every rank on the machine; None where one is not known.
-    by_host
-        Ranks of which only the host was compared, since no tool gives the number of a
-        GPU that a UUID names.
+        The actual slot of every rank on the machine; None if one is unknown.
+    host_only
+        Number of ranks compared by host only: no tool gives the number of a GPU that
+        is known by its UUID.
     """
 
-    elsewhere: list[str]
+    mismatches: list[str]
     slots: list[int] | None
-    by_host: int
+    host_only: int
 
 
-def compare_ranks(placement: HostPlacement, seen: dict[int, SeenRank]) -> Compared:
-    """Compare the ranks that reported themselves with where they are planned.
+def compare_ranks(
+    placement: HostPlacement, seen: dict[int, ReportedRank]
+) -> RankComparison:
+    """Compare reported ranks with the placement.
 
     Raises
     ------
     topoloom.Error
-        If none did, or their number differs.
+        If there are no reports, or the number of ranks differs.
     """
     if not seen:
         raise Error(
@@ -216,13 +217,13 @@ def compare_ranks(placement: HostPlacement, seen: dict[int, SeenRank]) -> Compar
             placement.host, gpus, placement.machine_slot, strict=True
         )
     }
-    lines, slots, by_host = list[str](), list[int | None](), 0
+    lines, slots, host_only = list[str](), list[int | None](), 0
     for rank, one in sorted(seen.items()):
         host = short.get(one.host.partition(".")[0])
         slots.append(None if host is None else at.get((host, one.gpu)))
         planned = int(placement.host[rank])
         named = bool(one.gpu) and not is_number(one.gpu)
-        by_host += named
+        host_only += named
         if host != planned or not (named or one.gpu == str(gpus[rank])):
             gpu = f"GPU {one.gpu}" if one.gpu else "without a GPU"
             if one.uuid and not named:
@@ -233,4 +234,4 @@ def compare_ranks(placement: HostPlacement, seen: dict[int, SeenRank]) -> Compar
             )
     known = [slot for slot in slots if slot is not None]
     whole = len(known) == len(slots) == len(set(known))
-    return Compared(lines, known if whole else None, by_host)
+    return RankComparison(lines, known if whole else None, host_only)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Reports where a rank of PyTorch is; runs inside the user's own Python.
 
-`topoloom.support.hidden_site` runs a copy of it before the program begins. It imports
-nothing but Python. Where variables say that a process is a rank,
-it writes rank-N as the program begins, and rank-N.used with the GPU of its PyTorch at
-the end. The first process of a host asks the GPUs' tool for their UUIDs: gpus-HOST.
+`topoloom.support.hidden_site` runs a copy before the program begins, so only the
+standard library is imported. If variables make a process a rank, it writes rank-N at
+the start, and rank-N.used with the GPU of its PyTorch at the end. The first process of
+a host writes the output of the GPU tool to gpus-HOST.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ import sys
 from pathlib import Path
 
 REPORTS = "TOPOLOOM_TORCH_RANKS"
-#: which GPUs a process sees, those of AMD's runtime before those of HIP
+#: Variables that list the visible GPUs.
 VISIBLE = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES")
-#: ranks of all and of the host: torchrun's, then those of launchers
-NUMBERS = (
+#: Variables for the rank and the local rank: torchrun's, then those of launchers.
+RANK_VARIABLES = (
     ("RANK", "LOCAL_RANK"),
     ("SLURM_PROCID", "SLURM_LOCALID"),
     ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK"),
@@ -35,14 +35,14 @@ TOOLS = ("nvidia-smi", "-L"), ("rocminfo",)
 
 
 def report(folder: str) -> None:
-    """Write where this process is, if it is a rank."""
-    for names in NUMBERS:
+    """Write the host and visible GPUs of this process, if it is a rank."""
+    for names in RANK_VARIABLES:
         rank, local = (os.environ.get(name, "") for name in names)
         if re.fullmatch("[0-9]+ [0-9]+", f"{rank} {local}"):
             break
     else:
         return
-    # Without torchrun's variables it may be a process that starts ranks.
+    # Without torchrun's variables it may be a process that starts the ranks.
     is_rank = names[0] == "RANK"
     hosts = (os.environ.get(name) for name in ("SLURMD_NODENAME", "NODE_NAME"))
     host = next(filter(None, hosts), None) or socket.gethostname()
@@ -52,18 +52,18 @@ def report(folder: str) -> None:
     about |= {name: os.environ[name] for name in VISIBLE if name in os.environ}
     write(path, json.dumps(about))
     atexit.register(report_used, path)
-    ask(path.with_name("gpus-" + host.replace("/", "_")))
+    list_gpus(path.with_name("gpus-" + host.replace("/", "_")))
 
 
 def write(path: Path, text: str) -> None:
-    """Write a file at once; processes that a rank starts write the same."""
+    """Write a file atomically: child processes of a rank write the same one."""
     new = path.with_name(f"{path.name}.{os.getpid()}.new")
     new.write_text(text)
     new.replace(path)
 
 
-def ask(path: Path) -> None:
-    """Ask for the UUIDs of the host's GPUs, once."""
+def list_gpus(path: Path) -> None:
+    """Write the UUIDs of the host's GPUs, once per host."""
     tool = next((one for one in TOOLS if shutil.which(one[0])), None)
     if tool is None:
         return
@@ -71,7 +71,7 @@ def ask(path: Path) -> None:
         os.close(os.open(f"{path}.asked", os.O_CREAT | os.O_EXCL))
     except FileExistsError:
         return
-    # All GPUs, and nothing that a tool in Python would report.
+    # Show all GPUs, and keep a tool written in Python from reporting itself.
     hidden = {*VISIBLE, REPORTS, "PYTHONPATH"}
     clean = {name: text for name, text in os.environ.items() if name not in hidden}
     try:
@@ -84,7 +84,7 @@ def ask(path: Path) -> None:
 
 
 def report_used(path: Path) -> None:
-    """Write which GPU the process has used, if PyTorch has used one."""
+    """Write the GPU that PyTorch has used, if any."""
     torch = sys.modules.get("torch")
     try:
         if torch is None or not torch.cuda.is_initialized():
@@ -93,7 +93,7 @@ def report_used(path: Path) -> None:
         uuid = getattr(torch.cuda.get_device_properties(device), "uuid", "")
         used = json.dumps({"device": device, "uuid": str(uuid)})
         write(path.with_name(path.name + ".used"), used)
-    except Exception:  # a driver that has failed must not change how the job ends
+    except Exception:  # a failed driver must not change how the job ends
         return
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Starts a job that does nothing, to learn what would stop the real one."""
+"""Trial runs: start a no-op job to find out what would stop the real one."""
 
 from __future__ import annotations
 
@@ -13,48 +13,47 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from topoloom._core import Error
-from topoloom.importers.system.node_lists import job_hosts
-from topoloom.launch.apply.program import WITHOUT_A_WORD
+from topoloom.launch.apply.program import NO_MESSAGE
 from topoloom.launch.command_line import Option
 from topoloom.launch.launcher import Launch
-from topoloom.launch.launchers.launcher_commands import ReadCommand, read_command
+from topoloom.launch.launchers.launcher_commands import LauncherCommand, read_command
 from topoloom.support.children import run_child
 from topoloom.support.resources import core_library
 from topoloom.support.this_host import is_this_host
 
-# Does nothing, but not too fast: Open MPI 5.0 hangs when programs end before all of its
-# daemons have reported that they started them.
-EMPTY_PROGRAM = ("sleep", "1")
+# Not too fast: Open MPI 5.0 hangs when programs end before all of its daemons have
+# reported that they started them.
+NOOP_PROGRAM = ("sleep", "1")
 
-#: A Slurm step that does nothing shares CPUs with other steps. Otherwise it waits for
-#: them, and the job's own step waits until Slurm has cleaned up: up to 64 s.
-SHARING_CPUS = {"SLURM_OVERLAP": "1"}
+#: Lets a Slurm step share CPUs with other steps. Otherwise it waits for them, and the
+#: job's own step waits until Slurm has cleaned up: up to 64 s.
+SHARED_CPUS = {"SLURM_OVERLAP": "1"}
 
-#: Of Open MPI: files and daemons.
-_NAMING = frozenset({"rf", "app", "dvm-uri", "hnp", "tune", "am"})
+#: Options of Open MPI for files and daemons that may name hosts.
+_HOST_OPTIONS = frozenset({"rf", "app", "dvm-uri", "hnp", "tune", "am"})
 #: Batch systems take seconds to start a job.
-_SECONDS_TO_TELL, _SECONDS_TO_END = 30, 900
+_SECONDS_TO_WARNING, _TIMEOUT_SECONDS = 30, 900
 _log = logging.getLogger(__name__)
 
-_LOOK = (
+_FILE_CHECK = (
     'for file do test -r "$file" || echo "topoloom: host $(uname -n) lacks $file" >&2; '
-    f"done; exec {' '.join(EMPTY_PROGRAM)}"
+    f"done; exec {' '.join(NOOP_PROGRAM)}"
 )
-#: Of Open MPI 4 and 5.
+#: An error of Open MPI 4 and 5.
 _NOT_ALLOCATED = re.compile(r"contained a node \(([^\s)]+)\) that is not in")
-_LACKS = re.compile(r"topoloom: (host \S+) lacks (.+)")
+_MISSING = re.compile(r"topoloom: (host \S+) lacks (.+)")
 
 
-def looking_for(files: Sequence[Path]) -> tuple[str, ...]:
-    """Name a program that does nothing but look for files that are to be preloaded.
+def trial_program(files: Sequence[Path]) -> tuple[str, ...]:
+    """Return a no-op program that checks whether `files`, to be preloaded, are there.
 
-    Where one host lacks them its ranks run without, and the others wait for them.
+    Ranks on a host without them would run without them, and the others would hang.
     """
-    return ("sh", "-c", _LOOK, "sh", *map(str, files)) if files else EMPTY_PROGRAM
+    return ("sh", "-c", _FILE_CHECK, "sh", *map(str, files)) if files else NOOP_PROGRAM
 
 
 def check_launch(launch: Launch) -> str | None:
-    """Run a command that should do nothing; return what `looking_for` did not find.
+    """Run a `trial_program`; describe the file that it did not find, if any.
 
     Only the launcher can find out that a host is unreachable or a core does not exist.
 
@@ -63,91 +62,94 @@ def check_launch(launch: Launch) -> str | None:
     topoloom.Error
         If the command fails.
     """
-    tried = _tried(launch)
-    if tried.returncode != 0:
+    done = _run_trial(launch)
+    if done.returncode != 0:
         raise Error(
             f"{launch.command[0]} refuses the placement, so nothing was started: "
-            + (message(tried.stderr) or f"status {tried.returncode} {WITHOUT_A_WORD}")
-            + _how_to_name_this_host(tried.stderr)
+            + (extract_message(done.stderr) or f"status {done.returncode} {NO_MESSAGE}")
+            + _host_name_hint(done.stderr)
         )
-    return _lacking(tried.stderr)
+    return _missing_file(done.stderr)
 
 
 def check_hosts(command: Sequence[str], files: Sequence[Path]) -> None:
-    """Raise `topoloom.Error` if a host of the command, run as it is, lacks a file.
+    """Raise `topoloom.Error` if a host of the unchanged command lacks a file.
 
-    Only where its launcher is known, and may start ranks on other hosts. The command
-    itself reports what else may go wrong.
+    Checks only known launchers that may start ranks on other hosts. The command itself
+    reports other failures.
     """
     try:
         read = read_command(command)
     except Error:
         return
-    if _stays_here(read):
+    if _is_local(read):
         return
-    line = read.starting(looking_for(files)).line
-    if lacking := _lacking(_tried(Launch(line.rebuilt((), ()))).stderr):
-        raise Error(lacking)
+    line = read.with_program(trial_program(files)).line
+    if missing := _missing_file(_run_trial(Launch(line.build((), ()))).stderr):
+        raise Error(missing)
 
 
-def _stays_here(read: ReadCommand) -> bool:
+def _is_local(command: LauncherCommand) -> bool:
     """Return whether all ranks are sure to start on this host."""
+    from topoloom.importers.system.node_lists import job_hosts
+
     if any("hostfile" in name.lower().replace("_", "") for name in os.environ):
         return False
     try:
-        hosts = read.hosts() or job_hosts(os.environ)
+        hosts = command.list_hosts() or job_hosts(os.environ)
     except (Error, OSError):
         return False
     if hosts:
         return all(map(is_this_host, hosts))
-    options = [option for part in read.line.segments for option in part.options]
-    return read.launcher.STARTS_HERE and not any(map(_may_name_hosts, options))
+    options = [option for part in command.line.segments for option in part.options]
+    local = command.launcher.IS_LOCAL_BY_DEFAULT
+    return local and not any(map(_may_name_hosts, options))
 
 
 def _may_name_hosts(option: Option) -> bool:
-    """Such as a rankfile, a file of options, or daemons that run already."""
-    return "file" in option.text.lower() or option.name in _NAMING
+    """Return whether it is a rankfile, a file of options, or a running daemon."""
+    return "file" in option.text.lower() or option.name in _HOST_OPTIONS
 
 
-def _how_to_name_this_host(text: str) -> str:
-    """Open MPI 4 knows the host that it is on by its own name alone."""
+def _host_name_hint(text: str) -> str:
+    """Say how Open MPI 4 calls this host, which it knows by one name only."""
     found = _NOT_ALLOCATED.search(text)
     if found is None or not is_this_host(found[1]) or found[1] == socket.gethostname():
         return ""
     return f" It knows {found[1]} as {socket.gethostname()}: give --hosts that name."
 
 
-def _tried(launch: Launch) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, **SHARING_CPUS, **launch.environment}
-    told = threading.Timer(_SECONDS_TO_TELL, _tell_of_waiting, [launch.command[0]])
-    told.start()
+def _run_trial(launch: Launch) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, **SHARED_CPUS, **launch.environment}
+    warning = threading.Timer(_SECONDS_TO_WARNING, _warn, [launch.command[0]])
+    warning.start()
     try:
         return run_child(
             launch.command,
             environment=environment,
             stdout=subprocess.DEVNULL,
-            timeout=_SECONDS_TO_END,
+            timeout=_TIMEOUT_SECONDS,
         )
     except subprocess.TimeoutExpired:
         raise Error(
             f"{launch.command[0]} has not ended a job that does nothing, after "
-            f"{_SECONDS_TO_END} s; is a host out of reach?"
+            f"{_TIMEOUT_SECONDS} s; is a host out of reach?"
         ) from None
     finally:
-        told.cancel()
+        warning.cancel()
 
 
-def _tell_of_waiting(launcher: str) -> None:
+def _warn(launcher: str) -> None:
     _log.warning(
         "topoloom: %s has not ended a job that does nothing, after %d s; is a host out "
         "of reach? Ctrl-C ends it",
         launcher,
-        _SECONDS_TO_TELL,
+        _SECONDS_TO_WARNING,
     )
 
 
-def _lacking(text: str) -> str | None:
-    found = _LACKS.search(text)
+def _missing_file(text: str) -> str | None:
+    found = _MISSING.search(text)
     if found is None:
         return None
     host, file = found.groups()
@@ -156,8 +158,8 @@ def _lacking(text: str) -> str | None:
     return f"{host} lacks {file}; let XDG_CACHE_HOME name a folder that all hosts see"
 
 
-def message(text: str) -> str:
-    """Take what is between the first two ruled lines of a launcher's message."""
+def extract_message(text: str) -> str:
+    """Return the text between the first two ruled lines of a launcher's message."""
     lines: list[str] = []
     for line in text.splitlines():
         words = line.strip()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Blue Gene map file: coordinates of each rank in its block, and the core.
 
-`x y z t` on Blue Gene/L and /P, `A B C D E T` on /Q. It covers the whole block: as many
-ranks on every node, on cores 0, 1, ...
+`x y z t` on Blue Gene/L and /P, `A B C D E T` on /Q. It covers the whole block: equally
+many ranks on every node, on cores 0, 1, ...
 """
 
 from __future__ import annotations
@@ -10,32 +10,22 @@ from __future__ import annotations
 import numpy as np
 
 from topoloom._core import Error
+from topoloom.launch.export_format import ExportFormat
 from topoloom.launch.host_placement import HostPlacement
-from topoloom.launch.torus_box import dimensions, torus_box
+from topoloom.launch.torus_box import find_torus_box, format_shape
 
 NAME = "bluegene-map"
-SUMMARY = "Blue Gene: coordinates and core of each rank in its block"
-USE = (
-    "runjob --mapping FILE --ranks-per-node {ranks_per_node} --np {ranks} : ./app   "
-    "(Blue Gene/L and /P: mpirun -mapfile FILE -np {ranks} ./app)"
-)
-
 #: axes of Blue Gene/L and /P, and of /Q
 AXES = (3, 5)
 
 
-def keeps_slots(placement: HostPlacement) -> bool:
-    """Return True: it has the core of each rank."""
-    return True
-
-
 def write(placement: HostPlacement) -> str:
     """Write one line per rank; raise `topoloom.Error` where the block is not full."""
-    shape, coordinates = torus_box(placement, NAME)
+    shape, coordinates = find_torus_box(placement, NAME)
     if len(shape) not in AXES:
         raise Error(
             f"{NAME} has 3 or 5 coordinates, but the machine has {len(shape)} axes "
-            f"({dimensions(shape)})"
+            f"({format_shape(shape)})"
         )
     counts = placement.ranks_per_host()
     used = int(placement.slot.max(initial=0)) + 1
@@ -49,3 +39,14 @@ def write(placement: HostPlacement) -> str:
         coordinates[placement.host].tolist(), placement.slot.tolist(), strict=True
     )
     return "".join(" ".join(map(str, [*at, core])) + "\n" for at, core in pairs)
+
+
+FORMAT = ExportFormat(
+    name=NAME,
+    summary="Blue Gene: coordinates and core of each rank in its block",
+    use=(
+        "runjob --mapping FILE --ranks-per-node {ranks_per_node} --np {ranks} : ./app"
+        "   (Blue Gene/L and /P: mpirun -mapfile FILE -np {ranks} ./app)"
+    ),
+    write=write,
+)

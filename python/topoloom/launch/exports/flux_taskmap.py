@@ -1,32 +1,28 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Flux task map (RFC 34): blocks of `[first node, nodes, ranks on each, times]`.
+"""Flux task map (RFC 34): blocks of `[first node, nodes, ranks per node, repetitions]`.
 
-Nodes are numbered from 0 in the order in which Flux lists those of the job, which the
-allocation must have, too. Flux wants a map for all nodes of the job, in one line.
+Nodes are numbered from 0 in the order in which Flux lists those of the job; the
+allocation must have the same order. The map covers all nodes of the job, in one line.
 """
 
 from __future__ import annotations
 
 import itertools
 import json
+import shlex
 
 import numpy as np
 
 from topoloom._core import Error
-from topoloom.launch.alike import bound_alike
-from topoloom.launch.exports.mpich_rankmap import rank_blocks
+from topoloom.launch.export_format import ExportFormat
+from topoloom.launch.exports.mpich_rankmap import join_runs
 from topoloom.launch.host_placement import HostPlacement
-
-NAME = "flux-taskmap"
-SUMMARY = "Flux: blocks of ranks by number of the node (RFC 34)"
-USE = (
-    'flux run -N {nodes} -n {ranks} --taskmap=manual:"$(cat FILE)" {flux_affinity}./app'
+from topoloom.launch.uniform_binding import (
+    can_bind_uniformly,
+    uniform_cpus,
+    uniform_gpus,
 )
-
-
-def keeps_slots(placement: HostPlacement) -> bool:
-    """Return whether Flux can bind the ranks, or hosts are filled in rank order."""
-    return bound_alike(placement) is not None or placement.fills_in_rank_order()
+from topoloom.support.number_ranges import compress_ranges
 
 
 def write(placement: HostPlacement) -> str:
@@ -39,6 +35,29 @@ def write(placement: HostPlacement) -> str:
             "the allocation, or export to slurm-hostfile and use "
             "--taskmap=hostfile:FILE"
         )
-    repeated = itertools.groupby(rank_blocks(placement.runs()))
+    repeated = itertools.groupby(join_runs(placement.host_runs()))
     blocks = [[*block, len(list(times))] for block, times in repeated]
     return json.dumps(blocks, separators=(",", ":")) + "\n"
+
+
+def _use_values(placement: HostPlacement) -> dict[str, str]:
+    options = []
+    if (cpus := uniform_cpus(placement)) is not None:
+        options += ["-o", "cpu-affinity=map:" + ";".join(map(compress_ranges, cpus))]
+    if (gpus := uniform_gpus(placement)) is not None:
+        options += ["-o", "gpu-affinity=map:" + ";".join(map(str, gpus))]
+    return {"flux_affinity": "".join(f"{shlex.quote(word)} " for word in options)}
+
+
+FORMAT = ExportFormat(
+    name="flux-taskmap",
+    summary="Flux: blocks of ranks by number of the node (RFC 34)",
+    use=(
+        'flux run -N {nodes} -n {ranks} --taskmap=manual:"$(cat FILE)" '
+        "{flux_affinity}./app"
+    ),
+    write=write,
+    use_values=_use_values,
+    binds="alike",
+    keeps_slots=can_bind_uniformly,
+)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Intel MPI machine file: `host:N`, filled from the top in rank order.
 
-Hosts may return. With `binding=map=0,3` after a host its ranks are pinned to these
-CPUs in turn; where a rank has several CPUs, to the bits of `binding=map=[11,88]`
+A host may be listed several times. `binding=map=0,3` after a host pins its ranks to
+these CPUs in turn; ranks with several CPUs have bit masks, `binding=map=[11,88]`
 (hexadecimal).
 """
 
@@ -10,33 +10,35 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from topoloom.launch.alike import cpu_mask
+from topoloom.launch.export_format import ExportFormat
 from topoloom.launch.host_placement import HostPlacement
-
-NAME = "intel-machinefile"
-SUMMARY = "Intel MPI: hosts and how many ranks each takes, in rank order"
-USE = "mpirun -machinefile FILE -n {ranks} ./app"
-
-
-def keeps_slots(placement: HostPlacement) -> bool:
-    """Return whether ranks are pinned, or hosts filled in rank order."""
-    return placement.bind is not None or placement.fills_in_rank_order()
+from topoloom.launch.uniform_binding import cpu_mask
 
 
 def write(placement: HostPlacement) -> str:
-    """Write one line for each stretch of ranks on one host."""
+    """Write one line for each run of ranks on one host."""
     lines, rank = [], 0
-    for host, count in placement.runs():
-        pinned = _pinned(placement, range(rank, rank + count))
-        lines.append(f"{placement.hosts[host]}:{count}{pinned}\n")
+    for host, count in placement.host_runs():
+        binding = _binding(placement, range(rank, rank + count))
+        lines.append(f"{placement.hosts[host]}:{count}{binding}\n")
         rank += count
     return "".join(lines)
 
 
-def _pinned(placement: HostPlacement, ranks: Sequence[int]) -> str:
+def _binding(placement: HostPlacement, ranks: Sequence[int]) -> str:
     if placement.bind is None:
         return ""
     cpus = [placement.cpus(rank) for rank in ranks]
     if all(len(of_rank) == 1 for of_rank in cpus):
         return " binding=map=" + ",".join(str(of_rank[0]) for of_rank in cpus)
     return f" binding=map=[{','.join(f'{cpu_mask(of_rank):x}' for of_rank in cpus)}]"
+
+
+FORMAT = ExportFormat(
+    name="intel-machinefile",
+    summary="Intel MPI: hosts and how many ranks each takes, in rank order",
+    use="mpirun -machinefile FILE -n {ranks} ./app",
+    write=write,
+    binds="ranks",
+    keeps_slots=HostPlacement.is_bound_or_in_rank_order,
+)

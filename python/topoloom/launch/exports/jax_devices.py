@@ -2,8 +2,8 @@
 """JAX: the device at each position of a mesh, as JSON.
 
 `devices[i]` counts the slots of the allocation, host by host, as `jax.devices()` does
-with one process per host. On a torus with one slot per node, `coords[i]` is the place
-of the device, which TPUs report as `device.coords`.
+with one process per host. On a torus with one slot per node, `coords[i]` is what TPUs
+report as `device.coords`.
 """
 
 from __future__ import annotations
@@ -12,20 +12,9 @@ import json
 
 import numpy as np
 
+from topoloom.launch.export_format import ExportFormat
 from topoloom.launch.host_placement import HostPlacement
 from topoloom.launch.torus_box import has_coordinates
-
-NAME = "jax"
-SUMMARY = "JAX: the device of each position of a mesh, as JSON"
-USE = (
-    'numpy.array(jax.devices())[json.load(open("FILE"))["devices"]].reshape(mesh)'
-    "   (for jax.sharding.Mesh)"
-)
-
-
-def keeps_slots(placement: HostPlacement) -> bool:
-    """Return True: slots are devices."""
-    return True
 
 
 def write(placement: HostPlacement) -> str:
@@ -37,3 +26,14 @@ def write(placement: HostPlacement) -> str:
         nodes = placement.nodes[placement.host].tolist()
         document["coords"] = [placement.machine.coordinates(node) for node in nodes]
     return json.dumps(document) + "\n"
+
+
+FORMAT = ExportFormat(
+    name="jax",
+    summary="JAX: the device of each position of a mesh, as JSON",
+    use=(
+        'numpy.array(jax.devices())[json.load(open("FILE"))["devices"]].reshape(mesh)'
+        "   (for jax.sharding.Mesh)"
+    ),
+    write=write,
+)

@@ -2,34 +2,27 @@
 """IBM jsrun's explicit resource file (LSF): node, CPUs and GPU of each rank.
 
 Nodes are numbered from 1, in LSF's order without the launch node. CPUs are hardware
-threads as the system numbers them (`cpu_index_using: physical`).
+threads with the system's numbers (`cpu_index_using: physical`).
 """
 
 from __future__ import annotations
 
 from topoloom._core import Error
-from topoloom.launch.host_placement import HOW_TO_TELL_CPUS, HostPlacement
+from topoloom.launch.export_format import ExportFormat
+from topoloom.launch.host_placement import CPUS_REMEDY, HostPlacement
 from topoloom.launch.nearest_devices import nearest_gpu_numbers
 
 NAME = "jsrun-erf"
-SUMMARY = "LSF with jsrun: node, CPUs and GPU of each rank"
-USE = "jsrun --erf_input FILE ./app"
-
 # Ranks with the same nearest GPU share it.
 _HEAD = "cpu_index_using: physical\noverlapping_rs: allow\noversubscribe_gpu: allow\n"
 
 
-def keeps_slots(placement: HostPlacement) -> bool:
-    """Return True: it has the CPUs of each rank."""
-    return True
-
-
 def write(placement: HostPlacement) -> str:
-    """Write one resource set for each rank; raise `topoloom.Error` without CPUs."""
+    """Write one resource set per rank; raise `topoloom.Error` if CPUs are unknown."""
     if not all(parts.cpus for parts in placement.parts_of_host):
         raise Error(
             f"{NAME} names CPUs, but the machine does not give those of its slots; "
-            f"{HOW_TO_TELL_CPUS}"
+            f"{CPUS_REMEDY}"
         )
     gpus = nearest_gpu_numbers(placement)
     lines = [_HEAD]
@@ -38,3 +31,12 @@ def write(placement: HostPlacement) -> str:
         cpus = ",".join(map(str, placement.cpus(rank)))
         lines.append(f"rank: {rank}: {{ host: {host + 1}; cpu: {{{cpus}}}{gpu} }}\n")
     return "".join(lines)
+
+
+FORMAT = ExportFormat(
+    name=NAME,
+    summary="LSF with jsrun: node, CPUs and GPU of each rank",
+    use="jsrun --erf_input FILE ./app",
+    write=write,
+    binds="ranks",
+)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Cray `MPICH_RANK_ORDER`: the rank on each slot, slots in the launcher's order.
 
-The inverse of all our other formats: position = slot, value = rank. The
-launcher fills nodes from the first with equally many ranks each, so a placement that
-leaves slots free in between cannot be expressed.
+The inverse of the other formats: position = slot, value = rank. The launcher fills
+nodes from the first with equally many ranks each, so a placement with free slots in
+between cannot be expressed.
 """
 
 from __future__ import annotations
@@ -11,24 +11,10 @@ from __future__ import annotations
 import numpy as np
 
 from topoloom._core import Error
+from topoloom.launch.export_format import ExportFormat
 from topoloom.launch.host_placement import HostPlacement
 
-NAME = "mpich-rank-order"
-SUMMARY = "Cray MPICH: the rank on each slot, to be named MPICH_RANK_ORDER"
-USE = (
-    "MPICH_RANK_REORDER_METHOD=3 MPICH_RANK_REORDER_FILE=FILE "
-    "srun -N {nodes} --ntasks-per-node={ranks_per_node} -m block -n {ranks} ./app"
-)
-
 RANKS_PER_LINE = 32
-
-
-def keeps_slots(placement: HostPlacement) -> bool:
-    """Return whether the ranks of each host are on its first slots, one on each."""
-    order = placement.launch_order()
-    host = placement.host[order]
-    first = np.searchsorted(host, host)
-    return bool(np.array_equal(placement.slot[order], np.arange(host.size) - first))
 
 
 def write(placement: HostPlacement) -> str:
@@ -53,3 +39,23 @@ def write(placement: HostPlacement) -> str:
     for start in range(0, len(order), RANKS_PER_LINE):
         lines.append(",".join(map(str, order[start : start + RANKS_PER_LINE])))
     return "\n".join(lines) + "\n"
+
+
+def _fills_first_slots(placement: HostPlacement) -> bool:
+    """Return whether the ranks of each host are on its first slots, one on each."""
+    order = placement.launch_order()
+    host = placement.host[order]
+    first = np.searchsorted(host, host)
+    return bool(np.array_equal(placement.slot[order], np.arange(host.size) - first))
+
+
+FORMAT = ExportFormat(
+    name="mpich-rank-order",
+    summary="Cray MPICH: the rank on each slot, to be named MPICH_RANK_ORDER",
+    use=(
+        "MPICH_RANK_REORDER_METHOD=3 MPICH_RANK_REORDER_FILE=FILE "
+        "srun -N {nodes} --ntasks-per-node={ranks_per_node} -m block -n {ranks} ./app"
+    ),
+    write=write,
+    keeps_slots=_fills_first_slots,
+)

@@ -1,36 +1,28 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """MPICH (Hydra) `-rankmap`: the host of each rank as an index into the host list.
 
-Indices start at 0 (Hydra's help shows 1, and crashes on an index past the list). Two
-forms are the same to Hydra: `2,0,0,1` and `(vector,(2,1,1),(0,1,2),(1,1,1))`, blocks
-of `(first host, hosts, ranks on each)`; the shorter one is written. With a standard
-input, rank 0 must be on the first host: Hydra 5.0 hands the input to that one.
+Indices start at 0 (Hydra's help shows 1, and crashes on an index past the list). Hydra
+takes two forms, of which the shorter one is written: `2,0,0,1`, or blocks of `(first
+host, hosts, ranks per host)`, `(vector,(2,1,1),(0,1,2),(1,1,1))`. With standard input,
+rank 0 must be on the first host: Hydra 5.0 forwards the input there.
 """
 
 from __future__ import annotations
 
+from topoloom.launch.export_format import ExportFormat
 from topoloom.launch.host_placement import HostPlacement
-
-NAME = "mpich-rankmap"
-SUMMARY = "MPICH with -rankmap: index of the host of each rank, from 0"
-USE = 'mpiexec -hosts {hosts} -rankmap "$(cat FILE)" -n {ranks} ./app'
-
-
-def keeps_slots(placement: HostPlacement) -> bool:
-    """Return whether hosts are filled in rank order: it names no slots."""
-    return placement.fills_in_rank_order()
 
 
 def write(placement: HostPlacement) -> str:
     """Write the map as one line."""
     plain = ",".join(map(str, placement.host.tolist()))
-    blocks = ",".join(f"({a},{n},{k})" for a, n, k in rank_blocks(placement.runs()))
+    blocks = ",".join(f"({a},{n},{k})" for a, n, k in join_runs(placement.host_runs()))
     vector = f"(vector,{blocks})"
     return min(plain, vector, key=len) + "\n"
 
 
-def rank_blocks(runs: list[tuple[int, int]]) -> list[tuple[int, int, int]]:
-    """Join neighboring runs: ``(first host, hosts, ranks on each)``."""
+def join_runs(runs: list[tuple[int, int]]) -> list[tuple[int, int, int]]:
+    """Join runs on neighboring hosts: ``(first host, hosts, ranks per host)``."""
     blocks: list[tuple[int, int, int]] = []
     for host, count in runs:
         if blocks:
@@ -40,3 +32,12 @@ def rank_blocks(runs: list[tuple[int, int]]) -> list[tuple[int, int, int]]:
                 continue
         blocks.append((host, 1, count))
     return blocks
+
+
+FORMAT = ExportFormat(
+    name="mpich-rankmap",
+    summary="MPICH with -rankmap: index of the host of each rank, from 0",
+    use='mpiexec -hosts {hosts} -rankmap "$(cat FILE)" -n {ranks} ./app',
+    write=write,
+    keeps_slots=HostPlacement.fills_in_rank_order,
+)

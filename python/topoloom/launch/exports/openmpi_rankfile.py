@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Open MPI rankfile: `rank N=host slot=CORES`, one line for each rank.
 
-Ranks ascend, because Open MPI 4.1 rejects a file in which rank 1 comes before rank 0
-on one host. Cores are logical numbers (hwloc's order), as Open MPI since 1.7 has them;
-so are hardware threads, which it counts instead with ``--use-hwthread-cpus``.
+Ranks ascend: Open MPI 4.1 rejects a file in which rank 1 comes before rank 0 on one
+host. Cores have logical numbers (hwloc's order), as in Open MPI since 1.7; so have the
+hardware threads that it counts instead with ``--use-hwthread-cpus``.
 """
 
 from __future__ import annotations
@@ -11,38 +11,30 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
+from topoloom.launch.export_format import ExportFormat
 from topoloom.launch.host_placement import PU, HostPlacement
 from topoloom.nodes.node_parts import NodeParts
+from topoloom.support.units import counted
 
 NAME = "openmpi-rankfile"
-SUMMARY = "Open MPI: host and cores of each rank"
-USE = (
-    "mpirun {threads}--rankfile FILE -n {ranks} ./app   "
-    "(Open MPI 5: --map-by rankfile:file=FILE{hwtcpus})"
-)
-
-
-def keeps_slots(placement: HostPlacement) -> bool:
-    """Return True: it has the core or hardware thread of each rank."""
-    return True
 
 
 def write(placement: HostPlacement) -> str:
     """Write the rankfile; with packages in a node, cores read ``package:core``."""
     slots = _threads(placement) if placement.bind == PU else _cores(placement)
     return "".join(
-        f"rank {rank}={placement.name(rank)} slot={slot}\n"
+        f"rank {rank}={placement.host_name(rank)} slot={slot}\n"
         for rank, slot in enumerate(slots)
     )
 
 
 def first_threads(node: NodeParts) -> list[int]:
-    """Count hardware threads over all cores; the first one of each slot."""
+    """List the first hardware thread of each slot, numbered over all cores."""
     return [0, *itertools.accumulate(len(cpus) for cpus in node.cpus)]
 
 
-def cores(placement: HostPlacement, rank: int) -> range:
-    """Count cores over all packages; those of a rank."""
+def rank_cores(placement: HostPlacement, rank: int) -> range:
+    """List the cores of a rank, numbered over all packages."""
     first = int(placement.slot[rank]) * placement.cores_per_slot
     return range(first, first + placement.cores_per_slot * placement.slots_per_rank)
 
@@ -62,10 +54,42 @@ def _cores(placement: HostPlacement) -> Iterator[str]:
         placement.host.tolist(), placement.slot.tolist(), strict=True
     ):
         prefix, core = "", slot
-        # Ranks of several slots may reach over packages.
+        # A rank of several slots may span packages.
         if packages[host] > 1 and placement.slots_per_rank == 1:
             package, core = divmod(slot, cores_of[host])
             prefix = f"{package}:"
         first = core * placement.cores_per_slot
         last = first + placement.cores_per_slot * placement.slots_per_rank - 1
         yield f"{prefix}{first}" if first == last else f"{prefix}{first}-{last}"
+
+
+def _use_values(placement: HostPlacement) -> dict[str, str]:
+    by_thread = placement.bind == PU
+    return {
+        "threads": "--use-hwthread-cpus " if by_thread else "",
+        "hwtcpus": ":hwtcpus" if by_thread else "",
+    }
+
+
+def _special_loss(placement: HostPlacement) -> str | None:
+    if placement.machine.nodes_per_host == 1 or placement.node.cpus:
+        return None
+    return (
+        f"{NAME} names cores, not GPUs: the slots of a host are its GPUs, and each is "
+        f"written as {counted(placement.cores_per_slot, 'core')} (--cores-per-slot); "
+        "torchrun, bindings and json name GPUs"
+    )
+
+
+FORMAT = ExportFormat(
+    name=NAME,
+    summary="Open MPI: host and cores of each rank",
+    use=(
+        "mpirun {threads}--rankfile FILE -n {ranks} ./app   "
+        "(Open MPI 5: --map-by rankfile:file=FILE{hwtcpus})"
+    ),
+    write=write,
+    use_values=_use_values,
+    binds="ranks",
+    special_loss=_special_loss,
+)

@@ -2,34 +2,41 @@
 """Fugaku's `--vcoordfile`, and PJM's `rank-map-hostfile`: `(x,y,z)` of each rank.
 
 Coordinates are logical, inside the job's shape (`#PJM -L node=4x6x8`), with as many
-axes as this has. PJM cancels a job whose coordinates lie outside.
+axes as the shape. PJM cancels a job whose coordinates lie outside.
 """
 
 from __future__ import annotations
 
 from topoloom._core import Error
+from topoloom.launch.export_format import ExportFormat
 from topoloom.launch.host_placement import HostPlacement
-from topoloom.launch.torus_box import dimensions, torus_box
+from topoloom.launch.torus_box import find_torus_box, format_shape
 
 NAME = "pjm-vcoordfile"
-SUMMARY = "Fugaku (PJM): coordinates of each rank inside the job's shape"
-USE = "mpiexec --vcoordfile FILE -n {ranks} ./app   (#PJM -L node={shape})"
-
 MAX_AXES = 3
-
-
-def keeps_slots(placement: HostPlacement) -> bool:
-    """Return whether nodes are filled in rank order: it names no slots."""
-    return placement.fills_in_rank_order()
 
 
 def write(placement: HostPlacement) -> str:
     """Write the coordinates of ranks; raise `topoloom.Error` if they fill no box."""
-    shape, coordinates = torus_box(placement, NAME)
+    shape, coordinates = find_torus_box(placement, NAME)
     if len(shape) > MAX_AXES:
         raise Error(
             f"{NAME} has 1 to {MAX_AXES} coordinates, but the machine has "
-            f"{len(shape)} axes ({dimensions(shape)})"
+            f"{len(shape)} axes ({format_shape(shape)})"
         )
     lines = [f"({','.join(map(str, at))})\n" for at in coordinates.tolist()]
     return "".join(lines[host] for host in placement.host.tolist())
+
+
+def _use_values(placement: HostPlacement) -> dict[str, str]:
+    return {"shape": format_shape(find_torus_box(placement, NAME)[0])}
+
+
+FORMAT = ExportFormat(
+    name=NAME,
+    summary="Fugaku (PJM): coordinates of each rank inside the job's shape",
+    use="mpiexec --vcoordfile FILE -n {ranks} ./app   (#PJM -L node={shape})",
+    write=write,
+    use_values=_use_values,
+    keeps_slots=HostPlacement.fills_in_rank_order,
+)

@@ -1,30 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""JSON for programs: host, slot, CPUs, nearest GPU and interface of each rank."""
+"""JSON for programs: host, slot, CPUs, nearest GPU and NIC of each rank."""
 
 from __future__ import annotations
 
 import json
 
+from topoloom.launch.export_format import ExportFormat
 from topoloom.launch.host_placement import HostPlacement
 from topoloom.launch.nearest_devices import nearest_devices
 
-NAME = "json"
-SUMMARY = "JSON: host, slot, CPUs, nearest GPU and network interface of each rank"
-USE = 'json.load(open("FILE"))["ranks"]'
-
-
-def keeps_slots(placement: HostPlacement) -> bool:
-    """Return True: slots are listed in it."""
-    return True
-
 
 def write(placement: HostPlacement) -> str:
-    """Write the document, one rank per line; what is not known is null."""
+    """Write the document, one rank per line; null stands for unknown."""
     gpus, nics = nearest_devices(placement, "gpu"), nearest_devices(placement, "nic")
     ranks = [
         {
             "rank": rank,
-            "host": placement.name(rank),
+            "host": placement.host_name(rank),
             "slot": slot,
             "cpus": placement.cpus(rank) or None,
             "gpu": gpus[rank],
@@ -37,3 +29,12 @@ def write(placement: HostPlacement) -> str:
     )
     body = ",\n".join(map(json.dumps, ranks))
     return f'{head[:-1]}, "ranks": [\n{body}\n]}}\n'
+
+
+FORMAT = ExportFormat(
+    name="json",
+    summary="JSON: host, slot, CPUs, nearest GPU and network interface of each rank",
+    use='json.load(open("FILE"))["ranks"]',
+    write=write,
+    binds="ranks",
+)

@@ -3,18 +3,18 @@
 
 from __future__ import annotations
 
+from topoloom.launch.export_format import ExportFormat
 from topoloom.launch.host_placement import HostPlacement
-
-NAME = "list"
-SUMMARY = "plain text: the machine's slot of each rank, one per line"
-USE = 'numpy.loadtxt("FILE", dtype=int)'
-
-
-def keeps_slots(placement: HostPlacement) -> bool:
-    """Return True: it has the slot of each rank."""
-    return True
 
 
 def write(placement: HostPlacement) -> str:
     """Write one slot for each rank; line i is rank i."""
     return "".join(f"{slot}\n" for slot in placement.machine_slot.tolist())
+
+
+FORMAT = ExportFormat(
+    name="list",
+    summary="plain text: the machine's slot of each rank, one per line",
+    use='numpy.loadtxt("FILE", dtype=int)',
+    write=write,
+)

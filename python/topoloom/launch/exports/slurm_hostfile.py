@@ -7,19 +7,41 @@ Open MPI reads the same file with its sequential mapper (`--map-by seq`), and Fl
 
 from __future__ import annotations
 
-from topoloom.launch.alike import bound_alike
+from topoloom.launch.export_format import ExportFormat
 from topoloom.launch.host_placement import HostPlacement
-
-NAME = "slurm-hostfile"
-SUMMARY = "Slurm: the host of each rank, one per line"
-USE = "SLURM_HOSTFILE=FILE srun -m arbitrary {srun_bind}-n {ranks} ./app"
-
-
-def keeps_slots(placement: HostPlacement) -> bool:
-    """Return whether srun can bind the ranks, or hosts are filled in rank order."""
-    return bound_alike(placement) is not None or placement.fills_in_rank_order()
+from topoloom.launch.uniform_binding import (
+    can_bind_uniformly,
+    cpu_mask,
+    uniform_cpus,
+    uniform_gpus,
+)
 
 
 def write(placement: HostPlacement) -> str:
     """Write one host name for each rank; line i is rank i."""
-    return "".join(placement.name(rank) + "\n" for rank in range(placement.rank_count))
+    ranks = range(placement.rank_count)
+    return "".join(placement.host_name(rank) + "\n" for rank in ranks)
+
+
+def _use_values(placement: HostPlacement) -> dict[str, str]:
+    options = ""
+    if (cpus := uniform_cpus(placement)) is not None:
+        if all(len(of_rank) == 1 for of_rank in cpus):
+            listed = "map_cpu:" + ",".join(str(of_rank[0]) for of_rank in cpus)
+        else:
+            listed = "mask_cpu:" + ",".join(f"{cpu_mask(each):#x}" for each in cpus)
+        options += f"--cpu-bind={listed} "
+    if (gpus := uniform_gpus(placement)) is not None:
+        options += f"--gpu-bind=map_gpu:{','.join(map(str, gpus))} "
+    return {"srun_bind": options}
+
+
+FORMAT = ExportFormat(
+    name="slurm-hostfile",
+    summary="Slurm: the host of each rank, one per line",
+    use="SLURM_HOSTFILE=FILE srun -m arbitrary {srun_bind}-n {ranks} ./app",
+    write=write,
+    use_values=_use_values,
+    binds="alike",
+    keeps_slots=can_bind_uniformly,
+)

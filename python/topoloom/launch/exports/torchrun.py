@@ -1,58 +1,41 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """PyTorch's torchrun: a line for each host, in the order of its `--node-rank`.
 
-torchrun numbers the ranks of a node consecutively, and its process i of a node takes
-the i-th of CUDA_VISIBLE_DEVICES. Slots are GPUs, unless the machine names its GPUs.
-Only static rendezvous, the default, numbers nodes by ``--node-rank``.
+torchrun numbers the ranks of a node consecutively, and process i of a node uses entry i
+of CUDA_VISIBLE_DEVICES. Slots are GPUs, unless the machine names its GPUs.
 """
 
 from __future__ import annotations
 
 from topoloom._core import Error
-from topoloom.launch.consecutive import consecutive_runs
+from topoloom.launch.export_format import ExportFormat
 from topoloom.launch.host_placement import HostPlacement
 from topoloom.launch.nearest_devices import nearest_gpu_numbers
 
-NAME = "torchrun"
-SUMMARY = "PyTorch: node rank, host, ranks and GPUs of each host"
-USE = (
-    "read -r node host ranks gpus < <(awk -v h=$(hostname) '$2 == h' FILE); "
-    "CUDA_VISIBLE_DEVICES=$gpus torchrun --nnodes {nodes} --node-rank $node "
-    "--nproc-per-node $ranks --rdzv-backend static --master-addr {first_host} "
-    "train.py   (on each host)"
-)
-
-#: What the order depends on.
 RELIES_ON = (
     "only static rendezvous numbers hosts by --node-rank; c10d and etcd sort them by "
     "their addresses"
 )
 
 
-def keeps_slots(placement: HostPlacement) -> bool:
-    """Return True: it has the GPU of each rank."""
-    return True
-
-
 def write(placement: HostPlacement) -> str:
-    """Write the table; raise `topoloom.Error` where ranks of a host are apart."""
+    """Write the table; raise `topoloom.Error` as `list_nodes`."""
     lines = ["# node_rank host nproc_per_node cuda_visible_devices\n"]
-    for node, (host, devices) in enumerate(node_rows(placement)):
+    for node, (host, devices) in enumerate(list_nodes(placement)):
         gpus = ",".join(map(str, devices))
         lines.append(f"{node} {host} {len(devices)} {gpus}\n")
     return "".join(lines)
 
 
-def node_rows(placement: HostPlacement) -> list[tuple[str, list[int]]]:
-    """List the hosts in the order of their ranks, and the GPUs of these ranks.
+def list_nodes(placement: HostPlacement) -> list[tuple[str, list[int]]]:
+    """List the hosts in rank order, each with the GPUs of its ranks.
 
     Raises
     ------
     topoloom.Error
-        Where the ranks of a host are apart, or two are nearest to one GPU.
+        If ranks of a host are not consecutive, or two have the same nearest GPU.
     """
-    runs = consecutive_runs(
-        placement,
+    runs = placement.one_run_per_host(
         "torchrun",
         "export to bindings or json and start each rank with RANK and LOCAL_RANK set, "
         "or to slurm-hostfile for srun; or place the job by 'topoloom axes "
@@ -71,3 +54,17 @@ def node_rows(placement: HostPlacement) -> list[tuple[str, list[int]]]:
         rows.append((placement.hosts[host], devices))
         rank += count
     return rows
+
+
+FORMAT = ExportFormat(
+    name="torchrun",
+    summary="PyTorch: node rank, host, ranks and GPUs of each host",
+    use=(
+        "read -r node host ranks gpus < <(awk -v h=$(hostname) '$2 == h' FILE); "
+        "CUDA_VISIBLE_DEVICES=$gpus torchrun --nnodes {nodes} --node-rank $node "
+        "--nproc-per-node $ranks --rdzv-backend static --master-addr {first_host} "
+        "train.py   (on each host)"
+    ),
+    write=write,
+    relies_on=RELIES_ON,
+)

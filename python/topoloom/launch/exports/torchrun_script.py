@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A script that starts torchrun on every host with the node rank that it has.
+"""A script that starts torchrun on every host with the node rank of that host.
 
-torchrun takes its options from variables ``PET_...``, too. Slurm names the host of a
-task in SLURMD_NODENAME; a pod takes it from spec.nodeName by the downward API, into
-NODE_NAME.
+torchrun also reads its options from variables ``PET_...``. Slurm names the host of a
+task in SLURMD_NODENAME; a pod sets NODE_NAME from spec.nodeName by the downward API.
 """
 
 from __future__ import annotations
@@ -12,15 +11,11 @@ import shlex
 from collections import Counter
 from collections.abc import Mapping
 
+from topoloom.launch.export_format import ExportFormat
 from topoloom.launch.exports import torchrun
 from topoloom.launch.host_placement import HostPlacement
 
 NAME = "torchrun-script"
-SUMMARY = "PyTorch: a script that gives torchrun the node rank of its host"
-USE = (
-    "srun --ntasks-per-node=1 sh FILE torchrun train.py   (in a pod, with NODE_NAME "
-    "and MASTER_ADDR set: sh FILE torchrun train.py)"
-)
 
 _HEAD = """\
 #!/bin/sh
@@ -60,16 +55,10 @@ exec "$@"
 """
 
 
-def keeps_slots(placement: HostPlacement) -> bool:
-    """Return True: it has the GPU of each rank."""
-    return True
-
-
 def write(placement: HostPlacement) -> str:
-    """Write the script; raise `topoloom.Error` where ranks of a host are apart."""
-    rows = torchrun.node_rows(placement)
-    name = "torchrun-script"
-    lines = [_HEAD.format(name=name, why=torchrun.RELIES_ON)]
+    """Write the script; raise `topoloom.Error` as `torchrun.list_nodes`."""
+    rows = torchrun.list_nodes(placement)
+    lines = [_HEAD.format(name=NAME, why=torchrun.RELIES_ON)]
     short = Counter(host.partition(".")[0] for host, _ in rows)
     for node, (host, devices) in enumerate(rows):
         gpus = ",".join(map(str, devices))
@@ -78,14 +67,26 @@ def write(placement: HostPlacement) -> str:
             f"NODE_RANK={node} ranks={len(devices)} CUDA_VISIBLE_DEVICES={gpus} ;;\n"
         )
     first = shlex.quote(rows[0][0])
-    lines.append(_TAIL.format(name=name, nodes=len(rows), first=first))
+    lines.append(_TAIL.format(name=NAME, nodes=len(rows), first=first))
     return "".join(lines)
 
 
 def _patterns(host: str, short: Mapping[str, int]) -> str:
-    """Match a host by its name, with its domain or without where that is enough."""
+    """Match a host with its domain, and without it if the short name is unique."""
     name, dot, _ = host.partition(".")
     if not dot:
         return f"{shlex.quote(host)}|{shlex.quote(host)}.*"
     alone = f"|{shlex.quote(name)}" if short[name] == 1 else ""
     return f"{shlex.quote(host)}{alone}"
+
+
+FORMAT = ExportFormat(
+    name=NAME,
+    summary="PyTorch: a script that gives torchrun the node rank of its host",
+    use=(
+        "srun --ntasks-per-node=1 sh FILE torchrun train.py   (in a pod, with "
+        "NODE_NAME and MASTER_ADDR set: sh FILE torchrun train.py)"
+    ),
+    write=write,
+    relies_on=torchrun.RELIES_ON,
+)

@@ -14,32 +14,30 @@ from pathlib import Path
 from topoloom._core import Error
 from topoloom.launch.command_line import CommandLine
 from topoloom.launch.exports import mpich_rank_order
-from topoloom.launch.exports.launch_formats import what_is_lost
 from topoloom.launch.host_placement import HostPlacement
-from topoloom.launch.launcher import Launch, used_hosts_in_order
-from topoloom.launch.launchers.bind_myself import bind_myself
+from topoloom.launch.launcher import Launch
+from topoloom.launch.launchers.taskset_wrapper import with_taskset
 from topoloom.support.files import write_text
 from topoloom.support.hostlist import expand_hostlist
 
 
-def apply_by_order(
+def apply_by_rank_order(
     command: CommandLine,
     placement: HostPlacement,
     directory: Path,
     replaced: Collection[str],
 ) -> Launch | None:
-    """Let Cray MPICH renumber the ranks, where its module is loaded in a job.
+    """Let Cray MPICH renumber the ranks; the options `replaced` are dropped.
 
-    The options `replaced` are left out. None where the module is not loaded, its file
-    cannot express the placement, or the user has a SLURM_HOSTFILE, which would take
-    precedence.
+    None unless its module is loaded in a job and its file can express the placement.
+    None also if the user has a SLURM_HOSTFILE, which would take precedence.
     """
     nodes = os.environ.get("SLURM_JOB_NODELIST")
     if not nodes or "CRAY_MPICH_VERSION" not in os.environ:
         return None
     if "SLURM_HOSTFILE" in os.environ:
         return None
-    used = used_hosts_in_order(placement, expand_hostlist(nodes))
+    used = placement.used_hosts_in_order(expand_hostlist(nodes))
     if used is None:
         return None
     try:
@@ -51,15 +49,13 @@ def apply_by_order(
     each = str(used.ranks_per_host().max())
     extra = ["-N", str(len(used.hosts)), "-w", ",".join(used.hosts)]
     extra += ["--ntasks-per-node", each, "-m", "block"]
-    loss = what_is_lost(mpich_rank_order, used)
-    if placement.bind is not None:
-        order = used.launch_order().tolist()
-        if before := bind_myself(used, "SLURM_PROCID", order):
-            extra.append("--cpu-bind=none")
-            command = command.behind(before)
-            loss = None
+    loss = mpich_rank_order.FORMAT.find_loss(used)
+    order = used.launch_order().tolist()
+    if bound := with_taskset(command, used, "SLURM_PROCID", order):
+        extra.append("--cpu-bind=none")
+        command, loss = bound, None
     return Launch(
-        command.rebuilt(replaced, extra, used.rank_count),
+        command.build(replaced, extra, used.rank_count),
         {"MPICH_RANK_REORDER_METHOD": "3", "MPICH_RANK_REORDER_FILE": str(path)},
         loss,
     )

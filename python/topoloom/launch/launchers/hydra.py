@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""MPICH's mpiexec (Hydra): `-rankmap` where it has it, else an ordered hostfile.
+"""MPICH's mpiexec (Hydra): `-rankmap` if available, else an ordered hostfile.
 
-MPICH 4.0 has no ``-rankmap``; a hostfile in which hosts return places the ranks as
-well, only that the parts of a host that returns do not share memory windows.
+MPICH 4.0 has no ``-rankmap``; a hostfile that lists hosts repeatedly places the ranks,
+too, but ranks of two entries of a host share no memory windows.
 """
 
 from __future__ import annotations
@@ -10,27 +10,26 @@ from __future__ import annotations
 import re
 import subprocess
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from topoloom.launch.command_line import CommandLine, Syntax, words
-from topoloom.launch.exports import mpich_hostfile, mpich_rankmap
-from topoloom.launch.exports.launch_formats import what_is_lost
-from topoloom.launch.host_placement import HostPlacement
+from topoloom.launch.command_line import CommandLine, Syntax, split_names
 from topoloom.launch.launcher import (
     LONGEST_ARGUMENT,
-    Forwarding,
+    EnvironmentOption,
     Launch,
-    hosts_in_file,
-    hosts_in_list,
-    only_used_hosts,
-    refuse,
+    named_hosts,
+    refuse_options,
 )
 from topoloom.support.files import write_text
 
+if TYPE_CHECKING:
+    from topoloom.launch.host_placement import HostPlacement
+
 NAME = "MPICH (Hydra)"
-NODES_READ_FILES = False
-STARTS_HERE = True
-FORWARDING = Forwarding(
-    "-genv", joined=False, each_part=False, names=frozenset({"genv", "env"})
+NEEDS_SHARED_FILES = False
+IS_LOCAL_BY_DEFAULT = True
+ENVIRONMENT_OPTION = EnvironmentOption(
+    "-genv", is_joined=False, is_per_program=False, names=frozenset({"genv", "env"})
 )
 
 FILES = frozenset({"f", "hostfile", "machinefile", "machine"})
@@ -50,7 +49,7 @@ SYNTAX = Syntax(
         **dict.fromkeys(PLACING, 1),
     },
     flags=frozenset(
-        words(
+        split_names(
             "genvnone genvall envnone envall enable-x disable-x verbose v info profile "
             "print-all-exitcodes prepend-rank l disable-auto-cleanup "
             "disable-hostname-propagation hybrid-hosts pmi-port skip-launch-node "
@@ -61,17 +60,15 @@ SYNTAX = Syntax(
 )
 
 
-def version(text: str) -> tuple[int, ...] | None:
+def parse_version(text: str) -> tuple[int, ...] | None:
     """Read ``HYDRA build details: Version: 4.0.2``."""
     match = re.search(r"HYDRA build details:\s+Version:\s+([0-9]+)\.([0-9]+)", text)
     return tuple(map(int, match.groups())) if match else None
 
 
-def hosts(command: CommandLine) -> list[str] | None:
+def list_hosts(command: CommandLine) -> list[str] | None:
     """List the hosts of ``-f`` or ``-hosts``."""
-    named = [hosts_in_file(option.values[0]) for option in command.find(FILES)]
-    named += [hosts_in_list(option.values[0]) for option in command.find(LISTS)]
-    return [host for names in named for host in names] or None
+    return named_hosts(command, FILES, LISTS)
 
 
 def apply(
@@ -81,30 +78,31 @@ def apply(
     version: tuple[int, ...],
 ) -> Launch:
     """Place by ``-rankmap``, or by the order of the hosts in a file."""
-    refuse(command, PLACING)
+    from topoloom.launch.exports import mpich_hostfile, mpich_rankmap
+
+    refuse_options(command, PLACING)
     if placement.bind is not None:
-        refuse(command, {"bind-to"})
-    used = only_used_hosts(placement)
+        refuse_options(command, {"bind-to"})
+    used = placement.used_hosts()
     hosts_file = directory / "hostfile"
     extra = ["-f", str(hosts_file)]
-    loss = what_is_lost(mpich_hostfile, used)
+    loss = mpich_hostfile.FORMAT.find_loss(used)
     rankmap = mpich_rankmap.write(used).strip()
     if len(rankmap) <= LONGEST_ARGUMENT and _has_rankmap(command.launcher):
         ranks_of_hosts = enumerate(used.ranks_of_hosts())
         lines = [
-            mpich_hostfile.line(used, host, ranks) for host, ranks in ranks_of_hosts
+            mpich_hostfile.write_host(used, host, ranks)
+            for host, ranks in ranks_of_hosts
         ]
         write_text(hosts_file, "".join(lines))
         extra += ["-rankmap", rankmap]
     else:
         write_text(hosts_file, mpich_hostfile.write(used))
-    return Launch(
-        command.rebuilt(FILES | LISTS, extra, placement.rank_count), loss=loss
-    )
+    return Launch(command.build(FILES | LISTS, extra, placement.rank_count), loss=loss)
 
 
 def _has_rankmap(launcher: str) -> bool:
-    asked = subprocess.run(
+    done = subprocess.run(
         [launcher, "-help"], capture_output=True, text=True, check=False, timeout=60
     )
-    return "-rankmap" in asked.stdout + asked.stderr
+    return "-rankmap" in done.stdout + done.stderr

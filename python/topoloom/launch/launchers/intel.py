@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Intel MPI's mpirun: a machine file, in which hosts may return.
+"""Intel MPI's mpirun: a machine file, which may list hosts repeatedly.
 
-Its launcher comes from MPICH's Hydra. Ranks that are to be bound bind themselves, with
-Intel's pinning off. Where a batch system starts it, Intel MPI would prefer that one's
-ranks per node to ours; a variable forbids it.
+Its launcher derives from MPICH's Hydra. taskset binds the ranks, with Intel's pinning
+off. In a batch job Intel MPI would prefer the job's ranks per node to the machine file;
+a variable prevents that.
 """
 
 from __future__ import annotations
@@ -11,20 +11,20 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from topoloom.launch.command_line import CommandLine, words
-from topoloom.launch.exports import intel_machinefile
-from topoloom.launch.exports.launch_formats import what_is_lost
-from topoloom.launch.host_placement import HostPlacement
-from topoloom.launch.launcher import Launch, only_used_hosts, refuse
+from topoloom.launch.command_line import CommandLine, split_names
+from topoloom.launch.launcher import Launch, refuse_options
 from topoloom.launch.launchers import hydra
-from topoloom.launch.launchers.bind_myself import bind_myself
 from topoloom.support.files import write_text
 
+if TYPE_CHECKING:
+    from topoloom.launch.host_placement import HostPlacement
+
 NAME = "Intel MPI"
-NODES_READ_FILES = False
-STARTS_HERE = True
-FORWARDING = hydra.FORWARDING
+NEEDS_SHARED_FILES = False
+IS_LOCAL_BY_DEFAULT = True
+ENVIRONMENT_OPTION = hydra.ENVIRONMENT_OPTION
 
 PLACING = frozenset({*hydra.PLACING, "nolocal", "localonly"})
 
@@ -33,7 +33,7 @@ SYNTAX = replace(
     values={
         **hydra.SYNTAX.values,
         **dict.fromkeys(
-            words(
+            split_names(
                 "binding bootstrap-exec-args gtool gtoolfile host localhost s tmpdir "
                 "umask"
             ),
@@ -43,16 +43,16 @@ SYNTAX = replace(
     },
     flags=hydra.SYNTAX.flags
     | frozenset(
-        words(
+        split_names(
             "aps check_mpi cleanup hydra-stdin ilp64 localonly localroot mps nolocal "
             "ordered-output print-rank-map rr t trace tune"
         )
     ),
 )
-hosts = hydra.hosts
+list_hosts = hydra.list_hosts
 
 
-def version(text: str) -> tuple[int, ...] | None:
+def parse_version(text: str) -> tuple[int, ...] | None:
     """Read ``Intel(R) MPI Library for Linux* OS, Version 2021.9 Build 20230306``."""
     match = re.search(r"Intel\(R\) MPI Library.*Version ([0-9]+)(?:\.([0-9]+))?", text)
     return tuple(int(part or 0) for part in match.groups()) if match else None
@@ -65,20 +65,22 @@ def apply(
     version: tuple[int, ...],
 ) -> Launch:
     """Place by a machine file."""
-    refuse(command, PLACING)
-    used = only_used_hosts(placement)
+    from topoloom.launch.exports import intel_machinefile
+    from topoloom.launch.launchers.taskset_wrapper import with_taskset
+
+    refuse_options(command, PLACING)
+    used = placement.used_hosts()
     unbound = replace(used, bind=None)
     file = directory / "machinefile"
     write_text(file, intel_machinefile.write(unbound))
     environment = {"I_MPI_JOB_RESPECT_PROCESS_PLACEMENT": "off"}
-    loss = what_is_lost(intel_machinefile, unbound)
+    loss = intel_machinefile.FORMAT.find_loss(unbound)
     if placement.bind is not None:
-        refuse(command, {"binding", "bind-to"})
-        if before := bind_myself(used, "PMI_RANK"):
-            environment["I_MPI_PIN"] = "off"
-            command = command.behind(before)
-            loss = None
+        refuse_options(command, {"binding", "bind-to"})
+    if bound := with_taskset(command, used, "PMI_RANK"):
+        environment["I_MPI_PIN"] = "off"
+        command, loss = bound, None
     extra = ["-machinefile", str(file)]
     without = hydra.FILES | hydra.LISTS
-    rebuilt = command.rebuilt(without, extra, placement.rank_count)
+    rebuilt = command.build(without, extra, placement.rank_count)
     return Launch(rebuilt, environment, loss)

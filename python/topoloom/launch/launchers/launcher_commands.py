@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The table of launchers, and which of them a command starts with."""
+"""The table of launchers, and the launcher of a command."""
 
 from __future__ import annotations
 
@@ -11,44 +11,50 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from topoloom._core import Error
-from topoloom.launch.command_line import CommandLine, NoProgram, parse
-from topoloom.launch.host_placement import HostPlacement
+from topoloom.launch.command_line import (
+    CommandLine,
+    MissingProgramError,
+    parse_command,
+)
 from topoloom.launch.launcher import Launch, Launcher
 from topoloom.launch.launchers import flux, hydra, intel, openmpi, srun
 from topoloom.support.files import own_directory, shared_directory
 
+if TYPE_CHECKING:
+    from topoloom.launch.host_placement import HostPlacement
+
 LAUNCHERS: tuple[Launcher, ...] = (openmpi, hydra, intel, srun, flux)
 
-#: What is asked for its version; a script that is called like it would be run.
+#: Programs whose --version is read; a script of such a name would be run.
 _PROGRAMS = re.compile(r"(mpirun|mpiexec|orterun|prterun|srun|flux)([.-].*)?")
 
 
-class ReadCommand(NamedTuple):
+class LauncherCommand(NamedTuple):
     """A command whose launcher is known."""
 
     launcher: Launcher
     version: tuple[int, ...]
     line: CommandLine
 
-    def hosts(self) -> list[str] | None:
+    def list_hosts(self) -> list[str] | None:
         """List the hosts that the command names, if any."""
-        return self.launcher.hosts(self.line)
+        return self.launcher.list_hosts(self.line)
 
     def rank_count(self) -> int | None:
-        """Return how many ranks it starts, if the command says so."""
+        """Return the number of ranks, if the command gives it."""
         return self.line.rank_count()
 
-    def starting(self, program: tuple[str, ...]) -> ReadCommand:
-        """Put another program in the place of each program of the command."""
+    def with_program(self, program: tuple[str, ...]) -> LauncherCommand:
+        """Replace each program of the command."""
         parts = tuple(replace(part, program=program) for part in self.line.segments)
         return self._replace(line=replace(self.line, segments=parts))
 
-    def directory(self) -> tempfile.TemporaryDirectory[str]:
+    def make_directory(self) -> tempfile.TemporaryDirectory[str]:
         """Make a directory for the files that `apply` writes."""
-        if self.launcher.NODES_READ_FILES:
+        if self.launcher.NEEDS_SHARED_FILES:
             return shared_directory("run")
         return own_directory("run")
 
@@ -63,48 +69,49 @@ class ReadCommand(NamedTuple):
         return self.launcher.apply(self.line, placement, directory, self.version)
 
 
-class Recognized(NamedTuple):
+class RecognizedLauncher(NamedTuple):
     """A launcher, and its version."""
 
     launcher: Launcher
     version: tuple[int, ...]
 
-    def read(self, command: Sequence[str]) -> ReadCommand:
-        """Read a command of this launcher; raise `topoloom.Error` if that fails."""
-        line = parse(command, self.launcher.SYNTAX)
-        return ReadCommand(self.launcher, self.version, line)
+    def read(self, command: Sequence[str]) -> LauncherCommand:
+        """Parse a command of this launcher; raise `topoloom.Error` if that fails."""
+        line = parse_command(command, self.launcher.SYNTAX)
+        return LauncherCommand(self.launcher, self.version, line)
 
 
-def recognize(program: str) -> Recognized | None:
-    """Find out which launcher a program is, by its ``--version``; None if it is none.
+def recognize(program: str) -> RecognizedLauncher | None:
+    """Recognize a launcher by its ``--version``; None for other programs.
 
     Raises
     ------
     topoloom.Error
-        If it is not there, or called like a launcher but does not report its version.
+        If there is no such program, or one with a launcher's name reports no version.
     """
     found = shutil.which(program)
     if found is None:
         raise Error(f"there is no program '{program}'")
-    if not any(map(_PROGRAMS.fullmatch, _names(Path(found)))):
+    names = [path.name for path in (Path(found), *follow_links(Path(found)))]
+    if not any(map(_PROGRAMS.fullmatch, names)):
         return None
     text, failed = _version_text(found, Path(found).stat().st_mtime_ns)
     for launcher in LAUNCHERS:
-        version = launcher.version(text)
+        version = launcher.parse_version(text)
         if version is not None:
-            return Recognized(launcher, version)
+            return RecognizedLauncher(launcher, version)
     if failed is not None:
         raise Error(f"'{program} --version' failed: {failed}")
     return None
 
 
-def read_command(command: Sequence[str]) -> ReadCommand:
-    """Find out which launcher a command starts with, and read its options.
+def read_command(command: Sequence[str]) -> LauncherCommand:
+    """Recognize the launcher of a command, and parse its options.
 
     Raises
     ------
     topoloom.Error
-        If it starts with something else, or its options cannot be read.
+        If there is no known launcher, or an option is not known.
     """
     if not command:
         raise Error("no command; end with -- mpirun -n 64 ./app")
@@ -119,21 +126,21 @@ def read_command(command: Sequence[str]) -> ReadCommand:
     return recognized.read(command)
 
 
-def check_program(command: Sequence[str]) -> None:
-    """Raise `topoloom.Error` if a launcher is to start nothing.
+def require_program(command: Sequence[str]) -> None:
+    """Raise `topoloom.Error` if the launcher's command has no program.
 
-    A command that cannot be read may still run as it is.
+    A command that cannot be read may still run unchanged.
     """
     try:
         read_command(command)
-    except NoProgram:
+    except MissingProgramError:
         raise
     except Error:
         return
 
 
-def programs(command: Sequence[str]) -> list[str]:
-    """Name the programs that a command starts; none where it cannot be read."""
+def list_programs(command: Sequence[str]) -> list[str]:
+    """List the programs that a command starts; none if it cannot be read."""
     try:
         parts = read_command(command).line.segments
     except Error:
@@ -141,7 +148,7 @@ def programs(command: Sequence[str]) -> list[str]:
     return [part.program[0] for part in parts]
 
 
-def links(path: Path) -> list[Path]:
+def follow_links(path: Path) -> list[Path]:
     """Follow symbolic links one by one, as Debian's alternatives need."""
     found: list[Path] = []
     while path.is_symlink() and len(found) < 40:
@@ -150,15 +157,11 @@ def links(path: Path) -> list[Path]:
     return found
 
 
-def _names(path: Path) -> list[str]:
-    return [path.name, *(link.name for link in links(path))]
-
-
 @functools.cache
 def _version_text(program: str, _changed: int) -> tuple[str, str | None]:
-    """Ask a launcher for its version; if it fails, report its first line."""
+    """Return the output of ``--version``, and the first line of errors if it fails."""
     try:
-        asked = subprocess.run(
+        done = subprocess.run(
             [program, "--version"],
             capture_output=True,
             text=True,
@@ -168,5 +171,5 @@ def _version_text(program: str, _changed: int) -> tuple[str, str | None]:
         )
     except subprocess.TimeoutExpired:
         raise Error(f"'{program} --version' does not answer") from None
-    failed = (asked.stderr.splitlines() or [f"status {asked.returncode}"])[0]
-    return asked.stdout, failed if asked.returncode else None
+    failed = (done.stderr.splitlines() or [f"status {done.returncode}"])[0]
+    return done.stdout, failed if done.returncode else None

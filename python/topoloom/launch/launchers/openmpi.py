@@ -1,34 +1,35 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Open MPI's mpirun, versions 4 and 5: rankfile to place on cores, `seq` on hosts.
 
-A rankfile binds each rank to the cores, or hardware threads, that it names. Where a
-slot is a whole node, or the command asks for no binding (``--bind-to none``,
-oversubscription), ranks go to their hosts by the sequential mapper instead and are
-bound as the command would bind them.
+A rankfile binds each rank to the cores or hardware threads that it names. If a slot is
+a whole node, or the command requests no binding (``--bind-to none``, oversubscription),
+the sequential mapper puts ranks on their hosts, bound as the command would bind them.
 """
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from topoloom.launch.command_line import CommandLine, Syntax, words
-from topoloom.launch.exports import openmpi_rankfile, slurm_hostfile
-from topoloom.launch.host_placement import PU, HostPlacement
+from topoloom.launch.command_line import CommandLine, Syntax, split_names
 from topoloom.launch.launcher import (
-    Forwarding,
+    EnvironmentOption,
     Launch,
-    hosts_in_file,
-    hosts_in_list,
-    only_used_hosts,
-    refuse,
+    named_hosts,
+    refuse_options,
 )
 from topoloom.support.files import write_text
 
+if TYPE_CHECKING:
+    from topoloom.launch.host_placement import HostPlacement
+
 NAME = "Open MPI"
-NODES_READ_FILES = False
-STARTS_HERE = True
-FORWARDING = Forwarding("-x", joined=True, each_part=True, names=frozenset({"x"}))
+NEEDS_SHARED_FILES = False
+IS_LOCAL_BY_DEFAULT = True
+ENVIRONMENT_OPTION = EnvironmentOption(
+    "-x", is_joined=True, is_per_program=True, names=frozenset({"x"})
+)
 
 FILES = frozenset({"hostfile", "machinefile", "default-hostfile"})
 LISTS = frozenset({"H", "host"})
@@ -61,18 +62,20 @@ SYNTAX = Syntax(
         **PLACING_VALUES,
     },
     flags=frozenset(
-        words(
-            "allow-run-as-root continuous d debug-devel debug debug-daemons debug- "
-            "daemons-file disable-recovery display-allocation display-devel- "
-            "allocation display-devel-map display-diffable-map display-map display- "
-            "topo do-not-launch do-not-resolve dvm enable-instant-on-support "
-            "enable-recovery fwd-mpirun-port get-stack-traces index-argv-by-rank "
-            "leave-session-attached merge-stderr-to-stdout noprefix novm output- "
-            "proctable q quiet report-bindings report-child-jobs-separately report- "
-            "state-on-timeout s preload-binary set-cwd-to-session-dir show-progress "
-            "tag-output timestamp-output tv use-hwthread-cpus use-regexp v verbose "
-            "xml no-app-prefix stop-on-exec stop-in-init stop-in-app forward- "
-            "signals no-ready-msg daemonize"
+        split_names(
+            "allow-run-as-root continuous d debug-devel debug debug-daemons "
+            "debug-daemons-file disable-recovery display-allocation "
+            "display-devel-allocation display-devel-map display-diffable-map "
+            "display-map display-topo do-not-launch do-not-resolve dvm "
+            "enable-instant-on-support enable-recovery fwd-mpirun-port "
+            "get-stack-traces index-argv-by-rank "
+            "leave-session-attached merge-stderr-to-stdout noprefix novm "
+            "output-proctable q quiet report-bindings report-child-jobs-separately "
+            "report-state-on-timeout s preload-binary set-cwd-to-session-dir "
+            "show-progress tag-output timestamp-output tv use-hwthread-cpus "
+            "use-regexp v verbose "
+            "xml no-app-prefix stop-on-exec stop-in-init stop-in-app "
+            "forward-signals no-ready-msg daemonize"
         )
     )
     | PLACING_FLAGS
@@ -81,19 +84,17 @@ SYNTAX = Syntax(
 )
 
 
-def version(text: str) -> tuple[int, ...] | None:
+def parse_version(text: str) -> tuple[int, ...] | None:
     """Read ``mpirun (Open MPI) 5.0.11`` or ``mpirun.openmpi (OpenRTE) 4.1.4``."""
-    if "(PRRTE)" in text:  # which starts the jobs of Open MPI 5
+    if "(PRRTE)" in text:  # the launcher of Open MPI 5
         return (5, 0, 0)
     match = re.search(r"\((?:Open MPI|OpenRTE)\) ([0-9]+)\.([0-9]+)\.([0-9]+)", text)
     return tuple(map(int, match.groups())) if match else None
 
 
-def hosts(command: CommandLine) -> list[str] | None:
+def list_hosts(command: CommandLine) -> list[str] | None:
     """List the hosts of ``--hostfile`` or ``--host``."""
-    named = [hosts_in_file(option.values[0]) for option in command.find(FILES)]
-    named += [hosts_in_list(option.values[0]) for option in command.find(LISTS)]
-    return [host for names in named for host in names] or None
+    return named_hosts(command, FILES, LISTS)
 
 
 def apply(
@@ -103,21 +104,24 @@ def apply(
     version: tuple[int, ...],
 ) -> Launch:
     """Place by rankfile if slots are cores, else by the sequential mapper."""
-    refuse(command, {*PLACING_VALUES, *PLACING_FLAGS})
+    from topoloom.launch.exports import openmpi_rankfile, slurm_hostfile
+    from topoloom.launch.host_placement import PU
+
+    refuse_options(command, {*PLACING_VALUES, *PLACING_FLAGS})
     if placement.bind is not None:
-        refuse(command, {"bind-to"})
+        refuse_options(command, {"bind-to"})
     modifiers = _modifiers(command)
     bound = placement.slots_per_host * placement.cores_per_slot > 1 and not (
-        "OVERSUBSCRIBE" in modifiers or _binds_nothing(command)
+        "OVERSUBSCRIBE" in modifiers or _disables_binding(command)
     )
-    used = only_used_hosts(placement)
+    used = placement.used_hosts()
     plan = directory / ("rankfile" if bound else "hosts-of-ranks")
     text = openmpi_rankfile.write(used) if bound else slurm_hostfile.write(used)
     write_text(plan, text)
     without = FILES | LISTS | OVERSUBSCRIBE | {"map-by"}
     threads = bound and placement.bind == PU
     if version >= (5,):
-        # Version 5 places only on hosts with free slots that a hostfile has declared.
+        # Version 5 places only on hosts whose free slots a hostfile declares.
         slots = directory / "hostfile"
         write_slots(slots, used)
         policy = "rankfile" if bound else "seq"
@@ -135,7 +139,7 @@ def apply(
             extra.append("--oversubscribe")
     exact = bound or placement.fills_in_rank_order()
     loss = None if exact else "ranks are on their hosts, but not bound to their cores"
-    return Launch(command.rebuilt(without, extra, placement.rank_count), loss=loss)
+    return Launch(command.build(without, extra, placement.rank_count), loss=loss)
 
 
 def write_slots(path: Path, placement: HostPlacement) -> None:
@@ -147,14 +151,16 @@ def write_slots(path: Path, placement: HostPlacement) -> None:
 
 def _modifiers(command: CommandLine) -> list[str]:
     """Take the modifiers of ``--map-by :OVERSUBSCRIBE``; refuse a mapping policy."""
-    found = ["OVERSUBSCRIBE"] if command.find(OVERSUBSCRIBE) else []
-    for option in command.find({"map-by"}):
+    found = ["OVERSUBSCRIBE"] if command.find_options(OVERSUBSCRIBE) else []
+    for option in command.find_options({"map-by"}):
         policy, *modifiers = option.values[0].split(":")
         if policy:
-            refuse(command, {"map-by"})
+            refuse_options(command, {"map-by"})
         found += [m.upper() if "=" not in m else m for m in modifiers if m]
     return list(dict.fromkeys(found))
 
 
-def _binds_nothing(command: CommandLine) -> bool:
-    return any(option.values[0] == "none" for option in command.find({"bind-to"}))
+def _disables_binding(command: CommandLine) -> bool:
+    return any(
+        option.values[0] == "none" for option in command.find_options({"bind-to"})
+    )

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Slurm's srun: the host of each rank in SLURM_HOSTFILE, read by `-m arbitrary`.
 
-With Cray MPICH ranks are renumbered instead, where that can say the placement.
-Ranks that are to be bound bind themselves: ``--cpu-bind`` has one list for all nodes,
-and does nothing where Slurm has no ``task/affinity``.
+With Cray MPICH ranks are renumbered instead, if that can express the placement.
+taskset binds the ranks: ``--cpu-bind`` has one list for all nodes, and does nothing
+without Slurm's ``task/affinity``.
 """
 
 from __future__ import annotations
@@ -12,23 +12,22 @@ import os
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from topoloom.launch.command_line import CommandLine, Syntax, words
-from topoloom.launch.exports import slurm_hostfile
-from topoloom.launch.exports.launch_formats import what_is_lost
-from topoloom.launch.host_placement import HostPlacement
-from topoloom.launch.launcher import Launch, only_used_hosts, refuse
-from topoloom.launch.launchers.bind_myself import bind_myself
-from topoloom.launch.launchers.cray import apply_by_order
+from topoloom.launch.command_line import CommandLine, Syntax, split_names
+from topoloom.launch.launcher import Launch, refuse_options
 from topoloom.support.files import write_text
 from topoloom.support.hostlist import expand_hostlist
 
-NAME = "Slurm"
-NODES_READ_FILES = True
-STARTS_HERE = False
-FORWARDING = None
+if TYPE_CHECKING:
+    from topoloom.launch.host_placement import HostPlacement
 
-# The placement decides these; what the command says about them is replaced.
+NAME = "Slurm"
+NEEDS_SHARED_FILES = True
+IS_LOCAL_BY_DEFAULT = False
+ENVIRONMENT_OPTION = None
+
+#: Options that the placement replaces, and those that it cannot be combined with.
 REPLACED = frozenset({"N", "nodes", "w", "nodelist"})
 PLACING = frozenset(
     {"m", "distribution", "r", "relative", "x", "exclude", "multi-prog", "X", "Z"}
@@ -37,7 +36,7 @@ PLACING = frozenset(
 
 SYNTAX = Syntax(
     values=dict.fromkeys(
-        words(
+        split_names(
             "A account b begin c cpus-per-task chdir cluster-constraint comment "
             "constraint C container core-spec S cpu-bind cpu-freq "
             "cpus-per-gpu D deadline delay-boot d dependency e epilog error "
@@ -56,7 +55,7 @@ SYNTAX = Syntax(
         1,
     ),
     flags=frozenset(
-        words(
+        split_names(
             "contiguous disable-status X exact external-launcher hold H interactive "
             "label l multi-prog no-allocate Z no-kill k O overcommit oversubscribe s "
             "overlap pty preserve-env E quiet Q quit-on-interrupt reboot "
@@ -66,19 +65,19 @@ SYNTAX = Syntax(
         )
     ),
     ranks=frozenset({"n", "ntasks"}),
-    clusters=True,
+    joins_short_options=True,
 )
 
 
-def version(text: str) -> tuple[int, ...] | None:
+def parse_version(text: str) -> tuple[int, ...] | None:
     """Read ``slurm 22.05.8`` or ``slurm-wlm 22.05.8``."""
     match = re.match(r"slurm\S* ([0-9]+)\.([0-9]+)", text)
     return tuple(map(int, match.groups())) if match else None
 
 
-def hosts(command: CommandLine) -> list[str] | None:
+def list_hosts(command: CommandLine) -> list[str] | None:
     """List the hosts of ``-w``, else those of the job."""
-    for option in command.find({"w", "nodelist"}):
+    for option in command.find_options({"w", "nodelist"}):
         return list(dict.fromkeys(expand_hostlist(option.values[0])))
     nodes = os.environ.get("SLURM_JOB_NODELIST")
     return expand_hostlist(nodes) if nodes else None
@@ -90,24 +89,27 @@ def apply(
     directory: Path,
     version: tuple[int, ...],
 ) -> Launch:
-    """Write one host per rank; each rank starts where its line says."""
-    refuse(command, PLACING)
+    """Write a file with one host per rank, or let Cray MPICH renumber the ranks."""
+    from topoloom.launch.exports import slurm_hostfile
+    from topoloom.launch.launchers.cray import apply_by_rank_order
+    from topoloom.launch.launchers.taskset_wrapper import with_taskset
+
+    refuse_options(command, PLACING)
     if placement.bind is not None:
-        refuse(command, {"cpu-bind"})
-    if launch := apply_by_order(command, placement, directory, REPLACED):
+        refuse_options(command, {"cpu-bind"})
+    if launch := apply_by_rank_order(command, placement, directory, REPLACED):
         return launch
-    used = only_used_hosts(placement)
+    used = placement.used_hosts()
     path = directory / "hosts-of-ranks"
     write_text(path, slurm_hostfile.write(used))
     extra = ["-N", str(len(used.hosts)), "-m", "arbitrary"]
-    loss = what_is_lost(slurm_hostfile, replace(used, bind=None))
-    if placement.bind is not None and (before := bind_myself(used, "SLURM_PROCID")):
+    loss = slurm_hostfile.FORMAT.find_loss(replace(used, bind=None))
+    if bound := with_taskset(command, used, "SLURM_PROCID"):
         extra.append("--cpu-bind=none")
-        command = command.behind(before)
-        loss = None
+        command, loss = bound, None
     environment = {"SLURM_HOSTFILE": str(path)}
     if "MPICH_RANK_REORDER_METHOD" in os.environ:
-        environment["MPICH_RANK_REORDER_METHOD"] = "1"  # as the launcher numbers them
+        environment["MPICH_RANK_REORDER_METHOD"] = "1"  # the order of the launcher
     return Launch(
-        command.rebuilt(REPLACED, extra, placement.rank_count), environment, loss
+        command.build(REPLACED, extra, placement.rank_count), environment, loss
     )

@@ -84,7 +84,7 @@ def record_nccl(
             "TOPOLOOM_NCCL_OUTPUT": lines,
         }
         if launcher.forwarding is not None:
-            words[1:1] = launcher.forwarding.words(variables)
+            words[1:1] = launcher.forwarding.write(variables)
         begin = time.monotonic()
         status = run_program(Launch(words, variables), timeout, stdout)
         seconds = time.monotonic() - begin

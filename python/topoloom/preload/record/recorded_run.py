@@ -16,7 +16,7 @@ from typing import IO, Any
 from topoloom._core import Error
 from topoloom.graphs.profile import Profile
 from topoloom.launch.apply.trial import check_hosts
-from topoloom.launch.launchers.launcher_commands import programs
+from topoloom.launch.launchers.launcher_commands import list_programs
 from topoloom.preload.record.build import build_recorder
 from topoloom.preload.record.keeping import keeping, notes_folder
 from topoloom.preload.record.notes import read_recording
@@ -27,7 +27,7 @@ from topoloom.preload.shim import (
     preloaded_command,
     refuse_static,
 )
-from topoloom.support.children import terminal_tells_children
+from topoloom.support.children import terminal_signals_children
 
 _TORCH = "; if it is one of PyTorch, add --torch"
 _SECONDS_TO_DIE = 10.0
@@ -85,7 +85,7 @@ def record(
     launcher = find_launcher(words)
     compiler = find_compiler(launcher, mpicc)
     library = build_recorder(compiler)
-    names, trusted = programs(words), bool(mpicc or launcher.forwarding)
+    names, trusted = list_programs(words), bool(mpicc or launcher.forwarding)
     refuse_static(names)
     if (
         len(names) > 1 or not trusted
@@ -151,7 +151,7 @@ def _forwarding(job: subprocess.Popen[bytes], notes: str) -> Iterator[list[int]]
         came.append(number)
         _ask_for_notes(notes)
         # mpirun kills at once on the second one.
-        if not (number == signal.SIGINT and terminal_tells_children()):
+        if not (number == signal.SIGINT and terminal_signals_children()):
             job.send_signal(number)
 
     try:

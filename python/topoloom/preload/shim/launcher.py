@@ -17,9 +17,13 @@ from typing import NamedTuple
 
 from topoloom._core import Error
 from topoloom.launch.command_line import Option
-from topoloom.launch.launcher import Forwarding
+from topoloom.launch.launcher import EnvironmentOption
 from topoloom.launch.launchers import hydra, openmpi, srun
-from topoloom.launch.launchers.launcher_commands import Recognized, links, recognize
+from topoloom.launch.launchers.launcher_commands import (
+    RecognizedLauncher,
+    follow_links,
+    recognize,
+)
 
 _PRELOAD = "LD_PRELOAD"
 #: What Debian's names end with.
@@ -38,12 +42,12 @@ class Starter(NamedTuple):
     """
 
     path: Path
-    recognized: Recognized | None
+    recognized: RecognizedLauncher | None
 
     @property
-    def forwarding(self) -> Forwarding | None:
+    def forwarding(self) -> EnvironmentOption | None:
         """How it takes variables for the ranks alone, if it does."""
-        return self.recognized.launcher.FORWARDING if self.recognized else None
+        return self.recognized.launcher.ENVIRONMENT_OPTION if self.recognized else None
 
 
 def find_launcher(command: list[str]) -> Starter:
@@ -141,8 +145,8 @@ def preloaded_command(
     preloaded = ":".join(filter(None, [*map(str, libraries), theirs]))
     variables = {_PRELOAD: preloaded, **variables}
     if launcher.forwarding is not None:
-        options = launcher.forwarding.words(variables)
-        each_part = launcher.forwarding.each_part
+        options = launcher.forwarding.write(variables)
+        each_part = launcher.forwarding.is_per_program
         return _with_options(command, options, each_part), environment
     environment.update(variables)
     # For a script that calls Open MPI's mpirun on several nodes.
@@ -162,7 +166,7 @@ def _check_export(
         return
     exports = [environment.get("SLURM_EXPORT_ENV", "ALL")]
     with contextlib.suppress(Error):
-        options = launcher.recognized.read(command).line.find({"export"})
+        options = launcher.recognized.read(command).line.find_options({"export"})
         exports += [option.values[0] for option in options]
     names = exports[-1].split(",")
     if "ALL" not in names or any(name.startswith(f"{_PRELOAD}=") for name in names):
@@ -183,7 +187,9 @@ def _own_preload(
         line = launcher.recognized.read(command).line
     except Error:
         return command, inherited
-    own = [o for o in line.find(forwarding.names) if _variable(o)[0] == _PRELOAD]
+    own = [
+        o for o in line.find_options(forwarding.names) if _variable(o)[0] == _PRELOAD
+    ]
     if not own:
         return command, inherited
 
@@ -192,7 +198,7 @@ def _own_preload(
         return inherited if said is None else said
 
     for_all = forwarding.option.removeprefix("-")
-    general = [o for o in own if o.name == for_all and not forwarding.each_part]
+    general = [o for o in own if o.name == for_all and not forwarding.is_per_program]
     everywhere = value(general, inherited)
     special = [o for o in own if o not in general]
     parts = [[o for o in part.options if o in special] for part in line.segments]
@@ -205,7 +211,7 @@ def _own_preload(
         replace(part, options=tuple(o for o in part.options if o not in own))
         for part in line.segments
     ]
-    return replace(line, segments=tuple(kept)).rebuilt((), ()), values.pop()
+    return replace(line, segments=tuple(kept)).build((), ()), values.pop()
 
 
 def _variable(option: Option) -> tuple[str, str | None]:
@@ -222,7 +228,7 @@ def _with_options(command: list[str], options: list[str], each_part: bool) -> li
 
 
 def _compilers(launcher: Starter) -> list[Path]:
-    paths = [launcher.path, *links(launcher.path)]
+    paths = [launcher.path, *follow_links(launcher.path)]
     candidates = [
         path.parent / f"mpicc.{path.name.partition('.')[2]}"
         for path in paths

@@ -105,7 +105,7 @@ class Proof:
         if rank >= self.placement.rank_count:
             return None
         cpus = compress_ranges(self.placement.cpus(rank))
-        return {"host": self.placement.name(rank), "cpus": cpus}
+        return {"host": self.placement.host_name(rank), "cpus": cpus}
 
     def _praise(self) -> str:
         hosts = int((self.placement.ranks_per_host() > 0).sum())

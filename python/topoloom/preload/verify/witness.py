@@ -14,7 +14,7 @@ from topoloom._core import Error
 from topoloom.launch.exports import bindings
 from topoloom.launch.host_placement import HostPlacement
 from topoloom.launch.launcher import Launch
-from topoloom.launch.launchers.launcher_commands import programs
+from topoloom.launch.launchers.launcher_commands import list_programs
 from topoloom.preload.collectives import build_collectives
 from topoloom.preload.shim import (
     build_shim,
@@ -81,7 +81,7 @@ class Witness:
         compiler = find_compiler(self._launcher, mpicc)
         self.libraries = [build_shim("verify", compiler, folders=["mpi/seats"])]
         trusted = bool(mpicc or self._launcher.forwarding)
-        check_programs(programs(command), compiler, self.libraries[0], trusted)
+        check_programs(list_programs(command), compiler, self.libraries[0], trusted)
         self.required = renumber or collectives is not None
         if renumber:
             self.libraries.append(build_world(compiler))

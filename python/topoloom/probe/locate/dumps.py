@@ -18,7 +18,7 @@ import numpy as np
 
 from topoloom._core import Error
 from topoloom.graphs.traces.inspector import InspectorLine, inspector_lines
-from topoloom.graphs.traces.trace_formats import MissingPartsError
+from topoloom.graphs.traces.trace_formats import IncompleteTraceError
 from topoloom.probe.locate.locate import Test
 from topoloom.probe.locate.parts import Pair, Parts
 from topoloom.probe.locate.seats import seats_of
@@ -72,7 +72,7 @@ def tests_of_dumps(
     ------
     topoloom.Error
         If no line has a time, or a host is not among those of the machine;
-        `MissingPartsError`, unless `partial`, for lines and ranks that are missing.
+        `IncompleteTraceError`, unless `partial`, for lines and ranks that are missing.
     """
     lines, sizes, missing = inspector_lines(files, partial)
     seats, doubts = seats_of(lines, parts)
@@ -100,7 +100,7 @@ def tests_of_dumps(
     more = len(missing) - _SAID
     rest = [f"and {more} more"] if more > 0 else []
     if missing and not partial:
-        raise MissingPartsError("; ".join([*missing[:_SAID], *rest]))
+        raise IncompleteTraceError("; ".join([*missing[:_SAID], *rest]))
     if unknown:
         doubts.append(
             f"{counted(len(unknown), 'communicator')} left out: some GPUs of a process "

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from topoloom._core import Error
 from topoloom.schedules.exports import (
     goal,
     intel_mpi,
@@ -15,7 +14,7 @@ from topoloom.schedules.exports import (
     open_mpi,
 )
 from topoloom.schedules.exports.asked import Asked
-from topoloom.support.nearest import unknown_name
+from topoloom.support.nearest import find_by_name
 
 
 class ScheduleFormat(Protocol):
@@ -41,7 +40,4 @@ FORMATS: tuple[ScheduleFormat, ...] = (
 
 def find_format(name: str) -> ScheduleFormat:
     """Find a format by name; raise `topoloom.Error` naming the nearest one."""
-    for entry in FORMATS:
-        if name == entry.NAME:
-            return entry
-    raise Error(unknown_name("format", name, [entry.NAME for entry in FORMATS]))
+    return find_by_name("format", name, {each.NAME: each for each in FORMATS})

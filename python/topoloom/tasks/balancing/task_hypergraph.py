@@ -43,7 +43,7 @@ def read_hypergraph(path: str | Path, count: int) -> Hypergraph:
     lines = _Lines(path)
     head = _header(lines)
     if head.vertices != count:
-        lines.complain(f"there are {head.vertices} vertices, but ranks of {count}")
+        lines.fail(f"there are {head.vertices} vertices, but ranks of {count}")
     hyperedges: list[tuple[int, list[int]]] = []
     seen = 0
     for number in range(head.edges):
@@ -57,7 +57,7 @@ def read_hypergraph(path: str | Path, count: int) -> Hypergraph:
             for i in range(len(words))
         ]
         if any(not 0 <= pin < count for pin in pins):
-            lines.complain(f"pins are {head.base} to {head.base + count - 1}")
+            lines.fail(f"pins are {head.base} to {head.base + count - 1}")
         seen += len(pins)
         hyperedges.append((weight, list(dict.fromkeys(pins))))
     if seen != head.pins:
@@ -121,7 +121,7 @@ class _Lines:
         self._lines = enumerate(read_text(path).splitlines(), start=1)
         self._at = 0
 
-    def complain(self, what: str) -> NoReturn:
+    def fail(self, what: str) -> NoReturn:
         raise Error(f"{self._path}:{self._at}: {what}")
 
     def next(self, what: str) -> list[str]:
@@ -133,7 +133,7 @@ class _Lines:
 
     def number(self, words: list[str], place: int, what: str, limit: int) -> int:
         if place >= len(words):
-            self.complain(f"{what} is missing")
+            self.fail(f"{what} is missing")
         return integer(words[place], f"{self._path}:{self._at}: {what}", limit)
 
     def weights(self, count: int, base: int) -> list[int]:
@@ -142,35 +142,32 @@ class _Lines:
         while len(found) < count:
             words = self.next(f"the weight of vertex {len(found) + base}")
             if len(found) + len(words) > count:
-                self.complain(f"more weights than the {count} vertices have")
+                self.fail(f"more weights than the {count} vertices have")
             for i in range(len(words)):
-                found.append(
-                    self.number(words, i, "the weight of a vertex", MAX_BYTES)
-                )
+                found.append(self.number(words, i, "the weight of a vertex", MAX_BYTES))
         return found
 
     def finish(self) -> None:
         for number, line in self._lines:
             if line.strip() and not line.startswith("%"):
                 self._at = number
-                self.complain("nothing more is expected")
+                self.fail("nothing more is expected")
 
 
 def _header(lines: _Lines) -> _Header:
     words = lines.next("the header")
     a, b, c, d = (
-        lines.number(words, i, "a number of the header", MAX_VERTICES)
-        for i in range(4)
+        lines.number(words, i, "a number of the header", MAX_VERTICES) for i in range(4)
     )
     if a > 1:
         code = words[3].zfill(2)
         if len(words) != 4 or code not in ("00", "01", "10", "11"):
-            lines.complain(
+            lines.fail(
                 "the header is 'vertices hyperedges pins NM', with N weights per "
                 f"vertex and M per hyperedge, each 0 or 1, not '{' '.join(words)[:40]}'"
             )
         return _Header(1, a, b, c, code[0] == "1", code[1] == "1")
     weights = words[4] if len(words) > 4 else "0"
     if weights not in ("0", "1", "2", "3") or words[5:] not in ([], ["1"]):
-        lines.complain("PaToH's weights are 0, 1, 2 or 3, one of each kind")
+        lines.fail("PaToH's weights are 0, 1, 2 or 3, one of each kind")
     return _Header(a, b, c, d, weights in ("1", "3"), weights in ("2", "3"))

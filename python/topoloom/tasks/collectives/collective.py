@@ -11,13 +11,13 @@ from typing import Any
 from topoloom._core import CommGraph, Error, NetworkModel
 from topoloom.graphs.graph_file import load_graph
 from topoloom.machines.node_toml import write_port
-from topoloom.model.named import load_model
+from topoloom.model.model_names import load_model
 from topoloom.nodes.node_parts import NO_PARTS, NodeParts
 from topoloom.placements.placement_file import PlacementFile, load_placement
 from topoloom.schedules.choose import (
     Call,
-    RankSlots,
     Ranked,
+    RankSlots,
     rank_schedules,
     read_operation,
     usual_schedule,

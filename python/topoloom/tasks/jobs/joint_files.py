@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from topoloom._core import Allocation, Error, Machine
 from topoloom.graphs.graph_file import load_graph
-from topoloom.importers.described import Described
+from topoloom.importers.machine_description import MachineDescription
 from topoloom.nodes.node_parts import NodeParts
 from topoloom.placements.placement_file import PlacementFile, save_placement
 from topoloom.tasks.jobs.joint import (
@@ -56,7 +56,10 @@ class Jobs(NamedTuple):
 
 
 def load_jobs(
-    texts: Sequence[str], machine: Machine, described: Described, where: AllocationSpec
+    texts: Sequence[str],
+    machine: Machine,
+    described: MachineDescription,
+    where: AllocationSpec,
 ) -> Jobs:
     """Load jobs: each as ``GRAPH@ALLOCATION``, or as ``GRAPH`` if they share slots."""
     if not texts:

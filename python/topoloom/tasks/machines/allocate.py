@@ -24,11 +24,11 @@ from topoloom.allocations.job_shape import shape_facts
 from topoloom.allocations.jobs_file import load_jobs
 from topoloom.graphs.axes import Traffic
 from topoloom.graphs.graph_file import load_graph
-from topoloom.importers.insides import machine_of_type
+from topoloom.importers.node_groups import machine_of_type
 from topoloom.machines.machine_facts import machine_name
 from topoloom.machines.machine_file import load_described
 from topoloom.nodes.host_slots import HostSlots
-from topoloom.nodes.hosts import counted_hosts, hosts_in_order
+from topoloom.nodes.hosts import format_host_count, hosts_in_order
 from topoloom.nodes.node_parts import NO_PARTS, NodeParts
 from topoloom.placements.placement_file import PlacementFile
 from topoloom.support.checks import at_least
@@ -156,7 +156,7 @@ def allocate_nodes(
     ):
         nodes = choose_allocation(machine, described, where)
         hosts = hosts_in_order(machine, nodes.allocation.nodes)
-        title = counted_hosts(machine, len(nodes.allocation.nodes), len(hosts))
+        title = format_host_count(machine, len(nodes.allocation.nodes), len(hosts))
         if where.allocate is None:
             title += f" of {where.allocation or machine_text}"
         else:
@@ -237,7 +237,7 @@ def _choose(
         title = f"the {nodes} of {len(free.nodes)} free nodes that are closest together"
         slots = HostSlots(machine, node)
         return (
-            slots.existing(closest),
+            slots.drop_missing(closest),
             NodeChoice("average_distance", values, search.seed),
             title,
         )

@@ -10,9 +10,8 @@ from typing import Any
 
 from topoloom._core import Error
 from topoloom.graphs.traces.trace_formats import files_of, trace_format
-from topoloom.importers.torus_places import is_vacant
 from topoloom.machines.machine_file import load_described
-from topoloom.nodes.hosts import hosts_in_order
+from topoloom.nodes.hosts import hosts_in_order, is_vacant
 from topoloom.probe.locate.dumps import tests_of_dumps
 from topoloom.probe.locate.locate import Located, Test, locate, most_rounds
 from topoloom.probe.locate.parts import Parts
@@ -74,7 +73,7 @@ def locate_bad_parts(
     ------
     topoloom.Error
         For files that cannot be read, and hosts that the machine does not have;
-        `MissingPartsError`, unless `partial`, for dumps in which something is missing.
+        `IncompleteTraceError`, unless `partial`, if something is missing in a dump.
     """
     parts = _parts_of(machine, allocation)
     dumps: list[Path] = []

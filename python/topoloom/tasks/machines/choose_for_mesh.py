@@ -12,16 +12,19 @@ import numpy.typing as npt
 
 from topoloom._core import Allocation, Error, Machine
 from topoloom.allocations.spread.choose import Spread, Spreads, choose_spread
-from topoloom.allocations.spread.host_mesh import host_mesh
-from topoloom.allocations.spread.levels_above import levels_above, under_few_switches
+from topoloom.allocations.spread.host_mesh import make_host_mesh
+from topoloom.allocations.spread.switch_levels import (
+    find_switch_levels,
+    reduce_switches,
+)
 from topoloom.graphs.axes import Traffic, rank_order
 from topoloom.nodes.hosts import (
     Ids,
+    fully_allocated_hosts,
     host_count,
     host_machine,
-    nodes_of,
+    nodes_of_hosts,
     slots_per_host,
-    whole_hosts,
 )
 from topoloom.tasks.search import MonitorSearch, Search
 
@@ -111,7 +114,7 @@ def choose_for_mesh(
         On machines without leaf groups, for axes that do not fit into hosts, and if
         too few hosts are free.
     """
-    machine, hosts = free.machine, whole_hosts(free)
+    machine, hosts = free.machine, fully_allocated_hosts(free)
     leaf_of_host = leaf_groups(machine)[hosts]
     leaves, leaf_of_host = np.unique(leaf_of_host, return_inverse=True)
     counts = np.bincount(leaf_of_host, minlength=len(leaves)).tolist()
@@ -122,7 +125,7 @@ def choose_for_mesh(
         for one in traffic:
             weights[one.name] = weights.get(one.name, 0.0) + one.bytes
         weights = {name: weight for name, weight in weights.items() if weight}
-    needed = host_mesh(ordered, slots_per_host(machine), weights, bool(traffic))
+    needed = make_host_mesh(ordered, slots_per_host(machine), weights, bool(traffic))
     if not needed.along:
         raise Error(
             "no group of the mesh is on several hosts, so that any hosts will do; "
@@ -133,22 +136,22 @@ def choose_for_mesh(
         interrupted = not progress(0)
     first = hosts[np.unique(leaf_of_host, return_index=True)[1]]
     levels = levels_of_leaves(machine, first)
-    leaf_of = under_few_switches(
+    leaf_of = reduce_switches(
         needed, spreads.chosen.leaf_of, counts, levels, lambda: not interrupted
     )
     spreads = replace(spreads, chosen=replace(spreads.chosen, leaf_of=leaf_of))
     waiting = [hosts[leaf_of_host == leaf].tolist() for leaf in range(len(leaves))]
     order = [waiting[leaf].pop(0) for leaf in spreads.chosen.leaf_of.tolist()]
     title = f"{needed.hosts} of {len(hosts)} free hosts, in the order of the mesh"
-    chosen = Allocation(machine, nodes_of(machine, order))
+    chosen = Allocation(machine, nodes_of_hosts(machine, order))
     return chosen, MeshChoice(mesh, spreads, interrupted), title
 
 
 def levels_of_leaves(machine: Machine, hosts: Ids) -> list[npt.NDArray[np.int64]]:
-    """Find what leaf groups are in, as `levels_above`; `hosts` has one of each."""
+    """Find the levels of switches; `hosts` has one host of each leaf group."""
     ends = np.meshgrid(hosts, hosts, indexing="ij")
     between = host_machine(machine).hops(ends[0].ravel(), ends[1].ravel())
-    return levels_above(between.reshape(len(hosts), len(hosts)))
+    return find_switch_levels(between.reshape(len(hosts), len(hosts)))
 
 
 def leaf_groups(machine: Machine) -> Ids:

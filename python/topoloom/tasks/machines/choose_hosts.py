@@ -21,10 +21,10 @@ from topoloom._core import (
 from topoloom.graphs.graph_file import load_graph
 from topoloom.nodes.hosts import (
     Ids,
+    fully_allocated_hosts,
     host_machine,
-    nodes_of,
+    nodes_of_hosts,
     slots_per_host,
-    whole_hosts,
 )
 from topoloom.support.checks import at_least
 from topoloom.support.units import counted
@@ -71,7 +71,7 @@ def choose_hosts(
     monitor: MonitorSearch,
 ) -> tuple[Allocation, NodeChoice, str]:
     """Choose `count` hosts that are free as a whole, or as many as the graph needs."""
-    machine, listed = free.machine, whole_hosts(free)
+    machine, listed = free.machine, fully_allocated_hosts(free)
     graph = None if graph_file is None else load_graph(graph_file)
     if count is None:
         if graph is None:
@@ -85,7 +85,7 @@ def choose_hosts(
         )
 
     def of(hosts: Ids) -> Allocation:
-        return Allocation(machine, nodes_of(machine, hosts))
+        return Allocation(machine, nodes_of_hosts(machine, hosts))
 
     if graph is None:
         boxes = Allocation(host_machine(machine), listed)

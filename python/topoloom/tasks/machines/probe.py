@@ -23,7 +23,7 @@ from topoloom.probe.job.samples import load_samples, save_samples
 from topoloom.probe.job.table import probe_table
 from topoloom.probe.locate.parts import Parts
 from topoloom.probe.machine import described_machine, tables_of
-from topoloom.probe.measure import MonitorSearch, measure
+from topoloom.probe.measure import Watching, measure
 from topoloom.probe.reference import read_reference
 from topoloom.probe.stages.effort import EFFORTS, Clock
 from topoloom.support.files import check_writable
@@ -47,7 +47,7 @@ def probe_machine(
     claimed: str | None = None,
     resume: bool = False,
     command: Sequence[str] = (),
-    watch: MonitorSearch | None = None,
+    watch: Watching | None = None,
     tell: Callable[[str], None] = lambda _text: None,
 ) -> Findings:
     """Measure the machine on which a launcher starts ranks, and write it.

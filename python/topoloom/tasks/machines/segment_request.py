@@ -22,8 +22,8 @@ from topoloom.frameworks.job import Job
 from topoloom.frameworks.models import Step
 from topoloom.graphs.axes import Traffic, order_axes, rank_order
 from topoloom.graphs.layouts import order_layouts
-from topoloom.launch.scheduler_requests import Shape, request_lines, sayable
-from topoloom.nodes.hosts import nodes_of, slots_per_host, whole_hosts
+from topoloom.launch.scheduler_requests import Shape, can_request, request_lines
+from topoloom.nodes.hosts import fully_allocated_hosts, nodes_of_hosts, slots_per_host
 from topoloom.support.units import counted
 from topoloom.tasks.axes import format_step
 from topoloom.tasks.machines.choose_for_mesh import leaf_groups, levels_of_leaves
@@ -150,7 +150,7 @@ def find_segments(
         Levels(leaves, above, strides, seed),
         hosts,
         lambda chosen: _time(
-            Allocation(machine, nodes_of(machine, chosen)), mesh, traffic
+            Allocation(machine, nodes_of_hosts(machine, chosen)), mesh, traffic
         ),
         progress,
     )
@@ -169,7 +169,7 @@ def find_segments(
     if tight[best] * (1 + NEAR) < found[wanted]:
         compared = {sizes: times[sizes] for sizes in times.plain()} | times.nested()
         for sizes, taken in compared.items():
-            if sayable(scheduler, _shaped(shape, sizes)):
+            if can_request(scheduler, _shaped(shape, sizes)):
                 found[sizes] = taken
         wanted = _smallest(found)
         if tight[best] * (1 + NEAR) < found[wanted]:
@@ -203,7 +203,7 @@ def _strides(axes: Mapping[str, int]) -> list[int]:
 
 
 def _hosts_of_leaves(cluster: Allocation) -> list[list[int]]:
-    hosts = np.sort(whole_hosts(cluster))
+    hosts = np.sort(fully_allocated_hosts(cluster))
     leaf_of = leaf_groups(cluster.machine)[hosts]
     return [hosts[leaf_of == leaf].tolist() for leaf in np.unique(leaf_of)]
 

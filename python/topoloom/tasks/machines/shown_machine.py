@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 
 from topoloom._core import Machine
 from topoloom.allocations.described_allocation import described_allocation
-from topoloom.importers.described import Described
-from topoloom.importers.networks import Speeds
-from topoloom.importers.torus_places import drop_vacant, vacant_nodes
-from topoloom.machines.left_out import left_out
+from topoloom.importers.machine_description import MachineDescription
+from topoloom.importers.network_speeds import GivenSpeeds
 from topoloom.machines.machine_facts import machine_facts, node_facts
-from topoloom.machines.machine_file import load_described, save_machine
+from topoloom.machines.machine_file import load_described
+from topoloom.machines.machine_writers import find_losses, save_machine
 from topoloom.machines.node_files import join_nodes
+from topoloom.nodes.hosts import drop_vacant, vacant_nodes
 from topoloom.support.hostlist import compress_hostlist
 from topoloom.tasks.machines.probe import model_in, probe_facts
 
@@ -25,7 +25,7 @@ class ShownMachine(NamedTuple):
 
     source: str
     machine: Machine
-    described: Described
+    described: MachineDescription
 
     def facts(self) -> dict[str, Any]:
         """Collect the facts of `machine_facts`, hosts, and the job's allocation."""
@@ -63,7 +63,7 @@ class ShownMachine(NamedTuple):
             model_in(self.source),
             described.labels,
         )
-        return [*left_out(path, self.machine, described.hosts, described.node)]
+        return find_losses(path, self.machine, described.hosts, described.node)
 
 
 def load_shown_machine(
@@ -71,7 +71,7 @@ def load_shown_machine(
     node_files: Sequence[str] = (),
     *,
     partial: bool = False,
-    speeds: Speeds | None = None,
+    speeds: GivenSpeeds | None = None,
 ) -> ShownMachine:
     """Load a machine, and put other nodes into it.
 
@@ -88,7 +88,7 @@ def load_shown_machine(
 
     Raises
     ------
-    topoloom.machines.machine_file.LackingError
+    topoloom.machines.machine_file.IncompleteFileError
         If nodes cannot be placed, unless `partial`.
     """
     machine, described = load_described(source, partial, speeds)

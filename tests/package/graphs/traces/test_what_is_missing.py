@@ -25,7 +25,7 @@ from topoloom import Error
 from topoloom.graphs.mpi_collectives import OPERATIONS
 from topoloom.graphs.traces.hlo import read_hlo
 from topoloom.graphs.traces.replica_groups import parse_groups
-from topoloom.graphs.traces.trace_formats import MissingPartsError, read_trace
+from topoloom.graphs.traces.trace_formats import IncompleteTraceError, read_trace
 
 JOB = Job((2, 2, 1), (Step("allreduce", (0, 1), 4, 3), Step("send", (1,), 8, 1)))
 
@@ -44,7 +44,7 @@ def change(file: Path, how: Callable[[dict], None]) -> None:  # type: ignore[typ
 
 
 def missing(folder: Path, what: str) -> list[str]:
-    with pytest.raises(MissingPartsError, match=what) as refused:
+    with pytest.raises(IncompleteTraceError, match=what) as refused:
         read_trace(folder)
     assert "\n" not in str(refused.value)
     return read_trace(folder, partial=True).losses

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from test_nvlink import LEAF, PRODUCT, TYPE, node, text_of
 
-from topoloom.importers.networks import Speeds
+from topoloom.importers.network_speeds import GivenSpeeds
 from topoloom.machines.machine_file import load_described
 
 MODEL = "node.coreweave.cloud/type"
@@ -88,7 +88,7 @@ def test_mixed_boards_count_as_the_slowest(tmp_path: Path) -> None:
 def test_given_speeds_of_nvlink_and_network_are_used(tmp_path: Path) -> None:
     path = tmp_path / "nodes.json"
     path.write_text(hosts({PRODUCT: "NVIDIA-H100-80GB-HBM3"}))
-    machine, described = load_described(path, speeds=Speeds(200e9, 400e9))
+    machine, described = load_described(path, speeds=GivenSpeeds(200e9, 400e9))
     assert machine.text == ("tree:2:2,bandwidth=200GB/s:400GB/s+node:8,memory=3200GB/s")
     assert described.remarks[0].startswith("NVLink of 400 GB/s per GPU")
     assert not any("450 GB/s" in one for one in described.remarks)

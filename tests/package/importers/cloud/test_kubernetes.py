@@ -13,9 +13,12 @@ from hypothesis import given, strategies as st
 from topoloom import Error, Machine
 from topoloom.importers.cloud.kubernetes import (
     read_kubernetes_nodes,
-    recognizes_kubernetes_nodes,
 )
-from topoloom.machines.machine_file import load_described, save_machine
+from topoloom.machines.import_formats import IMPORTERS
+from topoloom.machines.machine_file import load_described
+from topoloom.machines.machine_writers import save_machine
+
+(IMPORTER,) = (one for one in IMPORTERS if one.name == "kubernetes")
 
 TOPOGRAPH = [
     "network.topology.nvidia.com/" + name for name in ("core", "spine", "leaf")
@@ -59,11 +62,11 @@ TREE = nodes(
 @pytest.mark.parametrize("labels", [TOPOGRAPH, TIERS, COREWEAVE])
 def test_switches_of_all_labels_make_the_same_tree(labels: list[str]) -> None:
     text = nodes(*(placed(labels, f"n{i}", f"c s{i // 4} l{i // 2}") for i in range(8)))
-    assert recognizes_kubernetes_nodes(text[:200])
+    assert IMPORTER.recognizes(text[:200])
     described = read_kubernetes_nodes(text)
     assert described.text == "tree:2:2:2+node:8"
     assert described.hosts == tuple(f"n{i}" for i in range(8))
-    assert described.lacking == ()
+    assert described.missing == ()
 
 
 @pytest.mark.parametrize("labels", [TOPOGRAPH, TIERS, COREWEAVE])
@@ -96,7 +99,7 @@ def test_nodes_without_gpus_among_others_are_omitted() -> None:
     )
     described = read_kubernetes_nodes(text)
     assert described.hosts == ("a", "b")
-    assert described.lacking == (
+    assert described.missing == (
         "node 'cpu' has no GPUs in its status, which others have",
     )
 
@@ -171,7 +174,7 @@ def test_nodes_without_labels_are_named() -> None:
     )
     described = read_kubernetes_nodes(text)
     assert described.hosts == ("a", "b")
-    cpu, half = described.lacking
+    cpu, half = described.missing
     assert cpu.startswith("node 'cpu' has no label of a switch or an NVLink domain")
     assert half == "node 'half' has labels of 2 levels of switches, others of 3"
     assert "left out: 1 node of the control plane" in described.remarks
@@ -197,7 +200,7 @@ def test_nodes_without_labels_are_named() -> None:
     ],
 )
 def test_errors_name_the_line(text: str, message: str) -> None:
-    assert recognizes_kubernetes_nodes(text)
+    assert IMPORTER.recognizes(text)
     with pytest.raises(Error) as raised:
         read_kubernetes_nodes(text)
     assert str(raised.value).startswith(message)

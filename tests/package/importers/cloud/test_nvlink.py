@@ -13,10 +13,13 @@ from hypothesis import given, strategies as st
 from topoloom import Allocation, Error, Machine
 from topoloom.allocations.described_allocation import described_allocation
 from topoloom.importers.cloud.kubernetes import read_kubernetes_nodes
-from topoloom.importers.networks import Speeds
-from topoloom.importers.torus_places import drop_vacant
-from topoloom.machines.machine_file import LackingError, load_described, save_machine
-from topoloom.nodes.hosts import whole_hosts
+from topoloom.importers.network_speeds import GivenSpeeds
+from topoloom.machines.machine_file import (
+    IncompleteFileError,
+    load_described,
+)
+from topoloom.machines.machine_writers import save_machine
+from topoloom.nodes.hosts import drop_vacant, fully_allocated_hosts
 
 CLIQUE, PRODUCT = "nvidia.com/gpu.clique", "nvidia.com/gpu.product"
 LEAF, SPINE = (f"network.topology.nvidia.com/{name}" for name in ("leaf", "spine"))
@@ -184,7 +187,7 @@ def test_lost_nodes_leave_gaps_and_sick_ones_are_down(tmp_path: Path) -> None:
     assert len(drop_vacant(described.hosts)) == 4 * 53
     # Two hosts are down whole, and of one a GPU; jobs get hosts that are whole.
     assert given.allocation.slot_count == 4 * 51 - 1
-    assert len(whole_hosts(given.allocation)) == 50
+    assert len(fully_allocated_hosts(given.allocation)) == 50
     assert isinstance(given.allocation, Allocation)
 
 
@@ -192,7 +195,7 @@ def test_nodes_that_lack_the_clique_are_named(tmp_path: Path) -> None:
     items = gb200(2)
     del items[7]["metadata"]["labels"][CLIQUE]
     (tmp_path / "nodes.json").write_text(text_of(items))
-    with pytest.raises(LackingError) as raised:
+    with pytest.raises(IncompleteFileError) as raised:
         load_described(tmp_path / "nodes.json")
     assert raised.value.lines == (
         f"node 'r0-07' has no label of an NVLink domain, which others have in {CLIQUE}",
@@ -206,7 +209,7 @@ def test_a_few_cliques_are_omitted_with_a_remark() -> None:
     others = [node(f"h{i}", {LEAF: f"leaf-{i // 4}"}, 8) for i in range(8)]
     described = read_kubernetes_nodes(text_of(others + rack(0, 2, {LEAF: "leaf-9"})))
     assert described.text.startswith("graph:")
-    assert not described.lacking
+    assert not described.missing
     (remark,) = (one for one in described.remarks if "NVLink domains" in one)
     assert "only 2 of 10 nodes" in remark
     assert f"kubectl get nodes -l {CLIQUE}" in remark
@@ -247,7 +250,7 @@ def test_labels_of_levels_are_text(tmp_path: Path) -> None:
 def test_given_speeds_replace_assumed_ones(tmp_path: Path) -> None:
     path = tmp_path / "nodes.json"
     path.write_text(text_of(gb200(2)))
-    machine, described = load_described(path, speeds=Speeds(400e9, 1800e9))
+    machine, described = load_described(path, speeds=GivenSpeeds(400e9, 1800e9))
     speeds = {machine.bandwidth(link) for link in range(machine.link_count)}
     assert speeds == {100e9, 1800e9}
     assert described.remarks[0] == (
@@ -257,9 +260,9 @@ def test_given_speeds_replace_assumed_ones(tmp_path: Path) -> None:
     tree = [node(f"n{i}", {LEAF: f"l{i // 2}"}, 8) for i in range(4)]
     path.write_text(text_of(tree))
     with pytest.raises(Error, match="--nvlink is for GPUs that NVLink joins"):
-        load_described(path, speeds=Speeds(nvlink=900e9))
+        load_described(path, speeds=GivenSpeeds(nvlink=900e9))
     with pytest.raises(Error, match="dgx-h100-pod: speeds are given for files"):
-        load_described("dgx-h100-pod", speeds=Speeds(network=900e9))
+        load_described("dgx-h100-pod", speeds=GivenSpeeds(network=900e9))
 
 
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=2))

@@ -14,7 +14,7 @@ from topoloom.importers.system import detect
 from topoloom.importers.system.cpus import read_system
 from topoloom.machines import describe_machine
 from topoloom.machines.machine_file import load_machine_and_hosts
-from topoloom.nodes.node_levels import Inside, levels_text, node_parts
+from topoloom.nodes.node_levels import NodeCores, format_levels, make_node_parts
 from topoloom.nodes.node_parts import Device
 
 LSTOPO = """#!/bin/sh
@@ -52,7 +52,7 @@ def alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
             monkeypatch.delenv(name)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2, 3})
     monkeypatch.setattr(
-        detect, "read_system", lambda cpus: Inside([1 << cpu for cpu in cpus], [])
+        detect, "read_system", lambda cpus: NodeCores([1 << cpu for cpu in cpus], [])
     )
 
     def which(name: str) -> str | None:
@@ -192,7 +192,7 @@ def system(root: Path, packages: int, caches: int, cores: int, threads: int) -> 
 def test_the_system_files_give_shared_levels(
     shape: tuple[int, int, int, int], cpus: list[int], text: str, tmp_path: Path
 ) -> None:
-    assert levels_text(read_system(cpus, system(tmp_path, *shape), tmp_path)) == text
+    assert format_levels(read_system(cpus, system(tmp_path, *shape), tmp_path)) == text
 
 
 def test_the_system_files_give_the_cores_near_a_device(tmp_path: Path) -> None:
@@ -216,7 +216,7 @@ def test_the_system_files_give_the_cores_near_a_device(tmp_path: Path) -> None:
             (pci / "local_cpulist").write_text(f"{cpus}\n")
             (pci / "numa_node").write_text(f"{domain}\n")
     node = system(tmp_path / "system", 2, 1, 4, 1)
-    assert node_parts(read_system(range(2, 8), node, classes)).devices == (
+    assert make_node_parts(read_system(range(2, 8), node, classes)).devices == (
         Device("renderD128", "gpu", (2, 3, 4, 5), 1, "0000:17:00.0"),
         Device("mlx5_0", "nic", (0, 1), 0, "0000:98:00.0"),
         Device("eth0", "ethernet", (0, 1, 2, 3, 4, 5), None, "0000:03:00.0"),
@@ -230,13 +230,14 @@ def test_files_of_old_kernels_are_read(tmp_path: Path) -> None:
         (home / "thread_siblings_list").write_text(f"{cpu % 2},{cpu % 2 + 2}")
         (home / "core_siblings_list").write_text("0-3")
     assert (
-        levels_text(read_system(range(4), tmp_path, tmp_path)) == "+node:2,distance=8"
+        format_levels(read_system(range(4), tmp_path, tmp_path)) == "+node:2,distance=8"
     )
 
 
 def test_a_system_without_files_has_one_core_per_cpu(tmp_path: Path) -> None:
     assert (
-        levels_text(read_system([0, 3, 5], tmp_path, tmp_path)) == "+node:3,distance=8"
+        format_levels(read_system([0, 3, 5], tmp_path, tmp_path))
+        == "+node:3,distance=8"
     )
 
 

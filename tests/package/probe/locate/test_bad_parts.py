@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from topoloom import Error, Machine
-from topoloom.graphs.traces.trace_formats import MissingPartsError
-from topoloom.machines.machine_file import save_machine
+from topoloom.graphs.traces.trace_formats import IncompleteTraceError
+from topoloom.machines.machine_writers import save_machine
 from topoloom.tasks.machines.bad_parts import locate_bad_parts
 
 
@@ -242,7 +242,9 @@ def test_limits_of_dumps_are_reported(cluster: Path, tmp_path: Path) -> None:
     assert "fewer than 3 others that do the same" in found.doubts[0]
     without = dump([*pairs, ["cn04", "cn05"]], "", 1)[3:]
     file = _written(tmp_path, without)
-    with pytest.raises(MissingPartsError, match="communicator 0x0 lacks 1 of 2 ranks"):
+    with pytest.raises(
+        IncompleteTraceError, match="communicator 0x0 lacks 1 of 2 ranks"
+    ):
         locate_bad_parts(cluster, [file])
     found = locate_bad_parts(cluster, [file], partial=True)
     assert found.doubts[0] == "communicator 0x0 lacks 1 of 2 ranks"

@@ -11,8 +11,8 @@ import pytest
 from inspector_job import GPUS, Job
 
 from topoloom import Error, Machine
-from topoloom.graphs.traces.trace_formats import MissingPartsError
-from topoloom.machines.machine_file import save_machine
+from topoloom.graphs.traces.trace_formats import IncompleteTraceError
+from topoloom.machines.machine_writers import save_machine
 from topoloom.tasks.machines.bad_parts import locate_bad_parts
 
 
@@ -124,7 +124,7 @@ def test_missing_ranks_need_partial(cluster: Path, tmp_path: Path) -> None:
     for file in dumps.glob("gpu-15-*"):
         file.unlink()
     with pytest.raises(
-        MissingPartsError,
+        IncompleteTraceError,
         match=r"communicator 0x\w+ lacks 1 of 4 ranks; .*; and 6 more",
     ):
         locate_bad_parts(cluster, [dumps])

@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which vertices of a network links join."""
+"""Reachability in a directed graph."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 
 
-def first_unreached(count: int, links: Collection[tuple[int, int]]) -> int | None:
-    """Find the lowest vertex of ``0 .. count-1`` without a route from 0 or to 0.
+def find_unreachable(count: int, links: Collection[tuple[int, int]]) -> int | None:
+    """Find the lowest of the vertices 0 to count - 1 without a route from or to 0.
 
-    Links lead one way, from the first vertex to the second; their ends may be other
-    vertices, too.
+    Links are directed; their ends may be other vertices.
     """
     backwards = [(b, a) for a, b in links]
     reached = _reached(links) & _reached(backwards)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One shape of node for a machine whose nodes differ, and the slots that each has.
+"""The common shape of nodes that differ, and the slots of the shape that each has.
 
-The core knows one shape of node. Where nodes differ it is the smallest that every one
-of them fits into with its distances unchanged: a level for each distance, as large as
-the largest node needs it. A node then lacks some of the slots of the shape::
+A machine of the core has one shape of node. If nodes differ, it is the smallest shape
+into which each fits with unchanged distances: a level per distance, as large as the
+largest node needs it. Nodes lack some slots of the shape::
 
     2 packages of 4 cores       distance 8:16    4 . . .   4 . . .
     1 package of 6 cores        distance 8       6 . . . . .
@@ -18,32 +18,28 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from topoloom._core import Error
-from topoloom.nodes.node_parts import MAX_CPUS, Levels, shortest_port
+from topoloom.nodes.node_parts import MAX_CPUS, Levels, compress_port_costs
 
 
-class Frame(NamedTuple):
-    """A shape of node, and which of its slots each of the given nodes has."""
+class CommonShape(NamedTuple):
+    """A shape of node, and its slots that each of the given nodes has."""
 
     levels: Levels
-    slots: list[tuple[int, ...]]  # own slot -> slot of the shape, ascending
+    slots: list[tuple[int, ...]]  # per node: local slot -> slot of the shape, ascending
 
 
-def frame_of(nodes: Sequence[Levels]) -> Frame:
-    """Find the shape that all of these nodes fit into.
+def find_common_shape(nodes: Sequence[Levels]) -> CommonShape:
+    """Find the smallest shape that all of these nodes fit into.
 
-    Nodes whose ports cost otherwise get slots of their own.
-
-    Raises
-    ------
-    topoloom.Error
-        If the shape has more slots than any node.
+    Nodes whose port costs differ get separate slots. Raises `topoloom.Error` if the
+    shape has too many slots.
     """
     distance = sorted({d for node in nodes for d in node.distance})
     by_distance = [_by_distance(node, distance) for node in nodes]
-    frame = _stacked(nodes, by_distance, distance, apart=False)
-    frame = frame or _stacked(nodes, by_distance, distance, apart=True)
-    assert frame is not None
-    return frame
+    shape = _overlay(nodes, by_distance, distance, apart=False)
+    shape = shape or _overlay(nodes, by_distance, distance, apart=True)
+    assert shape is not None
+    return shape
 
 
 def _by_distance(node: Levels, distance: Sequence[int]) -> list[int]:
@@ -53,13 +49,13 @@ def _by_distance(node: Levels, distance: Sequence[int]) -> list[int]:
     return sizes
 
 
-def _stacked(
+def _overlay(
     nodes: Sequence[Levels],
     by_distance: list[list[int]],
     distance: Sequence[int],
     apart: bool,
-) -> Frame | None:
-    """Lay nodes over each other, or `apart` in the top level; None if ports differ."""
+) -> CommonShape | None:
+    """Overlay nodes, or put them `apart` in the top level; None if port costs clash."""
     sizes = [max(column) for column in zip(*by_distance, strict=True)]
     tops = [sizes_of_node[-1] for sizes_of_node in by_distance]
     first = [0] * len(nodes)
@@ -84,12 +80,12 @@ def _stacked(
                 return None
     filled = [costs.get(0, 0)]
     for place in range(1, math.prod(sizes)):
-        filled.append(costs.get(place, filled[-1]))  # what no node has costs anything
-    port = shortest_port(filled)
+        filled.append(costs.get(place, filled[-1]))  # any cost, if no node has the slot
+    port = compress_port_costs(filled)
     kept = [level for level, size in enumerate(sizes) if size > 1] or [0]
     levels = Levels(
         tuple(sizes[level] for level in kept),
         tuple(distance[level] for level in kept),
         tuple(port),
     )
-    return Frame(levels, slots)
+    return CommonShape(levels, slots)

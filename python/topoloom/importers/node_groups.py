@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Machines whose nodes differ, put together from their nodes."""
+"""Groups of alike nodes, and machines whose groups differ."""
 
 from __future__ import annotations
 
@@ -8,33 +8,32 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from topoloom._core import Error, Machine, MachineText
-from topoloom.importers.described import Described
-from topoloom.importers.torus_places import is_vacant
-from topoloom.nodes.node_frame import frame_of
-from topoloom.nodes.node_parts import Levels, NodeParts, NodeType, shortest_port
-from topoloom.nodes.nodes_per_host import text_nodes_per_host
+from topoloom.importers.machine_description import MachineDescription
+from topoloom.nodes.common_shape import find_common_shape
+from topoloom.nodes.hosts import is_vacant, nodes_per_host_of
+from topoloom.nodes.node_parts import Levels, NodeParts, NodeType, compress_port_costs
 from topoloom.support.hostlist import compress_hostlist
 from topoloom.support.number_ranges import compress_ranges
 
-#: Options of a node that all nodes of a machine have in common.
+#: Options of `+node:` that are the same for all nodes of a machine.
 SPEEDS = ("bandwidth", "startup", "latency", "memory", "memory-startup")
 
 
-class Inside(NamedTuple):
-    """The inside of some nodes.
+class NodeGroup(NamedTuple):
+    """Nodes that are alike inside.
 
     Attributes
     ----------
     text
         The end of a machine's text, ``+node:...``; empty for a single slot.
     parts
-        What is known beyond that.
+        CPUs, devices and names of levels.
     nodes
-        The ids of the nodes; None for all that no other `Inside` has.
+        The ids of the nodes; None for all nodes that are in no other group.
     where
-        What to call it in messages.
+        The name of the group in messages.
     hop_weight
-        What a hop weighs where the text does not say it; None: what suits the machine.
+        The weight of a hop if the text gives none; None leaves it to the machine.
     """
 
     text: str
@@ -44,12 +43,12 @@ class Inside(NamedTuple):
     hop_weight: int | None = None
 
     def options(self) -> dict[str, str]:
-        """Read the options of the text."""
+        """Return the options of the text."""
         section = MachineText(f"torus:1{self.text}").node
         return dict(section.options) if section else {}
 
     def levels(self) -> Levels:
-        """Read the levels of the text."""
+        """Return the levels of the text."""
         section = MachineText(f"torus:1{self.text}").node
         if section is None:
             return Levels((1,), (0,))
@@ -59,66 +58,64 @@ class Inside(NamedTuple):
             distance = _numbers(options["distance"])[: len(sizes)]
         port = _numbers(options.get("port", "0"))
         costs = Levels(tuple(sizes), tuple(distance), tuple(port)).port_costs()
-        return Levels(tuple(sizes), tuple(distance), tuple(shortest_port(costs)))
+        return Levels(tuple(sizes), tuple(distance), tuple(compress_port_costs(costs)))
 
     def hop(self) -> int | None:
-        """Find what a hop weighs."""
+        """Return the weight of a hop, if known."""
         distance = self.options().get("distance", "").split(":")
         sizes = len(self.levels().sizes)
         return int(distance[sizes]) if len(distance) > sizes else self.hop_weight
 
 
-def with_insides(described: Described, insides: Sequence[Inside]) -> Described:
-    """Put nodes into a machine, in place of those that it has.
+def with_node_groups(
+    described: MachineDescription, groups: Sequence[NodeGroup]
+) -> MachineDescription:
+    """Replace the nodes of a machine; their speeds stay unless the groups give others.
 
-    How fast its nodes are stays where the new ones do not say it.
-
-    Raises
-    ------
-    topoloom.Error
-        If a node has two insides or none, or there is no machine text for all of them.
+    Raises `topoloom.Error` if a node is in two groups or none, or the groups differ so
+    much that no machine text describes them.
     """
-    if text_nodes_per_host(described.text) > 1:
+    if nodes_per_host_of(described.text) > 1:
         raise Error(
             "the nodes of this machine are the GPUs of its hosts, all alike; say what "
             "is inside them in one [node], or as +node:8 after the machine"
         )
     text = MachineText(described.text)
     network = text.network + (f"+down:{','.join(text.down)}" if text.down else "")
-    owned = _owned(insides, Machine(text.network).node_count, described.hosts)
-    groups: dict[tuple[Levels, NodeParts], list[int]] = {}
-    for inside, nodes in zip(insides, owned, strict=True):
+    owned = _owned(groups, Machine(text.network).node_count, described.hosts)
+    by_inside: dict[tuple[Levels, NodeParts], list[int]] = {}
+    for group, nodes in zip(groups, owned, strict=True):
         if nodes:
-            groups.setdefault((inside.levels(), inside.parts), []).extend(nodes)
-    used = [inside for inside, nodes in zip(insides, owned, strict=True) if nodes]
+            by_inside.setdefault((group.levels(), group.parts), []).extend(nodes)
+    used = [group for group, nodes in zip(groups, owned, strict=True) if nodes]
     old = dict(text.node.options) if text.node else {}
     speeds = {key: value for key, value in old.items() if key in SPEEDS}
     speeds |= _common(used)
-    if len(groups) == 1:
-        (levels, node), _ = groups.popitem()
+    if len(by_inside) == 1:
+        (levels, node), _ = by_inside.popitem()
     else:
-        frame = frame_of([own for own, _ in groups])
-        levels = frame.levels
+        shape = find_common_shape([own for own, _ in by_inside])
+        levels = shape.levels
         types = (
             NodeType(tuple(sorted(set(nodes))), own, slots, parts)
             for ((own, parts), nodes), slots in zip(
-                groups.items(), frame.slots, strict=True
+                by_inside.items(), shape.slots, strict=True
             )
         )
         node = NodeParts(types=tuple(types))
-    inside_text = _node_text(levels, _hop(used), speeds)
-    return replace(described, text=network + inside_text, node=node)
+    nodes_text = _node_text(levels, _hop(used), speeds)
+    return replace(described, text=network + nodes_text, node=node)
 
 
 def machine_of_type(machine: Machine, kind: NodeType) -> Machine:
-    """Make the same network with nodes that are all like those of a type."""
+    """Make the same network with nodes of one type only."""
     text = MachineText(machine.text)
     down = f"+down:{','.join(text.down)}" if text.down else ""
     return Machine(text.network + down + type_text(machine, kind))
 
 
 def type_text(machine: Machine, kind: NodeType) -> str:
-    """Write the nodes of a type, with the speeds that all nodes have."""
+    """Write the nodes of a type as machine text, with the common speeds."""
     node = MachineText(machine.text).node
     options = dict(node.options) if node else {}
     distance = options.get("distance", "").split(":")
@@ -128,20 +125,20 @@ def type_text(machine: Machine, kind: NodeType) -> str:
 
 
 def _owned(
-    insides: Sequence[Inside], count: int, hosts: Sequence[str]
+    groups: Sequence[NodeGroup], count: int, hosts: Sequence[str]
 ) -> list[list[int]]:
-    """List the nodes of each inside; those that nothing is said of go to the rest."""
-    owner: dict[int, Inside] = {}
-    for inside in insides:
-        for node in inside.nodes or ():
-            other = owner.setdefault(node, inside)
-            if other is not inside:
+    """List the nodes of each group; the group without a list takes the rest."""
+    owner: dict[int, NodeGroup] = {}
+    for group in groups:
+        for node in group.nodes or ():
+            other = owner.setdefault(node, group)
+            if other is not group:
                 raise Error(
-                    f"{inside.where}: {_called([node], hosts)} is also among those of "
+                    f"{group.where}: {_called([node], hosts)} is also among those of "
                     f"{other.where}; name it once"
                 )
     left = [node for node in range(count) if node not in owner]
-    rest = [inside for inside in insides if inside.nodes is None]
+    rest = [group for group in groups if group.nodes is None]
     if len(rest) > 1:
         raise Error(
             f"{rest[1].where} and {rest[0].where} are both for all other nodes; say "
@@ -153,9 +150,9 @@ def _owned(
             f"no inside is given for {_called(named, hosts)}; name them with another "
             "one, or let one be for all others, without hosts"
         )
-    last = rest[0] if rest else insides[0]
+    last = rest[0] if rest else groups[0]
     return [
-        [*(inside.nodes or ()), *(left if inside is last else [])] for inside in insides
+        [*(group.nodes or ()), *(left if group is last else [])] for group in groups
     ]
 
 
@@ -169,29 +166,29 @@ def _called(nodes: Sequence[int], hosts: Sequence[str]) -> str:
     return f"{what} {listed if len(listed) <= 60 else listed[:57] + '...'}"
 
 
-def _common(insides: Sequence[Inside]) -> dict[str, str]:
-    """Collect the speeds, which the machine has once for all nodes."""
+def _common(groups: Sequence[NodeGroup]) -> dict[str, str]:
+    """Collect the speeds, which must agree: a machine has one value for all nodes."""
     said: dict[str, tuple[str, str]] = {}
-    for inside in insides:
-        for key, value in inside.options().items():
+    for group in groups:
+        for key, value in group.options().items():
             if key not in SPEEDS:
                 continue
-            other, where = said.setdefault(key, (value, inside.where))
+            other, where = said.setdefault(key, (value, group.where))
             if other != value:
                 raise Error(
-                    f"{inside.where}: {key} is {value}, but {other} in {where}; a "
+                    f"{group.where}: {key} is {value}, but {other} in {where}; a "
                     "machine has one for all of its nodes: leave one out"
                 )
     return {key: value for key, (value, _) in said.items()}
 
 
-def _hop(insides: Sequence[Inside]) -> int | None:
-    """Find what a hop weighs, which is the same for all nodes."""
+def _hop(groups: Sequence[NodeGroup]) -> int | None:
+    """Find the weight of a hop, which must agree."""
     found: dict[int, str] = {}
-    for inside in insides:
-        hop = inside.hop()
+    for group in groups:
+        hop = group.hop()
         if hop is not None:
-            found.setdefault(hop, inside.where)
+            found.setdefault(hop, group.where)
     if len(found) > 1:
         (one, where), (other, there) = list(found.items())[:2]
         raise Error(

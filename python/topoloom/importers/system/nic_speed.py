@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How fast the network cards of this node are, from Linux's ``/sys/class``."""
+"""Speed of this node's NICs, from Linux's ``/sys/class``."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
-from topoloom.importers.networks import Network
+from topoloom.importers.network_speeds import NetworkSpeeds
 from topoloom.importers.system.devices import CLASSES
 from topoloom.importers.system.sysfs import read_word
 from topoloom.support.plain_text import is_number
@@ -15,10 +15,10 @@ from topoloom.support.plain_text import is_number
 _RATE = re.compile(r"([0-9.]+) Gb/sec")
 
 
-def read_cards(classes: Path = CLASSES) -> Network | None:
-    """Add up InfiniBand's active ports, else Slingshot's, else take the fastest card.
+def read_nic_speed(classes: Path = CLASSES) -> NetworkSpeeds | None:
+    """Add up active InfiniBand ports, else Slingshot's, else take the fastest NIC.
 
-    None where no card reports its speed.
+    None if no NIC reports its speed.
     """
     ports = [
         float(told[1])
@@ -36,7 +36,7 @@ def read_cards(classes: Path = CLASSES) -> Network | None:
 
 
 def _speeds(classes: Path, names: str) -> list[float]:
-    """Read Gbit/s of cards that are up; those that are not report -1 or nothing."""
+    """Read Gbit/s of NICs that are up; others report -1 or nothing."""
     found = []
     for card in classes.glob(f"net/{names}"):
         told = read_word(card / "speed")
@@ -45,9 +45,9 @@ def _speeds(classes: Path, names: str) -> list[float]:
     return found
 
 
-def _network(title: str, gbit: list[float]) -> Network:
+def _network(title: str, gbit: list[float]) -> NetworkSpeeds:
     cards = "a card" if len(gbit) == 1 else f"{len(gbit)} cards"
     total = sum(gbit)
-    return Network(
+    return NetworkSpeeds(
         f"{title} as on this node, {cards}, {total:,.4g} Gbit/s", total / 8 * 1e9
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Commands that start their ranks where they like; the ranks are renumbered instead."""
+"""Commands that start their ranks unplaced; the ranks are renumbered instead."""
 
 from __future__ import annotations
 
@@ -14,44 +14,44 @@ from pathlib import Path
 from typing import NamedTuple
 
 from topoloom._core import Error
-from topoloom.launch.command_line import NoProgram
+from topoloom.launch.command_line import MissingProgramError
 from topoloom.launch.host_placement import HostPlacement
 from topoloom.launch.launcher import Launch
-from topoloom.launch.launchers.launcher_commands import ReadCommand, read_command
+from topoloom.launch.launchers.launcher_commands import LauncherCommand, read_command
 from topoloom.support.files import own_directory
 
 
-class AsItIs(NamedTuple):
-    """Any command; `read` is None where its launcher is not known."""
+class UnplacedCommand(NamedTuple):
+    """Any command; `known` is None if its launcher is not known."""
 
     command: list[str]
-    read: ReadCommand | None
+    known: LauncherCommand | None
 
-    def hosts(self) -> list[str] | None:
-        """List the hosts that the command names, if it is known to."""
-        return self.read.hosts() if self.read else None
+    def list_hosts(self) -> list[str] | None:
+        """List the hosts that the command names, if its launcher is known."""
+        return self.known.list_hosts() if self.known else None
 
     def rank_count(self) -> int | None:
-        """Return the number of ranks that it starts, if that is known."""
-        return self.read.rank_count() if self.read else None
+        """Return the number of ranks, if known."""
+        return self.known.rank_count() if self.known else None
 
-    def directory(self) -> tempfile.TemporaryDirectory[str]:
-        """Make a directory for files, of which `apply` writes none."""
+    def make_directory(self) -> tempfile.TemporaryDirectory[str]:
+        """Make a directory; `apply` writes no files to it."""
         return own_directory("run")
 
     def apply(self, placement: HostPlacement, directory: Path) -> Launch:
-        """Change nothing."""
+        """Return the command unchanged."""
         return Launch(self.command)
 
 
-def read_as_it_is(command: Sequence[str]) -> AsItIs:
-    """Read of a command what can be read.
+def read_unplaced_command(command: Sequence[str]) -> UnplacedCommand:
+    """Read a command, also of an unknown launcher.
 
     Raises
     ------
     topoloom.Error
-        If it names no program, or there is standard input for one: launchers hand that
-        to their own rank 0, which may be another one once ranks are renumbered.
+        If it names no program or there is standard input: launchers forward that to
+        their own rank 0, which may be another one once ranks are renumbered.
     """
     if _has_input():
         raise Error(
@@ -59,11 +59,11 @@ def read_as_it_is(command: Sequence[str]) -> AsItIs:
             "to its own rank 0; let the program read a file"
         )
     try:
-        return AsItIs(list(command), read_command(command))
-    except NoProgram:
+        return UnplacedCommand(list(command), read_command(command))
+    except MissingProgramError:
         raise
     except Error:
-        return AsItIs(list(command), None)
+        return UnplacedCommand(list(command), None)
 
 
 def _has_input() -> bool:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Of choices with the same spread over leaf groups, one that is under few switches."""
+"""Levels of switches above leaf groups, and exchanges that use fewer switches."""
 
 from __future__ import annotations
 
@@ -10,23 +10,15 @@ from numpy.typing import NDArray
 
 from topoloom.allocations.spread.host_mesh import HostMesh, Integers
 
-#: Swaps of leaf groups that are tried, times hosts, and at most.
+#: The most swaps of leaf groups times hosts, and the most swaps.
 _WORK, _TRIALS = 1_000_000, 4_000
 
 
-def levels_above(hops: NDArray[np.integer]) -> list[Integers]:
-    """Find what leaf groups are in, from the lowest level up.
+def find_switch_levels(hops: NDArray[np.integer]) -> list[Integers]:
+    """Find the groups of leaf groups at each level, from the lowest up.
 
-    Parameters
-    ----------
-    hops
-        Between hosts of each two leaf groups, shape (leaf groups, leaf groups).
-
-    Returns
-    -------
-    list of int arrays
-        For each level the number of the group that each leaf group is in. Distances
-        that do not make groups, such as those of a dragonfly, give no level.
+    `hops` is between hosts of each two leaf groups. Each level has the group of each
+    leaf group. Distances that do not form groups, as in a dragonfly, make no level.
     """
     apart = hops[~np.eye(len(hops), dtype=bool)]
     levels = []
@@ -39,28 +31,27 @@ def levels_above(hops: NDArray[np.integer]) -> list[Integers]:
     return levels
 
 
-def under_few_switches(
+def reduce_switches(
     mesh: HostMesh,
     leaf_of: Integers,
     free: Sequence[int],
     levels: Sequence[Integers],
     proceed: Callable[[], bool] = lambda: True,
 ) -> Integers:
-    """Exchange leaf groups for others while groups then are under fewer switches.
+    """Exchange whole leaf groups while that reduces the switches above groups.
 
-    All hosts of a leaf group change together, which leaves the spreads over leaf groups
-    as they are.
+    The spreads over leaf groups do not change.
 
     Parameters
     ----------
     leaf_of
-        The leaf group of the host of every cell.
+        The leaf group of every cell.
     free
-        The free hosts of each leaf group.
+        The number of free hosts of each leaf group.
     levels
-        As of `levels_above`.
+        The result of `find_switch_levels`.
     proceed
-        Asked now and then; once it returns False the best so far is returned.
+        Called now and then; once it returns False, the search ends.
     """
     if not levels:
         return leaf_of
@@ -90,7 +81,7 @@ def under_few_switches(
 def _rank(
     mesh: HostMesh, leaf_of: Integers, levels: Sequence[Integers]
 ) -> tuple[float, float]:
-    """Give the largest spreads over the groups of all levels, and the mean ones."""
+    """Return the sums of largest and of mean spreads over all levels."""
     most, mean = 0.0, 0.0
     for level in levels:
         spreads = mesh.spreads(level[leaf_of])

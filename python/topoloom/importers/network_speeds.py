@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How fast networks are if a file or a system describes only their switches."""
+"""Speeds of networks, for files and systems that describe only switches."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from topoloom._core import Error, Machine, MachineText
-from topoloom.importers.described import Described
-from topoloom.nodes.nodes_per_host import text_nodes_per_host
+from topoloom.importers.machine_description import MachineDescription
+from topoloom.nodes.hosts import nodes_per_host_of
 from topoloom.support.units import format_bandwidth
 
 _LINK = re.compile(r"([0-9]+)-([0-9]+)")
 
 
-class Network(NamedTuple):
-    """A kind of network, or what is known of one.
+class NetworkSpeeds(NamedTuple):
+    """The speeds of a kind of network.
 
     Attributes
     ----------
     title
-        What people call it; empty for one that somebody described.
+        Its name; empty if the user gave the speeds.
     bandwidth
-        Bytes per second that the network cards of a node carry, each way; of a torus
-        with a router in each node, what a link carries.
+        Bytes per second of all NICs of a node, each way; for a torus with a router in
+        each node, of a link.
     options
-        Of the network: latencies, and links that differ.
+        Options of the topology: latencies, and links that differ.
     node
-        What messages take in addition to their links.
+        Options of nodes: what messages cost in addition to their links.
     """
 
     title: str
@@ -38,22 +38,22 @@ class Network(NamedTuple):
     node: str = ""
 
 
-class Speeds(NamedTuple):
-    """What somebody says in place of what is assumed, in bytes per second each way.
+class GivenSpeeds(NamedTuple):
+    """The user's speeds instead of assumed ones, in bytes per second each way.
 
     Attributes
     ----------
     network
-        Of all network cards of a node; of a torus, of a link.
+        All NICs of a node; for a torus, a link.
     nvlink
-        Of a GPU whose NVLink joins it to others, in its node or beyond.
+        The NVLink of a GPU, inside or between nodes.
     """
 
     network: float | None = None
     nvlink: float | None = None
 
 
-#: Gbit/s of all network cards of an instance, as Amazon, Google and Oracle say, 2025
+#: Gbit/s of all NICs of an instance. Source: pages of Amazon, Google, Oracle, 2025.
 _INSTANCES = {
     **dict.fromkeys(("hpc6a.48xlarge", "p3dn.24xlarge"), 100),
     **dict.fromkeys(("c5n.18xlarge", "c5n.metal"), 100),
@@ -77,61 +77,65 @@ _INSTANCES = {
     **dict.fromkeys(("BM.GPU4.8", "BM.GPU.A100-v2.8"), 1600),
     **dict.fromkeys(("BM.GPU.H100.8", "BM.GPU.H200.8", "BM.GPU.MI300X.8"), 3200),
 }
-#: Gbit/s of each of the 8 cards of a DGX
+#: Gbit/s of each of the 8 NICs of a DGX.
 _DGX = {"a100": 200, "h100": 400, "h200": 400, "b200": 400, "b300": 800}
-#: Those with a name of their own have the figures of machines/: Fugaku, Jaguar, Titan,
-#: Theta and Frontier.
+#: Named networks have the figures of Fugaku, Jaguar, Titan, Theta and Frontier in
+#: machines/.
 NETWORKS = {
-    "": Network("a network of 100 Gbit/s", 12.5e9),
-    "tofu-d": Network(
+    "": NetworkSpeeds("a network of 100 Gbit/s", 12.5e9),
+    "tofu-d": NetworkSpeeds(
         "Tofu-D",
         6.8e9,
         "latency=0.1us",
         "bandwidth=40.8GB/s,startup=0.3us,latency=0.6us",
     ),
-    "seastar": Network(
+    "seastar": NetworkSpeeds(
         "SeaStar",
         4.8e9,
         "latency=0.06us",
         "bandwidth=2GB/s,startup=1.5us,latency=3.44us",
     ),
-    "gemini": Network(
+    "gemini": NetworkSpeeds(
         "Gemini",
         9.4e9,
         "bandwidth.host=6GB/s,latency=0.105us,latency.host=0.05us",
         "startup=0.5us,latency=0.595us",
     ),
-    "aries": Network("Aries", 10e9, "latency=0.05us", "startup=0.5us,latency=0.9us"),
-    "slingshot": Network(
+    "aries": NetworkSpeeds(
+        "Aries", 10e9, "latency=0.05us", "startup=0.5us,latency=0.9us"
+    ),
+    "slingshot": NetworkSpeeds(
         "Slingshot, one card of 200 Gbit/s",
         25e9,
         "latency=0.175us",
         "startup=0.4us,latency=1.3us",
     ),
-    # NVIDIA's DGX GB200 and GB300: a card for each of 4 GPUs, 400 and 800 Gbit/s
-    "gb200": Network("4 cards of 400 Gbit/s, as DGX GB200 has", 200e9),
-    "gb300": Network("4 cards of 800 Gbit/s, as DGX GB300 has", 400e9),
-    # A card for each of 8 GPUs, as NVIDIA's data sheets of these DGX say
+    # NVIDIA's DGX GB200 and GB300: a NIC for each of 4 GPUs, 400 and 800 Gbit/s.
+    "gb200": NetworkSpeeds("4 cards of 400 Gbit/s, as DGX GB200 has", 200e9),
+    "gb300": NetworkSpeeds("4 cards of 800 Gbit/s, as DGX GB300 has", 400e9),
+    # A NIC for each of 8 GPUs. Source: NVIDIA's data sheets of these DGX.
     **{
-        name: Network(
+        name: NetworkSpeeds(
             f"8 cards of {gbit} Gbit/s, as DGX {name.upper()} has", gbit * 1e9
         )
         for name, gbit in _DGX.items()
     },
     **{
-        name: Network(f"{name}, {gbit:,} Gbit/s", gbit / 8 * 1e9)
+        name: NetworkSpeeds(f"{name}, {gbit:,} Gbit/s", gbit / 8 * 1e9)
         for name, gbit in _INSTANCES.items()
     },
 }
 
 
-def with_speeds(
-    described: Described, network: Network | None = None, nvlink: float | None = None
-) -> Described:
-    """Complete a machine whose links have no bandwidths, by the kind of its network.
+def assume_speeds(
+    described: MachineDescription,
+    network: NetworkSpeeds | None = None,
+    nvlink: float | None = None,
+) -> MachineDescription:
+    """Add speeds to a machine without bandwidths, by the kind of its network.
 
-    Links between switches carry all that the nodes on the side with fewer of them can
-    send. A remark says what was assumed; one node alone stays as it is.
+    Links between switches carry all traffic of the nodes on their smaller side. A
+    remark states the assumption. A single node stays unchanged.
     """
     if described.network is None:
         return described
@@ -139,7 +143,7 @@ def with_speeds(
     topology, node = text.topology, text.node
     inside = node.text if node else "node:1"
     kind, shape = topology.name, topology.body
-    # Rails say how fast NVLink is, and a machine is built with all speeds or none.
+    # Rails give the speed of NVLink, but a machine has all speeds or none.
     bare = f"{kind}:{shape}" if kind == "rails" else described.text
     nodes = Machine(bare).node_count
     if nodes == 1:
@@ -161,7 +165,7 @@ def with_speeds(
     elif kind == "tree":
         options.append(_tree_bandwidths(topology.sizes, network.bandwidth))
     elif kind == "rails":
-        gpus = text_nodes_per_host(described.text)
+        gpus = nodes_per_host_of(described.text)
         between = options.pop()
         if nvlink is not None:
             between = f"bandwidth.nvlink={_written(nvlink)}"
@@ -183,13 +187,12 @@ def with_speeds(
     return replace(described, text=whole, remarks=(*remarks, told))
 
 
-def with_given_speeds(described: Described, speeds: Speeds) -> Described:
-    """Complete a machine as `with_speeds`, by what somebody says.
+def apply_given_speeds(
+    described: MachineDescription, speeds: GivenSpeeds
+) -> MachineDescription:
+    """Add speeds as `assume_speeds`, those of the user first.
 
-    Raises
-    ------
-    topoloom.Error
-        If the machine has its speeds, or no NVLink that a label names.
+    Raises `topoloom.Error` if the machine has speeds already, or no NVLink.
     """
     if speeds.network is not None and described.network is None:
         raise Error("--network is for files without speeds, but this one has them")
@@ -197,12 +200,12 @@ def with_given_speeds(described: Described, speeds: Speeds) -> Described:
         raise Error("--nvlink is for GPUs that NVLink joins, and no label says so")
     network = None
     if speeds.network is not None:
-        network = Network("", speeds.network)
-    return with_speeds(described, network, speeds.nvlink)
+        network = NetworkSpeeds("", speeds.network)
+    return assume_speeds(described, network, speeds.nvlink)
 
 
 def _is_nvlink(remark: str) -> bool:
-    """Return whether a remark says how fast NVLink is."""
+    """Return whether a remark is about the speed of NVLink."""
     return remark.startswith("assumed: NVLink of ")
 
 
@@ -211,13 +214,13 @@ def _tree_bandwidths(arities: list[int], card: float) -> str:
     every = math.prod(arities)
     below, texts = 1, []
     for arity in arities:
-        texts.append(_written(card * _fewer(below, every)))
+        texts.append(_written(card * _smaller_side(below, every)))
         below *= arity
     return f"bandwidth={':'.join(texts)}"
 
 
 def _graph_links(links: list[str], nodes: int, card: float) -> list[str]:
-    """Write the bandwidths of all links of a tree of switches but the nodes' own."""
+    """Write the links of a tree of switches with bandwidths, except the nodes' own."""
     beside: dict[int, list[int]] = {}
     ends = [(int(m[1]), int(m[2])) for m in map(_LINK.fullmatch, links) if m]
     for u, v in ends:
@@ -234,12 +237,12 @@ def _graph_links(links: list[str], nodes: int, card: float) -> list[str]:
         below[above[vertex]] += below[vertex]
     texts = []
     for u, v in ends:
-        count = _fewer(below[u if above[u] == v else v], nodes)
+        count = _smaller_side(below[u if above[u] == v else v], nodes)
         texts.append(f"{u}-{v}" + (f"@{_written(card * count)}" if count > 1 else ""))
     return [*texts, f"bandwidth={_written(card)}"]
 
 
-def _fewer(below: int, every: int) -> int:
+def _smaller_side(below: int, every: int) -> int:
     return max(1, min(below, every - below))
 
 

@@ -1,20 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Nodes by the switches above them, as a machine."""
+"""Describes nodes by the paths of switches above them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from topoloom.importers.described import Described
+from topoloom.importers.machine_description import MachineDescription
 from topoloom.importers.switch_tree import Switch, describe_switches
 
 
-def describe_paths(placed: Mapping[str, tuple[str, ...]]) -> Described:
-    """Attach instances to the switches of their paths, the top one first.
+def describe_paths(placed: Mapping[str, tuple[str, ...]]) -> MachineDescription:
+    """Attach instances to the switches of their paths, from the top down.
 
-    Switches of the same name are the same only below the same switch. Those at the top
-    that all instances share say nothing and are left out, but for the lowest of them;
-    where they share none, one more joins the top ones.
+    Equal names are the same switch only below the same switch. Of the top switches that
+    all instances share, only the lowest is kept; if they share none, a root is added.
     """
     first, last = min(placed.values()), max(placed.values())
     top = 0
@@ -25,7 +24,6 @@ def describe_paths(placed: Mapping[str, tuple[str, ...]]) -> Described:
         for length in range(top, len(path) + 1):
             nodes.setdefault(path[:length], [])
         nodes[path].append(name)
-    # The lines are never shown: names and places are right by now.
     paths = sorted(nodes, key=len)
     names = _names(paths)
     children: dict[tuple[str, ...], list[str]] = {path: [] for path in paths}
@@ -40,10 +38,7 @@ def describe_paths(placed: Mapping[str, tuple[str, ...]]) -> Described:
 
 
 def _names(paths: Sequence[tuple[str, ...]]) -> dict[tuple[str, ...], str]:
-    """Name switches: by the last of their path, or by all of it where that is needed.
-
-    What joins the top ones has no path and is the root.
-    """
+    """Name switches by the last part of their paths if unique, else by the paths."""
     for name in (_last, "/".join, repr):
         names = {path: name(path) if path else "root" for path in paths}
         if len(set(names.values())) == len(paths) and all(

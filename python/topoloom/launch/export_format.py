@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A file format of a launcher: what it can express, and the command that reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from topoloom.launch.host_placement import HostPlacement
+
+
+@dataclass(frozen=True)
+class ExportFormat:
+    """What the module of a format states about it.
+
+    Attributes
+    ----------
+    name, summary : str
+        As ``topoloom list exports`` prints them.
+    use : str
+        The command that reads FILE. Fields in braces: ``ranks``, ``nodes``,
+        ``ranks_per_node``, ``hosts``, ``first_host`` and the keys of `use_values`.
+    write : function
+        Writes a placement; raises `topoloom.Error` if the format cannot express it.
+    use_values : function
+        Fields of `use` that only this format has.
+    binds : str
+        ``ranks`` if the file names the CPUs of every rank, ``alike`` if the command
+        binds the i-th rank of every host to the same CPUs, else ``nothing``.
+    keeps_slots : function
+        Whether each rank gets its slot, not only its host.
+    special_loss : function
+        Another loss in one sentence, or None.
+    relies_on : str or None
+        What the launcher must do to keep the order of the ranks, in one sentence.
+    """
+
+    name: str
+    summary: str
+    use: str
+    write: Callable[[HostPlacement], str]
+    use_values: Callable[[HostPlacement], Mapping[str, str]] = lambda _: {}
+    binds: Literal["ranks", "alike", "nothing"] = "nothing"
+    keeps_slots: Callable[[HostPlacement], bool] = lambda _: True
+    special_loss: Callable[[HostPlacement], str | None] = lambda _: None
+    relies_on: str | None = None
+
+    def use_command(self, placement: HostPlacement) -> str:
+        """Write the command that reads the file of this placement."""
+        counts = placement.ranks_per_host()
+        return self.use.format(
+            ranks=placement.rank_count,
+            nodes=int((counts > 0).sum()),
+            ranks_per_node=int(counts.max(initial=0)),
+            hosts=",".join(placement.hosts) if len(placement.hosts) <= 4 else "HOSTS",
+            first_host=placement.host_name(0),
+            **self.use_values(placement),
+        )
+
+    def find_loss(self, placement: HostPlacement) -> str | None:
+        """Say in one sentence what the file leaves out; None if nothing."""
+        if loss := self.special_loss(placement):
+            return loss
+        if self.keeps_slots(placement):
+            return None
+        if placement.machine.nodes_per_host > 1:
+            return (
+                f"{self.name} names hosts, not GPUs: each rank is on its host, but the "
+                "ranks of a host take its GPUs one after the other; torchrun, bindings "
+                "and json name GPUs"
+            )
+        return (
+            f"{self.name} names hosts, not cores: each rank is on its host, but the "
+            "ranks of a host take its cores one after the other; openmpi-rankfile "
+            "names cores"
+        )
