@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import re
+from collections import deque
+from collections.abc import Collection, Mapping
 from pathlib import Path, PurePosixPath
 
 MAY_INCLUDE = re.compile(r"^May include: (.+)\.$", re.MULTILINE)
@@ -12,13 +14,17 @@ MAY_INCLUDE = re.compile(r"^May include: (.+)\.$", re.MULTILINE)
 def rooms_below(top: Path, suffixes: tuple[str, ...]) -> dict[str, set[str]]:
     """Map every folder that has sources to the rooms its README.md permits."""
     folders = {path.parent for suffix in suffixes for path in top.rglob(f"*{suffix}")}
-    rooms = {}
-    for folder in sorted(folders - {top}):
-        found = MAY_INCLUDE.search((folder / "README.md").read_text())
-        assert found, f"{folder}/README.md does not say what the room may include"
-        named = set() if found[1] == "nothing" else set(found[1].split(", "))
-        rooms[str(folder.relative_to(top))] = named
-    return rooms
+    return {
+        str(folder.relative_to(top)): permitted(folder)
+        for folder in sorted(folders - {top})
+    }
+
+
+def permitted(folder: Path) -> set[str]:
+    """Read which rooms the README.md of a folder permits."""
+    found = MAY_INCLUDE.search((folder / "README.md").read_text())
+    assert found, f"{folder}/README.md does not say what the room may include"
+    return set() if found[1] == "nothing" else set(found[1].split(", "))
 
 
 def permits(room: str, allowed: set[str], other: str) -> bool:
@@ -33,17 +39,29 @@ def permits(room: str, allowed: set[str], other: str) -> bool:
     return any(name in allowed and not room.startswith(f"{name}/") for name in above)
 
 
-def circles(arrows: dict[str, set[str]]) -> list[str]:
-    """Name the nodes of a directed graph that can be reached from themselves."""
-    wrong = []
+def find_cycles(arrows: Mapping[str, Collection[str]]) -> list[str]:
+    """Name shortest cycles of a directed graph, at most one through each node."""
+    cycles: list[str] = []
+    named: set[str] = set()
     for start in sorted(arrows):
-        seen: set[str] = set()
-        waiting = list(arrows[start])
-        while waiting:
-            node = waiting.pop()
-            if node not in seen:
-                seen.add(node)
-                waiting += arrows.get(node, ())
-        if start in seen:
-            wrong.append(start)
-    return wrong
+        path = shortest_cycle(arrows, start)
+        if path and not named & set(path):
+            cycles.append(" -> ".join(path))
+        named.update(path)
+    return cycles
+
+
+def shortest_cycle(arrows: Mapping[str, Collection[str]], start: str) -> list[str]:
+    """Return the nodes from `start` back to `start`, or nothing."""
+    before: dict[str, str] = {}
+    waiting = deque([start])
+    while waiting:
+        node = waiting.popleft()
+        for after in sorted(arrows.get(node, ())):
+            if after not in before:
+                before[after] = node
+                waiting.append(after)
+    path = [start]
+    while path[-1] in before and (len(path) == 1 or path[-1] != start):
+        path.append(before[path[-1]])
+    return path[::-1] if len(path) > 1 else []
