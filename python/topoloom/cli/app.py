@@ -234,7 +234,12 @@ def run(arguments: Sequence[str]) -> int:
     try:
         if not arguments:
             arguments = ["--help"]
-        status = app.main(list(arguments), prog_name="topoloom", standalone_mode=False)
+        status = app.main(
+            list(arguments),
+            prog_name="topoloom",
+            standalone_mode=False,
+            obj=run,  # for verbs that run others
+        )
         if sys.stdout is not None:  # closed by whoever started us
             sys.stdout.flush()
     except BrokenPipeError:

@@ -126,10 +126,8 @@ def _say(text: str) -> None:
 
 def _step(*words: str) -> None:
     """Show a command and run it; the demo ends when one fails."""
-    from topoloom.cli.app import run
-
     print(f"$ topoloom {shlex.join(words)}", flush=True)
-    status = run(words)
+    status = click.get_current_context().obj(words)
     if status != 0:
         raise click.exceptions.Exit(status)
 
