@@ -6,7 +6,7 @@ A DOCTYPE that only names a file, such as ``hwloc2.dtd``, passes; nothing is fet
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NoReturn
 from xml.etree.ElementTree import ParseError
@@ -26,14 +26,6 @@ class Element:
     attributes: dict[str, str]
     line: int
     children: list[Element] = field(default_factory=list)
-
-    def walk(self) -> Iterator[Element]:
-        """Go through the element and all below it, in the order of the file."""
-        waiting = [self]
-        while waiting:
-            element = waiting.pop()
-            yield element
-            waiting += reversed(element.children)
 
     def complain(self, what: str) -> NoReturn:
         """Refuse the element, by its line."""
@@ -115,7 +107,7 @@ class _Builder:
             self.root = element
         self._open.append(element)
 
-    def doctype(self, name: str, system: str, public: str, inside: bool) -> None:
+    def doctype(self, name: str, system: str, _public: str, inside: bool) -> None:
         """Refuse what a DOCTYPE declares, before any of it is expanded."""
         if inside:
             raise Error(
