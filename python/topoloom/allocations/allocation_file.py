@@ -32,9 +32,9 @@ import numpy as np
 from topoloom._core import Allocation, Error, Machine
 from topoloom.importers.torus_places import drop_vacant, is_vacant
 from topoloom.nodes.hosts import host_count, nodes_of
-from topoloom.support.files import exists, named, read_text, write_text
+from topoloom.support.files import exists, prefix_errors, read_text, write_text
 from topoloom.support.hostlist import compress_hostlist, expand_hostlist
-from topoloom.support.plain_text import is_number, refuse_odd_letters
+from topoloom.support.plain_text import check_characters, is_number
 from topoloom.support.units import counted
 
 _NUMBERS = re.compile(r"[+-]?[0-9]+(?:[\s,]+[+-]?[0-9]+)*")
@@ -141,15 +141,15 @@ def load_allocation(
         raise Error("the allocation is empty; name a file, or hosts such as n[12]")
     listed = "[" in inline or "," in inline or nodes.find(inline) is not None
     if listed and not exists(source):
-        with named("allocation"):
+        with prefix_errors("allocation"):
             return _read(nodes, inline.replace(";", "\n"))
     try:
         text = read_text(source)
     except FileNotFoundError as error:
-        refuse_odd_letters(f"allocation '{inline[:60]}'", inline)
+        check_characters(f"allocation '{inline[:60]}'", inline)
         error.strerror = f"{error.strerror} (one host is written as n[12])"
         raise
-    with named(source):
+    with prefix_errors(source):
         return _read(nodes, text)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from topoloom._core import Error
 from topoloom.importers.described import AllocatedNode
-from topoloom.support.files import named
+from topoloom.support.files import prefix_errors
 from topoloom.support.hostlist import compress_hostlist, expand_hostlist
 from topoloom.support.number_ranges import compress_ranges, expand_ranges
 
@@ -38,9 +38,9 @@ def read_allocation_tables(document: dict[str, Any]) -> tuple[AllocatedNode, ...
             raise Error(f'{where}.hosts must be a host list, such as "n[01-64]"')
         if not isinstance(slots, str | None):
             raise Error(f'{where}.slots must be a string, such as "0-3,8"')
-        with named(f"{where}.slots"):
+        with prefix_errors(f"{where}.slots"):
             given = () if slots is None else expand_ranges(slots, _MAX_SLOTS)
-        with named(f"{where}.hosts"):
+        with prefix_errors(f"{where}.hosts"):
             names = expand_hostlist(hosts, _MAX_HOSTS - len(nodes))
         nodes += [AllocatedNode(name, given) for name in names]
     return tuple(nodes)

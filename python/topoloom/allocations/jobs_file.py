@@ -12,7 +12,7 @@ from pathlib import Path
 
 from topoloom._core import Allocation, Error, Machine
 from topoloom.allocations.allocation_file import read_allocation
-from topoloom.support.files import named, read_text
+from topoloom.support.files import prefix_errors, read_text
 
 MAX_BYTES = 64 * 1024 * 1024
 
@@ -39,7 +39,7 @@ def load_jobs(
         If the file cannot be read.
     """
     text = read_text(path, MAX_BYTES)
-    with named(path):
+    with prefix_errors(path):
         lines = [line.split() for line in text.splitlines()]
         head = next((words for words in lines if words), [])
         if head[:1] != ["JOBID"]:

@@ -287,6 +287,6 @@ def _usage_message(error: Any) -> str:
     text = text[:1].lower() + text[1:].rstrip(".")
     if not similar:
         return text
-    from topoloom.support.nearest import nearest
+    from topoloom.support.nearest import suggest
 
-    return text + nearest(error.option_name, similar)
+    return text + suggest(error.option_name, similar)

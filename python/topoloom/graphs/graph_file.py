@@ -14,7 +14,7 @@ from typing import Any
 from topoloom import _core
 from topoloom._core import CommGraph, Error, OperationGraph, read_goal
 from topoloom.graphs.npz import load_npz, save_npz
-from topoloom.support.files import named
+from topoloom.support.files import prefix_errors
 from topoloom.support.nearest import unknown_name
 
 #: name -> what it is, and which file names mean it
@@ -66,7 +66,7 @@ def load_graph(path: str | Path, kind: str | None = None) -> CommGraph:
     data = Path(path).read_bytes()
     if not data.strip():
         raise Error(f"{path}: the file is empty")
-    with named(path):
+    with prefix_errors(path):
         if kind is not None:
             return _read(path, kind, data)
         kind = _kind_of(data)
@@ -133,7 +133,7 @@ def load_operations(path: str | Path) -> OperationGraph | None:
     with Path(path).open("rb") as file:
         if not _begins_as_goal(file.read(4096)):
             return None
-    with named(path):
+    with prefix_errors(path):
         return _operations_of(path)
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from topoloom._core import CommGraph, Error
 from topoloom.graphs.npz import load_npz
-from topoloom.support.files import named
+from topoloom.support.files import prefix_errors
 
 if TYPE_CHECKING:
     from topoloom.graphs.profile import Profile
@@ -39,13 +39,13 @@ def load_phases(path: str | Path) -> list[CommGraph]:
         return []
     graph, arrays = load_npz(path)
     if "phases" in arrays:
-        with named(path):
+        with prefix_errors(path):
             return _stored(graph, arrays["phases"])
     if "profile_version" in arrays:
         from topoloom.graphs.profile import load_profile
 
         profile = load_profile(path)
-        with named(path):
+        with prefix_errors(path):
             return recorded_phases(profile, graph)
     return []
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoloom._core import Error, Machine
-from topoloom.support.files import named, read_text, write_text
+from topoloom.support.files import prefix_errors, read_text, write_text
 from topoloom.support.json_values import get_value, parse_document
 
 FORMAT = "topoloom-loads"
@@ -41,7 +41,7 @@ def load_loads(path: str | Path, machine: Machine) -> Loads:
         If there is no such file.
     """
     text = read_text(path)
-    with named(path):
+    with prefix_errors(path):
         document = parse_document(text, FORMAT, VERSION)
         check_machine(get_value(document, "machine", str), machine)
         loads = get_value(document, "loads", list)

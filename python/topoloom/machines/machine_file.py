@@ -22,12 +22,12 @@ from topoloom.nodes.node_parts import NO_PARTS, NodeParts
 from topoloom.support.files import (
     MAX_BYTES,
     exists,
-    named,
+    prefix_errors,
     read_text,
     write_text,
 )
-from topoloom.support.nearest import nearest
-from topoloom.support.plain_text import refuse_odd_letters
+from topoloom.support.nearest import suggest
+from topoloom.support.plain_text import check_characters
 from topoloom.support.units import counted
 
 #: The characters that importers look at to recognize a format.
@@ -136,7 +136,7 @@ def load_described(
     described = describe_machine(text, partial, speeds)
     if described.text == str(text):
         return Machine(described.text), described
-    with named(text):
+    with prefix_errors(text):
         machine = Machine(described.text, described.remarks)
         described = replace(described, hosts=_by_node(machine, described.hosts))
         _check_switches(machine, described.switches)
@@ -164,9 +164,9 @@ def describe_machine(
         return detect_machine()
     base, changes = split_changes(name)
     if changes and base.partition(":")[0] not in section_forms() and not exists(path):
-        refuse_odd_letters(f"'{changes:.60}'", changes)
+        check_characters(f"'{changes:.60}'", changes)
         described = describe_machine(base, partial)
-        with named(name):
+        with prefix_errors(name):
             return changed(described, changes)
     if path.suffix in FORMATS["toml"][1]:
         return _read_toml(path)
@@ -182,7 +182,7 @@ def describe_machine(
     if name and kind not in section_forms() and exists(path):
         return _import(path, partial, Speeds())
     if kind != name:
-        refuse_odd_letters(f"machine '{name:.60}'", name)
+        check_characters(f"machine '{name:.60}'", name)
         return Described(name)
     if name in section_forms():
         example = section_forms()[name].example
@@ -190,7 +190,7 @@ def describe_machine(
     if path.suffix or path.name != name:
         return _import(path, partial, Speeds())  # which says why it cannot be read
     raise Error(
-        f"no machine '{name}'{nearest(name, [*files, DETECT])}; 'topoloom list "
+        f"no machine '{name}'{suggest(name, [*files, DETECT])}; 'topoloom list "
         "machines' names them; or write one, such as torus:8x8x8, or name a file"
     )
 
@@ -229,7 +229,7 @@ def save_machine(
         return
     for suffix, write in WRITERS.values():
         if path.suffix == suffix:
-            with named(path):
+            with prefix_errors(path):
                 if machine.has_failures:
                     raise Error("failures can be written in a .toml only")
                 if node.types:
@@ -250,13 +250,13 @@ def _read_toml(path: Path) -> Described:
 def _import(path: Path, partial: bool, speeds: Speeds) -> Described:
     from topoloom.machines.import_formats import IMPORTERS
 
-    text = read_text(path, most=MAX_BYTES)
+    text = read_text(path, limit=MAX_BYTES)
     if not text.strip():
         raise Error(f"{path}: the file is empty")
     head = text[:_HEAD]
     for importer in IMPORTERS:
         if importer.recognizes(head):
-            with named(path):
+            with prefix_errors(path):
                 described = with_given_speeds(importer.read(text), speeds)
             if described.lacking and not partial:
                 first, more = described.lacking[0], len(described.lacking) - 1

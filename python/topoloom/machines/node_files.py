@@ -12,7 +12,7 @@ from topoloom.importers.insides import Inside, type_text, with_insides
 from topoloom.machines.machine_file import describe_machine
 from topoloom.machines.node_toml import hop_weight
 from topoloom.nodes.node_parts import NodeParts
-from topoloom.support.files import exists, named
+from topoloom.support.files import exists, prefix_errors
 from topoloom.support.hostlist import compress_hostlist
 from topoloom.support.number_ranges import expand_ranges
 
@@ -79,7 +79,7 @@ def _nodes(
 ) -> tuple[int, ...]:
     """Find nodes by the names of hosts, or by their numbers: ``0-3,8``."""
     if not any(letter.isalpha() for letter in which):
-        with named(where):
+        with prefix_errors(where):
             return expand_ranges(which.replace(" ", ""), bare.node_count)
     try:
         listed = read_allocation(bare, which, hosts)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoloom._core import Error
-from topoloom.support.files import MAX_BYTES, named, read_text
+from topoloom.support.files import MAX_BYTES, prefix_errors, read_text
 from topoloom.support.plain_text import is_number
 from topoloom.support.units import parse_bytes, parse_latency
 
@@ -67,7 +67,7 @@ def _read_fields(
     """Read the column `first` and times, and then what other columns say."""
     found: dict[str, list[Any]] = {first: [], "time": []}
     columns: list[int] | None = None
-    with named(path):
+    with prefix_errors(path):
         for number, line in enumerate(read_text(path, MAX_BYTES).splitlines(), 1):
             if not line.strip() or line.lstrip().startswith("#"):
                 continue

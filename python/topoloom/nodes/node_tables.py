@@ -13,9 +13,14 @@ from topoloom._core import Error, Machine
 from topoloom.nodes.hosts import slots_per_host
 from topoloom.nodes.node_parts import MAX_CPUS, NO_PARTS, Levels, NodeParts, NodeType
 from topoloom.nodes.node_parts_table import KEYS, read_parts, write_parts
-from topoloom.support.files import named
+from topoloom.support.files import prefix_errors
 from topoloom.support.number_ranges import compress_ranges, expand_ranges
-from topoloom.support.toml_values import entry, numbers, refuse_unknown, typed
+from topoloom.support.toml_values import (
+    check_integers,
+    check_keys,
+    check_type,
+    get_entry,
+)
 from topoloom.support.units import counted
 
 _OF_ALL = ("names", *KEYS)
@@ -57,21 +62,21 @@ def read_nodes(document: dict[str, Any], machine: Machine) -> NodeParts:
         ``node.KEY ...`` or ``nodes[N].KEY ...`` and what is wrong with it.
     """
     if "nodes" in document:
-        tables = entry(document, "nodes", list, "nodes")
+        tables = get_entry(document, "nodes", list, "nodes")
         if machine.nodes_per_host > 1:
             raise Error("nodes: those of a host are all alike; say node instead")
         return _read_types(tables, machine.node_count, machine.slots_per_node)
     if "node" not in document:
         return NO_PARTS
-    table = entry(document, "node", dict, "node")
-    refuse_unknown(table, _OF_ALL, "node.")
+    table = get_entry(document, "node", dict, "node")
+    check_keys(table, _OF_ALL, "node.")
     names = _level_names(table, len(machine.levels))
     return read_parts(table, slots_per_host(machine), names)
 
 
 def _level_names(table: dict[str, Any], levels: int) -> tuple[str, ...]:
     """Read what the slots of each level of a node share."""
-    names = entry(table, "names", list, "node.names") if "names" in table else []
+    names = get_entry(table, "names", list, "node.names") if "names" in table else []
     if not all(isinstance(name, str) and name.isprintable() for name in names):
         raise Error("node.names must be strings that can be printed")
     if names and len(names) != levels:
@@ -84,15 +89,19 @@ def _read_types(tables: list[Any], node_count: int, per_node: int) -> NodeParts:
     taken: set[int] = set()
     for number, given in enumerate(tables):
         where = f"nodes[{number}]"
-        table = typed(given, dict, where)
-        refuse_unknown(table, _OF_SOME, f"{where}.")
+        table = check_type(given, dict, where)
+        check_keys(table, _OF_SOME, f"{where}.")
         listed = {}
         for key, most in (("nodes", node_count), ("slots", min(per_node, MAX_CPUS))):
-            with named(f"{where}.{key}"):
-                listed[key] = expand_ranges(entry(table, key, str, key), most)
-        sizes = numbers(entry(table, "levels", list, "levels"), 1, f"{where}.levels")
-        distance = numbers(table.get("distance"), 0, f"{where}.distance")
-        port = numbers(table["port"], 0, f"{where}.port") if "port" in table else []
+            with prefix_errors(f"{where}.{key}"):
+                listed[key] = expand_ranges(get_entry(table, key, str, key), most)
+        sizes = check_integers(
+            get_entry(table, "levels", list, "levels"), 1, f"{where}.levels"
+        )
+        distance = check_integers(table.get("distance"), 0, f"{where}.distance")
+        port = (
+            check_integers(table["port"], 0, f"{where}.port") if "port" in table else []
+        )
         levels = Levels(tuple(sizes), tuple(distance), tuple(port))
         if math.prod(sizes) != len(listed["slots"]) or len(sizes) != len(distance):
             raise Error(f"{where}: levels, distance and slots do not fit together")
@@ -101,7 +110,7 @@ def _read_types(tables: list[Any], node_count: int, per_node: int) -> NodeParts:
                 f"{where}.nodes: node {min(taken & set(listed['nodes']))} twice"
             )
         taken |= set(listed["nodes"])
-        with named(where):
+        with prefix_errors(where):
             names = _level_names(table, len(sizes))
             parts = read_parts(table, len(listed["slots"]), names)
         types.append(NodeType(listed["nodes"], levels, listed["slots"], parts))

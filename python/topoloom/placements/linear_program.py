@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from topoloom._core import Error
-from topoloom.support.children import child_beside, reason_of
+from topoloom.support.child_processes import background_child, find_reason
 
 _POLL = 0.02
 
@@ -40,13 +40,15 @@ def solve(progress: Callable[[int], bool], **program: Any) -> Any:
         with (folder / "program").open("wb") as file:
             pickle.dump(program, file)
         command = [sys.executable, "-m", __name__, str(folder)]
-        with child_beside(command, folder) as child:
+        with background_child(command, folder) as child:
             while child.status is None:
                 if not progress(0):
                     return None
                 time.sleep(_POLL)
         if child.status != 0:
-            raise Error(f"the linear program was not solved: {reason_of(child.said)}")
+            raise Error(
+                f"the linear program was not solved: {find_reason(child.output)}"
+            )
         with (folder / "solved").open("rb") as file:
             return pickle.load(file)
 

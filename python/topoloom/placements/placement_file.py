@@ -23,7 +23,7 @@ from topoloom._core import (
 from topoloom.nodes.node_parts import NO_PARTS, NodeParts
 from topoloom.nodes.node_tables import read_nodes, write_nodes
 from topoloom.placements.measures import measure_values
-from topoloom.support.files import named, read_text, write_text
+from topoloom.support.files import prefix_errors, read_text, write_text
 from topoloom.support.json_values import get_value, parse_document
 from topoloom.support.version import __version__
 
@@ -151,7 +151,7 @@ def load_placement(path: str | Path) -> PlacementFile:
         If there is no such file.
     """
     text = read_text(path)
-    with named(path):
+    with prefix_errors(path):
         return _from_document(parse_document(text, FORMAT, VERSION))
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from topoloom.preload.shim import build_library
-from topoloom.support.resources import need_core_library, shipped
+from topoloom.support.resources import find_shipped, need_core_library
 
 
 def build_balancing(compiler: Path) -> Path:
@@ -17,7 +17,7 @@ def build_balancing(compiler: Path) -> Path:
     topoloom.Error
         If the compiler fails, or this installation has no libtopoloom.
     """
-    capi = shipped("core/topoloom/capi")
+    capi = find_shipped("core/topoloom/capi")
     return build_library(
         "balance",
         compiler,

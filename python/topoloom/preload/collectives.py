@@ -16,8 +16,8 @@ from topoloom._core import (
     check_schedule_text,
 )
 from topoloom.preload.shim import build_program, build_shim
-from topoloom.support.files import check_writable, named, read_text
-from topoloom.support.resources import need_core_library, shipped
+from topoloom.support.files import check_writable, prefix_errors, read_text
+from topoloom.support.resources import find_shipped, need_core_library
 
 #: Of mpi/collective/settings.c.
 _FILES = {
@@ -71,7 +71,7 @@ def build_measurement(compiler: Path) -> Path:
 
 
 def _core_headers() -> list[Path]:
-    capi = shipped("core/topoloom/capi")
+    capi = find_shipped("core/topoloom/capi")
     return [capi / name for name in ("topoloom.h", "topoloom_schedules.h")]
 
 
@@ -121,7 +121,7 @@ def _checked_file(option: str, name: str) -> str:
     if not file.is_file() or not os.access(file, os.R_OK):
         raise Error(f"--replace-collectives: cannot read '{name}'")
     text = read_text(file)
-    with named(name):
+    with prefix_errors(name):
         if not text:
             raise Error(f"the file is empty; '{option}' needs one with content")
         _FILES[option](text)

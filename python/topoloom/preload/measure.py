@@ -10,7 +10,7 @@ from typing import NamedTuple
 from topoloom._core import Error
 from topoloom.preload.collectives import build_measurement
 from topoloom.preload.shim import find_compiler, find_launcher
-from topoloom.support.children import reason_of, run_child
+from topoloom.support.child_processes import find_reason, run_child
 from topoloom.support.files import shared_directory, write_text
 
 #: What MPI's own collective is called among schedules.
@@ -79,7 +79,7 @@ def time_cases(
         if done.returncode != 0:
             raise Error(
                 f"'{words[0]}' ended with status {done.returncode}: "
-                f"{reason_of(done.stderr + done.stdout)}"
+                f"{find_reason(done.stderr + done.stdout)}"
             )
         samples = _read(folder / "samples", len(asked.cases), words[0])
         trace = folder / "trace"

@@ -8,7 +8,7 @@ from pathlib import Path
 from topoloom._core import Error
 from topoloom.allocations.allocation_file import AllocatedHosts
 from topoloom.preload.shim import build_shim
-from topoloom.support.resources import need_core_library, shipped
+from topoloom.support.resources import find_shipped, need_core_library
 
 
 def build_reorderer(compiler: Path) -> Path:
@@ -21,7 +21,7 @@ def build_reorderer(compiler: Path) -> Path:
     topoloom.Error
         If the compiler fails, or this installation has no libtopoloom.
     """
-    header = shipped("core/topoloom/capi") / "topoloom.h"
+    header = find_shipped("core/topoloom/capi") / "topoloom.h"
     return build_shim(
         "reorder",
         compiler,

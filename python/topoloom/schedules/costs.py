@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoloom._core import Error
-from topoloom.support.files import named, read_text
+from topoloom.support.files import prefix_errors, read_text
 from topoloom.support.toml_document import read_toml
-from topoloom.support.toml_values import entry
+from topoloom.support.toml_values import get_entry
 
 #: What numpy raises for files that are cut off, or no archives of arrays.
 _BROKEN = (
@@ -42,15 +42,15 @@ def load_costs(path: str | Path) -> NDArray[np.float64]:
     if Path(path).suffix == ".toml":
         return _probed(Path(path))
     text = read_text(path)
-    with named(path):
+    with prefix_errors(path):
         return _square(text.splitlines())
 
 
 def _probed(path: Path) -> NDArray[np.float64]:
     document = read_toml(path)
-    with named(path):
-        probe = entry(document, "probe", dict, "[probe]")
-        samples = path.with_name(entry(probe, "samples", str, "probe.samples"))
+    with prefix_errors(path):
+        probe = get_entry(document, "probe", dict, "[probe]")
+        samples = path.with_name(get_entry(probe, "samples", str, "probe.samples"))
     try:
         with np.load(samples, allow_pickle=False) as file:
             costs = np.asarray(file["costs"], np.float64)

@@ -25,7 +25,7 @@ from topoloom.importers.simgrid.platform import write_routes
 from topoloom.simulate.rounds import Floats, Round, equal_rounds, send_order
 from topoloom.simulate.simulated import ReportProgress, Simulated, unwatched
 from topoloom.simulate.ways import Pair, one_way_each
-from topoloom.support.children import run_child
+from topoloom.support.child_processes import run_child
 
 #: Messages of a phase; SimGrid's time grows with their square.
 MAX_MESSAGES = 50_000

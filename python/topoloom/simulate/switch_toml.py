@@ -31,10 +31,15 @@ from typing import Any
 
 from topoloom._core import Error, SwitchSettings
 from topoloom.support.files import exists
-from topoloom.support.nearest import nearest
-from topoloom.support.resources import shipped
-from topoloom.support.toml_document import HEAD, check_head, read_toml
-from topoloom.support.toml_values import entry, quantity, refuse_unknown, typed
+from topoloom.support.nearest import suggest
+from topoloom.support.resources import find_shipped
+from topoloom.support.toml_document import HEADER_KEYS, check_header, read_toml
+from topoloom.support.toml_values import (
+    check_keys,
+    check_quantity,
+    check_type,
+    get_entry,
+)
 from topoloom.support.units import parse_bandwidth, parse_bytes, parse_latency
 
 FORMAT = "topoloom-switch"
@@ -159,15 +164,15 @@ def load_switch(text: str | Path) -> SwitchModel:
         path = files[name]
     elif not path.suffix and path.name == name and not exists(path):
         raise Error(
-            f"no switch '{name}'{nearest(name, files)}; there are: "
+            f"no switch '{name}'{suggest(name, files)}; there are: "
             f"{', '.join(files)}; or name a TOML file that has a [switch]"
         )
     document = read_toml(path)
     try:
         if document.get("format") == FORMAT:
-            check_head(document, FORMAT, VERSION)
-            refuse_unknown(document, (*HEAD, *_ABOUT, "switch"), "")
-        return read_switch(entry(document, "switch", dict, "[switch]"))
+            check_header(document, FORMAT, VERSION)
+            check_keys(document, (*HEADER_KEYS, *_ABOUT, "switch"), "")
+        return read_switch(get_entry(document, "switch", dict, "[switch]"))
     except Error as error:
         raise Error(f"{path}: {error}") from None
 
@@ -198,26 +203,26 @@ def read_switch(table: dict[str, Any]) -> SwitchModel:
     topoloom.Error
         Naming the key that is wrong.
     """
-    refuse_unknown(table, (*_NAMES, *_COUNTS, *_SIZES, *_REAL), "switch.")
+    check_keys(table, (*_NAMES, *_COUNTS, *_SIZES, *_REAL), "switch.")
     found: dict[str, Any] = {}
     for key, value in table.items():
         where = f"switch.{key}"
         if key in _NAMES:
-            found[key] = typed(value, str, where)
+            found[key] = check_type(value, str, where)
         elif key in _COUNTS:
-            found[key] = typed(value, int, where)
+            found[key] = check_type(value, int, where)
             if found[key] < 1:
                 raise Error(f"{where} must be 1 or more, not {value}")
             if key == "virtual_channels" and found[key] > _MOST_VCS:
                 raise Error(f"{where} must be at most {_MOST_VCS}, not {value}")
         elif key in _SIZES:
-            found[key] = int(parse_bytes(quantity(value, where, parse_bytes)))
+            found[key] = int(parse_bytes(check_quantity(value, where, parse_bytes)))
             if found[key] < 1 and key != "header":
                 raise Error(f"{where} must be a byte or more")
             if found[key] > _MOST_BYTES:
                 raise Error(f"{where} must be at most 1 MiB, not {value}")
         else:
-            found[key] = _REAL[key](quantity(value, where, _REAL[key]))
+            found[key] = _REAL[key](check_quantity(value, where, _REAL[key]))
             if key == "buffer" and found[key] < 1:
                 raise Error(f"{where} must be a byte or more")
     model = replace(SwitchModel(), **found)
@@ -238,5 +243,5 @@ def read_switch(table: dict[str, Any]) -> SwitchModel:
 
 
 def _files() -> dict[str, Path]:
-    folder = shipped("models") / "switches"
+    folder = find_shipped("models") / "switches"
     return {path.stem: path for path in sorted(folder.glob("*.toml"))}

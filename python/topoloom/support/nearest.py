@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Error texts about unknown names: what there is, and which name is nearest."""
+"""Error messages about unknown names: the nearest name and all known ones."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 
-def nearest(given: str, known: Iterable[str]) -> str:
-    """Ask about the nearest name: `` (did you mean 'x'?)``, or nothing."""
+def suggest(given: str, known: Iterable[str]) -> str:
+    """Suggest the nearest name: `` (did you mean 'x'?)``, or ""."""
     import difflib
 
     names = difflib.get_close_matches(given.lower(), list(known), n=1)
@@ -15,6 +15,6 @@ def nearest(given: str, known: Iterable[str]) -> str:
 
 
 def unknown_name(kind: str, given: str, known: Iterable[str]) -> str:
-    """Say that `given` is not a `kind`, name the nearest one, and list all of them."""
+    """Describe an unknown name, with the nearest known one and a list of all."""
     names = list(known)
-    return f"no {kind} '{given}'{nearest(given, names)}; there are: {', '.join(names)}"
+    return f"no {kind} '{given}'{suggest(given, names)}; there are: {', '.join(names)}"

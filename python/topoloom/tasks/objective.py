@@ -23,7 +23,7 @@ from topoloom._core import (
 from topoloom.graphs.phases import load_phases
 from topoloom.machines.loads import Loads, check_machine, load_loads
 from topoloom.placements.measures import measure_values
-from topoloom.support.files import exists, named
+from topoloom.support.files import exists, prefix_errors
 from topoloom.support.nearest import unknown_name
 from topoloom.tasks.placement_problem import load_placement_problem
 from topoloom.tasks.problem import Where
@@ -184,7 +184,7 @@ def _background(text: str, machine: Machine) -> Any:
     if not comma or exists(text):
         return load_loads(text, machine)
     given = load_placement_problem("judge", graph, placement, None, Where())
-    with named(placement):
+    with prefix_errors(placement):
         check_machine(given.allocation.machine.text, machine)
     assert given.file is not None
     return judge(given.graph, given.allocation, given.file.placement).loads

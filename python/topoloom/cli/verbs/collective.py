@@ -217,7 +217,7 @@ def command(
     from topoloom.placements.placement_file import save_placement
     from topoloom.schedules.exports.registry import find_format
     from topoloom.simulate.switch_toml import switch_of
-    from topoloom.support.checks import at_least
+    from topoloom.support.checks import check_at_least
     from topoloom.support.files import write_text
     from topoloom.support.units import counted, parse_bytes
     from topoloom.tasks.collectives.collective import (
@@ -230,7 +230,7 @@ def command(
     from topoloom.tasks.collectives.measure import measure_collective
     from topoloom.tasks.problem import Where
 
-    at_least("--threads", threads, 0)
+    check_at_least("--threads", threads, 0)
     names = [name for name in (schedule or "").split("+") if name]
     operation, *others = operation.split("+")
     if others and (to is None or order_ranks or demand):

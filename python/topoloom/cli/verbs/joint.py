@@ -243,7 +243,7 @@ def _print(found: JointPlacement, objective: str, facts: list[tuple[str, str]]) 
 
 def _print_times(found: JointPlacement, times: JobTimes) -> None:
     from topoloom.cli.console import print_table
-    from topoloom.support.gain import gain, percent
+    from topoloom.support.gain import format_percent, gain
     from topoloom.support.units import format_seconds
 
     columns = (times.alone, times.apart, times.jointly)
@@ -251,7 +251,7 @@ def _print_times(found: JointPlacement, times: JobTimes) -> None:
         [
             job.name,
             *(format_seconds(column[i]) for column in columns),
-            percent(gain(times.apart[i], times.jointly[i])),
+            format_percent(gain(times.apart[i], times.jointly[i])),
         ]
         for i, job in enumerate(found.together.jobs)
     ]

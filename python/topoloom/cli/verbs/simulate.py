@@ -129,7 +129,7 @@ def command(
 def _print(document: dict[str, Any], machine: str) -> None:
     from topoloom.cli.console import print_table
     from topoloom.placements.measures import MEASURES, column_heading
-    from topoloom.support.gain import gain, percent
+    from topoloom.support.gain import format_percent, gain
     from topoloom.support.units import counted, format_count, format_seconds
 
     results = document["results"]
@@ -141,7 +141,7 @@ def _print(document: dict[str, Any], machine: str) -> None:
             format_seconds(result["congestion_seconds"]),
             format_seconds(result["predicted_seconds"]),
             format_seconds(result["simulated_seconds"]),
-            percent(gain(before, result["simulated_seconds"])),
+            format_percent(gain(before, result["simulated_seconds"])),
         ]
         for result in results
     ]

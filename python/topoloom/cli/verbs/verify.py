@@ -96,7 +96,7 @@ def command(
 def _torch_words(run: TorchRun, machine: Machine) -> str:
     """Say where ranks are, and what that costs."""
     from topoloom.placements.measures import measure_text, measure_title
-    from topoloom.support.gain import percent
+    from topoloom.support.gain import format_percent
     from topoloom.support.units import counted
 
     if not run.ranks:
@@ -122,6 +122,6 @@ def _torch_words(run: TorchRun, machine: Machine) -> str:
         )
         slower = 100 * (run.started / run.planned - 1) if run.planned else 0.0
         lines.append(
-            f"topoloom: {title} {started}, {planned} as planned: {percent(slower)}"
+            f"topoloom: {title} {started}, {planned} as planned: {format_percent(slower)}"
         )
     return "\n".join(lines)

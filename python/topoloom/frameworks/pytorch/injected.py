@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Counts what a process of PyTorch communicates; runs inside the user's own Python.
 
-`topoloom.support.hidden_site` runs a copy of it before the program begins. It imports
+`topoloom.support.site_injection` runs a copy of it before the program begins. It imports
 nothing but Python and, once the program starts a world, its PyTorch. Every call of
 c10d, from Python, DDP, FSDP or compiled code, passes PyTorch's dispatcher; kernels for
 BackendSelect count it there and pass it on unchanged.

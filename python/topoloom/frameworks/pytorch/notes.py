@@ -16,7 +16,7 @@ import numpy as np
 from topoloom._core import Error
 from topoloom.graphs.traces.kineto import read_events
 from topoloom.graphs.traces.trace import Trace
-from topoloom.support.files import named
+from topoloom.support.files import prefix_errors
 from topoloom.support.plain_text import is_number
 
 
@@ -91,7 +91,7 @@ def read_notes(folder: Path) -> list[Noted]:
     """
     found = []
     for file in sorted(folder.glob("*.calls")):
-        with named(file):
+        with prefix_errors(file):
             one = _read(file)
         if one is not None:
             found.append(one)
@@ -135,8 +135,8 @@ def _read(file: Path) -> Noted | None:
 
 def last_attempt(folder: Path) -> int:
     """Find how often torchrun has started ranks again, also before they had a world."""
-    named = (file.stem.rpartition("-")[2] for file in folder.glob("*.begun"))
-    return max(map(int, filter(is_number, named)), default=0)
+    attempts = (file.stem.rpartition("-")[2] for file in folder.glob("*.begun"))
+    return max(map(int, filter(is_number, attempts)), default=0)
 
 
 class LastStarts(NamedTuple):

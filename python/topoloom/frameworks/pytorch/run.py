@@ -24,9 +24,9 @@ from topoloom.launch.apply.program import run_program
 from topoloom.launch.apply.torch_command import is_torchrun
 from topoloom.launch.launcher import Launch
 from topoloom.launch.launchers.registry import recognize
-from topoloom.support.hidden_site import inject
 from topoloom.support.number_ranges import expand_ranges
 from topoloom.support.plain_text import is_number
+from topoloom.support.site_injection import inject
 from topoloom.support.units import counted
 
 _PYTHON = re.compile(r"python[0-9.]*")

@@ -16,7 +16,7 @@ from topoloom._core import Error
 from topoloom.graphs.traces.files import as_json, content, losing, rank_list
 from topoloom.graphs.traces.trace import Trace
 from topoloom.graphs.traces.wire import delimited, fields
-from topoloom.support.files import named
+from topoloom.support.files import prefix_errors
 
 #: By the schema's number of a collective.
 _COLLECTIVES = {
@@ -44,7 +44,7 @@ def read_chakra(files: Sequence[Path]) -> Trace:
     groups: dict[str, list[int]] = {}
     traces: dict[int, Path] = {}
     for file in files:
-        with named(file):
+        with prefix_errors(file):
             if file.suffix == ".json":
                 groups |= _groups(as_json(content(file)))
                 continue
@@ -58,7 +58,7 @@ def read_chakra(files: Sequence[Path]) -> Trace:
     trace, communicates = Trace(ranks), False
     for rank, file in sorted(traces.items()):
         trace.seen.add(rank)
-        with named(file), losing(file, trace.losses):
+        with prefix_errors(file), losing(file, trace.losses):
             for number, message in enumerate(delimited(content(file))):
                 if number:  # the first has the version
                     communicates |= _read_node(trace, rank, message, groups)

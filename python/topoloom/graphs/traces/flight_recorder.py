@@ -28,7 +28,7 @@ from topoloom.graphs.traces.files import (
     rank_list,
 )
 from topoloom.graphs.traces.trace import Trace
-from topoloom.support.files import named
+from topoloom.support.files import prefix_errors
 
 _PEERS = re.compile(r"(send|recv) ([0-9]+)(?:->|<-)([0-9]+)")
 
@@ -64,7 +64,7 @@ def read_flight_recorder(files: Sequence[Path]) -> Trace:
     dumps: dict[int, tuple[Path, dict[str, Any]]] = {}
     losses: list[str] = []
     for file in files:
-        with named(file), losing(file, losses):
+        with prefix_errors(file), losing(file, losses):
             dump = load_dump(content(file))
             rank = dump.get("rank", rank_in_name(file))
             if type(rank) is not int:
@@ -82,7 +82,7 @@ def read_flight_recorder(files: Sequence[Path]) -> Trace:
     for rank, (file, dump) in sorted(dumps.items()):
         trace.seen.add(rank)
         nameless = list(stated[rank]) == [""]
-        with named(file):
+        with prefix_errors(file):
             _read_rank(trace, rank, dump, joined if nameless else stated[rank])
     trace.expect_all()
     return trace

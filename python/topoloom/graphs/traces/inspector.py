@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from topoloom._core import Error
 from topoloom.graphs.traces.files import content
 from topoloom.graphs.traces.trace import Trace
-from topoloom.support.files import named
+from topoloom.support.files import prefix_errors
 
 #: NCCL's words; sizes of gathers and scatters are those of one rank's part.
 _OPERATIONS = {
@@ -145,7 +145,7 @@ def inspector_lines(
     losses: list[str] = []
     sizes: dict[str, int] = {}
     for file in files:
-        with named(file):
+        with prefix_errors(file):
             lines += _lines(file, content(file), sizes, losses, partial)
     if not lines:
         raise Error(f"{files[0]}: holds no line of the Inspector")

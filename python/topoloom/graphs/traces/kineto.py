@@ -20,7 +20,7 @@ from topoloom.graphs.traces.files import (
     rank_list,
 )
 from topoloom.graphs.traces.trace import Trace
-from topoloom.support.files import named
+from topoloom.support.files import prefix_errors
 
 
 def read_kineto(files: Sequence[Path]) -> Trace:
@@ -29,7 +29,7 @@ def read_kineto(files: Sequence[Path]) -> Trace:
     losses: list[str] = []
     world = 0
     for file in files:
-        with named(file), losing(file, losses):
+        with prefix_errors(file), losing(file, losses):
             run = as_json(content(file))
             if not isinstance(run, dict) or not isinstance(
                 run.get("traceEvents"), list
@@ -55,7 +55,7 @@ def read_kineto(files: Sequence[Path]) -> Trace:
             for one in config
             if "pg_name" in one and (ranks := rank_list(one.get("ranks")))
         }
-        with named(file):
+        with prefix_errors(file):
             read_events(trace, rank, run["traceEvents"], groups)
             _find_unsized(trace, run["traceEvents"])
     trace.expect_all()

@@ -17,7 +17,7 @@ from topoloom.graphs.traces.hlo import read_hlo
 from topoloom.graphs.traces.inspector import read_inspector
 from topoloom.graphs.traces.kineto import read_kineto
 from topoloom.graphs.traces.trace import Trace
-from topoloom.support.files import named
+from topoloom.support.files import prefix_errors
 
 
 def _one_module(files: Sequence[Path]) -> Trace:
@@ -25,7 +25,7 @@ def _one_module(files: Sequence[Path]) -> Trace:
         raise Error(
             f"{files[1]}: a program is one file of HLO, and {files[0]} is another"
         )
-    with named(files[0]):
+    with prefix_errors(files[0]):
         return read_hlo(content(files[0]).decode(errors="replace"))
 
 

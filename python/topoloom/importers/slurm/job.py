@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from topoloom._core import Error
-from topoloom.support.ask import answer_of
-from topoloom.support.files import named
+from topoloom.support.files import prefix_errors
 from topoloom.support.hostlist import expand_hostlist
 from topoloom.support.number_ranges import expand_ranges
 from topoloom.support.plain_text import is_number
+from topoloom.support.program_output import run_program
 
 _MAX_CPUS = 65_536
 _ENDED = re.compile(
@@ -63,7 +63,7 @@ def job_nodes(environment: Mapping[str, str]) -> list[JobNode] | None:
         return None
     if not is_number(number):
         raise Error(f"SLURM_JOB_ID: '{number[:40]}' is not a job number")
-    told = answer_of("scontrol", "show", "job", "-d", number)
+    told = run_program("scontrol", "show", "job", "-d", number)
     if "Invalid job id" in told.errors:
         raise Error(
             f"SLURM_JOB_ID: Slurm does not know job {number} (any more); {_WAY_OUT}"
@@ -119,7 +119,7 @@ _WAY_OUT = "start a job, or leave this one's shell (or unset SLURM_JOB_ID)"
 def _given_cpus(record: str) -> dict[str, set[int]]:
     given = {}
     for hosts, numbers in _CPU_IDS.findall(record):
-        with named("'scontrol show job': CPU_IDs"):
+        with prefix_errors("'scontrol show job': CPU_IDs"):
             cpus = set(expand_ranges(numbers, _MAX_CPUS))
         given.update(dict.fromkeys(expand_hostlist(hosts), cpus))
     return given

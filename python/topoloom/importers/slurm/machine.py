@@ -19,8 +19,8 @@ from topoloom.nodes.node_levels import (
     weigh_hops,
 )
 from topoloom.nodes.node_parts import NO_PARTS
-from topoloom.support.ask import answer_of
-from topoloom.support.files import named
+from topoloom.support.files import prefix_errors
+from topoloom.support.program_output import run_program
 
 
 def describe_slurm_job(
@@ -88,10 +88,10 @@ def describe_counted(
 
 def _network(hosts: Sequence[str]) -> Described | None:
     """Ask for the switches; None where Slurm knows none."""
-    told = answer_of("scontrol", "show", "topology")
+    told = run_program("scontrol", "show", "topology")
     if not recognizes_slurm_conf(told.text):
         return None
-    with named("'scontrol show topology'"):
+    with prefix_errors("'scontrol show topology'"):
         return read_slurm_part(told.text, hosts)
 
 

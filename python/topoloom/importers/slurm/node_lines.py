@@ -19,7 +19,7 @@ from topoloom.importers.slurm.nodes import NodeShape, node_text
 from topoloom.importers.switch_tree import HostLists
 from topoloom.nodes.node_levels import node_parts, nodes_text
 from topoloom.nodes.node_parts import MAX_CPUS, MAX_DEVICES, Device, NodeParts
-from topoloom.support.files import named
+from topoloom.support.files import prefix_errors
 from topoloom.support.number_ranges import expand_ranges
 
 _SHOWS = re.compile(r"^[ \t]*nodename[ \t]*=", re.IGNORECASE | re.MULTILINE)
@@ -144,7 +144,7 @@ def _gpus(gres: str, shape: NodeShape) -> Iterator[Device]:
             continue
         slots = tuple(range(shape.core_count))
         if match[2]:
-            with named("Gres"):
+            with prefix_errors("Gres"):
                 sockets = expand_ranges(match[2], MAX_CPUS)
             near = tuple(s for s in slots if s // shape.cores in sockets)
             slots = near or slots

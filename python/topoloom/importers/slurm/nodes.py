@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from topoloom.nodes.node_levels import Container, Inside, levels_text, weigh_hops
-from topoloom.support.ask import answer_of
 from topoloom.support.hostlist import compress_hostlist
+from topoloom.support.program_output import run_program
 
 _KEYS = {
     key: re.compile(rf"\s{key}=([0-9]{{1,6}})(?=\s)")
@@ -56,7 +56,7 @@ def ask_node_shapes(hosts: Iterable[str]) -> dict[str, NodeShape]:
     """Ask for the shapes of these nodes; {} where Slurm does not report them."""
     listed = compress_hostlist(hosts)
     words = [listed] if len(listed) < _MAX_LETTERS else []
-    return read_node_shapes(answer_of("scontrol", "-o", "show", "node", *words).text)
+    return read_node_shapes(run_program("scontrol", "-o", "show", "node", *words).text)
 
 
 def read_node_shapes(text: str) -> dict[str, NodeShape]:

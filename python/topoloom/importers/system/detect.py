@@ -17,9 +17,9 @@ from topoloom.importers.system.cards import read_cards
 from topoloom.importers.system.cpus import read_system
 from topoloom.importers.system.node_lists import job_hosts
 from topoloom.nodes.node_levels import Inside, levels_text, node_parts, nodes_text
-from topoloom.support.ask import answer_of
-from topoloom.support.files import named
-from topoloom.support.hostlist import is_host
+from topoloom.support.files import prefix_errors
+from topoloom.support.hostlist import is_host_name
+from topoloom.support.program_output import run_program
 
 
 def detect_machine() -> Described:
@@ -53,12 +53,12 @@ def _of_names() -> Described:
     counts = os.environ.get("SLURM_JOB_CPUS_PER_NODE")
     of_slurm = os.environ.get("SLURM_JOB_NODELIST") and not os.environ.get("FLUX_URI")
     if counts and of_slurm:
-        with named("SLURM_JOB_CPUS_PER_NODE"):
+        with prefix_errors("SLURM_JOB_CPUS_PER_NODE"):
             cpus = counted_cpus(counts)
             if len(cpus) != len(hosts):
                 raise Error(f"'{counts[:60]}' is not for {len(hosts)} nodes")
         return describe_counted(hosts, cpus, _this_node())
-    if not hosts and is_host(platform.node()):
+    if not hosts and is_host_name(platform.node()):
         hosts = (platform.node(),)
     inside = _this_node()
     text = nodes_text(max(1, len(hosts)), levels_text(inside))
@@ -84,7 +84,7 @@ def _from_lstopo() -> Inside | None:
     program = shutil.which("lstopo-no-graphics") or shutil.which("lstopo")
     if program is None:
         return None
-    told = answer_of(program, "--of", "xml")
+    told = run_program(program, "--of", "xml")
     try:
         return read_inside(told.text)[0] if told.status == 0 else None
     except Error:

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from topoloom._core import Error
-from topoloom.support.ask import answer_of
-from topoloom.support.files import MAX_BYTES, named, read_text
-from topoloom.support.hostlist import expand_hostlist, is_host
+from topoloom.support.files import MAX_BYTES, prefix_errors, read_text
+from topoloom.support.hostlist import expand_hostlist, is_host_name
 from topoloom.support.plain_text import is_number
+from topoloom.support.program_output import run_program
 
 _FLUX = ["flux", "hostlist", "local"]
 
@@ -29,7 +29,7 @@ def job_hosts(environment: Mapping[str, str]) -> tuple[str, ...]:
     for variable, read in _READERS.items():
         value = environment.get(variable)
         if value:
-            with named(variable):
+            with prefix_errors(variable):
                 hosts = tuple(dict.fromkeys(read(value)))
                 if not hosts:
                     raise Error("names no host")
@@ -44,7 +44,7 @@ def hosts_by_line(text: str) -> list[str]:
         host = line.strip()
         if not host:
             continue
-        if not is_host(host):
+        if not is_host_name(host):
             raise Error(f"line {number}: '{host[:60]}' is not a host name")
         hosts.append(host)
     return hosts
@@ -61,10 +61,10 @@ def hosts_with_counts(text: str) -> list[str]:
 
 def _hosts_in_file(name: str) -> list[str]:
     try:
-        text = read_text(name, most=MAX_BYTES)
+        text = read_text(name, limit=MAX_BYTES)
     except OSError as error:
         raise Error(f"{name}: {error.strerror}") from None
-    with named(name):
+    with prefix_errors(name):
         return hosts_by_line(text)
 
 
@@ -74,7 +74,7 @@ def _hosts_by_word(text: str) -> list[str]:
 
 def hosts_of_flux() -> list[str]:
     """Ask Flux for the hosts of the instance that we are in, one of its jobs."""
-    told = answer_of(*_FLUX)
+    told = run_program(*_FLUX)
     if told.status != 0:
         lines = told.errors.strip().splitlines() or [f"status {told.status}"]
         raise Error(f"'{' '.join(_FLUX)}' failed: {lines[-1]}")

@@ -23,8 +23,8 @@ from topoloom.launch.launcher import only_used_hosts
 from topoloom.launch.launchers import openmpi
 from topoloom.launch.launchers.registry import read_command
 from topoloom.nodes.node_parts import MAX_CPUS
-from topoloom.support.children import run_child
-from topoloom.support.files import own_directory, write_text
+from topoloom.support.child_processes import run_child
+from topoloom.support.files import local_directory, write_text
 from topoloom.support.number_ranges import compress_ranges, expand_ranges
 
 _NODE = re.compile(r"\s*Data for node: (\S+)")
@@ -64,7 +64,7 @@ def ask(
             "mpirun with --check-with"
         )
     used = only_used_hosts(placement)
-    with own_directory("export") as directory:
+    with local_directory("export") as directory:
         options = _options(entry, text, used, Path(directory), read.version)
         ranks = ["-n", str(used.rank_count)]
         command = [program, *options, *more, *ranks, *EMPTY_PROGRAM]

@@ -10,7 +10,7 @@ from types import FrameType
 from typing import IO, Any
 
 from topoloom.launch.launcher import Launch
-from topoloom.support.children import terminal_tells_children
+from topoloom.support.child_processes import terminal_interrupts_children
 
 # Open MPI 4 says nothing about a core that does not exist.
 WITHOUT_A_WORD = "without a message; has every host as many cores as the machine says?"
@@ -41,7 +41,7 @@ def run_program(
     def forward(number: int, frame: FrameType | None) -> None:
         if not children:
             early.append(number)
-        elif not (number == signal.SIGINT and terminal_tells_children()):
+        elif not (number == signal.SIGINT and terminal_interrupts_children()):
             children[0].send_signal(number)
 
     handlers = {number: signal.signal(number, forward) for number in FORWARDED}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Reports where a rank of PyTorch is; runs inside the user's own Python.
 
-`topoloom.support.hidden_site` runs a copy of it before the program begins. It imports
+`topoloom.support.site_injection` runs a copy of it before the program begins. It imports
 nothing but Python. Where variables say that a process is a rank,
 it writes rank-N as the program begins, and rank-N.used with the GPU of its PyTorch at
 the end. The first process of a host asks the GPUs' tool for their UUIDs: gpus-HOST.

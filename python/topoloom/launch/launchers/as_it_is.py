@@ -18,7 +18,7 @@ from topoloom.launch.command_line import NoProgram
 from topoloom.launch.host_placement import HostPlacement
 from topoloom.launch.launcher import Launch
 from topoloom.launch.launchers.registry import ReadCommand, read_command
-from topoloom.support.files import own_directory
+from topoloom.support.files import local_directory
 
 
 class AsItIs(NamedTuple):
@@ -37,7 +37,7 @@ class AsItIs(NamedTuple):
 
     def directory(self) -> tempfile.TemporaryDirectory[str]:
         """Make a directory for files, of which `apply` writes none."""
-        return own_directory("run")
+        return local_directory("run")
 
     def apply(self, placement: HostPlacement, directory: Path) -> Launch:
         """Change nothing."""

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from topoloom.preload.record.wrappers import wrappers
 from topoloom.preload.shim import build_shim
-from topoloom.support.resources import shipped
+from topoloom.support.resources import find_shipped
 
 
 def build_recorder(compiler: Path) -> Path:
     """Return the recorder's library for the MPI of `compiler`, compiled if need be."""
-    table = (shipped("mpi/record") / "calls.txt").read_text()
+    table = (find_shipped("mpi/record") / "calls.txt").read_text()
     return build_shim("record", compiler, lambda header: wrappers(table, header))

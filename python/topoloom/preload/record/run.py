@@ -27,7 +27,7 @@ from topoloom.preload.shim import (
     preloaded_command,
     refuse_static,
 )
-from topoloom.support.children import terminal_tells_children
+from topoloom.support.child_processes import terminal_interrupts_children
 
 _TORCH = "; if it is one of PyTorch, add --torch"
 _SECONDS_TO_DIE = 10.0
@@ -151,7 +151,7 @@ def _forwarding(job: subprocess.Popen[bytes], notes: str) -> Iterator[list[int]]
         came.append(number)
         _ask_for_notes(notes)
         # mpirun kills at once on the second one.
-        if not (number == signal.SIGINT and terminal_tells_children()):
+        if not (number == signal.SIGINT and terminal_interrupts_children()):
             job.send_signal(number)
 
     try:

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from topoloom._core import Error
-from topoloom.support.children import run_child
-from topoloom.support.resources import shipped
+from topoloom.support.child_processes import run_child
+from topoloom.support.resources import find_shipped
 
 _OPTIONS = ["-std=gnu11", "-O2", "-fPIC", "-pthread"]
 _OF_LIBRARIES = [
@@ -58,7 +58,7 @@ def build_shim(
         If the compiler fails; the message ends with its first complaint. If the cache
         cannot be written.
     """
-    rooms = [shipped(room) for room in (f"mpi/{name}", *folders, "mpi/shim")]
+    rooms = [find_shipped(room) for room in (f"mpi/{name}", *folders, "mpi/shim")]
     sources = _Sources(rooms, libraries, headers)
     return _build(f"{name}-{{}}.so", compiler, sources, _OF_LIBRARIES, generate)
 
@@ -74,7 +74,7 @@ def build_library(
 
     Arguments and errors are those of `build_shim`.
     """
-    rooms = [shipped(room) for room in (f"mpi/{name}", *folders)]
+    rooms = [find_shipped(room) for room in (f"mpi/{name}", *folders)]
     sources = _Sources(rooms, libraries, headers)
     return _build(f"{name}-{{}}.so", compiler, sources, _OF_LIBRARIES)
 
@@ -97,7 +97,7 @@ def build_program(
     topoloom.Error
         As `build_shim`.
     """
-    rooms = [shipped(room) for room in (f"mpi/{name}", *folders)]
+    rooms = [find_shipped(room) for room in (f"mpi/{name}", *folders)]
     sources = _Sources(rooms, libraries, headers, leave_out)
     return _build(f"{name}-{{}}", compiler, sources, [])
 
@@ -110,7 +110,7 @@ def build_plain_library(room: str, name: str, compiler: Path) -> Path:
     topoloom.Error
         As `build_shim`.
     """
-    sources = _Sources([shipped(room)], [], []).files()
+    sources = _Sources([find_shipped(room)], [], []).files()
     options = [*_OPTIONS, *_OF_LIBRARIES]
     key = hashlib.blake2b(digest_size=12)
     for source in sources:

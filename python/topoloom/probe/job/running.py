@@ -15,7 +15,11 @@ from numpy.typing import NDArray
 from topoloom._core import Error
 from topoloom.preload.shim import build_program, find_compiler, find_launcher
 from topoloom.probe.job.samples import Exchanges, Order, ProbeSamples, RankPlace
-from topoloom.support.children import ChildBeside, child_beside, reason_of
+from topoloom.support.child_processes import (
+    BackgroundChild,
+    background_child,
+    find_reason,
+)
 from topoloom.support.files import shared_directory
 
 #: Seconds without an answer after which a job is given up.
@@ -40,7 +44,7 @@ class ProbeJob:
     def __init__(
         self,
         folder: Path,
-        child: ChildBeside,
+        child: BackgroundChild,
         launcher: str,
         earlier: ProbeSamples | None = None,
     ) -> None:
@@ -172,10 +176,10 @@ class ProbeJob:
         self.samples.exchanges.extend(rows[count > 0], seconds)
 
     def _reason(self) -> str:
-        said = self._child.said
+        said = self._child.output
         if self._child.status == 0 and not said.strip():
             return "it did not start what measures; write it without a program"
-        return reason_of(said)
+        return find_reason(said)
 
 
 def _key(order: Order) -> object:
@@ -219,7 +223,7 @@ def probe_job(
         folder = Path(directory).absolute()
         (folder / "orders").touch()
         command = [*words, str(program), str(folder)]
-        with child_beside(command, Path.cwd()) as child:
+        with background_child(command, Path.cwd()) as child:
             job = ProbeJob(folder, child, words[0], earlier)
             yield job
             with contextlib.suppress(OSError), (folder / "orders").open("a") as file:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoloom._core import Error, read_metis
-from topoloom.support.files import named, read_text
+from topoloom.support.files import prefix_errors, read_text
 from topoloom.support.units import counted
 from topoloom.tasks.balancing.task_hypergraph import read_hypergraph
 from topoloom.tasks.balancing.task_list import MOST_BYTES, MOST_RANKS, TaskList, integer
@@ -70,7 +70,7 @@ def read_task_graph(path: str | Path, owners: str | Path | None = None) -> TaskL
         graph = hypergraph.graph
     else:
         text = re.sub(r"^#", "%", read_text(path), flags=re.MULTILINE)
-        with named(path):
+        with prefix_errors(path):
             graph = read_metis(text.encode())
         sizes = _vertex_sizes(text, path)
     count = graph.rank_count

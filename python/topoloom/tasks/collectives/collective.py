@@ -26,7 +26,7 @@ from topoloom.schedules.decisions import decide_by_ranks, decision_table
 from topoloom.schedules.exports.asked import Asked
 from topoloom.schedules.exports.registry import ScheduleFormat
 from topoloom.schedules.together import Together, optimize_together
-from topoloom.support.checks import at_least
+from topoloom.support.checks import check_at_least
 from topoloom.support.units import counted
 from topoloom.tasks.problem import (
     Where,
@@ -156,8 +156,8 @@ def read_call(
     `demand`, a file of a communication graph, says who wants how many bytes of whom in
     a many-to-many, instead of a size and a degree.
     """
-    at_least("ranks", ranks, 1)
-    at_least("root", root, 0)
+    check_at_least("ranks", ranks, 1)
+    check_at_least("root", root, 0)
     name = read_operation(operation)
     many = name.startswith("many-to-many")
     if demand is not None:
@@ -168,7 +168,7 @@ def read_call(
             "a demand"
         )
     if degree is not None:
-        at_least("degree", degree, 1)
+        check_at_least("degree", degree, 1)
         if not many:
             raise Error(f"a degree is for many-to-many, not for {name}")
     return Call(name, ranks, 0 if name == "barrier" else size, root, degree)

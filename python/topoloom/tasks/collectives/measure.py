@@ -15,7 +15,7 @@ from topoloom.preload.measure import OWN, Cases, time_cases
 from topoloom.schedules.call_trace import CallTrace, read_traces
 from topoloom.schedules.choose import Call, rank_schedules, schedule_names
 from topoloom.schedules.decisions import Decision, decision_table
-from topoloom.support.checks import at_least
+from topoloom.support.checks import check_at_least
 from topoloom.tasks.collectives.collective import Setting
 
 #: MPI counts elements in an int.
@@ -193,7 +193,7 @@ def measure_collective(
     topoloom.Error
         If the call or a schedule cannot be run, or the launcher fails.
     """
-    at_least("repeats", repeats, 1)
+    check_at_least("repeats", repeats, 1)
     _check(call, sizes)
     calls = [call._replace(bytes=size) for size in sizes or [0]]
     cases = []
@@ -239,6 +239,6 @@ def _check(call: Call, sizes: Sequence[int]) -> None:
     if len(set(sizes)) < len(sizes):
         raise Error("a size is given twice; leave one out")
     for size in sizes:
-        at_least("bytes", size, 1)
+        check_at_least("bytes", size, 1)
         if size > MOST_BYTES:
             raise Error(f"{size} bytes are too many for MPI; at most {MOST_BYTES}")

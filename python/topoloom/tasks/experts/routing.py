@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoloom._core import Error
-from topoloom.support.files import named, read_text
+from topoloom.support.files import prefix_errors, read_text
 
 
 class ExpertRouting(NamedTuple):
@@ -93,7 +93,7 @@ def read_routing(path: str | Path) -> ExpertRouting:
         are not, and where no layer has a load.
     """
     path = Path(path)
-    with named(path):
+    with prefix_errors(path):
         if path.suffix in (".npz", ".npy"):
             found = _from_arrays(_load_arrays(path))
         elif path.suffix == ".json":

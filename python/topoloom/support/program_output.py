@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What another program of this system answers when it is asked."""
+"""The output of system programs such as scontrol."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ import os
 import subprocess
 from typing import NamedTuple
 
-#: A program that waits for a service that is down tries for minutes.
-_SECONDS = 30
+#: Clients of a service that is down retry for minutes.
+_TIMEOUT_SECONDS = 30
 
 
-class Answer(NamedTuple):
-    """What a program printed, and how it ended."""
+class ProgramOutput(NamedTuple):
+    """Output and exit status of a program."""
 
     text: str
     errors: str
     status: int
 
 
-def answer_of(*command: str) -> Answer:
-    """Run a command; where that fails, or takes too long, the status is not 0."""
+def run_program(*command: str) -> ProgramOutput:
+    """Run a command; the status is nonzero if it fails or times out."""
     try:
         told = subprocess.run(
             command,
@@ -28,10 +28,10 @@ def answer_of(*command: str) -> Answer:
             capture_output=True,
             text=True,
             errors="replace",
-            timeout=_SECONDS,
+            timeout=_TIMEOUT_SECONDS,
             check=False,
             env={**os.environ, "LC_ALL": "C"},
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        return Answer("", str(error), -1)
-    return Answer(told.stdout, told.stderr, told.returncode)
+        return ProgramOutput("", str(error), -1)
+    return ProgramOutput(told.stdout, told.stderr, told.returncode)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Helper programs that do not outlive us."""
+"""Child processes that end with their parent."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-_SECONDS_TO_END = 5
-_SECONDS_TO_WAIT = 0.5
-#: Bytes of what a child says that are kept, at its beginning and at its end.
-_KEPT = 1 << 15
-#: How lines of our own programs begin.
-_OWN = "topoloom: "
+_TERMINATE_SECONDS = 5
+_POLL_SECONDS = 0.5
+#: Bytes of output that are kept: the first and as many of the last.
+_KEPT_BYTES = 1 << 15
+#: Prefix of messages of Topoloom's own programs.
+_OWN_PREFIX = "topoloom: "
 
 
-def terminal_tells_children() -> bool:
-    """Return whether Ctrl-C, where that ends us, has reached our children, too."""
+def terminal_interrupts_children() -> bool:
+    """Return whether Ctrl-C in the terminal reaches the children as well."""
     try:
         with Path("/dev/tty").open("rb") as terminal:
             return os.tcgetpgrp(terminal.fileno()) == os.getpgrp()
@@ -38,11 +38,16 @@ def run_child(
     stderr: int = subprocess.PIPE,
     timeout: float | None = None,
 ) -> subprocess.CompletedProcess[str]:
-    """Run a command to its end; whatever ends us ends it and its children.
+    """Run a command and wait for it.
 
-    So does the timeout, with `subprocess.TimeoutExpired`.
+    Signals that end this process end the command and its children first.
+
+    Raises
+    ------
+    subprocess.TimeoutExpired
+        After the timeout, which ends them as well.
     """
-    with _ended_by_signals() as signals:
+    with _raise_on_signals() as signals:
         child = subprocess.Popen(
             command,
             cwd=folder,
@@ -57,17 +62,17 @@ def run_child(
         with child:
             try:
                 signals.release()
-                said, complained = _communicate(child, timeout)
+                out, errors = _communicate(child, timeout)
             except BaseException:
-                _end(child)
+                _terminate(child)
                 raise
-    return subprocess.CompletedProcess(command, child.returncode, said, complained)
+    return subprocess.CompletedProcess(command, child.returncode, out, errors)
 
 
-class ChildBeside:
-    """A command that runs beside us.
+class BackgroundChild:
+    """A command that runs in the background.
 
-    What it says is read as it comes: of much of it the beginning and the end are kept.
+    A thread reads its output and keeps the first and the last bytes.
     """
 
     def __init__(self, process: subprocess.Popen[bytes], output: int) -> None:
@@ -78,42 +83,42 @@ class ChildBeside:
 
     @property
     def status(self) -> int | None:
-        """The status with which it has ended; None while it runs."""
+        """The exit status; None while it runs."""
         return self.process.poll()
 
     @property
-    def said(self) -> str:
-        """What it said, its errors between."""
+    def output(self) -> str:
+        """Standard output and standard error so far."""
         if self.status is not None:
-            # What it has started may still have the other end of the pipe.
-            self._reader.join(_SECONDS_TO_WAIT)
+            # Its children may still hold the other end of the pipe.
+            self._reader.join(_POLL_SECONDS)
         return bytes(self._head + self._tail).decode(errors="replace")
 
     def _read(self, output: int) -> None:
         try:
-            while data := os.read(output, _KEPT):
-                room = max(0, _KEPT - len(self._head))
+            while data := os.read(output, _KEPT_BYTES):
+                room = max(0, _KEPT_BYTES - len(self._head))
                 self._head += data[:room]
                 self._tail += data[room:]
-                del self._tail[:-_KEPT]
+                del self._tail[:-_KEPT_BYTES]
         finally:
             os.close(output)
 
 
 @contextlib.contextmanager
-def child_beside(command: Sequence[str], folder: Path) -> Iterator[ChildBeside]:
-    """Run a command beside us in `folder`.
+def background_child(command: Sequence[str], folder: Path) -> Iterator[BackgroundChild]:
+    """Run a command in the background, in `folder`.
 
-    It and its children are ended where the context is left, and by what ends us.
+    Leaving the context ends it and its children; so do signals that end this process.
     """
-    with _ended_by_signals() as signals:
-        output, said = os.pipe()
+    with _raise_on_signals() as signals:
+        output, write_end = os.pipe()
         try:
             process = subprocess.Popen(
                 command,
                 cwd=folder,
                 stdin=subprocess.DEVNULL,
-                stdout=said,
+                stdout=write_end,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
@@ -121,57 +126,57 @@ def child_beside(command: Sequence[str], folder: Path) -> Iterator[ChildBeside]:
             os.close(output)
             raise
         finally:
-            os.close(said)
-        child = ChildBeside(process, output)
+            os.close(write_end)
+        child = BackgroundChild(process, output)
         with process:
             try:
                 signals.release()
                 yield child
             finally:
                 if process.poll() is None:
-                    _end(process)
+                    _terminate(process)
 
 
-def reason_of(said: str) -> str:
-    """Find the first line that says something; launchers draw boxes, SimGrid logs.
+def find_reason(output: str) -> str:
+    """Find the first line with text, without the boxes of launchers and SimGrid's log.
 
-    Lines of our own programs come before all others.
+    Lines of Topoloom's own programs take precedence.
     """
-    lines = said.splitlines()
-    own = [line for line in lines if line.startswith(_OWN)]
+    lines = output.splitlines()
+    own = [line for line in lines if line.startswith(_OWN_PREFIX)]
     for line in [*own, *lines]:
         if any(map(str.isalpha, line)) and "/INFO]" not in line:
-            return line.strip().removeprefix(_OWN)
+            return line.strip().removeprefix(_OWN_PREFIX)
     return "it does not say why"
 
 
 def _communicate(
     child: subprocess.Popen[str], timeout: float | None
 ) -> tuple[str, str]:
-    """Wait in short spans: a signal just before a long one is handled after it."""
+    """Wait in short intervals, since a signal just before a wait is handled after it."""
     end = math.inf if timeout is None else time.monotonic() + timeout
     while True:
         left = max(end - time.monotonic(), 0)
         try:
-            return child.communicate(timeout=min(left, _SECONDS_TO_WAIT))
+            return child.communicate(timeout=min(left, _POLL_SECONDS))
         except subprocess.TimeoutExpired:
-            if timeout is not None and left <= _SECONDS_TO_WAIT:
+            if timeout is not None and left <= _POLL_SECONDS:
                 raise subprocess.TimeoutExpired(child.args, timeout) from None
 
 
-def _end(child: subprocess.Popen[str] | subprocess.Popen[bytes]) -> None:
-    """Ask first: a launcher has ranks on other hosts to end."""
+def _terminate(child: subprocess.Popen[str] | subprocess.Popen[bytes]) -> None:
+    """Send SIGTERM first, so that a launcher can end its ranks on other hosts."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(child.pid, signal.SIGTERM)
         with contextlib.suppress(subprocess.TimeoutExpired):
-            child.wait(_SECONDS_TO_END)
+            child.wait(_TERMINATE_SECONDS)
         os.killpg(child.pid, signal.SIGKILL)
 
 
 class _Signals:
-    """Turns signals into exceptions, and holds them back until it is released.
+    """Turns signals into exceptions; delays them until it is released.
 
-    A child of which nobody knows yet, since it is just being started, would stay.
+    Otherwise a child that is just being started would survive.
     """
 
     def __init__(self) -> None:
@@ -186,17 +191,17 @@ class _Signals:
             raise SystemExit(128 + number)
 
     def release(self) -> None:
-        """Raise for what came meanwhile, and from now on at once."""
+        """Raise for delayed signals; later ones raise immediately."""
         held, self._held = self._held, None
         for number in held or []:
             self(number, None)
 
 
 @contextlib.contextmanager
-def _ended_by_signals() -> Iterator[_Signals]:
-    """Turn SIGTERM and SIGHUP into an exception, as Python does with Ctrl-C.
+def _raise_on_signals() -> Iterator[_Signals]:
+    """Turn SIGTERM, SIGHUP and Ctrl-C into exceptions.
 
-    Where somebody else sees to Ctrl-C, or it is ignored, that stays so.
+    A handler of SIGINT that is not Python's default stays installed.
     """
     signals = _Signals()
     if threading.current_thread() is not threading.main_thread():
