@@ -153,7 +153,7 @@ def find_reason(output: str) -> str:
 def _communicate(
     child: subprocess.Popen[str], timeout: float | None
 ) -> tuple[str, str]:
-    """Wait in short intervals, since a signal just before a wait is handled after it."""
+    """Wait in short steps, since a signal just before a wait is handled after it."""
     end = math.inf if timeout is None else time.monotonic() + timeout
     while True:
         left = max(end - time.monotonic(), 0)
