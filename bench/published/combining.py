@@ -11,7 +11,7 @@ from published.table import Ours
 from topoloom import Allocation, Machine, schedules
 from topoloom.model import load_model
 from topoloom.schedules.choose import RankSlots, rank_schedules
-from topoloom.schedules.together import block_order
+from topoloom.schedules.joint_search import block_order
 
 SOURCE = "Kumar 2005"
 TABLE = "in text: 3 all-to-all"

@@ -165,14 +165,16 @@ def test_ranks_whose_calls_are_traced_wait_in_their_own_order(tmp_path: Path) ->
 def check_trace(trace: CallTrace, call: Call, schedule: str) -> None:
     """Hold what ranks say against what the core plans."""
     assert (trace.schedule, trace.bytes, trace.ranks) == (schedule, 64, call.ranks)
-    assert sorted(one.rank for one in trace.of("call")) == list(range(call.ranks))
+    assert sorted(one.rank for one in trace.select("call")) == list(range(call.ranks))
     assert all(one.begin <= one.end for one in trace.events)
     planned: Counter[tuple[int, ...]] = Counter()
     made = call.schedule(schedule)
     for number in range(made.rounds):
         planned.update(zip(*(a.tolist() for a in made.messages(number)), strict=True))
-    sent = Counter((one.rank, one.peer, one.bytes) for one in trace.of("send"))
-    received = Counter((one.peer, one.rank, one.bytes) for one in trace.of("receive"))
+    sent = Counter((one.rank, one.peer, one.bytes) for one in trace.select("send"))
+    received = Counter(
+        (one.peer, one.rank, one.bytes) for one in trace.select("receive")
+    )
     assert sent == received == planned
 
 

@@ -30,7 +30,7 @@ from topoloom.cli.options.simulators import MaybeSimulatorName
 from topoloom.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:
-    from topoloom.simulate.simulated import Simulated
+    from topoloom.simulate.result import SimulationResult
     from topoloom.tasks.collectives.collective import RankedCollective
 
 
@@ -216,7 +216,7 @@ def command(
     from topoloom.graphs.phases import phase_array
     from topoloom.placements.placement_file import save_placement
     from topoloom.schedules.exports.registry import find_format
-    from topoloom.simulate.switch_toml import switch_of
+    from topoloom.simulate.switch_toml import find_switch
     from topoloom.support.checks import check_at_least
     from topoloom.support.files import write_text
     from topoloom.support.units import counted, parse_bytes
@@ -313,7 +313,7 @@ def command(
     if simulator is not None and not found.interrupted:
         in_switches = simulate_schedules(
             found,
-            switch_of(switch, machine),
+            find_switch(switch, machine),
             len(found.ranked) if names else FASTEST,
             partial(progress_bar, unit="messages"),
         )
@@ -381,7 +381,7 @@ def _print(
     found: RankedCollective,
     written: list[Path | None],
     use: str,
-    simulated: dict[str, Simulated],
+    simulated: dict[str, SimulationResult],
 ) -> None:
     """Print the table, the fastest first, and what ordering brought."""
     from topoloom.cli.console import print_facts, print_table
@@ -408,7 +408,7 @@ def _print(
                 f"{turn.what} {number}",
                 f"{turn.schedule}, {format_seconds(turn.seconds)}",
             )
-            for number, turn in enumerate(found.together.turns, 1)
+            for number, turn in enumerate(found.together.steps, 1)
         ]
     print_facts(facts, title)
     columns = ["schedule", "", "rounds", "messages", "bytes", "time"]

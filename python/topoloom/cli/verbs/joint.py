@@ -138,13 +138,13 @@ def _model(
     simulator: str | None, switch: str | None, machine: str
 ) -> SwitchModel | None:
     from topoloom._core import Error
-    from topoloom.simulate.switch_toml import switch_of
+    from topoloom.simulate.switch_toml import find_switch
 
     if simulator not in (None, "switches"):
         raise Error(f"jobs are simulated with switches, not with '{simulator}'")
     if simulator is None and switch is not None:
         raise Error("--switch is for --with switches")
-    return None if simulator is None else switch_of(switch, machine)
+    return None if simulator is None else find_switch(switch, machine)
 
 
 def _document(

@@ -73,14 +73,14 @@ def command(
     from topoloom.graphs.graph_file import load_operations
     from topoloom.graphs.phases import load_phases
     from topoloom.machines.machine_facts import machine_name
-    from topoloom.simulate import load_simulator, with_switch
+    from topoloom.simulate import bind_switch, load_simulator
     from topoloom.support.units import counted
     from topoloom.tasks.placement_problem import load_placement_problem
     from topoloom.tasks.problem import Where
     from topoloom.tasks.simulate import check_same_machine, simulate_placements
 
     operations = load_operations(graph)
-    simulate = with_switch(
+    simulate = bind_switch(
         load_simulator(simulator), simulator, switch, machine, operations
     )
     where = Where(*allowed, seed, limits.order(launcher))

@@ -16,16 +16,16 @@ from topoloom.nodes.node_parts import NO_PARTS, NodeParts
 from topoloom.placements.placement_file import PlacementFile, load_placement
 from topoloom.schedules.choose import (
     Call,
-    Ranked,
+    RankedSchedule,
     RankSlots,
+    find_default_schedule,
     rank_schedules,
     read_operation,
-    usual_schedule,
 )
-from topoloom.schedules.decisions import decide_by_ranks, decision_table
-from topoloom.schedules.exports.asked import Asked
+from topoloom.schedules.decisions import decide_by_ranks, make_decision_table
 from topoloom.schedules.exports.registry import ScheduleFormat
-from topoloom.schedules.together import Together, optimize_together
+from topoloom.schedules.exports.request import ExportRequest
+from topoloom.schedules.joint_search import JointResult, optimize_jointly
 from topoloom.support.checks import check_at_least
 from topoloom.support.units import counted
 from topoloom.tasks.problem import (
@@ -62,14 +62,14 @@ class RankedCollective:
 
     call: Call
     setting: Setting
-    ranked: list[Ranked]
-    together: Together | None = None
+    ranked: list[RankedSchedule]
+    together: JointResult | None = None
     interrupted: bool = False
 
     @property
     def usual(self) -> str | None:
         """What MPICH uses by default."""
-        return usual_schedule(self.call)
+        return find_default_schedule(self.call)
 
     @property
     def knows_cpu(self) -> bool:
@@ -96,7 +96,7 @@ class RankedCollective:
             ],
         }
         if self.together is not None:
-            document["turns"] = [turn._asdict() for turn in self.together.turns]
+            document["turns"] = [turn._asdict() for turn in self.together.steps]
         return document
 
     def placement_file(self, **about: Any) -> PlacementFile:
@@ -133,14 +133,14 @@ class RankedCollective:
         if self.call.demand is not None:
             raise Error("a demand has its own bytes; there is nothing to decide")
         found = decide_by_ranks(self.call, setting.model, setting.slots)
-        return decision_table(
+        return make_decision_table(
             self.call.operation, found, setting.model_name, setting.machine_name
         )
 
-    def asked(self) -> Asked:
+    def asked(self) -> ExportRequest:
         """Ask once more, for an export."""
         model, slots = self.setting.model, self.setting.slots
-        return Asked(self.call, self.ranked[0].name, model, slots)
+        return ExportRequest(self.call, self.ranked[0].name, model, slots)
 
 
 def read_call(
@@ -298,7 +298,7 @@ def rank_collective(
             raise Error("ranks are ordered for a machine; name one")
         at = setting.slots.allocation
         with watching("ordering", Search(seed, threads=threads)) as progress:
-            together = optimize_together(
+            together = optimize_jointly(
                 call, at, setting.model, seed, threads, progress
             )
             interrupted = not progress(0)

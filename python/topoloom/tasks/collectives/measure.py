@@ -14,7 +14,7 @@ from topoloom._core import Error
 from topoloom.preload.measure import OWN, Cases, time_cases
 from topoloom.schedules.call_trace import CallTrace, read_traces
 from topoloom.schedules.choose import Call, rank_schedules, schedule_names
-from topoloom.schedules.decisions import Decision, decision_table
+from topoloom.schedules.decisions import Decision, make_decision_table
 from topoloom.support.checks import check_at_least
 from topoloom.tasks.collectives.collective import Setting
 
@@ -129,7 +129,7 @@ class MeasuredCollective:
             if not found or found[-1].schedule != best:
                 found.append(Decision(self.call.ranks, None, size, best))
         machine = "" if self.setting is None else self.setting.machine_name
-        return decision_table(self.call.operation, found, "measured", machine)
+        return make_decision_table(self.call.operation, found, "measured", machine)
 
 
 def fastest(measured: Sequence[Measured]) -> Measured:
