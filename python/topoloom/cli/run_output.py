@@ -11,17 +11,17 @@ from topoloom.cli.console import note
 
 if TYPE_CHECKING:
     from topoloom.launch.launcher import Launch
-    from topoloom.preload.verify import Proof
+    from topoloom.preload.verify import AffinityReport
     from topoloom.tasks.run import Job, Page, PlacedJob
     from topoloom.tasks.verified_run import Account
 
 
-def proof_note(quiet: bool) -> Callable[[Proof], None]:
+def proof_note(quiet: bool) -> Callable[[AffinityReport], None]:
     """Make the function that reports where ranks are, unless `quiet`."""
 
-    def say(proof: Proof) -> None:
+    def say(proof: AffinityReport) -> None:
         if not quiet:
-            note(f"topoloom: {proof.words()}")
+            note(f"topoloom: {proof.describe()}")
 
     return say
 

@@ -10,7 +10,7 @@ from topoloom.support.resources import find_shipped, need_core_library
 
 
 def build_balancing(compiler: Path) -> Path:
-    """Return libtopoloom-balance for the MPI of `compiler`, compiled if need be.
+    """Return libtopoloom-balance for the MPI of `compiler`, compiled if necessary.
 
     Raises
     ------

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from topoloom.launch.launchers.as_it_is import AsItIs
     from topoloom.launch.launchers.registry import ReadCommand
     from topoloom.placements.placement_file import PlacementFile
-    from topoloom.preload.verify import Proof
+    from topoloom.preload.verify import AffinityReport
     from topoloom.tasks.launch_slots import LaunchSlots
     from topoloom.tasks.objective import Objective
     from topoloom.tasks.search import Search
@@ -155,7 +155,7 @@ def start(
     given: LaunchSlots,
     placed: PlacedJob,
     announce: Callable[[Launch], None],
-    tell: Callable[[Proof], None],
+    tell: Callable[[AffinityReport], None],
 ) -> tuple[Launch, Account]:
     """Let the launcher try the placement; if it can, run the program.
 

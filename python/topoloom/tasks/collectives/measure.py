@@ -11,7 +11,7 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from topoloom._core import Error
-from topoloom.preload.measure import OWN, Cases, time_cases
+from topoloom.preload.measure import MPI_OWN, TimingRequest, time_cases
 from topoloom.schedules.call_trace import CallTrace, read_traces
 from topoloom.schedules.choose import Call, rank_schedules, schedule_names
 from topoloom.schedules.decisions import Decision, make_decision_table
@@ -134,7 +134,7 @@ class MeasuredCollective:
 
 def fastest(measured: Sequence[Measured]) -> Measured:
     """Find the schedule, not the library's own, with the lowest median."""
-    ours = [one for one in measured if one.schedule != OWN]
+    ours = [one for one in measured if one.schedule != MPI_OWN]
     return min(ours, key=lambda one: one.median)
 
 
@@ -201,8 +201,8 @@ def measure_collective(
         names = list(schedules) or list(schedule_names(one))
         for name in names:
             one.schedule(name)
-        cases += [(one, name) for name in (OWN, *names)]
-    asked = Cases(
+        cases += [(one, name) for name in (MPI_OWN, *names)]
+    asked = TimingRequest(
         call.operation,
         call.ranks,
         call.root,
@@ -225,7 +225,7 @@ def measure_collective(
 
 
 def _predicted(call: Call, name: str, setting: Setting | None) -> float | None:
-    if setting is None or name == OWN:
+    if setting is None or name == MPI_OWN:
         return None
     (ranked,) = rank_schedules(call, setting.model, setting.slots, [name])
     return ranked.cost.time

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The rooms of mpi/ and nccl/: includes, and symbols that sources use of each other."""
+"""Includes and symbols of the C and C++ sources in mpi/ and nccl/."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from c_symbols import find_references, read_source
-from rooms import find_cycles, permitted
+from permissions import find_cycles, permitted
 
 ROOT = Path(__file__).resolve().parents[2]
 SUFFIXES = (".c", ".h", ".cpp", ".hpp")
@@ -27,7 +27,7 @@ def inside(path: Path) -> str:
 
 
 def included(path: Path) -> list[Path]:
-    """Find the headers of mpi/ and nccl/ that a file includes, its own room first."""
+    """Find the headers of mpi/ and nccl/ that a file includes, its own folder first."""
     found = []
     for name in INCLUDED.findall(path.read_text()):
         beside = path.with_name(name)
@@ -36,44 +36,44 @@ def included(path: Path) -> list[Path]:
     return found
 
 
-def room_of(path: Path) -> Path:
-    """Name the room of a file; Fortran interfaces are in the room of their library."""
+def module_of(path: Path) -> Path:
+    """Return the folder of a file's README.md; fortran/ belongs to its library."""
     return path.parent.parent if path.parent.name == "fortran" else path.parent
 
 
-def rooms_of(top: str) -> dict[str, set[str]]:
-    """Map the rooms below `top` to those they may include, but for libtopoloom."""
-    rooms = {room_of(path) for path in FILES if path.is_relative_to(ROOT / top)}
+def permissions_of(top: str) -> dict[str, set[str]]:
+    """Map the modules below `top` to those that they may include."""
+    modules = {module_of(path) for path in FILES if path.is_relative_to(ROOT / top)}
     return {
-        str(room.relative_to(ROOT / top)): {
-            other for other in permitted(room) if "libtopoloom" not in other
+        str(module.relative_to(ROOT / top)): {
+            other for other in permitted(module) if "libtopoloom" not in other
         }
-        for room in sorted(rooms)
+        for module in sorted(modules)
     }
 
 
 @pytest.mark.parametrize("top", ["mpi", "nccl"])
-def test_files_include_only_what_their_room_permits(top: str) -> None:
-    rooms = rooms_of(top)
-    assert not set().union(*rooms.values()) - rooms.keys()
+def test_files_include_only_what_their_module_permits(top: str) -> None:
+    permissions = permissions_of(top)
+    assert not set().union(*permissions.values()) - permissions.keys()
     wrong = []
     for path in FILES:
         if path.is_relative_to(ROOT / top):
-            room = str(room_of(path).relative_to(ROOT / top))
+            module = str(module_of(path).relative_to(ROOT / top))
             headers = {
-                str(room_of(header).relative_to(ROOT / top)): header
+                str(module_of(header).relative_to(ROOT / top)): header
                 for header in included(path)
             }
             wrong += [
                 f"{inside(path)} includes {inside(headers[other])}"
-                for other in headers.keys() - {room, *rooms[room]}
+                for other in headers.keys() - {module, *permissions[module]}
             ]
     assert not wrong
 
 
 @pytest.mark.parametrize("top", ["mpi", "nccl"])
 def test_permissions_have_no_cycles(top: str) -> None:
-    assert not find_cycles(rooms_of(top))
+    assert not find_cycles(permissions_of(top))
 
 
 def test_headers_do_not_include_each_other_in_cycles() -> None:
@@ -103,8 +103,7 @@ def test_symbols_are_read_from_text() -> None:
         "int rounds[2] = {1, 2};\nextern int other;\nstruct plan { int x; };\n"
     )
     plan = (
-        "void release_plan(int x) { FINISH(x); }\n"
-        "int make_plan(void) { return 0; }\n"
+        "void release_plan(int x) { FINISH(x); }\nint make_plan(void) { return 0; }\n"
     )
     free = "void free_run(int x) { rounds[0] = x; }\n"
     texts = {"run.h": header, "run.c": run, "plan.c": plan, "free.c": free}

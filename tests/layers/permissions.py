@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rooms: folders whose README.md says what their files may include."""
+"""The includes and imports that the README.md of each module permits."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from pathlib import Path, PurePosixPath
 MAY_INCLUDE = re.compile(r"^May include: (.+)\.$", re.MULTILINE)
 
 
-def rooms_below(top: Path, suffixes: tuple[str, ...]) -> dict[str, set[str]]:
-    """Map every folder that has sources to the rooms its README.md permits."""
+def read_permissions(top: Path, suffixes: tuple[str, ...]) -> dict[str, set[str]]:
+    """Map every folder with sources to the folders that its README.md permits."""
     folders = {path.parent for suffix in suffixes for path in top.rglob(f"*{suffix}")}
     return {
         str(folder.relative_to(top)): permitted(folder)
@@ -21,22 +21,32 @@ def rooms_below(top: Path, suffixes: tuple[str, ...]) -> dict[str, set[str]]:
 
 
 def permitted(folder: Path) -> set[str]:
-    """Read which rooms the README.md of a folder permits."""
+    """Read which folders the README.md of a folder permits."""
     found = MAY_INCLUDE.search((folder / "README.md").read_text())
-    assert found, f"{folder}/README.md does not say what the room may include"
+    assert found, f"{folder}/README.md does not state what its files may include"
     return set() if found[1] == "nothing" else set(found[1].split(", "))
 
 
-def permits(room: str, allowed: set[str], other: str) -> bool:
-    """Return whether files of `room` may include those of `other`.
+def permits(folder: str, allowed: set[str], other: str) -> bool:
+    """Return whether files of `folder` may include those of `other`.
 
-    A name stands for the room and its sub-rooms, but for the room alone where it is
-    the including room's own parent.
+    A name permits a folder and everything below it, but only the folder itself if it
+    contains the including one.
     """
-    if other in allowed or other == room:
+    if other in allowed or other == folder:
         return True
     above = [str(parent) for parent in PurePosixPath(other).parents]
-    return any(name in allowed and not room.startswith(f"{name}/") for name in above)
+    return any(name in allowed and not folder.startswith(f"{name}/") for name in above)
+
+
+def find_permitted_cycles(permissions: dict[str, set[str]]) -> list[str]:
+    """List the folders that may include themselves through others."""
+    return find_cycles(
+        {
+            folder: {o for o in permissions if permits(folder, allowed, o)} - {folder}
+            for folder, allowed in permissions.items()
+        }
+    )
 
 
 def find_cycles(arrows: Mapping[str, Collection[str]]) -> list[str]:
@@ -44,15 +54,15 @@ def find_cycles(arrows: Mapping[str, Collection[str]]) -> list[str]:
     cycles: list[str] = []
     named: set[str] = set()
     for start in sorted(arrows):
-        path = shortest_cycle(arrows, start)
+        path = find_shortest_cycle(arrows, start)
         if path and not named & set(path):
             cycles.append(" -> ".join(path))
         named.update(path)
     return cycles
 
 
-def shortest_cycle(arrows: Mapping[str, Collection[str]], start: str) -> list[str]:
-    """Return the nodes from `start` back to `start`, or nothing."""
+def find_shortest_cycle(arrows: Mapping[str, Collection[str]], start: str) -> list[str]:
+    """List the nodes of a shortest cycle from `start` back to it; empty without one."""
     before: dict[str, str] = {}
     waiting = deque([start])
     while waiting:

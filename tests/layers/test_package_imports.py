@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The rooms of the package: every import is one that the room's README.md permits."""
+"""Files of the package import only what the README.md of their module permits."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import ast
 import re
 from pathlib import Path
 
-from rooms import find_cycles, permits, rooms_below
+from permissions import find_cycles, find_permitted_cycles, permits, read_permissions
 
 PACKAGE = Path(__file__).resolve().parents[2] / "python" / "topoloom"
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 
 def module(path: Path) -> str:
-    """Name a file as imports do, without the package's own name."""
+    """Return the name of a file in imports, without that of the package."""
     parts = path.relative_to(PACKAGE).with_suffix("").parts
     return ".".join(parts).removesuffix(".__init__").removesuffix("__init__")
 
@@ -23,7 +23,7 @@ MODULES = {module(path): path for path in FILES}
 
 #: Functions that import a module by its name.
 IMPORTERS = ("import_module", "__import__")
-#: Loads the verbs, which use the rest of its room.
+#: Loads the verbs, which use the other files of its folder.
 DISPATCHER = "cli.app"
 
 
@@ -107,37 +107,33 @@ def completed(module: ast.JoinedStr, name: str, text: str) -> str:
     return "".join(parts)
 
 
-def room_of(name: str) -> str:
+def folder_of(name: str) -> str:
     return str(MODULES[name].parent.relative_to(PACKAGE))
 
 
-def test_files_import_only_what_their_room_permits() -> None:
-    """The package itself is for users: its rooms import where a name is defined."""
-    rooms = rooms_below(PACKAGE, (".py",))
+def test_files_import_only_what_their_module_permits() -> None:
+    """The package is for users: its files import names where they are defined."""
+    permissions = read_permissions(PACKAGE, (".py",))
     wrong = []
     for name, path in MODULES.items():
-        room = room_of(name)
+        folder = folder_of(name)
         if name == DISPATCHER:
             continue
         for other in sorted(imported(name, path)):
-            if room != "." and not (
-                other and permits(room, rooms[room], room_of(other))
+            if folder != "." and not (
+                other and permits(folder, permissions[folder], folder_of(other))
             ):
                 wrong.append(f"{name} imports {other or 'topoloom'}")
     assert not wrong
 
 
 def test_permissions_have_no_cycles() -> None:
-    rooms = rooms_below(PACKAGE, (".py",))
-    assert not set().union(*rooms.values()) - rooms.keys()
-    arrows = {
-        room: {other for other in rooms if permits(room, allowed, other)} - {room}
-        for room, allowed in rooms.items()
-    }
-    assert not find_cycles(arrows)
+    permissions = read_permissions(PACKAGE, (".py",))
+    assert not set().union(*permissions.values()) - permissions.keys()
+    assert not find_permitted_cycles(permissions)
 
 
-def test_modules_do_not_import_each_other_in_cycles() -> None:
+def test_imports_have_no_cycles() -> None:
     arrows = {
         name: (imported(name, path) | offered(path)) - {name}
         for name, path in MODULES.items()
@@ -159,7 +155,7 @@ def test_late_imports_are_found() -> None:
     assert imported_by_statements(tree, PACKAGE) == {"support.units"}
 
 
-#: What would take the short text of a machine apart beside the core's parser.
+#: Code that would parse the short text of a machine outside the core.
 TAKEN_APART = re.compile(
     r"(?:machine|described|network|before|after)\.text"
     r"\.(?:partition|rpartition|split|rsplit|find|index|startswith|removeprefix|replace)"
