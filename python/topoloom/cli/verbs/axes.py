@@ -23,7 +23,7 @@ from topoloom.cli.parameters import Option
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from topoloom.frameworks.models import Step
+    from topoloom.frameworks.models import TrainingStep
     from topoloom.graphs.axes import Traffic
     from topoloom.graphs.traces.mesh import InferredMesh
     from topoloom.tasks.axes import MappedAxes
@@ -153,7 +153,7 @@ def command(
         raise Error("say what is sent: either --traffic tp=1GB or --train MODEL")
     axes = mapped_job if isinstance(mapped_job, dict) else mapped_job.axes
     if inferred is not None:
-        sends: Sequence[Traffic] | Step = inferred.traffic()
+        sends: Sequence[Traffic] | TrainingStep = inferred.traffic()
     else:
         sends = parse_step(model) if model else parse_traffic(traffic or "", axes)
     if inferred is not None and not as_json and to is None:
