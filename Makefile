@@ -189,12 +189,13 @@ fmt: $(stamps)/test-tools    ## format everything
 	ruff format $(python) && ruff check --fix $(python)
 	clang-format -i $(code)
 
-lint: $(stamps)/test-tools   ## formatting, style, types, spelling
+lint: $(stamps)/test-tools   ## formatting, style, types, spelling, unused Python
 	ruff format --check $(python)
 	ruff check $(python)
 	@clang-format --dry-run --Werror $(code)
 	codespell core bindings mpi nccl apps python tests bench docs machines README.md CHANGELOG.md CONTRIBUTING.md
 	mypy
+	vulture
 
 stub: $(stamps)/package      ## the types of the compiled module, after a change of bindings/
 	python -m nanobind.stubgen -q -m topoloom._core -o python/topoloom/_core.pyi

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from topoloom.nccl.hardware import Hardware, machine
-from topoloom.nccl.times import Choice, choices
+from topoloom.nccl.hardware import Hardware, find_hardware
+from topoloom.nccl.times import AlgorithmTime, predict_algorithms
 from topoloom.nccl.tuning import RELEASE
 from topoloom.support.toml_document import read_toml
 from topoloom.support.units import exact_bytes
@@ -23,7 +23,7 @@ class Row(NamedTuple):
 
     bytes: int
     published_us: float
-    choice: Choice
+    choice: AlgorithmTime
 
     @property
     def off(self) -> float:
@@ -57,12 +57,14 @@ def compare(path: Path = TABLES) -> list[Table]:
 
 
 def _predicted(table: dict[str, Any]) -> Table:
-    hardware: Hardware = machine(table["machine"]).on(**table.get("input", {}))
+    hardware: Hardware = find_hardware(table["machine"]).with_changes(
+        **table.get("input", {})
+    )
     rows = []
     for number, published in enumerate(table["us"]):
         size = table["first"] << number
         release = tuple(table.get("release", RELEASE))
-        found = choices(
+        found = predict_algorithms(
             hardware, table["nodes"], table["operation"], size, release=release
         )
         asked = table.get("algorithm")

@@ -9,8 +9,8 @@ from time import perf_counter
 
 import topoloom
 from topoloom._core import AxisOrder
-from topoloom.frameworks import MegatronJob, megatron_job
-from topoloom.frameworks.models import MODELS, step
+from topoloom.frameworks import MegatronJob, make_megatron_job
+from topoloom.frameworks.models import MODELS, count_traffic
 from topoloom.graphs import LayoutOrders, MeshOrders
 from topoloom.graphs.axes import parse_mesh
 from topoloom.tasks import map_axes
@@ -45,7 +45,7 @@ class Case:
         mesh = parse_mesh(self.mesh)
         if self.experts is None:
             return mesh
-        return megatron_job(mesh, parse_mesh(self.experts) if self.experts else {})
+        return make_megatron_job(mesh, parse_mesh(self.experts) if self.experts else {})
 
     @property
     def sizes(self) -> str:
@@ -138,7 +138,7 @@ def measure(case: Case, seconds: float) -> Result:
     """
     job = case.job
     axes = job.axes if isinstance(job, MegatronJob) else job
-    traffic = step(MODELS[case.model], axes, case.sequence, case.micro_batches)
+    traffic = count_traffic(MODELS[case.model], axes, case.sequence, case.micro_batches)
     allocation = case.allocation()
     start = perf_counter()
     mapped = map_axes(allocation, job, traffic)

@@ -19,7 +19,7 @@ from topoloom import Allocation, Machine, Placement
 from topoloom.model import MessageCosts, NetworkModel
 from topoloom.schedules.choose import Call
 from topoloom.schedules.exports import goal
-from topoloom.schedules.exports.asked import Asked
+from topoloom.schedules.exports.request import ExportRequest
 
 RANKS = (8, 13, 64)
 SIZES = (8, 1024, 65536)
@@ -94,7 +94,9 @@ def predict(programs: Path, costs: NetworkModel) -> Iterator[Predicted]:
                         (operation, name),
                         schedule.cost(costs).time,
                         schedule.cost_on(allocation, placement, costs).time,
-                        simulate(programs, goal.write(Asked(call, name, costs))),
+                        simulate(
+                            programs, goal.write(ExportRequest(call, name, costs))
+                        ),
                     )
 
 

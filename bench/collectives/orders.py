@@ -14,8 +14,13 @@ from topoloom.allocations import fragmented_allocation
 from topoloom.machines.machine_file import load_machine
 from topoloom.model import NetworkModel
 from topoloom.model.model_names import load_model
-from topoloom.schedules.choose import Call, RankSlots, rank_schedules, usual_schedule
-from topoloom.schedules.together import block_order, optimize_together
+from topoloom.schedules.choose import (
+    Call,
+    RankSlots,
+    find_default_schedule,
+    rank_schedules,
+)
+from topoloom.schedules.joint_search import block_order, optimize_jointly
 
 RANKS = 1024
 SIZES = (64, 256, 1024)
@@ -82,10 +87,10 @@ def measure(machine: str, size: int, seed: int = 1) -> Result:
     start = perf_counter()
     block = RankSlots(allocation, block_order(call, allocation))
     ranked = rank_schedules(call, model, block)
-    usual = usual_schedule(call) or ""
+    usual = find_default_schedule(call) or ""
     plain = rank_schedules(call, model, block, ["at-once", usual])
     times = {one.name: one.cost.time for one in plain}
-    found = optimize_together(call, allocation, model, seed)
+    found = optimize_jointly(call, allocation, model, seed)
     return Result(
         machine,
         MACHINES[machine],

@@ -13,7 +13,7 @@ from topoloom.machines.machine_file import load_machine
 from topoloom.model.message_lines import message_lines
 from topoloom.model.model_names import load_model
 from topoloom.schedules.choose import Call, RankSlots
-from topoloom.schedules.together import block_order, optimize_together
+from topoloom.schedules.joint_search import block_order, optimize_jointly
 
 #: What tells apart clusters of 1,024 hosts with links of 10 GB/s.
 PLATFORMS = {
@@ -73,7 +73,7 @@ def seat(name: str, placement: str, ranks: int, folder: Path) -> Seated:
     order = block_order(call, allocation)
     if placement == "ours":
         model = load_model("simgrid").model
-        order = optimize_together(call, allocation, model, seed=1).placement
+        order = optimize_jointly(call, allocation, model, seed=1).placement
     return _seated(platform, machine, RankSlots(allocation, order))
 
 

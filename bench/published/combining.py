@@ -11,7 +11,7 @@ from published.table import Ours
 from topoloom import Allocation, Machine, schedules
 from topoloom.model import load_model
 from topoloom.schedules.choose import RankSlots, rank_schedules
-from topoloom.schedules.together import block_order
+from topoloom.schedules.joint_search import block_order
 
 SOURCE = "Kumar 2005"
 TABLE = "in text: 3 all-to-all"
@@ -56,7 +56,7 @@ def all_to_all() -> Iterator[Ours]:
     yield Ours(SOURCE, TABLE, row, "value", 1e3 * long[0].cost.time, note, stated="800")
 
 
-def ranked(ranks: int, size: int) -> list[schedules.Ranked]:
+def ranked(ranks: int, size: int) -> list[schedules.RankedSchedule]:
     """Rank the schedules of an all-to-all, four processes on each node."""
     machine = Machine(MACHINE)
     allocation = Allocation(machine, range(ranks // 4))
@@ -65,7 +65,7 @@ def ranked(ranks: int, size: int) -> list[schedules.Ranked]:
     return rank_schedules(call, QSNET, slots)
 
 
-def time_of(found: list[schedules.Ranked], name: str) -> float:
+def time_of(found: list[schedules.RankedSchedule], name: str) -> float:
     """Return the seconds of a schedule."""
     return next(one.cost.time for one in found if one.name == name)
 

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from timings import timings
 from topoloom.preload.record.build import build_recorder
-from topoloom.preload.shim import find_compiler, find_launcher, preloaded_command
+from topoloom.preload.shim import add_preload, find_compiler, find_launcher
 from topoloom.preload.world import build_world
 
 HERE = Path(__file__).parent
@@ -64,7 +64,7 @@ def measure(name: str, shim: str) -> None:
         label = f"{launcher.path.name} {launcher.path.parent.parent.name}"
         for threads in ([], ["threads"]):
             plain = [name, "-n", "1", program, CALLS, *threads]
-            recorded, environment = preloaded_command(
+            recorded, environment = add_preload(
                 launcher, plain, [library], variables, {**os.environ, **AS_ROOT}
             )
             bare = {**os.environ, **AS_ROOT}

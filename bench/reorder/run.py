@@ -26,7 +26,7 @@ from timings import timings
 from topoloom import CommGraph, _core
 from topoloom.graphs import random_geometric, stencil
 from topoloom.preload.mpi_library import build_reorderer
-from topoloom.preload.shim import find_compiler, find_launcher, preloaded_command
+from topoloom.preload.shim import add_preload, find_compiler, find_launcher
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -180,7 +180,7 @@ def calls(name: str, compiler: Path, folder: Path) -> None:
     plain = [name, "-n", "1", str(program)]
     bare = {**os.environ, **AS_ROOT}
     variables = {"TOPOLOOM_REORDER": str(folder / "result")}
-    wrapped, environment = preloaded_command(
+    wrapped, environment = add_preload(
         find_launcher(plain), plain, [library], variables, bare
     )
     runs = [(timings(plain, bare), timings(wrapped, environment)) for _ in range(9)]

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import re
+from collections import deque
+from collections.abc import Collection, Mapping
 from pathlib import Path, PurePosixPath
 
 MAY_INCLUDE = re.compile(r"^May include: (.+)\.$", re.MULTILINE)
@@ -12,13 +14,17 @@ MAY_INCLUDE = re.compile(r"^May include: (.+)\.$", re.MULTILINE)
 def read_permissions(top: Path, suffixes: tuple[str, ...]) -> dict[str, set[str]]:
     """Map every folder with sources to the folders that its README.md permits."""
     folders = {path.parent for suffix in suffixes for path in top.rglob(f"*{suffix}")}
-    permissions = {}
-    for folder in sorted(folders - {top}):
-        found = MAY_INCLUDE.search((folder / "README.md").read_text())
-        assert found, f"{folder}/README.md does not state what its files may include"
-        named = set() if found[1] == "nothing" else set(found[1].split(", "))
-        permissions[str(folder.relative_to(top))] = named
-    return permissions
+    return {
+        str(folder.relative_to(top)): permitted(folder)
+        for folder in sorted(folders - {top})
+    }
+
+
+def permitted(folder: Path) -> set[str]:
+    """Read which folders the README.md of a folder permits."""
+    found = MAY_INCLUDE.search((folder / "README.md").read_text())
+    assert found, f"{folder}/README.md does not state what its files may include"
+    return set() if found[1] == "nothing" else set(found[1].split(", "))
 
 
 def permits(folder: str, allowed: set[str], other: str) -> bool:
@@ -43,17 +49,29 @@ def find_permitted_cycles(permissions: dict[str, set[str]]) -> list[str]:
     )
 
 
-def find_cycles(arrows: dict[str, set[str]]) -> list[str]:
-    """List the nodes of a directed graph that can be reached from themselves."""
-    wrong = []
+def find_cycles(arrows: Mapping[str, Collection[str]]) -> list[str]:
+    """Name shortest cycles of a directed graph, at most one through each node."""
+    cycles: list[str] = []
+    named: set[str] = set()
     for start in sorted(arrows):
-        seen: set[str] = set()
-        waiting = list(arrows[start])
-        while waiting:
-            node = waiting.pop()
-            if node not in seen:
-                seen.add(node)
-                waiting += arrows.get(node, ())
-        if start in seen:
-            wrong.append(start)
-    return wrong
+        path = find_shortest_cycle(arrows, start)
+        if path and not named & set(path):
+            cycles.append(" -> ".join(path))
+        named.update(path)
+    return cycles
+
+
+def find_shortest_cycle(arrows: Mapping[str, Collection[str]], start: str) -> list[str]:
+    """List the nodes of a shortest cycle from `start` back to it; empty without one."""
+    before: dict[str, str] = {}
+    waiting = deque([start])
+    while waiting:
+        node = waiting.popleft()
+        for after in sorted(arrows.get(node, ())):
+            if after not in before:
+                before[after] = node
+                waiting.append(after)
+    path = [start]
+    while path[-1] in before and (len(path) == 1 or path[-1] != start):
+        path.append(before[path[-1]])
+    return path[::-1] if len(path) > 1 else []

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 from permissions import find_cycles, find_permitted_cycles, permits, read_permissions
@@ -22,24 +21,90 @@ def module(path: Path) -> str:
 
 MODULES = {module(path): path for path in FILES}
 
+#: Functions that import a module by its name.
+IMPORTERS = ("import_module", "__import__")
+#: Loads the verbs, which use the other files of its folder.
+DISPATCHER = "cli.app"
 
-def imported(path: Path) -> Iterator[str]:
-    """List the modules of the package that a file imports; "" is the package."""
-    for node in ast.walk(ast.parse(path.read_text())):
+
+def imported(name: str, path: Path) -> set[str]:
+    """Name the package's modules that a file imports, late imports among them.
+
+    "" is the package itself.
+    """
+    tree = ast.parse(path.read_text())
+    return imported_by_statements(tree, path) | imported_by_calls(tree, name)
+
+
+def offered(path: Path) -> set[str]:
+    """Name the modules whose names a package offers and loads on first use."""
+    stub = path.with_suffix(".pyi")
+    if path.name != "__init__.py" or not stub.exists():
+        return set()
+    return imported_by_statements(ast.parse(stub.read_text()), stub)
+
+
+def imported_by_statements(tree: ast.Module, path: Path) -> set[str]:
+    """Name what the import statements of a file import, in functions as well."""
+    known = {f"topoloom.{name}" for name in (*MODULES, "_core")}
+    names: set[str] = set()
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
+            names.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: imports are absolute"
             base = node.module or ""
             full = [f"{base}.{alias.name}" for alias in node.names]
-            known = {f"topoloom.{name}" for name in (*MODULES, "_core")}
-            names = [name if name in known else base for name in full]
+            names.update(name if name in known else base for name in full)
+    own = [name.partition(".") for name in names]
+    return {rest for top, _, rest in own if top == "topoloom" and rest != "_core"}
+
+
+def imported_by_calls(tree: ast.Module, name: str) -> set[str]:
+    """Name what a file can import with `import_module`.
+
+    Parts of a module's name that are computed stand for every text of the file; a name
+    that is computed as a whole, for every module below a package that the file names.
+    """
+    texts = {
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and called(node) in IMPORTERS:
+            module = node.args[0]
+            if isinstance(module, ast.JoinedStr):
+                found |= {completed(module, name, text) for text in texts}
+            elif isinstance(module, ast.Constant):
+                found.add(str(module.value))
+            else:
+                packages = [text for text in texts if text.startswith("topoloom.")]
+                found |= {
+                    f"topoloom.{other}"
+                    for other in MODULES
+                    for package in packages
+                    if f"topoloom.{other}.".startswith(f"{package}.")
+                }
+    return {other for other in MODULES if f"topoloom.{other}" in found}
+
+
+def called(call: ast.Call) -> str:
+    """Name the function that is called, without its module."""
+    return ast.unparse(call.func).rpartition(".")[2]
+
+
+def completed(module: ast.JoinedStr, name: str, text: str) -> str:
+    """Put a text into the gaps of an f-string; `__name__` is known."""
+    parts = []
+    for part in module.values:
+        if isinstance(part, ast.Constant):
+            parts.append(str(part.value))
         else:
-            continue
-        for name in names:
-            package, _, rest = name.partition(".")
-            if package == "topoloom" and rest != "_core":
-                yield rest
+            own = ast.unparse(part.value) == "__name__"  # type: ignore[attr-defined]
+            parts.append(f"topoloom.{name}" if own else text)
+    return "".join(parts)
 
 
 def folder_of(name: str) -> str:
@@ -52,7 +117,9 @@ def test_files_import_only_what_their_module_permits() -> None:
     wrong = []
     for name, path in MODULES.items():
         folder = folder_of(name)
-        for other in imported(path):
+        if name == DISPATCHER:
+            continue
+        for other in sorted(imported(name, path)):
             if folder != "." and not (
                 other and permits(folder, permissions[folder], folder_of(other))
             ):
@@ -67,8 +134,25 @@ def test_permissions_have_no_cycles() -> None:
 
 
 def test_imports_have_no_cycles() -> None:
-    arrows = {name: set(imported(path)) - {name} for name, path in MODULES.items()}
+    arrows = {
+        name: (imported(name, path) | offered(path)) - {name}
+        for name, path in MODULES.items()
+    }
     assert not find_cycles(arrows)
+
+
+def test_late_imports_are_found() -> None:
+    source = (
+        "from importlib import import_module\n"
+        'TABLE = ("simgrid", "none.such")\n'
+        'import_module("topoloom.report.notebook")\n'
+        "def load(name): return import_module(f'{__name__}.{name}')\n"
+        "def use():\n    from topoloom.support import units\n"
+    )
+    tree = ast.parse(source)
+    late = imported_by_calls(tree, "simulate")
+    assert late == {"report.notebook", "simulate.simgrid"}
+    assert imported_by_statements(tree, PACKAGE) == {"support.units"}
 
 
 #: Code that would parse the short text of a machine outside the core.

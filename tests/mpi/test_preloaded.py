@@ -18,9 +18,9 @@ from topoloom.launch.launchers.launcher_commands import (
 )
 from topoloom.preload.record import record
 from topoloom.preload.shim.launcher import (
-    Starter,
+    LaunchProgram,
+    add_preload,
     find_compiler,
-    preloaded_command,
 )
 
 OF_OPEN_MPI = RecognizedLauncher(openmpi, (4, 1, 4))
@@ -50,10 +50,10 @@ def test_the_compiler_beside_the_launcher_is_preferred_also_behind_links(
     link.parent.mkdir()
     link.symlink_to("../opt/mpirun.that")
     plain = program(tmp_path / "bin" / "mpicc")
-    assert find_compiler(Starter(link, OF_OPEN_MPI)).resolve() == that
+    assert find_compiler(LaunchProgram(link, OF_OPEN_MPI)).resolve() == that
     that.unlink()
-    assert find_compiler(Starter(link, OF_OPEN_MPI)) == plain
-    assert find_compiler(Starter(real, OF_OPEN_MPI), str(plain)) == plain
+    assert find_compiler(LaunchProgram(link, OF_OPEN_MPI)) == plain
+    assert find_compiler(LaunchProgram(real, OF_OPEN_MPI), str(plain)) == plain
 
 
 def test_a_missing_compiler_is_refused_with_a_remedy(
@@ -62,10 +62,10 @@ def test_a_missing_compiler_is_refused_with_a_remedy(
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("CRAYPE_VERSION", raising=False)
     with pytest.raises(Error, match="name its compiler with --mpicc"):
-        find_compiler(Starter(tmp_path / "srun", None))
+        find_compiler(LaunchProgram(tmp_path / "srun", None))
     cray = program(tmp_path / "cc")
     monkeypatch.setenv("CRAYPE_VERSION", "2.7")
-    assert find_compiler(Starter(tmp_path / "srun", None)) == cray
+    assert find_compiler(LaunchProgram(tmp_path / "srun", None)) == cray
 
 
 def handed(
@@ -73,8 +73,8 @@ def handed(
 ) -> tuple[list[str], dict[str, str]]:
     """Preload two libraries."""
     libraries = [Path("/a.so"), Path("/b.so")]
-    starter = Starter(Path("/bin/x"), recognized)
-    return preloaded_command(starter, list(words), libraries, {"A": "1"}, more)
+    starter = LaunchProgram(Path("/bin/x"), recognized)
+    return add_preload(starter, list(words), libraries, {"A": "1"}, more)
 
 
 def test_preloaded_libraries_reach_the_ranks_of_each_launcher() -> None:
@@ -95,8 +95,8 @@ def test_preloaded_libraries_reach_the_ranks_of_each_launcher() -> None:
     assert environment["A"] == "1"
     assert environment["LD_PRELOAD"] == "/a.so:/b.so:/c.so"
     assert environment["OMPI_MCA_mca_base_env_list"] == f"{ours};A=1"
-    starter = Starter(Path("/bin/x"), None)
-    _, environment = preloaded_command(starter, ["srun"], [], {"A": "1;2"}, {})
+    starter = LaunchProgram(Path("/bin/x"), None)
+    _, environment = add_preload(starter, ["srun"], [], {"A": "1;2"}, {})
     assert environment["A"] == "1;2"
     assert environment["OMPI_MCA_mca_base_env_list"] == "LD_PRELOAD=;A"
 

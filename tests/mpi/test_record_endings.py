@@ -20,7 +20,7 @@ from topoloom import Error
 from topoloom.graphs.profile import Profile, load_profile
 from topoloom.preload.record import NothingRecorded, read_recording, record
 from topoloom.preload.record.build import build_recorder
-from topoloom.preload.shim import find_compiler, find_launcher, preloaded_command
+from topoloom.preload.shim import add_preload, find_compiler, find_launcher
 
 RING = {(rank, (rank + 1) % 4): (10, 1) for rank in range(4)}
 
@@ -135,7 +135,7 @@ def prepared(
     launcher = find_launcher(command)
     library = build_recorder(find_compiler(launcher))
     variables = {"TOPOLOOM_RECORD": str(notes)}
-    words, environment = preloaded_command(
+    words, environment = add_preload(
         launcher, command, [library], variables, os.environ
     )
     return notes, environment, words

@@ -21,8 +21,8 @@ from topoloom.graphs import ring
 from topoloom.launch.host_placement import HostPlacement, host_placement
 from topoloom.launch.launcher import Launch
 from topoloom.nodes.node_parts import NodeParts
-from topoloom.preload.verify import Witness
-from topoloom.preload.world.wrappers import wrappers
+from topoloom.preload.verify import VerifyAgent
+from topoloom.preload.world.wrappers import write_wrappers
 
 HERE = socket.gethostname()
 #: makes the launcher say which of its ranks prints
@@ -53,10 +53,10 @@ def run(
     command: list[str], placed: HostPlacement | None = None
 ) -> subprocess.CompletedProcess[str]:
     """Run a command, renumbered if a plan is given."""
-    launch, witness = Launch(command), None
+    launch, agent = Launch(command), None
     if placed is not None:
-        witness = Witness(placed, command, renumber=True)
-        launch = witness.watched(launch)
+        agent = VerifyAgent(placed, command, renumber=True)
+        launch = agent.preload_into(launch)
     done = subprocess.run(
         launch.command,
         env=launch.environment or None,
@@ -66,8 +66,8 @@ def run(
         timeout=SECONDS,
         stdin=subprocess.DEVNULL,
     )
-    if witness is not None:
-        witness.close()
+    if agent is not None:
+        agent.close()
     return done
 
 
@@ -222,7 +222,7 @@ int PMPI_Abort(MPI_Comm comm, int code);
 
 
 def test_each_call_with_a_communicator_is_wrapped_under_both_names() -> None:
-    made = wrappers(HEADER)
+    made = write_wrappers(HEADER)
     names = re.findall(r"SHIM_EXPORT int (\w+)\(", made)
     both = ["Send", "Intercomm_create"]
     assert names == [f"{p}_{call}" for call in both for p in ("MPI", "PMPI")]

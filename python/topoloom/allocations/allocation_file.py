@@ -31,7 +31,7 @@ from topoloom._core import Allocation, Error, Machine
 from topoloom.nodes.hosts import drop_vacant, host_count, is_vacant, nodes_of_hosts
 from topoloom.support.files import exists, prefix_errors, read_text, write_text
 from topoloom.support.hostlist import compress_hostlist, expand_hostlist
-from topoloom.support.plain_text import is_number, refuse_odd_letters
+from topoloom.support.plain_text import check_characters, is_number
 from topoloom.support.units import counted
 
 _NUMBERS = re.compile(r"[+-]?[0-9]+(?:[\s,]+[+-]?[0-9]+)*")
@@ -142,7 +142,7 @@ def load_allocation(
     try:
         text = read_text(source)
     except FileNotFoundError as error:
-        refuse_odd_letters(f"allocation '{inline[:60]}'", inline)
+        check_characters(f"allocation '{inline[:60]}'", inline)
         error.strerror = f"{error.strerror} (one host is written as n[12])"
         raise
     with prefix_errors(source):

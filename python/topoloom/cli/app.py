@@ -237,7 +237,12 @@ def run(arguments: Sequence[str]) -> int:
     try:
         if not arguments:
             arguments = ["--help"]
-        status = app.main(list(arguments), prog_name="topoloom", standalone_mode=False)
+        status = app.main(
+            list(arguments),
+            prog_name="topoloom",
+            standalone_mode=False,
+            obj=run,  # for verbs that run others
+        )
         if sys.stdout is not None:  # closed by the parent process
             sys.stdout.flush()
     except BrokenPipeError:
@@ -285,6 +290,6 @@ def _usage_message(error: Any) -> str:
     text = text[:1].lower() + text[1:].rstrip(".")
     if not similar:
         return text
-    from topoloom.support.nearest import nearest
+    from topoloom.support.nearest import suggest
 
-    return text + nearest(error.option_name, similar)
+    return text + suggest(error.option_name, similar)

@@ -66,9 +66,9 @@ def _title(found: MeasuredCollective, size: int) -> str:
 
 
 def _name(one: MeasuredSchedule) -> str:
-    from topoloom.preload.measure import OWN
+    from topoloom.preload.measure import MPI_OWN
 
-    return _OWN if one.schedule == OWN else one.schedule
+    return _OWN if one.schedule == MPI_OWN else one.schedule
 
 
 def _print(found: MeasuredCollective, measured: list[MeasuredSchedule]) -> None:

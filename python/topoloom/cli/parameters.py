@@ -108,7 +108,7 @@ def _parameter(parameter: inspect.Parameter, hint: Any) -> click.Parameter:
         settings["default"] = parameter.default
     complete = declared.autocompletion
     if complete is not None:
-        settings["shell_complete"] = lambda ctx, param, word: complete(word)
+        settings["shell_complete"] = lambda _ctx, _param, word: complete(word)
     settings["required"] = parameter.default is parameter.empty
     if isinstance(declared, Argument):
         settings["callback"] = _callback(value_type, None)

@@ -11,17 +11,17 @@ from topoloom.cli.console import note
 
 if TYPE_CHECKING:
     from topoloom.launch.launcher import Launch
-    from topoloom.preload.verify import Proof
+    from topoloom.preload.verify import AffinityReport
     from topoloom.tasks.placed_run import Job, Page, PlacedJob
     from topoloom.tasks.verified_run import RunReport
 
 
-def proof_note(quiet: bool) -> Callable[[Proof], None]:
+def proof_note(quiet: bool) -> Callable[[AffinityReport], None]:
     """Make the function that reports where the ranks run, unless `quiet`."""
 
-    def report(proof: Proof) -> None:
+    def report(proof: AffinityReport) -> None:
         if not quiet:
-            note(f"topoloom: {proof.words()}")
+            note(f"topoloom: {proof.describe()}")
 
     return report
 

@@ -37,7 +37,7 @@ def page(path: str | Path, inches: tuple[float, float]) -> Iterator[Figure]:
     OSError
         If the file cannot be written.
     """
-    from topoloom.support.files import replacing
+    from topoloom.support.files import open_atomically
 
     ending = check_figure(path)
     import matplotlib
@@ -47,7 +47,7 @@ def page(path: str | Path, inches: tuple[float, float]) -> Iterator[Figure]:
         figure = Figure(figsize=inches, dpi=130)
         yield figure
         _settle(figure)
-        with replacing(path) as stream:
+        with open_atomically(path) as stream:
             metadata = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
             figure.savefig(
                 stream, format=ending[1:], metadata=metadata.get(ending), facecolor="w"

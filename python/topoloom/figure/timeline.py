@@ -100,10 +100,10 @@ def _draw_lanes(axes: Axes, trace: CallTrace, unit: float) -> None:
         return 100 * taken / max(trace.seconds * trace.ranks, 1e-12)
 
     waits = list(trace.waits())
-    calls = [(one.rank, one.begin, one.end) for one in trace.of("call")]
+    calls = [(one.rank, one.begin, one.end) for one in trace.select("call")]
     moving = _rounds(trace)
     waiting = [(one.receive.rank, one.ready, one.sent) for one in waits]
-    copies = [(one.rank, one.begin, one.end) for one in trace.of("copy")]
+    copies = [(one.rank, one.begin, one.end) for one in trace.select("copy")]
     bars(calls, 0.08, color=QUIET, zorder=1)
     under_way = f"messages under way, {share(moving) - share(waiting):.0f} %"
     bars(moving, _LANE, color=AFTER, label=under_way, zorder=2)
@@ -127,7 +127,7 @@ def _draw_lanes(axes: Axes, trace: CallTrace, unit: float) -> None:
 def _rounds(trace: CallTrace) -> list[tuple[int, float, float]]:
     """Span the messages of each round of each rank, from the first to the last."""
     found: dict[tuple[int, int], tuple[float, float]] = {}
-    for one in trace.of("send", "receive"):
+    for one in trace.select("send", "receive"):
         begin, end = found.get((one.rank, one.round), (one.begin, one.end))
         span = min(begin, one.begin), max(end, one.end)
         found[one.rank, one.round] = span

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Frameworks that train: the groups that they make of ranks, and what models send."""
+"""Training frameworks: their process groups and rank orders, and models' traffic."""
 
 from topoloom.support.public_names import attach
 

@@ -3,5 +3,5 @@ from topoloom.frameworks.deepspeed import DeepSpeedJob as DeepSpeedJob
 from topoloom.frameworks.device_mesh import DeviceMeshJob as DeviceMeshJob
 from topoloom.frameworks.megatron import (
     MegatronJob as MegatronJob,
-    megatron_job as megatron_job,
+    make_megatron_job as make_megatron_job,
 )

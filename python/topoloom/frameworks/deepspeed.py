@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Jobs of DeepSpeed: the topologies that it takes, and the groups that they make.
+"""DeepSpeed jobs: the topologies that it accepts, and their process groups.
 
-Ranks are numbered by a `ProcessTopology`, whose axes are named the slowest first; its
-own is pipe, data, model. Experts divide the data axis, and their groups are counted on
-that topology whatever the job has: with experts there is no other. In a stage, ranks of
-an expert group are neighbors along data, or copies of an expert are, by
-``use_data_before_expert_parallelism``, which releases refuse beside a model axis.
+A `ProcessTopology` numbers the ranks; its axes are listed slowest first, by default
+pipe, data, model. Experts divide the data axis and require the default topology. Within
+a stage, either the ranks of an expert group are neighbors along data, or the copies of
+an expert are (``use_data_before_expert_parallelism``). Releases do not combine the
+latter with a model axis.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from topoloom._core import Error
 from topoloom.frameworks.job import Job
 from topoloom.graphs.layouts import Layout, View
 
-#: What the axes of a topology are called, by our names.
+#: Topoloom's name of an axis -> DeepSpeed's.
 AXES = {"pp": "pipe", "dp": "data", "tp": "model"}
 
 _DEFAULT = ("pp", "dp", "tp")
@@ -26,7 +26,7 @@ _DEFAULT = ("pp", "dp", "tp")
 
 @dataclass(frozen=True)
 class DeepSpeedJob(Job):
-    """Sizes of the axes.
+    """A job by the sizes of its axes.
 
     Attributes
     ----------
@@ -55,16 +55,16 @@ class DeepSpeedJob(Job):
 
     @property
     def mesh(self) -> dict[str, int]:
-        """The axes that multiply the ranks."""
+        """Sizes of the axes whose product is the number of ranks."""
         return {"tp": self.tp, "dp": self.dp, "pp": self.pp}
 
     @property
     def axes(self) -> dict[str, int]:
-        """The sizes of all axes, those of the experts last."""
+        """Sizes of all axes, with those of experts last."""
         return {**self.mesh, "ep": self.ep, "edp": self.dp // self.ep}
 
     def layouts(self) -> list[Layout]:
-        """Return all layouts that differ, DeepSpeed's default first."""
+        """List the distinct layouts, DeepSpeed's default first."""
         if self.ep > 1:
             tables = [self._layout(_DEFAULT, ("ep", "edp"))]
             if self.tp == 1 and self.axes["edp"] > 1:
@@ -81,7 +81,7 @@ class DeepSpeedJob(Job):
         return list(layouts.values())
 
     def settings(self, name: str) -> list[str]:
-        """List what makes this job, ordered by a name of `layouts`."""
+        """List the settings of this job for a layout of this name."""
         topology, _, first = name.partition(" ")
         sizes = [self.mesh[axis] for axis in topology.split("-")]
         found = []
@@ -99,7 +99,7 @@ class DeepSpeedJob(Job):
         return found
 
     def _layout(self, order: tuple[str, ...], data: tuple[str, str]) -> Layout:
-        """Lay out a topology, the slowest axis first; `data` the fastest first."""
+        """Make the layout of an order, slowest axis first; `data` is fastest first."""
         dense = tuple((axis, self.mesh[axis]) for axis in reversed(order))
         experts: View = tuple(
             (one, self.axes[one])

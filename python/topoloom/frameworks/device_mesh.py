@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Jobs of PyTorch on a device mesh: FSDP, HSDP, and tensor and pipeline beside them.
+"""PyTorch jobs on a device mesh: FSDP and HSDP, with tensor and pipeline parallelism.
 
-``init_device_mesh`` numbers the ranks of a mesh whose dimensions are named the slowest
-first. Dimensions that are used together are sliced off in the order of the mesh:
-``fully_shard`` wants (replicate, shard), cp flattened into the shards follows them, and
-tensor parallelism comes after both. Where the stages of a pipeline are is free.
+``init_device_mesh`` numbers the ranks of a mesh, whose dimensions are listed slowest
+first. Submeshes keep this order: ``fully_shard`` needs (replicate, shard), cp is
+flattened into the shards and follows them, and tp comes last. The position of pp is
+free.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from topoloom._core import Error
 from topoloom.frameworks.job import Job
 from topoloom.graphs.layouts import Layout, View
 
-#: The dimensions that keep this order, the slowest first.
+#: Dimensions with a fixed order, slowest first.
 ORDERED = ("replicate", "shard", "cp", "tp")
 
 
 @dataclass(frozen=True)
 class DeviceMeshJob(Job):
-    """Sizes of the dimensions; their product is the number of ranks.
+    """A job by the sizes of its dimensions, whose product is the number of ranks.
 
     Attributes
     ----------
     replicate, shard
-        Copies of the model (HSDP), and ranks that one is sharded over.
+        Copies of the model (HSDP), and ranks that each is sharded over.
     cp, tp, pp
         Context, tensor and pipeline parallelism.
     """
@@ -47,17 +47,17 @@ class DeviceMeshJob(Job):
 
     @property
     def mesh(self) -> dict[str, int]:
-        """The axes that multiply the ranks: all."""
+        """Sizes of all axes, whose product is the number of ranks."""
         ordered = {axis: getattr(self, axis) for axis in ORDERED}
         return {"pp": self.pp, **ordered}
 
     @property
     def axes(self) -> dict[str, int]:
-        """The sizes of all axes."""
+        """Sizes of all axes."""
         return self.mesh
 
     def layouts(self) -> list[Layout]:
-        """Return all layouts that differ; the default has pp the slowest."""
+        """List the distinct layouts; pp is slowest in the first, the default."""
         layouts: dict[View, Layout] = {}
         for place in range(len(ORDERED) + 1):
             order = (*ORDERED[:place], "pp", *ORDERED[place:])
@@ -68,7 +68,7 @@ class DeviceMeshJob(Job):
         return list(layouts.values())
 
     def settings(self, name: str) -> list[str]:
-        """List what makes this job, ordered by a name of `layouts`."""
+        """List the settings of this job for a layout of this name."""
         axes = name.split("-")
         sizes = tuple(self.mesh[axis] for axis in axes)
         return [f"init_device_mesh('cuda', {sizes}, mesh_dim_names={tuple(axes)})"]

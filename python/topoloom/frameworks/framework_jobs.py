@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Frameworks by name, and their jobs from the sizes of axes and of the world."""
+"""Makes a framework's job from the sizes of its axes and of the world."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from topoloom.frameworks.job import Job
 from topoloom.frameworks.megatron import NEWEST, MegatronJob
 from topoloom.support.nearest import unknown_name
 
-#: name -> the axes whose sizes it takes, and the one that what is left of the world is
+#: name -> axes with a size option, and the axis that takes the rest of the world
 FRAMEWORKS = {
     "megatron": (("tp", "cp", "pp", "ep", "etp"), "dp"),
     "deepspeed": (("tp", "pp", "ep"), "dp"),
@@ -23,24 +23,24 @@ FRAMEWORKS = {
     "jax": (("tp", "cp", "pp", "ep"), "dp"),
 }
 
-#: Those that divide the ranks of other axes once more.
-_EXPERTS = ("ep", "etp")
+#: Axes that subdivide the ranks of other axes.
+_EXPERT_AXES = ("ep", "etp")
 
 
 class Framework(NamedTuple):
-    """A framework, and the release whose rules are followed, if it has several."""
+    """A framework, and the release whose rules are followed."""
 
     name: str
     release: tuple[int, int]
 
 
 def parse_framework(text: str) -> Framework:
-    """Read ``megatron``, ``megatron-0.8`` for the rules of that release, ``fsdp``, ...
+    """Parse ``megatron``, ``megatron-0.8`` for the rules of that release, ``fsdp``, ...
 
     Raises
     ------
     topoloom.Error
-        For anything else.
+        If the framework or release is unknown.
     """
     match = re.fullmatch(r"megatron-([0-9]{1,3})\.([0-9]{1,3})(?:\.[0-9]+)?", text)
     if match is not None:
@@ -56,20 +56,20 @@ def parse_framework(text: str) -> Framework:
 def make_job(
     framework: Framework, sizes: Mapping[str, int], world: int
 ) -> Job | dict[str, int]:
-    """Make the job of `world` ranks; of JAX it is a mesh.
+    """Make the job of `world` ranks; for JAX, its mesh.
 
     Parameters
     ----------
     framework
-        Of `parse_framework`.
+        From `parse_framework`.
     sizes
-        Of the axes that are given; others have one rank, and what is left of the
-        world is the data axis.
+        Of the given axes. Others have one rank; the data axis takes the rest of the
+        world.
 
     Raises
     ------
     topoloom.Error
-        For axes that the framework does not have, and sizes that do not divide.
+        If the framework lacks an axis, or sizes do not divide the world.
     """
     known, rest = FRAMEWORKS[framework.name]
     for axis, size in sizes.items():
@@ -81,7 +81,7 @@ def make_job(
         if size < 1:
             raise Error(f"--{axis} is {size}; give it 1 or more")
     is_mesh = framework.name == "jax"
-    apart = () if is_mesh else _EXPERTS
+    apart = () if is_mesh else _EXPERT_AXES
     taken = {axis: size for axis, size in sizes.items() if axis not in apart}
     product = prod(taken.values())
     if world < 1:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is asked of a job, whatever framework runs it."""
+"""The interface of jobs of all frameworks."""
 
 from __future__ import annotations
 
@@ -12,34 +12,34 @@ from topoloom.graphs.layouts import Layout
 
 
 class Job(ABC):
-    """A job, as a framework divides its ranks."""
+    """A job whose ranks a framework divides into groups."""
 
-    #: The name of the framework.
+    #: Name of the framework.
     framework: ClassVar[str]
 
     @property
     @abstractmethod
     def mesh(self) -> dict[str, int]:
-        """The axes that multiply the ranks."""
+        """Sizes of the axes whose product is the number of ranks."""
 
     @property
     @abstractmethod
     def axes(self) -> dict[str, int]:
-        """The sizes of all axes, those of the experts last."""
+        """Sizes of all axes, with those of experts last."""
 
     @property
     def ranks(self) -> int:
-        """The number of ranks."""
+        """Number of ranks."""
         return prod(self.mesh.values())
 
     @abstractmethod
     def layouts(self) -> list[Layout]:
-        """Return all layouts that differ, the framework's default first."""
+        """List the distinct layouts, the framework's default first."""
 
     @abstractmethod
     def settings(self, name: str) -> list[str]:
-        """List what to set for the layout of this name."""
+        """List the settings for the layout of this name."""
 
     def variants(self) -> Sequence[Job]:
-        """Return this job, and those that differ in what was left open."""
+        """Return this job and its alternatives, which differ in unspecified sizes."""
         return [self]

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Jobs of Megatron-Core: which names of orders it takes, and which groups they make.
+"""Megatron-Core jobs: the orders that it accepts, and their process groups.
 
-One name orders two meshes over the same ranks. Attention divides them into tp, cp, dp
-and pp, experts into etp, ep, edp and pp, where tp stands for etp and dp for edp in the
-name. Experts thus never multiply the ranks, and where ep is in the name never moves tp,
-cp or dp. Until 0.9 experts divided dp only.
+One order applies to two meshes over the same ranks. Attention divides them into tp, cp,
+dp and pp, experts into etp, ep, edp and pp; tp also stands for etp, and dp for edp.
+Experts therefore never multiply the ranks, and the position of ep never moves tp, cp or
+dp. Until 0.9, experts divided dp only.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ from topoloom.frameworks.job import Job
 from topoloom.graphs.layouts import Layout, View
 from topoloom.support.nearest import unknown_name
 
-#: What a name consists of, in the order of Megatron's default.
+#: Axes of an order, in Megatron's default order.
 AXES = ("tp", "cp", "ep", "dp", "pp")
 
 _DEFAULT = "-".join(AXES)
 
-#: The one other name that has a flag in Megatron-LM.
-_BY_FLAG = "tp-cp-ep-pp-dp"
+#: The only other order that has a flag in Megatron-LM.
+_FLAGGED_ORDER = "tp-cp-ep-pp-dp"
 
-#: The release whose rules are followed unless another is named.
+#: Release whose rules are followed by default.
 NEWEST = (0, 16)
 
-#: The first whose experts have a mesh of their own, and that wants pp last.
-_OWN_EXPERTS, _PP_LAST = (0, 10), (0, 11)
+#: First releases in which experts have their own mesh, and that require pp last.
+_EXPERT_MESH_SINCE, _PP_LAST_SINCE = (0, 10), (0, 11)
 
 
 @dataclass(frozen=True)
 class MegatronJob(Job):
-    """Sizes of the axes, as a release of Megatron-Core takes them.
+    """A job by the sizes of its axes, for a release of Megatron-Core.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class MegatronJob(Job):
     ep
         Ranks that the experts of a layer are distributed over.
     etp
-        Ranks that each expert is split over; None is as many as `tp`.
+        Ranks that each expert is split over; None means `tp`.
     release
         Such as ``(0, 16)``.
     """
@@ -64,7 +64,7 @@ class MegatronJob(Job):
         for axis, size in {**self.mesh, "ep": self.ep, "etp": self._etp}.items():
             if size < 1:
                 raise Error(f"{axis} = {size}; give it 1 or more")
-        if self._own_experts:
+        if self._has_expert_mesh:
             divisor, what = self._etp * self.ep * self.pp, "etp x ep x pp"
             if self.ranks % divisor:
                 other = "choose another ep or etp"
@@ -88,21 +88,21 @@ class MegatronJob(Job):
 
     @property
     def mesh(self) -> dict[str, int]:
-        """The axes that multiply the ranks."""
+        """Sizes of the axes whose product is the number of ranks."""
         return {"tp": self.tp, "cp": self.cp, "dp": self.dp, "pp": self.pp}
 
     @property
     def axes(self) -> dict[str, int]:
-        """The sizes of all axes, those of the experts last."""
+        """Sizes of all axes, with those of experts last."""
         return {**self.mesh, "etp": self._etp, "ep": self.ep, "edp": self._edp}
 
     def layout(self, name: str) -> Layout:
-        """Return the groups that Megatron makes of a name such as ``tp-cp-ep-dp-pp``.
+        """Make the layout of an order such as ``tp-cp-ep-dp-pp``.
 
         Raises
         ------
         topoloom.Error
-            For names that Megatron refuses, and those that name an axis twice.
+            If Megatron refuses the order, or it repeats an axis.
         """
         order = name.split("-")
         for axis in order:
@@ -111,7 +111,7 @@ class MegatronJob(Job):
             if order.count(axis) > 1:
                 raise Error(f"order '{name}' names {axis} twice")
         attention = self._view(name, dict(tp="tp", cp="cp", dp="dp", pp="pp"))
-        if self._own_experts:
+        if self._has_expert_mesh:
             experts = self._view(name, dict(tp="etp", ep="ep", dp="edp", pp="pp"))
             self._check_pipelines(name, attention, experts)
         else:
@@ -126,13 +126,13 @@ class MegatronJob(Job):
         return Layout(name, (attention, experts))
 
     def layouts(self) -> list[Layout]:
-        """Return all layouts that differ, Megatron's default first.
+        """List the distinct layouts, Megatron's default first.
 
-        Then those whose attention is ordered as by default. Of the names that make the
-        same groups, the one nearest to the default is kept.
+        Those with the default order of attention follow. Of orders with equal groups,
+        the nearest to the default is kept.
         """
         layouts: dict[tuple[View, ...], Layout] = {}
-        for order in sorted(permutations(AXES), key=_distance):
+        for order in sorted(permutations(AXES), key=_order_distance):
             try:
                 layout = self.layout("-".join(order))
             except Error:
@@ -144,7 +144,7 @@ class MegatronJob(Job):
         return list(layouts.values())
 
     def settings(self, name: str) -> list[str]:
-        """List the flags of Megatron-LM that make this job, and what has no flag."""
+        """List the flags of Megatron-LM for this job, and settings without a flag."""
         flags = [
             f"--{words}-parallel-size {size}"
             for words, size in (
@@ -157,19 +157,19 @@ class MegatronJob(Job):
         ]
         if self._etp != self.tp:
             flags.append(f"--expert-tensor-parallel-size {self._etp}")
-        if name == _BY_FLAG:
+        if name == _FLAGGED_ORDER:
             flags.append("--use-tp-pp-dp-mapping")
         lines = [" ".join(flags)] if flags else []
-        if name not in (_BY_FLAG, _DEFAULT):
+        if name not in (_FLAGGED_ORDER, _DEFAULT):
             lines.append(f'initialize_model_parallel(..., order="{name}")')
         return lines
 
     def variants(self) -> list[MegatronJob]:
-        """Return this job and, of others that split experts otherwise, all that fit.
+        """Return this job and, if etp is unspecified, those with other values of it.
 
-        Only where etp is not given: those with a divisor of tp.
+        These are the divisors of tp.
         """
-        if self.etp is not None or not self._own_experts or self.ep == 1:
+        if self.etp is not None or not self._has_expert_mesh or self.ep == 1:
             return [self]
         smaller = [etp for etp in range(self.tp - 1, 0, -1) if self.tp % etp == 0]
         return [self, *(replace(self, etp=etp) for etp in smaller)]
@@ -180,20 +180,20 @@ class MegatronJob(Job):
 
     @property
     def _edp(self) -> int:
-        if self._own_experts:
+        if self._has_expert_mesh:
             return self.ranks // (self._etp * self.ep * self.pp)
         return self.dp // self.ep
 
     @property
-    def _own_experts(self) -> bool:
-        return self.release >= _OWN_EXPERTS
+    def _has_expert_mesh(self) -> bool:
+        return self.release >= _EXPERT_MESH_SINCE
 
     @property
     def _release(self) -> str:
         return "{}.{}".format(*self.release)
 
     def _view(self, name: str, called: dict[str, str]) -> View:
-        """Order the axes of a view, each `called` otherwise than in the name."""
+        """Order the axes of a view; `called` maps names in the order to axes."""
         order = [axis for axis in name.split("-") if axis in called]
         for axis, own in called.items():
             if axis in order:
@@ -208,20 +208,20 @@ class MegatronJob(Job):
 
     def _check_pipelines(self, name: str, attention: View, experts: View) -> None:
         last = name.endswith("pp") or self.pp == 1 or self._edp == self.dp
-        if self.release >= _PP_LAST and not last:
+        if self.release >= _PP_LAST_SINCE and not last:
             raise Error(
                 f"order '{name}' does not end with pp, which Megatron-Core "
                 f"{self._release} wants where edp = {self._edp} differs from "
                 f"dp = {self.dp}"
             )
-        if self.pp > 1 and _stride(attention) != _stride(experts):
+        if self.pp > 1 and _pipeline_stride(attention) != _pipeline_stride(experts):
             raise Error(
                 f"order '{name}' puts the stages of attention and of experts on "
                 "different ranks; put pp last"
             )
 
 
-def megatron_job(
+def make_megatron_job(
     mesh: dict[str, int], experts: dict[str, int], release: tuple[int, int] = NEWEST
 ) -> MegatronJob:
     """Make a job of ``{"tp": 2, "dp": 8}`` and ``{"ep": 4, "etp": 1}``.
@@ -229,7 +229,7 @@ def megatron_job(
     Raises
     ------
     topoloom.Error
-        For axes that Megatron does not have, and sizes that do not divide.
+        If Megatron lacks an axis, or sizes do not divide.
     """
     if "ep" in mesh or "etp" in mesh:
         raise Error(
@@ -244,8 +244,8 @@ def megatron_job(
     return MegatronJob(**mesh, **experts, release=release)
 
 
-def _distance(order: tuple[str, ...]) -> tuple[int, int]:
-    """Count the pairs that the default has the other way round: of attention, all."""
+def _order_distance(order: tuple[str, ...]) -> tuple[int, int]:
+    """Count the inversions relative to the default: in attention, and in all axes."""
     pairs = [
         pair
         for pair in combinations(order, 2)
@@ -254,8 +254,8 @@ def _distance(order: tuple[str, ...]) -> tuple[int, int]:
     return sum("ep" not in pair for pair in pairs), len(pairs)
 
 
-def _stride(view: View) -> int:
-    """Ranks from one stage of a pipeline to the next."""
+def _pipeline_stride(view: View) -> int:
+    """Return the ranks from one stage of a pipeline to the next."""
     stride = 1
     for axis, size in view:
         if axis == "pp":

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What models send along each axis in a step, from their dimensions.
+"""Counts the traffic of a training step along each axis, from a model's dimensions.
 
-Everything that travels has 2 bytes an element (bfloat16). Attention is split over tp
+All elements have 2 bytes (bfloat16). Attention is split over tp
 with sequence parallelism (Korthikanti et al., MLSys 2023), the sequence over cp by ring
 attention (Liu et al., ICLR 2024), experts over ep (Lepikhin et al., GShard, ICLR 2021)
 and etp (Liu et al., MoE parallel folding with Megatron Core, arXiv:2504.14960), layers
@@ -22,12 +22,12 @@ from topoloom._core import Error
 from topoloom.graphs.axes import Traffic
 from topoloom.support.nearest import unknown_name
 
-ELEMENT = 2  # bytes
+ELEMENT_BYTES = 2  # bytes
 
 
 @dataclass(frozen=True)
 class Model:
-    """A transformer; without experts `experts` and `active` are 1."""
+    """The dimensions of a transformer; dense models have one expert."""
 
     layers: int
     hidden: int
@@ -36,22 +36,22 @@ class Model:
     head_size: int
     ffn: int  # of an expert
     experts: int = 1
-    active: int = 1  # experts a token
+    active: int = 1  # experts per token
 
     @property
     def attention_weights(self) -> int:
-        """Of a layer."""
+        """Attention weights of a layer."""
         rows = 2 * self.heads + 2 * self.kv_heads
         return rows * self.head_size * self.hidden
 
     @property
     def expert_weights(self) -> int:
-        """Of a layer, all experts together; SwiGLU has three matrices."""
+        """Weights of all experts of a layer; SwiGLU has three matrices."""
         return self.experts * 3 * self.hidden * self.ffn
 
     @property
     def weights(self) -> int:
-        """Of all layers."""
+        """Weights of all layers."""
         return self.layers * (self.attention_weights + self.expert_weights)
 
 
@@ -65,48 +65,52 @@ MODELS = {
 }
 
 
-def step(
+def count_traffic(
     model: Model, mesh: Mapping[str, int], sequence: int, micro_batches: int
 ) -> list[Traffic]:
-    """Count what a rank sends per step of `micro_batches`, one sequence each.
+    """Count a rank's traffic per step of `micro_batches` with one sequence each.
 
-    On a mesh with edp, as Megatron has it, experts have axes of their own: each is
-    split over etp, copied over edp. Otherwise ep multiplies the ranks, and each expert
-    is copied over all others, tp among them. On a mesh with shard, weights are
-    gathered before they are used, forward and backward.
+    On a mesh with edp, as in Megatron, each expert is split over etp and copied over
+    edp. Otherwise ep multiplies the ranks, and experts are copied over all other axes,
+    including tp. On a mesh with shard, weights are gathered before use, forward and
+    backward.
     """
     tp, cp, ep, pp = (mesh.get(axis, 1) for axis in ("tp", "cp", "ep", "pp"))
     etp = mesh.get("etp", 1)
-    layers = model.layers / pp * micro_batches  # passed through by a rank
+    layers = model.layers / pp * micro_batches  # that a rank computes
     tokens = sequence / cp
-    activations = tokens * model.hidden * ELEMENT
-    # Each way one gather and one scatter around what tp splits: attention, and the
-    # feed-forward part where experts do not.
+    activations = tokens * model.hidden * ELEMENT_BYTES
+    # Forward and backward, one gather and one scatter around each part that tp splits:
+    # attention, and feed-forward without expert axes.
     split_parts = 1 if model.experts > 1 else 2
-    keys_and_values = 2 * tokens * model.kv_heads * model.head_size * ELEMENT / tp
+    keys_and_values = 2 * tokens * model.kv_heads * model.head_size * ELEMENT_BYTES / tp
     sent: Counter[tuple[tuple[str, ...], str]] = Counter()
 
     def send(axes: Sequence[str], collective: str, bytes: float) -> None:
         used = tuple(axis for axis in axes if mesh.get(axis, 1) > 1)
         sent[used, collective] += round(bytes)
 
-    send(["tp"], "ring", 4 * split_parts * activations * _others(tp) * layers)
-    # On to every other rank; back, once more and with their gradients.
+    send(["tp"], "ring", 4 * split_parts * activations * _share_of_others(tp) * layers)
+    # Forward to every other rank; backward the same, and the gradients.
     send(["cp"], "ring", 3 * keys_and_values * (cp - 1) * layers)
     if model.experts > 1:
-        # Out and back, both ways; what arrives is gathered by all that share an
-        # expert, and their results are scattered.
+        # Dispatch and combine, forward and backward. Ranks that share an expert gather
+        # its tokens and scatter its results.
         routed = model.active * activations / tp
-        send(["ep"], "all-to-all", 4 * routed * _others(ep) * layers)
+        send(["ep"], "all-to-all", 4 * routed * _share_of_others(ep) * layers)
         send(["etp"], "ring", 4 * routed * (etp - 1) * layers)
     send(["pp"], "chain", 2 * activations / tp * micro_batches)
     if "shard" in mesh:
-        send(*_sharded(model, mesh, micro_batches))
+        send(*_count_sharding(model, mesh, micro_batches))
         copied = model.weights / (tp * pp * mesh["shard"])
         replicas = mesh.get("replicate", 1)
-        send(["replicate"], "ring", 2 * ELEMENT * copied * _others(replicas))
-        return _traffic(sent)
-    # Gradients are scattered, weights gathered.
+        send(
+            ["replicate"],
+            "ring",
+            2 * ELEMENT_BYTES * copied * _share_of_others(replicas),
+        )
+        return _make_traffic(sent)
+    # Gradients are reduce-scattered, weights gathered.
     attention = model.attention_weights * model.layers / (tp * pp)
     experts = model.expert_weights * model.layers / (etp * ep * pp)
     attention_copies, expert_copies = ["cp", "dp"], ["edp"]
@@ -117,21 +121,21 @@ def step(
         experts = 0.0
     for weights, along in ((attention, attention_copies), (experts, expert_copies)):
         ranks = prod(mesh.get(axis, 1) for axis in along)
-        send(along, "ring", 2 * ELEMENT * weights * _others(ranks))
-    return _traffic(sent)
+        send(along, "ring", 2 * ELEMENT_BYTES * weights * _share_of_others(ranks))
+    return _make_traffic(sent)
 
 
-class Step(NamedTuple):
-    """A training step: what `step` counts, for any mesh.
+class TrainingStep(NamedTuple):
+    """A training step of a model, for any mesh.
 
     Attributes
     ----------
     model
-        Its dimensions.
+        Dimensions of the model.
     sequence
         Tokens of a sequence.
     batches
-        Micro-batches of one sequence that a rank works on.
+        Micro-batches of one sequence per rank.
     """
 
     model: Model
@@ -139,12 +143,12 @@ class Step(NamedTuple):
     batches: int
 
     def traffic(self, mesh: Mapping[str, int]) -> list[Traffic]:
-        """Count what a rank sends; the axes are those of a job.
+        """Count a rank's traffic along the axes of a job.
 
         Raises
         ------
         topoloom.Error
-            For sizes that the model cannot be divided by.
+            If a size does not divide the model.
         """
         model = self.model
         tp, cp, ep, pp = (mesh.get(axis, 1) for axis in ("tp", "cp", "ep", "pp"))
@@ -166,16 +170,16 @@ class Step(NamedTuple):
                 f"cp is {cp}, which does not divide the sequence of {self.sequence} "
                 "tokens"
             )
-        return step(self.model, mesh, self.sequence, self.batches)
+        return count_traffic(self.model, mesh, self.sequence, self.batches)
 
 
-def parse_step(text: str) -> Step:
-    """Read ``qwen3-235b-a22b,sequence=32768,batches=16``, or the dimensions.
+def parse_step(text: str) -> TrainingStep:
+    """Parse ``qwen3-235b-a22b,sequence=32768,batches=16``, or dimensions.
 
     Raises
     ------
     topoloom.Error
-        For other words, unknown models and dimensions that are missing.
+        If a word or model is unknown, or a dimension is missing.
     """
     words = [word.strip() for word in text.split(",")]
     known = {name.lower().replace(" ", "-"): model for name, model in MODELS.items()}
@@ -205,22 +209,26 @@ def parse_step(text: str) -> Step:
         chosen = Model(**given)
     elif given:
         chosen = replace(chosen, **given)
-    return Step(chosen, sizes["sequence"], sizes["batches"])
+    return TrainingStep(chosen, sizes["sequence"], sizes["batches"])
 
 
-def _sharded(
+def _count_sharding(
     model: Model, mesh: Mapping[str, int], batches: int
 ) -> tuple[list[str], str, float]:
-    """Count what shards send: weights are gathered twice, gradients scattered once."""
+    """Count the traffic of shards: two gathers of weights, one scatter of gradients."""
     along = ["cp", "shard"]
     ranks = prod(mesh.get(axis, 1) for axis in along)
     weights = model.weights / (mesh.get("tp", 1) * mesh.get("pp", 1))
-    return along, "ring", 3 * batches * ELEMENT * weights * _others(ranks)
+    return (
+        along,
+        "ring",
+        3 * batches * ELEMENT_BYTES * weights * _share_of_others(ranks),
+    )
 
 
-def _traffic(sent: Mapping[tuple[tuple[str, ...], str], int]) -> list[Traffic]:
+def _make_traffic(sent: Mapping[tuple[tuple[str, ...], str], int]) -> list[Traffic]:
     return [Traffic(*way, bytes) for way, bytes in sent.items() if way[0] and bytes]
 
 
-def _others(ranks: int) -> float:
+def _share_of_others(ranks: int) -> float:
     return (ranks - 1) / ranks

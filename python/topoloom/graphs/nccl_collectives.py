@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from topoloom.graphs.messages import Messages
-from topoloom.nccl.communicator import Communicator, check_world, communicator
-from topoloom.nccl.hardware import machine
-from topoloom.nccl.messages import exchange_rounds, expand
-from topoloom.nccl.times import choices
+from topoloom.nccl.communicator import Communicator, check_world, make_communicator
+from topoloom.nccl.hardware import find_hardware
+from topoloom.nccl.messages import exchange_rounds, expand_collective
+from topoloom.nccl.times import predict_algorithms
 
 #: Messages of a collective: its name, the members, bytes and root (a place).
 Expansion = Callable[[str, Sequence[int], int, int], Messages]
@@ -32,11 +32,13 @@ def nccl_expansion(ranks: int, gpus_per_node: int) -> Expansion:
     def expansion(
         operation: str, members: Sequence[int], bytes: int, root: int
     ) -> Messages:
-        group = communicator(members, gpus_per_node)
+        group = make_communicator(members, gpus_per_node)
         call = (operation, bytes, root, group.nodes)
         if call not in made:  # other groups often lie on their nodes alike
             way = algorithm(group, bytes) if operation == "allreduce" else "ring"
-            made[call] = Messages(*expand(group, operation, bytes, root, way)).summed()
+            made[call] = Messages(
+                *expand_collective(group, operation, bytes, root, way)
+            ).summed()
         return made[call]
 
     return expansion
@@ -45,8 +47,8 @@ def nccl_expansion(ranks: int, gpus_per_node: int) -> Expansion:
 def algorithm(group: Communicator, bytes: int) -> str:
     """Name the algorithm that NCCL would choose for an all-reduce of a group."""
     most = max(map(len, group.nodes))
-    node = machine("dgx-h100").on(gpus=most, nics=most)
-    return choices(node, len(group.nodes), "allreduce", bytes)[0].algorithm
+    node = find_hardware("dgx-h100").with_changes(gpus=most, nics=most)
+    return predict_algorithms(node, len(group.nodes), "allreduce", bytes)[0].algorithm
 
 
 def whole_job(
@@ -54,13 +56,13 @@ def whole_job(
 ) -> Messages:
     """Expand a collective of all ranks by one algorithm."""
     check_world(ranks, gpus_per_node)
-    group = communicator(range(ranks), gpus_per_node)
-    sent = expand(group, operation, bytes, algorithm=algorithm)
+    group = make_communicator(range(ranks), gpus_per_node)
+    sent = expand_collective(group, operation, bytes, algorithm=algorithm)
     return Messages(*sent).summed()
 
 
 def exchange_of_job(ranks: int, gpus_per_node: int, bytes: int) -> list[Messages]:
     """Give each round of an all-to-all of all ranks."""
     check_world(ranks, gpus_per_node)
-    group = communicator(range(ranks), gpus_per_node)
+    group = make_communicator(range(ranks), gpus_per_node)
     return [Messages(*sent).summed() for sent in exchange_rounds(group, bytes)]

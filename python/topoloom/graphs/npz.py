@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoloom._core import CommGraph, Error
-from topoloom.support.files import prefix_errors, replacing
+from topoloom.support.files import open_atomically, prefix_errors
 
 FORMAT = "topoloom-graph"
 VERSION = 1
@@ -63,7 +63,7 @@ def save_npz(
     if len(proxied := np.asarray(graph.proxied)):
         arrays["proxied"] = proxied.astype(np.int64)
     arrays.update({name: np.asarray(value) for name, value in extra.items()})
-    with replacing(path) as stream:
+    with open_atomically(path) as stream:
         np.savez(stream, allow_pickle=False, **arrays)
 
 

@@ -22,7 +22,7 @@ from topoloom.nodes.node_levels import (
     make_node_parts,
 )
 from topoloom.nodes.node_parts import MAX_CPUS, MAX_DEVICES
-from topoloom.support.hostlist import is_host
+from topoloom.support.hostlist import is_host_name
 from topoloom.support.plain_text import is_number
 from topoloom.support.xml_tree import Element, read_xml
 
@@ -81,7 +81,7 @@ class _Topology:
             return self._object(element, near)
         elif element.tag == "info" and attributes.get("name") == "HostName":
             host = attributes.get("value", "")
-            self.host = host if is_host(host) else None
+            self.host = host if is_host_name(host) else None
         return near
 
     def _object(self, element: Element, near: int) -> int:

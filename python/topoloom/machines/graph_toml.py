@@ -8,7 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from topoloom._core import Error
-from topoloom.support.toml_values import FRACTIONS, are_ids, entry, quantity
+from topoloom.support.toml_values import (
+    FRACTIONS,
+    check_quantity,
+    get_entry,
+    is_id_list,
+)
 from topoloom.support.units import parse_bandwidth, parse_latency
 
 KEYS = ("nodes", "switches", "links", "links_file")
@@ -21,11 +26,11 @@ def read_body(topology: dict[str, Any], folder: Path) -> str:
     if "links_file" in topology:
         nodes, switches, links = _links_file(topology, folder)
     else:
-        nodes = entry(topology, "nodes", int, "topology.nodes")
+        nodes = get_entry(topology, "nodes", int, "topology.nodes")
         switches = topology.get("switches", 0)
         if type(switches) is not int or switches < 0:
             raise Error("topology.switches must be an integer, 0 or more")
-        listed = entry(topology, "links", list, "topology.links")
+        listed = get_entry(topology, "links", list, "topology.links")
         links = [_link(link, index) for index, link in enumerate(listed)]
     counts = f"{nodes}+{switches}" if switches else str(nodes)
     return f"{counts}:{','.join(links)}"
@@ -34,8 +39,10 @@ def read_body(topology: dict[str, Any], folder: Path) -> str:
 def _links_file(topology: dict[str, Any], folder: Path) -> tuple[int, int, list[str]]:
     rate = "1"
     if "bandwidth" in topology:
-        rate = quantity(topology["bandwidth"], "topology.bandwidth", parse_bandwidth)
-    name = entry(topology, "links_file", str, "topology.links_file")
+        rate = check_quantity(
+            topology["bandwidth"], "topology.bandwidth", parse_bandwidth
+        )
+    name = get_entry(topology, "links_file", str, "topology.links_file")
     vertices, links = metis_links(folder / name, parse_bandwidth(rate))
     nodes = topology.get("nodes", vertices)
     switches = vertices - nodes if isinstance(nodes, int) else 0
@@ -50,12 +57,12 @@ def _link(link: Any, index: int) -> str:
     where = f"topology.links[{index}]"
     if isinstance(link, str) and "," not in link:
         return link.replace(" ", "")
-    if isinstance(link, list) and 2 <= len(link) <= 4 and are_ids(link[:2]):
+    if isinstance(link, list) and 2 <= len(link) <= 4 and is_id_list(link[:2]):
         text = f"{link[0]}-{link[1]}"
         if len(link) > 2:
-            text += "@" + quantity(link[2], where, parse_bandwidth, FRACTIONS)
+            text += "@" + check_quantity(link[2], where, parse_bandwidth, FRACTIONS)
         if len(link) > 3:
-            text += "@" + quantity(link[3], where, parse_latency)
+            text += "@" + check_quantity(link[3], where, parse_latency)
         return text
     raise Error(
         f'{where} must be [0, 1], [0, 1, "2 GB/s"], [0, 1, "2 GB/s", "1 us"], "0-1" '

@@ -21,8 +21,8 @@ from topoloom.support.files import (
     prefix_errors,
     read_text,
 )
-from topoloom.support.nearest import nearest
-from topoloom.support.plain_text import refuse_odd_letters
+from topoloom.support.nearest import suggest
+from topoloom.support.plain_text import check_characters
 from topoloom.support.units import counted
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def describe_machine(
     base = MachineText(name).network
     changes = name[len(base) :]
     if changes and base.partition(":")[0] not in section_forms() and not exists(path):
-        refuse_odd_letters(f"'{changes:.60}'", changes)
+        check_characters(f"'{changes:.60}'", changes)
         described = describe_machine(base, partial)
         with prefix_errors(name):
             from topoloom.machines.machine_changes import apply_changes
@@ -146,7 +146,7 @@ def describe_machine(
     if name and kind not in section_forms() and exists(path):
         return _import(path, partial)
     if kind != name:
-        refuse_odd_letters(f"machine '{name:.60}'", name)
+        check_characters(f"machine '{name:.60}'", name)
         return MachineDescription(name)
     if name in section_forms():
         example = section_forms()[name].example
@@ -154,7 +154,7 @@ def describe_machine(
     if path.suffix or path.name != name:
         return _import(path, partial)  # raises why it cannot be read
     raise Error(
-        f"no machine '{name}'{nearest(name, [*files, DETECT])}; 'topoloom list "
+        f"no machine '{name}'{suggest(name, [*files, DETECT])}; 'topoloom list "
         "machines' names them; or write one, such as torus:8x8x8, or name a file"
     )
 
@@ -171,7 +171,7 @@ def _import(
     from topoloom.importers.network_speeds import GivenSpeeds, apply_given_speeds
     from topoloom.machines.import_formats import IMPORTERS
 
-    text = read_text(path, most=MAX_BYTES)
+    text = read_text(path, limit=MAX_BYTES)
     if not text.strip():
         raise Error(f"{path}: the file is empty")
     head = text[:_HEAD]

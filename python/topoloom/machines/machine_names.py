@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from topoloom.support.resources import shipped
+from topoloom.support.resources import find_shipped
 
 #: Stands for the machine of this process.
 DETECT = "detect"
@@ -49,5 +49,5 @@ def zoo_names() -> list[str]:
 
 def zoo_files() -> dict[str, Path]:
     """Map the names of the zoo's machines to their files."""
-    files = {path.stem: path for path in shipped("machines").glob("*/*.toml")}
+    files = {path.stem: path for path in find_shipped("machines").glob("*/*.toml")}
     return dict(sorted(files.items()))

@@ -41,8 +41,8 @@ from topoloom.machines.topology_keys import read_down, read_topology
 from topoloom.machines.vacant_places import without_vacant
 from topoloom.nodes.hosts import nodes_per_host_of
 from topoloom.support.hostlist import expand_hostlist
-from topoloom.support.toml_document import HEAD, check_head, read_toml
-from topoloom.support.toml_values import entry, refuse_unknown
+from topoloom.support.toml_document import HEADER_KEYS, check_header, read_toml
+from topoloom.support.toml_values import check_keys, get_entry
 
 FORMAT = "topoloom-machine"
 VERSION = 1
@@ -63,21 +63,21 @@ def read_machine_toml(path: str | Path) -> tuple[MachineDescription, dict[str, s
     document = read_toml(path)
     try:
         return _described(document, Path(path).parent), {
-            key: entry(document, key, str, key) for key in _ABOUT if key in document
+            key: get_entry(document, key, str, key) for key in _ABOUT if key in document
         }
     except Error as error:
         raise Error(f"{path}: {error}") from None
 
 
 def _described(document: dict[str, Any], folder: Path) -> MachineDescription:
-    check_head(document, FORMAT, VERSION)
+    check_header(document, FORMAT, VERSION)
     tables = ("topology", "down", "node", "allocation", "switch", "model", "probe")
-    known = (*HEAD, *_ABOUT, *tables)
-    refuse_unknown(document, known, "")
-    topology = entry(document, "topology", dict, "[topology]")
+    known = (*HEADER_KEYS, *_ABOUT, *tables)
+    check_keys(document, known, "")
+    topology = get_entry(document, "topology", dict, "[topology]")
     text = read_topology(topology, folder)
     if "down" in document:
-        text += read_down(entry(document, "down", dict, "[down]"))
+        text += read_down(get_entry(document, "down", dict, "[down]"))
     described = MachineDescription(
         text,
         without_vacant(topology, _hosts(topology)),
@@ -89,7 +89,7 @@ def _described(document: dict[str, Any], folder: Path) -> MachineDescription:
         return with_node_groups(described, read_insides(document["node"], described))
     if "node" not in document:
         return described
-    table = entry(document, "node", dict, "[node]")
+    table = get_entry(document, "node", dict, "[node]")
     inside, parts = read_node(table, nodes_per_host_of(text))
     return replace(described, text=text + inside, node=parts)
 

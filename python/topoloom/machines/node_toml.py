@@ -30,11 +30,11 @@ from topoloom.nodes.node_parts import COSTS, NodeParts, compress_port_costs
 from topoloom.nodes.node_parts_table import KEYS as PARTS, read_parts, write_parts
 from topoloom.support.nearest import unknown_name
 from topoloom.support.toml_values import (
-    entry,
-    numbers,
-    quantity,
-    refuse_unknown,
-    typed,
+    check_integers,
+    check_keys,
+    check_quantity,
+    check_type,
+    get_entry,
 )
 from topoloom.support.units import parse_bandwidth, parse_latency
 
@@ -61,8 +61,10 @@ def read_node(node: dict[str, Any], nodes: int = 1) -> tuple[str, NodeParts]:
         Naming the key that is wrong.
     """
     levels_and_port = ("levels", "distance", "hop_weight", "names", "costs", "port")
-    refuse_unknown(node, (*levels_and_port, *_SPEEDS, *PARTS), "node.")
-    levels = numbers(entry(node, "levels", list, "node.levels"), 1, "node.levels")
+    check_keys(node, (*levels_and_port, *_SPEEDS, *PARTS), "node.")
+    levels = check_integers(
+        get_entry(node, "levels", list, "node.levels"), 1, "node.levels"
+    )
     names: tuple[str, ...] = ()
     if "names" in node:
         names, distance = _named(node, len(levels))
@@ -78,7 +80,7 @@ def read_node(node: dict[str, Any], nodes: int = 1) -> tuple[str, NodeParts]:
     for key, parse in _SPEEDS.items():
         if key in node:
             option = key.replace("_", "-")
-            text += f",{option}={quantity(node[key], f'node.{key}', parse)}"
+            text += f",{option}={check_quantity(node[key], f'node.{key}', parse)}"
     return text, read_parts(node, math.prod(levels) * nodes, names)
 
 
@@ -153,7 +155,7 @@ def _options(machine: Machine) -> dict[str, str]:
 def _port(node: dict[str, Any], slots: int) -> list[int]:
     if "port" not in node:
         return []
-    costs = numbers(node["port"], 0, "node.port")
+    costs = check_integers(node["port"], 0, "node.port")
     if slots % len(costs):
         raise Error(
             f"node.port has {len(costs)} entries, but the {slots} slots of a node are "
@@ -165,11 +167,11 @@ def _port(node: dict[str, Any], slots: int) -> list[int]:
 def _plain(node: dict[str, Any], levels: int) -> list[int]:
     distance = [0] * levels
     if "distance" in node:
-        distance = numbers(node["distance"], 0, "node.distance")
+        distance = check_integers(node["distance"], 0, "node.distance")
         if len(distance) != levels:
             raise Error("node.distance must have an entry for each of node.levels")
     if "hop_weight" in node:
-        weight = entry(node, "hop_weight", int, "node.hop_weight")
+        weight = get_entry(node, "hop_weight", int, "node.hop_weight")
         if weight < 1:
             raise Error("node.hop_weight must be 1 or more")
         distance = [*distance, weight]
@@ -183,7 +185,7 @@ def _named(node: dict[str, Any], levels: int) -> tuple[tuple[str, ...], list[int
                 f"node.{key} and node.names are mutually exclusive; "
                 "say distances by name in node.costs"
             )
-    names = typed(node["names"], list, "node.names")
+    names = check_type(node["names"], list, "node.names")
     if len(names) != levels:
         raise Error("node.names must have an entry for each of node.levels")
     for name in names:
@@ -207,7 +209,7 @@ def _named(node: dict[str, Any], levels: int) -> tuple[tuple[str, ...], list[int
 
 def _costs(node: dict[str, Any], names: list[str]) -> dict[str, int]:
     costs = dict(COSTS)
-    for name, cost in typed(node.get("costs", {}), dict, "node.costs").items():
+    for name, cost in check_type(node.get("costs", {}), dict, "node.costs").items():
         if name not in names and name not in COSTS:
             raise Error(unknown_name("cost", f"node.costs.{name}", [*names, _HOP]))
         least = 1 if name == _HOP else 0

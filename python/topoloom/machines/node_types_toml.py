@@ -27,7 +27,7 @@ from topoloom.nodes.node_parts import NodeParts, NodeType
 from topoloom.nodes.node_parts_table import write_parts
 from topoloom.support.hostlist import compress_hostlist, expand_hostlist
 from topoloom.support.number_ranges import compress_ranges, expand_ranges
-from topoloom.support.toml_values import entry
+from topoloom.support.toml_values import get_entry
 
 _HOP = "hop"
 
@@ -66,12 +66,12 @@ def _nodes(
     if "hosts" in table and "nodes" in table:
         raise Error("node.hosts and node.nodes are mutually exclusive; keep one")
     if "nodes" in table:
-        listed = entry(table, "nodes", str, "node.nodes")
+        listed = get_entry(table, "nodes", str, "node.nodes")
         return expand_ranges(listed.replace(" ", ""), count)
     if "hosts" not in table:
         return None
     nodes = []
-    for host in expand_hostlist(entry(table, "hosts", str, "node.hosts")):
+    for host in expand_hostlist(get_entry(table, "hosts", str, "node.hosts")):
         if host not in node_of:
             known = "topology.hosts has no" if node_of else "topology.hosts is missing:"
             raise Error(f"node.hosts: {known} host {host}")

@@ -15,7 +15,12 @@ from topoloom.machines import graph_toml
 from topoloom.machines.topology_forms import SectionForm, topology_forms
 from topoloom.machines.topology_options import HOST, Option, option_of, split_numbers
 from topoloom.support.nearest import unknown_name
-from topoloom.support.toml_values import entry, numbers, refuse_unknown, typed
+from topoloom.support.toml_values import (
+    check_integers,
+    check_keys,
+    check_type,
+    get_entry,
+)
 
 
 class Kind(NamedTuple):
@@ -53,7 +58,7 @@ _TOML_KEYS = {"route": "routes", "table": "tables"}
 
 def read_topology(topology: dict[str, Any], folder: Path) -> str:
     """Say in a short text what the table ``[topology]`` says, without its hosts."""
-    name = entry(topology, "kind", str, "topology.kind")
+    name = get_entry(topology, "kind", str, "topology.kind")
     if name not in kinds():
         raise Error(unknown_name("topology.kind", name, kinds()))
     kind = kinds()[name]
@@ -67,7 +72,7 @@ def read_topology(topology: dict[str, Any], folder: Path) -> str:
         "switch_names",
         "labels",
     )
-    refuse_unknown(topology, known, "topology.")
+    check_keys(topology, known, "topology.")
     if kind.body:
         body, count = _read_body(kind, topology)
     else:
@@ -81,9 +86,9 @@ def read_topology(topology: dict[str, Any], folder: Path) -> str:
 
 def _read_body(kind: Kind, topology: dict[str, Any]) -> tuple[str, int]:
     where = f"topology.{kind.body}"
-    value = entry(topology, kind.body, list if kind.separator else int, where)
+    value = get_entry(topology, kind.body, list if kind.separator else int, where)
     if kind.separator:
-        extents = numbers(value, 1, where)
+        extents = check_integers(value, 1, where)
         return kind.separator.join(map(str, extents)), len(extents)
     if value < 1:
         raise Error(f"{where} must be 1 or more")
@@ -110,10 +115,10 @@ def write_topology(text: MachineText) -> dict[str, Any]:
 
 def read_down(down: dict[str, Any]) -> str:
     """Say in a short text what the table ``[down]`` says."""
-    refuse_unknown(down, ("nodes", "vertices", "links"), "down.")
+    check_keys(down, ("nodes", "vertices", "links"), "down.")
     items = [str(node) for node in _ids(down, "nodes")]
     items += [f"v{vertex}" for vertex in _ids(down, "vertices")]
-    for index, link in enumerate(typed(down.get("links", []), list, "down.links")):
+    for index, link in enumerate(check_type(down.get("links", []), list, "down.links")):
         if not graph_toml.is_link(link):
             raise Error(f'down.links[{index}] must be "0-1" (both ways) or "0>1"')
         items.append(link)
@@ -123,7 +128,7 @@ def read_down(down: dict[str, Any]) -> str:
 
 
 def _ids(down: dict[str, Any], key: str) -> list[int]:
-    return numbers(down[key], 0, f"down.{key}") if key in down else []
+    return check_integers(down[key], 0, f"down.{key}") if key in down else []
 
 
 def write_down(text: MachineText) -> dict[str, Any]:

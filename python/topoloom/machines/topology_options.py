@@ -11,10 +11,10 @@ from topoloom._core import Error
 from topoloom.machines.topology_forms import OptionForm
 from topoloom.support.toml_values import (
     FRACTIONS,
-    are_ids,
-    numbers,
-    quantity,
-    typed,
+    check_integers,
+    check_quantity,
+    check_type,
+    is_id_list,
 )
 from topoloom.support.units import parse_bandwidth, parse_latency
 
@@ -42,7 +42,7 @@ def whole(least: int = 0) -> Option:
     """Make ``key = 2`` <-> ``key=2``."""
 
     def read(key: str, value: Any, _: int) -> str:
-        number: int = typed(value, int, f"topology.{key}")
+        number: int = check_type(value, int, f"topology.{key}")
         if number < least:
             raise Error(f"topology.{key} must be {least} or more")
         return str(number)
@@ -54,13 +54,13 @@ def listed(least: int) -> Option:
     """Make ``key = [1, 2]`` <-> ``key=1:2``."""
 
     def read(key: str, value: Any, _: int) -> str:
-        return ":".join(map(str, numbers(value, least, f"topology.{key}")))
+        return ":".join(map(str, check_integers(value, least, f"topology.{key}")))
 
     return _plain(read, split_numbers)
 
 
 def _word(key: str, value: Any, _: int) -> str:
-    text: str = typed(value, str, f"topology.{key}")
+    text: str = check_type(value, str, f"topology.{key}")
     if not re.fullmatch(r"[A-Za-z0-9-]+", text):
         raise Error(f"topology.{key} must be one word")
     return text
@@ -71,7 +71,7 @@ WORD = _plain(_word, str)
 
 
 def _nodes(key: str, value: Any, _: int) -> list[str]:
-    number = typed(value, int, f"topology.{key}")
+    number = check_type(value, int, f"topology.{key}")
     return [] if number == 1 else [f"{key}={number}"]
 
 
@@ -80,7 +80,7 @@ NODES = Option(_nodes, lambda _, __, text: int(text))
 
 
 def _wrap(key: str, value: Any, axes: int) -> list[str]:
-    wrap = typed(value, list, f"topology.{key}")
+    wrap = check_type(value, list, f"topology.{key}")
     if len(wrap) != axes or not all(isinstance(w, bool) for w in wrap):
         raise Error(f"topology.{key} must be {axes} times true or false")
     return [] if all(wrap) else [f"{key}=" + "".join("01"[w] for w in wrap)]
@@ -91,7 +91,7 @@ WRAP = Option(_wrap, lambda _, __, text: [digit == "1" for digit in text])
 
 
 def _forward(key: str, value: Any, _: int) -> list[str]:
-    return [] if typed(value, bool, f"topology.{key}") else [f"{key}=no"]
+    return [] if check_type(value, bool, f"topology.{key}") else [f"{key}=no"]
 
 
 #: ``forward = false`` <-> ``forward=no``
@@ -122,11 +122,11 @@ ORDER = _plain(_order, _letters)
 
 def _twist(key: str, value: Any, axes: int) -> list[str]:
     parts = []
-    for axis, shift in typed(value, dict, f"topology.{key}").items():
+    for axis, shift in check_type(value, dict, f"topology.{key}").items():
         where = f"topology.{key}.{axis}"
         if axis not in list(AXES[:axes]):
             raise Error(f"{where}: the axes are {', '.join(AXES[:axes])}")
-        shifts = numbers(shift, 0, where)
+        shifts = check_integers(shift, 0, where)
         if len(shifts) != axes:
             raise Error(f"{where} must have a shift for each of {axes} axes")
         parts.append(f"{key}.{axis}={':'.join(map(str, shifts))}")
@@ -145,8 +145,8 @@ TWIST = Option(
 
 def _routes(_: str, value: Any, __: int) -> list[str]:
     parts = []
-    for index, route in enumerate(typed(value, list, "topology.routes")):
-        if not are_ids(route):
+    for index, route in enumerate(check_type(value, list, "topology.routes")):
+        if not is_id_list(route):
             raise Error(f"topology.routes[{index}] must be a list of vertices")
         parts.append("route=" + ">".join(map(str, route)))
     return parts
@@ -160,7 +160,7 @@ ROUTES = Option(
 
 def _tables(_: str, value: Any, __: int) -> list[str]:
     parts = []
-    for index, table in enumerate(typed(value, list, "topology.tables")):
+    for index, table in enumerate(check_type(value, list, "topology.tables")):
         if not isinstance(table, str) or not re.fullmatch(r"[0-9]+:[\w()-]+", table):
             raise Error(
                 f"topology.tables[{index}] must be a vertex and its forwarding table, "
@@ -177,7 +177,8 @@ TABLES = Option(_tables, lambda so_far, _, text: [*(so_far or []), text])
 def one(parse: Callable[[str], float]) -> Option:
     """Make ``latency = "1.3 us"`` <-> ``latency=1.3us``."""
     return _plain(
-        lambda key, value, _: quantity(value, f"topology.{key}", parse), with_space
+        lambda key, value, _: check_quantity(value, f"topology.{key}", parse),
+        with_space,
     )
 
 
@@ -188,7 +189,7 @@ def per_level(parse: Callable[[str], float]) -> Option:
         if isinstance(value, list) and len(value) != levels:
             raise Error(f"topology.{key} must have an entry for each level")
         values = value if isinstance(value, list) else [value]
-        return ":".join(quantity(v, f"topology.{key}", parse) for v in values)
+        return ":".join(check_quantity(v, f"topology.{key}", parse) for v in values)
 
     def write(text: str) -> Any:
         parts = [with_space(part) for part in text.split(":")]
@@ -198,7 +199,7 @@ def per_level(parse: Callable[[str], float]) -> Option:
 
 
 def _cards(_: str, value: Any, __: int) -> list[str]:
-    number = typed(value, int, "topology.cards")
+    number = check_type(value, int, "topology.cards")
     if number < 0:
         raise Error("topology.cards must be 0 (nodes have no links to routers) or more")
     return [f"cards={number}"] if number else ["hosts=free"]
@@ -242,13 +243,13 @@ def _table(
         for name, given in table.items():
             where = f"topology.{key}" + ("" if name == "default" else f".{name}")
             if name == "default":
-                parts.insert(0, f"{key}={quantity(given, where, parse)}")
+                parts.insert(0, f"{key}={check_quantity(given, where, parse)}")
                 continue
             wrong = refuse(name, axes)
             if wrong:
                 raise Error(f"{where}: {wrong}")
             words = FRACTIONS if key == "bandwidth" else ()
-            parts.append(f"{key}.{name}={quantity(given, where, parse, words)}")
+            parts.append(f"{key}.{name}={check_quantity(given, where, parse, words)}")
         return parts
 
     def write(so_far: Any, name: str, text: str) -> Any:

@@ -8,8 +8,8 @@ from pathlib import Path
 from topoloom._core import Error
 from topoloom.model.model_toml import ModelFile, read_model_toml
 from topoloom.support.files import exists
-from topoloom.support.nearest import nearest
-from topoloom.support.resources import shipped
+from topoloom.support.nearest import suggest
+from topoloom.support.resources import find_shipped
 
 
 def load_model(text: str | Path) -> ModelFile:
@@ -34,7 +34,7 @@ def load_model(text: str | Path) -> ModelFile:
     if path.suffix or path.name != name or exists(path):
         return read_model_toml(path)
     raise Error(
-        f"no model '{name}'{nearest(name, files)}; there are: {', '.join(files)}; "
+        f"no model '{name}'{suggest(name, files)}; there are: {', '.join(files)}; "
         "or name a file that 'topoloom model fit' wrote"
     )
 
@@ -45,5 +45,5 @@ def model_names() -> list[str]:
 
 
 def _files() -> dict[str, Path]:
-    files = {path.stem: path for path in shipped("models").glob("*.toml")}
+    files = {path.stem: path for path in find_shipped("models").glob("*.toml")}
     return dict(sorted(files.items()))

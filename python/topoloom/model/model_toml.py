@@ -37,8 +37,18 @@ from typing import Any, NamedTuple, TypeVar
 
 from topoloom._core import Error, MessageCosts, NetworkModel
 from topoloom.support.files import write_text
-from topoloom.support.toml_document import HEAD, check_head, read_toml, toml_text
-from topoloom.support.toml_values import entry, quantity, refuse_unknown, typed
+from topoloom.support.toml_document import (
+    HEADER_KEYS,
+    check_header,
+    read_toml,
+    toml_text,
+)
+from topoloom.support.toml_values import (
+    check_keys,
+    check_quantity,
+    check_type,
+    get_entry,
+)
 from topoloom.support.units import (
     format_bandwidth,
     parse_bandwidth,
@@ -140,21 +150,23 @@ def read_model_toml(path: str | Path) -> ModelFile:
     document = read_toml(path)
     try:
         if document.get("format") == _MACHINE:
-            return read_model_tables(entry(document, "model", dict, "[model]"))
-        check_head(document, FORMAT, VERSION)
-        return read_model_tables({k: v for k, v in document.items() if k not in HEAD})
+            return read_model_tables(get_entry(document, "model", dict, "[model]"))
+        check_header(document, FORMAT, VERSION)
+        return read_model_tables(
+            {k: v for k, v in document.items() if k not in HEADER_KEYS}
+        )
     except Error as error:
         raise Error(f"{path}: {error}") from None
 
 
 def read_model_tables(tables: dict[str, Any]) -> ModelFile:
     """Read a model that is part of another document."""
-    refuse_unknown(tables, (*_ABOUT, *KINDS, ALONE, LINKS, INSIDE, "costs"), "")
-    about = {k: entry(tables, k, str, k) for k in _ABOUT if k in tables}
+    check_keys(tables, (*_ABOUT, *KINDS, ALONE, LINKS, INSIDE, "costs"), "")
+    about = {k: get_entry(tables, k, str, k) for k in _ABOUT if k in tables}
     model = _model(tables).with_link_factors(_link_factors(tables))
     if INSIDE in tables:
-        inside = entry(tables, INSIDE, dict, f"[{INSIDE}]")
-        refuse_unknown(inside, (*KINDS, ALONE, "costs"), f"{INSIDE}.")
+        inside = get_entry(tables, INSIDE, dict, f"[{INSIDE}]")
+        check_keys(inside, (*KINDS, ALONE, "costs"), f"{INSIDE}.")
         model = model.with_inside(_model(inside, f"{INSIDE}."))
     return ModelFile(model, **about)
 
@@ -232,15 +244,15 @@ def _model(document: dict[str, Any], where: str = "") -> NetworkModel:
     if len(kinds) != 1:
         found = " and ".join(kinds) or "nothing"
         raise Error(f"a model has one of {', '.join(KINDS)}, but there is {found}")
-    table = entry(document, "costs", dict, "[costs]") if "costs" in document else {}
+    table = get_entry(document, "costs", dict, "[costs]") if "costs" in document else {}
     costs = _costs(table)
     alone = _lines(document, ALONE, where) if ALONE in document else []
     if kinds == ["loggp"]:
         for key in _OF_LOGGP:
             if key in table:
                 raise Error(f"costs.{key} follows from loggp; leave it out")
-        given = entry(document, "loggp", dict, "loggp")
-        refuse_unknown(given, "LogG", "loggp.")
+        given = get_entry(document, "loggp", dict, "loggp")
+        check_keys(given, "LogG", "loggp.")
         L, o, g, G = (_parsed(given, key, "loggp", parse_latency) for key in "LogG")
         return NetworkModel.loggp(L, o, g, G, costs).with_alone(alone)
     lines = _lines(document, kinds[0], where)
@@ -252,13 +264,13 @@ def _model(document: dict[str, Any], where: str = "") -> NetworkModel:
 def _lines(document: dict[str, Any], key: str, where: str) -> list[Line]:
     named = where + key
     return [
-        _line(typed(line, dict, f"{named}[{index}]"), f"{named}[{index}]")
-        for index, line in enumerate(entry(document, key, list, named))
+        _line(check_type(line, dict, f"{named}[{index}]"), f"{named}[{index}]")
+        for index, line in enumerate(get_entry(document, key, list, named))
     ]
 
 
 def _line(line: dict[str, Any], where: str) -> Line:
-    refuse_unknown(line, ("most", "alpha", "beta"), f"{where}.")
+    check_keys(line, ("most", "alpha", "beta"), f"{where}.")
     alpha, beta = (
         _parsed(line, key, where, parse_latency) for key in ("alpha", "beta")
     )
@@ -269,10 +281,10 @@ def _link_factors(document: dict[str, Any]) -> list[Line]:
     if LINKS not in document:
         return []
     factors = []
-    for index, item in enumerate(entry(document, LINKS, list, LINKS)):
+    for index, item in enumerate(get_entry(document, LINKS, list, LINKS)):
         where = f"{LINKS}[{index}]"
-        line = typed(item, dict, where)
-        refuse_unknown(line, ("most", *_FACTORS), f"{where}.")
+        line = check_type(item, dict, where)
+        check_keys(line, ("most", *_FACTORS), f"{where}.")
         latency, bandwidth = (_factor(line, key, where) for key in _FACTORS)
         factors.append((latency, bandwidth, _most(line, where)))
     return factors
@@ -290,7 +302,7 @@ def _most(line: dict[str, Any], where: str) -> int | None:
 
 
 def _costs(table: dict[str, Any]) -> MessageCosts:
-    refuse_unknown(table, (*COSTS, NODE_BANDWIDTH, PACKET), "costs.")
+    check_keys(table, (*COSTS, NODE_BANDWIDTH, PACKET), "costs.")
     costs = MessageCosts()
     for key in table:
         if key == NODE_BANDWIDTH:
@@ -307,4 +319,4 @@ def _parsed(
 ) -> Number:
     if key not in table:
         raise Error(f"{where}.{key} is missing")
-    return parse(quantity(table[key], f"{where}.{key}", parse))
+    return parse(check_quantity(table[key], f"{where}.{key}", parse))

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""NCCL's collectives: rings, trees and exchanges of GPUs in nodes, and their times."""
+"""NCCL's collectives: their rings, trees and exchanges, messages and times."""

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The rings and trees of NCCL's channels.
 
-A ring passes node after node, in each by the order of the channel. A tree is a chain
-in each node and one of two binary trees over the nodes, so that who passes data on in
-the one tree is mostly a leaf of the other (Sanders, Speck, Träff: Two-tree algorithms
-for full bandwidth broadcast, reduction and scan, Parallel Computing 35(12), 2009).
-Half of the channels use the first tree, half the second.
+A ring passes node after node, in each node in the channel's order. A tree has a chain
+in each node and one of two binary trees over the nodes. Inner nodes of one tree are
+mostly leaves of the other (Sanders, Speck, Träff: Two-tree algorithms for full
+bandwidth broadcast, reduction and scan, Parallel Computing 35(12), 2009). Half of the
+channels use the first tree, half the second.
 """
 
 from __future__ import annotations
@@ -17,14 +17,12 @@ from topoloom.nccl.communicator import Communicator
 
 
 class TreeNode(NamedTuple):
-    """A node's neighbors in a binary tree over nodes; None where there is none.
+    """A node's neighbors in a binary tree over nodes, or None.
 
     Attributes
     ----------
-    parent
-        Above it.
     lower, upper
-        The children, numbered before and after it as the tree counts.
+        The children with lower and higher in-order numbers.
     is_lower
         Whether it is its parent's lower child.
     """
@@ -42,11 +40,11 @@ class Tree(NamedTuple):
     down: list[list[int]]
 
 
-def binary_tree(count: int) -> list[TreeNode]:
+def make_binary_tree(count: int) -> list[TreeNode]:
     """Make the in-order tree over nodes 0 to ``count - 1``.
 
-    The lowest set bit of a number is its height: the parent has the next bit in its
-    place, or, where there is no such node, none there. So 0 is above all.
+    The lowest set bit of a node's number is its height. The parent has the next higher
+    bit instead, or, if there is no such node, neither. Node 0 is the root.
     """
     parents: list[int | None] = [None]
     for node in range(1, count):
@@ -64,28 +62,28 @@ def binary_tree(count: int) -> list[TreeNode]:
     ]
 
 
-def double_binary_tree(count: int) -> tuple[list[TreeNode], list[TreeNode]]:
-    """Make the tree over nodes and its twin: mirrored, or shifted if nodes are odd."""
-    first = binary_tree(count)
+def make_double_binary_tree(count: int) -> tuple[list[TreeNode], list[TreeNode]]:
+    """Make the tree and its twin: mirrored, or shifted for an odd number of nodes."""
+    first = make_binary_tree(count)
     odd = count % 2 == 1
 
     def twin_of(node: int) -> int:
         return (node - 1) % count if odd else count - 1 - node
 
-    def named(node: int | None) -> int | None:
+    def renumber(node: int | None) -> int | None:
         if node is None:
             return None
         return (node + 1) % count if odd else count - 1 - node
 
     second = [
-        TreeNode(named(t.parent), named(t.lower), named(t.upper), t.is_lower)
+        TreeNode(renumber(t.parent), renumber(t.lower), renumber(t.upper), t.is_lower)
         for t in (first[twin_of(node)] for node in range(count))
     ]
     return first, second
 
 
-def ring(group: Communicator, channel: int) -> list[int]:
-    """Give the ranks of a channel's ring, from rank 0 on, as NCCL prints them."""
+def make_ring(group: Communicator, channel: int) -> list[int]:
+    """List the ranks of a channel's ring, from rank 0 on, as NCCL prints them."""
     ranks = [
         rank
         for node in range(len(group.nodes))
@@ -95,8 +93,8 @@ def ring(group: Communicator, channel: int) -> list[int]:
     return ranks[start:] + ranks[:start]
 
 
-def tree(group: Communicator, channel: int) -> Tree:
-    """Give the tree of a channel; in `down` the next of the chain comes first."""
+def make_tree(group: Communicator, channel: int) -> Tree:
+    """Make the tree of a channel; the next rank of the chain is first in `down`."""
     up = [-1] * group.ranks
     down: list[list[int]] = [[] for _ in range(group.ranks)]
     chains = [group.chain_order(n, channel) for n in range(len(group.nodes))]
@@ -104,7 +102,7 @@ def tree(group: Communicator, channel: int) -> Tree:
         for above, below in pairwise(chain):
             up[below] = above
             down[above].append(below)
-    twins = double_binary_tree(len(group.nodes))
+    twins = make_double_binary_tree(len(group.nodes))
     for node, place in enumerate(twins[channel // group.paths_per_node % 2]):
         chain = chains[node]
         lower_end = chain[min(group.lower_child_at, len(chain) - 1)]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A communicator: which of its ranks share a node, and how channels run through nodes.
+"""Communicators: the ranks of each node, and the paths of channels through nodes.
 
-NCCL searches the topology of a node for channels: paths that enter at the GPU beside
-one NIC, pass all GPUs and leave by another. The orders here are those that it prints
-on nodes whose GPUs share an NVSwitch; others are given by hand.
+NCCL searches the topology of a node for channels: paths that enter at the GPU next to
+one NIC, pass all GPUs and leave by another. The orders here are those that it prints on
+nodes whose GPUs share an NVSwitch; others must be given.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from topoloom._core import Error
 
 Orders = tuple[tuple[int, ...], ...]
 
-#: Ranks of a job at most: each is in every channel, which takes about 10 s for all.
+#: Limit on ranks; listing all channels of as many takes about 10 s.
 MAX_RANKS = 1 << 18
 
 
 @dataclass(frozen=True)
 class NodePaths:
-    """How channels run through a node; GPUs are numbered in the node, from 0.
+    """Paths of channels through a node, whose GPUs are numbered from 0.
 
     Attributes
     ----------
@@ -29,8 +29,8 @@ class NodePaths:
         GPUs of each channel in the order of its ring: data enters at the first and
         leaves at the last.
     chains
-        GPUs of each channel in the order of its tree: the first is joined to the
-        parent node, each to the next.
+        GPUs of each channel in the order of its tree; the first is connected to the
+        parent node.
     """
 
     rings: Orders
@@ -51,15 +51,15 @@ class NodePaths:
                 )
 
 
-def switched_paths(gpus: int, nics: int) -> NodePaths:
-    """Give the paths of a node whose GPUs share an NVSwitch, one for each NIC.
+def make_switched_paths(gpus: int, nics: int) -> NodePaths:
+    """Make the paths of a node whose GPUs share an NVSwitch, one per NIC.
 
     A ring enters at the GPU of its NIC and descends; a chain ascends.
 
     Raises
     ------
     topoloom.Error
-        Without GPUs or NICs.
+        If there are no GPUs or no NICs.
     """
     if gpus < 1 or nics < 1:
         raise Error(f"no node has {gpus} GPUs and {nics} NICs")
@@ -72,7 +72,7 @@ def switched_paths(gpus: int, nics: int) -> NodePaths:
 
 @dataclass(frozen=True)
 class Communicator:
-    """Ranks by node, and the paths through each node.
+    """Ranks by node, and the paths of channels through each node.
 
     Attributes
     ----------
@@ -80,14 +80,14 @@ class Communicator:
         Ranks of each node, in the order of its GPUs; nodes in the order of their
         first ranks.
     paths
-        Of each node; all have as many channels.
+        Of each node; all have equally many channels.
     alternate
         Whether odd nodes swap channels 0 and 1, 2 and 3, ... in rings, so that a ring
-        that leaves by one NIC enters by the same: NCCL does so where its search had
-        to cross NICs, unless NCCL_CROSS_NIC forbids it.
+        leaves and enters by the same NIC. NCCL does so if its search had to cross
+        NICs, unless NCCL_CROSS_NIC forbids it.
     lower_child_at
-        Where in its chain the GPU is that is joined to the child before this node in
-        the tree: 1 in NCCL's balanced trees, 0 in its plain ones.
+        Index in the chain of the GPU that is connected to the lower child: 1 in
+        NCCL's balanced trees, 0 in its plain ones.
     """
 
     nodes: tuple[tuple[int, ...], ...]
@@ -108,7 +108,7 @@ class Communicator:
 
     @property
     def ranks(self) -> int:
-        """How many ranks there are."""
+        """Number of ranks."""
         return sum(map(len, self.nodes))
 
     @property
@@ -118,11 +118,11 @@ class Communicator:
 
     @property
     def channels(self) -> int:
-        """Channels that data is spread over."""
+        """Number of channels that data is spread over."""
         return 2 * self.paths_per_node
 
     def ring_order(self, node: int, channel: int) -> tuple[int, ...]:
-        """Give the ranks of a node in the order of a channel's ring."""
+        """List the ranks of a node in the order of a channel's ring."""
         path = channel % self.paths_per_node
         even = self.paths_per_node % 2 == 0
         if self.alternate and even and node % 2 == 1:
@@ -130,7 +130,7 @@ class Communicator:
         return self._named(node, self.paths[node].rings[path])
 
     def chain_order(self, node: int, channel: int) -> tuple[int, ...]:
-        """Give the ranks of a node in the order of a channel's tree."""
+        """List the ranks of a node in the order of a channel's tree."""
         path = channel % self.paths_per_node
         return self._named(node, self.paths[node].chains[path])
 
@@ -138,10 +138,10 @@ class Communicator:
         return tuple(self.nodes[node][gpu] for gpu in order)
 
 
-def communicator(
+def make_communicator(
     members: Sequence[int], gpus_per_node: int, nics: int | None = None
 ) -> Communicator:
-    """Make the communicator of a group, whose rank i is rank ``members[i]`` of the job.
+    """Make the communicator of a group; its rank i is rank ``members[i]`` of the job.
 
     Parameters
     ----------
@@ -150,12 +150,12 @@ def communicator(
     gpus_per_node
         Ranks of the job on each node.
     nics
-        Of each node, shared evenly by its GPUs; one for each GPU by default.
+        Per node, shared evenly by its GPUs; by default one per GPU.
 
     Raises
     ------
     topoloom.Error
-        For a group without members and nodes without GPUs.
+        If the group has no members, or nodes have no GPUs.
     """
     if not members or gpus_per_node < 1:
         raise Error(
@@ -170,11 +170,11 @@ def communicator(
         order = tuple(range(len(members)))
         return Communicator(nodes, (NodePaths((order,), (order,)),))
     count = nics or gpus_per_node
-    return Communicator(nodes, tuple(switched_paths(len(n), count) for n in nodes))
+    return Communicator(nodes, tuple(make_switched_paths(len(n), count) for n in nodes))
 
 
 def check_world(ranks: int, gpus_per_node: int) -> None:
-    """Refuse a job whose last node would not be full, and one that is too large."""
+    """Refuse a job that is too large or does not fill its last node."""
     if gpus_per_node < 1:
         raise Error(f"nodes have {gpus_per_node} GPUs; give them 1 or more")
     if ranks > MAX_RANKS:

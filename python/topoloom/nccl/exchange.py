@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Exchanges of pairs: all-to-all, gather and scatter, which NCCL splits into messages.
+"""All-to-all, gather and scatter, which NCCL splits into point-to-point messages.
 
-Ranks meet in rounds. Groups of up to eight GPUs of a node meet group by group, by
-steps 0, 1, 3, 6, 10, ...: quadratic ones, so that no two groups send to the same one
-at a time and one slow node does not hold up the next rounds. Within a pair of groups
-GPU i sends to i, i + 1, i + 2, ...
+Ranks exchange messages in rounds, in groups of up to eight GPUs of a node. Groups
+advance by steps 0, 1, 3, 6, 10, ..., so that no two groups send to the same one at a
+time and a slow node does not delay the next rounds. Within a pair of groups, GPU i
+sends to i, i + 1, i + 2, ...
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from topoloom.nccl.communicator import Communicator
 
 Ints = NDArray[np.int64]
 
-#: GPUs of a node that meet others together, at most.
+#: Maximal number of GPUs in a group.
 GROUP = 8
 
 
-class Meeting(NamedTuple):
-    """Whom a rank sends to and receives from in a round."""
+class Partners(NamedTuple):
+    """The ranks that a rank sends to and receives from in a round."""
 
-    to: int
+    target: int
     source: int
 
 
-def rounds(group: Communicator) -> list[list[Meeting]]:
-    """Give each round's meeting of every rank; in the first, ranks meet themselves."""
+def plan_rounds(group: Communicator) -> list[list[Partners]]:
+    """List the partners of every rank, by round; in the first, each is its own."""
     size = _group_size(group)
     groups = [
         ranks[first : first + size]
@@ -41,26 +41,26 @@ def rounds(group: Communicator) -> list[list[Meeting]]:
     ]
     count = len(groups)
     found = []
-    for step in _steps(count):
+    for step in _quadratic_steps(count):
         for delta in range(size):
-            meetings = [Meeting(0, 0)] * group.ranks
+            meetings = [Partners(0, 0)] * group.ranks
             for number, ranks in enumerate(groups):
                 ahead = groups[(number + step) % count]
                 behind = groups[(number - step) % count]
                 for place, rank in enumerate(ranks):
-                    meetings[rank] = Meeting(
+                    meetings[rank] = Partners(
                         ahead[(place + delta) % size], behind[(place - delta) % size]
                     )
             found.append(meetings)
     return found
 
 
-def relays(group: Communicator, source: Ints, target: Ints) -> Ints:
-    """Give the rank that each message passes on its way; its source if none.
+def find_relays(group: Communicator, source: Ints, target: Ints) -> Ints:
+    """Find the rank that relays each message; its source if none does.
 
-    From node to node, a message leaves by the NIC of the GPU that has the target's
-    place in its node, so that messages to one target travel together and on one rail
-    (PXN); that GPU gets it over NVLink. Nodes without such a place send directly.
+    Between nodes, a message leaves by the NIC of the GPU with the target's index in its
+    node, so that messages to one target share one rail (PXN). That GPU gets it over
+    NVLink. Nodes without a GPU of this index send directly.
     """
     most = max(map(len, group.nodes))
     at = np.full((len(group.nodes), most), -1, np.int64)
@@ -78,7 +78,7 @@ def _group_size(group: Communicator) -> int:
     return max(sizes) if len(sizes) == 1 else gcd(GROUP, *sizes)
 
 
-def _steps(count: int) -> Iterator[int]:
+def _quadratic_steps(count: int) -> Iterator[int]:
     """Visit each number below `count` once, by triangular numbers modulo 2^k."""
     power = 1 << (count - 1).bit_length()
     step = 0

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a machine's links do: documented rates and latencies, in SI units.
+"""Documented rates and latencies of GPU machines, in SI units.
 
-Rates of NVLink are those that NCCL's search counts with (2.30, src/graph/topo.h): bytes
-of data in one direction of a GPU's links, less what headers take.
+Rates of NVLink are those of NCCL's search (2.30, src/graph/topo.h): payload in one
+direction of all links of a GPU.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ class Hardware:
     nvlink_rate, nic_rate
         Bytes per second of one GPU's NVLinks, and of one NIC, in one direction.
     net_latency_s
-        That a plugin for the network adds to each message; InfiniBand's adds none.
+        Added to each message by a network plugin; 0 for InfiniBand.
     post_s
-        Of a message between nodes, on the CPU that posts it: 1 us of Intel's, 2 us of
+        CPU time to post a message between nodes: 1 us with Intel's CPUs, 2 us with
         AMD's.
     amd
-        Whether CPUs are AMD's, which slow small messages between nodes down.
+        Whether CPUs are AMD's, with which small messages between nodes are slower.
     sums_in_switch
         Whether NVSwitches sum (NVLS).
     protocols
-        From `topoloom.nccl.tuning.PROTOCOLS`: those that the vendor's settings leave.
+        Those of `topoloom.nccl.tuning.PROTOCOLS` that the vendor's settings allow.
     slowness
-        How much longer a launch and a step take than NCCL's constants say.
+        Time of a launch and a step relative to NCCL's constants.
     source
-        Where the rates are from.
+        Of the rates.
     """
 
     generation: str
@@ -67,8 +67,8 @@ class Hardware:
                 f"protocols of a machine are {self.protocols}, not of {PROTOCOLS}"
             )
 
-    def on(self, **changes: object) -> Hardware:
-        """Give the same machine with other numbers."""
+    def with_changes(self, **changes: object) -> Hardware:
+        """Return a copy with other values."""
         return replace(self, **changes)  # type: ignore[arg-type]
 
 
@@ -141,7 +141,7 @@ MACHINES = {
 }
 
 
-def machine(name: str) -> Hardware:
+def find_hardware(name: str) -> Hardware:
     """Find a machine by its name in `MACHINES`.
 
     Raises

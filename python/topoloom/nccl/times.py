@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How long a collective takes, and the algorithm that NCCL would choose.
+"""Predicts the time of a collective and the algorithm that NCCL would choose.
 
-NCCL chooses by a latency for the steps that follow each other, and the bytes at the
-rate of the slowest link: its published tuning model. Our times add what that leaves
-out: small data is given few channels, sums in a switch go through it chunk by chunk,
-and a CPU posts each chunk between nodes. It has no model of exchanges.
+NCCL's published tuning model adds the latency of consecutive steps and the bytes at the
+rate of the slowest link. The times here add what it omits: small data gets few
+channels, sums in a switch go chunk by chunk, and a CPU posts each chunk between nodes.
+NCCL has no model of exchanges.
 """
 
 from __future__ import annotations
@@ -34,27 +34,27 @@ from topoloom.support.nearest import unknown_name
 
 OPERATIONS = ("allreduce", "allgather", "reduce_scatter", "bcast", "reduce", "alltoall")
 
-#: NCCL's exchange sends blocks up to this size by LL.
+#: Exchanges send blocks of up to this size by LL.
 _LL_BLOCK = 16384
-#: Channels of an exchange, and the most that each carries of a block before it is
-#: spread over more (NCCL 2.30, addP2pToPlan of src/enqueue.cc).
+#: Channels of an exchange, and the bytes of a block that one carries before more are
+#: used (NCCL 2.30, addP2pToPlan of src/enqueue.cc).
 _EXCHANGE_CHANNELS = 32
 _EXCHANGE_PART = 32 * (1 << 19)
 
 
-class Choice(NamedTuple):
-    """One way to do a collective.
+class AlgorithmTime(NamedTuple):
+    """A predicted time of a collective with one algorithm and protocol.
 
     Attributes
     ----------
     algorithm
         ``ring``, ``tree``, ``nvls`` (between nodes with trees), or ``pairs``.
     protocol
-        Of `topoloom.nccl.tuning.PROTOCOLS`.
+        From `topoloom.nccl.tuning.PROTOCOLS`.
     seconds
-        That it takes.
+        Predicted time.
     estimate
-        Seconds that NCCL compares: without the cost of few channels, and of chunks.
+        Seconds by NCCL's model, without the cost of few channels and of chunks.
     """
 
     algorithm: str
@@ -63,15 +63,15 @@ class Choice(NamedTuple):
     estimate: float
 
 
-def choices(
+def predict_algorithms(
     hardware: Hardware,
     nodes: int,
     operation: str,
     bytes: int,
     gpus: int | None = None,
     release: tuple[int, int, int] = RELEASE,
-) -> list[Choice]:
-    """Predict every way to do a collective on equal nodes; NCCL's choice is first.
+) -> list[AlgorithmTime]:
+    """Predict a collective with each algorithm and protocol; NCCL's choice is first.
 
     Parameters
     ----------
@@ -84,14 +84,14 @@ def choices(
     bytes
         As nccl-tests counts them: of a rank's result, or of all that it hands in.
     gpus
-        That take part on each node; all by default.
+        Per node that take part; by default all.
     release
-        Of NCCL: before 2.28.9 it thought sums in switches of several nodes faster.
+        Of NCCL; before 2.28.9 it predicted faster sums in switches of several nodes.
 
     Raises
     ------
     topoloom.Error
-        For an unknown operation and impossible numbers.
+        If the operation is unknown or a number is invalid.
     """
     if operation not in OPERATIONS:
         raise Error(unknown_name("collective of NCCL", operation, OPERATIONS))
@@ -103,20 +103,24 @@ def choices(
         )
     job = _Job(hardware, nodes, local)
     if job.ranks == 1:
-        return [Choice("ring", "Simple", 0.0, 0.0)]
+        return [AlgorithmTime("ring", "Simple", 0.0, 0.0)]
     if operation == "alltoall":
-        return [_pairs(job, bytes)]
-    found = [_ring(job, operation, bytes, protocol) for protocol in job.protocols]
+        return [_predict_exchange(job, bytes)]
+    found = [
+        _predict_ring(job, operation, bytes, protocol) for protocol in job.protocols
+    ]
     if operation == "allreduce":
-        found += [_tree(job, bytes, protocol) for protocol in job.protocols]
+        found += [_predict_tree(job, bytes, protocol) for protocol in job.protocols]
         if hardware.sums_in_switch and local > 1:
-            found.append(_switch(job, bytes, release < NEW_SWITCH_NET))
+            found.append(_predict_switch(job, bytes, release < NEW_SWITCH_NET))
     return sorted(found, key=lambda choice: choice.estimate)
 
 
-def seconds(hardware: Hardware, nodes: int, operation: str, bytes: int) -> float:
-    """Predict the time of the way that NCCL would choose; as for `choices`."""
-    return choices(hardware, nodes, operation, bytes)[0].seconds
+def predict_seconds(
+    hardware: Hardware, nodes: int, operation: str, bytes: int
+) -> float:
+    """Predict the time of NCCL's choice; see `predict_algorithms`."""
+    return predict_algorithms(hardware, nodes, operation, bytes)[0].seconds
 
 
 class _Job:
@@ -134,7 +138,7 @@ class _Job:
         self.protocols = [PROTOCOLS.index(name) for name in hardware.protocols]
 
     def time(self, latency: float, bytes: int, rate: float) -> float:
-        """Give seconds of a latency in microseconds and bytes at GB/s."""
+        """Return the seconds of a latency in us and bytes at GB/s."""
         return 1e-6 * (latency * self.hardware.slowness + bytes / (1e3 * rate))
 
     def choice(
@@ -146,11 +150,11 @@ class _Job:
         rate: float,
         blocks: int = 1,
         chunk: int | None = None,
-    ) -> Choice:
-        """Give a way whose channels carry a share of the data each, in blocks.
+    ) -> AlgorithmTime:
+        """Predict an algorithm whose channels carry equal shares of the data.
 
-        NCCL opens another channel only when those before have enough to do. A channel
-        that is alone has the rate of its path. Along trees, a channel sends chunks.
+        NCCL opens another channel only when the others have enough data. Each channel
+        has the rate of its path. Along trees, channels send chunks.
         """
         filled = bytes / (CHANNEL_BYTES[protocol] * blocks)
         used = min(max(filled, 1.0), 2 * self.channels)
@@ -159,22 +163,22 @@ class _Job:
             messages = used * max(bytes / used / chunk, 1.0) / self.local
             posted = self.time(latency, 0, 1) + self.posting(messages)
             seconds = max(seconds, posted)
-        return Choice(
+        return AlgorithmTime(
             algorithm, PROTOCOLS[protocol], seconds, self.time(latency, bytes, rate)
         )
 
     def posting(self, messages: float) -> float:
-        """Give seconds that a CPU posts what a GPU sends up and down its trees.
+        """Return the seconds in which a CPU posts a GPU's messages along its trees.
 
-        For each message there is one to receive. A node has up to three neighbors in
-        one tree, and is a leaf in its twin: two in the mean.
+        Each message sent comes with one received. A node has up to three neighbors in
+        one tree and is a leaf in the twin: two on average.
         """
         neighbors = min(self.nodes - 1, 2)
         return messages * 2 * neighbors * self.hardware.post_s
 
     @property
     def ring_rate(self) -> float:
-        """Rate at which a ring leaves a GPU, and, between nodes, a node."""
+        """Rate of a ring out of a GPU and, between nodes, out of a node."""
         return self.nvlink if self.nodes == 1 else min(self.nvlink, self.net)
 
     @property
@@ -184,7 +188,9 @@ class _Job:
         return LL_NET_RATE[self.hardware.amd][self.column - 1]
 
 
-def _ring(job: _Job, operation: str, bytes: int, protocol: int) -> Choice:
+def _predict_ring(
+    job: _Job, operation: str, bytes: int, protocol: int
+) -> AlgorithmTime:
     ranks = job.ranks
     rate = (
         min(job.ll_rate, job.ring_rate / 2),
@@ -213,9 +219,11 @@ def _ring(job: _Job, operation: str, bytes: int, protocol: int) -> Choice:
     return job.choice("ring", protocol, latency, bytes, rate * ranks / steps, blocks)
 
 
-def _tree(job: _Job, bytes: int, protocol: int) -> Choice:
+def _predict_tree(job: _Job, bytes: int, protocol: int) -> AlgorithmTime:
     rate = job.nvlink
-    if job.nodes == 2:  # either node sends all up or down once, half by each tree
+    if (
+        job.nodes == 2
+    ):  # either node sends everything up or down once, half along each tree
         rate = min(job.nvlink, 2 * job.net)
     elif job.nodes > 2:
         rate = min(job.nvlink, job.net)
@@ -233,12 +241,12 @@ def _tree(job: _Job, bytes: int, protocol: int) -> Choice:
     shares = TREE_SHARE[PROTOCOLS[protocol]]
     if 0 <= size < len(shares) - 1:
         rate *= shares[size]
-    chunk = _chunk_of_tree(job, protocol, bytes)
+    chunk = _tree_chunk(job, protocol, bytes)
     return job.choice("tree", protocol, latency, bytes, rate / 2, chunk=chunk)
 
 
-def _chunk_of_tree(job: _Job, protocol: int, bytes: int) -> int:
-    """Bytes that a channel sends at a time; those of LL128 shrink for small data.
+def _tree_chunk(job: _Job, protocol: int, bytes: int) -> int:
+    """Return the bytes of a chunk; those of LL128 shrink for small data.
 
     Source: NCCL 2.30, calcCollChunking of src/enqueue.cc.
     """
@@ -252,12 +260,12 @@ def _chunk_of_tree(job: _Job, protocol: int, bytes: int) -> int:
     return chunk
 
 
-def _switch(job: _Job, bytes: int, thought_faster: bool) -> Choice:
-    """Sum in the NVSwitch, chunk after chunk of each head in each channel.
+def _predict_switch(job: _Job, bytes: int, thought_faster: bool) -> AlgorithmTime:
+    """Predict sums in the NVSwitch, chunk by chunk for each head and channel.
 
-    A GPU's links carry all of its data out once, for the heads to sum, and the sum of
-    its own share; as much comes in. A round of chunks takes a step of Simple and its
-    bytes; a further one fills the buffers.
+    A GPU's links carry its data out once, for the heads to sum, and the sum of its own
+    share; as much comes in. A round of chunks takes a step of Simple and the time of
+    its bytes; one more round fills the buffers.
     """
     local = job.local
     rate = thought = job.of.switch_share * job.nvlink * local / (local + 1)
@@ -272,17 +280,17 @@ def _switch(job: _Job, bytes: int, thought_faster: bool) -> Choice:
         hops = 2 * (job.nodes.bit_length() - 1)
         latency += hops * (SWITCH_NET_US + 2 * job.wire)
         old_latency += hops * (OLD_SWITCH_NET_US + 2 * job.wire)
-    round_bytes = min(_round_of_switch(job, bytes), bytes)
+    round_bytes = min(_switch_round(job, bytes), bytes)
     rounds = bytes / round_bytes if bytes else 0.0
     time = job.time(latency + rounds * RING.nvlink[2], bytes + round(round_bytes), rate)
     estimate = job.time(latency, bytes, rate)
     if thought_faster:
         estimate = job.time(old_latency, bytes, thought)
-    return Choice("nvls", "Simple", time, estimate)
+    return AlgorithmTime("nvls", "Simple", time, estimate)
 
 
-def _round_of_switch(job: _Job, bytes: int) -> int:
-    """Bytes that all heads and channels sum at a time: the less, the fewer there are.
+def _switch_round(job: _Job, bytes: int) -> int:
+    """Return the bytes that all heads and channels sum at a time.
 
     Source: NCCL 2.30, calcCollChunking of src/enqueue.cc.
     """
@@ -299,11 +307,11 @@ def _round_of_switch(job: _Job, bytes: int) -> int:
     return pieces * 32768
 
 
-def _pairs(job: _Job, bytes: int) -> Choice:
-    """Exchange blocks: as fast as a GPU's NVLinks, and a node's NICs, carry them.
+def _predict_exchange(job: _Job, bytes: int) -> AlgorithmTime:
+    """Predict an exchange at the rate of a GPU's NVLinks and a node's NICs.
 
-    The CPU posts a message for each rank of other nodes, and one to receive. In one
-    node, channels are shared out by peers, and the own block takes as many as another.
+    The CPU posts a send and a receive for each rank of other nodes. Within a node,
+    peers share the channels; a rank's own block takes as many as another.
     """
     small = bytes <= _LL_BLOCK * job.ranks
     protocol = 0 if small and 0 in job.protocols else 2
@@ -320,4 +328,4 @@ def _pairs(job: _Job, bytes: int) -> Choice:
     through_links /= job.nvlink
     slow = max(through_nics, through_links) / 1e3 * (2 if protocol == 0 else 1)
     seconds = job.time(latency, 0, 1) + 1e-6 * slow
-    return Choice("pairs", PROTOCOLS[protocol], seconds, seconds)
+    return AlgorithmTime("pairs", PROTOCOLS[protocol], seconds, seconds)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The constants by which NCCL 2.30 predicts its own times; all times in microseconds.
+"""Constants of NCCL 2.30's tuning model; all times in microseconds.
 
 Source: NCCL's published tuning model (src/graph/tuning.cc, Apache-2.0, and
-github.com/NVIDIA/nccl/issues/1334); the numbers are NVIDIA's, we have not measured any.
+github.com/NVIDIA/nccl/issues/1334). The numbers are NVIDIA's; none is measured here.
 Rates are in GB/s: 1e9 bytes per second.
 """
 
@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-#: LL sends 4 of 8 bytes, LL128 120 of 128; Simple all, at a higher latency.
+#: Payload: LL 4 of 8 bytes, LL128 120 of 128; Simple all, at a higher latency.
 PROTOCOLS = ("LL", "LL128", "Simple")
 
 
 class Latencies(NamedTuple):
-    """Of one step, by protocol, and of a launch: ``base``."""
+    """Latencies by protocol, of a launch (``base``) and of a step."""
 
     base: tuple[float, float, float]
     nvlink: tuple[float, float, float]
@@ -24,29 +24,29 @@ class Latencies(NamedTuple):
 
 RING = Latencies((6.6, 14.0, 8.4), (0.6, 1.9, 3.4), (2.7, 4.0, 14.0))
 TREE = Latencies((6.8, 14.0, 8.4), (0.6, 1.25, 4.0), (5.0, 8.5, 14.0))
-#: Sums in the switch, alone and with trees between nodes; Simple only.
+#: Latency of sums in the switch, in one node and with trees between nodes.
 SWITCH_US = 25.0
 SWITCH_NET_US = 20.9
-#: What releases before this one took for it; `switch_tree` did not limit them either.
+#: The same before this release, which also ignored `switch_tree`.
 OLD_SWITCH_NET_US = 14.0
 NEW_SWITCH_NET = (2, 28, 9)
-#: The release that the constants are of.
+#: Release of NCCL that the constants come from.
 RELEASE = (2, 30, 0)
 
-#: What a channel must have before NCCL opens another: bytes by protocol, of LL in rings
-#: for each rank (getAlgoInfo of src/enqueue.cc: threads x bytes per thread).
+#: Bytes that a channel must have before NCCL opens another, by protocol; for LL in
+#: rings, per rank (getAlgoInfo of src/enqueue.cc: threads x bytes per thread).
 CHANNEL_BYTES = (512 * 8, 640 * 8, 512 * 64)
 
-#: Bytes of a chunk that a channel sends along a tree, by protocol, at most: a slot of
-#: its buffer (src/init.cc).
+#: Maximal bytes of a chunk along a tree, by protocol: a slot of a channel's buffer
+#: (src/init.cc).
 TREE_CHUNK = (32768, 576000, 524288)
 
-#: Whoever launches a ring of Simple between nodes waits this much longer per step.
+#: Factor on the latency of a step of Simple in rings between nodes.
 PLATEAU = 1.4
 
 
 class Generation(NamedTuple):
-    """Limits of a generation of GPUs: in one node, in two, in more.
+    """Rate limits of a GPU generation: in one node, in two, in more.
 
     Attributes
     ----------
@@ -55,14 +55,13 @@ class Generation(NamedTuple):
     ring_ll128, tree_ll128, tree
         Of one channel.
     switch_share
-        Of NVLink's rate that sums in the switch reach.
+        Share of NVLink's rate that sums in the switch reach.
     switch_tree
         Of one head's trees between nodes, in two and in more.
     switch_channels
-        That sums in the switch use, in one node and in more.
+        Used by sums in the switch, in one node and in more.
     channels
-        In one node, as found by the search; between nodes there is one per NIC, at
-        least 8.
+        In one node, found by the search; between nodes, one per NIC but at least 8.
     """
 
     ll_rate: float
@@ -101,10 +100,10 @@ GENERATIONS = {
     ),
 }
 
-#: LL between nodes, in two and in more, by Intel's and by AMD's CPUs.
+#: Rate of LL in two nodes and in more, with AMD's CPUs (True) or Intel's.
 LL_NET_RATE = {False: (39.0, 20.4), True: (22.5, 19.0)}
 
-#: Share of its rate that a tree reaches by protocol, for 64 B, 128 B, ... 512 MB.
+#: Share of its rate that a tree reaches, by protocol, for 64 B, 128 B, ... 512 MB.
 TREE_SHARE = {
     "LL": (
         *(1.0, 1.0, 1.0, 1.0, 0.9, 0.8, 0.7, 0.7, 0.7, 0.7, 0.6, 0.5),

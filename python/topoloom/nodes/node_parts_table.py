@@ -26,7 +26,7 @@ from topoloom.nodes.node_parts import (
 from topoloom.support.files import prefix_errors
 from topoloom.support.nearest import unknown_name
 from topoloom.support.number_ranges import compress_ranges, expand_ranges
-from topoloom.support.toml_values import entry, refuse_unknown, typed
+from topoloom.support.toml_values import check_keys, check_type, get_entry
 from topoloom.support.units import exact_bytes, parse_bytes
 
 KEYS = ("cpus", "devices", "memory_size")
@@ -39,12 +39,12 @@ def read_parts(
     """Read and check the table of a node; errors begin with ``node.KEY``."""
     cpus = _cpus(table["cpus"], slots) if "cpus" in table else ()
     devices: list[Device] = []
-    listed = typed(table.get("devices", []), list, "node.devices")
+    listed = check_type(table.get("devices", []), list, "node.devices")
     if len(listed) > MAX_DEVICES:
         raise Error(f"node.devices names over {MAX_DEVICES} devices")
     for index, given in enumerate(listed):
         where = f"node.devices[{index}]"
-        device = _device(typed(given, dict, where), slots, where)
+        device = _device(check_type(given, dict, where), slots, where)
         if any(device.name == earlier.name for earlier in devices):
             raise Error(f"{where}: a duplicate device '{device.name}'")
         devices.append(device)
@@ -66,7 +66,7 @@ def write_parts(parts: NodeParts) -> dict[str, Any]:
 def _memory_size(table: dict[str, Any]) -> int:
     if "memory_size" not in table:
         return 0
-    text = entry(table, "memory_size", str, "node.memory_size")
+    text = get_entry(table, "memory_size", str, "node.memory_size")
     with prefix_errors("node.memory_size"):
         size = parse_bytes(text)
     if size == 0:
@@ -75,7 +75,7 @@ def _memory_size(table: dict[str, Any]) -> int:
 
 
 def _cpus(given: Any, slots: int) -> tuple[tuple[int, ...], ...]:
-    listed = typed(given, list, "node.cpus")
+    listed = check_type(given, list, "node.cpus")
     if len(listed) != slots:
         raise Error(
             f"node.cpus has {len(listed)} entries, but a node has {slots} slots"
@@ -94,17 +94,17 @@ def _cpus(given: Any, slots: int) -> tuple[tuple[int, ...], ...]:
 
 
 def _device(table: dict[str, Any], slots: int, where: str) -> Device:
-    refuse_unknown(table, ("name", "kind", "slots", "numa", "pci"), f"{where}.")
+    check_keys(table, ("name", "kind", "slots", "numa", "pci"), f"{where}.")
     name = _word(table, "name", where)
     kind = _word(table, "kind", where)
     if kind not in DEVICE_KINDS:
         raise Error(f"{where}: " + unknown_name("kind of device", kind, DEVICE_KINDS))
     near = _ids(
-        entry(table, "slots", str, f"{where}.slots"),
+        get_entry(table, "slots", str, f"{where}.slots"),
         min(slots, MAX_CPUS),
         f"{where}.slots",
     )
-    numa = entry(table, "numa", int, f"{where}.numa") if "numa" in table else None
+    numa = get_entry(table, "numa", int, f"{where}.numa") if "numa" in table else None
     if numa is not None and not 0 <= numa < 2**31:
         raise Error(f"{where}.numa must be 0 or more")
     pci = _word(table, "pci", where) if "pci" in table else ""
@@ -112,7 +112,7 @@ def _device(table: dict[str, Any], slots: int, where: str) -> Device:
 
 
 def _word(table: dict[str, Any], key: str, where: str) -> str:
-    word: str = entry(table, key, str, f"{where}.{key}")
+    word: str = get_entry(table, key, str, f"{where}.{key}")
     if not _WORD.fullmatch(word):
         raise Error(f"{where}.{key} must be one word of at most 64 characters")
     return word
@@ -129,6 +129,6 @@ def _device_table(device: Device) -> dict[str, Any]:
 
 
 def _ids(given: Any, count: int, where: str) -> tuple[int, ...]:
-    text = typed(given, str, where).replace(" ", "")
+    text = check_type(given, str, where).replace(" ", "")
     with prefix_errors(where):
         return expand_ranges(text, count)

@@ -12,7 +12,12 @@ from topoloom.nodes.node_parts import MAX_CPUS, NO_PARTS, Levels, NodeParts, Nod
 from topoloom.nodes.node_parts_table import KEYS, read_parts, write_parts
 from topoloom.support.files import prefix_errors
 from topoloom.support.number_ranges import compress_ranges, expand_ranges
-from topoloom.support.toml_values import entry, numbers, refuse_unknown, typed
+from topoloom.support.toml_values import (
+    check_integers,
+    check_keys,
+    check_type,
+    get_entry,
+)
 from topoloom.support.units import counted
 
 _NODE_KEYS = ("names", *KEYS)
@@ -48,21 +53,21 @@ def _types(node: NodeParts) -> list[dict[str, Any]]:
 def read_nodes(document: dict[str, Any], machine: Machine) -> NodeParts:
     """Read and check nodes; errors begin with ``node.KEY`` or ``nodes[N].KEY``."""
     if "nodes" in document:
-        tables = entry(document, "nodes", list, "nodes")
+        tables = get_entry(document, "nodes", list, "nodes")
         if machine.nodes_per_host > 1:
             raise Error("nodes: those of a host are all alike; say node instead")
         return _read_types(tables, machine.node_count, machine.slots_per_node)
     if "node" not in document:
         return NO_PARTS
-    table = entry(document, "node", dict, "node")
-    refuse_unknown(table, _NODE_KEYS, "node.")
+    table = get_entry(document, "node", dict, "node")
+    check_keys(table, _NODE_KEYS, "node.")
     names = _level_names(table, len(machine.levels))
     return read_parts(table, slots_per_host(machine), names)
 
 
 def _level_names(table: dict[str, Any], levels: int) -> tuple[str, ...]:
     """Read the names of the levels of a node."""
-    names = entry(table, "names", list, "node.names") if "names" in table else []
+    names = get_entry(table, "names", list, "node.names") if "names" in table else []
     if not all(isinstance(name, str) and name.isprintable() for name in names):
         raise Error("node.names must be strings that can be printed")
     if names and len(names) != levels:
@@ -75,15 +80,19 @@ def _read_types(tables: list[Any], node_count: int, per_node: int) -> NodeParts:
     taken: set[int] = set()
     for number, given in enumerate(tables):
         where = f"nodes[{number}]"
-        table = typed(given, dict, where)
-        refuse_unknown(table, _TYPE_KEYS, f"{where}.")
+        table = check_type(given, dict, where)
+        check_keys(table, _TYPE_KEYS, f"{where}.")
         listed = {}
         for key, most in (("nodes", node_count), ("slots", min(per_node, MAX_CPUS))):
             with prefix_errors(f"{where}.{key}"):
-                listed[key] = expand_ranges(entry(table, key, str, key), most)
-        sizes = numbers(entry(table, "levels", list, "levels"), 1, f"{where}.levels")
-        distance = numbers(table.get("distance"), 0, f"{where}.distance")
-        port = numbers(table["port"], 0, f"{where}.port") if "port" in table else []
+                listed[key] = expand_ranges(get_entry(table, key, str, key), most)
+        sizes = check_integers(
+            get_entry(table, "levels", list, "levels"), 1, f"{where}.levels"
+        )
+        distance = check_integers(table.get("distance"), 0, f"{where}.distance")
+        port = (
+            check_integers(table["port"], 0, f"{where}.port") if "port" in table else []
+        )
         levels = Levels(tuple(sizes), tuple(distance), tuple(port))
         if math.prod(sizes) != len(listed["slots"]) or len(sizes) != len(distance):
             raise Error(f"{where}: levels, distance and slots do not fit together")

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from topoloom._core import Error
-from topoloom.support.children import find_reason, run_in_background
+from topoloom.support.child_processes import find_reason, run_in_background
 
 _POLL = 0.02
 

@@ -12,7 +12,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from topoloom._core import Judgement, Machine
-from topoloom.support.gain import gain, percent
+from topoloom.support.gain import format_percent, gain
 from topoloom.support.units import (
     counted,
     format_bytes,
@@ -199,7 +199,7 @@ def gain_text(name: str, before: float, after: float) -> str:
     """Write the gain of a measure, and mark what rose."""
     if name in MEASURES and not MEASURES[name].is_cost:
         return ""
-    return percent(gain(before, after)) + (" (more)" if after > before else "")
+    return format_percent(gain(before, after)) + (" (more)" if after > before else "")
 
 
 def objective_text(value: float, objective: str, machine: Machine) -> str:

@@ -6,18 +6,18 @@ from __future__ import annotations
 from pathlib import Path
 
 from topoloom.preload.shim import build_library
-from topoloom.support.resources import need_core_library, shipped
+from topoloom.support.resources import find_shipped, need_core_library
 
 
 def build_balancing(compiler: Path) -> Path:
-    """Return libtopoloom-balance for the MPI of `compiler`, compiled if need be.
+    """Return libtopoloom-balance for the MPI of `compiler`, compiled if necessary.
 
     Raises
     ------
     topoloom.Error
         If the compiler fails, or this installation has no libtopoloom.
     """
-    capi = shipped("core/topoloom/capi")
+    capi = find_shipped("core/topoloom/capi")
     return build_library(
         "balance",
         compiler,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""libtopoloom-collective in front of the MPI of a program, or in one that times it."""
+"""libtopoloom-collective to preload, and the program that times it."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from topoloom._core import (
 )
 from topoloom.preload.shim import build_program, build_shim
 from topoloom.support.files import check_writable, prefix_errors, read_text
-from topoloom.support.resources import need_core_library, shipped
+from topoloom.support.resources import find_shipped, need_core_library
 
-#: Of mpi/collective/settings.c.
+#: As in mpi/collective/settings.c.
 _FILES = {
     "machine": check_machine_file,
     "placement": check_placement_file,
@@ -28,15 +28,15 @@ _FILES = {
 _SWITCHES = ("report", "learn", "progress")
 _OPTIONS = (*_FILES, "schedule", "report", "exchange", "learn", "trace", "progress")
 
-#: What libtopoloom-collective is made of, beside ``mpi/collective``.
-_ROOMS = (
+#: Folders of libtopoloom-collective in addition to ``mpi/collective``.
+_FOLDERS = (
     *("mpi/errors", "mpi/progress", "mpi/seats"),
     *("mpi/timing", "mpi/trace"),
 )
 
 
 def build_collectives(compiler: Path) -> Path:
-    """Return libtopoloom-collective for the MPI of `compiler`, compiled if need be.
+    """Return libtopoloom-collective for the MPI of `compiler`, compiled if necessary.
 
     Raises
     ------
@@ -46,14 +46,14 @@ def build_collectives(compiler: Path) -> Path:
     return build_shim(
         "collective",
         compiler,
-        folders=["mpi/preload", *_ROOMS],
+        folders=["mpi/preload", *_FOLDERS],
         libraries=[need_core_library()],
         headers=_core_headers(),
     )
 
 
 def build_measurement(compiler: Path) -> Path:
-    """Return the program that times collectives, with libtopoloom-collective in it.
+    """Return the program that times collectives, linked with libtopoloom-collective.
 
     Raises
     ------
@@ -63,29 +63,29 @@ def build_measurement(compiler: Path) -> Path:
     return build_program(
         "measure",
         compiler,
-        folders=["mpi/collective", *_ROOMS],
+        folders=["mpi/collective", *_FOLDERS],
         libraries=[need_core_library()],
         headers=_core_headers(),
-        leave_out=["seats/start.c"],
+        exclude=["seats/start.c"],
     )
 
 
 def _core_headers() -> list[Path]:
-    capi = shipped("core/topoloom/capi")
+    capi = find_shipped("core/topoloom/capi")
     return [capi / name for name in ("topoloom.h", "topoloom_schedules.h")]
 
 
 def read_setting(setting: str) -> dict[str, str]:
-    """Read the options of a TOPOLOOM_COLLECTIVES; files get their absolute names.
+    """Parse the options of TOPOLOOM_COLLECTIVES; file names become absolute.
 
     Raises
     ------
     topoloom.Error
-        If an option is unknown, given twice or without what it can be, a file cannot be
-        read or is not what the library reads, or there is no such schedule.
+        If an option is unknown, repeated or has a wrong value, a file cannot be read
+        by the library, or a schedule is unknown.
     """
     found: dict[str, str] = {}
-    # Options end at a semicolon outside of parentheses.
+    # Options end at a semicolon outside parentheses.
     for option in re.findall(r"(?:\([^)]*\)|[^;(])+", setting):
         name, equals, value = option.partition("=")
         if not equals:
@@ -103,7 +103,7 @@ def read_setting(setting: str) -> dict[str, str]:
             raise Error(f"--replace-collectives: '{name}' is 0 or 1, not '{value}'")
         found[name] = value
         if name in _FILES:
-            found[name] = _checked_file(name, value)
+            found[name] = _check_file(name, value)
         elif name == "trace":
             found[name] = _written_file(value)
     if "schedule" in found:
@@ -112,11 +112,11 @@ def read_setting(setting: str) -> dict[str, str]:
 
 
 def write_setting(options: Mapping[str, str]) -> str:
-    """Write what `read_setting` reads."""
+    """Format options; the inverse of `read_setting`."""
     return ";".join(f"{name}={value}" for name, value in options.items())
 
 
-def _checked_file(option: str, name: str) -> str:
+def _check_file(option: str, name: str) -> str:
     file = Path(name).absolute()
     if not file.is_file() or not os.access(file, os.R_OK):
         raise Error(f"--replace-collectives: cannot read '{name}'")
@@ -125,15 +125,15 @@ def _checked_file(option: str, name: str) -> str:
         if not text:
             raise Error(f"the file is empty; '{option}' needs one with content")
         _FILES[option](text)
-    return _nameable(file)
+    return _check_name(file)
 
 
 def _written_file(name: str) -> str:
     check_writable(name)
-    return _nameable(Path(name).absolute())
+    return _check_name(Path(name).absolute())
 
 
-def _nameable(file: Path) -> str:
+def _check_name(file: Path) -> str:
     if ";" in str(file) or "(" in str(file):
         raise Error(
             f"--replace-collectives: '{file}' has a semicolon or a parenthesis; name "

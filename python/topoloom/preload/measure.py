@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Times collectives where a launcher starts ranks, with a program of our own."""
+"""Times collectives in a job that the user's launcher starts."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from typing import NamedTuple
 from topoloom._core import Error
 from topoloom.preload.collectives import build_measurement
 from topoloom.preload.shim import find_compiler, find_launcher
-from topoloom.support.children import find_reason, run_child
+from topoloom.support.child_processes import find_reason, run_child
 from topoloom.support.files import shared_directory, write_text
 
-#: What MPI's own collective is called among schedules.
-OWN = "mpi"
+#: Name of MPI's own collective among schedules.
+MPI_OWN = "mpi"
 
 
-class Cases(NamedTuple):
-    """What is timed: an operation at sizes, by schedules or `OWN`."""
+class TimingRequest(NamedTuple):
+    """An operation to time, with its sizes and schedules, or `MPI_OWN`."""
 
     operation: str
     ranks: int
@@ -26,15 +26,15 @@ class Cases(NamedTuple):
     cases: Sequence[tuple[int, str]]  # bytes, schedule
 
 
-class Timed(NamedTuple):
-    """What was found out.
+class TimingResult(NamedTuple):
+    """Measured times.
 
     Attributes
     ----------
     samples
-        Seconds of each case; those of whole turns, if it was interrupted.
+        Seconds of each case; if interrupted, those of complete rounds.
     traces
-        The text of traces; empty if it was interrupted.
+        Text of the traces; empty if interrupted.
     """
 
     samples: list[list[float]]
@@ -43,23 +43,23 @@ class Timed(NamedTuple):
 
 
 def time_cases(
-    asked: Cases,
+    request: TimingRequest,
     launcher: Sequence[str],
     repeats: int,
     mpicc: str | None = None,
     traced: bool = False,
-) -> Timed:
-    """Run all cases in one job, in turns, each as often as `repeats`.
+) -> TimingResult:
+    """Run all cases in one job, in `repeats` rounds of one call each.
 
-    A sample is from a common start of all ranks to the end of the last one. With
-    `traced`, schedules are traced once at the first size, after the measurement.
-    Ctrl-C ends it with what it has, if that is a turn of all cases.
+    A sample is the time from the common start of all ranks to the end of the last one.
+    With `traced`, schedules are traced once at the first size, after the measurement.
+    Ctrl-C ends the measurement; complete rounds are returned if there are any.
 
     Raises
     ------
     topoloom.Error
-        If the launcher or its compiler is not there or fails, starts another number of
-        ranks, or a schedule cannot be run.
+        If the launcher or its compiler is missing or fails, starts a different number
+        of ranks, or a schedule cannot be run.
     """
     words = list(launcher)
     if not words:
@@ -68,30 +68,34 @@ def time_cases(
     program = build_measurement(find_compiler(starter, mpicc))
     with shared_directory("measure") as directory:
         folder = Path(directory)
-        write_text(folder / "cases", _text(asked, repeats, folder if traced else None))
+        write_text(
+            folder / "cases", _format_job(request, repeats, folder if traced else None)
+        )
         try:
             done = run_child([*words, str(program), str(folder)])
         except KeyboardInterrupt:
-            turns = _turns(_samples(folder / "samples", len(asked.cases))[0])
-            if not turns[0]:
+            complete = _drop_incomplete(
+                _parse_samples(folder / "samples", len(request.cases))[0]
+            )
+            if not complete[0]:
                 raise
-            return Timed(turns, "", interrupted=True)
+            return TimingResult(complete, "", interrupted=True)
         if done.returncode != 0:
             raise Error(
                 f"'{words[0]}' ended with status {done.returncode}: "
                 f"{find_reason(done.stderr + done.stdout)}"
             )
-        samples = _read(folder / "samples", len(asked.cases), words[0])
+        samples = _read_samples(folder / "samples", len(request.cases), words[0])
         trace = folder / "trace"
-        return Timed(samples, trace.read_text() if trace.exists() else "")
+        return TimingResult(samples, trace.read_text() if trace.exists() else "")
 
 
-def _text(asked: Cases, repeats: int, trace_in: Path | None) -> str:
-    ways = list(dict.fromkeys(schedule for _, schedule in asked.cases))
+def _format_job(request: TimingRequest, repeats: int, trace_in: Path | None) -> str:
+    ways = list(dict.fromkeys(schedule for _, schedule in request.cases))
     lines = [
-        f"operation {asked.operation}",
-        f"ranks {asked.ranks}",
-        f"root {asked.root}",
+        f"operation {request.operation}",
+        f"ranks {request.ranks}",
+        f"root {request.root}",
         f"repeats {repeats}",
     ]
     if trace_in is not None:
@@ -102,12 +106,12 @@ def _text(asked: Cases, repeats: int, trace_in: Path | None) -> str:
             )
         lines.append(f"trace {trace_in / 'trace'}")
     lines += [f"way {way}" for way in ways]
-    lines += [f"case {size} {ways.index(schedule)}" for size, schedule in asked.cases]
+    lines += [f"case {size} {ways.index(schedule)}" for size, schedule in request.cases]
     return "\n".join(lines) + "\n"
 
 
-def _samples(file: Path, cases: int) -> tuple[list[list[float]], str]:
-    """Read the samples that are there, and the last line."""
+def _parse_samples(file: Path, cases: int) -> tuple[list[list[float]], str]:
+    """Read the samples so far, and the last line."""
     lines = file.read_text().splitlines(keepends=True) if file.exists() else []
     found: list[list[float]] = [[] for _ in range(cases)]
     last = ""
@@ -124,14 +128,14 @@ def _samples(file: Path, cases: int) -> tuple[list[list[float]], str]:
     return found, last
 
 
-def _turns(samples: list[list[float]]) -> list[list[float]]:
-    """Keep the turns that all cases have made."""
+def _drop_incomplete(samples: list[list[float]]) -> list[list[float]]:
+    """Keep the rounds that all cases have completed."""
     count = min(map(len, samples))
     return [each[:count] for each in samples]
 
 
-def _read(file: Path, cases: int, launcher: str) -> list[list[float]]:
-    found, last = _samples(file, cases)
+def _read_samples(file: Path, cases: int, launcher: str) -> list[list[float]]:
+    found, last = _parse_samples(file, cases)
     if last != "end":
         raise Error(
             f"'{launcher}' has not run the measurement to its end; its rank 0 must see "

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""libtopoloom-mpi for a user's MPI, and the file in which it reads a machine."""
+"""libtopoloom-mpi for a user's MPI, and the machine file that it reads."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from pathlib import Path
 from topoloom._core import Error
 from topoloom.allocations.allocation_file import AllocatedHosts
 from topoloom.preload.shim import build_shim
-from topoloom.support.resources import need_core_library, shipped
+from topoloom.support.resources import find_shipped, need_core_library
 
 
 def build_reorderer(compiler: Path) -> Path:
-    """Return libtopoloom-mpi for the MPI of `compiler`, compiled if need be.
+    """Return libtopoloom-mpi for the MPI of `compiler`, compiled if necessary.
 
-    It can be linked with, preloaded, and loaded.
+    It can be linked, preloaded or loaded at run time.
 
     Raises
     ------
     topoloom.Error
         If the compiler fails, or this installation has no libtopoloom.
     """
-    header = shipped("core/topoloom/capi") / "topoloom.h"
+    header = find_shipped("core/topoloom/capi") / "topoloom.h"
     return build_shim(
         "reorder",
         compiler,
@@ -31,13 +31,13 @@ def build_reorderer(compiler: Path) -> Path:
     )
 
 
-def machine_file(where: AllocatedHosts) -> str:
-    """Write a machine and the hosts of an allocation for the option ``machine=FILE``.
+def format_machine_file(where: AllocatedHosts) -> str:
+    """Format a machine and the hosts of an allocation for the option ``machine=FILE``.
 
     Raises
     ------
     topoloom.Error
-        If the hosts are not known.
+        If the host names are unknown.
     """
     if where.hosts is None:
         raise Error(

@@ -9,7 +9,7 @@ from topoloom.preload.shim import build_library
 
 
 def build_streams(compiler: Path) -> Path:
-    """Return libtopoloom-stream for the MPI of `compiler`, compiled if need be.
+    """Return libtopoloom-stream for the MPI of `compiler`, compiled if necessary.
 
     Raises
     ------

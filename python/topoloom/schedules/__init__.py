@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Collective schedules: which is best, on which ranks, where messages meet, costs."""
+"""Collective schedules: their choice, costs, contention, and the order of ranks."""
 
 from topoloom.support.public_names import attach
 

@@ -41,13 +41,13 @@ from topoloom.schedules.call_trace import (
 )
 from topoloom.schedules.choose import (
     Call as Call,
-    Ranked as Ranked,
+    RankedSchedule as RankedSchedule,
     RankSlots as RankSlots,
     rank_schedules as rank_schedules,
 )
 from topoloom.schedules.costs import load_costs as load_costs
 from topoloom.schedules.decisions import (
     Decision as Decision,
-    decide as decide,
+    find_decisions as find_decisions,
 )
 from topoloom.schedules.schedule_file import save_schedule as save_schedule

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Traces of calls: what each rank did, and when; libtopoloom-collective writes them."""
+"""Traces of collective calls, which libtopoloom-collective writes."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ KINDS = ("call", "copy", "send", "receive")
 
 
 class Event(NamedTuple):
-    """What a rank did from one time to another, in seconds of a common clock.
+    """An action of a rank, with times in seconds on a common clock.
 
-    A send begins as it is handed to MPI, a receive as the rank is ready for it; both
-    end as MPI calls them complete. Copies include what is combined.
+    A send begins when it is passed to MPI, a receive when the rank is ready for it.
+    Both end when MPI reports completion. Copies include combinations.
     """
 
     rank: int
@@ -33,10 +33,10 @@ class Event(NamedTuple):
 
 
 class Wait(NamedTuple):
-    """A round in which a rank had to wait: for this message, which ended last."""
+    """A round in which a rank had to wait for its last message."""
 
     receive: Event
-    sent: float  # when it was handed to MPI
+    sent: float  # when it was passed to MPI
     ready: float  # when the rank was ready for it
 
 
@@ -50,25 +50,25 @@ class CallTrace:
     ranks: int
     events: list[Event]
 
-    def of(self, *kinds: str) -> list[Event]:
-        """Give the events of some kinds, in their order."""
+    def select(self, *kinds: str) -> list[Event]:
+        """List the events of some kinds, in order."""
         return [event for event in self.events if event.kind in kinds]
 
     @property
     def begin(self) -> float:
-        """When the first rank began."""
-        return min(event.begin for event in self.of("call"))
+        """Time when the first rank began."""
+        return min(event.begin for event in self.select("call"))
 
     @property
     def seconds(self) -> float:
-        """From the begin of the first rank to the end of the last one."""
-        return max(event.end for event in self.of("call")) - self.begin
+        """Time from the first begin to the last end."""
+        return max(event.end for event in self.select("call")) - self.begin
 
     def waits(self) -> Iterator[Wait]:
-        """Find the rounds whose last message was sent after its receiver was ready."""
+        """Find rounds whose last message was sent after its receiver was ready."""
         sent = self._sent()
         last: dict[tuple[int, int], Event] = {}
-        for event in self.of("receive"):
+        for event in self.select("receive"):
             key = event.rank, event.round
             if key not in last or event.end > last[key].end:
                 last[key] = event
@@ -77,19 +77,19 @@ class CallTrace:
                 yield Wait(receive, sent[receive], receive.begin)
 
     def _sent(self) -> dict[Event, float]:
-        """Match receives with sends, which meet in the order in which they begin."""
+        """Match receives with sends, in the order in which they begin."""
         sends: dict[tuple[int, int], list[float]] = defaultdict(list)
-        for event in self.of("send"):
+        for event in self.select("send"):
             sends[event.rank, event.peer].append(event.begin)
         left = {pair: iter(begins) for pair, begins in sends.items()}
         return {
             event: next(left.get((event.peer, event.rank), iter(())), event.begin)
-            for event in self.of("receive")
+            for event in self.select("receive")
         }
 
 
 def load_traces(path: str | Path) -> list[CallTrace]:
-    """Read a file of traces, a call per line.
+    """Read a file of traces, one call per line.
 
     Raises
     ------
@@ -102,7 +102,7 @@ def load_traces(path: str | Path) -> list[CallTrace]:
 
 
 def read_traces(text: str, name: str) -> list[CallTrace]:
-    """Read traces as `load_traces` does, of a text that errors call `name`."""
+    """Parse traces; errors call the text `name`."""
     lines = enumerate(text.splitlines(), 1)
     return [_read(line, f"{name}:{number}") for number, line in lines if line.strip()]
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""All schedules of a collective, by what they cost where they run.
+"""Ranks the schedules of a collective by their cost on given slots.
 
-Costs are those by which libtopoloom-collective chooses at run time.
+libtopoloom-collective chooses by the same costs at run time.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from topoloom._core import (
 )
 from topoloom.support.nearest import unknown_name
 
-#: MPI's names of collectives, where they are not ours without hyphens.
+#: MPI's names that are not Topoloom's without hyphens.
 _OTHER_NAMES = {"bcast": "broadcast"}
 
 
 class Call(NamedTuple):
-    """What is asked of a collective.
+    """A call of a collective.
 
     Attributes
     ----------
@@ -45,9 +45,9 @@ class Call(NamedTuple):
     root
         For broadcast, reduce, scatter and gather.
     degree
-        For many-to-many: to how many of the next ranks each rank sends.
+        For many-to-many: the number of following ranks that each rank sends to.
     demand
-        For many-to-many, instead of bytes and a degree: who wants how much of whom.
+        For many-to-many, instead of bytes and degree: bytes by sender and receiver.
     """
 
     operation: str
@@ -68,14 +68,14 @@ class Call(NamedTuple):
 
 
 class RankSlots(NamedTuple):
-    """Where the ranks are."""
+    """The slots of the ranks."""
 
     allocation: Allocation
     placement: Placement
 
 
 @dataclass(frozen=True)
-class Ranked:
+class RankedSchedule:
     """A schedule and its cost."""
 
     name: str
@@ -84,16 +84,18 @@ class Ranked:
 
 def operations() -> list[str]:
     """Name the collectives that have schedules."""
-    return list(dict.fromkeys(o for entry in schedules() for o in _done_by(entry)))
+    return list(
+        dict.fromkeys(o for entry in schedules() for o in _list_operations(entry))
+    )
 
 
 def read_operation(text: str) -> str:
-    """Find the collective that a user means: MPI's spelling will do.
+    """Find a collective by Topoloom's name or MPI's.
 
     Raises
     ------
     topoloom.Error
-        If there is none.
+        If there is no such collective.
     """
     known = {name.replace("-", ""): name for name in operations()} | _OTHER_NAMES
     plain = text.lower().replace("-", "").replace("_", "").removeprefix("mpi")
@@ -103,14 +105,14 @@ def read_operation(text: str) -> str:
 
 
 def schedule_names(call: Call, slots: RankSlots | None = None) -> list[str]:
-    """Name the schedules that can do it, with the values of options worth a try.
+    """Name the schedules of a call, with candidate values of their options.
 
-    With slots, those with options that suit where ranks are, too.
+    With slots, options that depend on the slots are included.
 
     Raises
     ------
     topoloom.Error
-        If none can.
+        If there is none.
     """
     fitted = [] if slots is None else fitted_schedules(*slots)
     names = candidates(call.operation, call.ranks, call.bytes, fitted)
@@ -119,12 +121,12 @@ def schedule_names(call: Call, slots: RankSlots | None = None) -> list[str]:
     return names
 
 
-def strategy_of(
+def make_strategy(
     call: Call, model: NetworkModel | None, slots: RankSlots | None = None
 ) -> Strategy:
-    """Say what schedules of a call cost: on the machine if there are slots.
+    """Make the cost function of a call's schedules; with slots, on their machine.
 
-    Without a model the machine's own startup time and port bandwidth count.
+    Without a model, the machine's startup time and port bandwidth count.
     """
     if slots is not None:
         return Strategy(slots.allocation, slots.placement, model)
@@ -138,31 +140,31 @@ def rank_schedules(
     model: NetworkModel | None,
     slots: RankSlots | None = None,
     names: Sequence[str] = (),
-) -> list[Ranked]:
-    """Cost the schedules that can do it; the fastest comes first.
+) -> list[RankedSchedule]:
+    """Compute the costs of a call's schedules; the fastest comes first.
 
     Parameters
     ----------
     call
-        What is asked.
+        Of the collective.
     model
-        What a message costs; None, with slots, means what the machine says.
+        Of message costs; None, with slots, means the machine's.
     slots
-        Where the ranks are, so that links count.
+        Of the ranks, so that links count.
     names
-        Only these, with options as in ``chain(segment=4096)``; all by default, each
+        Of schedules, with options as in ``chain(segment=4096)``; by default all, each
         with the best values of its options.
 
     Raises
     ------
     topoloom.Error
-        For names that are wrong, and where nothing says what a message costs.
+        If a name is wrong, or message costs are unknown.
     """
-    strategy = strategy_of(call, model, slots)
-    found: dict[str, Ranked] = {}
-    # Of equals the first is taken at run time, too; sorting is stable.
+    strategy = make_strategy(call, model, slots)
+    found: dict[str, RankedSchedule] = {}
+    # The first of equal ones, as at run time: sorting is stable.
     costs = [
-        Ranked(name, strategy.cost(call.schedule(name)))
+        RankedSchedule(name, strategy.cost(call.schedule(name)))
         for name in names or schedule_names(call, slots)
     ]
     for one in sorted(costs, key=lambda one: one.cost.time):
@@ -170,13 +172,13 @@ def rank_schedules(
     return list(found.values())
 
 
-def usual_schedule(call: Call) -> str | None:
-    """Name what MPICH uses by default; None if we have no schedule for it."""
+def find_default_schedule(call: Call) -> str | None:
+    """Name the schedule that MPICH uses by default; None if Topoloom lacks it."""
     if call.operation.startswith("many-to-many"):
         return None
     usual = _core.usual_schedule(call.operation, call.ranks, call.bytes)
     return usual.partition("(")[0]
 
 
-def _done_by(entry: dict[str, Any]) -> list[str]:
+def _list_operations(entry: dict[str, Any]) -> list[str]:
     return [str(operation) for operation in entry["operations"]]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Cost matrices as CSV: seconds of a message from each process, by row, to each."""
+"""Cost matrices as CSV: seconds of a message between processes, a row per sender."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from numpy.typing import NDArray
 from topoloom._core import Error
 from topoloom.support.files import prefix_errors, read_text
 from topoloom.support.toml_document import read_toml
-from topoloom.support.toml_values import entry
+from topoloom.support.toml_values import get_entry
 
-#: What numpy raises for files that are cut off, or no archives of arrays.
+#: Exceptions that numpy raises for truncated files and those of other formats.
 _BROKEN = (
     *(ValueError, KeyError, EOFError, TypeError, IndexError),
     *(OverflowError, zipfile.BadZipFile, zlib.error),
 )
-#: Processes: the file then has 16 million costs.
-MOST = 4096
+#: Limit on processes; the file then has 16 million costs.
+MAX_PROCESSES = 4096
 
 
 def load_costs(path: str | Path) -> NDArray[np.float64]:
-    """Read a square matrix: numbers by commas or blanks, # begins a comment.
+    """Read a square matrix of numbers separated by commas or blanks.
 
-    Or that of a machine which ``topoloom probe`` measured: its ``.toml`` names the
-    samples, which have it.
+    ``#`` begins a comment. From the ``.toml`` of a machine that ``topoloom probe``
+    measured, read the matrix in its samples.
 
     Raises
     ------
@@ -40,17 +40,17 @@ def load_costs(path: str | Path) -> NDArray[np.float64]:
         If there is no such file.
     """
     if Path(path).suffix == ".toml":
-        return _probed(Path(path))
+        return _load_probed_costs(Path(path))
     text = read_text(path)
     with prefix_errors(path):
-        return _square(text.splitlines())
+        return _parse_matrix(text.splitlines())
 
 
-def _probed(path: Path) -> NDArray[np.float64]:
+def _load_probed_costs(path: Path) -> NDArray[np.float64]:
     document = read_toml(path)
     with prefix_errors(path):
-        probe = entry(document, "probe", dict, "[probe]")
-        samples = path.with_name(entry(probe, "samples", str, "probe.samples"))
+        probe = get_entry(document, "probe", dict, "[probe]")
+        samples = path.with_name(get_entry(probe, "samples", str, "probe.samples"))
     try:
         with np.load(samples, allow_pickle=False) as file:
             costs = np.asarray(file["costs"], np.float64)
@@ -67,7 +67,7 @@ def _probed(path: Path) -> NDArray[np.float64]:
     return costs
 
 
-def _square(lines: list[str]) -> NDArray[np.float64]:
+def _parse_matrix(lines: list[str]) -> NDArray[np.float64]:
     rows: list[list[float]] = []
     for number, line in enumerate(lines, start=1):
         words = re.findall(r"[^,;\s]+", line.partition("#")[0])
@@ -77,13 +77,14 @@ def _square(lines: list[str]) -> NDArray[np.float64]:
             raise Error(
                 f"line {number}: {len(words)} costs, the row before has {len(rows[0])}"
             )
-        if len(words) > MOST:
+        if len(words) > MAX_PROCESSES:
             raise Error(
-                f"line {number}: costs of {len(words)} processes; at most {MOST}"
+                f"line {number}: costs of {len(words)} processes; "
+                f"at most {MAX_PROCESSES}"
             )
         if len(rows) == len(words):
             raise Error(f"line {number}: a row more than the {len(words)} columns")
-        rows.append([_cost(word, number) for word in words])
+        rows.append([_parse_cost(word, number) for word in words])
     if not rows:
         raise Error("no costs; give a row of seconds for every process")
     if len(rows) < len(rows[0]):
@@ -91,7 +92,7 @@ def _square(lines: list[str]) -> NDArray[np.float64]:
     return np.array(rows, dtype=np.float64)
 
 
-def _cost(word: str, line: int) -> float:
+def _parse_cost(word: str, line: int) -> float:
     try:
         cost = float(word)
     except ValueError:

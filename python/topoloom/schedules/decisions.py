@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which schedule is best for which size: crossovers, and a table for a runtime."""
+"""The best schedule by message size: crossovers, and a decision table."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from topoloom._core import NetworkModel
 from topoloom.schedules.choose import (
     Call,
     RankSlots,
+    make_strategy,
     rank_schedules,
-    strategy_of,
 )
 
-#: The largest message that is looked at, by default.
+#: Largest message that is considered by default.
 MAX_BYTES = 1 << 24
 
 
 class Decision(NamedTuple):
-    """From this size on, until the next decision, this schedule is the fastest."""
+    """The fastest schedule from this size to that of the next decision."""
 
     ranks: int
     degree: int | None
@@ -27,30 +27,30 @@ class Decision(NamedTuple):
     schedule: str
 
 
-def decide(
+def find_decisions(
     call: Call,
     model: NetworkModel | None,
     slots: RankSlots | None = None,
     most: int = MAX_BYTES,
 ) -> list[Decision]:
-    """Find where the choice changes as the size grows from 1: that of the library.
+    """Find the sizes at which libtopoloom-collective's choice changes.
 
-    libtopoloom-collective chooses at 16 sizes between two powers of two, for any root.
-    It does not know the degree of a many-to-many: that is decided as `changes` does. A
-    barrier has the size 0 only.
+    It chooses at 16 sizes between two powers of two, for any root. It does not know the
+    degree of a many-to-many, which is decided by `find_changes`. A barrier has only
+    size 0.
     """
     if call.degree is not None:
-        found = changes(
+        found = find_changes(
             lambda size: (
                 rank_schedules(call._replace(bytes=size), model, slots)[0].name
             ),
             most,
         )
     else:
-        strategy = strategy_of(call, model, slots)
+        strategy = make_strategy(call, model, slots)
         found = [
             (size, strategy.choose(call.operation, size))
-            for size in _sizes(call.operation, most)
+            for size in _list_sizes(call.operation, most)
         ]
     lines = [Decision(call.ranks, call.degree, size, name) for size, name in found]
     return [
@@ -60,11 +60,11 @@ def decide(
     ]
 
 
-def changes(best: Callable[[int], str], most: int) -> list[tuple[int, str]]:
-    """Find where the best changes, to the byte, as the size grows from 1.
+def find_changes(best: Callable[[int], str], most: int) -> list[tuple[int, str]]:
+    """Find the sizes at which the best schedule changes, to the byte.
 
-    Sizes are powers of two at first; between two with different schedules the place is
-    found by halving. A schedule that is best only between two powers may be missed.
+    Bisects between powers of two with different schedules. A schedule that is best only
+    between two powers of two may be missed.
     """
 
     def between(low: int, before: str, high: int, after: str) -> list[tuple[int, str]]:
@@ -88,8 +88,8 @@ def changes(best: Callable[[int], str], most: int) -> list[tuple[int, str]]:
     return found
 
 
-def _sizes(operation: str, most: int) -> list[int]:
-    """List the sizes that stand for all up to some."""
+def _list_sizes(operation: str, most: int) -> list[int]:
+    """List representative sizes up to a limit."""
     if operation == "barrier":
         return [0]
     sizes = [1]
@@ -104,23 +104,23 @@ def decide_by_ranks(
     model: NetworkModel | None,
     slots: RankSlots | None = None,
 ) -> list[Decision]:
-    """Decide for the ranks of the call, and without slots all lower powers of two."""
+    """Decide for the ranks of the call and, without slots, all lower powers of two."""
     calls = [call]
     if slots is None:
         powers = [1 << k for k in range(1, call.ranks.bit_length())]
         least = max(call.root, call.degree or 0)
         smaller = [p for p in powers if least < p < call.ranks]
         calls = [call._replace(ranks=p) for p in smaller] + calls
-    return [decision for one in calls for decision in decide(one, model, slots)]
+    return [decision for one in calls for decision in find_decisions(one, model, slots)]
 
 
-def decision_table(
+def make_decision_table(
     operation: str, decisions: Sequence[Decision], model: str, machine: str
 ) -> dict[str, Any]:
-    """Make the document that a runtime reads: the last line that is small enough holds.
+    """Make the document of a decision table, whose last matching line applies.
 
-    A line's key is the number of ranks, the degree of a many-to-many, and the bytes
-    from which on it holds.
+    Lines match by the number of ranks, the degree of a many-to-many, and the least
+    bytes.
     """
     return {
         "format": "topoloom-decisions",

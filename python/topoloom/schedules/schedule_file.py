@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from topoloom._core import Schedule
-from topoloom.support.files import replacing
+from topoloom.support.files import open_atomically
 
 HEADER = "round,source,target,bytes"
 
@@ -19,7 +19,7 @@ def save_schedule(path: str | Path, schedule: Schedule) -> None:
     OSError
         If the file cannot be written.
     """
-    with replacing(path) as stream:
+    with open_atomically(path) as stream:
         stream.write(f"{HEADER}\n".encode())
         for number in range(schedule.rounds):
             for message in zip(*schedule.messages(number), strict=True):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Network simulators, which predict the time that messages take.
+"""Network simulators, which predict the time of messages.
 
-A simulator is a file here with a function `simulate`, of the type `Simulate`, and a
+A simulator is a module here with a function `simulate` of the type `Simulator`, and a
 line in `SIMULATORS`.
 """
 
@@ -13,36 +13,36 @@ from functools import partial
 from typing import Protocol, cast
 
 from topoloom._core import CommGraph, Error, Machine, OperationGraph
-from topoloom.simulate.simulated import ReportProgress, Simulated, unwatched
+from topoloom.simulate.result import ReportProgress, SimulationResult, ignore_progress
 from topoloom.support.nearest import unknown_name
 
-#: name -> what it is
+#: name -> summary
 SIMULATORS = {
     "simgrid": "SMPI of SimGrid: messages are flows that share links fairly",
     "switches": "our own: packets wait in buffers of switches",
 }
 
 
-class Simulate(Protocol):
-    """Simulates phases one after the other.
+class Simulator(Protocol):
+    """Simulates phases one after another.
 
     Parameters
     ----------
     machine
-        What the messages cross, and how fast.
+        With links and bandwidths.
     node_of_rank
-        Where the ranks are.
+        The node of each rank.
     phases
-        What is sent, all ranks in each. Where a rank has several messages for another,
-        there are as many rounds, one message of each pair in each.
+        One graph of all ranks per phase. Several messages of a pair are sent in as many
+        rounds, one message of each pair per round.
     progress
-        Called with what is done so far, and with all that there is to do.
+        Called with the work done and the total.
 
     Returns
     -------
-    Simulated
-        Seconds from the first to the last message of each phase, and what else is
-        known.
+    SimulationResult
+        Seconds from the first to the last message of each phase, and the busiest
+        channels if known.
 
     Raises
     ------
@@ -56,61 +56,63 @@ class Simulate(Protocol):
         node_of_rank: Sequence[int],
         phases: Sequence[CommGraph],
         *,
-        progress: ReportProgress = unwatched,
-    ) -> Simulated:
+        progress: ReportProgress = ignore_progress,
+    ) -> SimulationResult:
         """Simulate; see the class."""
 
 
-def load_simulator(name: str) -> Simulate:
+def load_simulator(name: str) -> Simulator:
     """Import a simulator.
 
     Raises
     ------
     topoloom.Error
-        If there is none of this name.
+        If there is no simulator of this name.
     """
     if name not in SIMULATORS:
         raise Error(unknown_name("simulator", name, SIMULATORS))
     module = importlib.import_module(f"{__name__}.{name}")
-    return cast(Simulate, module.simulate)
+    return cast(Simulator, module.simulate)
 
 
-def with_switch(
-    simulate: Simulate,
+def bind_switch(
+    simulate: Simulator,
     name: str,
     switch: str | None,
     machine: str | None = None,
     operations: OperationGraph | None = None,
-) -> Simulate:
-    """Give the simulator its switches: of a name or a file, or of a machine's file.
+) -> Simulator:
+    """Bind a switch model to the simulator: by name or file, or from a machine's file.
 
-    Switches play `operations`, each when what it waits for is done, where there are
-    any; other simulators send all messages of a phase at once.
+    With `operations`, the packet-level simulator starts each when its dependences are
+    done. SimGrid sends all messages of a phase at once.
 
     Raises
     ------
     topoloom.Error
-        If it knows no switches, or there are none of this name.
+        If the simulator has no switches, or there is no switch model of this name.
     """
     if name != "switches":
         if switch is not None:
             raise Error(f"{name} does not simulate switches, such as '{switch}'")
         return simulate
     from topoloom.simulate import switches
-    from topoloom.simulate.switch_toml import switch_of
+    from topoloom.simulate.switch_toml import find_switch
 
-    how = switch_of(switch, machine)
+    how = find_switch(switch, machine)
     if operations is None:
         return partial(switches.simulate, switch=how)
 
-    def play(
+    def run_graph(
         machine: Machine,
         node_of_rank: Sequence[int],
         phases: Sequence[CommGraph],
         *,
-        progress: ReportProgress = unwatched,
-    ) -> Simulated:
-        del phases  # which say the same, but nothing of what waits for what
-        return switches.play(machine, node_of_rank, operations, how, progress=progress)
+        progress: ReportProgress = ignore_progress,
+    ) -> SimulationResult:
+        del phases  # the same messages, without dependences
+        return switches.simulate_graph(
+            machine, node_of_rank, operations, how, progress=progress
+        )
 
-    return play
+    return run_graph

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a phase sends at once, and in which order."""
+"""Splits phases into rounds and chooses the order of sends."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from topoloom.graphs.phases import Ints, edge_rows
 
 Floats = NDArray[np.float64]
 
-#: Different numbers of rounds that are kept apart.
+#: Limit on distinct rounds.
 _MAX_ROUNDS = 16
 
 
 class Round(NamedTuple):
-    """What is sent at once; `sent` has columns source, target and bytes."""
+    """Concurrent messages; `sent` has columns source, target and bytes."""
 
     times: int
     sent: Floats
 
 
-def equal_rounds(phase: CommGraph) -> list[Round]:
-    """Split a phase into rounds of one message per pair, and count equal ones."""
+def split_into_rounds(phase: CommGraph) -> list[Round]:
+    """Split a phase into rounds of one message per pair; merge equal ones."""
     rows = edge_rows(phase)
     rows = rows[(rows[:, 2] > 0) | (rows[:, 3] > 0)]
     if not len(rows):
@@ -42,11 +42,11 @@ def equal_rounds(phase: CommGraph) -> list[Round]:
     ]
 
 
-def send_order(sources: Ints, latencies: Floats) -> Ints:
-    """Choose in which order each rank sends, which patterns do not say.
+def choose_send_order(sources: Ints, latencies: Floats) -> Ints:
+    """Choose the order of each rank's sends, which a graph does not define.
 
-    It is drawn at random, the same for all placements, but the message with the longest
-    route comes last: whatever the order, the phase need not take longer.
+    The order is random, but the same for all placements. The message with the longest
+    route comes last; the phase need not take longer in any other order.
     """
     drawn = np.random.default_rng(0).random(len(sources))
     by_way = np.lexsort((drawn, latencies, sources))

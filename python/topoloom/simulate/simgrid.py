@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""SimGrid's SMPI, replaying a trace of what the ranks send.
+"""Simulates phases with SimGrid's SMPI, which replays traces of the messages.
 
 Nothing is compiled and no payload is held in memory: SMPI's own replay program reads
 ``isend``, ``irecv`` and ``waitall`` of every rank (Desprez et al., "Improving the
 accuracy and efficiency of time-independent trace replay", PMBS 2012), and ``sleep``
-for what a message costs its sender. Phases and rounds are simulated one by one: a
+for the startup cost of a message. Phases and rounds are simulated one by one, since a
 barrier between them would send messages of its own.
 """
 
@@ -22,17 +22,17 @@ import numpy as np
 from topoloom._core import CommGraph, Error, Machine
 from topoloom.graphs.phases import Ints
 from topoloom.importers.simgrid.platform import write_routes
-from topoloom.simulate.rounds import Floats, Round, equal_rounds, send_order
-from topoloom.simulate.simulated import ReportProgress, Simulated, unwatched
-from topoloom.simulate.ways import Pair, one_way_each
-from topoloom.support.children import run_child
+from topoloom.simulate.result import ReportProgress, SimulationResult, ignore_progress
+from topoloom.simulate.rounds import Floats, Round, choose_send_order, split_into_rounds
+from topoloom.simulate.single_routes import Pair, choose_routes
+from topoloom.support.child_processes import run_child
 
-#: Messages of a phase; SimGrid's time grows with their square.
+#: Limit on messages of a phase; SimGrid's time grows with their square.
 MAX_MESSAGES = 50_000
 
-CONSTANT_FACTORS = "network/model:CM02"  # of 1, for bandwidths and latencies
-#: Links are what the machine says: nothing for TCP's headers, windows and
-#: acknowledgements, nothing for MPI's own work.
+CONSTANT_FACTORS = "network/model:CM02"  # factor 1 on bandwidths and latencies
+#: Links as the machine describes them: without TCP's headers, windows and
+#: acknowledgements, and without MPI's overhead.
 SETTINGS = (
     CONSTANT_FACTORS,
     "network/TCP-gamma:0",  # no window that bounds a flow
@@ -46,17 +46,16 @@ SETTINGS = (
     "smpi/host-speed:1Gf",
     "smpi/display-timing:yes",
 )
-#: SMPI counts a message's bytes in an int. All are counted in parts of a byte or of
-#: several, so that the largest has as many as fit, and links carry as many more or
-#: fewer. SMPI's header then is next to nothing, and taken from the parts.
+#: SMPI counts the bytes of a message in an int. Sizes and bandwidths are scaled so that
+#: the largest message just fits. SMPI's header is then negligible, and subtracted.
 _MAX_BYTES = 2**31 - 64
 _HEADER = 16
-#: SimGrid's clock at its last line, in seconds
+#: SimGrid's clock in its last line, in seconds
 _CLOCK = re.compile(r"^([0-9.]+)\|Simulated time:", re.MULTILINE)
-#: Seconds that all messages take in addition, and which are taken off again. SimGrid
-#: gives less of a link to flows from farther away, as TCP does. Networks of clusters
-#: have no such windows; to flows that all come from about as far it gives the same.
-FAR = 1.0
+#: Seconds added to all latencies, and subtracted from the result. SimGrid gives distant
+#: flows a smaller share of a link, as TCP does. Clusters' networks do not; with equal
+#: latencies, shares are equal.
+EXTRA_LATENCY = 1.0
 
 
 def simulate(
@@ -65,16 +64,16 @@ def simulate(
     phases: Sequence[CommGraph],
     settings: Sequence[str] = SETTINGS,
     *,
-    progress: ReportProgress = unwatched,
-) -> Simulated:
-    """Simulate phases one after the other; see `topoloom.simulate.Simulate`.
+    progress: ReportProgress = ignore_progress,
+) -> SimulationResult:
+    """Simulate phases one after another; see `topoloom.simulate.Simulator`.
 
     `settings` are SimGrid's, ``key:value``. Progress is in messages.
 
-    Several messages from one rank to another are sent one after the other, in rounds:
-    the ranks wait for all of a round before the next. Equal rounds are simulated once.
-    If pairs have more than 16 different numbers of messages, those next to each other
-    count as the larger one, with as many bytes in all.
+    Several messages of a pair are sent in rounds; ranks wait for a whole round before
+    the next. Equal rounds are simulated once. If pairs have more than 16 distinct
+    message counts, neighboring counts are merged into the larger one, with the same
+    total bytes.
     """
     smpirun = shutil.which("smpirun")
     if smpirun is None:
@@ -83,8 +82,8 @@ def simulate(
             "is libsimgrid-dev"
         )
     if not machine.has_bandwidths:
-        raise Error(_no_time(machine))
-    rounds = [equal_rounds(phase) for phase in phases]
+        raise Error(_describe_missing_rates(machine))
+    rounds = [split_into_rounds(phase) for phase in phases]
     most = max((len(sent) for phase in rounds for _, sent in phase), default=0)
     if most > MAX_MESSAGES:
         raise Error(
@@ -98,25 +97,27 @@ def simulate(
         command = [smpirun, *(f"--cfg={setting}" for setting in settings)]
         command += ["--log=root.fmt:%.14r|%m%n", "-no-privatize"]
         command += ["-platform", "platform.xml"]
-        far = FAR if CONSTANT_FACTORS in settings else 0.0
+        far = EXTRA_LATENCY if CONSTANT_FACTORS in settings else 0.0
         found = []
         count = sum(len(sent) for phase in rounds for _, sent in phase)
         done = 0
         for phase in rounds:
-            ways = ways_of(machine, nodes, phase)
-            (home / "platform.xml").write_text(platform(machine, nodes, ways, far))
+            routes = find_links(machine, nodes, phase)
+            (home / "platform.xml").write_text(
+                write_platform(machine, nodes, routes, far)
+            )
             seconds = 0.0
             for times, sent in phase:
-                latencies = _latencies(machine, nodes, sent, ways)
+                latencies = _latencies(machine, nodes, sent, routes)
                 end = _run(command, home, sent, latencies, machine)
                 seconds += times * (end - far)
                 done += len(sent)
                 progress(done, count)
             found.append(seconds)
-        return Simulated(found)
+        return SimulationResult(found)
 
 
-def _no_time(machine: Machine) -> str:
+def _describe_missing_rates(machine: Machine) -> str:
     if machine.link_count:
         return (
             f"{machine.name} gives no bandwidths, so there is no time to simulate; "
@@ -129,54 +130,60 @@ def _no_time(machine: Machine) -> str:
     )
 
 
-def ways_of(
+def find_links(
     machine: Machine, nodes: Ints, rounds: Sequence[Round]
 ) -> dict[Pair, list[int]]:
-    """Choose the links between all that send each other something in a phase."""
+    """Choose the links of every pair that exchanges messages in a phase."""
     bytes_of: dict[Pair, float] = {}
     for times, sent in rounds:
         ends = sent[:, :2].astype(int)
         for (source, target), size in zip(ends.tolist(), sent[:, 2], strict=True):
             before = bytes_of.get((source, target), 0)
             bytes_of[source, target] = before + times * size
-            # SimGrid's own settings may load the route back.
+            # SimGrid's default settings may load the route back.
             bytes_of.setdefault((target, source), 0)
-    return one_way_each(machine, nodes.tolist(), bytes_of)
+    return choose_routes(machine, nodes.tolist(), bytes_of)
 
 
 def _latencies(
-    machine: Machine, nodes: Ints, sent: Floats, ways: Mapping[Pair, list[int]]
+    machine: Machine, nodes: Ints, sent: Floats, routes: Mapping[Pair, list[int]]
 ) -> Floats:
-    """Add up what each message takes on its route without load; -1 inside a node."""
+    """Sum the latencies on each message's route; -1 inside a node."""
     ends = sent[:, :2].astype(int)
     found = [
-        machine.node_latency + sum(map(machine.latency, ways[source, target]))
+        machine.node_latency + sum(map(machine.latency, routes[source, target]))
         for source, target in ends.tolist()
     ]
     is_inside = nodes[ends[:, 0]] == nodes[ends[:, 1]]
     return np.where(is_inside, -1.0, found)
 
 
-def platform(
-    machine: Machine, nodes: Ints, ways: Mapping[Pair, list[int]], far: float
+def write_platform(
+    machine: Machine,
+    nodes: Ints,
+    routes: Mapping[Pair, list[int]],
+    extra_latency: float,
 ) -> str:
-    """Write the platform of a phase: a host for each rank, on the nodes given.
+    """Write the platform of a phase: a host for each rank, on the given nodes.
 
-    Messages take `far` seconds more than the machine says.
+    Messages take `extra_latency` seconds more than on the machine.
     """
-    ranks = sorted({rank for pair in ways for rank in pair})
+    ranks = sorted({rank for pair in routes for rank in pair})
     return write_routes(
         machine,
         {host_name(rank): int(nodes[rank]) for rank in ranks},
-        {(host_name(a), host_name(b)): way for (a, b), way in sorted(ways.items())},
+        {
+            (host_name(a), host_name(b)): route
+            for (a, b), route in sorted(routes.items())
+        },
         machine.node_latency,
         machine.memory_bandwidth,
-        far,
+        extra_latency,
     )
 
 
 def host_name(rank: int) -> str:
-    """Name the host of a rank: several on a node share its links."""
+    """Name the host of a rank; several on a node share its links."""
     return f"rank-{rank}.topoloom"
 
 
@@ -188,15 +195,15 @@ def _run(
     ranks, index = np.unique(ends, return_inverse=True)
     (home / "hosts").write_text("".join(f"{host_name(rank)}\n" for rank in ranks))
     most = max(1.0, float(sent[:, 2].max()))
-    # Factors of other models than this depend on the size, which so must stay.
+    # Factors of other models depend on the size, which must not be scaled then.
     scale = _MAX_BYTES / most if f"--cfg={CONSTANT_FACTORS}" in command else 1
     scale = min(scale, _MAX_BYTES / most)
     if scale != 1:
         command = [*command, f"--cfg=network/bandwidth-factor:{scale!r}"]
     sizes = np.maximum(0, np.rint(sent[:, 2] * scale) - (_HEADER if scale != 1 else 0))
     startups = np.where(latencies < 0, machine.memory_startup, machine.startup)
-    order = send_order(ends[:, 0], latencies)
-    trace = _trace(
+    order = choose_send_order(ends[:, 0], latencies)
+    trace = _write_trace(
         index.reshape(ends.shape)[order], sizes[order], startups[order], len(ranks)
     )
     (home / "trace").write_text(trace)
@@ -204,12 +211,12 @@ def _run(
     said = run_child([*command, *run], home, stderr=subprocess.STDOUT).stdout
     found = _CLOCK.search(said)
     if found is None:
-        raise Error(f"SimGrid failed: {_complaint(said)}")
+        raise Error(f"SimGrid failed: {_find_error(said)}")
     return float(found[1])
 
 
-def _trace(ends: Ints, sizes: Floats, startups: Floats, ranks: int) -> str:
-    """Write what each rank does; bytes are SMPI's default type where init is alone."""
+def _write_trace(ends: Ints, sizes: Floats, startups: Floats, ranks: int) -> str:
+    """Write the actions of each rank; after a bare init, sizes are in bytes."""
     actions = [[f"{rank} init"] for rank in range(ranks)]
     messages = [
         (source, target, int(size), float(startup))
@@ -228,7 +235,7 @@ def _trace(ends: Ints, sizes: Floats, startups: Floats, ranks: int) -> str:
     return "\n".join(line for lines in actions for line in lines) + "\n"
 
 
-def _complaint(said: str) -> str:
-    """Take the last line before the backtrace, else the last of all."""
+def _find_error(said: str) -> str:
+    """Find the last line before the backtrace, or the last line."""
     lines = [line for line in said.partition("Backtrace")[0].splitlines() if line]
     return lines[-1][:400] if lines else "it said nothing"

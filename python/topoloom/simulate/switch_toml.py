@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Switches in TOML: a table ``[switch]``, of a file of its own or of a machine's.
+"""Switch models in TOML: a table ``[switch]`` of its own file or a machine's.
 
 For example::
 
     [switch]
-    latency = "130 ns"          # through a switch; otherwise a part of the links'
+    latency = "130 ns"          # through a switch; by default, part of the links'
     virtual_channels = 4        # for each class that the routes need; voq: 1
-    buffer = "32 KiB"           # of a virtual channel; otherwise as much as is needed
+    buffer = "32 KiB"           # of a virtual channel; by default, as much as needed
     flit = "64 B"
     payload = "4 KiB"           # of a packet
     header = "30 B"
@@ -16,9 +16,9 @@ For example::
     arbiter = "age"             # or "round-robin", "random"
     allocator = "islip"         # or "wavefront"; of input-queued and voq switches
     iterations = 1
-    injection = "25 GB/s"       # of nodes that are their own switches
+    injection = "25 GB/s"       # of nodes that are also switches
     units = 5                   # that combine, in each output-queued switch
-    combining = "2 GB/s"        # of each; otherwise all inputs at full speed
+    combining = "2 GB/s"        # of each; by default, all inputs at full speed
 """
 
 from __future__ import annotations
@@ -31,10 +31,15 @@ from typing import Any
 
 from topoloom._core import Error, SwitchSettings
 from topoloom.support.files import exists
-from topoloom.support.nearest import nearest
-from topoloom.support.resources import shipped
-from topoloom.support.toml_document import HEAD, check_head, read_toml
-from topoloom.support.toml_values import entry, quantity, refuse_unknown, typed
+from topoloom.support.nearest import suggest
+from topoloom.support.resources import find_shipped
+from topoloom.support.toml_document import HEADER_KEYS, check_header, read_toml
+from topoloom.support.toml_values import (
+    check_keys,
+    check_quantity,
+    check_type,
+    get_entry,
+)
 from topoloom.support.units import parse_bandwidth, parse_bytes, parse_latency
 
 FORMAT = "topoloom-switch"
@@ -49,39 +54,38 @@ _REAL: dict[str, Callable[[str], float]] = {
     "injection": parse_bandwidth,
     "combining": parse_bandwidth,
 }
-#: Bytes of a flit, of packets with 16 of them: long messages need not be cut so finely.
+#: Bytes of a flit; long messages have larger flits. A packet has 16.
 _FLIT, _LONG_FLIT = 64, 256
 _FLITS_A_PACKET = 16
-_MOST_BYTES = 1 << 20
-_MOST_VCS = 32
-#: The message, in bytes, from which on flits are the long ones.
+_MAX_BYTES = 1 << 20
+_MAX_VCS = 32
+#: Bytes of a message from which on flits are long.
 _LONG = 64 * 1024
 
 
 @dataclass(frozen=True)
 class SwitchModel:
-    """How switches are simulated, in bytes, seconds, and bytes per second.
+    """Parameters of simulated switches, in bytes, seconds and bytes per second.
 
     Attributes
     ----------
     latency
-        Through a switch; None: it is a part of the links' latencies.
+        Through a switch; None: included in the links' latencies.
     virtual_channels
         For each class that the routes need; None: 4, or 1 for each output (voq).
     buffer
-        Of a virtual channel; None: what keeps the longest link busy.
+        Of a virtual channel; None: enough to keep the longest link busy.
     flit, payload
-        None: packets that fill 16 flits with their header, or a payload's as many as it
-        takes, each of about 64 bytes, or 256 where the largest message has 64 KiB or
-        more.
+        None: a packet fills 16 flits with its header, or as many as its payload takes.
+        A flit has about 64 bytes, or 256 if the largest message has 64 KiB or more.
     router, arbiter
-        By default those that lose least: a buffer for each input and output, and the
-        oldest packet first; turns with a wavefront or several iterations.
+        By default those with the least loss: a buffer for each input and output, and
+        the oldest packet first; round-robin with a wavefront or several iterations.
     injection
-        Of nodes that are their own switches; None: what all their links carry.
+        Rate of nodes that are also switches; None: that of all their links.
     units, combining
-        Of an output-queued switch, for reductions, and how fast each is; None: as fast
-        as all inputs together.
+        Reduction units of an output-queued switch, and the rate of each; None: the rate
+        of all inputs together.
     """
 
     latency: float | None = None
@@ -101,12 +105,12 @@ class SwitchModel:
     combining: float | None = None
 
     def payload_for(self, largest: float) -> int:
-        """Bytes of a packet where the largest message is this one."""
+        """Return the payload of a packet if the largest message has `largest` bytes."""
         flit = self._flit_for(largest)
         return self.payload or max(_FLITS_A_PACKET * flit - self.header, flit)
 
     @property
-    def _served_first(self) -> str:
+    def _effective_arbiter(self) -> str:
         takes_turns = self.allocator != "islip" or self.iterations > 1
         return self.arbiter or ("round-robin" if takes_turns else "age")
 
@@ -118,7 +122,7 @@ class SwitchModel:
         return math.ceil(packet / max(1, round(packet / flit)))
 
     def settings(self, classes: int, largest: float) -> SwitchSettings:
-        """Say it to the core, for routes of these classes and a largest message."""
+        """Make the settings for routes of these classes and a largest message."""
         flit = self._flit_for(largest)
         return SwitchSettings(
             vcs=(self.virtual_channels or (1 if self.router == "voq" else 4)) * classes,
@@ -128,7 +132,7 @@ class SwitchModel:
             header=self.header,
             switching=self.switching,
             router=self.router,
-            arbiter=self._served_first,
+            arbiter=self._effective_arbiter,
             allocator=self.allocator,
             iterations=self.iterations,
             switch_latency=self.latency,
@@ -139,7 +143,7 @@ class SwitchModel:
 
 
 def load_switch(text: str | Path) -> SwitchModel:
-    """Read how switches are simulated.
+    """Load a switch model.
 
     Parameters
     ----------
@@ -149,7 +153,7 @@ def load_switch(text: str | Path) -> SwitchModel:
     Raises
     ------
     topoloom.Error
-        If it is neither, or the table is wrong.
+        If it is neither, or the table is invalid.
     OSError
         If the file cannot be read.
     """
@@ -159,20 +163,20 @@ def load_switch(text: str | Path) -> SwitchModel:
         path = files[name]
     elif not path.suffix and path.name == name and not exists(path):
         raise Error(
-            f"no switch '{name}'{nearest(name, files)}; there are: "
+            f"no switch '{name}'{suggest(name, files)}; there are: "
             f"{', '.join(files)}; or name a TOML file that has a [switch]"
         )
     document = read_toml(path)
     try:
         if document.get("format") == FORMAT:
-            check_head(document, FORMAT, VERSION)
-            refuse_unknown(document, (*HEAD, *_ABOUT, "switch"), "")
-        return read_switch(entry(document, "switch", dict, "[switch]"))
+            check_header(document, FORMAT, VERSION)
+            check_keys(document, (*HEADER_KEYS, *_ABOUT, "switch"), "")
+        return read_switch(get_entry(document, "switch", dict, "[switch]"))
     except Error as error:
         raise Error(f"{path}: {error}") from None
 
 
-def switch_of_machine(machine: str | None) -> SwitchModel | None:
+def load_machine_switch(machine: str | None) -> SwitchModel | None:
     """Read the ``[switch]`` of a machine's TOML file; None if there is none."""
     path = Path(machine or "")
     if path.suffix != ".toml" or "switch" not in read_toml(path):
@@ -180,13 +184,13 @@ def switch_of_machine(machine: str | None) -> SwitchModel | None:
     return load_switch(path)
 
 
-def switch_of(switch: str | None, machine: str | None) -> SwitchModel | None:
-    """Load the switch of this name or file, or that of a machine's file."""
-    return switch_of_machine(machine) if switch is None else load_switch(switch)
+def find_switch(switch: str | None, machine: str | None) -> SwitchModel | None:
+    """Load the switch of this name or file, or else of the machine's file."""
+    return load_machine_switch(machine) if switch is None else load_switch(switch)
 
 
 def switch_names() -> list[str]:
-    """Name the switches that ship with Topoloom."""
+    """List the switches that ship with Topoloom."""
     return list(_files())
 
 
@@ -196,28 +200,28 @@ def read_switch(table: dict[str, Any]) -> SwitchModel:
     Raises
     ------
     topoloom.Error
-        Naming the key that is wrong.
+        With the invalid key.
     """
-    refuse_unknown(table, (*_NAMES, *_COUNTS, *_SIZES, *_REAL), "switch.")
+    check_keys(table, (*_NAMES, *_COUNTS, *_SIZES, *_REAL), "switch.")
     found: dict[str, Any] = {}
     for key, value in table.items():
         where = f"switch.{key}"
         if key in _NAMES:
-            found[key] = typed(value, str, where)
+            found[key] = check_type(value, str, where)
         elif key in _COUNTS:
-            found[key] = typed(value, int, where)
+            found[key] = check_type(value, int, where)
             if found[key] < 1:
                 raise Error(f"{where} must be 1 or more, not {value}")
-            if key == "virtual_channels" and found[key] > _MOST_VCS:
-                raise Error(f"{where} must be at most {_MOST_VCS}, not {value}")
+            if key == "virtual_channels" and found[key] > _MAX_VCS:
+                raise Error(f"{where} must be at most {_MAX_VCS}, not {value}")
         elif key in _SIZES:
-            found[key] = int(parse_bytes(quantity(value, where, parse_bytes)))
+            found[key] = int(parse_bytes(check_quantity(value, where, parse_bytes)))
             if found[key] < 1 and key != "header":
                 raise Error(f"{where} must be a byte or more")
-            if found[key] > _MOST_BYTES:
+            if found[key] > _MAX_BYTES:
                 raise Error(f"{where} must be at most 1 MiB, not {value}")
         else:
-            found[key] = _REAL[key](quantity(value, where, _REAL[key]))
+            found[key] = _REAL[key](check_quantity(value, where, _REAL[key]))
             if key == "buffer" and found[key] < 1:
                 raise Error(f"{where} must be a byte or more")
     model = replace(SwitchModel(), **found)
@@ -226,7 +230,7 @@ def read_switch(table: dict[str, Any]) -> SwitchModel:
             "switch.switching: output-queued switches take a packet when there is room "
             "for all of it; choose cut-through, or router = 'input-queued'"
         )
-    model.settings(1, 0)  # refuses wrong names
+    model.settings(1, 0)  # refuses unknown names
     if model.router == "output-queued" and (
         model.allocator != "islip" or model.iterations > 1
     ):
@@ -238,5 +242,5 @@ def read_switch(table: dict[str, Any]) -> SwitchModel:
 
 
 def _files() -> dict[str, Path]:
-    folder = shipped("models") / "switches"
+    folder = find_shipped("models") / "switches"
     return {path.stem: path for path in sorted(folder.glob("*.toml"))}

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Our own simulator of switches, packet by packet: buffers, credits, arbiters.
+"""The built-in packet-level simulator of switches: buffers, credits, arbiters.
 
-Messages are cut into packets, and packets into flits, which wait in buffers of switches
-where a channel is taken. A cycle is what the fastest channel takes for a flit.
+Messages are split into packets and flits, which wait in buffers of switches until a
+channel is free. A cycle is the time of a flit on the fastest channel.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ from topoloom._core import (
     simulate_schedule,
 )
 from topoloom.graphs.phases import Ints, edge_rows
-from topoloom.simulate.rounds import Floats, equal_rounds, send_order
-from topoloom.simulate.simulated import (
+from topoloom.simulate.result import (
     BusyChannel,
     BusySwitch,
     ReportProgress,
-    Simulated,
-    unwatched,
+    SimulationResult,
+    ignore_progress,
 )
+from topoloom.simulate.rounds import Floats, choose_send_order, split_into_rounds
 from topoloom.simulate.switch_toml import SwitchModel
 
-#: Channels and switches that are named.
+#: Number of channels and switches in the result.
 BUSIEST = 5
 
 
@@ -47,33 +47,35 @@ def simulate(
     phases: Sequence[CommGraph],
     switch: SwitchModel | None = None,
     *,
-    progress: ReportProgress = unwatched,
-) -> Simulated:
-    """Simulate phases one after the other; see `topoloom.simulate.Simulate`.
+    progress: ReportProgress = ignore_progress,
+) -> SimulationResult:
+    """Simulate phases one after another; see `topoloom.simulate.Simulator`.
 
-    Names the busiest channels. Progress is in packets.
+    Reports the busiest channels. Progress is in packets.
 
-    Several messages from one rank to another are sent in rounds, as SimGrid's are:
-    the ranks wait for all of a round before the next. Equal rounds are simulated once.
+    Several messages of a pair are sent in rounds, as with SimGrid; ranks wait for a
+    whole round before the next. Equal rounds are simulated once.
     """
-    switch, wiring = _wired(machine, switch)
+    switch, wiring = _make_wiring(machine, switch)
     nodes = np.asarray(node_of_rank)
-    rounds = [equal_rounds(phase) for phase in phases]
-    count = sum(_packets(switch, nodes, sent) for phase in rounds for _, sent in phase)
+    rounds = [split_into_rounds(phase) for phase in phases]
+    count = sum(
+        _count_packets(switch, nodes, sent) for phase in rounds for _, sent in phase
+    )
     done = 0
     seconds = []
     busy: Floats = np.zeros(np.asarray(channel_switches(wiring)).size)
     for phase in rounds:
         took = 0.0
         for times, sent in phase:
-            report = _after(done, count, progress)
+            report = _offset_progress(done, count, progress)
             measure = _simulate(machine, wiring, switch, nodes, sent, report)
             done += measure.packets
             progress(done, count)
             took += times * measure.seconds
             busy = busy + times * np.asarray(measure.busy_seconds, float)
         seconds.append(took)
-    return _simulated(wiring, seconds, busy)
+    return _make_result(wiring, seconds, busy)
 
 
 def simulate_collective(
@@ -81,17 +83,17 @@ def simulate_collective(
     node_of_rank: Sequence[int],
     schedule: Schedule,
     switch: SwitchModel | None = None,
-) -> Simulated:
-    """Simulate a collective, of which each rank begins a round when it can.
+) -> SimulationResult:
+    """Simulate a collective.
 
-    That is when it has sent and received what the round before has.
+    A rank begins a round when it has completed the messages of the round before.
 
     Raises
     ------
     topoloom.Error
         If the machine has no links with bandwidths.
     """
-    switch, wiring = _wired(machine, switch)
+    switch, wiring = _make_wiring(machine, switch)
     ends = {0, schedule.rounds - 1} if schedule.rounds else set()
     sizes = [edge_rows(schedule.phase(number))[:, 2] for number in ends]
     largest = max((size.max() for size in sizes if len(size)), default=0.0)
@@ -101,42 +103,41 @@ def simulate_collective(
         schedule,
         settings=switch.settings(wiring.classes, largest),
     )
-    return _simulated(
+    return _make_result(
         wiring, [float(measure.seconds)], np.asarray(measure.busy_seconds)
     )
 
 
-def play(
+def simulate_graph(
     machine: Machine,
     node_of_rank: Sequence[int],
     operations: OperationGraph,
     switch: SwitchModel | None = None,
     *,
-    progress: ReportProgress = unwatched,
-) -> Simulated:
-    """Simulate operations, each of which begins when what it waits for is done.
+    progress: ReportProgress = ignore_progress,
+) -> SimulationResult:
+    """Simulate operations, each of which begins when its dependences are done.
 
-    Work takes its time besides, on the processor of its rank that it names. Progress is
-    in packets.
+    Work takes its time on the processor that it names. Progress is in packets.
 
     Raises
     ------
     topoloom.Error
         If the machine has no links with bandwidths.
     """
-    switch, wiring = _wired(machine, switch)
+    switch, wiring = _make_wiring(machine, switch)
     nodes = np.asarray(node_of_rank)
     sent = np.column_stack([np.asarray(ends, float) for ends in operations.sends])
     largest = sent[:, 2].max(initial=0)
-    count = _packets(switch, nodes, sent)
+    count = _count_packets(switch, nodes, sent)
     measure = simulate_operations(
         wiring,
         nodes,
         operations,
         settings=switch.settings(wiring.classes, largest),
-        progress=_after(0, count, progress),
+        progress=_offset_progress(0, count, progress),
     )
-    return _simulated(
+    return _make_result(
         wiring, [float(measure.seconds)], np.asarray(measure.busy_seconds)
     )
 
@@ -146,27 +147,27 @@ def simulate_together(
     runs: Sequence[Sequence[tuple[CommGraph, Ints]]],
     switch: SwitchModel | None = None,
     *,
-    progress: ReportProgress = unwatched,
+    progress: ReportProgress = ignore_progress,
 ) -> list[list[float]]:
-    """Simulate jobs that begin at once: a message of each pair of ranks, all at once.
+    """Simulate concurrent jobs, which send one message per pair of ranks at once.
 
-    Each run has jobs, which are patterns with the node of each of their ranks. Returns
-    of each run the seconds until each job has sent and received all that it has.
+    Each run is a list of jobs: their graph and the node of each rank. Returns, by run,
+    the seconds until each job's messages are delivered.
 
     Raises
     ------
     topoloom.Error
         If the machine has no links with bandwidths.
     """
-    switch, wiring = _wired(machine, switch)
+    switch, wiring = _make_wiring(machine, switch)
     found = []
     for number, jobs in enumerate(runs):
         progress(number, len(runs))
-        found.append(_finishes(machine, wiring, switch, jobs))
+        found.append(_simulate_jobs(machine, wiring, switch, jobs))
     return found
 
 
-def _finishes(
+def _simulate_jobs(
     machine: Machine,
     wiring: SwitchWiring,
     switch: SwitchModel,
@@ -177,7 +178,7 @@ def _finishes(
     sent = [
         each.sent + np.array([before, before, 0])
         for (pattern, _), before in zip(jobs, first, strict=False)
-        for each in equal_rounds(pattern)[:1]
+        for each in split_into_rounds(pattern)[:1]
     ]
     if not sent:
         return [0.0] * len(jobs)
@@ -187,7 +188,7 @@ def _finishes(
     return [float(finish[begin:end].max(initial=0.0)) for begin, end in pairwise(first)]
 
 
-def _wired(
+def _make_wiring(
     machine: Machine, switch: SwitchModel | None
 ) -> tuple[SwitchModel, SwitchWiring]:
     check_links(machine)
@@ -196,7 +197,7 @@ def _wired(
 
 
 def check_links(machine: Machine) -> None:
-    """Refuse a machine without links, or without their bandwidths."""
+    """Refuse a machine without links or without bandwidths."""
     if not machine.link_count:
         raise Error(f"{machine.name} has no links, so there are no packets to simulate")
     if not machine.has_bandwidths:
@@ -217,7 +218,7 @@ def _simulate(
     ends = sent[:, :2].astype(np.int64)
     between = nodes[ends].tolist()
     hops = np.asarray([machine.hops(*pair) for pair in between], float)
-    order = send_order(ends[:, 0], hops)
+    order = choose_send_order(ends[:, 0], hops)
     return simulate_messages(
         wiring,
         nodes,
@@ -229,23 +230,25 @@ def _simulate(
     )
 
 
-def _after(
+def _offset_progress(
     before: int, count: int, progress: ReportProgress
 ) -> Callable[[int], object]:
-    """Report packets of a round on top of those of the rounds before it."""
+    """Report packets of a round in addition to those of earlier rounds."""
     return lambda packets: progress(before + packets, count)
 
 
-def _packets(switch: SwitchModel, nodes: Ints, sent: Floats) -> int:
-    """Count what goes over the network."""
+def _count_packets(switch: SwitchModel, nodes: Ints, sent: Floats) -> int:
+    """Count the packets that cross the network."""
     ends = nodes[sent[:, :2].astype(np.int64)]
     away = sent[ends[:, 0] != ends[:, 1], 2]
     payload = switch.payload_for(sent[:, 2].max(initial=0))
     return int(np.maximum(1, np.ceil(np.ceil(away) / payload)).sum())
 
 
-def _simulated(wiring: SwitchWiring, seconds: list[float], busy: Floats) -> Simulated:
-    """Name the channels that were sending for longest, and the switches."""
+def _make_result(
+    wiring: SwitchWiring, seconds: list[float], busy: Floats
+) -> SimulationResult:
+    """Make the result, with the busiest channels and switches."""
     switch = np.asarray(channel_switches(wiring))
     outputs = np.bincount(switch[switch >= 0], minlength=wiring.switches)
     sums = np.bincount(
@@ -262,7 +265,7 @@ def _simulated(wiring: SwitchWiring, seconds: list[float], busy: Floats) -> Simu
         return channel_name(wiring, int(own[busy[own].argmax()]))
 
     all_along = sum(seconds)
-    return Simulated(
+    return SimulationResult(
         seconds,
         tuple(
             BusyChannel(channel_name(wiring, one), float(busy[one] / all_along))

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One clear line for a call of the compiled core with arguments that it does not take.
+"""Clear error lines for wrong arguments of functions in the compiled core.
 
-Functions, constructors and methods alike: it names the argument, what it must be, and
-how to get that. Where nothing of that kind is found to be wrong, the core's own line
-stands, which shows what was given and the whole signature.
+The line names the argument, the type it must have, and how to get one. If no cause is
+found, nanobind's message stays, which shows the arguments and the signature.
 """
 
 from __future__ import annotations
@@ -15,9 +14,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from topoloom.support.nearest import nearest
+from topoloom.support.nearest import suggest
 
-#: what is wanted, what was given -> how to get from one to the other
+#: (wanted type, given type) -> how to convert
 _REMEDIES = {
     ("CommGraph", "str"): "load it with topoloom.load_graph(path)",
     ("CommGraph", "ndarray"): "make one with CommGraph.from_edges()",
@@ -32,14 +31,14 @@ _REMEDIES = {
     ("Placement", "PlaceResult"): "give its .placement",
     ("Placement", "PlacementFile"): "give its .placement",
 }
-#: How to call what is called with something else: by function and argument.
+#: (function, argument) -> example of a value
 _EXAMPLES = {
     ("Machine", "text"): "such as 'torus:4x4'; topoloom.load_machine() reads files",
     ("Objective", "name"): "such as 'congestion'",
     ("Schedule", "name"): "one of topoloom.schedules.schedules(), such as 'ring'",
     ("Schedule", "operation"): "such as 'all-gather'",
 }
-_PLAIN = {
+_BUILTIN_TYPES = {
     "str": (str,),
     "int": (int,),
     "float": (int, float),
@@ -50,7 +49,7 @@ _PLACEHOLDER = re.compile(r"\\([0-9]+)")
 
 
 class _Type:
-    """An annotation that is shown without quotes."""
+    """An annotation whose repr has no quotes."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -59,8 +58,8 @@ class _Type:
         return self.text
 
 
-def explained(function: Any, module: str) -> Any:
-    """Wrap a function of the core, as `module` offers it to users."""
+def add_call_errors(function: Any, module: str) -> Any:
+    """Wrap a function of the core that `module` exports."""
     signatures: Any = getattr(function, "__nb_signature__", ())
     if len(signatures) != 1:
         return function
@@ -86,9 +85,9 @@ def explained(function: Any, module: str) -> Any:
 
 
 def complaint(function: Any, args: list[Any], kwargs: dict[str, Any]) -> str:
-    """Say what is wrong with a call of the core; "" if nothing is found.
+    """Describe what is wrong with a call of the core; "" if nothing is found.
 
-    Without the object that a method is called on. The core calls this.
+    The core calls this. `args` lacks the object of a method call.
     """
     signatures = function.__nb_signature__
     if len(signatures) != 1:
@@ -97,17 +96,17 @@ def complaint(function: Any, args: list[Any], kwargs: dict[str, Any]) -> str:
     if re.search(r"\(self, arg: ", text):  # a property is set
         return ""
     name = function.__qualname__.removesuffix(".__init__")
-    said = misuse(name, _read_signature(text, defaults or ()), args, kwargs)
+    said = describe_misuse(name, _read_signature(text, defaults or ()), args, kwargs)
     return f"{name}(): {said}" if said else ""
 
 
 def _read_signature(text: str, defaults: tuple[Any, ...]) -> inspect.Signature:
-    """Read the text that nanobind keeps, with numbers in place of defaults."""
+    """Parse nanobind's signature text, in which numbers stand for defaults."""
     inside, _, result = text[text.index("(") + 1 :].rpartition(") -> ")
     kind: Any = inspect.Parameter.POSITIONAL_OR_KEYWORD
     parameters = []
     value: Any
-    for part in _split(inside, ", "):
+    for part in _split_outside_brackets(inside, ", "):
         if part == "*":
             kind = inspect.Parameter.KEYWORD_ONLY
             continue
@@ -119,19 +118,21 @@ def _read_signature(text: str, defaults: tuple[Any, ...]) -> inspect.Signature:
         value = inspect.Parameter.empty
         if default:
             value = defaults[int(number[1])] if number else ast.literal_eval(default)
-        shown = _Type(_plain(annotation))
+        shown = _Type(_strip_modules(annotation))
         parameters.append(
             inspect.Parameter(name, kind, default=value, annotation=shown)
         )
-    return inspect.Signature(parameters, return_annotation=_Type(_plain(result)))
+    return inspect.Signature(
+        parameters, return_annotation=_Type(_strip_modules(result))
+    )
 
 
-def _plain(annotation: str) -> str:
-    """Shorten a type: names without modules."""
+def _strip_modules(annotation: str) -> str:
+    """Remove module names from a type."""
     return re.sub(r"\b(?:\w+\.)+(\w+)", r"\1", annotation)
 
 
-def _split(text: str, separator: str) -> list[str]:
+def _split_outside_brackets(text: str, separator: str) -> list[str]:
     """Split outside of brackets."""
     parts, depth, start = [], 0, 0
     for at, letter in enumerate(text):
@@ -142,18 +143,18 @@ def _split(text: str, separator: str) -> list[str]:
     return [*parts, text[start:]]
 
 
-def misuse(
+def describe_misuse(
     function: str,
     signature: inspect.Signature,
     args: Sequence[Any],
     kwargs: dict[str, Any],
 ) -> str:
-    """Say what is wrong with the first argument that is; "" if nothing is found."""
+    """Describe the first wrong argument; "" if none is found."""
     known = signature.parameters
     for name in kwargs:
         if name not in known:
             return (
-                f"there is no argument '{name}'{nearest(name, known)}; it takes "
+                f"there is no argument '{name}'{suggest(name, known)}; it takes "
                 f"{', '.join(known)}"
             )
     try:
@@ -162,31 +163,33 @@ def misuse(
         return f"{error}; it takes {', '.join(known)}"
     for name, value in bound.arguments.items():
         wanted = known[name].annotation.text
-        if not any(_fits(value, kind) for kind in _split(wanted, " | ")):
-            return wrong_type(name, wanted, value, function)
+        if not any(
+            _is_accepted(value, kind) for kind in _split_outside_brackets(wanted, " | ")
+        ):
+            return describe_wrong_type(name, wanted, value, function)
         if isinstance(value, int) and not 0 <= value < 2**63:
             return f"{name} is {value}, which is out of range"
     return ""
 
 
-def _fits(value: Any, kind: str) -> bool:
-    if kind in _PLAIN:
-        return isinstance(value, _PLAIN[kind])
+def _is_accepted(value: Any, kind: str) -> bool:
+    if kind in _BUILTIN_TYPES:
+        return isinstance(value, _BUILTIN_TYPES[kind])
     if kind.startswith("NDArray"):  # the core says what is wrong with its numbers
         return value is not None
     if kind.startswith("Callable"):
         return callable(value)
     if kind.startswith(("Sequence", "list", "tuple")):
         return hasattr(value, "__len__") and not isinstance(value, str)
-    return kind in _ancestors(value)
+    return kind in _type_names(value)
 
 
-def _ancestors(value: Any) -> Iterator[str]:
+def _type_names(value: Any) -> Iterator[str]:
     return (base.__name__ for base in type(value).__mro__)
 
 
-def wrong_type(name: str, wanted: str, value: Any, function: str = "") -> str:
-    """Say what an argument must be, what it is, and how to get the one from it."""
+def describe_wrong_type(name: str, wanted: str, value: Any, function: str = "") -> str:
+    """Describe the type an argument must have, the one it has, and how to convert."""
     if wanted.startswith("NDArray"):
         alone = "number, " if re.search(r"\| (float|int)\b", wanted) else ""
         wanted = f"{alone}array or list of numbers"

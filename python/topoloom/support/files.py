@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Files are read whole and written whole: beside the target first, then renamed."""
+"""Reading and writing of whole files; writing is atomic, by a rename."""
 
 from __future__ import annotations
 
@@ -15,19 +15,23 @@ from topoloom._core import Error
 if TYPE_CHECKING:
     import tempfile
 
-#: Errors may quote the file; nobody reads a longer line.
-_MAX_LETTERS = 400
-#: The longest description of a machine that is read.
+#: Limit on messages, which may quote the file.
+_MAX_CHARACTERS = 400
+#: Largest machine description that is read.
 MAX_BYTES = 256 * 1024 * 1024
 
 
 @contextlib.contextmanager
-def replacing(path: str | Path) -> Iterator[IO[bytes]]:
-    """Open a file that becomes `path` when the block ends well, and vanishes if not."""
+def open_atomically(path: str | Path) -> Iterator[IO[bytes]]:
+    """Open a temporary file that replaces `path` unless the block raises."""
     check_writable(path)
     target = Path(path)
     try:
-        with target.open("wb") if _is_device(target) else _beside(target) as stream:
+        with (
+            target.open("wb")
+            if _is_device(target)
+            else _open_temporary(target) as stream
+        ):
             yield stream
     except OSError as error:
         error.filename = error.filename or str(target)
@@ -35,10 +39,10 @@ def replacing(path: str | Path) -> Iterator[IO[bytes]]:
 
 
 @contextlib.contextmanager
-def _beside(target: Path) -> Iterator[IO[bytes]]:
+def _open_temporary(target: Path) -> Iterator[IO[bytes]]:
     import tempfile
 
-    real = target.resolve()  # a link stays one
+    real = target.resolve()  # keep symbolic links
     try:
         handle, beside = tempfile.mkstemp(prefix=f".{real.name}.", dir=real.parent)
     except OSError as error:
@@ -56,8 +60,8 @@ def _beside(target: Path) -> Iterator[IO[bytes]]:
 
 
 def check_writable(path: str | Path) -> None:
-    """Refuse a path that `replacing` could not write, before any work is done."""
-    target = _path(path)
+    """Refuse a path that `open_atomically` could not write, before any work is done."""
+    target = _check_path(path)
     if not target.parent.is_dir():
         raise Error(f"{target}: there is no directory '{target.parent}'")
     if target.is_dir():
@@ -66,32 +70,32 @@ def check_writable(path: str | Path) -> None:
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(target))
 
 
-def _path(path: str | Path) -> Path:
+def _check_path(path: str | Path) -> Path:
     if "\0" in str(path):
         raise Error(f"{str(path)!r} is not the name of a file")
     return Path(path)
 
 
 def _is_device(path: Path) -> bool:
-    """Return whether it is there and not a regular file, such as /dev/stdout."""
+    """Return whether it exists and is not a regular file, such as /dev/stdout."""
     stream = path.is_symlink() and path.absolute().parts[1] in ("dev", "proc")
     return path.exists() and (stream or not path.is_file())
 
 
 def write_text(path: str | Path, text: str) -> None:
-    """Write a text file, wholly or not at all."""
-    with replacing(path) as stream:
+    """Write a text file atomically."""
+    with open_atomically(path) as stream:
         stream.write(text.encode())
 
 
-def read_text(path: str | Path, most: int | None = None) -> str:
-    """Read a text file; what is not text or over `most` bytes is refused by name."""
-    with _path(path).open("rb") as stream:
-        data = stream.read() if most is None else stream.read(most + 1)
-    if most is not None and len(data) > most:
-        raise Error(f"{path}: over {most >> 20} MiB, more than is read")
+def read_text(path: str | Path, limit: int | None = None) -> str:
+    """Read a text file; refuse other files and those over `limit` bytes."""
+    with _check_path(path).open("rb") as stream:
+        data = stream.read() if limit is None else stream.read(limit + 1)
+    if limit is not None and len(data) > limit:
+        raise Error(f"{path}: over {limit >> 20} MiB, more than is read")
     try:
-        text = data.decode("utf-8-sig")  # editors of Windows put a mark before it
+        text = data.decode("utf-8-sig")  # Windows editors write a byte-order mark
     except UnicodeDecodeError:
         raise Error(f"{path}: not a text file") from None
     if "\0" in text:
@@ -100,7 +104,7 @@ def read_text(path: str | Path, most: int | None = None) -> str:
 
 
 def exists(path: str | Path) -> bool:
-    """Return whether there is a file; a string that is too long for a name is none."""
+    """Return whether a file exists; a string that is too long for a name does not."""
     try:
         return Path(path).exists()
     except (OSError, ValueError):
@@ -109,13 +113,13 @@ def exists(path: str | Path) -> bool:
 
 @contextlib.contextmanager
 def prefix_errors(path: str | Path) -> Iterator[None]:
-    """Put the name of the file in front of errors: ``line 7: x`` → ``path:7: x``."""
+    """Prefix errors with the file's name: ``line 7: x`` becomes ``path:7: x``."""
     try:
         yield
     except Error as error:
         what = str(error).removeprefix(f"{path}: ")
-        if len(what) > _MAX_LETTERS:
-            what = what[: _MAX_LETTERS - 3] + "..."
+        if len(what) > _MAX_CHARACTERS:
+            what = what[: _MAX_CHARACTERS - 3] + "..."
         if what.startswith("line "):
             raise Error(f"{path}:{what.removeprefix('line ')}") from None
         raise Error(f"{path}: {what}") from None
@@ -128,9 +132,9 @@ def _umask() -> int:
 
 
 def shared_directory(name: str) -> tempfile.TemporaryDirectory[str]:
-    """Make a directory in the working directory, which on clusters all nodes see.
+    """Make a directory in the working directory, which all nodes of a cluster see.
 
-    Where that cannot be written, it is made among the system's temporary ones.
+    If that is not writable, the system's temporary directory is used.
 
     Raises
     ------
@@ -140,20 +144,20 @@ def shared_directory(name: str) -> tempfile.TemporaryDirectory[str]:
     with contextlib.suppress(OSError):
         return _directory(f".topoloom-{name}-", Path.cwd())
     try:
-        return own_directory(name)
+        return local_directory(name)
     except OSError:
         raise Error("cannot write into the working directory") from None
 
 
-def own_directory(name: str) -> tempfile.TemporaryDirectory[str]:
-    """Make a directory that only this host needs to see."""
+def local_directory(name: str) -> tempfile.TemporaryDirectory[str]:
+    """Make a temporary directory on this host."""
     return _directory(f"topoloom-{name}-", None)
 
 
 def _directory(prefix: str, home: Path | None) -> tempfile.TemporaryDirectory[str]:
     import tempfile
 
-    # NFS keeps files that somebody has open: that must not end us.
+    # NFS keeps open files, which must not be an error.
     return tempfile.TemporaryDirectory(
         prefix=prefix, dir=home, ignore_cleanup_errors=True
     )

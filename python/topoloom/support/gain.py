@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is saved compared with before, in percent."""
+"""Savings in percent."""
 
 from __future__ import annotations
 
 
 def gain(before: float, after: float) -> float | None:
-    """Percent that `after` saves; negative if worse, None if there was nothing before.
+    """Compute the percentage that `after` saves; negative if it is worse.
 
-    If both are nothing, 0 percent is saved.
+    None if only `before` is 0; 0 if both are.
     """
     if before == 0:
         return 0.0 if after == 0 else None
     return 100.0 * (before - after) / before
 
 
-def percent(number: float | None) -> str:
-    """Write a gain for people: ``+31.4 %``."""
+def format_percent(number: float | None) -> str:
+    """Format a gain: ``+31.4 %``."""
     return "-inf %" if number is None else f"{number:+.1f} %"

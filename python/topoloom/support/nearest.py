@@ -9,8 +9,8 @@ from typing import TypeVar
 Entry = TypeVar("Entry")
 
 
-def nearest(given: str, known: Iterable[str]) -> str:
-    """Suggest the nearest name: `` (did you mean 'x'?)``, or nothing."""
+def suggest(given: str, known: Iterable[str]) -> str:
+    """Suggest the nearest name: `` (did you mean 'x'?)``, or ""."""
     import difflib
 
     names = difflib.get_close_matches(given.lower(), list(known), n=1)
@@ -18,9 +18,9 @@ def nearest(given: str, known: Iterable[str]) -> str:
 
 
 def unknown_name(kind: str, given: str, known: Iterable[str]) -> str:
-    """Say that `given` is no `kind`; suggest the nearest name, and list all."""
+    """Describe an unknown is no `kind`; suggest the nearest name, and a all."""
     names = list(known)
-    return f"no {kind} '{given}'{nearest(given, names)}; there are: {', '.join(names)}"
+    return f"no {kind} '{given}'{suggest(given, names)}; there are: {', '.join(names)}"
 
 
 def find_by_name(kind: str, name: str, entries: Mapping[str, Entry]) -> Entry:

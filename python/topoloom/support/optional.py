@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Packages that only some functions need, imported when one is called."""
+"""Optional packages, imported by the functions that need them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 from topoloom._core import Error
 
 
-def needed(module: str, purpose: str) -> Any:
-    """Import a module of another package, or say how to get it."""
+def import_optional(module: str, purpose: str) -> Any:
+    """Import a module of another package; errors say how to install it."""
     package = module.partition(".")[0]
     try:
         return importlib.import_module(module)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Digits and letters that look like those of ASCII, and are others."""
+"""Checks for characters that look like ASCII digits and letters but are not."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from topoloom._core import Error
 
 
 def is_number(text: str) -> bool:
-    """Say whether all letters are the digits 0 to 9, and there is one."""
+    """Return whether a text consists of the digits 0 to 9."""
     return text.isascii() and text.isdigit()
 
 
-def refuse_odd_letters(what: str, text: str) -> None:
-    """Refuse a text with letters such as a superscript two, which nothing reads."""
+def check_characters(what: str, text: str) -> None:
+    """Refuse a text with characters such as a superscript two."""
     for column, letter in enumerate(text, start=1):
         plain = unicodedata.normalize("NFKC", letter)
         if letter.isdigit():

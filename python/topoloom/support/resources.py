@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where to find the files that ship with the Python code: zoo, models, MPI shims."""
+"""Files that ship with the package: machines, models, sources of MPI libraries."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from topoloom import _core
 
 
 def core_library() -> Path:
-    """Return where libtopoloom should be: beside the compiled module."""
+    """Return the path of libtopoloom, next to the compiled module."""
     assert _core.__file__ is not None
     return Path(_core.__file__).with_name("libtopoloom.so")
 
 
 def need_core_library() -> Path:
-    """Return libtopoloom, which compiled shims are linked with.
+    """Return the path of libtopoloom, which compiled shims are linked with.
 
     Raises
     ------
@@ -28,11 +28,11 @@ def need_core_library() -> Path:
     return library
 
 
-def shipped(name: str) -> Path:
+def find_shipped(name: str) -> Path:
     """Find a directory such as ``machines`` or ``mpi/record``.
 
-    A wheel holds it in ``topoloom/data``; a source tree, also one installed as
-    editable, holds it at its top.
+    A wheel holds it in ``topoloom/data``; a source tree or an editable installation,
+    at the top of the repository.
     """
     package = Path(__file__).resolve().parents[1]
     for home in (package / "data", package.parents[1]):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""TOML files of our formats: each names its format and version."""
+"""TOML files with a format name and version."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from topoloom._core import Error
 from topoloom.support.files import MAX_BYTES, read_text
 from topoloom.support.plain_text import is_number
 
-#: What every document says about itself.
-HEAD = ("format", "version")
+#: Keys that every document has.
+HEADER_KEYS = ("format", "version")
 
 
 def read_toml(path: str | Path) -> dict[str, Any]:
-    """Read a document of any format; what is wrong is named with file and line."""
-    text = read_text(path, most=MAX_BYTES)
+    """Read a document of any format; errors name the file and line."""
+    text = read_text(path, limit=MAX_BYTES)
     if not text.strip():
         raise Error(f"{path}: the file is empty")
     try:
@@ -40,7 +40,9 @@ def read_toml(path: str | Path) -> dict[str, Any]:
         line = where.partition(",")[0]
         place = f"{path}:{line}" if is_number(line) else str(path)
         raise Error(f"{place}: not TOML: {what}") from None
-    except ValueError:  # Python's own limit; other errors of values are decoding errors
+    except (
+        ValueError
+    ):  # Python's limit on integers; other ValueErrors are decoding errors
         raise Error(
             f"{path}: not TOML that can be read: a number is too long"
         ) from None
@@ -48,7 +50,7 @@ def read_toml(path: str | Path) -> dict[str, Any]:
         raise Error(f"{path}: not TOML that can be read: nested too deeply") from None
 
 
-def check_head(document: dict[str, Any], name: str, version: int) -> None:
+def check_header(document: dict[str, Any], name: str, version: int) -> None:
     """Refuse a document of another format or version."""
     if document.get("format") != name:
         raise Error(f'format is {document.get("format")!r}, expected "{name}"')
@@ -60,7 +62,7 @@ def check_head(document: dict[str, Any], name: str, version: int) -> None:
 
 
 def toml_text(value: Any) -> str:
-    """Write a value; a list of tables takes a line for each."""
+    """Format a value; a list of tables has one line per table."""
     if isinstance(value, dict):
         inner = ", ".join(f"{_key(k)} = {toml_text(v)}" for k, v in value.items())
         return f"{{ {inner} }}"
@@ -68,7 +70,7 @@ def toml_text(value: Any) -> str:
         if value and isinstance(value[0], dict):
             return "[\n" + "".join(f"    {toml_text(item)},\n" for item in value) + "]"
         return "[" + ", ".join(toml_text(item) for item in value) + "]"
-    # JSON's texts, numbers, true and false are TOML's as well.
+    # Strings, numbers, true and false are written as in JSON.
     return json.dumps(value)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Values out of a TOML table, checked; what is wrong is named with its key."""
+"""Typed access to the values of a TOML table; errors name the key."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from topoloom._core import Error
 from topoloom.support.nearest import unknown_name
 
-#: what a bandwidth may be of the default one
+#: bandwidths relative to the default
 FRACTIONS = ("half", "double", "quarter")
 _KINDS = {
     str: "a string",
@@ -22,23 +22,23 @@ _KINDS = {
 }
 
 
-def refuse_unknown(table: dict[str, Any], known: Iterable[str], where: str) -> None:
-    """Raise an error for a key that is not known; `where` is the prefix of the keys."""
+def check_keys(table: dict[str, Any], known: Iterable[str], where: str) -> None:
+    """Refuse unknown keys; `where` is their prefix in messages."""
     names = list(known)
     for key in table:
         if key not in names:
             raise Error(unknown_name("key", where + key, [where + k for k in names]))
 
 
-def entry(table: dict[str, Any], key: str, kind: type, where: str) -> Any:
-    """Take an entry that must be there and of this kind."""
+def get_entry(table: dict[str, Any], key: str, kind: type, where: str) -> Any:
+    """Get a required entry of this type."""
     if key not in table:
         raise Error(f"{where} is missing")
-    return typed(table[key], kind, where)
+    return check_type(table[key], kind, where)
 
 
-def typed(value: Any, kind: type, where: str) -> Any:
-    """Return the value if it is of this kind; a text must be one line."""
+def check_type(value: Any, kind: type, where: str) -> Any:
+    """Return the value if it has this type; a string must be one line."""
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
         raise Error(f"{where} must be {_KINDS[kind]}")
     if isinstance(value, float) and not math.isfinite(value):
@@ -48,18 +48,18 @@ def typed(value: Any, kind: type, where: str) -> Any:
     return value
 
 
-def numbers(value: Any, least: int, where: str) -> list[int]:
-    """Return a list of integers that has at least one."""
-    listed = typed(value, list, where)
+def check_integers(value: Any, least: int, where: str) -> list[int]:
+    """Return the value if it is a nonempty list of integers from `least` on."""
+    listed = check_type(value, list, where)
     if not listed or not all(type(n) is int and least <= n < 2**31 for n in listed):
         raise Error(f"{where} must be a list of integers, {least} or more")
     return list(listed)
 
 
-def quantity(
+def check_quantity(
     value: Any, where: str, parse: Callable[[str], float], words: tuple[str, ...] = ()
 ) -> str:
-    """Return ``9.4 GB/s`` as the short text has it, or one of `words`."""
+    """Return a quantity without spaces, such as ``9.4GB/s``, or one of `words`."""
     if isinstance(value, str) and value in words:
         return value
     if not isinstance(value, str):
@@ -74,6 +74,6 @@ def quantity(
     return value.replace(" ", "")
 
 
-def are_ids(value: Any) -> bool:
-    """Whether this is a list of integers, 0 or more."""
+def is_id_list(value: Any) -> bool:
+    """Return whether this is a list of nonnegative integers."""
     return isinstance(value, list) and all(type(v) is int and v >= 0 for v in value)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Quantities as people write them: ``64 KiB``, ``10s``, ``9.4 GB/s``, ``1.3 us``.
+"""Parses and formats quantities: ``64 KiB``, ``10s``, ``9.4 GB/s``, ``1.3 us``.
 
 k, M, G, T are powers of 1000; Ki, Mi, Gi, Ti are powers of 1024.
 """
@@ -12,7 +12,7 @@ import re
 _NUMBER_AND_UNIT = re.compile(
     r"\s*([0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?|\.[0-9]+)\s*([A-Za-z/]*)\s*"
 )
-_PREFIX: dict[str, int] = {
+_PREFIXES: dict[str, int] = {
     "": 1,
     **{p: 1000**i for i, p in enumerate("kMGTP", 1)},
     "K": 1000,
@@ -22,17 +22,17 @@ _PREFIX: dict[str, int] = {
 _TIME = {"": 1.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 _DURATION = {**_TIME, "m": 60.0, "min": 60.0, "h": 3600.0}
 _INT64_MAX = 2**63 - 1
-_LONGEST = 1e9  # seconds
+_MAX_SECONDS = 1e9  # seconds
 
 
 def _split(text: str, what: str, example: str) -> tuple[float, str]:
     match = _NUMBER_AND_UNIT.fullmatch(text)
     if match is None or not math.isfinite(float(match[1])):
-        raise _refuse(text, what, example)
+        raise _unit_error(text, what, example)
     return float(match[1]), match[2]
 
 
-def _refuse(text: str, what: str, example: str) -> Exception:
+def _unit_error(text: str, what: str, example: str) -> Exception:
     from topoloom._core import Error
 
     return Error(
@@ -41,18 +41,18 @@ def _refuse(text: str, what: str, example: str) -> Exception:
 
 
 def parse_bytes(text: str) -> int:
-    """Read ``1024``, ``64 KiB``, ``1.5 MB`` as an integer number of bytes."""
+    """Read ``1024``, ``64 KiB``, ``1.5 MB`` as a whole number of bytes."""
     example = "'1024', '64 KiB' or '1.5 MB'"
     _, unit = _split(text, "an amount of bytes", example)
     prefix = unit[:-1] if unit.endswith("B") else unit
-    if prefix not in _PREFIX:
-        raise _refuse(text, "an amount of bytes", example)
+    if prefix not in _PREFIXES:
+        raise _unit_error(text, "an amount of bytes", example)
     # 16.6 * 1e9 is 16600000000.000002
     from fractions import Fraction
 
-    amount = Fraction(text.strip().removesuffix(unit).strip()) * _PREFIX[prefix]
+    amount = Fraction(text.strip().removesuffix(unit).strip()) * _PREFIXES[prefix]
     if amount > _INT64_MAX or amount.denominator != 1:
-        raise _refuse(text, "a whole amount of bytes below 2^63", example)
+        raise _unit_error(text, "a whole amount of bytes below 2^63", example)
     return int(amount)
 
 
@@ -61,7 +61,7 @@ def parse_duration(text: str) -> float:
     example = "'10s', '250ms' or '2min'"
     number, unit = _split(text, "a duration", example)
     if unit not in _DURATION:
-        raise _refuse(text, "a duration", example)
+        raise _unit_error(text, "a duration", example)
     return number * _DURATION[unit]
 
 
@@ -77,12 +77,12 @@ def parse_bandwidth(text: str) -> float:
         ("bps", 0.125),
         ("", 1.0),
     ):
-        if unit.endswith(suffix) and unit.removesuffix(suffix) in _PREFIX:
-            rate = number * _PREFIX[unit.removesuffix(suffix)] * factor
+        if unit.endswith(suffix) and unit.removesuffix(suffix) in _PREFIXES:
+            rate = number * _PREFIXES[unit.removesuffix(suffix)] * factor
             if rate > 0 and (suffix or not unit):
                 return rate
             break
-    raise _refuse(text, "a bandwidth above 0", example)
+    raise _unit_error(text, "a bandwidth above 0", example)
 
 
 def parse_latency(text: str) -> float:
@@ -90,9 +90,9 @@ def parse_latency(text: str) -> float:
     example = "'1.3 us' or '90 ns'"
     number, unit = _split(text, "a latency", example)
     if unit not in _TIME:
-        raise _refuse(text, "a latency", example)
-    if number * _TIME[unit] > _LONGEST:
-        raise _refuse(text, f"a latency of {_LONGEST:g} s or less", example)
+        raise _unit_error(text, "a latency", example)
+    if number * _TIME[unit] > _MAX_SECONDS:
+        raise _unit_error(text, f"a latency of {_MAX_SECONDS:g} s or less", example)
     return number * _TIME[unit]
 
 
@@ -111,7 +111,9 @@ def exact_bytes(amount: int) -> str:
     """Write an amount of bytes for `parse_bytes`: ``512 GB``, ``3 KiB``, ``1025 B``."""
     if amount == 0:
         return "0 B"
-    units = [(_PREFIX[unit], f"{unit}B") for unit in _PREFIX if unit not in ("K", "ki")]
+    units = [
+        (_PREFIXES[unit], f"{unit}B") for unit in _PREFIXES if unit not in ("K", "ki")
+    ]
     size, unit = max(pair for pair in units if amount % pair[0] == 0)
     return f"{amount // size} {unit}"
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""XML as a tree that knows its lines; entities are refused and sizes bounded.
+"""XML trees with line numbers; entities are refused and sizes bounded.
 
-A DOCTYPE that only names a file, such as ``hwloc2.dtd``, passes; nothing is fetched.
+A DOCTYPE that only names a file, such as ``hwloc2.dtd``, is accepted but not fetched.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _MAX_DEPTH = 200
 
 @dataclass(slots=True)
 class Element:
-    """One element: its tag, its attributes, and where it starts."""
+    """An element with its attributes and the line where it starts."""
 
     tag: str
     attributes: dict[str, str]
@@ -36,17 +36,17 @@ class Element:
             waiting += reversed(element.children)
 
     def fail(self, what: str) -> NoReturn:
-        """Refuse the element, by its line."""
+        """Raise an error that names the line of the element."""
         raise Error(f"line {self.line}: {what}")
 
     def require(self, name: str) -> str:
-        """Get an attribute that must be there."""
+        """Get a required attribute."""
         if name not in self.attributes:
             self.fail(f"<{self.tag}> lacks its '{name}'")
         return self.attributes[name]
 
     def number(self, name: str, default: int | None = None) -> int:
-        """Get an attribute that is an integer from 0 to 2^31 - 1."""
+        """Get an attribute as an integer from 0 to 2^31 - 1."""
         text = self.require(name) if default is None else self.attributes.get(name)
         if text is None and default is not None:
             return default
@@ -64,7 +64,7 @@ def read_xml(text: str) -> Element:
     Raises
     ------
     topoloom.Error
-        ``line N: what is wrong``; also for entities, and for what is too large.
+        With the line, for invalid, too large or too deep XML, and for entities.
     """
     try:
         from defusedxml.common import DefusedXmlException
@@ -94,7 +94,7 @@ def read_xml(text: str) -> Element:
 
 
 class _Builder:
-    """What the parser calls at every tag."""
+    """Callbacks of the parser that build the tree."""
 
     def __init__(self) -> None:
         self.root: Element | None = None
@@ -115,8 +115,8 @@ class _Builder:
             self.root = element
         self._open.append(element)
 
-    def doctype(self, name: str, system: str, public: str, inside: bool) -> None:
-        """Refuse what a DOCTYPE declares, before any of it is expanded."""
+    def doctype(self, name: str, system: str, _public: str, inside: bool) -> None:
+        """Refuse declarations in a DOCTYPE before any is expanded."""
         if inside:
             raise Error(
                 f"line {self.line()}: the DOCTYPE declares entities or tags of its "
@@ -127,7 +127,7 @@ class _Builder:
         self._open.pop()
 
     def data(self, text: str) -> None:
-        """Text between tags means nothing in our formats."""
+        """Ignore text between tags; no format uses it."""
 
     def close(self) -> None:
-        """All tags are closed."""
+        """Do nothing: all tags are closed."""

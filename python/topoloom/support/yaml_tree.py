@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""YAML of people's files: with line numbers, without tags, anchors and aliases."""
+"""YAML trees with line numbers, without tags, anchors and aliases."""
 
 from __future__ import annotations
 
@@ -27,26 +27,26 @@ class Value:
         return self.content.get(key)
 
     def get(self, key: str) -> Value:
-        """Look up a key of a mapping that must be there."""
+        """Look up a required key of a mapping."""
         value = self.find(key)
         if value is None:
             raise Error(f"line {self.line}: the key '{key}' is missing")
         return value
 
     def items(self, what: str) -> list[Value]:
-        """List the entries; `what` says what they should be."""
+        """Return the entries of a list; errors call them `what`."""
         if not isinstance(self.content, list):
             raise Error(f"line {self.line}: expected {what}, entries with '- '")
         return self.content
 
     def text(self) -> str:
-        """Give a string that is not empty."""
+        """Return a nonempty string."""
         if not isinstance(self.content, str) or not self.content:
             raise Error(f"line {self.line}: expected a string")
         return self.content
 
     def integer(self, least: int, most: int) -> int:
-        """Give an integer from `least` to `most`."""
+        """Return an integer from `least` to `most`."""
         text = self.text()
         if not (is_number(text) and len(text) < 19):
             raise Error(f"line {self.line}: '{text[:40]}' is not an integer")
@@ -55,7 +55,7 @@ class Value:
         return int(text)
 
     def boolean(self) -> bool:
-        """Give true or false."""
+        """Return a boolean."""
         text = self.text().lower()
         if text not in _TRUE + _FALSE:
             raise Error(f"line {self.line}: '{text[:40]}' is not true or false")
@@ -65,13 +65,13 @@ class Value:
 def read_yaml(text: str) -> Value:
     """Read one YAML document.
 
-    Every scalar stays a string. Aliases, with which a few lines stand for gigabytes,
-    are refused, and so are tags, keys given twice and deep nesting.
+    Every scalar stays a string. Aliases, tags, duplicate keys and deep nesting are
+    refused; with aliases, a few lines can stand for gigabytes.
 
     Raises
     ------
     topoloom.Error
-        With the line of what is wrong; without PyYAML.
+        With the line of the fault, or if PyYAML is missing.
     """
     if len(text) > _MAX_BYTES:
         raise Error(f"line 1: over {_MAX_BYTES >> 20} MiB of YAML")
@@ -82,7 +82,7 @@ def read_yaml(text: str) -> Value:
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     open_values: list[Value] = []
-    keys: list[str | None] = []  # of each open mapping: the key whose value comes
+    keys: list[str | None] = []  # of each open mapping: the key of the next value
     whole: list[Value] = []
 
     def add(value: Value) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 
 from topoloom._core import Allocation, AxisOrder, CommGraph, Error
 from topoloom.frameworks.job import Job
-from topoloom.frameworks.models import Step, parse_step
+from topoloom.frameworks.models import TrainingStep, parse_step
 from topoloom.graphs.axes import (
     MeshOrders,
     Traffic,
@@ -48,7 +48,7 @@ class AxesProblem(NamedTuple):
     """The axes of a job, what ranks send along them, and the trace they are from."""
 
     job: Mapping[str, int] | Job
-    traffic: Sequence[Traffic] | Step
+    traffic: Sequence[Traffic] | TrainingStep
     inferred: InferredMesh | None = None
 
     @property
@@ -250,7 +250,7 @@ def infer_axes_problem(trace: str | Path) -> AxesProblem:
 def map_axes(
     allocation: Allocation,
     mesh: Mapping[str, int] | Job,
-    traffic: Sequence[Traffic] | Step,
+    traffic: Sequence[Traffic] | TrainingStep,
     *,
     named: bool = False,
     progress: Progress | None = None,
@@ -267,7 +267,7 @@ def map_axes(
         chosen = orders.nested if named else orders.best
         return MappedAxes(orders, chosen, mesh)
     check_fit(mesh.mesh, mesh.ranks, allocation)
-    variants = mesh.variants() if isinstance(traffic, Step) else [mesh]
+    variants = mesh.variants() if isinstance(traffic, TrainingStep) else [mesh]
     mapped = [_map_job(allocation, one, traffic, named, progress) for one in variants]
     best = min(mapped, key=lambda one: one.chosen.total)
     others = {
@@ -289,7 +289,7 @@ def format_step(taken: float, has_bandwidths: bool) -> str:
 def _map_job(
     allocation: Allocation,
     job: Job,
-    traffic: Sequence[Traffic] | Step,
+    traffic: Sequence[Traffic] | TrainingStep,
     named: bool,
     progress: Progress | None,
 ) -> MappedAxes:
@@ -306,9 +306,9 @@ def _map_job(
 
 
 def _sends(
-    traffic: Sequence[Traffic] | Step, axes: Mapping[str, int]
+    traffic: Sequence[Traffic] | TrainingStep, axes: Mapping[str, int]
 ) -> Sequence[Traffic]:
-    return traffic.traffic(axes) if isinstance(traffic, Step) else traffic
+    return traffic.traffic(axes) if isinstance(traffic, TrainingStep) else traffic
 
 
 def _differing(axes: Mapping[str, int], from_axes: Mapping[str, int]) -> str:

@@ -101,11 +101,11 @@ def model_entries() -> list[dict[str, Any]]:
 def switch_entries() -> list[dict[str, Any]]:
     """List the switches that are included."""
     from topoloom.simulate.switch_toml import switch_names
-    from topoloom.support.resources import shipped
+    from topoloom.support.resources import find_shipped
     from topoloom.support.toml_document import read_toml
 
     keys = ("summary", "source", "date")
-    folder = shipped("models") / "switches"
+    folder = find_shipped("models") / "switches"
     files = {name: read_toml(folder / f"{name}.toml") for name in switch_names()}
     return [
         {"name": name, "title": file["name"], **{key: file[key] for key in keys}}

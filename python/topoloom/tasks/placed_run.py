@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from topoloom.launch.launchers.launcher_commands import LauncherCommand
     from topoloom.launch.launchers.unplaced_command import UnplacedCommand
     from topoloom.placements.placement_file import PlacementFile
-    from topoloom.preload.verify import Proof
+    from topoloom.preload.verify import AffinityReport
     from topoloom.tasks.launch_slots import LaunchSlots
     from topoloom.tasks.objective import Objective
     from topoloom.tasks.search import Search
@@ -175,7 +175,7 @@ def start_placed(
     launch_slots: LaunchSlots,
     placed: PlacedJob,
     announce: Callable[[Launch], None],
-    tell: Callable[[Proof], None],
+    tell: Callable[[AffinityReport], None],
 ) -> tuple[Launch, RunReport]:
     """Let the launcher try the placement; if it can, run the program.
 

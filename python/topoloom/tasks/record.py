@@ -166,7 +166,7 @@ def record_torch(
     from topoloom.graphs.nccl_collectives import nccl_expansion
     from topoloom.graphs.profile import BY_NCCL
     from topoloom.preload.record import NothingRecorded
-    from topoloom.preload.record.keeping import keeping, notes_folder
+    from topoloom.preload.record.notes_folder import keep_notes_on_error, notes_folder
     from topoloom.support.files import check_writable
 
     if not program:
@@ -188,7 +188,7 @@ def record_torch(
                 job.status,
             )
         trace = read_recording(folder)
-        with keeping(folder, "*.calls", _READER):
+        with keep_notes_on_error(folder, "*.calls", _READER):
             profile = trace.profile()
             profile = replace(profile, wall_seconds=job.seconds, exit_status=job.status)
             _save(profile, output, collectives, gpus_per_node)

@@ -13,7 +13,7 @@ from topoloom.tasks.search import Search
 
 if TYPE_CHECKING:
     from topoloom.allocations.allocation_file import AllocatedHosts
-    from topoloom.preload.shim.launcher import Starter
+    from topoloom.preload.shim.launcher import LaunchProgram
 
 
 #: The library's limits.
@@ -64,15 +64,15 @@ def run_reordered(
     from topoloom._core import Error
     from topoloom.launch.apply.program import run_program
     from topoloom.launch.launcher import Launch
-    from topoloom.preload.mpi_library import machine_file
-    from topoloom.preload.shim import find_launcher, preloaded_command
+    from topoloom.preload.mpi_library import format_machine_file
+    from topoloom.preload.shim import add_preload, find_launcher
     from topoloom.support.files import shared_directory
 
     _check_mapper(options.mapper)
     if options.search.seed > _MAX_SEED:
         raise Error(f"--seed {options.search.seed}: at most {_MAX_SEED} here")
     # Before anything runs, since the user has to fix what is wrong with it.
-    text = None if where is None else machine_file(where)
+    text = None if where is None else format_machine_file(where)
     launcher = find_launcher(program)
     try:
         library = _library(program, launcher, mpicc)
@@ -91,7 +91,7 @@ def run_reordered(
             variables["TOPOLOOM_MACHINE"] = str(described)
         result = folder / "result"
         variables["TOPOLOOM_REORDER"] = str(result)
-        command, environment = preloaded_command(
+        command, environment = add_preload(
             launcher, program, [library], variables, os.environ
         )
         status = run_program(Launch(command, environment))
@@ -108,21 +108,21 @@ def _options(given: ReorderOptions, environment: str, has_machine: bool) -> str:
     return ",".join(options.values())
 
 
-def _library(program: list[str], launcher: Starter, mpicc: str | None) -> Path:
+def _library(program: list[str], launcher: LaunchProgram, mpicc: str | None) -> Path:
     """Compile what is preloaded; refuse where it could do harm."""
     import os
 
     from topoloom.launch.apply.trial import check_hosts
     from topoloom.launch.launchers.launcher_commands import list_programs
     from topoloom.preload.mpi_library import build_reorderer
-    from topoloom.preload.shim import check_programs, find_compiler, preloaded_command
+    from topoloom.preload.shim import add_preload, check_programs, find_compiler
     from topoloom.support.resources import core_library
 
     compiler = find_compiler(launcher, mpicc)
     library = build_reorderer(compiler)
     trusted = bool(mpicc or launcher.forwarding)
     check_programs(list_programs(program), compiler, library, trusted)
-    preloaded_command(launcher, program, [library], {}, os.environ)  # which may refuse
+    add_preload(launcher, program, [library], {}, os.environ)  # which may refuse
     check_hosts(program, [library, core_library()])
     return library
 

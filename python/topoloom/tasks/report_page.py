@@ -15,7 +15,7 @@ from topoloom.graphs.graph_file import load_graph, load_operations
 from topoloom.graphs.phases import load_phase_names, load_phases
 from topoloom.placements.placement_file import PlacementFile, load_placement
 from topoloom.report.data import Report, View
-from topoloom.simulate import load_simulator, with_switch
+from topoloom.simulate import bind_switch, load_simulator
 from topoloom.support.units import counted
 from topoloom.tasks.placement_problem import PlacementProblem
 from topoloom.tasks.report import ReportedPlacement, build_report
@@ -158,7 +158,7 @@ def _simulated(
     phases: Sequence[CommGraph],
 ) -> Simulations:
     simulate = load_simulator(simulator.name)
-    simulate = with_switch(
+    simulate = bind_switch(
         simulate, simulator.name, simulator.switch, operations=operations
     )
     given = [

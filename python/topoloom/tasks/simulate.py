@@ -21,11 +21,11 @@ from topoloom._core import (
 )
 from topoloom.graphs.phases import edge_rows
 from topoloom.machines.link_names import named_link
-from topoloom.simulate import Simulate
-from topoloom.simulate.simulated import (
+from topoloom.simulate import Simulator
+from topoloom.simulate.result import (
     ReportProgress,
-    Simulated,
-    unwatched,
+    SimulationResult,
+    ignore_progress,
 )
 from topoloom.support.units import counted
 from topoloom.tasks.placement_problem import PlacementProblem
@@ -40,7 +40,7 @@ MonitorSimulation = Callable[[str], AbstractContextManager[ReportProgress]]
 @contextmanager
 def unmonitored_simulation(_title: str) -> Iterator[ReportProgress]:
     """Let a simulation go on until it ends by itself."""
-    yield unwatched
+    yield ignore_progress
 
 
 class _Case(NamedTuple):
@@ -57,7 +57,10 @@ class _Case(NamedTuple):
         return nodes
 
     def result(
-        self, given: PlacementProblem, phases: list[CommGraph], simulated: Simulated
+        self,
+        given: PlacementProblem,
+        phases: list[CommGraph],
+        simulated: SimulationResult,
     ) -> dict[str, Any]:
         seconds = simulated.seconds
         if len(seconds) != len(phases):
@@ -130,7 +133,7 @@ def simulate_placements(
     names: Sequence[str],
     given: Sequence[PlacementProblem],
     phases: list[CommGraph],
-    simulate: Simulate,
+    simulate: Simulator,
     monitor: MonitorSimulation = unmonitored_simulation,
 ) -> Simulations:
     """Simulate block order, then the placements; `monitor` surrounds each.

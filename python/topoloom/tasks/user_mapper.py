@@ -29,7 +29,7 @@ from topoloom._core import (
     slot_capacities,
 )
 from topoloom.support.nearest import unknown_name
-from topoloom.support.resources import shipped
+from topoloom.support.resources import find_shipped
 from topoloom.tasks.objective import Objective
 from topoloom.tasks.search import UNLIMITED, Progress, Search, always_continue
 from topoloom.tasks.sharing import share_slots
@@ -222,7 +222,7 @@ def _from_python(path: Path, function: str) -> MapperFunction:
 
 def mapper_header() -> Path:
     """Find the folder of topoloom_mapper.h, which mappers in C and C++ include."""
-    return shipped("core/topoloom/capi")
+    return find_shipped("core/topoloom/capi")
 
 
 def _from_library(path: Path, function: str) -> MapperFunction:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from topoloom.launch.host_placement import HostPlacement
     from topoloom.launch.launcher import Launch
-    from topoloom.preload.verify import Proof, Witness
+    from topoloom.preload.verify import AffinityReport, VerifyAgent
 
 
 class RunReport(NamedTuple):
@@ -28,7 +28,7 @@ class RunReport(NamedTuple):
     """
 
     status: int
-    proofs: list[Proof]
+    proofs: list[AffinityReport]
     why: str | None
 
     @property
@@ -38,7 +38,7 @@ class RunReport(NamedTuple):
 
     def words(self) -> str:
         """Say it in a line, or in more where ranks are elsewhere."""
-        seen = [proof.words() for proof in self.proofs]
+        seen = [proof.describe() for proof in self.proofs]
         unseen = f"the ranks' locations were not observed: {self.why}"
         return "\n".join(seen) or unseen
 
@@ -55,13 +55,13 @@ def find_witness(
     mpicc: str | None,
     renumber: bool,
     collectives: str | None = None,
-) -> Iterator[Witness | str]:
+) -> Iterator[VerifyAgent | str]:
     """Prepare to see where the ranks are; else say why they cannot be seen."""
     from topoloom._core import Error
-    from topoloom.preload.verify import Witness
+    from topoloom.preload.verify import VerifyAgent
 
     try:
-        witness = Witness(placed, command, mpicc, renumber, collectives)
+        witness = VerifyAgent(placed, command, mpicc, renumber, collectives)
     except (Error, OSError) as error:
         if renumber or collectives is not None:
             raise
@@ -72,24 +72,26 @@ def find_witness(
 
 
 def run_witnessed(
-    launch: Launch, witness: Witness | str, tell: Callable[[Proof], None]
+    launch: Launch, witness: VerifyAgent | str, tell: Callable[[AffinityReport], None]
 ) -> RunReport:
     """Run to the end; `tell` hears of the ranks as soon as they are seen."""
     from topoloom._core import Error
     from topoloom.launch.apply.program import run_program
-    from topoloom.preload.verify.witness import why_no_proof
+    from topoloom.preload.verify.verify_agent import explain_missing_report
 
     watched = launch
     if not isinstance(witness, str):
         try:
-            watched = witness.watched(launch)
+            watched = witness.preload_into(launch)
         except Error as error:  # The command preloads what ours cannot go with.
             if witness.required:
                 raise
             witness = str(error)
     if isinstance(witness, str):
         return RunReport(run_program(launch), [], witness)
-    with witness.telling(tell):
+    with witness.reporting(tell):
         status = run_program(watched)
-    why = witness.damage or (None if witness.proofs else why_no_proof(status))
-    return RunReport(status, witness.proofs, why)
+    why = witness.read_error or (
+        None if witness.reports else explain_missing_report(status)
+    )
+    return RunReport(status, witness.reports, why)

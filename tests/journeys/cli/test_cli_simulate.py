@@ -18,7 +18,7 @@ import pytest
 if TYPE_CHECKING:
     from tests.conftest import Command
 
-    from topoloom.simulate.simulated import ReportProgress
+    from topoloom.simulate.result import ReportProgress
 
 MACHINE = "torus:4x4,bandwidth=1GB/s,latency=1us+node:1,startup=0us,latency=0us"
 TOPOLOOM = Path(sys.executable).with_name("topoloom")

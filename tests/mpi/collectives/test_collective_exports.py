@@ -26,14 +26,14 @@ from recorded import MPICH, MPICH_5, OPEN_MPI_4, OPEN_MPI_5, PROGRAMS, Mpi, buil
 from topoloom.model import MessageCosts, NetworkModel
 from topoloom.schedules.choose import Call
 from topoloom.schedules.exports import mpich, mpich_5, open_mpi
-from topoloom.schedules.exports.asked import Asked
 from topoloom.schedules.exports.counterparts import (
-    Choice,
     Counterpart,
-    Function,
-    Span,
-    choose_for,
+    MpiFunction,
+    RankRange,
+    SizeRule,
+    choose_algorithms,
 )
+from topoloom.schedules.exports.request import ExportRequest
 
 #: What version 4.0 lacks.
 RADICES = {
@@ -73,10 +73,12 @@ def by_rank(messages: Iterable[tuple[int, int]], ranks: int) -> Traffic:
     return Counter((sent[rank], received[rank]) for rank in range(ranks))
 
 
-def force(function: Function, each: Counterpart) -> list[tuple[Function, list[Span]]]:
+def force(
+    function: MpiFunction, each: Counterpart
+) -> list[tuple[MpiFunction, list[RankRange]]]:
     """Choose this algorithm for all sizes."""
     segment = SEGMENT if each.schedule == "chain" else 0
-    return [(function, [Span(2, 64, [Choice(0, each.algorithm, segment)])])]
+    return [(function, [RankRange(2, 64, [SizeRule(0, each.algorithm, segment)])])]
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,7 @@ class Library:
 
     mpi: Mpi
     rules: ModuleType
-    table: dict[str, tuple[Function, ...]] = field(hash=False)
+    table: dict[str, tuple[MpiFunction, ...]] = field(hash=False)
     ranks: tuple[int, ...] = RANKS
 
     def function(self, name: str) -> str:
@@ -160,7 +162,7 @@ class Case:
 
     library: Library
     operation: str
-    function: Function
+    function: MpiFunction
     index: int
     ranks: int
 
@@ -251,7 +253,7 @@ def test_open_mpi_changes_its_algorithm_as_the_file_states(
     library: Library, tmp_path: Path
 ) -> None:
     """Bruck sends 3 messages among 8 ranks, all others 7."""
-    asked = Asked(Call("all-to-all", 8, 1), "bruck", MODEL)
+    asked = ExportRequest(Call("all-to-all", 8, 1), "bruck", MODEL)
     rules = tmp_path / "rules.txt"
     rules.write_text(open_mpi.write(asked))
     sizes = re.findall(r"^(\d+) \d+ 0 0$", rules.read_text().split("\n8 #")[1], re.M)
@@ -262,7 +264,7 @@ def test_open_mpi_changes_its_algorithm_as_the_file_states(
 
 
 def test_mpich_changes_its_algorithm_as_the_file_states(tmp_path: Path) -> None:
-    asked = Asked(Call("all-to-all", 8, 1), "bruck", MODEL)
+    asked = ExportRequest(Call("all-to-all", 8, 1), "bruck", MODEL)
     rules = tmp_path / "rules.json"
     rules.write_text(mpich.write(asked))
     node = json.loads(rules.read_text())["collective=alltoall"]["comm_type=intra"]
@@ -294,12 +296,14 @@ def test_open_mpi_reads_the_rules_of_several_collectives(
 
 def test_mpich_reads_the_rules_of_several_collectives(tmp_path: Path) -> None:
     """There is one choice for all sizes: trees for 0 bytes, rings for many."""
-    called = [Asked(Call(name, 8, 1), "", MODEL) for name in ("all-gather", "reduce")]
+    called = [
+        ExportRequest(Call(name, 8, 1), "", MODEL) for name in ("all-gather", "reduce")
+    ]
     rules = tmp_path / "rules.json"
     rules.write_text(mpich.write(*called))
     choices = {
         function.name: spans[-1].choices
-        for function, spans in choose_for(called, mpich.TABLE, mpich.NAME)
+        for function, spans in choose_algorithms(called, mpich.TABLE, mpich.NAME)
     }
     found = MPICH_4_0.traffic(8, 8, ["allgather", "reduce"], rules)
     for function, operation in (("allgather", "all-gather"), ("reduce", "reduce")):
@@ -316,7 +320,9 @@ def test_mpich_reads_the_rules_of_several_collectives(tmp_path: Path) -> None:
 
 def test_mpich_keeps_its_choice_where_the_file_has_no_decision(tmp_path: Path) -> None:
     rules = tmp_path / "rules.json"
-    rules.write_text(mpich.write(Asked(Call("all-to-all", 8, 1), "bruck", MODEL)))
+    rules.write_text(
+        mpich.write(ExportRequest(Call("all-to-all", 8, 1), "bruck", MODEL))
+    )
     functions = ("bcast", "allreduce", "allgather", "reduce_scatter", "barrier")
     for size in (8, 400_000):
         own = counts(MPICH_4_0.run(8, size, functions, None))

@@ -16,10 +16,10 @@ from test_collective_exports import BYTES, RANKS, Traffic, force, traffic
 
 from topoloom.schedules.exports import intel_mpi
 from topoloom.schedules.exports.counterparts import (
-    Choice,
     Counterpart,
-    Function,
-    Span,
+    MpiFunction,
+    RankRange,
+    SizeRule,
 )
 
 HOME = Path(sys.prefix) / "intel-mpi"
@@ -31,7 +31,7 @@ INTEL_MPI = Mpi(
     "pip install --prefix .venv/intel-mpi impi-rt impi-devel",
 )
 #: By operation: functions, and their algorithms for a number of ranks.
-Algorithms = list[tuple[str, Function, list[Counterpart]]]
+Algorithms = list[tuple[str, MpiFunction, list[Counterpart]]]
 
 
 def algorithms(ranks: int) -> Algorithms:
@@ -136,9 +136,9 @@ def test_intel_mpi_changes_its_algorithm_as_the_variable_states(
         if not others:
             continue
         at = change * ranks if function.whole else change
-        choices = [Choice(0, first[0].algorithm, 0)]
-        choices.append(Choice(at, others[0][0].algorithm, 0))
-        rules += intel_mpi.write_choices([(function, [Span(2, ranks, choices)])])
+        choices = [SizeRule(0, first[0].algorithm, 0)]
+        choices.append(SizeRule(at, others[0][0].algorithm, 0))
+        rules += intel_mpi.write_choices([(function, [RankRange(2, ranks, choices)])])
         name = function.name.lower()
         before[name], after[name] = first[1], others[0][1]
     assert len(before) == 7

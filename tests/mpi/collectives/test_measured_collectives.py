@@ -20,7 +20,7 @@ from several_hosts import SECONDS
 from simulated_hosts import hosts_options
 
 from smpi import SETTINGS
-from topoloom.preload.measure import OWN
+from topoloom.preload.measure import MPI_OWN
 from topoloom.schedules.call_trace import CallTrace
 from topoloom.schedules.choose import Call, operations, schedule_names
 from topoloom.tasks.collectives.measure import fastest, measure_collective
@@ -59,9 +59,9 @@ def test_simulated_times_equal_the_predicted_ones(
     for size in done.json["sizes"]:
         found = size["schedules"]
         call = ALL_TO_ALL._replace(bytes=size["bytes"])
-        assert {one["name"] for one in found} == {OWN, *schedule_names(call)}
+        assert {one["name"] for one in found} == {MPI_OWN, *schedule_names(call)}
         assert [one["median"] for one in found] == sorted(o["median"] for o in found)
-        ours = [one for one in found if one["name"] != OWN]
+        ours = [one for one in found if one["name"] != MPI_OWN]
         best.append(ours[0]["name"])
         for one in ours:
             # Rounds of unequal ranks are modelled as if all waited for the last one.
@@ -97,7 +97,7 @@ def test_every_schedule_of_every_operation_is_measured(
     assert [measured[0].bytes for measured in found.sizes] == (sizes or [0])
     for measured in found.sizes:
         names = set(schedule_names(call._replace(bytes=measured[0].bytes)))
-        assert {one.schedule for one in measured} == {OWN, *names}
+        assert {one.schedule for one in measured} == {MPI_OWN, *names}
         assert all(len(one.samples) == 2 for one in measured)
         assert min(min(one.samples) for one in measured) > 0
 
@@ -120,7 +120,7 @@ def test_real_ranks_are_measured_and_traced(
         call, [64], launcher, None, names, repeats=4, traced=True
     )
     (measured,) = found.sizes
-    assert {one.schedule for one in measured} == {OWN, *names}
+    assert {one.schedule for one in measured} == {MPI_OWN, *names}
     assert all(len(one.samples) == 4 for one in measured)
     assert min(min(one.samples) for one in measured) > 0
     assert found.trace is not None
@@ -165,14 +165,16 @@ def test_traced_ranks_wait_in_their_own_order(tmp_path: Path) -> None:
 def check_trace(trace: CallTrace, call: Call, schedule: str) -> None:
     """Compare the traces of ranks with the schedule."""
     assert (trace.schedule, trace.bytes, trace.ranks) == (schedule, 64, call.ranks)
-    assert sorted(one.rank for one in trace.of("call")) == list(range(call.ranks))
+    assert sorted(one.rank for one in trace.select("call")) == list(range(call.ranks))
     assert all(one.begin <= one.end for one in trace.events)
     planned: Counter[tuple[int, ...]] = Counter()
     made = call.schedule(schedule)
     for number in range(made.rounds):
         planned.update(zip(*(a.tolist() for a in made.messages(number)), strict=True))
-    sent = Counter((one.rank, one.peer, one.bytes) for one in trace.of("send"))
-    received = Counter((one.peer, one.rank, one.bytes) for one in trace.of("receive"))
+    sent = Counter((one.rank, one.peer, one.bytes) for one in trace.select("send"))
+    received = Counter(
+        (one.peer, one.rank, one.bytes) for one in trace.select("receive")
+    )
     assert sent == received == planned
 
 
@@ -267,5 +269,5 @@ def test_an_interrupt_returns_the_completed_repetitions(
     assert "interrupted after 2 of 30 calls" in said
     (size,) = json.loads(printed)["sizes"]
     medians = {one["name"]: one["median"] for one in size["schedules"]}
-    assert medians == pytest.approx({OWN: 3e-6, "bruck": 2e-6})
+    assert medians == pytest.approx({MPI_OWN: 3e-6, "bruck": 2e-6})
     assert len((folder / "samples").read_text().splitlines()) == 4

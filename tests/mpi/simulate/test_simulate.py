@@ -25,7 +25,7 @@ from topoloom.graphs import all_to_all, random_geometric, stencil
 from topoloom.graphs.phases import edge_rows
 from topoloom.placements import objective_value, predicted_time
 from topoloom.simulate import SIMULATORS, load_simulator, simgrid as smpi
-from topoloom.simulate.rounds import equal_rounds
+from topoloom.simulate.rounds import split_into_rounds
 from topoloom.simulate.simgrid import simulate
 
 #: Of each machine: a message, one that shares a link with it, and one that does not.
@@ -184,7 +184,7 @@ def test_many_different_message_counts_are_grouped() -> None:
     counts = np.arange(1, 101)
     source = np.arange(100, dtype=np.uint32)
     pattern = CommGraph.from_edges(101, source, source + 1, 60 * counts, counts)
-    found = equal_rounds(pattern)
+    found = split_into_rounds(pattern)
     assert len(found) == 16
     assert sum(times for times, _ in found) == 100
     sent = sum(times * part[:, 2].sum() for times, part in found)

@@ -17,7 +17,7 @@ from topoloom import Allocation, Machine, place
 from topoloom.graphs import random_geometric
 from topoloom.importers.simgrid.clusters import write_simgrid_platform
 from topoloom.simulate import simgrid as smpi
-from topoloom.simulate.rounds import equal_rounds
+from topoloom.simulate.rounds import split_into_rounds
 from topoloom.simulate.simgrid import simulate
 
 
@@ -74,8 +74,8 @@ def test_the_replayed_trace_takes_as_long_as_a_real_mpi_program(
     monkeypatch.setattr(smpi, "FAR", 0.0)
     (replayed,) = simulate(machine, nodes, [graph(8, ring)]).seconds
     at = np.array(nodes)
-    ways = smpi.ways_of(machine, at, equal_rounds(graph(8, ring)))
-    (tmp_path / "platform.xml").write_text(smpi.platform(machine, at, ways, 0.0))
+    ways = smpi.find_links(machine, at, split_into_rounds(graph(8, ring)))
+    (tmp_path / "platform.xml").write_text(smpi.write_platform(machine, at, ways, 0.0))
     (tmp_path / "hosts").write_text("".join(f"{smpi.host_name(n)}\n" for n in range(8)))
     run = ["smpicc", "-o", "ring", PROGRAMS / "ring.c"]
     subprocess.run(run, cwd=tmp_path, check=True, timeout=600)

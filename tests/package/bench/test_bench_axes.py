@@ -11,7 +11,7 @@ from axes.__main__ import line, table
 from axes.cases import CASES, Case, measure
 from axes.figure import draw
 from topoloom.frameworks import MegatronJob
-from topoloom.frameworks.models import MODELS, Model, step
+from topoloom.frameworks.models import MODELS, Model, count_traffic
 from topoloom.graphs.axes import parse_mesh
 
 TINY = Model(layers=4, hidden=8, heads=4, kv_heads=2, head_size=2, ffn=16)
@@ -19,7 +19,7 @@ EXPERTS = Model(4, 8, 4, 2, 2, 16, experts=4, active=2)
 
 
 def sent(model: Model, mesh: str) -> dict[str, int]:
-    traffic = step(model, parse_mesh(mesh), 32, 3)
+    traffic = count_traffic(model, parse_mesh(mesh), 32, 3)
     return {one.name: one.bytes for one in traffic}
 
 

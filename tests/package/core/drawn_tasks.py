@@ -16,7 +16,7 @@ from topoloom.machines import describe_machine
 from topoloom.model import fit_model, load_model
 from topoloom.nodes.node_parts import NodeParts
 from topoloom.schedules import RankSlots
-from topoloom.simulate.simulated import Simulated
+from topoloom.simulate.result import SimulationResult
 from topoloom.tasks import AllocationSpec, LineSpeeds, Search
 from topoloom.tasks.collectives.collective import CollectivePlatform
 from topoloom.tasks.jobs.joint import Budget, Job, place_jointly
@@ -137,8 +137,10 @@ def by_name(rng: random.Random) -> dict[str, Callable[[], Any]]:
         "output": some(Path("o.html"), Path("o.npz"), Path("none/o"), Path("p.json")),
         "pings": some("junk", "a.txt", "none/x"),
         "simulate": some(
-            lambda machine, nodes, phases, progress: Simulated([0.0] * len(phases)),
-            lambda *_, progress: Simulated([]),
+            lambda machine, nodes, phases, progress: SimulationResult(
+                [0.0] * len(phases)
+            ),
+            lambda *_, progress: SimulationResult([]),
         ),
     }
 

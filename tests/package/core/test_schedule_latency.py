@@ -16,7 +16,7 @@ from topoloom.schedules.choose import (
     operations,
     schedule_names,
 )
-from topoloom.schedules.together import block_order
+from topoloom.schedules.joint_search import block_order
 
 GAP, BYTE, LATENCY = 0.5e-6, 1e-9, 2e-6
 

@@ -28,7 +28,7 @@ from topoloom.schedules.choose import (
     rank_schedules,
     schedule_names,
 )
-from topoloom.schedules.together import block_order
+from topoloom.schedules.joint_search import block_order
 
 ALPHA, BETA, GAMMA, DELTA, BETA_EM = 11e-6, 8e-9, 4e-9, 3.5e-9, 3.3e-9
 COSTS = CombiningCosts(

@@ -17,15 +17,15 @@ from topoloom.model import load_model
 from topoloom.schedules.choose import (
     Call,
     RankSlots,
+    find_default_schedule,
+    make_strategy,
     operations,
     rank_schedules,
     read_operation,
     schedule_names,
-    strategy_of,
-    usual_schedule,
 )
-from topoloom.schedules.decisions import decide
-from topoloom.schedules.together import optimize_together
+from topoloom.schedules.decisions import find_decisions
+from topoloom.schedules.joint_search import optimize_jointly
 
 MODEL = load_model("qsnet").model
 TORUS = Allocation.whole(Machine("torus:4x4,bandwidth=1GB/s+node:1,startup=1us"))
@@ -68,7 +68,7 @@ def test_the_first_of_the_ranking_is_the_fastest(operation: str) -> None:
         ranked = rank_schedules(call, MODEL)
         times = [one.cost.time for one in ranked]
         assert times == sorted(times)
-        strategy = strategy_of(call, MODEL)
+        strategy = make_strategy(call, MODEL)
         each = [
             strategy.cost(call.schedule(name)).time for name in schedule_names(call)
         ]
@@ -86,7 +86,7 @@ def test_the_choice_of_mpi_is_in_the_ranking(operation: str) -> None:
     ):
         call = call_of(operation, ranks, size)
         names = {name.partition("(")[0] for name in schedule_names(call)}
-        usual = usual_schedule(call)
+        usual = find_default_schedule(call)
         if operation.startswith("many"):
             assert usual is None
         else:
@@ -117,7 +117,7 @@ def test_an_impossible_call_is_refused() -> None:
 
 def test_a_decision_holds_from_its_size_on() -> None:
     call = Call("many-to-many", 16, 1, degree=5)
-    decisions = decide(call, MODEL, most=1 << 20)
+    decisions = find_decisions(call, MODEL, most=1 << 20)
     assert (decisions[0].bytes, decisions[0].degree) == (1, call.degree)
     for before, after in itertools.pairwise(decisions):
         for size, best in ((after.bytes - 1, before), (after.bytes, after)):
@@ -126,31 +126,33 @@ def test_a_decision_holds_from_its_size_on() -> None:
 
 
 def test_a_barrier_has_one_decision() -> None:
-    assert decide(Call("barrier", 9, 0), MODEL) == [(9, None, 0, "dissemination")]
+    assert find_decisions(Call("barrier", 9, 0), MODEL) == [
+        (9, None, 0, "dissemination")
+    ]
 
 
 @pytest.mark.parametrize("operation", ["all-to-all", "all-gather", "reduce"])
 def test_a_schedule_and_an_order_together_never_lose(operation: str) -> None:
     call = call_of(operation, 16, 1024)
-    together = optimize_together(call, TORUS, None)
+    together = optimize_jointly(call, TORUS, None)
     seconds = [turn.seconds for turn in together.turns]
     assert seconds == sorted(seconds, reverse=True)
     assert [turn.what for turn in together.turns[:1]] == ["schedule"]
     assert together.best.cost.time == seconds[-1]
     slots = RankSlots(TORUS, together.placement)
-    again = strategy_of(call, None, slots).cost(call.schedule(together.best.name))
+    again = make_strategy(call, None, slots).cost(call.schedule(together.best.name))
     assert again.time == pytest.approx(seconds[-1])
     assert sorted(together.placement.slots.tolist()) == list(range(16))
 
 
 def test_no_order_is_worse_than_a_ring_around_the_torus() -> None:
     """A ring of 16 goes around a 4x4 torus so that every message goes one hop."""
-    together = optimize_together(call_of("all-gather", 16, 1 << 20), TORUS, None)
+    together = optimize_jointly(call_of("all-gather", 16, 1 << 20), TORUS, None)
     assert together.best.cost.time <= 15 * (1e-6 + (1 << 20) / 1e9)
 
 
 def test_the_search_stops_on_request() -> None:
-    together = optimize_together(
+    together = optimize_jointly(
         call_of("all-to-all", 16, 64), TORUS, None, progress=lambda _: False
     )
     assert 1 <= len(together.turns) <= 2

@@ -15,7 +15,7 @@ from ai.megatron_core import (
     megatron_groups,
 )
 from topoloom import Allocation, Error, Placement, load_machine
-from topoloom.frameworks import MegatronJob, megatron_job
+from topoloom.frameworks import MegatronJob, make_megatron_job
 from topoloom.frameworks.framework_jobs import parse_framework
 from topoloom.frameworks.megatron import AXES
 from topoloom.graphs import (
@@ -140,7 +140,7 @@ def test_the_best_name_is_optimal_and_other_slots_only_help(
     """Also where views divide the ranks differently, as 3 x 8 and 4 x 6."""
     mesh = {"tp": 2, "cp": 2, "dp": 24 if experts.get("ep") != 3 else 12, "pp": 1}
     try:
-        job = megatron_job(mesh, experts, parse_framework(release).release)
+        job = make_megatron_job(mesh, experts, parse_framework(release).release)
     except Error:
         assert (release, experts) == ("megatron-0.8", {"ep": 8, "etp": 1})
         return
@@ -167,7 +167,7 @@ def test_the_best_name_is_optimal_and_other_slots_only_help(
 
 
 def test_the_position_of_ep_in_a_name_moves_only_experts() -> None:
-    job = megatron_job({"tp": 2, "cp": 4, "dp": 32, "pp": 4}, {"ep": 8})
+    job = make_megatron_job({"tp": 2, "cp": 4, "dp": 32, "pp": 4}, {"ep": 8})
     by_default = job.layout("tp-cp-ep-dp-pp")
     for name in ("ep-tp-cp-dp-pp", "tp-ep-cp-dp-pp", "tp-cp-dp-ep-pp"):
         for axes in (("tp",), ("cp",), ("dp",), ("pp",)):
@@ -214,11 +214,11 @@ def test_a_refused_job_has_a_reason(
     mesh: dict[str, int], experts: dict[str, int], release: str, message: str
 ) -> None:
     with pytest.raises(Error, match=message):
-        megatron_job(mesh, experts, parse_framework(release).release)
+        make_megatron_job(mesh, experts, parse_framework(release).release)
 
 
 def test_traffic_is_along_one_view() -> None:
-    job = megatron_job({"tp": 2, "dp": 8}, {"ep": 4})
+    job = make_megatron_job({"tp": 2, "dp": 8}, {"ep": 4})
     layout = job.layout("tp-cp-ep-dp-pp")
     with pytest.raises(Error, match=r"no groups along dp\+ep: .* or etp, ep, edp, pp"):
         layout_graph(layout, parse_traffic("dp+ep=1GB", job.axes))

@@ -19,7 +19,7 @@ from topoloom.graphs.npz import load_npz
 from topoloom.model import load_model
 from topoloom.schedules.choose import Call
 from topoloom.schedules.exports import goal
-from topoloom.schedules.exports.asked import Asked
+from topoloom.schedules.exports.request import ExportRequest
 
 
 def edges(graph: CommGraph) -> dict[tuple[int, int], int]:
@@ -356,7 +356,7 @@ def test_the_goal_file_of_a_schedule_has_its_messages(
     name: str, tmp_path: Path
 ) -> None:
     call = Call("all-reduce", 8, 4096)
-    text = goal.write(Asked(call, name, load_model("hdr").model))
+    text = goal.write(ExportRequest(call, name, load_model("hdr").model))
     _, source, target, sizes = call.schedule(name).all_messages()
     expected = CommGraph.from_edges(8, source, target, sizes)
     for file in ("a.goal", "a.txt"):  # by name, and by content

@@ -8,7 +8,7 @@ import pytest
 
 import topoloom
 from topoloom.cli.options.searches import read_search
-from topoloom.preload.mpi_library import machine_file
+from topoloom.preload.mpi_library import format_machine_file
 from topoloom.tasks.reordered_run import ReorderOptions
 
 
@@ -21,13 +21,13 @@ def allocated(hosts: tuple[str, ...] | None) -> topoloom.allocations.AllocatedHo
 
 
 def test_a_machine_file_names_the_hosts_of_its_nodes() -> None:
-    text = machine_file(allocated(("n7", "n3.site")))
+    text = format_machine_file(allocated(("n7", "n3.site")))
     assert text == "machine torus:4x2\nnode 5 n7\nnode 2 n3.site\n"
 
 
 def test_a_machine_file_needs_hosts() -> None:
     with pytest.raises(topoloom.Error, match="the names of the hosts are not known"):
-        machine_file(allocated(None))
+        format_machine_file(allocated(None))
 
 
 @pytest.mark.parametrize(

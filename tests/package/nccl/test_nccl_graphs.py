@@ -17,7 +17,7 @@ from topoloom.graphs.nccl_collectives import algorithm
 from topoloom.graphs.nccl_layouts import graph_by_nccl
 from topoloom.graphs.patterns import make_graph, make_phases
 from topoloom.graphs.phases import add_phases, edge_rows
-from topoloom.nccl.communicator import communicator
+from topoloom.nccl.communicator import make_communicator
 from topoloom.tasks import import_pattern
 from topoloom.tasks.axes import map_axes
 
@@ -137,9 +137,9 @@ def test_generated_all_reduces_have_equal_total_bytes(name: str) -> None:
 
 
 def test_large_and_small_all_reduces_use_different_algorithms() -> None:
-    two = communicator(range(16), 8)
+    two = make_communicator(range(16), 8)
     assert [algorithm(two, size) for size in (8, 1 << 30)] == ["tree", "nvls"]
-    assert algorithm(communicator(range(8), 8), 8) == "ring"
+    assert algorithm(make_communicator(range(8), 8), 8) == "ring"
 
 
 def test_an_exchange_uses_the_rails_of_its_targets() -> None:

@@ -8,16 +8,16 @@ import pytest
 from hypothesis import given, strategies as st
 
 from topoloom import Error
-from topoloom.nccl.channels import double_binary_tree, ring, tree
+from topoloom.nccl.channels import make_double_binary_tree, make_ring, make_tree
 from topoloom.nccl.communicator import (
     Communicator,
     NodePaths,
     check_world,
-    communicator,
-    switched_paths,
+    make_communicator,
+    make_switched_paths,
 )
-from topoloom.nccl.exchange import relays, rounds
-from topoloom.nccl.messages import ALGORITHMS, Sent, expand
+from topoloom.nccl.exchange import find_relays, plan_rounds
+from topoloom.nccl.messages import ALGORITHMS, Messages, expand_collective
 
 
 @st.composite
@@ -29,10 +29,10 @@ def groups(draw: st.DrawFn) -> Communicator:
         draw(st.sets(st.integers(0, ranks - 1), min_size=1, max_size=ranks))
     )
     nics = draw(st.integers(1, 8))
-    return communicator(members, gpus, nics)
+    return make_communicator(members, gpus, nics)
 
 
-def totals(sent: Sent, ranks: int) -> tuple[list[int], list[int]]:
+def totals(sent: Messages, ranks: int) -> tuple[list[int], list[int]]:
     """Return the bytes that each rank sends and receives."""
     out = np.bincount(sent.source, sent.bytes, ranks)
     into = np.bincount(sent.target, sent.bytes, ranks)
@@ -45,7 +45,7 @@ def test_a_ring_passes_every_rank_once_and_nodes_one_after_another(
 ) -> None:
     node = {rank: n for n, ranks in enumerate(group.nodes) for rank in ranks}
     for channel in range(group.channels):
-        order = ring(group, channel)
+        order = make_ring(group, channel)
         assert sorted(order) == list(range(group.ranks))
         around = zip(order, [*order[1:], order[0]], strict=True)
         crossings = sum(node[a] != node[b] for a, b in around)
@@ -58,7 +58,7 @@ def test_a_tree_has_one_root_and_crosses_to_each_other_node_once(
 ) -> None:
     node = {rank: n for n, ranks in enumerate(group.nodes) for rank in ranks}
     for channel in range(group.channels):
-        up, down = tree(group, channel)
+        up, down = make_tree(group, channel)
         reached = [rank for rank, above in enumerate(up) if above < 0]
         assert len(reached) == 1
         for rank in reached:
@@ -75,7 +75,7 @@ def test_inner_nodes_of_a_tree_are_mostly_leaves_of_the_other(
 ) -> None:
     inner = [
         {n for n, place in enumerate(twin) if (place.lower, place.upper) != (None,) * 2}
-        for twin in double_binary_tree(count)
+        for twin in make_double_binary_tree(count)
     ]
     assert len(inner[0] & inner[1]) <= 2
 
@@ -84,7 +84,7 @@ def test_inner_nodes_of_a_tree_are_mostly_leaves_of_the_other(
 def test_every_reduced_chunk_is_broadcast(
     group: Communicator, bytes: int, algorithm: str
 ) -> None:
-    sent = expand(group, "allreduce", bytes, algorithm=algorithm)
+    sent = expand_collective(group, "allreduce", bytes, algorithm=algorithm)
     out, into = totals(sent, group.ranks)
     assert sum(out) == 2 * (group.ranks - 1) * bytes
     if algorithm == "tree":
@@ -97,11 +97,13 @@ def test_every_reduced_chunk_is_broadcast(
 @given(groups(), st.integers(0, 1000))
 def test_all_blocks_of_others_reach_every_rank(group: Communicator, block: int) -> None:
     others = (group.ranks - 1) * block
-    _, into = totals(expand(group, "allgather", block), group.ranks)
+    _, into = totals(expand_collective(group, "allgather", block), group.ranks)
     if block % group.channels == 0:
         assert into == [others] * group.ranks
     assert sum(into) == group.ranks * others
-    out, _ = totals(expand(group, "reduce_scatter", block * group.ranks), group.ranks)
+    out, _ = totals(
+        expand_collective(group, "reduce_scatter", block * group.ranks), group.ranks
+    )
     assert sum(out) == group.ranks * others
 
 
@@ -110,9 +112,9 @@ def test_a_broadcast_reaches_all_but_the_root_and_a_reduction_is_as_much(
     group: Communicator, bytes: int, data: st.DataObject
 ) -> None:
     root = data.draw(st.integers(0, group.ranks - 1))
-    out, into = totals(expand(group, "bcast", bytes, root), group.ranks)
+    out, into = totals(expand_collective(group, "bcast", bytes, root), group.ranks)
     assert into == [bytes * (rank != root) for rank in range(group.ranks)]
-    out, _ = totals(expand(group, "reduce", bytes, root), group.ranks)
+    out, _ = totals(expand_collective(group, "reduce", bytes, root), group.ranks)
     assert out == [bytes * (rank != root) for rank in range(group.ranks)]
 
 
@@ -121,12 +123,12 @@ def test_an_exchange_pairs_every_two_ranks_once(
     group: Communicator,
 ) -> None:
     seen: set[tuple[int, int]] = set()
-    for meetings in rounds(group):
+    for meetings in plan_rounds(group):
         for rank, meeting in enumerate(meetings):
-            assert meetings[meeting.to].source == rank
-            seen.add((rank, meeting.to))
+            assert meetings[meeting.target].source == rank
+            seen.add((rank, meeting.target))
     assert len(seen) == group.ranks**2
-    assert len(rounds(group)) == group.ranks
+    assert len(plan_rounds(group)) == group.ranks
 
 
 @given(groups())
@@ -141,7 +143,7 @@ def test_messages_between_nodes_stay_on_the_rail_of_their_target(
     source, target = (p.ravel() for p in np.meshgrid(*[np.arange(group.ranks)] * 2))
     for a, via, b in zip(
         source.tolist(),
-        relays(group, source, target).tolist(),
+        find_relays(group, source, target).tolist(),
         target.tolist(),
         strict=True,
     ):
@@ -152,21 +154,21 @@ def test_messages_between_nodes_stay_on_the_rail_of_their_target(
 
 @given(groups(), st.integers(0, 1000))
 def test_an_exchange_delivers_every_block(group: Communicator, block: int) -> None:
-    out, into = totals(expand(group, "alltoall", block), group.ranks)
+    out, into = totals(expand_collective(group, "alltoall", block), group.ranks)
     relayed = sum(into) - group.ranks * (group.ranks - 1) * block
     assert relayed >= 0
     assert sum(out) == sum(into)
     assert all(amount >= (group.ranks - 1) * block for amount in into)
-    gathered, _ = totals(expand(group, "gather", block, 0), group.ranks)
-    _, scattered = totals(expand(group, "scatter", block, 0), group.ranks)
+    gathered, _ = totals(expand_collective(group, "gather", block, 0), group.ranks)
+    _, scattered = totals(expand_collective(group, "scatter", block, 0), group.ranks)
     assert min(gathered[1:], default=block) >= block
     assert min(scattered[1:], default=block) >= block
 
 
 def test_a_node_of_few_nics_has_few_channels() -> None:
-    assert switched_paths(8, 4).rings[1] == (2, 1, 0, 7, 6, 5, 4, 3)
-    assert communicator(range(16), 8, nics=4).channels == 8
-    assert communicator(range(8), 8, nics=4).channels == 2
+    assert make_switched_paths(8, 4).rings[1] == (2, 1, 0, 7, 6, 5, 4, 3)
+    assert make_communicator(range(16), 8, nics=4).channels == 8
+    assert make_communicator(range(8), 8, nics=4).channels == 2
 
 
 def test_impossible_inputs_are_refused() -> None:
@@ -174,18 +176,18 @@ def test_impossible_inputs_are_refused() -> None:
         check_world(12, 8)
     with pytest.raises(Error, match="nodes have 0 GPUs"):
         check_world(12, 0)
-    group = communicator(range(4), 2)
+    group = make_communicator(range(4), 2)
     with pytest.raises(Error, match="NCCL has no scan"):
-        expand(group, "scan", 8)
+        expand_collective(group, "scan", 8)
     with pytest.raises(Error, match="no algorithm of NCCL 'trees'"):
-        expand(group, "allreduce", 8, algorithm="trees")
+        expand_collective(group, "allreduce", 8, algorithm="trees")
     with pytest.raises(Error, match="no bcast with 4 ranks, 8 bytes and root 4"):
-        expand(group, "bcast", 8, root=4)
+        expand_collective(group, "bcast", 8, root=4)
     with pytest.raises(Error, match="too many messages"):
-        expand(communicator(range(8000), 8), "alltoall", 8)
+        expand_collective(make_communicator(range(8000), 8), "alltoall", 8)
     with pytest.raises(Error, match="must pass each of 3 once"):
         NodePaths(((0, 1, 1),), ((0, 1, 2),))
     with pytest.raises(Error, match="give every channel both"):
         NodePaths((), ())
     with pytest.raises(Error, match="no node has 0 GPUs"):
-        switched_paths(0, 1)
+        make_switched_paths(0, 1)

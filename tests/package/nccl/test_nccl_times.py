@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from topoloom import Error
-from topoloom.nccl.hardware import MACHINES, Hardware, machine
-from topoloom.nccl.times import OPERATIONS, choices, seconds
+from topoloom.nccl.hardware import MACHINES, Hardware, find_hardware
+from topoloom.nccl.times import OPERATIONS, predict_algorithms, predict_seconds
 
 hardware = st.sampled_from(list(MACHINES.values()))
 RING_LL = ("ring", "LL")
@@ -20,10 +20,10 @@ SHARES = {"allreduce": 2, "bcast": 1, "reduce": 1}
 def test_more_bytes_take_longer_with_every_algorithm(
     given: Hardware, nodes: int, operation: str, power: int
 ) -> None:
-    for choice in choices(given, nodes, operation, 1 << power):
+    for choice in predict_algorithms(given, nodes, operation, 1 << power):
         assert choice.seconds > 0
         assert choice.estimate > 0
-    large = [seconds(given, nodes, operation, 1 << p) for p in (power, 34, 36)]
+    large = [predict_seconds(given, nodes, operation, 1 << p) for p in (power, 34, 36)]
     assert large[0] < large[1] < large[2]
 
 
@@ -34,7 +34,7 @@ def test_doubling_the_data_or_dropping_channels_never_saves_time(
     once, twice = (
         {
             choice[:2]: choice
-            for choice in choices(given, nodes, operation, bytes)
+            for choice in predict_algorithms(given, nodes, operation, bytes)
             if choice.algorithm != "pairs" or choice.protocol == "Simple"
         }
         for bytes in (1 << power, 2 << power)
@@ -53,21 +53,26 @@ def test_no_ring_or_exchange_is_faster_than_its_links(
     if operation == "alltoall":
         share = (ranks - given.gpus) / ranks * given.gpus
     fastest = bytes * share / (given.nics * given.nic_rate)
-    for choice in choices(given, nodes, operation, bytes):
+    for choice in predict_algorithms(given, nodes, operation, bytes):
         if choice.algorithm in ("ring", "pairs"):
             assert choice.seconds >= 0.999 * fastest
 
 
 def test_small_all_reduces_use_trees_and_large_ones_the_switch_or_a_ring() -> None:
-    h100 = machine("dgx-h100")
-    assert choices(h100, 4, "allreduce", 8)[0][:2] == ("tree", "LL")
-    assert choices(h100, 1, "allreduce", 8)[0][:2] == ("ring", "LL")
+    h100 = find_hardware("dgx-h100")
+    assert predict_algorithms(h100, 4, "allreduce", 8)[0][:2] == ("tree", "LL")
+    assert predict_algorithms(h100, 1, "allreduce", 8)[0][:2] == ("ring", "LL")
     # An answer in nccl-tests 309: one node sums by a ring up to 1 MiB, then NVLS.
-    assert choices(h100, 1, "allreduce", 1 << 20)[0].algorithm == "ring"
-    assert choices(h100, 1, "allreduce", 1 << 21)[0].algorithm == "nvls"
-    a100 = machine("dgx-a100")
-    assert choices(a100, 16, "allreduce", 1 << 33)[0][:2] == ("ring", "Simple")
-    assert all(c.algorithm == "ring" for c in choices(h100, 2, "allgather", 8))
+    assert predict_algorithms(h100, 1, "allreduce", 1 << 20)[0].algorithm == "ring"
+    assert predict_algorithms(h100, 1, "allreduce", 1 << 21)[0].algorithm == "nvls"
+    a100 = find_hardware("dgx-a100")
+    assert predict_algorithms(a100, 16, "allreduce", 1 << 33)[0][:2] == (
+        "ring",
+        "Simple",
+    )
+    assert all(
+        c.algorithm == "ring" for c in predict_algorithms(h100, 2, "allgather", 8)
+    )
 
 
 @pytest.mark.parametrize(
@@ -84,28 +89,34 @@ def test_small_all_reduces_use_trees_and_large_ones_the_switch_or_a_ring() -> No
 def test_published_rows_of_h100_are_reproduced(
     nodes: int, bytes: int, microseconds: float
 ) -> None:
-    found = seconds(machine("dgx-h100"), nodes, "allreduce", bytes)
+    found = predict_seconds(find_hardware("dgx-h100"), nodes, "allreduce", bytes)
     assert found * 1e6 == pytest.approx(microseconds, rel=0.15)
 
 
 def test_small_data_takes_constant_time_until_all_channels_are_used() -> None:
     # H100, 1 node, of dgxc-benchmarking: 18.7 us for 32 KiB, 19.7 us for 512 KiB.
-    h100, sizes = machine("dgx-h100"), [1 << power for power in range(10, 21)]
-    times = [choices(h100, 1, "allreduce", size)[0].seconds for size in sizes]
+    h100, sizes = find_hardware("dgx-h100"), [1 << power for power in range(10, 21)]
+    times = [
+        predict_algorithms(h100, 1, "allreduce", size)[0].seconds for size in sizes
+    ]
     full = 12 * 8 * 4096
     same = {t for size, t in zip(sizes, times, strict=True) if 32768 <= size <= full}
     assert len({round(t * 1e9) for t in same}) == 1
     assert times[0] < min(same) < times[-1]
-    ring = next(c for c in choices(h100, 1, "allreduce", full) if c[:2] == RING_LL)
+    ring = next(
+        c for c in predict_algorithms(h100, 1, "allreduce", full) if c[:2] == RING_LL
+    )
     assert ring.seconds == pytest.approx(ring.estimate)
 
 
 def test_an_exchange_in_a_node_copies_its_own_block_on_separate_channels() -> None:
-    h100, size = machine("dgx-h100"), 1 << 28
-    beyond = seconds(h100, 1, "alltoall", 2 * size) - seconds(h100, 1, "alltoall", size)
+    h100, size = find_hardware("dgx-h100"), 1 << 28
+    beyond = predict_seconds(h100, 1, "alltoall", 2 * size) - predict_seconds(
+        h100, 1, "alltoall", size
+    )
     assert beyond == pytest.approx(size / h100.nvlink_rate)
     # Blocks of 1 GiB are spread over all channels, which their peers share.
-    large = seconds(h100, 1, "alltoall", 1 << 34) - seconds(
+    large = predict_seconds(h100, 1, "alltoall", 1 << 34) - predict_seconds(
         h100, 1, "alltoall", 1 << 33
     )
     assert large == pytest.approx((1 << 33) * 7 / 8 / h100.nvlink_rate)
@@ -113,7 +124,12 @@ def test_an_exchange_in_a_node_copies_its_own_block_on_separate_channels() -> No
 
 def test_a_slow_cpu_delays_chunks_of_trees_but_not_large_data() -> None:
     def tree(protocol: str, nodes: int, bytes: int, post_s: float) -> float:
-        ways = choices(machine("dgx-h100").on(post_s=post_s), nodes, "allreduce", bytes)
+        ways = predict_algorithms(
+            find_hardware("dgx-h100").with_changes(post_s=post_s),
+            nodes,
+            "allreduce",
+            bytes,
+        )
         return next(way.seconds for way in ways if way[:2] == ("tree", protocol))
 
     quick, slow = (tree("LL128", 8, 1 << 23, post) for post in (1e-6, 4e-6))
@@ -125,31 +141,37 @@ def test_a_slow_cpu_delays_chunks_of_trees_but_not_large_data() -> None:
 
 
 def test_vendor_settings_exclude_some_protocols() -> None:
-    ways = choices(machine("a3-mega"), 2, "allreduce", 8)
+    ways = predict_algorithms(find_hardware("a3-mega"), 2, "allreduce", 8)
     assert {way[:2] for way in ways} == {("ring", "Simple"), ("tree", "Simple")}
-    assert choices(machine("a3-mega"), 2, "alltoall", 8)[0].protocol == "Simple"
+    assert (
+        predict_algorithms(find_hardware("a3-mega"), 2, "alltoall", 8)[0].protocol
+        == "Simple"
+    )
 
 
 def test_older_releases_use_switches_of_several_nodes_from_smaller_sizes() -> None:
-    h100, size = machine("dgx-h100"), 1 << 21
-    new = choices(h100, 4, "allreduce", size)[0]
-    old = choices(h100, 4, "allreduce", size, release=(2, 26, 2))[0]
+    h100, size = find_hardware("dgx-h100"), 1 << 21
+    new = predict_algorithms(h100, 4, "allreduce", size)[0]
+    old = predict_algorithms(h100, 4, "allreduce", size, release=(2, 26, 2))[0]
     assert (new.algorithm, old.algorithm) == ("tree", "nvls")
     assert old.seconds * 1e6 == pytest.approx(132.2, rel=0.15)  # nccl-tests 309
 
 
 def test_one_rank_takes_no_time() -> None:
-    assert choices(machine("p5"), 1, "allreduce", 8, gpus=1)[0].seconds == 0
+    assert (
+        predict_algorithms(find_hardware("p5"), 1, "allreduce", 8, gpus=1)[0].seconds
+        == 0
+    )
 
 
 def test_impossible_inputs_are_refused() -> None:
     with pytest.raises(Error, match="no machine of GPUs 'dgx-h200'"):
-        machine("dgx-h200")
+        find_hardware("dgx-h200")
     with pytest.raises(Error, match="no collective of NCCL 'scan'"):
-        choices(machine("p5"), 2, "scan", 8)
+        predict_algorithms(find_hardware("p5"), 2, "scan", 8)
     with pytest.raises(Error, match="on 2 nodes with 9 of 8 GPUs each"):
-        choices(machine("p5"), 2, "allreduce", 8, gpus=9)
+        predict_algorithms(find_hardware("p5"), 2, "allreduce", 8, gpus=9)
     with pytest.raises(Error, match="nic_rate of a machine is 0, not above 0"):
-        machine("p5").on(nic_rate=0)
+        find_hardware("p5").with_changes(nic_rate=0)
     with pytest.raises(Error, match=r"protocols of a machine are \('ll',\), not of"):
-        machine("p5").on(protocols=("ll",))
+        find_hardware("p5").with_changes(protocols=("ll",))

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from topoloom.nccl.channels import Tree, ring, tree
-from topoloom.nccl.communicator import Communicator, NodePaths, communicator
+from topoloom.nccl.channels import Tree, make_ring, make_tree
+from topoloom.nccl.communicator import Communicator, NodePaths, make_communicator
 from topoloom.support.toml_document import read_toml
 
 LOGS = read_toml(Path(__file__).parent / "published_logs.toml")["log"]
@@ -18,7 +18,7 @@ LOGS = read_toml(Path(__file__).parent / "published_logs.toml")["log"]
 def group_of(log: dict[str, Any]) -> Communicator:
     """Make the communicator of a log with equal nodes."""
     nodes, gpus = log["nodes"], log["gpus"]
-    known = communicator(range(nodes * gpus), gpus)
+    known = make_communicator(range(nodes * gpus), gpus)
     rings = log.get("rings")
     chains = log.get("chains")
     if rings is None and chains is None:
@@ -45,8 +45,8 @@ def of(log: dict[str, Any]) -> str:
 def test_rings_equal_the_published_ones(log: dict[str, Any]) -> None:
     group = group_of(log)
     for channel, order in log.get("printed_rings", {}).items():
-        assert ring(group, int(channel))[: len(order)] == order, channel
-    around = ring(group, 0)
+        assert make_ring(group, int(channel))[: len(order)] == order, channel
+    around = make_ring(group, 0)
     steps = dict(zip(around, [*around[1:], around[0]], strict=True))
     for source, target in log.get("steps", []):
         assert steps[source] == target
@@ -56,7 +56,7 @@ def test_rings_equal_the_published_ones(log: dict[str, Any]) -> None:
 def test_trees_equal_the_published_ones(log: dict[str, Any]) -> None:
     group = group_of(log)
     for channel, lines in log.get("printed_trees", {}).items():
-        found = tree(group, int(channel))
+        found = make_tree(group, int(channel))
         for line in lines:
             rank = int(line.split("->")[1])
             assert printed(found, rank) == line, channel

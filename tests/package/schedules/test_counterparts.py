@@ -13,11 +13,11 @@ from hypothesis import given, strategies as st
 from topoloom import Allocation, Error, Machine
 from topoloom.model import load_model
 from topoloom.schedules import RankSlots
-from topoloom.schedules.choose import Call, strategy_of
+from topoloom.schedules.choose import Call, make_strategy
 from topoloom.schedules.exports import intel_mpi, mpich, mpich_5, open_mpi
-from topoloom.schedules.exports.asked import Asked
-from topoloom.schedules.exports.counterparts import Function, choose_for
-from topoloom.schedules.together import block_order
+from topoloom.schedules.exports.counterparts import MpiFunction, choose_algorithms
+from topoloom.schedules.exports.request import ExportRequest
+from topoloom.schedules.joint_search import block_order
 
 MODEL = load_model("hdr").model
 TABLES = {
@@ -26,9 +26,9 @@ TABLES = {
 }
 
 
-def best_of(function: Function, call: Call) -> set[str]:
+def best_of(function: MpiFunction, call: Call) -> set[str]:
     """Name the algorithms that cost the least, those without segments only."""
-    strategy = strategy_of(call, MODEL)
+    strategy = make_strategy(call, MODEL)
     costs = {}
     for each in function.algorithms:
         if not each.is_for(call.ranks) or each.schedule == "chain":
@@ -56,7 +56,9 @@ def test_the_fastest_algorithm_of_a_library_is_chosen(
     ranks = 1 << exponent
     size = 0 if operation == "barrier" else 1 << size.bit_length()
     call = Call(operation, ranks, size)
-    for function, spans in choose_for([Asked(call, "", MODEL)], table, library):
+    for function, spans in choose_algorithms(
+        [ExportRequest(call, "", MODEL)], table, library
+    ):
         span = next(each for each in spans if each.first <= ranks <= each.last)
         counted = size * ranks if function.whole else size
         choice = [each for each in span.choices if each.bytes <= counted][-1]
@@ -66,7 +68,9 @@ def test_the_fastest_algorithm_of_a_library_is_chosen(
 @given(library=st.sampled_from(sorted(TABLES)), ranks=st.integers(2, 40))
 def test_spans_cover_every_number_of_ranks_once(library: str, ranks: int) -> None:
     call = Call("all-to-all", ranks, 8)
-    (_, spans), *_ = choose_for([Asked(call, "", MODEL)], TABLES[library], library)
+    (_, spans), *_ = choose_algorithms(
+        [ExportRequest(call, "", MODEL)], TABLES[library], library
+    )
     assert (spans[0].first, spans[-1].last) == (2, ranks)
     for before, after in itertools.pairwise(spans):
         assert before.last + 1 == after.first
@@ -82,7 +86,7 @@ def test_on_a_machine_there_are_rules_only_for_its_ranks() -> None:
     allocation = Allocation.whole(machine)
     call = Call("all-reduce", 16, 8)
     slots = RankSlots(allocation, block_order(call, allocation))
-    asked = Asked(call, "", None, slots)
+    asked = ExportRequest(call, "", None, slots)
     assert "\n16 # ranks and more\n" in open_mpi.write(asked)
     assert open_mpi.write(asked).endswith("17 # ranks and more\n1\n0 0 0 0\n")
     tree = json.loads(mpich.write(asked))["collective=allreduce"]["comm_type=intra"]
@@ -91,7 +95,7 @@ def test_on_a_machine_there_are_rules_only_for_its_ranks() -> None:
 
 def test_ranges_of_intel_mpi_cover_every_size() -> None:
     call = Call("broadcast", 64, 8)
-    text = intel_mpi.write(Asked(call, "", MODEL))
+    text = intel_mpi.write(ExportRequest(call, "", MODEL))
     found = re.fullmatch(r'export I_MPI_ADJUST_BCAST="(.*)"\n', text)
     assert found
     end = -1
@@ -109,4 +113,4 @@ def test_a_collective_without_counterpart_is_refused_with_the_supported_ones() -
     with pytest.raises(
         Error, match=r"^mpich has no algorithm .* it has for all-gather"
     ):
-        mpich.write(Asked(call, "", MODEL))
+        mpich.write(ExportRequest(call, "", MODEL))

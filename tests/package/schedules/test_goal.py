@@ -13,13 +13,13 @@ from topoloom import Error
 from topoloom.model import MessageCosts, NetworkModel, load_model
 from topoloom.schedules.choose import Call, operations, schedule_names
 from topoloom.schedules.exports import goal
-from topoloom.schedules.exports.asked import Asked
+from topoloom.schedules.exports.request import ExportRequest
 
 MODEL = load_model("hdr").model
 
 
 def goal_of(call: Call, name: str) -> str:
-    return goal.write(Asked(call, name, MODEL))
+    return goal.write(ExportRequest(call, name, MODEL))
 
 
 @given(
@@ -79,7 +79,7 @@ def test_work_takes_the_modeled_time_of_combined_and_copied_bytes(
     costs = MessageCosts()
     costs.gamma, costs.reduce = 1e-10, 3e-10
     model = NetworkModel.regimes([(1e-6, 1e-9, None)], costs)
-    text = goal.write(Asked(Call(operation, 2, 1000), name, model))
+    text = goal.write(ExportRequest(Call(operation, 2, 1000), name, model))
     work = [one.size for one in read(text)[0].values() if one.kind == "calc"]
     assert max(work) == nanoseconds
 

@@ -13,7 +13,7 @@ from topoloom import Error
 from topoloom.model import load_model
 from topoloom.schedules.choose import Call, schedule_names
 from topoloom.schedules.exports import msccl_xml
-from topoloom.schedules.exports.asked import Asked
+from topoloom.schedules.exports.request import ExportRequest
 
 MODEL = load_model("hdr").model
 COLLECTIVES = (
@@ -27,7 +27,7 @@ COLLECTIVES = (
 
 
 def xml_of(call: Call, schedule: str) -> str:
-    return msccl_xml.write(Asked(call, schedule, MODEL))
+    return msccl_xml.write(ExportRequest(call, schedule, MODEL))
 
 
 def expected(call: Call, me: int, chunks: int) -> list[frozenset[Share]]:

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from topoloom import CommGraph, Error, Machine
-from topoloom.simulate import load_simulator, with_switch
+from topoloom.simulate import bind_switch, load_simulator
 from topoloom.simulate.switch_toml import (
     SwitchModel,
+    load_machine_switch,
     load_switch,
     switch_names,
-    switch_of_machine,
 )
 from topoloom.simulate.switches import simulate
 
@@ -75,10 +75,10 @@ def test_a_machine_file_can_have_a_switch(tmp_path: Path) -> None:
     head = 'format = "topoloom-machine"\nversion = 1\n[topology]\nkind = "torus"\n'
     path = tmp_path / "m.toml"
     path.write_text(head + 'size = [4]\n[switch]\nlatency = "2 us"\n')
-    assert switch_of_machine(str(path)) == SwitchModel(latency=2e-6)
+    assert load_machine_switch(str(path)) == SwitchModel(latency=2e-6)
     path.write_text(head + "size = [4]\n")
-    assert switch_of_machine(str(path)) is None
-    assert switch_of_machine("torus:4") is None
+    assert load_machine_switch(str(path)) is None
+    assert load_machine_switch("torus:4") is None
 
 
 @pytest.mark.parametrize(
@@ -119,4 +119,4 @@ def test_unknown_names_and_simulators_without_switches_are_refused(
     with pytest.raises(Error, match="the file is empty"):
         load_switch(other)
     with pytest.raises(Error, match="simgrid does not simulate switches"):
-        with_switch(load_simulator("simgrid"), "simgrid", "rosetta")
+        bind_switch(load_simulator("simgrid"), "simgrid", "rosetta")

@@ -22,7 +22,7 @@ from topoloom._core import (
 from topoloom.graphs import stencil
 from topoloom.schedules.choose import Call
 from topoloom.schedules.exports import goal
-from topoloom.schedules.exports.asked import Asked
+from topoloom.schedules.exports.request import ExportRequest
 from topoloom.simulate.switch_toml import SwitchModel
 from topoloom.simulate.switches import simulate
 
@@ -141,7 +141,7 @@ def test_a_schedule_in_goal_takes_as_long_as_the_schedule(name: str) -> None:
     wiring = SwitchWiring(Machine(TORUS))
     settings = SwitchSettings(vcs=4)
     call = Call("all-reduce", 8, 64_000)
-    text = goal.write(Asked(call, name, None))
+    text = goal.write(ExportRequest(call, name, None))
     without_work = re.sub(r"calc \d+", "calc 0", text)
     found = simulate_operations(
         wiring, list(range(8)), read_goal(without_work.encode()), settings=settings

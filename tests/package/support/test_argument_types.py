@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 
 from topoloom import figure, load_machine, tasks
-from topoloom.support.argument_types import _misfit, _resolved
-from topoloom.support.public_names import homes, public_packages
+from topoloom.support.argument_types import _describe_mismatch, _resolve
+from topoloom.support.public_names import defining_modules, public_packages
 
 FUNCTIONS = [
     getattr(importlib.import_module(package), name)
     for package in public_packages()
-    for name, home in homes(package).items()
+    for name, home in defining_modules(package).items()
     if home not in (package, "topoloom._core")
     and inspect.isfunction(function := getattr(importlib.import_module(package), name))
     and inspect.signature(function).parameters
@@ -34,8 +34,8 @@ def test_every_argument_has_a_type_that_is_checked(function: Any) -> None:
     parameters = inspect.signature(function).parameters
     inside = inspect.unwrap(function).__globals__
     for name, parameter in parameters.items():
-        hint = _resolved(parameter.annotation, inside)
-        assert _misfit(name, Stranger(), hint).startswith(f"{name} must be ")
+        hint = _resolve(parameter.annotation, inside)
+        assert _describe_mismatch(name, Stranger(), hint).startswith(f"{name} must be ")
     with pytest.raises(TypeError) as error:
         function(**dict.fromkeys(parameters, Stranger()))
     line = str(error.value)
@@ -76,8 +76,8 @@ def test_a_part_of_an_argument_is_named(call: Any, line: str) -> None:
 
 
 def test_numbers_of_numpy_are_numbers() -> None:
-    assert not _misfit("x", np.int64(3), int)
-    assert not _misfit("x", np.float32(3), float)
-    assert not _misfit("x", 3, float)
-    assert _misfit("x", 3.5, int) == "x must be an int, not float 3.5"
-    assert not _misfit("x", np.arange(3), Sequence[int])
+    assert not _describe_mismatch("x", np.int64(3), int)
+    assert not _describe_mismatch("x", np.float32(3), float)
+    assert not _describe_mismatch("x", 3, float)
+    assert _describe_mismatch("x", 3.5, int) == "x must be an int, not float 3.5"
+    assert not _describe_mismatch("x", np.arange(3), Sequence[int])

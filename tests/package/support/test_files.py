@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 from topoloom import Error
-from topoloom.support.files import prefix_errors, read_text, replacing, write_text
+from topoloom.support.files import prefix_errors, read_text, write_text
 from topoloom.support.nearest import unknown_name
 
 
 def test_a_file_appears_only_when_it_is_complete(tmp_path: Path) -> None:
     target = tmp_path / "x.json"
-    with replacing(target) as stream:
+    with open_atomically(target) as stream:
         stream.write(b"half")
         assert not target.exists()
     assert target.read_bytes() == b"half"
@@ -29,7 +29,7 @@ def test_a_failure_keeps_the_old_file_and_leaves_no_other(tmp_path: Path) -> Non
     write_text(target, "old")
 
     def interrupted() -> None:
-        with replacing(target) as stream:
+        with open_atomically(target) as stream:
             stream.write(b"new")
             raise KeyboardInterrupt
 

@@ -3,16 +3,16 @@
 
 from __future__ import annotations
 
-from topoloom.support.gain import gain, percent
+from topoloom.support.gain import format_percent, gain
 
 
 def test_a_gain_is_the_saved_share() -> None:
     assert gain(200, 150) == 25
     assert gain(100, 150) == -50
-    assert percent(gain(3, 1)) == "+66.7 %"
+    assert format_percent(gain(3, 1)) == "+66.7 %"
 
 
 def test_a_gain_relative_to_zero_is_no_percentage() -> None:
     assert gain(0, 0) == 0
     assert gain(0, 1) is None
-    assert percent(None) == "-inf %"
+    assert format_percent(None) == "-inf %"

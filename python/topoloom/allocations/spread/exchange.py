@@ -19,7 +19,6 @@ class Exchanges:
     def __init__(
         self, mesh: HostMesh, leaf_of: Integers, free: Sequence[int], seed: int
     ) -> None:
-        self._mesh = mesh
         self._leaf: list[int] = leaf_of.tolist()
         self._room = [
             int(own - used)

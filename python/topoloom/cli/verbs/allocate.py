@@ -245,7 +245,7 @@ def _hosts(given: AllocatedHosts) -> str:
 def _print_choice(choice: NodeChoice, kind: str) -> None:
     from topoloom.cli.console import print_table
     from topoloom.placements.measures import measure_title
-    from topoloom.support.gain import gain, percent
+    from topoloom.support.gain import format_percent, gain
     from topoloom.support.units import format_count
 
     base = choice.values["first"]
@@ -257,7 +257,7 @@ def _print_choice(choice: NodeChoice, kind: str) -> None:
     rows = []
     for name, value in choice.values.items():
         shown = f"{value:.3f}" if choice.found is None else format_count(value)
-        change = "" if name == "first" else percent(gain(base, value))
+        change = "" if name == "first" else format_percent(gain(base, value))
         rows.append((names[name], shown, change))
     print_table([kind, measure_title(choice.measure), "gain"], rows)
 

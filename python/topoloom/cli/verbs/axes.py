@@ -281,7 +281,7 @@ def _print(mapped: MappedAxes, written: list[Path | None]) -> None:
     from topoloom._core import Machine
     from topoloom.cli.console import print_facts, print_table
     from topoloom.graphs.axes import MeshOrders
-    from topoloom.support.gain import gain, percent
+    from topoloom.support.gain import format_percent, gain
     from topoloom.support.units import counted, format_count
 
     orders = mapped.orders
@@ -298,7 +298,7 @@ def _print(mapped: MappedAxes, written: list[Path | None]) -> None:
         for one, part in zip(those.traffic, order.seconds, strict=True):
             seconds[one.name] += part
         times = [format_count(part) for part in (*seconds.values(), order.total)]
-        gained = percent(gain(mapped.start, order.total))
+        gained = format_percent(gain(mapped.start, order.total))
         rows.append((title, those.text(order), *times, gained))
     machine = orders.allocation.machine
     ranks, slots = len(orders.best.slots), orders.allocation.slot_count

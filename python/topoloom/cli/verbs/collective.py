@@ -32,7 +32,7 @@ from topoloom.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:
     from topoloom.schedules.choose import Call
-    from topoloom.simulate.simulated import Simulated
+    from topoloom.simulate.result import SimulationResult
     from topoloom.tasks.collectives.collective import (
         CollectivePlatform,
         RankedCollective,
@@ -141,12 +141,12 @@ def command(
     from topoloom._core import Error
     from topoloom.cli.command_line import command_line
     from topoloom.cli.console import monitor_search, print_json
-    from topoloom.support.checks import at_least
+    from topoloom.support.checks import check_at_least
     from topoloom.tasks.collectives.collective import read_platform
     from topoloom.tasks.collectives.collective_result import rank_collectives
     from topoloom.tasks.problem import AllocationSpec
 
-    at_least("--threads", threads, 0)
+    check_at_least("--threads", threads, 0)
     names = [name for name in (schedule or "").split("+") if name]
     first, *others = operation.split("+")
     check_combination(
@@ -198,7 +198,7 @@ def _simulate(
     from functools import partial
 
     from topoloom.cli.console import progress_bar
-    from topoloom.simulate.switch_toml import switch_of
+    from topoloom.simulate.switch_toml import find_switch
     from topoloom.tasks.collectives.simulate_schedules import (
         FASTEST,
         simulate_schedules,
@@ -208,7 +208,7 @@ def _simulate(
         return None
     return partial(
         simulate_schedules,
-        switch=switch_of(simulation.switch, machine),
+        switch=find_switch(simulation.switch, machine),
         fastest=None if named else FASTEST,
         monitor=partial(progress_bar, unit="messages"),
     )
@@ -280,7 +280,7 @@ def _print(
     found: RankedCollective,
     written: list[Path | None],
     use: str,
-    simulated: dict[str, Simulated],
+    simulated: dict[str, SimulationResult],
 ) -> None:
     """Print the table, the fastest first, and what ordering brought."""
     from topoloom.cli.console import print_facts, print_table
@@ -307,7 +307,7 @@ def _print(
                 f"{turn.what} {number}",
                 f"{turn.schedule}, {format_seconds(turn.seconds)}",
             )
-            for number, turn in enumerate(found.together.turns, 1)
+            for number, turn in enumerate(found.together.steps, 1)
         ]
     print_facts(facts, title)
     columns = ["schedule", "", "rounds", "messages", "bytes", "time"]

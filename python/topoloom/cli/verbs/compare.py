@@ -190,7 +190,7 @@ def _cell(
         measure_text,
         objective_text,
     )
-    from topoloom.support.gain import percent
+    from topoloom.support.gain import format_percent
     from topoloom.support.units import format_count
     from topoloom.tasks.compare import DEFAULT
     from topoloom.tasks.optimality_gap import gap_text
@@ -200,7 +200,7 @@ def _cell(
         label = f"{mapper} (default)" if mapper == DEFAULT else mapper
         return f"{label} ◄ best" if mapper == found.best else label
     if name == "gain":
-        return percent(result["gain_percent"])
+        return format_percent(result["gain_percent"])
     if name == "objective":
         return objective_text(result[name], found.objective.objective, machine)
     if name == "gap":

@@ -105,12 +105,12 @@ def _build(output: Path) -> Path:
     import subprocess
 
     from topoloom.cli.exit_status import Failure
-    from topoloom.support.resources import shipped
+    from topoloom.support.resources import find_shipped
 
     compiler = shutil.which("mpicxx") or shutil.which("mpic++")
     if compiler is None:
         raise Failure("no mpicxx on the PATH; install an MPI, or name a --program")
-    source = shipped("apps/halo3d") / "halo3d.cpp"
+    source = find_shipped("apps/halo3d") / "halo3d.cpp"
     program = output / "halo3d"
     words = [compiler, "-std=c++17", "-O2", str(source), "-o", str(program)]
     built = subprocess.run(words, capture_output=True, text=True, check=False)
@@ -126,10 +126,8 @@ def _say(text: str) -> None:
 
 def _step(*words: str) -> None:
     """Show a command and run it; the demo ends when one fails."""
-    from topoloom.cli.app import run
-
     print(f"$ topoloom {shlex.join(words)}", flush=True)
-    status = run(words)
+    status = click.get_current_context().obj(words)
     if status != 0:
         raise click.exceptions.Exit(status)
 

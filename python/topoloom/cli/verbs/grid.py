@@ -96,15 +96,15 @@ def command(
     from topoloom.cli.console import print_json
     from topoloom.graphs.patterns import parse_grid
     from topoloom.placements.placement_file import load_placement, save_placement
-    from topoloom.support.checks import at_least
+    from topoloom.support.checks import check_at_least
     from topoloom.support.units import parse_bandwidth, parse_bytes, parse_latency
     from topoloom.tasks.collectives.grid import measure_grid
     from topoloom.tasks.collectives.line_speeds import LineSpeeds
     from topoloom.tasks.collectives.tiles import rank_tiles
 
-    at_least("--channels", channels, 1)
+    check_at_least("--channels", channels, 1)
     size = parse_bytes(amount)
-    at_least("--bytes", size, 1)
+    check_at_least("--bytes", size, 1)
     speeds = LineSpeeds(
         latency=None if latency is None else parse_latency(latency),
         bandwidth=None if bandwidth is None else parse_bandwidth(bandwidth),
@@ -164,7 +164,7 @@ def _print_tiles(grid: str, found: TileTimes) -> None:
 
 def _print(grid: str, found: GridTraffic) -> None:
     from topoloom.cli.console import print_table
-    from topoloom.support.gain import gain, percent
+    from topoloom.support.gain import format_percent, gain
     from topoloom.support.units import format_bytes
 
     columns = {"block": found.block, found.file.mapper: found.placed}
@@ -183,7 +183,11 @@ def _print(grid: str, found: GridTraffic) -> None:
         ("binomial gather", "binomial_gather_s", _time_text),
     ):
         values = [getattr(one, key) for one in shown]
-        saved = "" if key == "segment_bytes" else percent(gain(values[0], values[-1]))
+        saved = (
+            ""
+            if key == "segment_bytes"
+            else format_percent(gain(values[0], values[-1]))
+        )
         rows.append([name, *map(write, values), saved])
     headings = ["", "block (default)", *list(columns)[1:], "gain"]
     print_table(headings, rows, title=f"{grid} grid on {found.file.machine.name}")

@@ -143,13 +143,13 @@ def _model(
     simulator: str | None, switch: str | None, machine: str
 ) -> SwitchModel | None:
     from topoloom._core import Error
-    from topoloom.simulate.switch_toml import switch_of
+    from topoloom.simulate.switch_toml import find_switch
 
     if simulator not in (None, "switches"):
         raise Error(f"jobs are simulated with switches, not with '{simulator}'")
     if simulator is None and switch is not None:
         raise Error("--switch is for --with switches")
-    return None if simulator is None else switch_of(switch, machine)
+    return None if simulator is None else find_switch(switch, machine)
 
 
 def _document(
@@ -248,7 +248,7 @@ def _print(found: JointPlacement, objective: str, facts: list[tuple[str, str]]) 
 
 def _print_times(found: JointPlacement, times: JobTimes) -> None:
     from topoloom.cli.console import print_table
-    from topoloom.support.gain import gain, percent
+    from topoloom.support.gain import format_percent, gain
     from topoloom.support.units import format_seconds
 
     columns = (times.alone, times.apart, times.jointly)
@@ -256,7 +256,7 @@ def _print_times(found: JointPlacement, times: JobTimes) -> None:
         [
             job.name,
             *(format_seconds(column[i]) for column in columns),
-            percent(gain(times.apart[i], times.jointly[i])),
+            format_percent(gain(times.apart[i], times.jointly[i])),
         ]
         for i, job in enumerate(found.together.jobs)
     ]

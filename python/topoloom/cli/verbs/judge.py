@@ -77,12 +77,12 @@ def command(
     """
     from topoloom.cli.console import print_json
     from topoloom.graphs.phases import load_phase_names, load_phases
-    from topoloom.support.checks import at_least
+    from topoloom.support.checks import check_at_least
     from topoloom.tasks.judge import judge_placement
     from topoloom.tasks.placement_problem import load_placement_problem
     from topoloom.tasks.problem import AllocationSpec
 
-    at_least("--hottest", hottest, 0)
+    check_at_least("--hottest", hottest, 0)
     where = AllocationSpec(*allowed, seed, limits.order(launcher))
     given = load_placement_problem("judge", graph, placement, machine, where)
     judged = judge_placement(given, load_phases(graph), hottest)

@@ -143,7 +143,7 @@ def command(
     from topoloom.cli.exit_status import Failure, Interrupted
     from topoloom.figure.page import check_figure
     from topoloom.machines.machine_file import load_machine
-    from topoloom.support.checks import at_least
+    from topoloom.support.checks import check_at_least
     from topoloom.support.nearest import unknown_name
     from topoloom.support.units import counted
     from topoloom.tasks.network.sweep import (
@@ -153,7 +153,7 @@ def command(
         sweep_loads,
     )
 
-    at_least("--threads", threads, 0)
+    check_at_least("--threads", threads, 0)
     if study not in STUDIES:
         raise Error(unknown_name("study", study, STUDIES))
     if figure is not None:

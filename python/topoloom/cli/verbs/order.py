@@ -118,7 +118,7 @@ def command(
 
 def _print(found: ProcessOrder, *, chosen: bool) -> None:
     from topoloom.cli.console import print_table
-    from topoloom.support.gain import gain, percent
+    from topoloom.support.gain import format_percent, gain
     from topoloom.tasks.collectives.order import STANDARD
 
     print(f"order   {' '.join(map(str, found.order))}")
@@ -140,7 +140,12 @@ def _print(found: ProcessOrder, *, chosen: bool) -> None:
         print_table(["", STANDARD], rows)
         return
     rows = [
-        [name, _time_text(before), _time_text(after), percent(gain(before, after))]
+        [
+            name,
+            _time_text(before),
+            _time_text(after),
+            format_percent(gain(before, after)),
+        ]
         for name, before, after in zip(names, standard, ours, strict=True)
     ]
     print_table(["", STANDARD, found.method, "gain"], rows)

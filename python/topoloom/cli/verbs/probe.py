@@ -304,9 +304,11 @@ def _verdict(checked: CheckedMachine) -> str:
 
 
 def _named(units: list[str]) -> str:
-    from topoloom.support.hostlist import compress_hostlist, is_host
+    from topoloom.support.hostlist import compress_hostlist, is_host_name
 
-    return compress_hostlist(units) if all(map(is_host, units)) else ", ".join(units)
+    return (
+        compress_hostlist(units) if all(map(is_host_name, units)) else ", ".join(units)
+    )
 
 
 def _print(found: Findings, output: Path) -> None:

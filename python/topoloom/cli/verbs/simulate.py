@@ -73,14 +73,14 @@ def command(
     from topoloom.graphs.graph_file import load_operations
     from topoloom.graphs.phases import load_phases
     from topoloom.machines.machine_facts import machine_name
-    from topoloom.simulate import load_simulator, with_switch
+    from topoloom.simulate import bind_switch, load_simulator
     from topoloom.support.units import counted
     from topoloom.tasks.placement_problem import load_placement_problem
     from topoloom.tasks.problem import AllocationSpec
     from topoloom.tasks.simulate import check_same_machine, simulate_placements
 
     operations = load_operations(graph)
-    simulate = with_switch(
+    simulate = bind_switch(
         load_simulator(simulator), simulator, switch, machine, operations
     )
     where = AllocationSpec(*allowed, seed, limits.order(launcher))
@@ -129,7 +129,7 @@ def command(
 def _print(document: dict[str, Any], machine: str) -> None:
     from topoloom.cli.console import print_table
     from topoloom.placements.measures import MEASURES, column_heading
-    from topoloom.support.gain import gain, percent
+    from topoloom.support.gain import format_percent, gain
     from topoloom.support.units import counted, format_count, format_seconds
 
     results = document["results"]
@@ -141,7 +141,7 @@ def _print(document: dict[str, Any], machine: str) -> None:
             format_seconds(result["congestion_seconds"]),
             format_seconds(result["predicted_seconds"]),
             format_seconds(result["simulated_seconds"]),
-            percent(gain(before, result["simulated_seconds"])),
+            format_percent(gain(before, result["simulated_seconds"])),
         ]
         for result in results
     ]

@@ -68,7 +68,7 @@ def command(
     from topoloom.launch.apply.trial import check_hosts
     from topoloom.launch.launcher import Launch
     from topoloom.launch.launchers.launcher_commands import require_program
-    from topoloom.preload.verify import Witness
+    from topoloom.preload.verify import VerifyAgent
     from topoloom.tasks.launch_placement import load_host_placement
     from topoloom.tasks.torch_run import run_torch
     from topoloom.tasks.verified_run import run_witnessed
@@ -83,7 +83,7 @@ def command(
             json.dumps(run.document()) if as_json else _torch_words(run, placed.machine)
         )
         return run.status or int(bool(run.elsewhere) or not run.ranks)
-    with closing(Witness(placed, program, mpicc)) as witness:
+    with closing(VerifyAgent(placed, program, mpicc)) as witness:
         check_hosts(program, witness.libraries)
         account = run_witnessed(Launch(program), witness, proof_note(quiet=as_json))
     if as_json:
@@ -96,7 +96,7 @@ def command(
 def _torch_words(run: TorchRun, machine: Machine) -> str:
     """Say where ranks are, and what that costs."""
     from topoloom.placements.measures import measure_text, measure_title
-    from topoloom.support.gain import percent
+    from topoloom.support.gain import format_percent
     from topoloom.support.units import counted
 
     if not run.ranks:
@@ -122,6 +122,7 @@ def _torch_words(run: TorchRun, machine: Machine) -> str:
         )
         slower = 100 * (run.started / run.planned - 1) if run.planned else 0.0
         lines.append(
-            f"topoloom: {title} {started}, {planned} as planned: {percent(slower)}"
+            f"topoloom: {title} {started}, {planned} as planned: "
+            f"{format_percent(slower)}"
         )
     return "\n".join(lines)

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Jobs of PyTorch, recorded."""
+"""Records the communication of PyTorch jobs."""

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a whole world sends, from a few of its ranks that were played one at a time.
+"""Extrapolates the traffic of a world from a few ranks that were played.
 
-A rank does in its own groups what the played rank of the same role did in those of the
-same shape (`roles.py`). Roots keep their place in a group, and messages the places of
-both ends; between other places they keep the distance, around the ends of a group only
-if the played rank sends so.
+A rank acts in its groups like the played rank of the same role in groups of the same
+shape (`roles.py`). Roots keep their place in a group. Messages keep the places of both
+ends, or else their distance; they wrap around the ends of a group only if those of the
+played rank do.
 """
 
 from __future__ import annotations
@@ -14,15 +14,21 @@ from collections.abc import Hashable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from topoloom._core import Error
-from topoloom.frameworks.pytorch.notes import Noted
-from topoloom.frameworks.pytorch.roles import Axes, Did, Members, Message, Roles
+from topoloom.frameworks.pytorch.notes import ProcessNotes
+from topoloom.frameworks.pytorch.roles import (
+    Axes,
+    Members,
+    Message,
+    RankActivity,
+    Roles,
+)
 from topoloom.graphs.mpi_collectives import OPERATIONS
 from topoloom.graphs.traces.kineto import read_events
 from topoloom.graphs.traces.trace import Trace
 
 
 class _Call(NamedTuple):
-    """A collective of a group."""
+    """A collective call of a group."""
 
     operation: str
     members: Members
@@ -30,10 +36,10 @@ class _Call(NamedTuple):
     bytes: int
 
 
-class _Played(NamedTuple):
-    """What a played rank did, apart from the groups that it did it in.
+class _PlayedRank(NamedTuple):
+    """The messages and collectives of a played rank.
 
-    `exchanged` are the bytes to other places of all-to-alls with split sizes.
+    `exchanged` has the bytes to other places in all-to-alls with split sizes.
     """
 
     messages: Counter[Message]
@@ -41,24 +47,24 @@ class _Played(NamedTuple):
     exchanged: Counter[tuple[Members, int, int, int]]
 
 
-class _Spread:
-    """Gives what was played to the ranks that do the same."""
+class _Extrapolation:
+    """Assigns the calls of played ranks to all ranks of the same role."""
 
-    def __init__(self, noted: Sequence[Noted]) -> None:
+    def __init__(self, noted: Sequence[ProcessNotes]) -> None:
         self.world = noted[0].world
         self.trace = Trace(self.world)
         listed = dict.fromkeys(group for one in noted for group in one.groups)
         self.axes = Axes(self.world, list(listed))
         self._uneven = {
-            self.axes.axis(tuple(event["args"]["Process Group Ranks"]))
+            self.axes.find_axis(tuple(event["args"]["Process Group Ranks"]))
             for one in noted
             for event in one.events
             if len(set(event["args"].get("In split size", ()))) > 1
         }
-        self._did: dict[int, _Played] = {}
+        self._did: dict[int, _PlayedRank] = {}
         for one in noted:
             self._did[one.rank] = self._read(one)
-        about = {rank: self._about(one) for rank, one in self._did.items()}
+        about = {rank: self._summarize(one) for rank, one in self._did.items()}
         self.roles = Roles(self.axes, self.world, about)
         self.known = [True] * self.world
         for ranks in self.roles.unknown.values():
@@ -68,16 +74,18 @@ class _Spread:
         self._sent: Counter[tuple[int, int]] = Counter()
         self._received: Counter[tuple[int, int]] = Counter()
 
-    def _read(self, noted: Noted) -> _Played:
+    def _read(self, noted: ProcessNotes) -> _PlayedRank:
         """Read the events of a rank."""
-        played = self._did.get(noted.rank, _Played(Counter(), Counter(), Counter()))
+        played = self._did.get(noted.rank, _PlayedRank(Counter(), Counter(), Counter()))
         others = []
         for event in noted.events:
             args = event["args"]
             members, calls = tuple(args["Process Group Ranks"]), args["Calls"]
             if args["Collective name"] in ("send", "recv"):
                 played.messages[self._message(noted.rank, args)] += calls
-            elif self.axes.axis(members) in self._uneven and "In split size" in args:
+            elif (
+                self.axes.find_axis(members) in self._uneven and "In split size" in args
+            ):
                 own = members.index(noted.rank)
                 for place, part in enumerate(args["In split size"]):
                     if part and place != own:
@@ -91,9 +99,9 @@ class _Spread:
     def _message(self, rank: int, args: dict[str, Any]) -> Message:
         is_sent = args["Collective name"] == "send"
         other = args["Dst Rank" if is_sent else "Src Rank"]
-        around = self.axes.smallest(rank, other)
+        around = self.axes.find_smallest_group(rank, other)
         places = around.index(rank), around.index(other)
-        axis, size = self.axes.axis(around), args["In msg nelems"]
+        axis, size = self.axes.find_axis(around), args["In msg nelems"]
         return Message(is_sent, axis, *places, size)
 
     def _calls(
@@ -108,47 +116,47 @@ class _Spread:
             members = tuple(profile.communicators[number].tolist())
             yield _Call(OPERATIONS[operation], members, root, size), calls
 
-    def _about(self, played: _Played) -> Did:
-        axis = self.axes.axis
+    def _summarize(self, played: _PlayedRank) -> RankActivity:
+        axis = self.axes.find_axis
         calls = Counter[Hashable]()
         for call, count in played.collectives.items():
             calls[call._replace(members=(axis(call.members),))] += count
-        return Did(played.messages, calls)
+        return RankActivity(played.messages, calls)
 
-    def join(self) -> Trace:
-        """Count what the world does, and note what cannot be so."""
-        standing: dict[int, list[int]] = defaultdict(list)
-        for rank, played in enumerate(self.roles.stands):
-            standing[played].append(rank)
-        self._name_unknown()
-        for rank, ranks in sorted(standing.items()):
+    def run(self) -> Trace:
+        """Count the calls of the world; report contradictions as losses."""
+        represented: dict[int, list[int]] = defaultdict(list)
+        for rank, played in enumerate(self.roles.representatives):
+            represented[played].append(rank)
+        self._report_unknown()
+        for rank, ranks in sorted(represented.items()):
             did, cached = self._did[rank], dict[Members, list[tuple[int, Members]]]()
             for call, calls in did.collectives.items():
-                for members in self._family(call.members, rank, ranks, cached):
+                for members in self._list_groups(call.members, rank, ranks, cached):
                     self._counts[call._replace(members=members)][rank] += calls
             for message, calls in did.messages.items():
-                self._spread_message(message, calls, rank, ranks)
+                self._extrapolate_message(message, calls, rank, ranks)
             for members in {one[0] for one in did.exchanged}:
-                for group in self._family(members, rank, ranks, cached):
+                for group in self._list_groups(members, rank, ranks, cached):
                     self.trace.name_group(group)
             for (members, own, other, size), calls in did.exchanged.items():
-                for one, group in self._groups(members, rank, ranks, cached):
+                for one, group in self._find_groups(members, rank, ranks, cached):
                     place = (group.index(one) + other - own) % len(group)
                     self.trace.send(one, group[place], size, calls, "direct")
-        self._join_calls()
+        self._add_collectives()
         self._compare_messages()
         return self.trace
 
-    def _join_calls(self) -> None:
-        standing: dict[Members, list[int]] = {}
+    def _add_collectives(self) -> None:
+        represented: dict[Members, list[int]] = {}
         for call, counts in self._counts.items():
             most, members = max(counts.values()), call.members
-            if members not in standing:
-                of = self.roles.stands
-                standing[members] = sorted(
+            if members not in represented:
+                of = self.roles.representatives
+                represented[members] = sorted(
                     {of[one] for one in members if self.known[one]}
                 )
-            for rank in standing[members]:
+            for rank in represented[members]:
                 if counts[rank] != most:
                     self.trace.lose(
                         f"ranks that were played disagree: rank {rank} has "
@@ -159,7 +167,7 @@ class _Spread:
             named = call.operation, members, call.bytes, most, max(call.root, 0)
             self.trace.add(*named)
 
-    def _family(
+    def _list_groups(
         self,
         members: Members,
         rank: int,
@@ -168,42 +176,43 @@ class _Spread:
     ) -> list[Members]:
         if len(members) == self.world:
             return [members]
-        groups = self._groups(members, rank, ranks, cached)
+        groups = self._find_groups(members, rank, ranks, cached)
         return list(dict.fromkeys(group for _, group in groups))
 
-    def _groups(
+    def _find_groups(
         self,
         members: Members,
         rank: int,
         ranks: Sequence[int],
         cached: dict[Members, list[tuple[int, Members]]],
     ) -> list[tuple[int, Members]]:
-        """Find the group of each rank that is shaped as this one; note who has none."""
+        """Find each rank's group of the same shape; report ranks without one."""
         if members in cached:
             return cached[members]
-        axis, place = self.axes.axis(members), members.index(rank)
+        axis, place = self.axes.find_axis(members), members.index(rank)
         without = []
         found = cached[members] = []
         for one in ranks:
-            group = self.axes.group(axis, one, place, members)
+            group = self.axes.find_group(axis, one, place, members)
             if group is not None:
                 found.append((one, group))
             elif self.known[one]:
                 without.append(one)
         if without:
             self.trace.lose(
-                f"rank {_and_others(without)}: in no group shaped as {_some(members)},"
-                f" where rank {rank} was played; play them, too"
+                f"rank {_format_ranks(without)}: in no group shaped as "
+                f"{_format_members(members)}, where rank {rank} was played; play "
+                "them, too"
             )
         return found
 
-    def _spread_message(
+    def _extrapolate_message(
         self, message: Message, calls: int, rank: int, ranks: Sequence[int]
     ) -> None:
         axis, size = message.axis, self.axes.size(message.axis)
         is_ring = self.roles.is_ring(rank, axis)
         for one in ranks:
-            group = self.axes.group(axis, one, message.own)
+            group = self.axes.find_group(axis, one, message.own)
             if group is None:
                 continue
             place = group.index(one) + message.other - message.own
@@ -217,22 +226,22 @@ class _Spread:
             else:
                 self._received[group[place], one] += message.bytes * calls
 
-    def _name_unknown(self) -> None:
+    def _report_unknown(self) -> None:
         unknown = self.roles.unknown
         if unknown:
             ranks = sorted(one for each in unknown.values() for one in each)
             self.trace.lose(
-                f"rank {_and_others(ranks)}: no rank was played at their place in "
-                f"groups shaped as {_some(self.roles.missing)}; play "
-                f"{_some(tuple(unknown), 16)[1:-1]}, too"
+                f"rank {_format_ranks(ranks)}: no rank was played at their place in "
+                f"groups shaped as {_format_members(self.roles.missing)}; play "
+                f"{_format_members(tuple(unknown), 16)[1:-1]}, too"
             )
 
     def _compare_messages(self) -> None:
-        """Note pairs of which one end has other bytes; one for each pair of roles."""
+        """Report pairs whose ends disagree on bytes, one for each pair of roles."""
         named = set[tuple[int, int]]()
-        stands = self.roles.stands
+        representatives = self.roles.representatives
         for source, target in sorted({**self._sent, **self._received}):
-            pair = stands[source], stands[target]
+            pair = representatives[source], representatives[target]
             sent = self._sent[source, target]
             received = self._received[source, target]
             if sent == received or pair in named:
@@ -251,10 +260,10 @@ class _Spread:
             self.trace.lose(what)
 
 
-def spread(noted: Sequence[Noted]) -> Trace:
-    """Make the trace of a world of what some of its ranks have counted.
+def extrapolate(noted: Sequence[ProcessNotes]) -> Trace:
+    """Make the trace of a world from the notes of played ranks.
 
-    It notes roles that were not played, and messages that are not received.
+    Unplayed roles and unmatched messages are reported as losses.
 
     Raises
     ------
@@ -263,18 +272,18 @@ def spread(noted: Sequence[Noted]) -> Trace:
     """
     if len({one.world for one in noted}) > 1:
         raise Error("the program started worlds of different sizes")
-    spreading = _Spread(noted)
+    extrapolation = _Extrapolation(noted)
     for one in noted:
         for what, calls in one.lost.items():
-            spreading.trace.lose(f"rank {one.rank} lost {calls} {what}")
-    return spreading.join()
+            extrapolation.trace.lose(f"rank {one.rank} lost {calls} {what}")
+    return extrapolation.run()
 
 
-def _and_others(ranks: Sequence[int]) -> str:
+def _format_ranks(ranks: Sequence[int]) -> str:
     more = len(ranks) - 1
     return f"{ranks[0]} and {more} others" if more else str(ranks[0])
 
 
-def _some(members: Members, most: int = 6) -> str:
+def _format_members(members: Members, most: int = 6) -> str:
     more = ", ..." if len(members) > most else ""
     return f"[{', '.join(map(str, members[:most]))}{more}]"

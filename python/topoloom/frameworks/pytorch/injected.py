@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Counts what a process of PyTorch communicates; runs inside the user's own Python.
+"""Counts the communication of a PyTorch process; runs in the user's Python.
 
-`topoloom.support.hidden_site` runs a copy of it before the program begins. It imports
-nothing but Python and, once the program starts a world, its PyTorch. Every call of
-c10d, from Python, DDP, FSDP or compiled code, passes PyTorch's dispatcher; kernels for
-BackendSelect count it there and pass it on unchanged.
+`topoloom.support.site_injection` runs a copy before the program starts. The copy
+imports only the standard library and, once the program starts a world, its PyTorch. All
+calls of c10d, from Python, DDP, FSDP or compiled code, pass PyTorch's dispatcher, where
+kernels for BackendSelect count them and pass them on unchanged.
 
-Each process writes two files. NAME.calls has a line of JSON for the process, then one
-for each group that a fake world makes and one for each call that differs from those
-before: an event of Kineto. NAME.counts has 8 bytes for each line of a call: how often
-it was called. The latter are mapped memory, so that both outlive a process that dies.
-Under torchrun RANK-ATTEMPT.begun says that a start of a rank has come to Python.
+Each process writes two files. NAME.calls has a line of JSON for the process, one for
+each group of a fake world, and one for each distinct call: an event of Kineto.
+NAME.counts has an 8-byte count for each line of a call. It is mapped memory, so both
+files survive a crash. Under torchrun, RANK-ATTEMPT.begun marks that a start of a rank
+has reached Python.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ from typing import Any
 FOLDER = "TOPOLOOM_TORCH_RECORD"
 WORLD = "TOPOLOOM_TORCH_WORLD"
 MODULE = "torch.distributed.distributed_c10d"
-#: calls of a process that differ; more are only known to be lost
-MOST = 1 << 17
+#: limit on distinct calls of a process; others are counted as lost
+MAX_CALLS = 1 << 17
 
 Key = tuple[Any, ...]
 
 
 class Notes:
-    """The two files of a process in one world."""
+    """The two files of a process for one world."""
 
     def __init__(self, about: dict[str, Any]) -> None:
         name = f"{socket.gethostname()}-{os.getpid()}-{os.urandom(4).hex()}"
@@ -48,8 +48,8 @@ class Notes:
         flags = os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
         counts = os.open(path + ".counts", flags | os.O_RDWR, 0o644)
         try:
-            os.ftruncate(counts, 8 * MOST)
-            self._counts = memoryview(mmap.mmap(counts, 8 * MOST)).cast("Q")
+            os.ftruncate(counts, 8 * MAX_CALLS)
+            self._counts = memoryview(mmap.mmap(counts, 8 * MAX_CALLS)).cast("Q")
         finally:
             os.close(counts)
         self._calls = os.open(path + ".calls", flags | os.O_WRONLY | os.O_APPEND, 0o644)
@@ -60,14 +60,17 @@ class Notes:
         self._write(about)
 
     def count(self, key: Key, event: Callable[[], dict[str, Any]]) -> None:
-        """Count a call; its line is written the first time."""
+        """Count a call; write its line the first time."""
         with self._lock:
             slot = self._slots.get(key)
             if slot is None:
                 slot = len(self._slots)
-                if slot >= MOST - 1:
-                    key, line = ("most",), {"lost": f"calls after {MOST - 1} others"}
-                    slot = self._slots.get(key, MOST - 1)
+                if slot >= MAX_CALLS - 1:
+                    key, line = (
+                        ("most",),
+                        {"lost": f"calls after {MAX_CALLS - 1} others"},
+                    )
+                    slot = self._slots.get(key, MAX_CALLS - 1)
                     new = key not in self._slots
                 else:
                     line, new = event(), True
@@ -76,8 +79,8 @@ class Notes:
                     self._write(line)
             self._counts[slot] += 1
 
-    def group(self, ranks: Sequence[int]) -> None:
-        """Note who is in a group, whether or not this process is."""
+    def add_group(self, ranks: Sequence[int]) -> None:
+        """Write the members of a group, which may not include this process."""
         members = tuple(ranks)
         if members not in self._groups:
             self._groups.add(members)
@@ -90,76 +93,82 @@ class Notes:
 notes: Notes | None = None
 
 
-def size(tensors: Any) -> int:
-    """Add up the bytes of a tensor or of lists of them."""
+def count_bytes(tensors: Any) -> int:
+    """Sum the bytes of a tensor or of nested lists of tensors."""
     if isinstance(tensors, (list, tuple)):
-        return sum(size(one) for one in tensors)
+        return sum(count_bytes(one) for one in tensors)
     return int(tensors.numel()) * int(tensors.element_size())
 
 
-def _first(args: Sequence[Any]) -> Key:
-    return (size(args[0]),)
+def _first_size(args: Sequence[Any]) -> Key:
+    return (count_bytes(args[0]),)
 
 
-def _second(args: Sequence[Any]) -> Key:
-    return (size(args[1]),)
+def _second_size(args: Sequence[Any]) -> Key:
+    return (count_bytes(args[1]),)
 
 
-def _gathered(args: Sequence[Any]) -> Key:
-    """Take the part of a rank, or all parts where they differ."""
-    parts = [size(one) for one in args[0][0]]
-    own = size(args[1])
+def _gathered_size(args: Sequence[Any]) -> Key:
+    """Return one rank's part, or all parts if they differ."""
+    parts = [count_bytes(one) for one in args[0][0]]
+    own = count_bytes(args[1])
     if any(part != own for part in parts):
         return (sum(parts), "allgatherv")
     return (own,)
 
 
-def _exchanged(args: Sequence[Any]) -> Key:
+def _exchange_sizes(args: Sequence[Any]) -> Key:
     given, rows = args[1], args[4]
-    whole = size(given)
+    whole = count_bytes(given)
     if not rows:
         return (whole,)
     row = whole // (sum(rows) or 1)
     return (whole, "In split size", tuple(row * one for one in rows))
 
 
-def _exchanged_lists(args: Sequence[Any]) -> Key:
-    parts = tuple(size(one) for one in args[1])
+def _list_exchange_sizes(args: Sequence[Any]) -> Key:
+    parts = tuple(count_bytes(one) for one in args[1])
     return (sum(parts), "In split size", parts)
 
 
-def _at(key: str, value: Callable[[Sequence[Any]], Any], index: int) -> Any:
-    """Make a function that says the size and a rank: a root in its group, or a peer."""
-    return lambda args: (size(value(args)), key, args[index])
+def _with_rank(key: str, value: Callable[[Sequence[Any]], Any], index: int) -> Any:
+    """Make a function that returns the size and a rank: root or peer in the group."""
+    return lambda args: (count_bytes(value(args)), key, args[index])
 
 
-#: c10d's operation -> Kineto's name, and what says its bytes
+#: c10d's operation -> Kineto's name, and a function that returns its bytes
 CALLS: dict[str, tuple[str, Callable[[Sequence[Any]], Key]]] = {
-    "allreduce_": ("allreduce", _first),
-    "allreduce_coalesced_": ("allreduce_coalesced", _first),
-    "allgather_": ("all_gather", _gathered),
-    "_allgather_base_": ("_allgather_base", _second),
-    "allgather_coalesced_": ("all_gather", _second),
-    "allgather_into_tensor_coalesced_": ("allgather_into_tensor_coalesced", _second),
-    "reduce_scatter_": ("reduce_scatter", _second),
-    "_reduce_scatter_base_": ("_reduce_scatter_base", _second),
-    "reduce_scatter_tensor_coalesced_": ("reduce_scatter_tensor_coalesced", _second),
-    "alltoall_base_": ("all_to_allv", _exchanged),
-    "alltoall_": ("all_to_allv", _exchanged_lists),
-    "broadcast_": ("broadcast", _at("Root rank", lambda args: args[0], 2)),
-    "reduce_": ("reduce", _at("Root rank", lambda args: args[0], 3)),
-    "gather_": ("gather", _at("Root rank", lambda args: args[1], 3)),
-    "gather_into_tensor_": ("gather", _at("Root rank", lambda args: args[1], 3)),
-    "scatter_": ("scatter", _at("Root rank", lambda args: args[0], 3)),
-    "send": ("send", _at("Dst Rank", lambda args: args[0], 2)),
-    "recv_": ("recv", _at("Src Rank", lambda args: args[0], 2)),
+    "allreduce_": ("allreduce", _first_size),
+    "allreduce_coalesced_": ("allreduce_coalesced", _first_size),
+    "allgather_": ("all_gather", _gathered_size),
+    "_allgather_base_": ("_allgather_base", _second_size),
+    "allgather_coalesced_": ("all_gather", _second_size),
+    "allgather_into_tensor_coalesced_": (
+        "allgather_into_tensor_coalesced",
+        _second_size,
+    ),
+    "reduce_scatter_": ("reduce_scatter", _second_size),
+    "_reduce_scatter_base_": ("_reduce_scatter_base", _second_size),
+    "reduce_scatter_tensor_coalesced_": (
+        "reduce_scatter_tensor_coalesced",
+        _second_size,
+    ),
+    "alltoall_base_": ("all_to_allv", _exchange_sizes),
+    "alltoall_": ("all_to_allv", _list_exchange_sizes),
+    "broadcast_": ("broadcast", _with_rank("Root rank", lambda args: args[0], 2)),
+    "reduce_": ("reduce", _with_rank("Root rank", lambda args: args[0], 3)),
+    "gather_": ("gather", _with_rank("Root rank", lambda args: args[1], 3)),
+    "gather_into_tensor_": ("gather", _with_rank("Root rank", lambda args: args[1], 3)),
+    "scatter_": ("scatter", _with_rank("Root rank", lambda args: args[0], 3)),
+    "send": ("send", _with_rank("Dst Rank", lambda args: args[0], 2)),
+    "recv_": ("recv", _with_rank("Src Rank", lambda args: args[0], 2)),
     "barrier": ("barrier", lambda _: (0,)),
     "monitored_barrier_": ("barrier", lambda _: (0,)),
 }
 
 
-def event(name: str, members: Sequence[int], about: Key) -> dict[str, Any]:
-    """Write a call of a group as Kineto does, in bytes; peers are of the world."""
+def make_event(name: str, members: Sequence[int], about: Key) -> dict[str, Any]:
+    """Make Kineto's event of a call, in bytes; peers are ranks of the world."""
     args: dict[str, Any] = {"Collective name": name, "dtype": "Byte"}
     args["In msg nelems"] = about[0]
     args["Group size"], args["Process Group Ranks"] = len(members), list(members)
@@ -172,7 +181,7 @@ def event(name: str, members: Sequence[int], about: Key) -> dict[str, Any]:
     return {"name": "record_param_comms", "args": args}
 
 
-def note(name: str, group: Any, about: Key) -> None:
+def count_call(name: str, group: Any, about: Key) -> None:
     """Count a call of a process group."""
     if notes is None:
         return
@@ -187,11 +196,11 @@ def note(name: str, group: Any, about: Key) -> None:
             return
         notes.members[label] = members
     known = members
-    notes.count((name, label, about), lambda: event(name, known, about))
+    notes.count((name, label, about), lambda: make_event(name, known, about))
 
 
-def observe() -> list[Any]:
-    """Add kernels to c10d's operations; returns what keeps them there."""
+def register_kernels() -> list[Any]:
+    """Add kernels to c10d's operations; return the registrations."""
     import torch
     from torch.library import Library
 
@@ -201,7 +210,7 @@ def observe() -> list[Any]:
     library = Library("c10d", "IMPL")
     for operation, (name, measure) in CALLS.items():
         packet = getattr(torch.ops.c10d, operation, None)
-        if packet is None:  # newer, or older, than this PyTorch
+        if packet is None:  # not in this release of PyTorch
             continue
         schema = [one.name for one in packet.default._schema.arguments]
         kernel = _kernel(name, measure, packet.default.redispatch, schema, below, unbox)
@@ -210,23 +219,23 @@ def observe() -> list[Any]:
 
 
 @functools.cache
-def returned() -> Any:
-    """Compile a function that returns a list of tensors as C++ knows it."""
+def compile_identity() -> Any:
+    """Compile a function that returns a list of tensors in C++'s type."""
     import torch
 
     source = "def returned(x: List[Tensor]) -> List[Tensor]:\n    return x\n"
     return torch.jit.CompilationUnit(source).returned
 
 
-def finished(tensors: Any) -> tuple[Any, Any]:
-    """End an all-reduce of a fake world with its tensors, where DDP finds gradients.
+def complete_allreduce(tensors: Any) -> tuple[Any, Any]:
+    """Complete an all-reduce of a fake world with its tensors, which DDP reads.
 
-    The work of PyTorch's backend ``fake`` has None in its future. One that Python makes
-    holds any object, where DDP's hooks in C++ want a list of tensors.
+    In PyTorch's backend ``fake``, the future of the work holds None. A future made in
+    Python holds any object, but DDP's hooks in C++ need a list of tensors.
     """
     import torch
 
-    future = torch._C.fork(returned(), tensors)
+    future = torch._C.fork(compile_identity(), tensors)
     future.wait()
     work = torch._C._distributed_c10d._create_work_from_future(future)
     return tensors, work.boxed()
@@ -244,18 +253,18 @@ def _kernel(
 
     def kernel(keyset: Any, *args: Any) -> Any:
         result = redispatch(keyset & below, *args)
-        note(name, unbox(args[place]), measure(args))
+        count_call(name, unbox(args[place]), measure(args))
         is_fake = name == "allreduce" and WORLD in os.environ
-        return finished(args[0]) if is_fake else result
+        return complete_allreduce(args[0]) if is_fake else result
 
     return kernel
 
 
-_kept: list[Any] = []
+_registrations: list[Any] = []
 
 
-def begin(rank: int, world: int) -> None:
-    """Start to count: the program has started a world."""
+def start_counting(rank: int, world: int) -> None:
+    """Start counting when the program has started a world."""
     global notes
     import torch
 
@@ -263,8 +272,8 @@ def begin(rank: int, world: int) -> None:
     about |= {"began": time.time(), "parent": os.getppid()}
     about["attempt"] = os.environ.get("TORCHELASTIC_RESTART_COUNT")
     try:
-        if not _kept:
-            _kept.extend(observe())
+        if not _registrations:
+            _registrations.extend(register_kernels())
     except (AttributeError, TypeError, RuntimeError, ImportError) as error:
         about["refused"] = f"{type(error).__name__}: {error}"
     try:
@@ -272,11 +281,11 @@ def begin(rank: int, world: int) -> None:
     except OSError as error:
         print(f"topoloom: cannot record rank {rank}: {error}", file=sys.stderr)
     if notes is not None and WORLD in os.environ:
-        notes.group(range(world))
+        notes.add_group(range(world))
 
 
-def wrap(module: Any) -> None:
-    """Wrap what starts worlds and groups."""
+def wrap_group_functions(module: Any) -> None:
+    """Wrap the functions that start worlds and groups."""
     fake = (
         tuple(map(int, os.environ.get(WORLD, "").split("/")))
         if (WORLD in os.environ)
@@ -296,7 +305,7 @@ def wrap(module: Any) -> None:
 
             rank, world = fake
             result = init("fake", rank=rank, world_size=world, store=FakeStore())
-        begin(module.get_rank(), module.get_world_size())
+        start_counting(module.get_rank(), module.get_world_size())
         return result
 
     @functools.wraps(new)
@@ -306,7 +315,7 @@ def wrap(module: Any) -> None:
         given = inspect.signature(new).bind(*args, **others).arguments
         if given.get("ranks") is not None and notes is not None:
             ranks = [int(rank) for rank in given["ranks"]]
-            notes.group(sorted(ranks) if given.get("sort_ranks", True) else ranks)
+            notes.add_group(sorted(ranks) if given.get("sort_ranks", True) else ranks)
         for name in ("backend", "pg_options", "device_id"):
             given.pop(name, None)
         return new(**given)
@@ -324,7 +333,7 @@ def wrap(module: Any) -> None:
     def destroy_process_group(group: Any = None) -> Any:
         result = destroy(group)
         if notes is not None:
-            notes.members.clear()  # names are used again
+            notes.members.clear()  # names are reused
         return result
 
     module.init_process_group = init_process_group
@@ -335,10 +344,10 @@ def wrap(module: Any) -> None:
 
 
 class Finder:
-    """Finds PyTorch's module of groups, and wraps it once it is loaded."""
+    """Wraps PyTorch's module of groups when it is loaded."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-        """Leave all other modules to those that find them."""
+        """Find only that module; leave others to the other finders."""
         if name != MODULE:
             return None
         spec = importlib.machinery.PathFinder.find_spec(name, path, target)
@@ -347,20 +356,20 @@ class Finder:
 
             def exec_module(module: Any) -> None:
                 run(module)
-                wrap(module)
+                wrap_group_functions(module)
 
             spec.loader.exec_module = exec_module  # type: ignore[method-assign]
         return spec
 
 
-def forget() -> None:
-    """Leave the notes of a parent alone: a forked process has a world of its own."""
+def discard_parent_notes() -> None:
+    """Drop the notes of the parent: a forked process has its own world."""
     global notes
     notes = None
 
 
 def note_attempt() -> None:
-    """Note that torchrun has started a rank, whether or not it starts a world."""
+    """Mark that torchrun has started a rank, even if it starts no world."""
     names = "RANK", "TORCHELASTIC_RESTART_COUNT"
     rank, attempt = (os.environ.get(name, "") for name in names)
     if rank and attempt:
@@ -369,6 +378,6 @@ def note_attempt() -> None:
 
 if __name__ == "topoloom_injected" and FOLDER in os.environ:
     sys.meta_path.insert(0, Finder())
-    os.register_at_fork(after_in_child=forget)
-    with contextlib.suppress(OSError):  # said once the program starts a world
+    os.register_at_fork(after_in_child=discard_parent_notes)
+    with contextlib.suppress(OSError):  # reported when the program starts a world
         note_attempt()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What processes of PyTorch have counted, as traces of Kineto say it.
+"""Reads the notes of PyTorch processes as Kineto traces.
 
 `injected.py` describes the files.
 """
@@ -20,19 +20,19 @@ from topoloom.support.files import prefix_errors
 from topoloom.support.plain_text import is_number
 
 
-class Start(NamedTuple):
+class ProcessStart(NamedTuple):
     """The start of a process.
 
     Attributes
     ----------
     process
-        Its host and number.
+        Host and process id.
     agent
-        The host and number of what started it.
+        Host and process id of its parent.
     attempt
-        How often torchrun had started its ranks again before; None without torchrun.
+        Number of earlier restarts by torchrun; None without torchrun.
     began
-        When it started a world, in seconds of its host's clock.
+        Time when it started a world, in seconds on its host's clock.
     """
 
     process: str = ""
@@ -40,10 +40,10 @@ class Start(NamedTuple):
     attempt: int | None = None
     began: float = 0.0
 
-    def follows(self, other: Start) -> bool:
-        """Return whether torchrun has put this process in the place of another.
+    def follows(self, other: ProcessStart) -> bool:
+        """Return whether torchrun replaced another process by this one.
 
-        It counts the restarts that it decides, but not those by other hosts.
+        torchrun counts its own restarts, but not those by other hosts.
         """
         if self.attempt is None or other.attempt is None:
             return False
@@ -51,23 +51,23 @@ class Start(NamedTuple):
         return same or self.attempt > other.attempt
 
 
-class Noted(NamedTuple):
-    """What one process has counted in one world.
+class ProcessNotes(NamedTuple):
+    """The counts of one process in one world.
 
     Attributes
     ----------
     rank, world
-        Its rank, and the number of ranks.
+        The rank, and the number of ranks.
     events
-        Calls that differ; ``Calls`` is how often each was called.
+        Distinct calls, with their count in ``Calls``.
     groups
-        Members of the groups of a fake world, in the order in which they were made.
+        Members of the groups of a fake world, in order of creation.
     lost
-        What could not be counted: in words, and how often.
+        Calls that were not counted: description -> number.
     refused
-        Why PyTorch could not be observed; empty if it was.
+        Why PyTorch could not be recorded, or "".
     start
-        Which process it was.
+        Of the process.
     """
 
     rank: int
@@ -76,18 +76,18 @@ class Noted(NamedTuple):
     groups: list[tuple[int, ...]]
     lost: dict[str, int]
     refused: str
-    start: Start = Start()
+    start: ProcessStart = ProcessStart()
 
 
-def read_notes(folder: Path) -> list[Noted]:
-    """Read what processes left in a folder, by rank.
+def read_notes(folder: Path) -> list[ProcessNotes]:
+    """Read the notes in a folder, by rank.
 
-    Part of a last line, which a process that was killed may leave, does not count.
+    An incomplete last line of a killed process is ignored.
 
     Raises
     ------
     topoloom.Error
-        For damaged files.
+        If a file is damaged.
     """
     found = []
     for file in sorted(folder.glob("*.calls")):
@@ -98,7 +98,7 @@ def read_notes(folder: Path) -> list[Noted]:
     return sorted(found, key=lambda one: one.rank)
 
 
-def _read(file: Path) -> Noted | None:
+def _read(file: Path) -> ProcessNotes | None:
     whole = file.read_text().rpartition("\n")[0]
     if not whole:
         return None
@@ -110,13 +110,13 @@ def _read(file: Path) -> Noted | None:
             refused = f"PyTorch {release} cannot be recorded: {refused}"
         host, number, _ = file.stem.rsplit("-", 2)
         attempt = about.get("attempt")
-        start = Start(
+        start = ProcessStart(
             f"{host} {number}",
             f"{host} {about.get('parent', 0)}",
             None if attempt is None else int(attempt),
             about.get("began", 0.0),
         )
-        noted = Noted(about["rank"], about["world"], [], [], {}, refused, start)
+        noted = ProcessNotes(about["rank"], about["world"], [], [], {}, refused, start)
         slot = 0
         for line in lines:
             if "group" in line:
@@ -133,28 +133,28 @@ def _read(file: Path) -> Noted | None:
     return noted
 
 
-def last_attempt(folder: Path) -> int:
-    """Find how often torchrun has started ranks again, also before they had a world."""
-    named = (file.stem.rpartition("-")[2] for file in folder.glob("*.begun"))
-    return max(map(int, filter(is_number, named)), default=0)
+def find_last_attempt(folder: Path) -> int:
+    """Return the number of restarts by torchrun, including those without a world."""
+    attempts = (file.stem.rpartition("-")[2] for file in folder.glob("*.begun"))
+    return max(map(int, filter(is_number, attempts)), default=0)
 
 
 class LastStarts(NamedTuple):
-    """What counts of a job, and how many processes were started again after."""
+    """The last start of each rank, and the number of earlier starts."""
 
-    noted: list[Noted]
+    noted: list[ProcessNotes]
     left_out: int
 
 
-def last_starts(noted: Sequence[Noted]) -> LastStarts:
-    """Take the last process of each rank where torchrun has started ranks again.
+def select_last_starts(noted: Sequence[ProcessNotes]) -> LastStarts:
+    """Select the last process of each rank that torchrun has restarted.
 
     Raises
     ------
     topoloom.Error
-        If a rank was several processes otherwise.
+        If a rank has several processes for another reason.
     """
-    last: dict[int, Start] = {}
+    last: dict[int, ProcessStart] = {}
     attempts: dict[str, int] = {}
     for one in sorted(noted, key=lambda one: one.start.began):
         start = one.start
@@ -180,13 +180,13 @@ def last_starts(noted: Sequence[Noted]) -> LastStarts:
     return LastStarts(kept, len(processes - counted))
 
 
-def joined(noted: Sequence[Noted]) -> Trace:
-    """Join what the ranks of a world have counted.
+def join_notes(noted: Sequence[ProcessNotes]) -> Trace:
+    """Merge the notes of the ranks of a world.
 
     Raises
     ------
     topoloom.Error
-        For worlds of different sizes, as in a job that has grown or shrunk.
+        If worlds differ in size, as in a job that has grown or shrunk.
     """
     worlds = sorted({one.world for one in noted})
     if len(worlds) > 1:

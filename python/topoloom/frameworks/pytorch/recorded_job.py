@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs jobs of PyTorch whose processes count what they communicate."""
+"""Runs PyTorch jobs whose processes record their communication."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from topoloom._core import Error
-from topoloom.frameworks.pytorch.fake_world import spread
+from topoloom.frameworks.pytorch.fake_world import extrapolate
 from topoloom.frameworks.pytorch.injected import FOLDER, WORLD
 from topoloom.frameworks.pytorch.notes import (
-    joined,
-    last_attempt,
-    last_starts,
+    find_last_attempt,
+    join_notes,
     read_notes,
+    select_last_starts,
 )
 from topoloom.graphs.traces.trace import Trace
 from topoloom.launch.apply.program import run_program
 from topoloom.launch.apply.torch_command import is_torchrun
 from topoloom.launch.launcher import Launch
 from topoloom.launch.launchers.launcher_commands import recognize
-from topoloom.support.hidden_site import inject
 from topoloom.support.number_ranges import expand_ranges
 from topoloom.support.plain_text import is_number
+from topoloom.support.site_injection import inject
 from topoloom.support.units import counted
 
 _PYTHON = re.compile(r"python[0-9.]*")
 
 
-class Job(NamedTuple):
-    """A job that has ended.
+class JobResult(NamedTuple):
+    """The result of a job.
 
     Attributes
     ----------
@@ -48,28 +48,30 @@ class Job(NamedTuple):
 
 
 def read_recording(folder: str | Path) -> Trace:
-    """Join what the processes of a job have left in a folder, and what could not be.
+    """Merge the notes of a job's processes in a folder, with remarks on losses.
 
-    Where torchrun has started ranks again, their last start counts. From ranks of a
-    world that were played, the others follow.
+    Of ranks that torchrun has restarted, the last start counts. Other ranks of a world
+    are extrapolated from those that were played.
 
     Raises
     ------
     topoloom.Error
-        For damaged files, several jobs, or worlds of different sizes.
+        If a file is damaged, or there are several jobs or worlds of different sizes.
     """
     found = read_notes(Path(folder))
     if not found:
         raise Error(f"{folder}: no process of PyTorch has left notes there")
-    noted, left_out = last_starts(found)
+    noted, left_out = select_last_starts(found)
     is_fake = any(one.groups for one in noted)
-    trace = spread(noted) if is_fake else joined(noted)
+    trace = extrapolate(noted) if is_fake else join_notes(noted)
     if left_out:
         trace.lose(
             f"{counted(left_out, 'earlier start')} of ranks left out: torchrun started "
             "the job again, and only the last start counts"
         )
-    more = last_attempt(Path(folder)) - max(one.start.attempt or 0 for one in noted)
+    more = find_last_attempt(Path(folder)) - max(
+        one.start.attempt or 0 for one in noted
+    )
     if more > 0:
         trace.lose(
             f"torchrun started the job again {counted(more, 'time')} without beginning "
@@ -83,17 +85,17 @@ def run_job(
     folder: str | Path,
     timeout: float | None = None,
     stdout: IO[Any] | None = None,
-) -> Job:
+) -> JobResult:
     """Run a command that starts the ranks of a job, such as torchrun.
 
-    They leave notes in a folder, which their hosts see.
+    The ranks write notes to `folder`, which all hosts must see.
 
     Raises
     ------
     topoloom.Error
-        If it cannot be run.
+        If the command cannot be run.
     """
-    return _run(command, Path(folder), [{}], timeout, stdout)
+    return _run_command(command, Path(folder), [{}], timeout, stdout)
 
 
 def play_ranks(
@@ -103,22 +105,22 @@ def play_ranks(
     folder: str | Path,
     timeout: float | None = None,
     stdout: IO[Any] | None = None,
-) -> Job:
-    """Run a command of one process once for each rank that it plays, until one fails.
+) -> JobResult:
+    """Run a command of one process once for each rank to play, until one fails.
 
-    Its ``init_process_group`` starts a world of the backend ``fake``, whatever it asks
-    for; collectives return at once and leave data as they are. Notes are in `folder`.
+    Its ``init_process_group`` always starts a world of the backend ``fake``, in which
+    collectives return immediately without changing data. Notes are in `folder`.
 
     Raises
     ------
     topoloom.Error
-        For ranks that the world does not have, and if the command cannot be run.
+        If the world lacks a rank, or the command cannot be run.
     """
     if not 1 <= world < 10**7:
         raise Error(f"--world is {world}; give it 1 to {10**7 - 1}")
     if is_torchrun(command):
         raise Error("torchrun starts all ranks; with --world, name one process")
-    if isolated := _isolated(command):
+    if isolated := _find_isolating_option(command):
         raise Error(
             f"with {isolated} Python does not load the recorder, and the program would "
             f"wait for the other ranks of --world; leave {isolated} out"
@@ -133,20 +135,20 @@ def play_ranks(
             "LOCAL_RANK": str(rank % local),
             "LOCAL_WORLD_SIZE": str(local),
             "MASTER_ADDR": "127.0.0.1",
-            # No port: a Python without the recorder fails, and waits for no ranks.
+            # Without a port, a Python without the recorder fails instead of waiting.
             "MASTER_PORT": "65536",
         }
         for rank in expand_ranges(ranks, world)
     ]
-    return _run(command, Path(folder), each, timeout, stdout)
+    return _run_command(command, Path(folder), each, timeout, stdout)
 
 
-def _isolated(command: Sequence[str]) -> str:
-    """Find an option of Python by which it loads no ``sitecustomize`` of ours."""
+def _find_isolating_option(command: Sequence[str]) -> str:
+    """Find an option of Python that keeps it from loading ``sitecustomize``."""
     words = iter(command)
     if not any(_PYTHON.fullmatch(Path(word).name) for word in words):
         return ""
-    for word in words:  # those after Python
+    for word in words:  # after the name of Python
         if not word.startswith("-") or word.startswith("--"):
             break
         switches = re.match("[^cmWX]*", word[1:])[0]  # type: ignore[index]
@@ -159,13 +161,13 @@ def _isolated(command: Sequence[str]) -> str:
     return ""
 
 
-def _run(
+def _run_command(
     command: Sequence[str],
     folder: Path,
     each: Sequence[dict[str, str]],
     timeout: float | None,
     stdout: IO[Any] | None,
-) -> Job:
+) -> JobResult:
     begin, status = time.monotonic(), 0
     folder = folder.resolve()
     source = Path(__file__).with_name("injected.py")
@@ -176,17 +178,17 @@ def _run(
             break
         try:
             variables = {**shared, **environment}
-            launch = Launch(_forwarding(command, variables), variables)
+            launch = Launch(_forward_variables(command, variables), variables)
             status = run_program(launch, left, stdout)
         except OSError as error:
             raise Error(f"cannot run '{command[0]}': {error.strerror}") from None
         if status:
             break
-    return Job(status, time.monotonic() - begin)
+    return JobResult(status, time.monotonic() - begin)
 
 
-def _forwarding(command: Sequence[str], variables: dict[str, str]) -> list[str]:
-    """Let a launcher that passes no environment to other hosts pass variables."""
+def _forward_variables(command: Sequence[str], variables: dict[str, str]) -> list[str]:
+    """Add options by which a launcher passes variables to other hosts."""
     first, *others = command
     try:
         recognized = recognize(first)

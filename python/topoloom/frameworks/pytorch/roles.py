@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which of the ranks that were played does what another rank would do.
+"""Assigns to every rank a played rank that acts like it.
 
-Groups of the same shape, those whose ranks differ by the same numbers, are an axis. The
-role of a rank is its places in the groups of some axes: those of messages, and those
-that tell played ranks apart that did different things.
+An axis is the set of groups of the same shape, whose ranks have equal differences. The
+role of a rank is its places in the groups of some axes: those with messages, and those
+that distinguish played ranks with different calls.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Key = tuple[Places, ...]
 
 
 class Message(NamedTuple):
-    """A message that a played rank sends or receives within a group of an axis."""
+    """A message of a played rank within a group; `own` and `other` are places."""
 
     is_sent: bool
     axis: int
@@ -29,7 +29,7 @@ class Message(NamedTuple):
 
 
 class Axes:
-    """The groups of a world by their shape; the last axis is the whole world."""
+    """The groups of a world by shape; the last axis is the whole world."""
 
     def __init__(self, world: int, groups: Sequence[Members]) -> None:
         everyone = tuple(range(world))
@@ -52,24 +52,24 @@ class Axes:
                 self._of[rank].append(members)
         self.whole = shapes[everyone]
 
-    def axis(self, members: Members) -> int:
+    def find_axis(self, members: Members) -> int:
         """Find the axis of a group; a group of all ranks is the whole world."""
         return self._axes.get(members, (self.whole, 0))[0]
 
     def size(self, axis: int) -> int:
-        """Count the members of a group."""
+        """Return the size of the groups of an axis."""
         return len(self.groups[axis][0])
 
     def places(self, axis: int, rank: int) -> Places:
-        """List the places of a rank, one for each of its groups of an axis."""
+        """List the places of a rank in its groups of an axis."""
         return tuple(sorted(place for _, place, _ in self._at_of(axis, rank)))
 
-    def group(
+    def find_group(
         self, axis: int, rank: int, place: int, near: Members = ()
     ) -> Members | None:
-        """Find the group of a rank along an axis, if it can at this place.
+        """Find a group of a rank along an axis, preferably with the rank at this place.
 
-        Of several the one made at about the same time; None where there is none.
+        Of several, the one created nearest in time to `near`; None without a group.
         """
         made = self._axes.get(near, (axis, 0))[1]
         found = self._at_of(axis, rank)
@@ -81,14 +81,14 @@ class Axes:
     def _at_of(self, axis: int, rank: int) -> Sequence[tuple[int, int, Members]]:
         return self._at.get((axis, rank), ())
 
-    def smallest(self, source: int, target: int) -> Members:
-        """Find the smallest group of both."""
+    def find_smallest_group(self, source: int, target: int) -> Members:
+        """Find the smallest group that contains both ranks."""
         return min((one for one in self._of[source] if target in one), key=len)
 
-    def composed(self, axis: int, rank: int) -> bool:
-        """Whether groups of another axis divide the group of a rank, as tp does tp-pp.
+    def is_composed(self, axis: int, rank: int) -> bool:
+        """Return whether groups of another axis divide a rank's group (tp in tp-pp).
 
-        Its places then follow from those of others.
+        Its places then follow from those of the other axes.
         """
         for _, _, members in self._at_of(axis, rank):
             inside = set(members)
@@ -103,14 +103,14 @@ class Axes:
         return False
 
 
-class Did(NamedTuple):
-    """What a played rank did: its messages by calls, and collectives to compare."""
+class RankActivity(NamedTuple):
+    """The messages and collectives of a played rank, with their calls."""
 
     messages: Counter[Message]
     collectives: Counter[Hashable]
 
     def offsets(self, axis: int) -> tuple[Counter[tuple[int, int]], ...]:
-        """Count what is sent and received by how far it goes along an axis."""
+        """Count sends and receives by their offset along an axis."""
         sent, received = Counter[tuple[int, int]](), Counter[tuple[int, int]]()
         for one, calls in self.messages.items():
             if one.axis == axis and one.is_sent:
@@ -119,14 +119,14 @@ class Did(NamedTuple):
                 received[one.own - one.other, one.bytes] += calls
         return sent, received
 
-    def passes_on(self, axis: int) -> bool:
-        """Whether it sends as far as it receives from, as the middle of a pipeline."""
+    def forwards(self, axis: int) -> bool:
+        """Return whether sends and receives have equal offsets, as in a pipeline."""
         sent, received = self.offsets(axis)
         return sent == received
 
     def is_ring(self, axis: int, size: int) -> bool:
-        """Whether that is so only around the ends of its group."""
-        if self.passes_on(axis):
+        """Return whether offsets are equal only modulo the size of the group."""
+        if self.forwards(axis):
             return False
         around = []
         for side in self.offsets(axis):
@@ -138,61 +138,61 @@ class Did(NamedTuple):
 
 
 class Roles:
-    """Gives every rank the played rank that it does as.
+    """Assigns a played rank to every rank.
 
     Attributes
     ----------
-    stands
-        The played rank of every rank.
+    representatives
+        The played rank of each rank.
     unknown
-        Ranks whose role was not played: one of each such role, to all that have it.
+        Roles that were not played: the first rank of the role -> all its ranks.
     missing
-        A group along which the places of the first of them were not played.
+        A group whose places of the first such rank were not played.
     """
 
-    def __init__(self, axes: Axes, world: int, did: Mapping[int, Did]) -> None:
+    def __init__(self, axes: Axes, world: int, did: Mapping[int, RankActivity]) -> None:
         self._axes, self._did = axes, did
         self._played = sorted(did)
         self._rings: dict[tuple[int, int], bool] = {}
         self._sent_along = {
             one.axis for each in did.values() for one in each.messages
         } - {axes.whole}
-        self._telling = self._choose()
-        self.stands: list[int] = []
+        self._role_axes = self._choose()
+        self.representatives: list[int] = []
         self.unknown: dict[int, list[int]] = {}
         self.missing: Members = ()
-        self._stand(world)
+        self._assign_representatives(world)
 
     def is_ring(self, rank: int, axis: int) -> bool:
-        """Whether a played rank sends around the ends of its groups."""
+        """Return whether a played rank's messages wrap around its groups."""
         at = rank, axis
         if at not in self._rings:
             self._rings[at] = self._did[rank].is_ring(axis, self._axes.size(axis))
         return self._rings[at]
 
     def _key(self, rank: int) -> Key:
-        return tuple(self._axes.places(axis, rank) for axis in self._telling)
+        return tuple(self._axes.places(axis, rank) for axis in self._role_axes)
 
     def _choose(self) -> list[int]:
-        """Choose axes: those of messages, then those that tell played ranks apart."""
+        """Choose the axes of messages, then those that distinguish played ranks."""
         axes, chosen = self._axes, sorted(self._sent_along)
         rest = [
             axis
             for axis in sorted(range(len(axes.groups)), key=axes.size)
             if axis not in chosen and axis != axes.whole
         ]
-        whole = [one for one in rest if axes.composed(one, axes.groups[one][0][0])]
+        whole = [one for one in rest if axes.is_composed(one, axes.groups[one][0][0])]
         simple = [one for one in rest if one not in whole]
-        # Of axes that are not made of others, all that differ may be the reason.
-        unlike = self._unlike(chosen)
+        # Any differing axis that is not composed may be the reason.
+        unlike = self._find_conflicts(chosen)
         chosen += [axis for axis in simple if self._differs(axis, unlike)]
         for axis in whole:
-            if self._differs(axis, self._unlike(chosen)):
+            if self._differs(axis, self._find_conflicts(chosen)):
                 chosen.append(axis)
         return chosen
 
-    def _unlike(self, chosen: Sequence[int]) -> list[list[int]]:
-        """List played ranks of the same places that did different things."""
+    def _find_conflicts(self, chosen: Sequence[int]) -> list[list[int]]:
+        """List played ranks that have equal places but different calls."""
         same: dict[Key, list[int]] = defaultdict(list)
         for rank in self._played:
             same[tuple(self._axes.places(axis, rank) for axis in chosen)].append(rank)
@@ -208,7 +208,7 @@ class Roles:
             for ranks in among
         )
 
-    def _stand(self, world: int) -> None:
+    def _assign_representatives(self, world: int) -> None:
         by_key: dict[Key, list[int]] = defaultdict(list)
         for rank in self._played:
             by_key[self._key(rank)].append(rank)
@@ -218,35 +218,35 @@ class Roles:
         first: dict[Key, int] = {}
         for rank in range(world):
             if rank in self._did:
-                self.stands.append(rank)
+                self.representatives.append(rank)
                 continue
             key = self._key(rank)
             if key not in found:
                 found[key] = self._nearest(key, by_key)
             ranks, is_known = found[key]
-            self.stands.append(ranks[max(bisect_right(ranks, rank) - 1, 0)])
+            self.representatives.append(ranks[max(bisect_right(ranks, rank) - 1, 0)])
             if is_known:
                 continue
             one = first.setdefault(key, rank)
             self.unknown.setdefault(one, []).append(rank)
             if not self.missing:
-                own = self._key(self.stands[rank])
+                own = self._key(self.representatives[rank])
                 differs = [a != b for a, b in zip(key, own, strict=True)].index(True)
-                self.missing = self._axes.groups[self._telling[differs]][0]
+                self.missing = self._axes.groups[self._role_axes[differs]][0]
 
     def _nearest(
         self, key: Key, by_key: Mapping[Key, list[int]]
     ) -> tuple[list[int], bool]:
-        """Find who was played for a role that was not; whether it is known to do so."""
+        """Find played ranks for an unplayed role, and whether they surely act alike."""
         best: tuple[tuple[int, ...], list[int], bool] | None = None
         for other, ranks in by_key.items():
             fits, is_known, apart, after = True, True, 0, 0
             unlike = 0
-            for axis, own, played in zip(self._telling, key, other, strict=True):
+            for axis, own, played in zip(self._role_axes, key, other, strict=True):
                 if own == played:
                     continue
                 unlike += 1
-                fit = self._fits(axis, own, played, ranks[0])
+                fit = self._can_represent(axis, own, played, ranks[0])
                 fits &= fit
                 is_known &= fit and self._axes.size(axis) > 2
                 if own and played:
@@ -258,14 +258,14 @@ class Roles:
         assert best is not None
         return best[1:]
 
-    def _fits(self, axis: int, own: Places, played: Places, rank: int) -> bool:
-        """Whether a rank may do at a place what a played one did at another."""
+    def _can_represent(self, axis: int, own: Places, played: Places, rank: int) -> bool:
+        """Return whether a played rank can represent one at other places of an axis."""
         if axis not in self._sent_along or len(own) != 1 or len(played) != 1:
             return False
         if self.is_ring(rank, axis):
             return True
         did, size = self._did[rank], self._axes.size(axis)
-        return did.passes_on(axis) and all(
+        return did.forwards(axis) and all(
             0 <= one.other - one.own + own[0] < size
             for one in did.messages
             if one.axis == axis

@@ -143,7 +143,7 @@ def _nvlink_ends(system: _System) -> dict[tuple[int, int | None], float]:
             target = by_bus.get(link.require("target").lower(), _NVSWITCHES)
             if (
                 target is _NVSWITCHES
-                and link.attributes.get("tclass", "") == "0x068001"
+                and link.attributes.get("tclass", "") == _PCI_BRIDGE
             ):
                 target = _ITS_CPU
             if target == number:

@@ -19,7 +19,7 @@ from topoloom.nodes.node_levels import (
     make_node_parts,
 )
 from topoloom.nodes.node_parts import NO_PARTS
-from topoloom.support.children import read_output
+from topoloom.support.child_processes import read_output
 from topoloom.support.files import prefix_errors
 
 

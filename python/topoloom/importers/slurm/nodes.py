@@ -13,7 +13,7 @@ from topoloom.nodes.node_levels import (
     add_hop_weight,
     format_levels,
 )
-from topoloom.support.children import read_output
+from topoloom.support.child_processes import read_output
 from topoloom.support.hostlist import compress_hostlist
 
 _KEYS = {

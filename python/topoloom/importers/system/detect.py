@@ -22,9 +22,9 @@ from topoloom.nodes.node_levels import (
     format_nodes,
     make_node_parts,
 )
-from topoloom.support.children import read_output
+from topoloom.support.child_processes import read_output
 from topoloom.support.files import prefix_errors
-from topoloom.support.hostlist import is_host
+from topoloom.support.hostlist import is_host_name
 
 
 def detect_machine() -> MachineDescription:
@@ -58,7 +58,7 @@ def _of_names() -> MachineDescription:
             if len(cpus) != len(hosts):
                 raise Error(f"'{counts[:60]}' is not for {len(hosts)} nodes")
         return describe_by_cpu_counts(hosts, cpus, _this_node())
-    if not hosts and is_host(platform.node()):
+    if not hosts and is_host_name(platform.node()):
         hosts = (platform.node(),)
     inside = _this_node()
     text = format_nodes(max(1, len(hosts)), format_levels(inside))

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from topoloom._core import Error
-from topoloom.support.children import read_output
+from topoloom.support.child_processes import read_output
 from topoloom.support.files import MAX_BYTES, prefix_errors, read_text
-from topoloom.support.hostlist import expand_hostlist, is_host
+from topoloom.support.hostlist import expand_hostlist, is_host_name
 from topoloom.support.plain_text import is_number
 
 _FLUX = ["flux", "hostlist", "local"]
@@ -41,7 +41,7 @@ def parse_host_lines(text: str) -> list[str]:
         host = line.strip()
         if not host:
             continue
-        if not is_host(host):
+        if not is_host_name(host):
             raise Error(f"line {number}: '{host[:60]}' is not a host name")
         hosts.append(host)
     return hosts
@@ -58,7 +58,7 @@ def parse_host_counts(text: str) -> list[str]:
 
 def _hosts_in_file(name: str) -> list[str]:
     try:
-        text = read_text(name, most=MAX_BYTES)
+        text = read_text(name, limit=MAX_BYTES)
     except OSError as error:
         raise Error(f"{name}: {error.strerror}") from None
     with prefix_errors(name):

@@ -22,8 +22,8 @@ from topoloom.launch.host_placement import PU, HostPlacement
 from topoloom.launch.launchers import openmpi
 from topoloom.launch.launchers.launcher_commands import read_command
 from topoloom.nodes.node_parts import MAX_CPUS
-from topoloom.support.children import run_child
-from topoloom.support.files import own_directory, write_text
+from topoloom.support.child_processes import run_child
+from topoloom.support.files import local_directory, write_text
 from topoloom.support.number_ranges import compress_ranges, expand_ranges
 
 _NODE = re.compile(r"\s*Data for node: (\S+)")
@@ -59,7 +59,7 @@ def read_job_map(
             "mpirun with --check-with"
         )
     used = placement.used_hosts()
-    with own_directory("export") as directory:
+    with local_directory("export") as directory:
         ours = _options(target, text, used, Path(directory), command.version)
         ranks = ["-n", str(used.rank_count)]
         done = run_child([program, *ours, *options, *ranks, *NOOP_PROGRAM])

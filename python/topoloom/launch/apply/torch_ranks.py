@@ -18,9 +18,9 @@ from topoloom.launch.apply.torch_report import REPORTS
 from topoloom.launch.host_placement import HostPlacement
 from topoloom.launch.nearest_devices import nearest_gpu_numbers
 from topoloom.support.files import shared_directory
-from topoloom.support.hidden_site import inject
 from topoloom.support.number_ranges import compress_ranges
 from topoloom.support.plain_text import is_number
+from topoloom.support.site_injection import inject
 from topoloom.support.units import counted
 
 _NVIDIA = re.compile(r"^(?:GPU ([0-9]+):)?.*\(UUID: ((?:GPU|MIG)-[^)]+)\)", re.M)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Reports where a rank of PyTorch is; runs inside the user's own Python.
 
-`topoloom.support.hidden_site` runs a copy before the program begins, so only the
+`topoloom.support.site_injection` runs a copy before the program begins, so only the
 standard library is imported. If variables make a process a rank, it writes rank-N at
 the start, and rank-N.used with the GPU of its PyTorch at the end. The first process of
 a host writes the output of the GPU tool to gpus-HOST.

@@ -17,7 +17,7 @@ from topoloom.launch.apply.program import NO_MESSAGE
 from topoloom.launch.command_line import Option
 from topoloom.launch.launcher import Launch
 from topoloom.launch.launchers.launcher_commands import LauncherCommand, read_command
-from topoloom.support.children import run_child
+from topoloom.support.child_processes import run_child
 from topoloom.support.resources import core_library
 from topoloom.support.this_host import is_this_host
 

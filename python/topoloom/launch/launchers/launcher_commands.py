@@ -21,7 +21,7 @@ from topoloom.launch.command_line import (
 )
 from topoloom.launch.launcher import Launch, Launcher
 from topoloom.launch.launchers import flux, hydra, intel, openmpi, srun
-from topoloom.support.files import own_directory, shared_directory
+from topoloom.support.files import local_directory, shared_directory
 
 if TYPE_CHECKING:
     from topoloom.launch.host_placement import HostPlacement
@@ -56,7 +56,7 @@ class LauncherCommand(NamedTuple):
         """Make a directory for the files that `apply` writes."""
         if self.launcher.NEEDS_SHARED_FILES:
             return shared_directory("run")
-        return own_directory("run")
+        return local_directory("run")
 
     def apply(self, placement: HostPlacement, directory: Path) -> Launch:
         """Build the command that applies a placement; files go to `directory`."""

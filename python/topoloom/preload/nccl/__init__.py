@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Records what programs send by NCCL or RCCL."""
+"""Records the traffic of programs that use NCCL or RCCL."""

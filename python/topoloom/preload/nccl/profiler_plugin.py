@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs a command whose NCCL loads our profiler plugin, and joins what ranks left."""
+"""Runs a command with the NCCL profiler plugin and merges the files of its ranks."""
 
 from __future__ import annotations
 
@@ -16,29 +16,33 @@ from topoloom.launch.apply.program import run_program
 from topoloom.launch.apply.trial import check_hosts
 from topoloom.launch.launcher import Launch
 from topoloom.preload.record import NothingRecorded
-from topoloom.preload.record.keeping import keeping, notes_folder
-from topoloom.preload.shim import build_plain_library, find_c_compiler, find_launcher
+from topoloom.preload.record.notes_folder import keep_notes_on_error, notes_folder
+from topoloom.preload.shim import (
+    build_library_without_mpi,
+    find_c_compiler,
+    find_launcher,
+)
 
 _PLUGIN = "libnccl-profiler-topoloom.so"
 _PLUGIN_VARIABLE = "NCCL_PROFILER_PLUGIN"
 
 
 class NcclRecording(NamedTuple):
-    """A profile, and what is missing in it."""
+    """A profile, and remarks on what is missing in it."""
 
     profile: Profile
     losses: list[str]
 
 
 def build_plugin() -> Path:
-    """Return the plugin's library, compiled if need be.
+    """Return the plugin's library, compiled if necessary.
 
     Raises
     ------
     topoloom.Error
         If there is no C compiler, or it fails.
     """
-    return build_plain_library("nccl/profiler", _PLUGIN, find_c_compiler())
+    return build_library_without_mpi("nccl/profiler", _PLUGIN, find_c_compiler())
 
 
 def record_nccl(
@@ -49,28 +53,27 @@ def record_nccl(
     stdout: IO[Any] | None = None,
     then: Callable[[Profile], object],
 ) -> NcclRecording:
-    """Run a command and record what its processes send by NCCL or RCCL.
+    """Run a command and record the traffic of its processes by NCCL or RCCL.
 
     Parameters
     ----------
     command
-        It starts all ranks: with torchrun, an MPI launcher, or anything else.
+        That starts all ranks, by torchrun, an MPI launcher or otherwise.
     timeout
         Seconds after which it is ended.
     folder
-        Where the processes leave their files for a moment: on a cluster a folder that
-        all nodes see.
+        For temporary files of the processes; on a cluster, one that all nodes see.
     stdout
-        Where the program prints to; by default to our own output.
+        Of the program; by default that of this process.
     then
-        What to do with the profile while those files are there: if that fails, or ranks
-        cannot be joined, the files are kept.
+        Called with the profile while the files exist. If it fails, or ranks cannot be
+        merged, the files are kept.
 
     Raises
     ------
     topoloom.Error
-        If the command or a C compiler is not there; if ranks cannot be joined; what
-        `then` raised.
+        If the command or a C compiler is missing, or ranks cannot be merged; and what
+        `then` raises.
     NothingRecorded
         If no process of the command has loaded the plugin.
     """
@@ -95,7 +98,9 @@ def record_nccl(
                 "plugins, or NCCL_PROFILER_PLUGIN did not reach it",
                 status,
             )
-        with keeping(lines, "*.jsonl", "topoloom pattern import reads that folder"):
+        with keep_notes_on_error(
+            lines, "*.jsonl", "topoloom pattern import reads that folder"
+        ):
             profile, losses = read_trace(lines, "nccl-inspector", partial=True)
             profile = replace(profile, wall_seconds=seconds, exit_status=status)
             then(profile)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Records who talks to whom in an unmodified MPI program.
+"""Records the communication of unmodified MPI programs.
 
-`record` preloads a library that is compiled for the program's own MPI; `Profile` is
-what comes out; ``Profile.graph()`` is what the mappers want.
+`record` preloads a library that is compiled for the program's MPI and returns a
+`Profile`, whose ``graph()`` is the communication graph.
 """
 
 from __future__ import annotations

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The recorder for an MPI: ``mpi/record`` and the wrappers made for its calls."""
+"""Builds the recorder for an MPI from ``mpi/record`` and generated wrappers."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from topoloom.preload.record.wrappers import wrappers
+from topoloom.preload.record.wrappers import write_wrappers
 from topoloom.preload.shim import build_shim
-from topoloom.support.resources import shipped
+from topoloom.support.resources import find_shipped
 
 
 def build_recorder(compiler: Path) -> Path:
-    """Return the recorder's library for the MPI of `compiler`, compiled if need be."""
-    table = (shipped("mpi/record") / "calls.txt").read_text()
-    return build_shim("record", compiler, lambda header: wrappers(table, header))
+    """Return the recorder for the MPI of `compiler`, compiled if necessary."""
+    table = (find_shipped("mpi/record") / "calls.txt").read_text()
+    return build_shim("record", compiler, lambda header: write_wrappers(table, header))

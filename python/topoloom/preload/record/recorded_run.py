@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs a command under the recorder and puts together what its ranks left."""
+"""Runs a command under the recorder and merges the notes of its ranks."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from topoloom.graphs.profile import Profile
 from topoloom.launch.apply.trial import check_hosts
 from topoloom.launch.launchers.launcher_commands import list_programs
 from topoloom.preload.record.build import build_recorder
-from topoloom.preload.record.keeping import keeping, notes_folder
 from topoloom.preload.record.notes import read_recording
+from topoloom.preload.record.notes_folder import keep_notes_on_error, notes_folder
 from topoloom.preload.shim import (
+    add_preload,
+    check_dynamic,
     check_programs,
     find_compiler,
     find_launcher,
-    preloaded_command,
-    refuse_static,
 )
-from topoloom.support.children import terminal_signals_children
+from topoloom.support.child_processes import terminal_signals_children
 
 _TORCH = "; if it is one of PyTorch, add --torch"
-_SECONDS_TO_DIE = 10.0
-_SECONDS_FOR_NOTES = 1.0
+_TERMINATE_SECONDS = 10.0
+_NOTES_SECONDS = 1.0
 
 
 def record(
@@ -43,76 +43,72 @@ def record(
     stdout: IO[Any] | None = None,
     then: Callable[[Profile], object] | None = None,
 ) -> Profile:
-    """Run an MPI program and record who sends how much to whom.
-
-    The program is not changed.
+    """Run an unmodified MPI program and record its communication.
 
     Parameters
     ----------
     command
         The whole command with its launcher: ``["mpirun", "-n", "64", "./app"]``.
     mpicc
-        Compiler of the program's MPI, if the one beside its launcher is not.
+        Compiler of the program's MPI; default: the one next to its launcher.
     timeout
-        Seconds after which the job is asked to end; what it counted until then is kept.
+        Seconds after which the job is terminated; counts until then are kept.
     folder
-        Where the ranks leave their notes for a moment: on a cluster a folder that all
-        nodes see.
+        For temporary notes of the ranks; on a cluster, one that all nodes see.
     stdout
-        Where the program prints to; by default to our own output.
+        Of the program; by default that of this process.
     then
-        What to do with the profile while the notes are still there: if that fails,
-        they are kept.
+        Called with the profile while the notes exist; if it fails, they are kept.
 
     Returns
     -------
     Profile
-        ``exit_status`` is the command's; look at ``missing`` and ``partial``, too.
+        With the command's ``exit_status``; see also ``missing`` and ``partial``.
 
     Raises
     ------
     topoloom.Error
-        If the command or its compiler is not there, or what is to be preloaded would
-        not reach all ranks; or what `then` raised, and where the notes are.
+        If the command or its compiler is missing, or preloading would not reach all
+        ranks; also what `then` raises, with the folder of the notes.
     NothingRecorded
         If the command ran, but no MPI program in it could be recorded.
 
     Notes
     -----
-    Ctrl-C ends the job; what it had counted is returned, with exit status 130.
+    Ctrl-C ends the job; counts until then are returned, with exit status 130.
     """
     words = list(command)
     launcher = find_launcher(words)
     compiler = find_compiler(launcher, mpicc)
     library = build_recorder(compiler)
     names, trusted = list_programs(words), bool(mpicc or launcher.forwarding)
-    refuse_static(names)
+    check_dynamic(names)
     if (
         len(names) > 1 or not trusted
-    ):  # They may wait for each other, or die of our MPI.
+    ):  # They may wait for each other, or crash with another MPI.
         check_programs(names, compiler, library, trusted, _TORCH)
     check_hosts(words, [library])
     with notes_folder(folder, "record") as notes:
         variables = {"TOPOLOOM_RECORD": notes}
-        words, environment = preloaded_command(
+        words, environment = add_preload(
             launcher, words, [library], variables, os.environ
         )
-        status, in_time = _run(words, environment, timeout, notes, stdout)
+        status, in_time = _run_job(words, environment, timeout, notes, stdout)
         profile = read_recording(notes, status, None if in_time else timeout)
         if then is not None:
-            with keeping(notes):
+            with keep_notes_on_error(notes):
                 then(profile)
         return profile
 
 
-def _run(
+def _run_job(
     command: list[str],
     environment: dict[str, str],
     timeout: float | None,
     notes: str,
     stdout: IO[Any] | None,
 ) -> tuple[int, bool]:
-    """Run to the end; signals that ask us to stop go to the job instead.
+    """Run the job; forward signals that would end this process.
 
     Returns
     -------
@@ -125,15 +121,15 @@ def _run(
         job = subprocess.Popen(command, env=environment, stdout=stdout)
     except OSError as error:
         raise Error(f"cannot run '{command[0]}': {error.strerror}") from None
-    with _forwarding(job, notes) as forwarded:
+    with _forward_signals(job, notes) as forwarded:
         try:
             status = job.wait(timeout)
         except subprocess.TimeoutExpired:
             in_time = False
-            _ask_for_notes(notes)
+            _request_notes(notes)
             job.terminate()
             try:
-                status = job.wait(_SECONDS_TO_DIE)
+                status = job.wait(_TERMINATE_SECONDS)
             except subprocess.TimeoutExpired:
                 job.kill()
                 status = job.wait()
@@ -143,20 +139,20 @@ def _run(
 
 
 @contextlib.contextmanager
-def _forwarding(job: subprocess.Popen[bytes], notes: str) -> Iterator[list[int]]:
-    """Hand SIGINT and SIGTERM to the job; yields the list of those that came."""
+def _forward_signals(job: subprocess.Popen[bytes], notes: str) -> Iterator[list[int]]:
+    """Forward SIGINT and SIGTERM to the job; yields the list of those received."""
     came: list[int] = []
 
     def forward(number: int, _frame: object) -> None:
         came.append(number)
-        _ask_for_notes(notes)
-        # mpirun kills at once on the second one.
+        _request_notes(notes)
+        # mpirun kills the job on the second one.
         if not (number == signal.SIGINT and terminal_signals_children()):
             job.send_signal(number)
 
     try:
         old = {n: signal.signal(n, forward) for n in (signal.SIGINT, signal.SIGTERM)}
-    except ValueError:  # not the main thread: signals do not come here
+    except ValueError:  # not the main thread, which handles signals
         yield came
         return
     try:
@@ -166,9 +162,9 @@ def _forwarding(job: subprocess.Popen[bytes], notes: str) -> Iterator[list[int]]
             signal.signal(number, handler)
 
 
-def _ask_for_notes(notes: str) -> None:
-    """Ask the ranks on this host for their notes: launchers may kill them at once."""
-    (Path(notes) / "ending").touch()  # so that ranks do not wake up and go on
+def _request_notes(notes: str) -> None:
+    """Make the ranks on this host write their notes before the launcher kills them."""
+    (Path(notes) / "ending").touch()  # so that ranks do not continue
     setting = f"TOPOLOOM_RECORD={notes}".encode()
     asked = 0
     for process in Path("/proc").glob("[0-9]*"):
@@ -176,7 +172,7 @@ def _ask_for_notes(notes: str) -> None:
             if setting in (process / "environ").read_bytes().split(b"\0"):
                 os.kill(int(process.name), signal.SIGURG)
                 asked += 1
-    deadline = time.monotonic() + _SECONDS_FOR_NOTES
+    deadline = time.monotonic() + _NOTES_SECONDS
     while time.monotonic() < deadline:
         if len(list(Path(notes).glob("*.topoloom"))) >= asked:
             return

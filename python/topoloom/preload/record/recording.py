@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads what the recorder leaves; ``mpi/record/block.c`` has the format."""
+"""Reads the recorder's files; ``mpi/record/block.c`` has the format."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from numpy.typing import NDArray
 
 from topoloom._core import Error
 
-HEAD = b"topoloom-recording 1\n"
-_HEAD_BYTES = 32
-_BLOCK_MARK = 0x746F706F6C6F6F6D
-_BLOCK_WORDS = 10
+HEADER = b"topoloom-recording 1\n"
+_HEADER_BYTES = 32
+_RECORD_MAGIC = 0x746F706F6C6F6F6D
+_RECORD_WORDS = 10
 
 Words = NDArray[np.int64]
 
 
-class Block(NamedTuple):
-    """What one rank counted; the columns are those of the file format."""
+class RankRecord(NamedTuple):
+    """The counts of one rank; columns as in the file format."""
 
     rank: int
     rank_count: int
@@ -32,8 +32,8 @@ class Block(NamedTuple):
     communicators: dict[int, Words]  # id -> world ranks
 
 
-def read_blocks(path: Path) -> list[Block]:
-    """Read one file; a block that is cut off at the end is left out if others precede.
+def read_records(path: Path) -> list[RankRecord]:
+    """Read one file; a truncated last record is skipped if others precede it.
 
     Raises
     ------
@@ -41,46 +41,46 @@ def read_blocks(path: Path) -> list[Block]:
         If it is not a recording.
     """
     data = path.read_bytes()
-    if len(data) < _HEAD_BYTES or not data.startswith(b"topoloom-recording "):
+    if len(data) < _HEADER_BYTES or not data.startswith(b"topoloom-recording "):
         raise Error(f"{path}: not a recording of topoloom")
-    if not data.startswith(HEAD):
-        version = data[:_HEAD_BYTES].split()[1].rstrip(b"\0").decode(errors="replace")
+    if not data.startswith(HEADER):
+        version = data[:_HEADER_BYTES].split()[1].rstrip(b"\0").decode(errors="replace")
         raise Error(f"{path}: recording version '{version}', this topoloom reads 1")
     words = np.frombuffer(
-        data[: len(data) // 8 * 8], dtype=np.int64, offset=_HEAD_BYTES
+        data[: len(data) // 8 * 8], dtype=np.int64, offset=_HEADER_BYTES
     )
-    blocks: list[Block] = []
+    blocks: list[RankRecord] = []
     at = 0
-    while at + _BLOCK_WORDS <= len(words):
-        if words[at] != _BLOCK_MARK:
-            order = "other byte order" if _swapped(words[at]) else "damaged"
-            raise Error(f"{path}: {order} at byte {_HEAD_BYTES + 8 * at}")
+    while at + _RECORD_WORDS <= len(words):
+        if words[at] != _RECORD_MAGIC:
+            order = "other byte order" if _is_byte_swapped(words[at]) else "damaged"
+            raise Error(f"{path}: {order} at byte {_HEADER_BYTES + 8 * at}")
         length = int(words[at + 1])
-        if length < _BLOCK_WORDS or at + length > len(words):
+        if length < _RECORD_WORDS or at + length > len(words):
             break
         try:
-            blocks.append(_block(words[at : at + length]))
+            blocks.append(_parse_record(words[at : at + length]))
         except (IndexError, ValueError):
-            raise Error(f"{path}: damaged at byte {_HEAD_BYTES + 8 * at}") from None
+            raise Error(f"{path}: damaged at byte {_HEADER_BYTES + 8 * at}") from None
         at += length
     if not blocks:
         raise Error(f"{path}: the recording is cut off")
     return blocks
 
 
-def _swapped(word: np.int64) -> bool:
-    return int(word.byteswap()) == _BLOCK_MARK
+def _is_byte_swapped(word: np.int64) -> bool:
+    return int(word.byteswap()) == _RECORD_MAGIC
 
 
-def _block(words: Words) -> Block:
+def _parse_record(words: Words) -> RankRecord:
     _, _, rank, size, complete, nanoseconds, lost, *counts = words[
-        :_BLOCK_WORDS
+        :_RECORD_WORDS
     ].tolist()
     if not 0 <= rank < size or min(counts) < 0:
         raise ValueError
-    end_counters = _BLOCK_WORDS + 5 * counts[0]
+    end_counters = _RECORD_WORDS + 5 * counts[0]
     end_records = end_counters + 6 * counts[1]
-    counters = words[_BLOCK_WORDS:end_counters].reshape(counts[0], 5)
+    counters = words[_RECORD_WORDS:end_counters].reshape(counts[0], 5)
     records = words[end_counters:end_records].reshape(counts[1], 6)
     if np.any((counters[:, 2] < 0) | (counters[:, 2] >= size)):
         raise ValueError
@@ -100,6 +100,6 @@ def _block(words: Words) -> Block:
             raise ValueError
         communicators[identity] = ranks
     seconds = nanoseconds / 1e9
-    return Block(
+    return RankRecord(
         rank, size, bool(complete), seconds, lost, counters, records, communicators
     )

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes the recorder's C and Fortran wrappers from the table ``mpi/record/calls.txt``.
+"""Generates the recorder's C and Fortran wrappers from ``mpi/record/calls.txt``.
 
-Only calls that the user's ``mpi.h`` declares get a wrapper, so one table serves MPI 3.0
-to 4.x, and whatever a library has early (Open MPI 5 calls itself 3.1 and has
-persistent collectives).
+Only calls that the user's ``mpi.h`` declares get a wrapper. One table thus serves MPI
+3.0 to 4.x and libraries that are ahead of their version: Open MPI 5 declares MPI 3.1
+but has persistent collectives.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ _OTHER_TYPES = {
     "sendtypes": "const MPI_Datatype *",
     "recvtypes": "const MPI_Datatype *",
 }
-#: How each of C's names enters; MPI itself calls those with a P.
+#: Prefix of a C name -> how its wrapper enters; MPI itself calls PMPI names.
 _PREFIXES = {"MPI_": "record_enter()", "PMPI_": "record_enter_from(CALLER)"}
 
 
 class Call(NamedTuple):
-    """One MPI procedure to wrap; `note` is C, with the parameters' names in it."""
+    """An MPI procedure to wrap; `note` is C code with the parameters' names."""
 
     name: str
     parameters: list[str]
@@ -49,8 +49,8 @@ class Call(NamedTuple):
     persistent: bool
 
 
-def wrappers(table: str, mpi_header: str) -> str:
-    """Make the C file.
+def write_wrappers(table: str, mpi_header: str) -> str:
+    """Generate the C file.
 
     Parameters
     ----------
@@ -61,16 +61,22 @@ def wrappers(table: str, mpi_header: str) -> str:
     """
     declared = set(re.findall(r"\bPMPI_(\w+)\s*\(", mpi_header))
     parts = ['#include "record.h"\n']
-    for call in _calls(table):
+    for call in _read_calls(table):
         if call.name in declared:
-            parts.extend(_c_wrapper(call, prefix, large=False) for prefix in _PREFIXES)
-            parts.extend(_fortran_wrapper(call, suffix) for suffix in ("_", "_f08_"))
+            parts.extend(
+                _write_c_wrapper(call, prefix, large=False) for prefix in _PREFIXES
+            )
+            parts.extend(
+                _write_fortran_wrapper(call, suffix) for suffix in ("_", "_f08_")
+            )
         if f"{call.name}_c" in declared:
-            parts.extend(_c_wrapper(call, prefix, large=True) for prefix in _PREFIXES)
+            parts.extend(
+                _write_c_wrapper(call, prefix, large=True) for prefix in _PREFIXES
+            )
     return "\n".join(parts)
 
 
-def _calls(table: str) -> Iterator[Call]:
+def _read_calls(table: str) -> Iterator[Call]:
     section = ""
     for line in table.splitlines():
         if not line or line.startswith("#"):
@@ -85,13 +91,16 @@ def _calls(table: str) -> Iterator[Call]:
         yield Call(name, parameters, f"note_{note}", section == "persistent")
         if section == "collective":
             yield Call(
-                f"I{_lower(name)}", [*parameters, "request"], f"note_{note}", False
+                f"I{_decapitalize(name)}",
+                [*parameters, "request"],
+                f"note_{note}",
+                False,
             )
             with_info = [*parameters, "info", "request"]
             yield Call(f"{name}_init", with_info, f"note_{note}", True)
 
 
-def _lower(name: str) -> str:
+def _decapitalize(name: str) -> str:
     return name[0].lower() + name[1:]
 
 
@@ -133,7 +142,7 @@ def _fortran_argument(name: str) -> str:
     return name if name in _BUFFERS else f"*{name}"
 
 
-def _note(call: Call, argument: Callable[[str], str], request: str) -> str:
+def _write_note(call: Call, argument: Callable[[str], str], request: str) -> str:
     function, _, inside = call.note.partition("(")
     words = inside.rstrip(")").split(", ")
     arguments = [argument(word) if word in call.parameters else word for word in words]
@@ -143,11 +152,11 @@ def _note(call: Call, argument: Callable[[str], str], request: str) -> str:
     return note
 
 
-def _c_wrapper(call: Call, prefix: str, large: bool) -> str:
+def _write_c_wrapper(call: Call, prefix: str, large: bool) -> str:
     name = prefix + call.name + ("_c" if large else "")
     types = [_c_type(p, large) for p in call.parameters]
     declared = ", ".join(map("".join, zip(types, call.parameters, strict=True)))
-    note = _note(call, lambda word: _c_argument(word, large), "*request")
+    note = _write_note(call, lambda word: _c_argument(word, large), "*request")
     return f"""\
 SHIM_EXPORT int {name}({declared}) {{
     NEXT({name}, int (*)({", ".join(types)}));
@@ -162,13 +171,13 @@ SHIM_EXPORT int {name}({declared}) {{
 """
 
 
-def _fortran_wrapper(call: Call, suffix: str) -> str:
-    """Pointers are passed on untouched: they may be Fortran's own MPI_BOTTOM."""
+def _write_fortran_wrapper(call: Call, suffix: str) -> str:
+    """Pass pointers on unchanged: they may be Fortran's MPI_BOTTOM."""
     name = f"mpi_{call.name.lower()}{suffix}"
     types = [_fortran_type(p) for p in call.parameters] + ["MPI_Fint *"]
     parameters = [*call.parameters, "error"]
     declared = ", ".join(f"{t}{p}" for t, p in zip(types, parameters, strict=True))
-    note = _note(call, _fortran_argument, "MPI_Request_f2c(*request)")
+    note = _write_note(call, _fortran_argument, "MPI_Request_f2c(*request)")
     signature = ", ".join(types)
     return f"""\
 SHIM_EXPORT void {name}({declared}) {{

@@ -1,38 +1,38 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Shims: libraries that are preloaded into a user's MPI program."""
+"""Builds and preloads libraries for a user's MPI program."""
 
 from __future__ import annotations
 
 from topoloom.preload.shim.build import (
     build_library,
-    build_plain_library,
+    build_library_without_mpi,
     build_program,
     build_shim,
 )
 from topoloom.preload.shim.launcher import (
+    add_preload,
     find_c_compiler,
     find_compiler,
     find_launcher,
-    preloaded_command,
 )
 from topoloom.preload.shim.linked import (
+    check_dynamic,
     check_programs,
+    find_linked_mpi,
     is_linked_statically,
-    linked_mpi,
-    refuse_static,
 )
 
 __all__ = [
+    "add_preload",
     "build_library",
-    "build_plain_library",
+    "build_library_without_mpi",
     "build_program",
     "build_shim",
+    "check_dynamic",
     "check_programs",
     "find_c_compiler",
     "find_compiler",
     "find_launcher",
+    "find_linked_mpi",
     "is_linked_statically",
-    "linked_mpi",
-    "preloaded_command",
-    "refuse_static",
 ]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compiles C into a cache: for a user's ``mpicc``, once per MPI, or without MPI."""
+"""Compiles C into a cache, once per MPI, or without MPI."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from topoloom._core import Error
-from topoloom.support.children import run_child
-from topoloom.support.resources import shipped
+from topoloom.support.child_processes import run_child
+from topoloom.support.resources import find_shipped
 
 _OPTIONS = ["-std=gnu11", "-O2", "-fPIC", "-pthread"]
-_OF_LIBRARIES = [
+_LIBRARY_OPTIONS = [
     "-shared",
     "-fvisibility=hidden",
     "-fexceptions",
@@ -35,7 +35,7 @@ def build_shim(
     libraries: Sequence[Path] = (),
     headers: Sequence[Path] = (),
 ) -> Path:
-    """Return the library of ``mpi/<name>`` for an MPI, compiled if need be.
+    """Return the library of ``mpi/<name>`` for an MPI, compiled if necessary.
 
     Parameters
     ----------
@@ -44,23 +44,24 @@ def build_shim(
     compiler
         The ``mpicc`` of the program's MPI.
     generate
-        Makes one more C file from that MPI's ``mpi.h`` after the preprocessor.
+        Generates one more C file from the preprocessed ``mpi.h`` of that MPI.
     folders
         More folders of sources, such as ``mpi/seats``.
     libraries
-        What to link with; they are found where they are now.
+        To link with; their paths become run paths.
     headers
-        More of them that the sources include.
+        Additional ones that the sources include.
 
     Raises
     ------
     topoloom.Error
-        If the compiler fails; the message ends with its first complaint. If the cache
-        cannot be written.
+        If the compiler fails, with its first error, or the cache is not writable.
     """
-    rooms = [shipped(room) for room in (f"mpi/{name}", *folders, "mpi/shim")]
-    sources = _Sources(rooms, libraries, headers)
-    return _build(f"{name}-{{}}.so", compiler, sources, _OF_LIBRARIES, generate)
+    source_folders = [
+        find_shipped(folder) for folder in (f"mpi/{name}", *folders, "mpi/shim")
+    ]
+    sources = _Sources(source_folders, libraries, headers)
+    return _build(f"{name}-{{}}.so", compiler, sources, _LIBRARY_OPTIONS, generate)
 
 
 def build_library(
@@ -70,13 +71,13 @@ def build_library(
     libraries: Sequence[Path] = (),
     headers: Sequence[Path] = (),
 ) -> Path:
-    """Return the library of ``mpi/<name>`` for programs that call it themselves.
+    """Return the library of ``mpi/<name>`` for programs that call it.
 
     Arguments and errors are those of `build_shim`.
     """
-    rooms = [shipped(room) for room in (f"mpi/{name}", *folders)]
-    sources = _Sources(rooms, libraries, headers)
-    return _build(f"{name}-{{}}.so", compiler, sources, _OF_LIBRARIES)
+    source_folders = [find_shipped(folder) for folder in (f"mpi/{name}", *folders)]
+    sources = _Sources(source_folders, libraries, headers)
+    return _build(f"{name}-{{}}.so", compiler, sources, _LIBRARY_OPTIONS)
 
 
 def build_program(
@@ -85,59 +86,59 @@ def build_program(
     folders: Sequence[str] = (),
     libraries: Sequence[Path] = (),
     headers: Sequence[Path] = (),
-    leave_out: Sequence[str] = (),
+    exclude: Sequence[str] = (),
 ) -> Path:
-    """Return the program of ``mpi/<name>`` for an MPI, compiled if need be.
+    """Return the program of ``mpi/<name>`` for an MPI, compiled if necessary.
 
-    Arguments are those of `build_shim`; files of the folders that match a pattern of
-    `leave_out` are not compiled in.
+    Arguments are those of `build_shim`; files that match a pattern of `exclude` are
+    omitted.
 
     Raises
     ------
     topoloom.Error
         As `build_shim`.
     """
-    rooms = [shipped(room) for room in (f"mpi/{name}", *folders)]
-    sources = _Sources(rooms, libraries, headers, leave_out)
+    source_folders = [find_shipped(folder) for folder in (f"mpi/{name}", *folders)]
+    sources = _Sources(source_folders, libraries, headers, exclude)
     return _build(f"{name}-{{}}", compiler, sources, [])
 
 
-def build_plain_library(room: str, name: str, compiler: Path) -> Path:
-    """Return a library without MPI, compiled if need be; its file has that `name`.
+def build_library_without_mpi(folder: str, name: str, compiler: Path) -> Path:
+    """Return a library without MPI, compiled if necessary, as a file of that `name`.
 
     Raises
     ------
     topoloom.Error
         As `build_shim`.
     """
-    sources = _Sources([shipped(room)], [], []).files()
-    options = [*_OPTIONS, *_OF_LIBRARIES]
+    sources = _Sources([find_shipped(folder)], [], []).files()
+    options = [*_OPTIONS, *_LIBRARY_OPTIONS]
     key = hashlib.blake2b(digest_size=12)
     for source in sources:
         key.update(source.read_bytes())
-    for text in (_show(compiler, "--version"), *options):
+    for text in (_query_compiler(compiler, "--version"), *options):
         key.update(text.encode())
-    library = _cache() / f"{room.replace('/', '-')}-{key.hexdigest()}" / name
-    with _writing(library.parent):
+    library = _make_cache() / f"{folder.replace('/', '-')}-{key.hexdigest()}" / name
+    with _explain_write_errors(library.parent):
         library.parent.mkdir(exist_ok=True)
-    _link(library, [str(compiler), *options], sources, ["-ldl"])
+    _compile_once(library, [str(compiler), *options], sources, ["-ldl"])
     return library
 
 
 class _Sources(NamedTuple):
-    """What is compiled, and linked with."""
+    """Sources, headers and libraries of a build."""
 
-    rooms: Sequence[Path]
+    source_folders: Sequence[Path]
     libraries: Sequence[Path]
     headers: Sequence[Path]
-    leave_out: Sequence[str] = ()
+    exclude: Sequence[str] = ()
 
     def files(self) -> list[Path]:
         return [
             file
-            for room in self.rooms
-            for file in sorted(room.glob("*.[ch]"))
-            if not any(map(file.match, self.leave_out))
+            for folder in self.source_folders
+            for file in sorted(folder.glob("*.[ch]"))
+            if not any(map(file.match, self.exclude))
         ]
 
 
@@ -148,7 +149,7 @@ def _build(
     more_options: Sequence[str],
     generate: Callable[[str], str] | None = None,
 ) -> Path:
-    """Compile into the cache; a hash of all that matters becomes part of the name."""
+    """Compile into the cache; the name contains a hash of all inputs."""
     sources, headers = given.files(), given.headers
     ask = ["-E", "-include", "mpi.h", "-x", "c", os.devnull]
     header = _compile([str(compiler), *ask])
@@ -156,31 +157,33 @@ def _build(
     key = hashlib.blake2b(digest_size=12)
     for source in [*sources, *headers]:
         key.update(source.read_bytes())
-    beside = [*given.rooms, *(header.parent for header in headers)]
+    beside = [*given.source_folders, *(header.parent for header in headers)]
     general = [*_OPTIONS, *more_options]
     options = [*general, *(f"-I{folder}" for folder in beside)]
     linked = [
         w for file in given.libraries for w in (str(file), f"-Wl,-rpath,{file.parent}")
     ]
-    # The header after the preprocessor holds the version of MPI; -show says where.
-    for text in (generated, header, _show(compiler), *general, *linked):
+    # The preprocessed header contains the version of MPI, and -show its location.
+    for text in (generated, header, _query_compiler(compiler), *general, *linked):
         key.update(text.encode())
-    library = _cache() / name.format(key.hexdigest())
-    _link(library, [str(compiler), *options], sources, [*linked, "-ldl"], generated)
+    library = _make_cache() / name.format(key.hexdigest())
+    _compile_once(
+        library, [str(compiler), *options], sources, [*linked, "-ldl"], generated
+    )
     return library
 
 
-def _link(
+def _compile_once(
     target: Path,
     command: Sequence[str],
     sources: Sequence[Path],
     linked: Sequence[str],
     generated: str = "",
 ) -> None:
-    """Compile the target unless it exists; it appears complete or not at all."""
+    """Compile the target unless it exists; it appears atomically."""
     if target.exists():
         return
-    with _writing(target.parent), _locked(target):
+    with _explain_write_errors(target.parent), _lock_target(target):
         if target.exists():
             return
         _compile_to(target, command, sources, linked, generated)
@@ -205,11 +208,11 @@ def _compile_to(
 
 
 @contextlib.contextmanager
-def _locked(target: Path) -> Iterator[None]:
-    """Let one process at a time make the target, where files can be locked.
+def _lock_target(target: Path) -> Iterator[None]:
+    """Let one process at a time make the target, if files can be locked.
 
-    The kernel releases the lock of a process that dies. A process that waits for a
-    lock file that is gone by then finds the target, or compiles it once more.
+    The kernel releases the lock of a process that dies. A process that waited for a
+    removed lock file finds the target, or compiles it again.
     """
     lock = target.with_name(f"{target.name}.lock")
     with lock.open("w") as held:
@@ -221,7 +224,7 @@ def _locked(target: Path) -> Iterator[None]:
             lock.unlink(missing_ok=True)
 
 
-def _cache() -> Path:
+def _make_cache() -> Path:
     home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     folder = Path(home).absolute() / "topoloom"
     if re.search(r"[\s:]", str(folder)):
@@ -229,13 +232,13 @@ def _cache() -> Path:
             f"nothing can be preloaded from '{folder}', which has a space or a colon; "
             "let XDG_CACHE_HOME name another folder"
         )
-    with _writing(folder):
+    with _explain_write_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
     return folder
 
 
 @contextlib.contextmanager
-def _writing(folder: Path) -> Iterator[None]:
+def _explain_write_errors(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
@@ -245,7 +248,7 @@ def _writing(folder: Path) -> Iterator[None]:
         ) from None
 
 
-def _show(compiler: Path, question: str = "-show") -> str:
+def _query_compiler(compiler: Path, question: str = "-show") -> str:
     answer = subprocess.run(
         [compiler, question], capture_output=True, text=True, check=False
     )

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What starts the job: its MPI, that MPI's compiler, and how it takes variables.
+"""Finds a job's launcher and compiler, and adds libraries to preload.
 
-Shims should reach the ranks and nothing else. Open MPI's and Hydra's launchers take
-variables for the ranks alone; any other command gets them in its environment.
+Libraries should be loaded into the ranks only. Open MPI's and Hydra's launchers take
+variables for the ranks; any other command gets them in its environment.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from topoloom.launch.launchers.launcher_commands import (
 )
 
 _PRELOAD = "LD_PRELOAD"
-#: What Debian's names end with.
+#: Suffixes of Debian's names.
 _SUFFIXES: dict[str, str] = {openmpi.NAME: "openmpi", hydra.NAME: "mpich"}
 
 
-class Starter(NamedTuple):
-    """The first word of a command.
+class LaunchProgram(NamedTuple):
+    """The program that a command starts.
 
     Attributes
     ----------
     path
-        Where it is.
+        Of the executable.
     recognized
-        Which launcher it is; None for any other command, such as a script.
+        As a launcher; None for any other command, such as a script.
     """
 
     path: Path
@@ -46,12 +46,12 @@ class Starter(NamedTuple):
 
     @property
     def forwarding(self) -> EnvironmentOption | None:
-        """How it takes variables for the ranks alone, if it does."""
+        """How it takes variables for the ranks only; None if it does not."""
         return self.recognized.launcher.ENVIRONMENT_OPTION if self.recognized else None
 
 
-def find_launcher(command: list[str]) -> Starter:
-    """Look at the first word of `command`.
+def find_launcher(command: list[str]) -> LaunchProgram:
+    """Find the program that a command starts.
 
     Raises
     ------
@@ -65,16 +65,16 @@ def find_launcher(command: list[str]) -> Starter:
         raise Error(f"cannot run '{command[0]}': there is no such program")
     path = Path(found).absolute()
     try:
-        return Starter(path, recognize(found))
+        return LaunchProgram(path, recognize(found))
     except Error:  # A script may be called mpirun, too.
-        return Starter(path, None)
+        return LaunchProgram(path, None)
 
 
-def find_compiler(launcher: Starter, named: str | None = None) -> Path:
+def find_compiler(launcher: LaunchProgram, named: str | None = None) -> Path:
     """Find the ``mpicc`` of the MPI that `launcher` belongs to.
 
-    ``mpirun.openmpi`` has ``mpicc.openmpi`` beside it, also where ``mpirun`` is only a
-    link to it; else ``mpicc`` beside the launcher, else the first on PATH.
+    Candidates are ``mpicc.openmpi`` next to ``mpirun.openmpi`` or to a link to it,
+    ``mpicc`` next to the launcher, and ``mpicc`` on PATH.
 
     Raises
     ------
@@ -86,7 +86,7 @@ def find_compiler(launcher: Starter, named: str | None = None) -> Path:
         if found is None:
             raise Error(f"there is no compiler '{named}'")
         return Path(found).absolute()
-    for candidate in _compilers(launcher):
+    for candidate in _list_compilers(launcher):
         if os.access(candidate, os.X_OK):
             return candidate
     found = shutil.which("mpicc") or (
@@ -101,7 +101,7 @@ def find_compiler(launcher: Starter, named: str | None = None) -> Path:
 
 
 def find_c_compiler() -> Path:
-    """Find a compiler of C without MPI: the one in ``CC``, or the first on PATH.
+    """Find a C compiler: the one in ``CC``, or the first on PATH.
 
     Raises
     ------
@@ -119,39 +119,39 @@ def find_c_compiler() -> Path:
     )
 
 
-def preloaded_command(
-    launcher: Starter,
+def add_preload(
+    launcher: LaunchProgram,
     command: list[str],
     libraries: Sequence[Path],
     variables: Mapping[str, str],
     environment: Mapping[str, str],
 ) -> tuple[list[str], dict[str, str]]:
-    """Preload `libraries` into the ranks, before those that are preloaded anyway.
+    """Preload `libraries` into the ranks, before those that the user preloads.
 
     Returns
     -------
     tuple
-        The command and its environment; the ranks see `variables`, too.
+        The command and its environment, with `variables` for the ranks.
 
     Raises
     ------
     topoloom.Error
-        If parts of the command preload different libraries themselves, or srun is to
-        keep the environment from the ranks.
+        If parts of the command preload different libraries, or srun does not export
+        the environment.
     """
     environment = dict(environment)
     _check_export(launcher, command, environment)
-    command, theirs = _own_preload(launcher, command, environment.get(_PRELOAD, ""))
+    command, theirs = _extract_preload(launcher, command, environment.get(_PRELOAD, ""))
     preloaded = ":".join(filter(None, [*map(str, libraries), theirs]))
     variables = {_PRELOAD: preloaded, **variables}
     if launcher.forwarding is not None:
         options = launcher.forwarding.write(variables)
         each_part = launcher.forwarding.is_per_program
-        return _with_options(command, options, each_part), environment
+        return _insert_options(command, options, each_part), environment
     environment.update(variables)
     # For a script that calls Open MPI's mpirun on several nodes.
     forwarded = environment.get("OMPI_MCA_mca_base_env_list")
-    # A semicolon would end a value: without one, it is that of the environment.
+    # A semicolon ends a value; without a value, that of the environment is used.
     pairs = [name if ";" in v else f"{name}={v}" for name, v in variables.items()]
     listed = ";".join([forwarded, *pairs] if forwarded else pairs)
     environment["OMPI_MCA_mca_base_env_list"] = listed
@@ -160,7 +160,7 @@ def preloaded_command(
 
 
 def _check_export(
-    launcher: Starter, command: list[str], environment: Mapping[str, str]
+    launcher: LaunchProgram, command: list[str], environment: Mapping[str, str]
 ) -> None:
     if launcher.recognized is None or launcher.recognized.launcher is not srun:
         return
@@ -176,10 +176,10 @@ def _check_export(
         )
 
 
-def _own_preload(
-    launcher: Starter, command: list[str], inherited: str
+def _extract_preload(
+    launcher: LaunchProgram, command: list[str], inherited: str
 ) -> tuple[list[str], str]:
-    """Take out of a command what it preloads itself: one of two would be lost."""
+    """Remove the command's own LD_PRELOAD, since only one takes effect."""
     forwarding = launcher.forwarding
     if launcher.recognized is None or forwarding is None:
         return command, inherited
@@ -188,13 +188,15 @@ def _own_preload(
     except Error:
         return command, inherited
     own = [
-        o for o in line.find_options(forwarding.names) if _variable(o)[0] == _PRELOAD
+        o
+        for o in line.find_options(forwarding.names)
+        if _parse_variable(o)[0] == _PRELOAD
     ]
     if not own:
         return command, inherited
 
     def value(options: list[Option], default: str) -> str:
-        said = _variable(options[-1])[1] if options else default
+        said = _parse_variable(options[-1])[1] if options else default
         return inherited if said is None else said
 
     for_all = forwarding.option.removeprefix("-")
@@ -214,20 +216,22 @@ def _own_preload(
     return replace(line, segments=tuple(kept)).build((), ()), values.pop()
 
 
-def _variable(option: Option) -> tuple[str, str | None]:
+def _parse_variable(option: Option) -> tuple[str, str | None]:
     """Read ``NAME=VALUE``, ``NAME VALUE``, or ``NAME`` of the environment."""
     name, equals, value = "=".join(option.values).partition("=")
     return name, value if equals else None
 
 
-def _with_options(command: list[str], options: list[str], each_part: bool) -> list[str]:
+def _insert_options(
+    command: list[str], options: list[str], each_part: bool
+) -> list[str]:
     words = [command[0], *options]
     for word in command[1:]:
         words += [word, *options] if word == ":" and each_part else [word]
     return words
 
 
-def _compilers(launcher: Starter) -> list[Path]:
+def _list_compilers(launcher: LaunchProgram) -> list[Path]:
     paths = [launcher.path, *follow_links(launcher.path)]
     candidates = [
         path.parent / f"mpicc.{path.name.partition('.')[2]}"

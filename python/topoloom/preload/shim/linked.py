@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What programs are linked with: nothing, or which MPI, and whether it is ours."""
+"""Checks how programs are linked: statically, or with which MPI."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _MPI_LIBRARY = re.compile(r"^\s*libmpi\w*\.so\S* => (/\S+)", re.MULTILINE)
 
 
 def is_linked_statically(program: str) -> bool:
-    """Return whether a program starts without the loader, and so without LD_PRELOAD.
+    """Return whether a program starts without the loader, which reads LD_PRELOAD.
 
-    Scripts, and what cannot be read, are assumed not to be such a program.
+    False for scripts and for files that cannot be read.
     """
     found = shutil.which(program)
     if found is None:
@@ -41,8 +41,8 @@ def is_linked_statically(program: str) -> bool:
     return _INTERPRETER.to_bytes(4, "little") not in kinds
 
 
-def linked_mpi(program: str) -> set[Path]:
-    """Find the MPI libraries of a program or library; none of a script."""
+def find_linked_mpi(program: str) -> set[Path]:
+    """Find the MPI libraries that a program or library is linked with."""
     found = shutil.which(program) or program
     try:
         answer = subprocess.run(
@@ -53,8 +53,8 @@ def linked_mpi(program: str) -> set[Path]:
     return {Path(name).resolve() for name in _MPI_LIBRARY.findall(answer.stdout)}
 
 
-def refuse_static(names: Sequence[str]) -> None:
-    """Raise `topoloom.Error` for a program that nothing can be preloaded into."""
+def check_dynamic(names: Sequence[str]) -> None:
+    """Refuse statically linked programs, which cannot be preloaded."""
     for name in names:
         if is_linked_statically(name):
             raise Error(
@@ -70,17 +70,16 @@ def check_programs(
     trusted: bool,
     otherwise: str = "",
 ) -> None:
-    """Refuse what preloading could break: programs of another MPI, or of none we see.
+    """Refuse programs of another MPI or an unknown one, which preloading could break.
 
-    `otherwise` is what to do with programs without MPI.
-
-    Where some ranks of a job cannot be preloaded, the others would wait for them.
+    `otherwise` is the advice for programs without MPI. If only some ranks of a job were
+    preloaded, these would wait for the others.
     """
-    refuse_static(names)
-    ours = linked_mpi(str(library))
+    check_dynamic(names)
+    ours = find_linked_mpi(str(library))
     seen = False
     for name in names:
-        theirs = linked_mpi(name)
+        theirs = find_linked_mpi(name)
         seen |= bool(theirs)
         if theirs and ours and not theirs & ours:
             raise Error(

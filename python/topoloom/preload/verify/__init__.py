@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Proof that the ranks of a running program are where a placement puts them."""
+"""Verifies that the ranks of a running program are where a placement puts them."""
 
 from __future__ import annotations
 
-from topoloom.preload.verify.proof import Proof, Seen
-from topoloom.preload.verify.witness import Witness
+from topoloom.preload.verify.affinity_report import AffinityReport, RankAffinity
+from topoloom.preload.verify.verify_agent import VerifyAgent
 
-__all__ = ["Proof", "Seen", "Witness"]
+__all__ = ["AffinityReport", "RankAffinity", "VerifyAgent"]

@@ -6,9 +6,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from topoloom.preload.shim import build_shim
-from topoloom.preload.world.wrappers import wrappers
+from topoloom.preload.world.wrappers import write_wrappers
 
 
 def build_world(compiler: Path) -> Path:
-    """Return the library that renumbers, for the MPI of `compiler`."""
-    return build_shim("world", compiler, wrappers, folders=["mpi/seats"])
+    """Return the library that renumbers MPI_COMM_WORLD, for the MPI of `compiler`."""
+    return build_shim("world", compiler, write_wrappers, folders=["mpi/seats"])

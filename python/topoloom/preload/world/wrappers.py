@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes a C wrapper for each MPI call that takes a communicator, from ``mpi.h``.
+"""Generates a C wrapper for each call in ``mpi.h`` that takes a communicator.
 
-Fortran's bindings end in C's, so they need none of their own.
+Fortran's bindings call those of C, so they need no wrappers.
 """
 
 from __future__ import annotations
 
 import re
 
-#: Written by hand in ``mpi/world/special.c``, or meant for the real world.
-_OTHERS = {
+#: Written by hand in ``mpi/world/special.c``, or meant for the original world.
+_NOT_WRAPPED = {
     "MPI_Abort",
     "MPI_Attr_get",
     "MPI_Comm_c2f",
@@ -21,25 +21,28 @@ _PROTOTYPE = re.compile(r"\bint\s+P(MPIX?_\w+)\s*\(([^;{}]*?)\)\s*(?=;|__attribu
 _COMMUNICATOR = re.compile(r"MPI_Comm\s+\w+")
 
 
-def wrappers(mpi_header: str) -> str:
-    """Make the C file from ``mpi.h`` after the preprocessor."""
+def write_wrappers(mpi_header: str) -> str:
+    """Generate the C file from the preprocessed ``mpi.h``."""
     parts = ['#include "world.h"\n']
     for name, text in dict(_PROTOTYPE.findall(mpi_header)).items():
         parameters = [" ".join(word.split()) for word in _split(text)]
-        if name in _OTHERS or not any(map(_COMMUNICATOR.fullmatch, parameters)):
+        if name in _NOT_WRAPPED or not any(map(_COMMUNICATOR.fullmatch, parameters)):
             continue
-        parts += [_wrapper(name, parameters), _wrapper(f"P{name}", parameters)]
+        parts += [
+            _write_wrapper(name, parameters),
+            _write_wrapper(f"P{name}", parameters),
+        ]
     return "\n".join(parts)
 
 
 def _split(text: str) -> list[str]:
-    """Split at commas that are not inside a parameter's own parentheses."""
+    """Split at commas outside parentheses."""
     return re.split(r",(?![^()]*\))", text)
 
 
-def _wrapper(name: str, parameters: list[str]) -> str:
+def _write_wrapper(name: str, parameters: list[str]) -> str:
     declared = ", ".join(parameters)
-    arguments = ", ".join(map(_argument, parameters))
+    arguments = ", ".join(map(_translate_argument, parameters))
     return f"""\
 SHIM_EXPORT int {name}({declared}) {{
     static int (*next)({declared});
@@ -49,6 +52,6 @@ SHIM_EXPORT int {name}({declared}) {{
 """
 
 
-def _argument(parameter: str) -> str:
+def _translate_argument(parameter: str) -> str:
     name = re.findall(r"\w+", re.sub(r"\[[^]]*\]", "", parameter))[-1]
     return f"world_seen({name})" if _COMMUNICATOR.fullmatch(parameter) else name

@@ -15,7 +15,11 @@ from numpy.typing import NDArray
 from topoloom._core import Error
 from topoloom.preload.shim import build_program, find_compiler, find_launcher
 from topoloom.probe.job.samples import Exchanges, Order, ProbeSamples, RankPlace
-from topoloom.support.children import BackgroundChild, find_reason, run_in_background
+from topoloom.support.child_processes import (
+    BackgroundChild,
+    find_reason,
+    run_in_background,
+)
 from topoloom.support.files import shared_directory
 
 #: Seconds without an answer after which a job is given up.

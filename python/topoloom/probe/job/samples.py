@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from topoloom._core import Error
 from topoloom.probe.job.exchanges import Exchange, Exchanges, ExchangeTable, Order
-from topoloom.support.files import replacing
+from topoloom.support.files import open_atomically
 
 __all__ = [
     "Exchange",
@@ -111,7 +111,7 @@ def save_samples(path: Path, samples: ProbeSamples, costs: CostRows) -> None:
         "seconds": found.seconds,
     }
     with (
-        replacing(path) as file,
+        open_atomically(path) as file,
         zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
     ):
         for name, array in arrays.items():

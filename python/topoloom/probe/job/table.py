@@ -10,7 +10,7 @@ from typing import Any
 
 from topoloom._core import Error
 from topoloom.support.plain_text import is_number
-from topoloom.support.toml_values import entry, typed
+from topoloom.support.toml_values import check_type, get_entry
 
 Check = Callable[[Any, str], None]
 #: Larger integers are not exact as doubles.
@@ -18,15 +18,15 @@ _MOST = 2**53
 
 
 def _text(value: Any, where: str) -> None:
-    typed(value, str, where)
+    check_type(value, str, where)
 
 
 def _flag(value: Any, where: str) -> None:
-    typed(value, bool, where)
+    check_type(value, bool, where)
 
 
 def _count(value: Any, where: str) -> None:
-    if not 0 <= typed(value, int, where) <= _MOST:
+    if not 0 <= check_type(value, int, where) <= _MOST:
         raise Error(f"{where} must be 0 or more, and at most 2^53")
 
 
@@ -51,7 +51,7 @@ def _share(value: Any, where: str) -> None:
 
 def _each(check: Check, least: int = 0, most: int | None = None) -> Check:
     def of_list(value: Any, where: str) -> None:
-        count = len(typed(value, list, where))
+        count = len(check_type(value, list, where))
         if count < least or (most is not None and count > most):
             raise Error(f"{where} must have {least} or more, not {count}")
         for number, each in enumerate(value):
@@ -66,7 +66,7 @@ def _table(
     """Check the keys of a table, of which others than the needed may be missing."""
 
     def of_table(value: Any, where: str) -> None:
-        typed(value, dict, where)
+        check_type(value, dict, where)
         for key, check in needed.items():
             if key not in value:
                 raise Error(f"{where}.{key} is missing")
@@ -79,7 +79,7 @@ def _table(
 
 
 def _nested(value: Any, where: str) -> None:
-    for number, each in enumerate(typed(value, list, where)):
+    for number, each in enumerate(check_type(value, list, where)):
         inner = f"{where}[{number}]"
         if isinstance(each, list):
             if not each:
@@ -94,7 +94,7 @@ def _nested(value: Any, where: str) -> None:
 
 
 def _unexpected(value: Any, where: str) -> None:
-    for size, times in typed(value, dict, where).items():
+    for size, times in check_type(value, dict, where).items():
         if not is_number(size) or len(size) > 15:
             raise Error(f"{where}: '{size}' must be the bytes of a message")
         _positive(times, f"{where}.{size}")
@@ -218,7 +218,9 @@ def probe_table(
     topoloom.Error
         Naming the key that is missing or wrong.
     """
-    probed: dict[str, Any] = entry(dict(document), "probe", dict, f"{file}: [probe]")
+    probed: dict[str, Any] = get_entry(
+        dict(document), "probe", dict, f"{file}: [probe]"
+    )
     must = set(_KEYS) - {*_MAYBE} if needed is None else set(needed)
     for key, check in _KEYS.items():
         where = f"{file}: probe.{key}"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from topoloom.probe.inference.groups import ALL, GROUP, HOST, PART, RankGroup
-from topoloom.support.hostlist import compress_hostlist, is_host
+from topoloom.support.hostlist import compress_hostlist, is_host_name
 from topoloom.support.number_ranges import compress_ranges
 from topoloom.support.units import counted, format_seconds
 
@@ -170,7 +170,7 @@ class Boxes:
         )
         if len(hosts) == 1:
             return f"{names[0]}: {some}"
-        return compress_hostlist(names) if all(map(is_host, names)) else some
+        return compress_hostlist(names) if all(map(is_host_name, names)) else some
 
     def _host(self, group: RankGroup) -> str:
         return self._hosts[self._host_of[group.ranks[0]]]

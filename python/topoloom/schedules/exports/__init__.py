@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Decisions and schedules in the formats of others: one file each."""
+"""Writers of decisions and schedules in formats of other programs."""

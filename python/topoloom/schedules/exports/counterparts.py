@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The best of a library's own algorithms: those whose messages a schedule of ours has.
+"""Chooses among an MPI library's algorithms that match schedules of Topoloom.
 
-Two communicators of 8 and 12 ranks may need different algorithms, as some take powers
-of two only. So decisions are made for spans of numbers of ranks: each power of two, and
-those between it and the next one, for which the number in their middle stands.
+Some algorithms take powers of two only. Decisions therefore hold for ranges of rank
+counts: each power of two, and the counts up to the next one, which the middle one
+represents.
 """
 
 from __future__ import annotations
@@ -14,26 +14,25 @@ from typing import NamedTuple
 
 from topoloom._core import Error
 from topoloom.schedules.choose import Call, rank_schedules
-from topoloom.schedules.decisions import MAX_BYTES, changes
-from topoloom.schedules.exports.asked import Asked
+from topoloom.schedules.decisions import MAX_BYTES, find_changes
+from topoloom.schedules.exports.request import ExportRequest
 
-#: Bytes of a segment of a chain that are tried.
+#: Segment sizes of a chain that are tried, in bytes.
 SEGMENTS = (1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20)
 
 
 class Counterpart(NamedTuple):
-    """An algorithm of a library, and the schedule that sends the same messages.
+    """A library's algorithm and the schedule that sends the same messages.
 
     Attributes
     ----------
     algorithm
-        As the library calls it.
+        The library's name.
     schedule
-        With options; ``chain`` stands for all lengths of its segments.
+        With options; ``chain`` stands for all segment sizes.
     powers
-        Whether that holds for powers of a base (True), other numbers (False) or all.
-    base
-        Of the powers.
+        Whether the two match for powers of `base` (True), other rank counts (False), or
+        all (None).
     """
 
     algorithm: str
@@ -41,111 +40,117 @@ class Counterpart(NamedTuple):
     powers: bool | None = None
     base: int = 2
 
-    def is_for(self, ranks: int) -> bool:
-        """Whether it sends these messages among this number of ranks."""
+    def matches(self, ranks: int) -> bool:
+        """Return whether both send the same messages among this many ranks."""
         power = 1
         while power < ranks:
             power *= self.base
         return self.powers in (None, power == ranks)
 
 
-class Function(NamedTuple):
-    """An MPI function whose algorithm a library lets us choose.
+class MpiFunction(NamedTuple):
+    """An MPI function whose algorithm can be set.
 
     Attributes
     ----------
     name
-        As the library calls it.
-    whole
-        Whether it counts the bytes of all ranks, where an operation counts one rank's.
+        The library's name.
+    counts_all_ranks
+        Whether the library counts the bytes of all ranks instead of one rank's.
     algorithms
-        Those that have a counterpart.
-    sized
-        Whether it looks at the size of a call.
+        Those with a matching schedule.
+    by_size
+        Whether the algorithm can depend on the size of a call.
     """
 
     name: str
-    whole: bool
+    counts_all_ranks: bool
     algorithms: tuple[Counterpart, ...]
-    sized: bool = True
+    by_size: bool = True
 
 
-class Choice(NamedTuple):
-    """From this size on, in the library's count, this algorithm is the fastest."""
+class SizeRule(NamedTuple):
+    """The fastest algorithm from this size on, as the library counts bytes."""
 
     bytes: int
     algorithm: str
     segment: int  # 0: none
 
 
-class Span(NamedTuple):
-    """What holds from one number of ranks to another, both included."""
+class RankRange(NamedTuple):
+    """Rules for a range of rank counts, both ends included."""
 
     first: int
     last: int
-    choices: list[Choice]
+    choices: list[SizeRule]
 
 
-def choose_for(
-    asked: Sequence[Asked], table: dict[str, tuple[Function, ...]], library: str
-) -> list[tuple[Function, list[Span]]]:
-    """Choose the algorithms of all functions that do what is asked, in their order.
+def choose_algorithms(
+    requests: Sequence[ExportRequest],
+    table: dict[str, tuple[MpiFunction, ...]],
+    library: str,
+) -> list[tuple[MpiFunction, list[RankRange]]]:
+    """Choose the algorithms of all functions of the requests, in their order.
 
     Raises
     ------
     topoloom.Error
-        If the library has none that sends what one of our schedules does.
+        If no algorithm of the library matches a schedule.
     """
     order = [each for functions in table.values() for each in functions]
-    found = [pair for each in asked for pair in _choose(each, table, library)]
+    found = [
+        pair
+        for request in requests
+        for pair in _choose_for_request(request, table, library)
+    ]
     return sorted(found, key=lambda pair: order.index(pair[0]))
 
 
-def _choose(
-    asked: Asked, table: dict[str, tuple[Function, ...]], library: str
-) -> list[tuple[Function, list[Span]]]:
-    operation = asked.call.operation
+def _choose_for_request(
+    request: ExportRequest, table: dict[str, tuple[MpiFunction, ...]], library: str
+) -> list[tuple[MpiFunction, list[RankRange]]]:
+    operation = request.call.operation
     if operation not in table:
         raise Error(
             f"{library} has no algorithm of {operation} that is one of our schedules; "
             f"it has for {', '.join(table)}"
         )
-    found = [(each, list(_spans(asked, each))) for each in table[operation]]
+    found = [(each, list(_rank_ranges(request, each))) for each in table[operation]]
     if not any(spans for _, spans in found):
         raise Error(
-            f"{library} has no algorithm of {operation} for {asked.call.ranks} ranks "
+            f"{library} has no algorithm of {operation} for {request.call.ranks} ranks "
             "that is one of our schedules; take another number of ranks"
         )
     return found
 
 
-def _spans(asked: Asked, function: Function) -> Iterator[Span]:
-    open_span: Span | None = None
-    for first, last, ranks in _numbers(asked):
-        call = asked.call._replace(ranks=ranks)
-        known = [each for each in function.algorithms if _holds(each, call)]
+def _rank_ranges(request: ExportRequest, function: MpiFunction) -> Iterator[RankRange]:
+    open_range: RankRange | None = None
+    for first, last, ranks in _split_rank_counts(request):
+        call = request.call._replace(ranks=ranks)
+        known = [each for each in function.algorithms if _is_equivalent(each, call)]
         if not known:
             continue
-        choices = _choices(asked, function, call, known)
-        if open_span is not None:
-            if (open_span.last + 1, open_span.choices) == (first, choices):
-                first = open_span.first
+        choices = _choose_by_size(request, function, call, known)
+        if open_range is not None:
+            if (open_range.last + 1, open_range.choices) == (first, choices):
+                first = open_range.first
             else:
-                yield open_span
-        open_span = Span(first, last, choices)
-    if open_span is not None:
-        yield open_span
+                yield open_range
+        open_range = RankRange(first, last, choices)
+    if open_range is not None:
+        yield open_range
 
 
-def _numbers(asked: Asked) -> Iterator[tuple[int, int, int]]:
-    """Give spans of numbers of ranks, and the one that stands for all of a span."""
-    most = asked.call.ranks
-    if asked.slots is not None:
+def _split_rank_counts(request: ExportRequest) -> Iterator[tuple[int, int, int]]:
+    """List ranges of rank counts, each with the count that represents it."""
+    most = request.call.ranks
+    if request.slots is not None:
         yield most, most, most
         return
     power = 2
     while power <= most:
-        if power > asked.call.root:
+        if power > request.call.root:
             yield power, power, power
             last = min(2 * power - 1, most)
             if last > power:
@@ -153,40 +158,45 @@ def _numbers(asked: Asked) -> Iterator[tuple[int, int, int]]:
         power *= 2
 
 
-def _holds(counterpart: Counterpart, call: Call) -> bool:
-    if not counterpart.is_for(call.ranks):
+def _is_equivalent(counterpart: Counterpart, call: Call) -> bool:
+    if not counterpart.matches(call.ranks):
         return False
     try:
         call._replace(bytes=0).schedule(counterpart.schedule)
-    except Error:  # not for this number of ranks
+    except Error:  # not for this rank count
         return False
     return True
 
 
-def _choices(
-    asked: Asked, function: Function, call: Call, known: Sequence[Counterpart]
-) -> list[Choice]:
+def _choose_by_size(
+    request: ExportRequest,
+    function: MpiFunction,
+    call: Call,
+    known: Sequence[Counterpart],
+) -> list[SizeRule]:
     def best(size: int) -> str:
         sized = call._replace(bytes=size)
-        names = [name for each in known for name in _variants(each.schedule, sized)]
-        return rank_schedules(sized, asked.model, asked.slots, names)[0].name
+        names = [
+            name for each in known for name in _list_variants(each.schedule, sized)
+        ]
+        return rank_schedules(sized, request.model, request.slots, names)[0].name
 
     algorithms = {each.schedule: each.algorithm for each in known}
-    choices: list[Choice] = []
-    if call.operation == "barrier" or not function.sized:
+    choices: list[SizeRule] = []
+    if call.operation == "barrier" or not function.by_size:
         found = [(0, best(call.bytes))]
     else:
-        found = changes(best, MAX_BYTES)
+        found = find_changes(best, MAX_BYTES)
     for first, schedule in found:
         chain = re.fullmatch(r"chain\(segment=([0-9]+)\)", schedule)
         name, segment = ("chain", int(chain[1])) if chain else (schedule, 0)
-        size = first * (call.ranks if function.whole else 1)
-        choices.append(Choice(size, algorithms[name], segment))
+        size = first * (call.ranks if function.counts_all_ranks else 1)
+        choices.append(SizeRule(size, algorithms[name], segment))
     choices[0] = choices[0]._replace(bytes=0)
     return choices
 
 
-def _variants(schedule: str, call: Call) -> list[str]:
+def _list_variants(schedule: str, call: Call) -> list[str]:
     if schedule != "chain":
         return [schedule]
     return [f"chain(segment={size})" for size in SEGMENTS if size < call.bytes]

@@ -1,40 +1,42 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """GOAL: sends, receives and local work of every rank, and what each must wait for.
 
-Ranks do as our executor: the messages of a round start together, and the next round
-waits for all of them. Source: T. Hoefler, C. Siebert, A. Lumsdaine, "Group Operation
-Assembly Language - A Flexible Way to Express Collective Communication", ICPP 2009; the
-text form that LogGOPSim reads.
+Ranks act like Topoloom's executor: the messages of a round start together, and the
+next round waits for all of them.
+
+Source: T. Hoefler, C. Siebert, A. Lumsdaine, "Group Operation Assembly Language - A
+Flexible Way to Express Collective Communication", ICPP 2009; the text form that
+LogGOPSim reads.
 """
 
 from __future__ import annotations
 
 from topoloom._core import NetworkModel
-from topoloom.schedules.exports.asked import Asked, only
 from topoloom.schedules.exports.rank_rounds import (
     FREE,
-    RankRounds,
+    RankProgram,
     Round,
     Work,
-    rounds_of,
+    list_rounds,
 )
+from topoloom.schedules.exports.request import ExportRequest, single_request
 
 NAME = "goal"
 SUMMARY = "one schedule as GOAL text, for LogGOPSim"
 USE = "txt2bin -i FILE -o schedule.bin && LogGOPSim -f schedule.bin"
 
 
-def write(*several: Asked) -> str:
-    """Write what every rank does in the best schedule; work takes nanoseconds."""
-    asked = only(several, NAME)
-    model = asked.model or FREE
-    lines = [f"num_ranks {asked.call.ranks}", ""]
-    for rank, program in enumerate(rounds_of(asked.schedule)):
-        lines += [f"rank {rank} {{", *_Rank(model).operations(program), "}", ""]
+def write(*requests: ExportRequest) -> str:
+    """Write the operations of every rank in the best schedule; times are in ns."""
+    request = single_request(requests, NAME)
+    model = request.model or FREE
+    lines = [f"num_ranks {request.call.ranks}", ""]
+    for rank, program in enumerate(list_rounds(request.schedule)):
+        lines += [f"rank {rank} {{", *_RankWriter(model).operations(program), "}", ""]
     return "\n".join(lines)
 
 
-class _Rank:
+class _RankWriter:
     """Writes the operations of one rank."""
 
     def __init__(self, model: NetworkModel) -> None:
@@ -42,14 +44,14 @@ class _Rank:
         self._lines: list[str] = []
         self._count = 0
 
-    def operations(self, program: RankRounds) -> list[str]:
+    def operations(self, program: RankProgram) -> list[str]:
         waits: list[str] = []
         for each in program.rounds:
             waits = self._round(each, waits)
         return self._lines
 
     def _round(self, each: Round, waits: list[str]) -> list[str]:
-        """Write a round that waits for operations; return what the next one awaits."""
+        """Write a round; return the operations that the next one must wait for."""
         if each.before:
             waits = [self._work(each.before, waits)]
         done = [

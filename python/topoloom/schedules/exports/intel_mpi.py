@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Intel MPI's variables: numbers of algorithms, by bytes, for a shell.
 
-Conditions may also name numbers of ranks, but where one does, Intel MPI forgets the
-sizes: of all rules for the same ranks it keeps the last (2021.12 and 2021.18, by their
-messages). So the rules are those of the ranks that are asked for, whoever calls.
+Conditions may also name rank counts, but then Intel MPI ignores sizes: of all rules for
+the same ranks it keeps the last (2021.12 and 2021.18, by their messages). The rules
+therefore apply to any communicator.
 
 Source: Intel MPI Library 2021 Developer Reference for Linux, "I_MPI_ADJUST Family
 Environment Variables".
@@ -13,19 +13,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from topoloom.schedules.exports.asked import Asked
 from topoloom.schedules.exports.counterparts import (
     Counterpart,
-    Function,
-    Span,
-    choose_for,
+    MpiFunction,
+    RankRange,
+    choose_algorithms,
 )
+from topoloom.schedules.exports.request import ExportRequest
 
 NAME = "intel-mpi"
 SUMMARY = "Intel MPI: variables I_MPI_ADJUST_..., for a shell"
 USE = ". FILE && mpirun ./app"
 
-#: Intel MPI wants an end of every range.
+#: Intel MPI needs an end of every range.
 _MOST = 2**31 - 1
 
 _ALL_GATHER = (
@@ -35,11 +35,11 @@ _ALL_GATHER = (
 )
 TABLE = {
     "all-gather": (
-        Function("ALLGATHER", False, _ALL_GATHER),
-        Function("ALLGATHERV", False, _ALL_GATHER),
+        MpiFunction("ALLGATHER", False, _ALL_GATHER),
+        MpiFunction("ALLGATHERV", False, _ALL_GATHER),
     ),
     "all-reduce": (
-        Function(
+        MpiFunction(
             "ALLREDUCE",
             False,
             (
@@ -50,7 +50,7 @@ TABLE = {
         ),
     ),
     "all-to-all": (
-        Function(
+        MpiFunction(
             "ALLTOALL",
             False,
             (
@@ -61,9 +61,9 @@ TABLE = {
             ),
         ),
     ),
-    "barrier": (Function("BARRIER", False, (Counterpart("1", "dissemination"),)),),
+    "barrier": (MpiFunction("BARRIER", False, (Counterpart("1", "dissemination"),)),),
     "broadcast": (
-        Function(
+        MpiFunction(
             "BCAST",
             False,
             (
@@ -75,9 +75,9 @@ TABLE = {
             ),
         ),
     ),
-    "gather": (Function("GATHER", False, (Counterpart("1", "binomial"),)),),
+    "gather": (MpiFunction("GATHER", False, (Counterpart("1", "binomial"),)),),
     "reduce": (
-        Function(
+        MpiFunction(
             "REDUCE",
             False,
             (
@@ -87,23 +87,23 @@ TABLE = {
         ),
     ),
     "reduce-scatter": (
-        Function(
+        MpiFunction(
             "REDUCE_SCATTER",
             True,
             (Counterpart("1", "halving(fold=even)"), Counterpart("2", "cyclic")),
         ),
     ),
-    "scatter": (Function("SCATTER", False, (Counterpart("1", "binomial"),)),),
+    "scatter": (MpiFunction("SCATTER", False, (Counterpart("1", "binomial"),)),),
 }
 
 
-def write(*asked: Asked) -> str:
-    """Write a variable for every function that does what is asked."""
-    return write_choices(choose_for(asked, TABLE, NAME))
+def write(*requests: ExportRequest) -> str:
+    """Write a variable for every function of the requests."""
+    return write_choices(choose_algorithms(requests, TABLE, NAME))
 
 
-def write_choices(functions: list[tuple[Function, list[Span]]]) -> str:
-    """Write the variable of every function, by its last span."""
+def write_choices(functions: list[tuple[MpiFunction, list[RankRange]]]) -> str:
+    """Write the variable of every function, by its last range of ranks."""
     lines = []
     for function, spans in functions:
         rules = ";".join(_rules(spans[-1]))
@@ -111,7 +111,7 @@ def write_choices(functions: list[tuple[Function, list[Span]]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _rules(span: Span) -> Iterator[str]:
+def _rules(span: RankRange) -> Iterator[str]:
     choices = [choice for choice in span.choices if choice.bytes <= _MOST]
     ends = [choice.bytes - 1 for choice in choices[1:]] + [_MOST]
     for choice, end in zip(choices, ends, strict=True):

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""MPICH's selection of collectives, as JSON: conditions inside each other, a name last.
+"""MPICH's selection of collectives as JSON: nested conditions that end in a name.
 
-The file takes the place of all that MPICH would choose, so it has MPICH's own rules for
-what is not decided. A condition that holds is never left again: where none of those
-below it holds, MPICH aborts. Source: MPICH 4.0, ``src/mpi/coll/src/csel.c``. Options of
-an algorithm are written in parentheses here: ``Alltoall_intra_k_brucks(k=3)``.
+The file replaces all of MPICH's rules, so it repeats those that are not decided here.
+MPICH does not backtrack: if no condition below a matching one holds, it aborts.
+Options of an algorithm are in parentheses here: ``Alltoall_intra_k_brucks(k=3)``.
+
+Source: MPICH 4.0, ``src/mpi/coll/src/csel.c``.
 """
 
 from __future__ import annotations
@@ -13,15 +14,15 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from topoloom.schedules.exports.asked import Asked
 from topoloom.schedules.exports.counterparts import (
-    Choice,
     Counterpart,
-    Function,
-    Span,
-    choose_for,
+    MpiFunction,
+    RankRange,
+    SizeRule,
+    choose_algorithms,
 )
-from topoloom.schedules.exports.mpich_rules import Rules, by_size, own_rules
+from topoloom.schedules.exports.mpich_rules import Rules, by_size, make_rules
+from topoloom.schedules.exports.request import ExportRequest
 
 NAME = "mpich"
 SUMMARY = "MPICH up to 4.0: selection of collectives, JSON"
@@ -31,8 +32,8 @@ USE = (
 )
 
 
-def _all_gather(function: str) -> Function:
-    return Function(
+def _all_gather(function: str) -> MpiFunction:
+    return MpiFunction(
         function.lower(),
         True,
         (
@@ -45,8 +46,8 @@ def _all_gather(function: str) -> Function:
     )
 
 
-def _reduce_scatter(function: str) -> Function:
-    return Function(
+def _reduce_scatter(function: str) -> MpiFunction:
+    return MpiFunction(
         function.lower(),
         True,
         (
@@ -56,15 +57,17 @@ def _reduce_scatter(function: str) -> Function:
     )
 
 
-def _only(function: str, algorithm: str, schedule: str) -> tuple[Function, ...]:
+def _single_algorithm(
+    function: str, algorithm: str, schedule: str
+) -> tuple[MpiFunction, ...]:
     only = Counterpart(f"{function}_intra_{algorithm}", schedule)
-    return (Function(function.lower(), False, (only,)),)
+    return (MpiFunction(function.lower(), False, (only,)),)
 
 
 TABLE = {
     "all-gather": (_all_gather("Allgather"), _all_gather("Allgatherv")),
     "all-reduce": (
-        Function(
+        MpiFunction(
             "allreduce",
             False,
             (
@@ -80,7 +83,7 @@ TABLE = {
         ),
     ),
     "all-to-all": (
-        Function(
+        MpiFunction(
             "alltoall",
             False,
             (
@@ -91,9 +94,9 @@ TABLE = {
             ),
         ),
     ),
-    "barrier": _only("Barrier", "dissemination", "dissemination"),
+    "barrier": _single_algorithm("Barrier", "dissemination", "dissemination"),
     "broadcast": (
-        Function(
+        MpiFunction(
             "bcast",
             False,
             (
@@ -110,10 +113,10 @@ TABLE = {
             ),
         ),
     ),
-    "exscan": _only("Exscan", "recursive_doubling", "recursive-doubling"),
-    "gather": _only("Gather", "binomial", "binomial"),
+    "exscan": _single_algorithm("Exscan", "recursive_doubling", "recursive-doubling"),
+    "gather": _single_algorithm("Gather", "binomial", "binomial"),
     "reduce": (
-        Function(
+        MpiFunction(
             "reduce",
             False,
             (
@@ -129,32 +132,32 @@ TABLE = {
         _reduce_scatter("Reduce_scatter"),
         _reduce_scatter("Reduce_scatter_block"),
     ),
-    "scan": _only("Scan", "recursive_doubling", "recursive-doubling"),
-    "scatter": _only("Scatter", "binomial", "binomial"),
+    "scan": _single_algorithm("Scan", "recursive_doubling", "recursive-doubling"),
+    "scatter": _single_algorithm("Scatter", "binomial", "binomial"),
 }
 
-#: What MPICH does instead of algorithms that cut the vector of an operator of MPI.
-_UNCUT = {
+#: What MPICH uses instead of algorithms that split the vector of a predefined operator.
+_SUBSTITUTES = {
     "Allreduce_intra_reduce_scatter_allgather": "Allreduce_intra_recursive_doubling",
     "Reduce_intra_reduce_scatter_gather": "Reduce_intra_binomial",
 }
 
-#: MPICH keeps sizes in an int.
+#: MPICH stores sizes in an int.
 _MOST = 2**31 - 1
 
 
-def write(*asked: Asked) -> str:
-    """Write the rules of all collectives, with our choice in what is asked."""
-    return write_choices(choose_for(asked, TABLE, NAME))
+def write(*requests: ExportRequest) -> str:
+    """Write the rules of all collectives, with the choices for the requests."""
+    return write_choices(choose_algorithms(requests, TABLE, NAME))
 
 
 def write_choices(
-    functions: list[tuple[Function, list[Span]]],
+    functions: list[tuple[MpiFunction, list[RankRange]]],
     renamed: Mapping[str, str] | None = None,
 ) -> str:
-    """Write rules as MPICH reads them; MPICH's own for all other functions.
+    """Write rules for MPICH, with its own for all other functions.
 
-    Its own names are those of MPICH 4.0, unless they are `renamed`.
+    Names are those of MPICH 4.0 unless `renamed`.
     """
     rules = {}
     for function, spans in functions:
@@ -162,22 +165,22 @@ def write_choices(
             (span.first, span.last, _by_size(function, span)) for span in spans
         ]
     tree = {
-        f"collective={name}": _named(node, renamed or {})
-        for name, node in own_rules(rules).items()
+        f"collective={name}": _rename_algorithms(node, renamed or {})
+        for name, node in make_rules(rules).items()
     }
     return json.dumps(tree, indent=1) + "\n"
 
 
-def _by_size(function: Function, span: Span) -> Rules:
-    counted = "total_msg_size" if function.whole else "avg_msg_size"
+def _by_size(function: MpiFunction, span: RankRange) -> Rules:
+    counted = "total_msg_size" if function.counts_all_ranks else "avg_msg_size"
     choices = [choice for choice in span.choices if choice.bytes <= _MOST]
     ends = [choice.bytes for choice in choices[1:]]
-    return by_size(counted, list(map(_guarded, choices)), ends)
+    return by_size(counted, list(map(_guard, choices)), ends)
 
 
-def _guarded(choice: Choice) -> Rules:
-    """Keep an algorithm from operators and counts that it cannot take."""
-    uncut = _UNCUT.get(choice.algorithm)
+def _guard(choice: SizeRule) -> Rules:
+    """Guard an algorithm against operators and counts that it does not support."""
+    uncut = _SUBSTITUTES.get(choice.algorithm)
     if uncut is None:
         return choice.algorithm
     return {
@@ -186,9 +189,9 @@ def _guarded(choice: Choice) -> Rules:
     }
 
 
-def _named(node: Rules, renamed: Mapping[str, str]) -> dict[str, Any]:
+def _rename_algorithms(node: Rules, renamed: Mapping[str, str]) -> dict[str, Any]:
     if not isinstance(node, str):
-        return {key: _named(below, renamed) for key, below in node.items()}
+        return {key: _rename_algorithms(below, renamed) for key, below in node.items()}
     name, _, options = renamed.get(node, node).removesuffix(")").partition("(")
     given = options.split(",") if options else []
     return {f"algorithm=MPIR_{name}": {option: {} for option in given}}

@@ -1,26 +1,26 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """MPICH's selection of collectives since version 4.3: some algorithms have a radix.
 
-It refuses a file with a name that it lacks, as those of MPICH 4.0 are for barriers.
+It refuses files with unknown names, such as MPICH 4.0's names for barriers.
 Source: MPICH 4.3 and 5.0, ``src/mpi/coll/src/csel_container.c``.
 """
 
 from __future__ import annotations
 
 from topoloom.schedules.exports import mpich
-from topoloom.schedules.exports.asked import Asked
 from topoloom.schedules.exports.counterparts import (
     Counterpart,
-    Function,
-    Span,
-    choose_for,
+    MpiFunction,
+    RankRange,
+    choose_algorithms,
 )
+from topoloom.schedules.exports.request import ExportRequest
 
 NAME = "mpich-5"
 SUMMARY = "MPICH 4.3 and later: selection of collectives, JSON, with radices"
 USE = mpich.USE
 
-#: Those that are tried wherever a schedule is chosen.
+#: Radices that are tried wherever a schedule is chosen.
 _RADIXES = (3, 4, 8)
 _BARRIER = "Barrier_intra_k_dissemination"
 _RENAMED = {"Barrier_intra_dissemination": f"{_BARRIER}(k=2)"}
@@ -36,7 +36,7 @@ def _with_radix(
 
 
 def _of_powers(algorithm: str, schedule: str) -> tuple[Counterpart, ...]:
-    """Of other numbers of ranks MPICH sends more; powers of 3 have no rules."""
+    """Omit other rank counts, for which MPICH sends more; powers of 3 have no rules."""
     return tuple(
         Counterpart(f"{algorithm}(k={k})", f"{schedule}(radix={k})", True, k)
         for k in _RADIXES
@@ -44,7 +44,7 @@ def _of_powers(algorithm: str, schedule: str) -> tuple[Counterpart, ...]:
     )
 
 
-def _more(operation: str, more: tuple[Counterpart, ...]) -> tuple[Function, ...]:
+def _more(operation: str, more: tuple[Counterpart, ...]) -> tuple[MpiFunction, ...]:
     first, *others = mpich.TABLE[operation]
     return (first._replace(algorithms=(*first.algorithms, *more)), *others)
 
@@ -58,7 +58,7 @@ TABLE = {
     ),
     "all-to-all": _more("all-to-all", _with_radix("Alltoall_intra_k_brucks", "bruck")),
     "barrier": (
-        Function(
+        MpiFunction(
             "barrier",
             False,
             (
@@ -76,11 +76,11 @@ TABLE = {
 }
 
 
-def write(*asked: Asked) -> str:
-    """Write the rules of all collectives, with our choice in what is asked."""
-    return write_choices(choose_for(asked, TABLE, NAME))
+def write(*requests: ExportRequest) -> str:
+    """Write the rules of all collectives, with the choices for the requests."""
+    return write_choices(choose_algorithms(requests, TABLE, NAME))
 
 
-def write_choices(functions: list[tuple[Function, list[Span]]]) -> str:
-    """Write rules as these versions read them; MPICH's own for all other functions."""
+def write_choices(functions: list[tuple[MpiFunction, list[RankRange]]]) -> str:
+    """Write rules for these versions, with MPICH's own for all other functions."""
     return mpich.write_choices(functions, _RENAMED)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What MPICH chooses by default, for all its collectives, with room for other choices.
+"""MPICH's default rules for all collectives, with slots for other choices.
 
 Names and thresholds are those of MPICH 4.0 and 5.0, without its rules for empty
 messages (R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of collective
@@ -11,40 +11,40 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
-#: An algorithm's name without "MPIR_", or rules by condition, the first of which holds.
+#: An algorithm's name without "MPIR_", or rules by condition; the first match applies.
 Rules: TypeAlias = "str | Mapping[str, Rules]"
 
-#: Rules from one number of ranks to another.
+#: Rules by first and last rank count.
 Decided = Sequence[tuple[int, int, Rules]]
 
 
-class _Choice(NamedTuple):
-    """Where there is something to decide, and what MPICH does otherwise."""
+class _Slot(NamedTuple):
+    """A place for a decision, with MPICH's own rules as default."""
 
     own: Rules
 
 
-_Open: TypeAlias = "str | _Choice | Mapping[str, _Open]"
+_RuleTemplate: TypeAlias = "str | _Slot | Mapping[str, _RuleTemplate]"
 
 
 def by_size(counted: str, rules: Sequence[Rules], ends: Sequence[int]) -> Rules:
-    """Make rules of sizes: each holds below its end, the last from there on."""
+    """Make rules by size; each applies below its end, the last above all ends."""
     if not ends:
         return rules[0]
     below = {f"{counted}<{end}": rule for end, rule in zip(ends, rules, strict=False)}
     return {**below, f"{counted}=any": rules[-1]}
 
 
-def own_rules(decided: Mapping[str, Decided]) -> dict[str, Rules]:
-    """Make the rules of all collectives, where nothing is decided MPICH's own."""
+def make_rules(decided: Mapping[str, Decided]) -> dict[str, Rules]:
+    """Make the rules of all collectives, by default MPICH's own."""
     both = {**_blocking(), **_nonblocking()}
     return {name: _fill(node, decided.get(name, ())) for name, node in both.items()}
 
 
-def _fill(node: _Open, decided: Decided) -> Rules:
+def _fill(node: _RuleTemplate, decided: Decided) -> Rules:
     if isinstance(node, str):
         return node
-    if isinstance(node, _Choice):
+    if isinstance(node, _Slot):
         return _by_ranks(node.own, decided) if decided else node.own
     return {key: _fill(below, decided) for key, below in node.items()}
 
@@ -61,29 +61,29 @@ def _by_ranks(own: Rules, decided: Decided) -> Rules:
     return {**rules, "comm_size=any": own}
 
 
-def _of_types(intra: _Open, inter: str) -> _Open:
+def _of_types(intra: _RuleTemplate, inter: str) -> _RuleTemplate:
     return {"comm_type=intra": intra, "comm_type=inter": inter}
 
 
-def _blocking() -> dict[str, _Open]:
+def _blocking() -> dict[str, _RuleTemplate]:
     return {
         "bcast": _of_types(
-            _Choice(_broadcast("Bcast_intra_")), "Bcast_inter_remote_send_local_bcast"
+            _Slot(_broadcast("Bcast_intra_")), "Bcast_inter_remote_send_local_bcast"
         ),
         "allreduce": _of_types(
-            _Choice(_all_reduce("Allreduce_intra_", 8)),
+            _Slot(_all_reduce("Allreduce_intra_", 8)),
             "Allreduce_inter_reduce_exchange_bcast",
         ),
         "allgather": _of_types(
-            _Choice(_all_gather("Allgather_intra_")),
+            _Slot(_all_gather("Allgather_intra_")),
             "Allgather_inter_local_gather_remote_bcast",
         ),
         "allgatherv": _of_types(
-            _Choice(_all_gather("Allgatherv_intra_")),
+            _Slot(_all_gather("Allgatherv_intra_")),
             "Allgatherv_inter_remote_gather_local_bcast",
         ),
         "reduce": _of_types(
-            _Choice(_reduce("Reduce_intra_")), "Reduce_inter_local_reduce_remote_send"
+            _Slot(_reduce("Reduce_intra_")), "Reduce_inter_local_reduce_remote_send"
         ),
         "reduce_scatter": _of_types(
             _reduce_scatter("Reduce_scatter_intra_", equal=False),
@@ -93,19 +93,19 @@ def _blocking() -> dict[str, _Open]:
             _reduce_scatter("Reduce_scatter_block_intra_", equal=True),
             "Reduce_scatter_block_inter_remote_reduce_local_scatter",
         ),
-        "gather": _of_types(_Choice("Gather_intra_binomial"), "Gather_inter_linear"),
-        "scatter": _of_types(_Choice("Scatter_intra_binomial"), "Scatter_inter_linear"),
+        "gather": _of_types(_Slot("Gather_intra_binomial"), "Gather_inter_linear"),
+        "scatter": _of_types(_Slot("Scatter_intra_binomial"), "Scatter_inter_linear"),
         "gatherv": "Gatherv_allcomm_linear",
         "scatterv": "Scatterv_allcomm_linear",
-        "scan": _Choice(
+        "scan": _Slot(
             {
                 "is_node_consecutive=yes": "Scan_intra_smp",
                 "is_node_consecutive=no": "Scan_intra_recursive_doubling",
             }
         ),
-        "exscan": _Choice("Exscan_intra_recursive_doubling"),
+        "exscan": _Slot("Exscan_intra_recursive_doubling"),
         "barrier": _of_types(
-            _Choice(
+            _Slot(
                 {
                     "comm_hierarchy=parent": "Barrier_intra_smp",
                     "comm_hierarchy=any": "Barrier_intra_dissemination",
@@ -116,7 +116,7 @@ def _blocking() -> dict[str, _Open]:
         "alltoall": _of_types(
             {
                 "is_sendbuf_inplace=yes": "Alltoall_intra_pairwise_sendrecv_replace",
-                "is_sendbuf_inplace=no": _Choice(
+                "is_sendbuf_inplace=no": _Slot(
                     _all_to_all("Alltoall_intra_", "scattered", 256)
                 ),
             },
@@ -143,7 +143,7 @@ def _blocking() -> dict[str, _Open]:
 _NEIGHBORHOODS = ("allgather", "allgatherv", "alltoall", "alltoallv", "alltoallw")
 
 
-def _nonblocking() -> dict[str, _Open]:
+def _nonblocking() -> dict[str, _RuleTemplate]:
     return {
         "ibarrier": _of_types(
             "Ibarrier_intra_sched_recursive_doubling", "Ibarrier_inter_sched_bcast"
@@ -258,7 +258,7 @@ def _reduce(prefix: str) -> Rules:
 
 
 def _cut(uncut: str, cut: str, most: int) -> Rules:
-    """Cut long vectors in pieces, if there is an element for every rank."""
+    """Split long vectors if they have an element for every rank."""
     long: Rules = {
         "is_op_built_in=yes": {"count<pow2": uncut, "count=any": cut},
         "is_op_built_in=no": uncut,
@@ -266,7 +266,7 @@ def _cut(uncut: str, cut: str, most: int) -> Rules:
     return {f"avg_msg_size<={most}": uncut, "avg_msg_size=any": long}
 
 
-def _reduce_scatter(prefix: str, equal: bool) -> _Open:
+def _reduce_scatter(prefix: str, equal: bool) -> _RuleTemplate:
     doubling = f"{prefix}recursive_doubling"
     blocks: Rules = {
         "comm_size=pow2": f"{prefix}noncommutative",
@@ -275,7 +275,7 @@ def _reduce_scatter(prefix: str, equal: bool) -> _Open:
     uneven: Rules = {"is_block_regular=yes": blocks, "is_block_regular=no": doubling}
     halving, pairwise = f"{prefix}recursive_halving", f"{prefix}pairwise"
     return {
-        "is_commutative=yes": _Choice(
+        "is_commutative=yes": _Slot(
             by_size("total_msg_size", [halving, pairwise], [524288])
         ),
         "is_commutative=no": blocks if equal else uneven,

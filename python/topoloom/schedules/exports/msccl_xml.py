@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""MSCCL XML: thread blocks of every GPU, each with steps that it does in order.
+"""MSCCL XML: the thread blocks of every GPU, each with a sequence of steps.
 
-A thread block sends to one GPU or receives from one; a further block of a GPU copies
-and combines. A step waits for a step of another block that writes what it reads, or
-uses what it writes; where it has to wait for more, steps that only wait come before it.
-What arrives is combined as it comes (`rrc`) where nothing else of the round uses the
-place. Chunks are equal parts of a buffer. Source: M. Cowan et al., "MSCCLang: Microsoft
-Collective Communication Language", ASPLOS 2023, and what the parser of MSCCL refuses.
+A thread block sends to one GPU or receives from one; one more block of a GPU copies and
+combines. A step can wait for one step of another block, because of a data dependence.
+If it must wait for several, steps that only wait precede it. Data is combined on
+arrival (`rrc`) if nothing else of the round uses the place. Chunks are equal parts of a
+buffer.
+
+Source: M. Cowan et al., "MSCCLang: Microsoft Collective Communication Language", ASPLOS
+2023, and what the parser of MSCCL refuses.
 """
 
 from __future__ import annotations
@@ -16,15 +18,15 @@ from math import gcd
 from xml.etree import ElementTree
 
 from topoloom._core import Error
-from topoloom.schedules.exports.asked import Asked, only
 from topoloom.schedules.exports.rank_rounds import (
     Place,
     PlacedMessage,
-    RankRounds,
+    RankProgram,
     Round,
     Work,
-    rounds_of,
+    list_rounds,
 )
+from topoloom.schedules.exports.request import ExportRequest, single_request
 
 NAME = "mscclxml"
 SUMMARY = "one schedule as MSCCL XML, for GPUs"
@@ -39,39 +41,38 @@ _COLLECTIVES = {
     "reduce-scatter": "reduce_scatter",
 }
 _REDUCTIONS = ("all-reduce", "reduce", "reduce-scatter")
-#: What GPUs have of a buffer: ranks whose bytes differ have no common chunk but a byte.
+#: Chunks of a buffer. Unequal block sizes may have no common divisor but 1 byte.
 _MAX_CHUNKS = 1 << 14
-#: Of a step; MSCCL keeps books for each count.
+#: Chunks of a step; MSCCL keeps a table entry for each count.
 _MAX_COUNT = 64
 _BUFFERS = {"input": "i", "output": "o", "scratch": "s"}
 
 
-def write(*several: Asked) -> str:
-    """Write what every GPU does in the best schedule.
+def write(*requests: ExportRequest) -> str:
+    """Write the steps of every GPU in the best schedule.
 
     Raises
     ------
     topoloom.Error
-        For a collective that MSCCL does not have, and for bytes that the ranks do not
-        divide, so that no chunk is a part of all that is sent.
+        If MSCCL lacks the collective, or the rank count does not divide the bytes.
     """
-    asked = only(several, NAME)
-    operation, ranks = asked.call.operation, asked.call.ranks
+    request = single_request(requests, NAME)
+    operation, ranks = request.call.operation, request.call.ranks
     if operation not in _COLLECTIVES:
         raise Error(f"MSCCL has no {operation}; it has {', '.join(_COLLECTIVES)}")
-    programs = rounds_of(asked.schedule)
-    each = asked.call.bytes
+    programs = list_rounds(request.schedule)
+    each = request.call.bytes
     inputs, outputs = _buffer_bytes(operation, ranks, each)
     chunk = _chunk(programs, gcd(inputs, outputs))
     if max(inputs, outputs) > _MAX_CHUNKS * chunk:
         raise Error(
-            f"{asked.best} cuts {each} bytes in unequal parts, but the chunks of "
+            f"{request.best} cuts {each} bytes in unequal parts, but the chunks of "
             f"MSCCL are equal; take bytes that {ranks} divides, such as "
             f"{max(each // ranks, 1) * ranks}"
         )
     algo = ElementTree.Element(
         "algo",
-        name=asked.best,
+        name=request.best,
         proto="Simple",
         nchannels="1",
         nchunksperloop=str(max(inputs, outputs) // chunk),
@@ -93,7 +94,7 @@ def write(*several: Asked) -> str:
             s_chunks=str(-(-program.scratch // chunk)),
         )
         blocks = _Blocks(chunk)
-        if operation == "broadcast" and rank == asked.call.root:
+        if operation == "broadcast" and rank == request.call.root:
             blocks.local(Work(False, Place("input", 0), Place("output", 0), outputs))
         for one in program.rounds:
             blocks.round(one)
@@ -113,8 +114,8 @@ def _buffer_bytes(operation: str, ranks: int, each: int) -> tuple[int, int]:
     return each, each
 
 
-def _chunk(programs: list[RankRounds], whole: int) -> int:
-    """Return the bytes of the largest chunk of which all that is moved is made."""
+def _chunk(programs: list[RankProgram], whole: int) -> int:
+    """Return the bytes of the largest chunk that divides all transfers."""
     chunk = whole
     for program in programs:
         for each in program.rounds:
@@ -128,7 +129,7 @@ def _chunk(programs: list[RankRounds], whole: int) -> int:
 
 @dataclass(eq=False)
 class _Step:
-    """What a thread block does at once; `needs` are steps of other blocks."""
+    """A step of a thread block; `needs` are steps of other blocks."""
 
     kind: str
     at: tuple[Place, Place]  # source and target, offsets in chunks
@@ -137,7 +138,7 @@ class _Step:
     order: int  # among the steps of its block
     needs: list[_Step]
     is_needed: bool = False
-    position: int = 0  # the same in the file, where steps that only wait count, too
+    position: int = 0  # in the file, including steps that only wait
 
 
 class _Blocks:
@@ -145,23 +146,25 @@ class _Blocks:
 
     def __init__(self, chunk: int) -> None:
         self._chunk = chunk
-        self._numbers: dict[tuple[int, int], int] = {}  # by who is sent to, received of
+        self._numbers: dict[tuple[int, int], int] = {}  # by target and source
         self._steps: list[list[_Step]] = []
-        self._waited: list[dict[int, int]] = []  # by block: how far it knows others
+        self._waited: list[
+            dict[int, int]
+        ] = []  # by block: the last steps it has waited for
         self._writer: dict[tuple[str, int], _Step] = {}
         self._readers: dict[tuple[str, int], list[_Step]] = {}
 
     def local(self, work: Work) -> None:
-        """Copy or combine."""
+        """Add a copy or a combination."""
         self._add(_LOCAL, "re" if work.combines else "cpy", *work[1:])
 
     def round(self, each: Round) -> None:
-        """Do a round; what arrives is combined at once where nothing hinders that."""
+        """Add a round; data is combined on arrival where possible."""
         for work in each.before:
             self.local(work)
         for message in each.sends:
             self._add((message.peer, -1), "s", message.at, message.at, message.bytes)
-        combined = _combined(each)
+        combined = _find_combined_messages(each)
         for message in each.receives:
             kind, source, target = "r", message.at, message.at
             if message in combined:
@@ -192,7 +195,7 @@ class _Blocks:
             steps.append(step)
 
     def _order(self, step: _Step) -> None:
-        """Let a step wait for those that write what it reads, and so on."""
+        """Make a step wait for the steps that it depends on."""
         source, target = (_chunks_at(place, step.chunks) for place in step.at)
         reads = [] if step.kind == "r" else source
         writes = [] if step.kind == "s" else target
@@ -215,7 +218,7 @@ class _Blocks:
                 step.needs.append(other)
 
     def add_to(self, gpu: ElementTree.Element) -> None:
-        """Write all blocks; of several steps that one waits for each takes a line."""
+        """Write all blocks; each step that another waits for takes a line."""
         for steps in self._steps:
             position = -1
             for step in steps:
@@ -267,20 +270,20 @@ def _chunks_at(place: Place, count: int) -> list[tuple[str, int]]:
     return [(place.memory, place.offset + i) for i in range(count)]
 
 
-def _combined(each: Round) -> dict[PlacedMessage, Work]:
-    """Find messages of which only a combination is kept, in places of its own."""
+def _find_combined_messages(each: Round) -> dict[PlacedMessage, Work]:
+    """Find messages of which only the combination is kept, in a place of its own."""
     return {
         message: work
         for message in each.receives
         for work in each.after
         if work.combines
         and (message.at, message.bytes) in ((p, work.bytes) for p in work[1:3])
-        and _is_alone(each, message, work)
+        and _is_only_use(each, message, work)
     }
 
 
-def _is_alone(each: Round, message: PlacedMessage, work: Work) -> bool:
-    """Whether the round does nothing else with a message and the result of its work."""
+def _is_only_use(each: Round, message: PlacedMessage, work: Work) -> bool:
+    """Return whether only `work` uses the message and its result in the round."""
     others = [one for one in each.meanwhile + each.after if one is not work]
     written = [(one.at, one.bytes) for one in each.receives if one is not message]
     written += [(one.target, one.bytes) for one in others]

@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Open MPI's rules: numbers of algorithms of the component coll/tuned, by size.
 
-A function has rules for the largest number of ranks that its communicator has, and of
-those the one of the largest size that its message has. Algorithm 0 means Open MPI's own
+A call takes the rules of the largest rank count up to its communicator's, and of those
+the rule of the largest size up to its message's. Algorithm 0 means Open MPI's own
 decision. Numbers of functions and algorithms are those of Open MPI 4.1 and 5.0
 (``ompi_info --param coll tuned --level 9``).
 """
 
 from __future__ import annotations
 
-from topoloom.schedules.exports.asked import Asked
 from topoloom.schedules.exports.counterparts import (
-    Choice,
     Counterpart,
-    Function,
-    Span,
-    choose_for,
+    MpiFunction,
+    RankRange,
+    SizeRule,
+    choose_algorithms,
 )
+from topoloom.schedules.exports.request import ExportRequest
 
 NAME = "open-mpi"
 SUMMARY = "Open MPI: rules of its component coll/tuned"
@@ -33,7 +33,7 @@ _ALL_GATHER_V = (
 _TREE_OR_STRAIGHT = (Counterpart("2", "binomial"), Counterpart("1", "linear"))
 TABLE = {
     "all-gather": (
-        Function(
+        MpiFunction(
             "0",
             True,
             (
@@ -43,10 +43,10 @@ TABLE = {
                 Counterpart("5", "neighbor-exchange"),
             ),
         ),
-        Function("1", True, _ALL_GATHER_V),
+        MpiFunction("1", True, _ALL_GATHER_V),
     ),
     "all-reduce": (
-        Function(
+        MpiFunction(
             "2",
             False,
             (
@@ -57,7 +57,7 @@ TABLE = {
         ),
     ),
     "all-to-all": (
-        Function(
+        MpiFunction(
             "3",
             True,
             (
@@ -66,16 +66,16 @@ TABLE = {
                 Counterpart("3", "bruck"),
             ),
         ),
-        Function(
+        MpiFunction(
             "4",
             True,
             (Counterpart("1", "at-once"), Counterpart("2", "cyclic")),
-            sized=False,
+            by_size=False,
         ),
     ),
-    "barrier": (Function("6", False, (Counterpart("4", "dissemination"),)),),
+    "barrier": (MpiFunction("6", False, (Counterpart("4", "dissemination"),)),),
     "broadcast": (
-        Function(
+        MpiFunction(
             "7",
             False,
             (
@@ -89,10 +89,10 @@ TABLE = {
             ),
         ),
     ),
-    "exscan": (Function("8", False, (Counterpart("2", "recursive-doubling"),)),),
-    "gather": (Function("9", True, _TREE_OR_STRAIGHT),),
+    "exscan": (MpiFunction("8", False, (Counterpart("2", "recursive-doubling"),)),),
+    "gather": (MpiFunction("9", True, _TREE_OR_STRAIGHT),),
     "reduce": (
-        Function(
+        MpiFunction(
             "11",
             False,
             (
@@ -104,15 +104,15 @@ TABLE = {
         ),
     ),
     "reduce-scatter": (
-        Function(
+        MpiFunction(
             "12",
             True,
             (Counterpart("2", "halving(fold=even)"), Counterpart("3", "ring")),
         ),
-        Function("13", True, (Counterpart("3", "halving(fold=even)"),)),
+        MpiFunction("13", True, (Counterpart("3", "halving(fold=even)"),)),
     ),
-    "scan": (Function("14", False, (Counterpart("2", "recursive-doubling"),)),),
-    "scatter": (Function("15", True, _TREE_OR_STRAIGHT),),
+    "scan": (MpiFunction("14", False, (Counterpart("2", "recursive-doubling"),)),),
+    "scatter": (MpiFunction("15", True, _TREE_OR_STRAIGHT),),
 }
 
 #: Open MPI's names, for comments
@@ -133,15 +133,15 @@ FUNCTIONS = {
     "15": "scatter",
 }
 
-_OWN = [Choice(0, "0", 0)]
+_OWN = [SizeRule(0, "0", 0)]
 
 
-def write(*asked: Asked) -> str:
-    """Write the rules of all functions that do what is asked."""
-    return write_choices(choose_for(asked, TABLE, NAME))
+def write(*requests: ExportRequest) -> str:
+    """Write the rules of all functions of the requests."""
+    return write_choices(choose_algorithms(requests, TABLE, NAME))
 
 
-def write_choices(functions: list[tuple[Function, list[Span]]]) -> str:
+def write_choices(functions: list[tuple[MpiFunction, list[RankRange]]]) -> str:
     """Write rules as Open MPI reads them."""
     lines = [f"{len(functions)} # functions with rules"]
     for function, spans in functions:
@@ -153,9 +153,9 @@ def write_choices(functions: list[tuple[Function, list[Span]]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _rules(spans: list[Span]) -> list[tuple[int, list[Choice]]]:
-    """Give the choices from a number of ranks on; between spans Open MPI decides."""
-    rules: list[tuple[int, list[Choice]]] = []
+def _rules(spans: list[RankRange]) -> list[tuple[int, list[SizeRule]]]:
+    """List rules by the least rank count; between ranges Open MPI decides."""
+    rules: list[tuple[int, list[SizeRule]]] = []
     for span in spans:
         if rules and rules[-1][0] == span.first:
             rules.pop()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a rank does in a schedule, round by round, with places in its memory."""
+"""The program of each rank of a schedule: rounds with places in its memory."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from topoloom._core import Error, NetworkModel, Schedule, rank_program
 
-#: Messages of a schedule that is written out: a file of a gigabyte or so.
+#: Limit on messages; the file then has about 1 GB.
 MAX_MESSAGES = 1 << 22
 
 #: Neither messages nor work take time.
@@ -15,14 +15,14 @@ FREE = NetworkModel.regimes([(0.0, 0.0, None)])
 
 
 class Place(NamedTuple):
-    """Where in the memory `input`, `output` or `scratch`."""
+    """An offset in the memory `input`, `output` or `scratch`."""
 
     memory: str
     offset: int
 
 
 class Work(NamedTuple):
-    """A copy, or a combination: what is at `target` becomes source (op) target."""
+    """A copy, or a combination that sets the target to source (op) target."""
 
     combines: bool
     source: Place
@@ -31,7 +31,7 @@ class Work(NamedTuple):
 
 
 class PlacedMessage(NamedTuple):
-    """To or from a peer."""
+    """A message to or from a peer, with its place in memory."""
 
     peer: int
     at: Place
@@ -39,7 +39,7 @@ class PlacedMessage(NamedTuple):
 
 
 class Round(NamedTuple):
-    """Copies, then all messages beside other copies, then work when all have come."""
+    """Copies, then messages and concurrent copies, then work after all have arrived."""
 
     before: list[Work]
     receives: list[PlacedMessage]
@@ -52,15 +52,15 @@ class Round(NamedTuple):
         return self.receives + self.sends
 
 
-class RankRounds(NamedTuple):
+class RankProgram(NamedTuple):
     """The program of a rank."""
 
     scratch: int  # bytes
     rounds: list[Round]
 
 
-def rounds_of(schedule: Schedule) -> list[RankRounds]:
-    """List the rounds of all ranks.
+def list_rounds(schedule: Schedule) -> list[RankProgram]:
+    """List the programs of all ranks.
 
     Raises
     ------
@@ -76,9 +76,9 @@ def rounds_of(schedule: Schedule) -> list[RankRounds]:
     return [_rank_rounds(schedule, rank) for rank in range(schedule.ranks)]
 
 
-def _rank_rounds(schedule: Schedule, rank: int) -> RankRounds:
+def _rank_rounds(schedule: Schedule, rank: int) -> RankProgram:
     scratch, rounds = rank_program(schedule, rank)
-    return RankRounds(
+    return RankProgram(
         scratch,
         [
             Round(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The table of formats of decisions and schedules: one file each, one line here."""
+"""The table of export formats; each is one file."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from topoloom.schedules.exports import (
     msccl_xml,
     open_mpi,
 )
-from topoloom.schedules.exports.asked import Asked
+from topoloom.schedules.exports.request import ExportRequest
 from topoloom.support.nearest import find_by_name
 
 
 class ScheduleFormat(Protocol):
-    """What the file of a format defines."""
+    """A module that writes one format."""
 
     NAME: str
     SUMMARY: str
     USE: str  # the command that reads it
 
-    def write(self, *asked: Asked) -> str:
-        """Write what is asked, or raise `topoloom.Error` if the format cannot."""
+    def write(self, *requests: ExportRequest) -> str:
+        """Write the requests; raise `topoloom.Error` if the format cannot."""
 
 
 FORMATS: tuple[ScheduleFormat, ...] = (
@@ -39,5 +39,5 @@ FORMATS: tuple[ScheduleFormat, ...] = (
 
 
 def find_format(name: str) -> ScheduleFormat:
-    """Find a format by name; raise `topoloom.Error` naming the nearest one."""
+    """Find a format by name; errors name the nearest one."""
     return find_by_name("format", name, {each.NAME: each for each in FORMATS})

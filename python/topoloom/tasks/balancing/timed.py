@@ -10,8 +10,8 @@ import numpy as np
 
 from topoloom._core import Balance, CommGraph, Error
 from topoloom.graphs.phases import Ints
-from topoloom.simulate import load_simulator, with_switch
-from topoloom.simulate.simulated import unwatched
+from topoloom.simulate import bind_switch, load_simulator
+from topoloom.simulate.result import ignore_progress
 from topoloom.tasks.balancing.balance import Ranks, sent_tasks
 
 #: Our switches take ten seconds for as many on a small machine, longer on a large one.
@@ -67,8 +67,8 @@ def time_moves(
     found = {}
     for name in names:
         own = machine if name == "switches" else None
-        simulate = with_switch(load_simulator(name), name, None, own)
-        watch = _refuse_many if name == "switches" else unwatched
+        simulate = bind_switch(load_simulator(name), name, None, own)
+        watch = _refuse_many if name == "switches" else ignore_progress
         simulated = simulate(the_machine, nodes, rounds, progress=watch)
         found[name] = sum(simulated.seconds)
     return found

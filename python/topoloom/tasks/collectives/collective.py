@@ -16,16 +16,16 @@ from topoloom.nodes.node_parts import NO_PARTS, NodeParts
 from topoloom.placements.placement_file import PlacementFile, load_placement
 from topoloom.schedules.choose import (
     Call,
-    Ranked,
+    RankedSchedule,
     RankSlots,
+    find_default_schedule,
     rank_schedules,
     read_operation,
-    usual_schedule,
 )
-from topoloom.schedules.decisions import decide_by_ranks, decision_table
-from topoloom.schedules.exports.asked import Asked
-from topoloom.schedules.together import Together, optimize_together
-from topoloom.support.checks import at_least
+from topoloom.schedules.decisions import decide_by_ranks, make_decision_table
+from topoloom.schedules.exports.request import ExportRequest
+from topoloom.schedules.joint_search import JointResult, optimize_jointly
+from topoloom.support.checks import check_at_least
 from topoloom.support.units import counted
 from topoloom.tasks.problem import (
     AllocationSpec,
@@ -61,14 +61,14 @@ class RankedCollective:
 
     call: Call
     platform: CollectivePlatform
-    ranked: list[Ranked]
-    together: Together | None = None
+    ranked: list[RankedSchedule]
+    together: JointResult | None = None
     interrupted: bool = False
 
     @property
     def usual(self) -> str | None:
         """What MPICH uses by default."""
-        return usual_schedule(self.call)
+        return find_default_schedule(self.call)
 
     @property
     def knows_cpu(self) -> bool:
@@ -95,7 +95,7 @@ class RankedCollective:
             ],
         }
         if self.together is not None:
-            document["turns"] = [turn._asdict() for turn in self.together.turns]
+            document["turns"] = [turn._asdict() for turn in self.together.steps]
         return document
 
     def placement_file(self, **about: Any) -> PlacementFile:
@@ -132,14 +132,14 @@ class RankedCollective:
         if self.call.demand is not None:
             raise Error("a demand has its own bytes; there is nothing to decide")
         found = decide_by_ranks(self.call, platform.model, platform.slots)
-        return decision_table(
+        return make_decision_table(
             self.call.operation, found, platform.model_name, platform.machine_name
         )
 
-    def export_request(self) -> Asked:
+    def export_request(self) -> ExportRequest:
         """Describe the call and its best schedule for an export."""
         model, slots = self.platform.model, self.platform.slots
-        return Asked(self.call, self.ranked[0].name, model, slots)
+        return ExportRequest(self.call, self.ranked[0].name, model, slots)
 
 
 def read_call(
@@ -155,8 +155,8 @@ def read_call(
     `demand`, a file of a communication graph, says who wants how many bytes of whom in
     a many-to-many, instead of a size and a degree.
     """
-    at_least("ranks", ranks, 1)
-    at_least("root", root, 0)
+    check_at_least("ranks", ranks, 1)
+    check_at_least("root", root, 0)
     name = read_operation(operation)
     many = name.startswith("many-to-many")
     if demand is not None:
@@ -167,7 +167,7 @@ def read_call(
             "a demand"
         )
     if degree is not None:
-        at_least("degree", degree, 1)
+        check_at_least("degree", degree, 1)
         if not many:
             raise Error(f"a degree is for many-to-many, not for {name}")
     return Call(name, ranks, 0 if name == "barrier" else size, root, degree)
@@ -290,7 +290,7 @@ def rank_collective(
             raise Error("ranks are ordered for a machine; name one")
         at = platform.slots.allocation
         with monitor("ordering", Search(seed, threads=threads)) as progress:
-            together = optimize_together(
+            together = optimize_jointly(
                 call, at, platform.model, seed, threads, progress
             )
             interrupted = not progress(0)

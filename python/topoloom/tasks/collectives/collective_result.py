@@ -18,7 +18,7 @@ from topoloom.graphs.phases import phase_array
 from topoloom.placements.placement_file import save_placement
 from topoloom.schedules.choose import Call
 from topoloom.schedules.exports.schedule_formats import ScheduleFormat
-from topoloom.simulate.simulated import Simulated
+from topoloom.simulate.result import SimulationResult
 from topoloom.support.files import write_text
 from topoloom.tasks.collectives.collective import (
     CollectivePlatform,
@@ -79,7 +79,7 @@ class CollectiveResult:
     simulation: SimulatedSchedules | None = None
 
     @property
-    def simulated(self) -> dict[str, Simulated]:
+    def simulated(self) -> dict[str, SimulationResult]:
         """Map schedules to what their simulation found."""
         return {} if self.simulation is None else self.simulation.simulated
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from topoloom._core import Error, GridLinks, NodeMap, nearest_extents
 from topoloom.nodes.hosts import slots_per_host
 from topoloom.placements.placement_file import PlacementFile
-from topoloom.support.checks import at_least
+from topoloom.support.checks import check_at_least
 from topoloom.tasks.collectives.line_speeds import LineSpeeds
 
 
@@ -70,7 +70,7 @@ def measure_grid(
     Of pipelines there are two readings: ``counted``, in which the messages that leave a
     node along an axis share its channels, and ``printed``, the equation of the source.
     """
-    at_least("bytes", bytes, 1)
+    check_at_least("bytes", bytes, 1)
     slots, given = file.placement.slots, list(extents)
     check_cells(given, len(slots), name)
 

@@ -11,11 +11,11 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from topoloom._core import Error
-from topoloom.preload.measure import OWN, Cases, time_cases
+from topoloom.preload.measure import MPI_OWN, TimingRequest, time_cases
 from topoloom.schedules.call_trace import CallTrace, read_traces
 from topoloom.schedules.choose import Call, rank_schedules, schedule_names
-from topoloom.schedules.decisions import Decision, decision_table
-from topoloom.support.checks import at_least
+from topoloom.schedules.decisions import Decision, make_decision_table
+from topoloom.support.checks import check_at_least
 from topoloom.tasks.collectives.collective import CollectivePlatform
 
 #: MPI counts elements in an int.
@@ -129,12 +129,12 @@ class MeasuredCollective:
             if not found or found[-1].schedule != best:
                 found.append(Decision(self.call.ranks, None, size, best))
         machine = "" if self.platform is None else self.platform.machine_name
-        return decision_table(self.call.operation, found, "measured", machine)
+        return make_decision_table(self.call.operation, found, "measured", machine)
 
 
 def fastest(measured: Sequence[MeasuredSchedule]) -> MeasuredSchedule:
     """Find the schedule, not the library's own, with the lowest median."""
-    ours = [one for one in measured if one.schedule != OWN]
+    ours = [one for one in measured if one.schedule != MPI_OWN]
     return min(ours, key=lambda one: one.median)
 
 
@@ -193,7 +193,7 @@ def measure_collective(
     topoloom.Error
         If the call or a schedule cannot be run, or the launcher fails.
     """
-    at_least("repeats", repeats, 1)
+    check_at_least("repeats", repeats, 1)
     _check(call, sizes)
     calls = [call._replace(bytes=size) for size in sizes or [0]]
     cases = []
@@ -201,8 +201,8 @@ def measure_collective(
         names = list(schedules) or list(schedule_names(one))
         for name in names:
             one.schedule(name)
-        cases += [(one, name) for name in (OWN, *names)]
-    asked = Cases(
+        cases += [(one, name) for name in (MPI_OWN, *names)]
+    asked = TimingRequest(
         call.operation,
         call.ranks,
         call.root,
@@ -227,7 +227,7 @@ def measure_collective(
 def _predicted(
     call: Call, name: str, platform: CollectivePlatform | None
 ) -> float | None:
-    if platform is None or name == OWN:
+    if platform is None or name == MPI_OWN:
         return None
     (ranked,) = rank_schedules(call, platform.model, platform.slots, [name])
     return ranked.cost.time
@@ -241,6 +241,6 @@ def _check(call: Call, sizes: Sequence[int]) -> None:
     if len(set(sizes)) < len(sizes):
         raise Error("a size is given twice; leave one out")
     for size in sizes:
-        at_least("bytes", size, 1)
+        check_at_least("bytes", size, 1)
         if size > MAX_BYTES:
             raise Error(f"{size} bytes are too many for MPI; at most {MAX_BYTES}")

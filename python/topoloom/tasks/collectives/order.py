@@ -19,7 +19,7 @@ from topoloom._core import (
     find_cost_groups,
     group_costs,
 )
-from topoloom.support.checks import at_least
+from topoloom.support.checks import check_at_least
 
 STANDARD = "standard"
 #: What is tried when none is named.
@@ -101,8 +101,8 @@ def order_processes(
     Noise is not mined for fast edges: orders and times are of `schedules.group_costs`.
     Only the order of a `method` that is named is of the costs as they are.
     """
-    at_least("channels", channels, 1)
-    at_least("seed", seed, 0)
+    check_at_least("channels", channels, 1)
+    check_at_least("seed", seed, 0)
     if not 0 <= root < len(costs):
         raise Error(f"root {root} is none of the processes 0 to {len(costs) - 1}")
     shared = min(channels, len(costs))  # more are as good as one for each

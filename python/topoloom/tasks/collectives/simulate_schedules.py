@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from topoloom._core import Error
-from topoloom.simulate.simulated import Simulated
+from topoloom.simulate.result import SimulationResult
 from topoloom.simulate.switch_toml import SwitchModel
 from topoloom.simulate.switches import simulate_collective
 from topoloom.tasks.collectives.collective import RankedCollective
@@ -22,7 +22,7 @@ class SimulatedSchedules(NamedTuple):
     `interrupted` says whether Ctrl-C ended it before the last.
     """
 
-    simulated: dict[str, Simulated]
+    simulated: dict[str, SimulationResult]
     interrupted: bool
 
 
@@ -48,7 +48,7 @@ def simulate_schedules(
     machine = allocation.machine
     nodes = (placement.slots // machine.slots_per_node).tolist()
     chosen = [one.name for one in found.ranked[:fastest]]
-    simulated: dict[str, Simulated] = {}
+    simulated: dict[str, SimulationResult] = {}
     for number, name in enumerate(chosen, start=1):
         try:
             with monitor(f"{number}/{len(chosen)} {name}"):

@@ -9,7 +9,7 @@ import numpy as np
 
 from topoloom._core import CommGraph
 from topoloom.graphs.phases import Ints
-from topoloom.simulate.simulated import ReportProgress, unwatched
+from topoloom.simulate.result import ReportProgress, ignore_progress
 from topoloom.simulate.switch_toml import SwitchModel
 from topoloom.simulate.switches import simulate_together
 from topoloom.tasks.jobs.joint import ConcurrentJobs, JointPlacement
@@ -34,7 +34,7 @@ class JobTimes(NamedTuple):
 def simulate_jobs(
     found: JointPlacement,
     switch: SwitchModel | None = None,
-    progress: ReportProgress = unwatched,
+    progress: ReportProgress = ignore_progress,
 ) -> JobTimes:
     """Simulate a message of each pair of ranks, all jobs beginning at once.
 

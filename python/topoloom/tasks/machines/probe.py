@@ -27,7 +27,7 @@ from topoloom.probe.measure import Watching, measure
 from topoloom.probe.reference import read_reference
 from topoloom.probe.stages.effort import EFFORTS, Clock
 from topoloom.support.files import check_writable
-from topoloom.support.hostlist import is_host
+from topoloom.support.hostlist import is_host_name
 from topoloom.support.toml_document import read_toml
 
 #: What is printed of the table of a probe.
@@ -97,7 +97,7 @@ def probe_machine(
     watched = watch or (lambda _stage: _unwatched)
     with probe_job(launcher, mpicc, earlier) as job:
         hosts = list(dict.fromkeys(place.host for place in job.samples.places))
-        if odd := [host for host in hosts if not is_host(host)]:
+        if odd := [host for host in hosts if not is_host_name(host)]:
             raise Error(
                 f"a machine cannot name the host '{odd[0]}'; give it another name"
             )

@@ -19,7 +19,7 @@ import numpy as np
 
 from topoloom._core import Allocation, Error, MachineText
 from topoloom.frameworks.job import Job
-from topoloom.frameworks.models import Step
+from topoloom.frameworks.models import TrainingStep
 from topoloom.graphs.axes import Traffic, order_axes, rank_order
 from topoloom.graphs.layouts import order_layouts
 from topoloom.launch.scheduler_requests import Shape, can_request, request_lines
@@ -97,7 +97,7 @@ class SegmentRequest:
 def find_segments(
     cluster: Allocation,
     mesh: Mapping[str, int] | Job,
-    traffic: Sequence[Traffic] | Step,
+    traffic: Sequence[Traffic] | TrainingStep,
     labels: Sequence[str] = (),
     seed: int = 1,
     progress: Callable[[int, int], None] = lambda done, all: None,
@@ -211,12 +211,12 @@ def _hosts_of_leaves(cluster: Allocation) -> list[list[int]]:
 def _time(
     allocation: Allocation,
     mesh: Mapping[str, int] | Job,
-    traffic: Sequence[Traffic] | Step,
+    traffic: Sequence[Traffic] | TrainingStep,
 ) -> float:
     """Return seconds of the default order."""
     if isinstance(mesh, Mapping):
-        sends = traffic.traffic(mesh) if isinstance(traffic, Step) else traffic
+        sends = traffic.traffic(mesh) if isinstance(traffic, TrainingStep) else traffic
         return order_axes(allocation, mesh, sends, lambda _: False).given.total
-    sends = traffic.traffic(mesh.axes) if isinstance(traffic, Step) else traffic
+    sends = traffic.traffic(mesh.axes) if isinstance(traffic, TrainingStep) else traffic
     found = order_layouts(allocation, mesh.layouts()[:1], sends, lambda _: False)
     return found.given.total

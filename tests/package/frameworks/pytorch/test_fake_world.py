@@ -15,8 +15,8 @@ from hypothesis import given, strategies as st
 from topoloom._core import Error
 from topoloom.frameworks.device_mesh import DeviceMeshJob
 from topoloom.frameworks.pytorch import injected
-from topoloom.frameworks.pytorch.fake_world import spread
-from topoloom.frameworks.pytorch.notes import Noted, joined, read_notes
+from topoloom.frameworks.pytorch.fake_world import extrapolate
+from topoloom.frameworks.pytorch.notes import ProcessNotes, join_notes, read_notes
 from topoloom.graphs.axes import Traffic
 from topoloom.graphs.layouts import layout_graph
 from topoloom.graphs.mpi_collectives import OPERATIONS
@@ -34,14 +34,14 @@ def groups_along(axis: int, shape: tuple[int, ...]) -> list[tuple[int, ...]]:
     return [tuple(row) for row in rows.tolist()]
 
 
-def played(rank: int, shape: tuple[int, ...], stages: int) -> Noted:
+def played(rank: int, shape: tuple[int, ...], stages: int) -> ProcessNotes:
     """Write what one rank of a mesh counts: a pipeline along axis 0."""
     world = prod(shape)
     by_axis = [groups_along(axis, shape) for axis in range(len(shape))]
     events: list[dict[str, Any]] = []
 
     def call(name: str, members: tuple[int, ...], about: tuple[Any, ...]) -> None:
-        events.append(injected.event(name, members, about))
+        events.append(injected.make_event(name, members, about))
         events[-1]["args"]["Calls"] = 3
 
     for groups in by_axis[1:]:
@@ -58,7 +58,7 @@ def played(rank: int, shape: tuple[int, ...], stages: int) -> Noted:
         call("recv", everyone, (64, "Src Rank", rank - apart))
         call("send", everyone, (48, "Dst Rank", rank - apart))
     listed = [everyone, *(one for groups in by_axis for one in groups)]
-    return Noted(rank, world, events, listed, {}, "")
+    return ProcessNotes(rank, world, events, listed, {}, "")
 
 
 def same(one: Trace, other: Trace) -> bool:
@@ -78,10 +78,10 @@ def counts(profile: Profile) -> list[tuple[Any, ...]]:
 def test_one_played_rank_per_stage_is_enough(shape: tuple[int, ...]) -> None:
     world, stages = prod(shape), shape[0]
     everyone = [played(rank, shape, stages) for rank in range(world)]
-    few = spread(everyone[:: world // stages])
+    few = extrapolate(everyone[:: world // stages])
     assert not few.losses
-    assert same(few, joined(everyone))
-    assert same(spread(everyone), few)
+    assert same(few, join_notes(everyone))
+    assert same(extrapolate(everyone), few)
 
 
 def test_a_world_of_1024_ranks_sends_the_messages_of_its_axes() -> None:
@@ -91,7 +91,7 @@ def test_a_world_of_1024_ranks_sends_the_messages_of_its_axes() -> None:
     """
     job = DeviceMeshJob(replicate=4, shard=8, tp=8, pp=4)
     shape = (4, 4, 8, 8)
-    found = spread([played(stage * 256, shape, 4) for stage in range(4)]).profile()
+    found = extrapolate([played(stage * 256, shape, 4) for stage in range(4)]).profile()
     sizes = {"replicate": 4, "shard": 8, "tp": 8}
     traffic = [
         Traffic((axis,), "ring", 3 * PART * (ranks - 1))
@@ -123,13 +123,13 @@ def test_played_ranks_that_disagree_are_reported() -> None:
     every = [one["args"] for one in few[1].events]
     [args] = [one for one in every if one["Collective name"] == "allreduce"]
     args["Calls"] = 5
-    [loss] = spread(few).losses
+    [loss] = extrapolate(few).losses
     assert "rank 0 has 3 of 5 calls of allreduce with 16 bytes in a group of 8" in loss
 
 
 def test_worlds_of_different_sizes_are_refused() -> None:
     two = [played(0, (2, 2), 2), played(0, (2, 3), 2)]
-    for join in (joined, spread):
+    for join in (join_notes, extrapolate):
         with pytest.raises(Error, match="worlds of"):
             join(two)
 
@@ -144,8 +144,8 @@ def test_notes_are_complete_while_the_process_runs(
 ) -> None:
     """No process needs to end well for what it has counted."""
     made = notes(tmp_path, monkeypatch)
-    event = injected.event("send", (2, 1), (40, "Dst Rank", 0))
-    made.group([1, 2])
+    event = injected.make_event("send", (2, 1), (40, "Dst Rank", 0))
+    made.add_group([1, 2])
     for _ in range(70000):
         made.count(("send", 40), lambda: event)
     [file] = tmp_path.glob("*.calls")
@@ -163,10 +163,10 @@ def test_notes_are_complete_while_the_process_runs(
 def test_too_many_different_calls_are_dropped_and_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(injected, "MOST", 512)
+    monkeypatch.setattr(injected, "MAX_CALLS", 512)
     made = notes(tmp_path, monkeypatch)
     for size in range(520):
-        event = injected.event("allreduce", (0, 1), (size,))
+        event = injected.make_event("allreduce", (0, 1), (size,))
         for _ in range(2):
             made.count((size,), lambda event=event: event)
     [noted] = read_notes(tmp_path)

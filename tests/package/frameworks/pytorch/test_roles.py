@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from topoloom.frameworks.pytorch import injected
-from topoloom.frameworks.pytorch.fake_world import spread
-from topoloom.frameworks.pytorch.notes import Noted, joined
+from topoloom.frameworks.pytorch.fake_world import extrapolate
+from topoloom.frameworks.pytorch.notes import ProcessNotes, join_notes
 from topoloom.graphs.traces.trace import Trace
 
 Members = tuple[int, ...]
@@ -81,13 +81,13 @@ class Job(NamedTuple):
         return sorted(self.rank_at(pp=pp, cp=cp, **others) for pp, cp in named)
 
 
-def did(rank: int, job: Job) -> Noted:
+def did(rank: int, job: Job) -> ProcessNotes:
     """Write what a rank counts in some steps of 1F1B with attention in a ring."""
     events: list[dict[str, Any]] = []
     everyone = tuple(range(job.world))
 
     def call(name: str, members: Members, *about: Any) -> None:
-        events.append(injected.event(name, members, about))
+        events.append(injected.make_event(name, members, about))
         events[-1]["args"]["Calls"] = 3
 
     def own(*names: str) -> Members:
@@ -125,7 +125,7 @@ def did(rank: int, job: Job) -> Noted:
             call("recv", group, 60, "Src Rank", end)
         if stage == last:
             call("send", group, 60, "Dst Rank", first)
-    return Noted(rank, job.world, events, job.groups(), {}, "")
+    return ProcessNotes(rank, job.world, events, job.groups(), {}, "")
 
 
 sizes = st.tuples(*[st.integers(1, most) for most in (2, 5, 3, 4)])
@@ -145,18 +145,18 @@ def test_one_played_rank_per_role_is_enough(job: Job, data: st.DataObject) -> No
         for name, size in job.axes
         if name in ("tp", "dp")
     }
-    few = spread([everyone[rank] for rank in job.roles(**others)])
+    few = extrapolate([everyone[rank] for rank in job.roles(**others)])
     assert not few.losses
-    assert same(few, joined(everyone))
-    all_played = spread(everyone)
+    assert same(few, join_notes(everyone))
+    all_played = extrapolate(everyone)
     assert not all_played.losses
-    assert same(all_played, joined(everyone))
+    assert same(all_played, join_notes(everyone))
 
 
 def test_roles_that_were_not_played_are_named_with_a_rank_of_each() -> None:
     job = Job((("tp", 2), ("pp", 4), ("dp", 3), ("cp", 1)))
     every = [did(rank, job) for rank in range(job.world)]
-    [loss, *_] = spread([every[0], every[9]]).losses
+    [loss, *_] = extrapolate([every[0], every[9]]).losses
     assert loss == (
         "rank 3 and 11 others: no rank was played at their place in groups shaped as "
         "[0, 3, 6, 9]; play 3, 6, too"
@@ -167,7 +167,7 @@ def test_roles_that_were_not_played_are_named_with_a_rank_of_each() -> None:
 def test_no_message_wraps_around_a_pipeline(size: int) -> None:
     """Nor is a first stage, played alone, taken for the others of a ring."""
     job = Job((("dp", 2), ("pp", size), ("tp", 1), ("cp", 1)))
-    found = spread([did(1, job)])
+    found = extrapolate([did(1, job)])
     assert any("play 0" in loss for loss in found.losses)
     for _, source, target, _ in found.messages:
         assert abs(source - target) == 1
@@ -180,7 +180,7 @@ def test_ends_of_messages_that_disagree_are_named() -> None:
         event["args"] for event in every[1].events if event["args"].get("Dst Rank") == 2
     ]
     sent["In msg nelems"] += 1
-    [loss] = spread(every).losses
+    [loss] = extrapolate(every).losses
     assert loss == "rank 2 receives 192 bytes from rank 1, which sends 195"
 
 
@@ -189,13 +189,13 @@ def test_places_that_distinguish_ranks_are_roles_without_messages() -> None:
     job = Job((("dp", 4), ("pp", 2)))
     world, listed = job.world, job.along("dp") + job.along("pp")
 
-    def played(rank: int) -> Noted:
+    def played(rank: int) -> ProcessNotes:
         events = []
         if rank % 2:
-            events = [injected.event("allreduce", (1, 3, 5, 7), (200,))]
+            events = [injected.make_event("allreduce", (1, 3, 5, 7), (200,))]
             events[0]["args"]["Calls"] = 1
-        return Noted(rank, world, events, listed, {}, "")
+        return ProcessNotes(rank, world, events, listed, {}, "")
 
-    few = spread([played(0), played(1)])
+    few = extrapolate([played(0), played(1)])
     assert not few.losses
-    assert same(few, joined([played(rank) for rank in range(world)]))
+    assert same(few, join_notes([played(rank) for rank in range(world)]))

@@ -6,31 +6,36 @@ from __future__ import annotations
 import pytest
 
 from topoloom import Error
-from topoloom.frameworks.pytorch.notes import LastStarts, Noted, Start, last_starts
+from topoloom.frameworks.pytorch.notes import (
+    LastStarts,
+    ProcessNotes,
+    ProcessStart,
+    select_last_starts,
+)
 
 
-def noted(rank: int, process: str, agent: str, attempt: int | None) -> Noted:
+def noted(rank: int, process: str, agent: str, attempt: int | None) -> ProcessNotes:
     """Make a process; later ones of a test begin later."""
-    start = Start(process, agent, attempt, float(process.split()[1]))
-    return Noted(rank, 2, [], [], {}, "", start)
+    start = ProcessStart(process, agent, attempt, float(process.split()[1]))
+    return ProcessNotes(rank, 2, [], [], {}, "", start)
 
 
 def test_a_host_restarts_its_ranks_after_another_host_failed() -> None:
     """Only that one counts the attempt."""
     earlier = [noted(0, "a 2", "a 1", 0), noted(1, "b 2", "b 1", 0)]
     later = [noted(0, "a 3", "a 1", 1), noted(1, "b 3", "b 1", 0)]
-    assert last_starts([*earlier, *later]) == LastStarts(later, 2)
+    assert select_last_starts([*earlier, *later]) == LastStarts(later, 2)
 
 
 def test_ranks_missing_in_the_last_start_do_not_count() -> None:
     earlier = [noted(rank, f"a {rank + 2}", "a 1", 0) for rank in range(4)]
     later = [noted(rank, f"a {rank + 6}", "a 1", 1) for rank in range(2)]
-    assert last_starts([*earlier, *later]) == LastStarts(later, 4)
+    assert select_last_starts([*earlier, *later]) == LastStarts(later, 4)
 
 
 def test_worlds_of_one_process_all_count() -> None:
     worlds = [noted(0, "a 2", "a 1", None), noted(1, "a 2", "a 1", None)]
-    assert last_starts(worlds) == LastStarts(worlds, 0)
+    assert select_last_starts(worlds) == LastStarts(worlds, 0)
 
 
 @pytest.mark.parametrize(
@@ -43,4 +48,4 @@ def test_a_rank_of_two_jobs_is_refused(
     first, second = attempts
     jobs = [noted(0, "a 2", "a 1", first), noted(0, "a 6", agent, second)]
     with pytest.raises(Error, match="rank 0 twice, as in two jobs"):
-        last_starts(jobs)
+        select_last_starts(jobs)

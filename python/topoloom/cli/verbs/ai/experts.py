@@ -134,7 +134,7 @@ def command(
 
 def _print(placed: PlacedExperts, engine: Engine | None, output: Path | None) -> None:
     from topoloom.cli.console import print_facts, print_table
-    from topoloom.support.gain import gain, percent
+    from topoloom.support.gain import format_percent, gain
     from topoloom.support.units import counted
 
     routing, tokens = placed.routing, placed.routing.topk_ids
@@ -153,7 +153,7 @@ def _print(placed: PlacedExperts, engine: Engine | None, output: Path | None) ->
         ("best", placed.best),
     ):
         cost = placed.cost(held)
-        saved = percent(gain(by_load.visits, cost.visits))
+        saved = format_percent(gain(by_load.visits, cost.visits))
         loads = [f"{100 * (one - 1):+.1f} %" for one in (cost.load, cost.load_worst)]
         rows.append((title, f"{cost.visits:.3f}", saved, *loads))
     visits = "leave the node" if tokens is None else "other nodes per token"

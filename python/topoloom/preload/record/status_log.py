@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How far each process came: the lines that ``mpi/record/marks.c`` describes."""
+"""Reads the status logs of processes; ``mpi/record/marks.c`` has their format."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 
-#: Ends that a launcher or `record` itself brings about, after one of another kind.
-_FOLLOWING = (f"asked {signal.SIGURG.value}", f"signal {signal.SIGTERM.value}")
+#: Ends that a launcher or `record` causes after another rank has ended.
+_CAUSED_BY_LAUNCHER = (f"asked {signal.SIGURG.value}", f"signal {signal.SIGTERM.value}")
 
 
 @dataclass
-class Marks:
-    """What the processes of a command left on their way.
+class StatusLog:
+    """Status of the processes of a command.
 
     Attributes
     ----------
     programs
-        Paths of what the recorder was loaded into.
+        Paths of the programs that loaded the recorder.
     flags
-        ``other``, ``sessions`` or ``unseen``, where a process left such a line.
+        Those of ``other``, ``sessions`` and ``unseen`` that a process wrote.
     started
-        For each world, the number of its ranks and those that reached ``MPI_Init``.
+        By world, the number of ranks and those that reached ``MPI_Init``.
     ended
-        For each world, how ranks ended without ``MPI_Finalize``, as in ``exit 3``.
+        By world and rank, how ranks ended without ``MPI_Finalize``: ``exit 3``.
     """
 
     programs: set[str] = field(default_factory=set)
@@ -35,35 +35,35 @@ class Marks:
     ended: dict[str, dict[int, str]] = field(default_factory=dict)
 
 
-def read_marks(folder: Path) -> Marks:
-    """Read the files of all hosts; lines that are not whole are left out."""
-    marks = Marks()
-    for file in sorted(folder.glob("marks-*")):
+def read_status_log(folder: Path) -> StatusLog:
+    """Read the files of all hosts; incomplete lines are skipped."""
+    log = StatusLog()
+    for file in sorted(folder.glob("log-*")):
         for line in file.read_text(errors="replace").splitlines():
             with contextlib.suppress(ValueError):
-                _read(line, marks)
-    return marks
+                _read(line, log)
+    return log
 
 
-def _read(line: str, marks: Marks) -> None:
+def _read(line: str, log: StatusLog) -> None:
     word, _, rest = line.partition(" ")
     if word == "loaded":
-        marks.programs.add(rest)
+        log.programs.add(rest)
     elif word == "started":
         job, rank, size = rest.split()
-        ranks = marks.started.setdefault(job, (int(size), set()))[1]
+        ranks = log.started.setdefault(job, (int(size), set()))[1]
         ranks.add(int(rank))
     elif word == "ended":
         job, rank, how = rest.split(" ", 2)
-        marks.ended.setdefault(job, {})[int(rank)] = how
+        log.ended.setdefault(job, {})[int(rank)] = how
     else:
-        marks.flags.add(word)
+        log.flags.add(word)
 
 
-def describe_ends(marks: Marks, job: str, missing: list[int]) -> dict[str, list[int]]:
-    """Say how ranks ended that did not reach ``MPI_Finalize``.
+def describe_ends(log: StatusLog, job: str, missing: list[int]) -> dict[str, list[int]]:
+    """Describe how ranks ended that did not reach ``MPI_Finalize``.
 
-    Those that only followed others are left out, unless all did.
+    Ranks that the launcher ended are omitted, unless all are such.
 
     Parameters
     ----------
@@ -71,20 +71,20 @@ def describe_ends(marks: Marks, job: str, missing: list[int]) -> dict[str, list[
         Ranks without counts.
     """
     ends: defaultdict[str, list[int]] = defaultdict(list)
-    ended = marks.ended.get(job, {})
-    first = {rank: how for rank, how in ended.items() if how not in _FOLLOWING}
+    ended = log.ended.get(job, {})
+    first = {rank: how for rank, how in ended.items() if how not in _CAUSED_BY_LAUNCHER}
     for rank, how in sorted(first.items()):
-        ends[_words(how)].append(rank)
-    if job in marks.started:
-        started = marks.started[job][1]
+        ends[_describe_end(how)].append(rank)
+    if job in log.started:
+        started = log.started[job][1]
         for rank in missing:
             if rank not in ended:
                 how = "killed" if rank in started else "unseen"
-                ends[_words(how)].append(rank)
+                ends[_describe_end(how)].append(rank)
     return dict(ends)
 
 
-def _words(how: str) -> str:
+def _describe_end(how: str) -> str:
     kind, _, number = how.partition(" ")
     if kind == "signal":
         with contextlib.suppress(ValueError):
@@ -103,36 +103,36 @@ def _words(how: str) -> str:
     }.get(kind, how)
 
 
-def why_nothing(marks: Marks, exit_status: int) -> str:
-    """Say why a command that has run left no counts."""
-    if marks.started:
-        size, ranks = next(iter(marks.started.values()))
+def explain_no_counts(log: StatusLog, exit_status: int) -> str:
+    """Explain why a command left no counts."""
+    if log.started:
+        size, ranks = next(iter(log.started.values()))
         return (
             f"{len(ranks)} of {size} ranks reached MPI_Init, but were killed (SIGKILL) "
             "before they could leave their counts, or the output's folder is full"
         )
-    if "other" in marks.flags:
+    if "other" in log.flags:
         return (
             "the program uses another MPI than the launcher's (name its compiler with "
             "--mpicc)"
         )
-    if "sessions" in marks.flags:
+    if "sessions" in log.flags:
         return (
             "the program uses MPI sessions alone; recording starts at MPI_Init or "
             "MPI_Init_thread"
         )
-    if "unseen" in marks.flags:
+    if "unseen" in log.flags:
         return (
             "the program started MPI by a call that no preloaded library sees: it "
             "looks up MPI_Init itself (dlopen, dlsym), or contains it"
         )
-    if not marks.programs:
+    if not log.programs:
         return (
             "the recorder was loaded into nothing that the command ran: programs "
             "linked statically, ones that clear LD_PRELOAD, or on hosts that do not "
             "see the output's folder"
         )
-    names = sorted({Path(program).name for program in marks.programs})
+    names = sorted({Path(program).name for program in log.programs})
     shown = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
     is_python = any(name.startswith("python") for name in names)
     torch = "; if it is a program of PyTorch, add --torch" if is_python else ""

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One route for each pair of ranks, where a machine splits messages over several.
+"""Chooses one route for each pair of ranks on machines that split messages.
 
-Switches choose the route of a flow by a hash of its ends (ECMP), so that flows spread
-over the routes and none is split. Here they spread as evenly as choosing one by one
-permits.
+Switches choose the route of a flow by a hash of its ends (ECMP), so flows are spread
+but never split. A greedy choice spreads them evenly here.
 """
 
 from __future__ import annotations
@@ -14,17 +13,17 @@ from collections.abc import Mapping, Sequence
 from topoloom._core import Machine
 
 Pair = tuple[int, int]
-Way = list[int]
-_NOTHING = 1e-9  # of a message
+Route = list[int]
+_NEGLIGIBLE = 1e-9  # of a message
 
 
-def one_way_each(
+def choose_routes(
     machine: Machine, node_of_rank: Sequence[int], bytes_of: Mapping[Pair, float]
-) -> dict[Pair, Way]:
-    """Choose a route, the ids of its links, for each pair of ranks; none inside a node.
+) -> dict[Pair, Route]:
+    """Choose a route, as link ids, for each pair of ranks; empty inside a node.
 
-    Those that send the most choose first, each the route whose fullest link is the
-    least full beside what it carries where all messages are split.
+    Pairs choose in descending order of bytes. Each takes the route with the lowest
+    maximal load, relative to the load with split messages.
     """
     nodes_of = {
         pair: (node_of_rank[pair[0]], node_of_rank[pair[1]]) for pair in bytes_of
@@ -40,25 +39,25 @@ def one_way_each(
     for pair in several:
         for link, share in routes[nodes_of[pair]]:
             meant[link] += share * max(1, bytes_of[pair])
-    there_are = {
-        nodes: ways(machine, routes[nodes])
+    alternatives = {
+        nodes: split_route(machine, routes[nodes])
         for nodes in {nodes_of[pair] for pair in several}
     }
     carried: dict[int, float] = defaultdict(float)
     for pair in several:
         size = max(1, bytes_of[pair])
 
-        def fullest(way: Way, size: float = size) -> float:
+        def fullest(way: Route, size: float = size) -> float:
             return max((carried[link] + size) / meant[link] for link in way)
 
-        one[pair] = min(there_are[nodes_of[pair]], key=fullest)
+        one[pair] = min(alternatives[nodes_of[pair]], key=fullest)
         for link in one[pair]:
             carried[link] += size
     return one
 
 
-def ways(machine: Machine, route: list[tuple[int, float]]) -> list[Way]:
-    """Take a split route apart into single routes from its beginning to its end."""
+def split_route(machine: Machine, route: list[tuple[int, float]]) -> list[Route]:
+    """Decompose a split route into single routes."""
     left: dict[int, float] = defaultdict(float)
     surplus: dict[int, float] = defaultdict(float)
     leaving: dict[int, list[int]] = defaultdict(list)
@@ -71,38 +70,38 @@ def ways(machine: Machine, route: list[tuple[int, float]]) -> list[Way]:
         surplus[target] -= share
     begin = max(surplus, key=surplus.__getitem__)
     end = min(surplus, key=surplus.__getitem__)
-    found: list[Way] = []
-    while way := _walk(machine, left, leaving, begin, end):
-        _take(left, way)
+    found: list[Route] = []
+    while way := _follow_largest(machine, left, leaving, begin, end):
+        _subtract_share(left, way)
         found.append(way)
     return found
 
 
-def _walk(
+def _follow_largest(
     machine: Machine,
     left: dict[int, float],
     leaving: Mapping[int, list[int]],
     begin: int,
     end: int,
-) -> Way:
-    """Follow the largest shares that are left; cycles on it are dropped."""
-    way: Way = []
+) -> Route:
+    """Follow the largest remaining shares; remove cycles."""
+    way: Route = []
     here, links_before = begin, {begin: 0}
     while here != end:
-        on = [link for link in leaving[here] if left[link] > _NOTHING]
+        on = [link for link in leaving[here] if left[link] > _NEGLIGIBLE]
         if not on:
             return []
         way.append(max(on, key=left.__getitem__))
         here = machine.link_ends(way[-1])[1]
         if here in links_before:
-            circle = way[links_before[here] :]
-            _take(left, circle)
-            return _walk(machine, left, leaving, begin, end)
+            cycle = way[links_before[here] :]
+            _subtract_share(left, cycle)
+            return _follow_largest(machine, left, leaving, begin, end)
         links_before[here] = len(way)
     return way
 
 
-def _take(left: dict[int, float], links: Way) -> None:
+def _subtract_share(left: dict[int, float], links: Route) -> None:
     share = min(left[link] for link in links)
     for link in links:
         left[link] -= share

@@ -1,42 +1,42 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a simulator finds, and how it reports what is done."""
+"""The results and the progress reports of simulators."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import NamedTuple
 
-#: Called with what is done so far, and with all that there is to do.
+#: Called with the work done and the total.
 ReportProgress = Callable[[int, int], None]
 
 
-def unwatched(_done: int, _all: int) -> None:
-    """Report to nobody."""
+def ignore_progress(_done: int, _all: int) -> None:
+    """Report no progress."""
 
 
 class BusyChannel(NamedTuple):
-    """A channel by name, and for what share of the time it was sending."""
+    """A channel, and the share of the time in which it was sending."""
 
     channel: str
     busy: float
 
 
 class BusySwitch(NamedTuple):
-    """A switch by its busiest output, and what share of its outputs was sending."""
+    """A switch, named by its busiest output, and the share of its outputs sending."""
 
     output: str
     busy: float
 
 
-class Simulated(NamedTuple):
-    """What a simulator found.
+class SimulationResult(NamedTuple):
+    """Simulated times.
 
     Attributes
     ----------
     seconds
         Of each phase.
     busiest, busiest_switches
-        Of all phases together, the busiest first; empty where that is not known.
+        Over all phases, in descending order; empty if unknown.
     """
 
     seconds: list[float]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is to be exported: a call, its best schedule, and what messages cost."""
+"""The request for an export: a call, its best schedule, and message costs."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from topoloom._core import Error, NetworkModel, Schedule
 from topoloom.schedules.choose import Call, RankSlots
 
 
-class Asked(NamedTuple):
-    """A question that `topoloom collective` has answered, for one more answer.
+class ExportRequest(NamedTuple):
+    """A call that `topoloom collective` has ranked the schedules of.
 
     Attributes
     ----------
     call
-        What is asked of a collective.
+        Of the collective.
     best
-        The name of the fastest schedule for these ranks and bytes.
+        Name of the fastest schedule.
     model
-        What a message costs; None, with slots, means what the machine says.
+        Of message costs; None, with slots, means the machine's.
     slots
-        Where the ranks are, so that links count.
+        Of the ranks, so that links count.
     """
 
     call: Call
@@ -36,8 +36,10 @@ class Asked(NamedTuple):
         return self.call.schedule(self.best)
 
 
-def only(asked: Sequence[Asked], format_name: str) -> Asked:
-    """Give what is asked to a format that holds one schedule."""
-    if len(asked) != 1:
+def single_request(
+    requests: Sequence[ExportRequest], format_name: str
+) -> ExportRequest:
+    """Return the request of a format that holds one schedule."""
+    if len(requests) != 1:
         raise Error(f"{format_name} holds one schedule; name one collective")
-    return asked[0]
+    return requests[0]

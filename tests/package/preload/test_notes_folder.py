@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from topoloom import Error
-from topoloom.preload.record.keeping import keeping
+from topoloom.preload.record.notes_folder import keep_notes_on_error
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def notes(tmp_path: Path) -> Path:
 def test_counts_are_kept_after_a_failure(notes: Path, error: Exception) -> None:
     (notes / "recording-0.topoloom").write_text("counts")
     kept_in = r"^bad; what the ranks counted is kept in"
-    with pytest.raises(Error, match=kept_in), keeping(notes):
+    with pytest.raises(Error, match=kept_in), keep_notes_on_error(notes):
         raise error
     kept = notes.with_name("topoloom-record-abc")
     assert (kept / "recording-0.topoloom").read_text() == "counts"
@@ -30,13 +30,13 @@ def test_counts_are_kept_after_a_failure(notes: Path, error: Exception) -> None:
 
 
 def test_without_counts_nothing_is_kept(notes: Path) -> None:
-    with pytest.raises(OSError, match=r"^bad$"), keeping(notes):
+    with pytest.raises(OSError, match=r"^bad$"), keep_notes_on_error(notes):
         raise OSError("bad")
     assert notes.exists()  # for the caller to remove
 
 
 def test_after_a_success_nothing_is_moved(notes: Path) -> None:
     (notes / "recording-0.topoloom").write_text("counts")
-    with keeping(notes):
+    with keep_notes_on_error(notes):
         pass
     assert notes.exists()

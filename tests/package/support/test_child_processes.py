@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Helper programs end with Topoloom, whenever a signal arrives."""
+"""Child processes end with Topoloom, whenever a signal arrives."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from topoloom.support import children
+from topoloom.support import child_processes
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ def test_a_signal_while_a_child_starts_ends_the_child(
     started = []
 
     class Signalled(subprocess.Popen[str]):
-        """As if the signal came before anybody knew the child."""
+        """Sends the signal before the caller has the child."""
 
         def __init__(self, *words: Any, **options: Any) -> None:
             super().__init__(*words, **options)
@@ -39,9 +39,9 @@ def test_a_signal_while_a_child_starts_ends_the_child(
     # Tests in the background ignore Ctrl-C.
     monkeypatch.setattr(signal, "default_int_handler", signal.getsignal(signal.SIGINT))
     before = [signal.getsignal(each) for each in (number, signal.SIGTERM)]
-    monkeypatch.setattr(children.subprocess, "Popen", Signalled)
+    monkeypatch.setattr(child_processes.subprocess, "Popen", Signalled)
     with pytest.raises(raised):
-        children.run_child(["sleep", "600"])
+        child_processes.run_child(["sleep", "600"])
     (child,) = started
     assert child.returncode == -signal.SIGTERM
     assert before == [signal.getsignal(each) for each in (number, signal.SIGTERM)]
@@ -50,5 +50,5 @@ def test_a_signal_while_a_child_starts_ends_the_child(
 def test_a_missing_program_is_an_error_and_leaves_no_handler() -> None:
     before = signal.getsignal(signal.SIGTERM)
     with pytest.raises(FileNotFoundError):
-        children.run_child(["/nowhere/at/all"])
+        child_processes.run_child(["/nowhere/at/all"])
     assert signal.getsignal(signal.SIGTERM) is before

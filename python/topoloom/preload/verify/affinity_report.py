@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where the ranks of a program were as it started, and where they were planned."""
+"""Reports of where the ranks of a program run, compared with the plan."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ _MAX_LINES = 10
 
 
 @dataclass(frozen=True)
-class Seen:
-    """One rank as it was found.
+class RankAffinity:
+    """Where a rank runs.
 
     Attributes
     ----------
     host
-        Its name for itself.
+        Name by which the host calls itself.
     cpus
-        CPUs that it may run on, as the system numbers them: ``0-3,8``.
+        Its affinity mask, in the system's numbers: ``0-3,8``.
     cpu
-        The one that it was on.
+        The CPU that it ran on.
     verdict
         ``ok``; ``unbound``: may run on more CPUs than planned; ``cpus``: on others;
         ``host``: on another host.
     words
-        The verdict in words, if it is not ``ok``.
+        Description of a verdict other than ``ok``.
     """
 
     host: str
@@ -43,46 +43,48 @@ class Seen:
 
 
 @dataclass(frozen=True)
-class Proof:
-    """All ranks of a program as they were found.
+class AffinityReport:
+    """Where the ranks of a program run, compared with a plan.
 
     Attributes
     ----------
     placement
         The plan. Unless it binds, ranks may run on more CPUs than planned.
-    seen
-        The ranks in their order.
+    ranks
+        In order.
     """
 
     placement: HostPlacement
-    seen: list[Seen]
+    ranks: list[RankAffinity]
 
     @property
     def wrong(self) -> list[int]:
-        """Ranks that are not where the plan puts them."""
-        well = {"ok"} if self.placement.bind else {"ok", "unbound"}
-        return [rank for rank, one in enumerate(self.seen) if one.verdict not in well]
+        """Ranks that do not run where planned."""
+        accepted = {"ok"} if self.placement.bind else {"ok", "unbound"}
+        return [
+            rank for rank, one in enumerate(self.ranks) if one.verdict not in accepted
+        ]
 
     @property
     def holds(self) -> bool:
-        """Whether the program has the planned ranks where the plan puts them."""
-        return len(self.seen) == self.placement.rank_count and not self.wrong
+        """Whether the program has the planned ranks, all where planned."""
+        return len(self.ranks) == self.placement.rank_count and not self.wrong
 
-    def words(self) -> str:
-        """Say it in a line, or in one more for each rank that is elsewhere."""
-        planned, ranks, wrong = self.placement.rank_count, len(self.seen), self.wrong
+    def describe(self) -> str:
+        """Describe the result in a line, and in one more for each misplaced rank."""
+        planned, ranks, wrong = self.placement.rank_count, len(self.ranks), self.wrong
         if ranks != planned:
             return f"the plan is for {planned} ranks, but the program has {ranks}"
         if not wrong:
-            return self._praise()
+            return self._describe_success()
         lines = [f"{len(wrong)} of {ranks} ranks are not where the plan puts them:"]
-        lines += [f"  {self.seen[rank].words}" for rank in wrong[:_MAX_LINES]]
+        lines += [f"  {self.ranks[rank].words}" for rank in wrong[:_MAX_LINES]]
         if len(wrong) > _MAX_LINES:
             lines.append(f"  ... and {len(wrong) - _MAX_LINES} more")
         return "\n".join(lines)
 
     def document(self) -> dict[str, Any]:
-        """Make what ``--json`` prints."""
+        """Make the document for ``--json``."""
         elsewhere = [
             {
                 "rank": rank,
@@ -91,12 +93,12 @@ class Proof:
                 "cpus": one.cpus,
                 "planned": self._planned(rank),
             }
-            for rank, one in enumerate(self.seen)
+            for rank, one in enumerate(self.ranks)
             if one.verdict != "ok"
         ]
         return {
             "holds": self.holds,
-            "ranks": len(self.seen),
+            "ranks": len(self.ranks),
             "planned_ranks": self.placement.rank_count,
             "elsewhere": elsewhere,
         }
@@ -107,13 +109,13 @@ class Proof:
         cpus = compress_ranges(self.placement.cpus(rank))
         return {"host": self.placement.host_name(rank), "cpus": cpus}
 
-    def _praise(self) -> str:
+    def _describe_success(self) -> str:
         hosts = int((self.placement.ranks_per_host() > 0).sum())
         if any(map(_is_address, self.placement.hosts)):
             return "hosts planned by their addresses are not compared with names"
-        one = len(self.seen) == 1
-        ranks = "the only rank is" if one else f"all {len(self.seen):,} ranks are"
-        loose = sum(each.verdict == "unbound" for each in self.seen)
+        one = len(self.ranks) == 1
+        ranks = "the only rank is" if one else f"all {len(self.ranks):,} ranks are"
+        loose = sum(each.verdict == "unbound" for each in self.ranks)
         on = f"on {hosts} hosts" if hosts > 1 else "on one host"
         if loose:
             return (
@@ -138,23 +140,23 @@ def _is_address(host: str) -> bool:
     return True
 
 
-def read_proof(file: Path, placement: HostPlacement) -> Proof:
-    """Read what a program left in the folder of its witness.
+def read_report(file: Path, placement: HostPlacement) -> AffinityReport:
+    """Read the report of a program.
 
     Raises
     ------
     topoloom.Error
         If the file is damaged.
     """
-    seen: list[Seen] = []
+    seen: list[RankAffinity] = []
     for line in file.read_text(errors="replace").splitlines()[1:]:
         try:
             rank, host, cpus, cpu, verdict, words = line.split(" ", 5)
-            one = Seen(host, cpus, int(cpu), verdict, words)
-            well = int(rank) == len(seen) and verdict in VERDICTS
+            one = RankAffinity(host, cpus, int(cpu), verdict, words)
+            is_valid = int(rank) == len(seen) and verdict in VERDICTS
         except ValueError:
-            well = False
-        if not well:
+            is_valid = False
+        if not is_valid:
             raise Error(f"{file.name} is damaged at rank {len(seen)}")
         seen.append(one)
-    return Proof(placement, seen)
+    return AffinityReport(placement, seen)

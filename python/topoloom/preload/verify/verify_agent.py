@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Preloads what reports, as a program starts, where its ranks are."""
+"""Preloads a library by which ranks report where they run at start-up."""
 
 from __future__ import annotations
 
@@ -17,55 +17,55 @@ from topoloom.launch.launcher import Launch
 from topoloom.launch.launchers.launcher_commands import list_programs
 from topoloom.preload.collectives import build_collectives
 from topoloom.preload.shim import (
+    add_preload,
     build_shim,
     check_programs,
     find_compiler,
     find_launcher,
-    preloaded_command,
 )
-from topoloom.preload.verify.proof import Proof, read_proof
+from topoloom.preload.verify.affinity_report import AffinityReport, read_report
 from topoloom.preload.world import build_world
 from topoloom.support.files import shared_directory, write_text
 from topoloom.support.this_host import is_this_host
 
-_SECONDS_BETWEEN_LOOKS = 0.2
-#: For how long NFS may not show a file that another node has made.
-_SECONDS_LATE = 3.0
+_POLL_SECONDS = 0.2
+#: Time until NFS shows a file of another node.
+_NFS_DELAY_SECONDS = 3.0
 
 
-class Witness:
-    """Compares the ranks of a command with a plan.
+class VerifyAgent:
+    """Compares where the ranks of a command run with a plan.
 
     Parameters
     ----------
     placement
         The plan.
     command
-        The command that starts the program, as its user wrote it.
+        The command that starts the program, as the user wrote it.
     mpicc
-        Compiler of the program's MPI, if the one beside its launcher is not.
+        Compiler of the program's MPI; default: the one next to its launcher.
     renumber
-        Let the program see the ranks where they are planned, wherever the command
-        starts them.
+        Renumber the ranks, so that each is where it is planned wherever the command
+        starts it.
     collectives
-        Run the program's collectives by libtopoloom-collective, with this value of
+        Replace the program's collectives by libtopoloom-collective, with this value of
         TOPOLOOM_COLLECTIVES.
 
     Attributes
     ----------
     libraries
-        What is preloaded.
+        That are preloaded.
     required
-        Whether the program must not run without what is preloaded.
-    proofs
-        What was seen: one proof for each MPI program that the command ran.
-    damage
-        What of it could not be read.
+        Whether the program must not run without the libraries.
+    reports
+        One for each MPI program that the command ran.
+    read_error
+        Why a report could not be read.
 
     Raises
     ------
     topoloom.Error
-        If the witness cannot be preloaded or compiled, or has no folder to write to.
+        If the library cannot be preloaded or compiled, or no folder is writable.
     """
 
     def __init__(
@@ -85,10 +85,10 @@ class Witness:
         self.required = renumber or collectives is not None
         if renumber:
             self.libraries.append(build_world(compiler))
-        if collectives is not None:  # behind the renumbered MPI_COMM_WORLD
+        if collectives is not None:  # after the renumbered MPI_COMM_WORLD
             self.libraries.append(build_collectives(compiler))
-        self.proofs: list[Proof] = []
-        self.damage: str | None = None
+        self.reports: list[AffinityReport] = []
+        self.read_error: str | None = None
         self._known: set[Path] = set()
         self._directory = shared_directory("verify")
         self._folder = Path(self._directory.name)
@@ -100,9 +100,9 @@ class Witness:
         if collectives is not None:
             self._variables["TOPOLOOM_COLLECTIVES"] = collectives
 
-    def watched(self, launch: Launch) -> Launch:
-        """Let a command report where its ranks are."""
-        command, environment = preloaded_command(
+    def preload_into(self, launch: Launch) -> Launch:
+        """Add the libraries to a command."""
+        command, environment = add_preload(
             self._launcher,
             launch.command,
             self.libraries,
@@ -112,13 +112,13 @@ class Witness:
         return Launch(command, environment, launch.loss)
 
     @contextlib.contextmanager
-    def telling(self, tell: Callable[[Proof], None]) -> Iterator[None]:
-        """Call `tell` once for each program, as soon as it has started."""
+    def reporting(self, tell: Callable[[AffinityReport], None]) -> Iterator[None]:
+        """Call `tell` with the report of each program, soon after it starts."""
         ended = threading.Event()
 
         def watch() -> None:
-            while not ended.wait(_SECONDS_BETWEEN_LOOKS):
-                self._look(tell)
+            while not ended.wait(_POLL_SECONDS):
+                self._read_new_reports(tell)
 
         watcher = threading.Thread(target=watch, daemon=True)
         watcher.start()
@@ -127,35 +127,35 @@ class Witness:
         finally:
             ended.set()
             watcher.join()
-            self._look(tell)
-        patience = time.monotonic() + _SECONDS_LATE
-        while self._may_be_late() and time.monotonic() < patience:
-            time.sleep(_SECONDS_BETWEEN_LOOKS)
+            self._read_new_reports(tell)
+        deadline = time.monotonic() + _NFS_DELAY_SECONDS
+        while self._may_be_delayed() and time.monotonic() < deadline:
+            time.sleep(_POLL_SECONDS)
             with contextlib.suppress(OSError):
                 os.utime(self._folder)
-            self._look(tell)
+            self._read_new_reports(tell)
 
-    def _look(self, tell: Callable[[Proof], None]) -> None:
+    def _read_new_reports(self, tell: Callable[[AffinityReport], None]) -> None:
         for file in sorted({*self._folder.glob("report-*")} - self._known):
             self._known.add(file)
             try:
-                proof = read_proof(file, self._placement)
+                report = read_report(file, self._placement)
             except (Error, OSError) as error:
-                self.damage = str(error)
+                self.read_error = str(error)
                 continue
-            self.proofs.append(proof)
-            tell(proof)
+            self.reports.append(report)
+            tell(report)
 
-    def _may_be_late(self) -> bool:
+    def _may_be_delayed(self) -> bool:
         return not self._known and not all(map(is_this_host, self._placement.hosts))
 
     def close(self) -> None:
-        """Take the folder away."""
+        """Remove the folder."""
         self._directory.cleanup()
 
 
-def why_no_proof(status: int) -> str:
-    """Say why a command that has run left no word of its ranks."""
+def explain_missing_report(status: int) -> str:
+    """Explain why a command left no report."""
     failed = "failed before MPI_Init, " if status else ""
     return (
         f"the command {failed}ran no MPI program, one of another MPI (name its "

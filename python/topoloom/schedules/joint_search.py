@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Schedule and order of ranks together: each is improved for the other, in turn."""
+"""Optimizes the schedule and the rank order of a collective alternately."""
 
 from __future__ import annotations
 
@@ -20,58 +20,58 @@ from topoloom._core import (
 from topoloom.graphs.phases import add_phases
 from topoloom.schedules.choose import (
     Call,
-    Ranked,
+    RankedSchedule,
     RankSlots,
+    make_strategy,
     rank_schedules,
-    strategy_of,
 )
 
 Ranks = NDArray[np.uint32]
 Bytes = NDArray[np.int64]
 
-#: With more different rounds than this the ranks are placed for all messages at once.
+#: With more distinct rounds, the mapper sees all messages as one phase.
 MAX_PHASES = 64
-#: With more peers than this a rank talks to nearly all: only curves are tried.
+#: With more peers per rank, only space-filling curves are tried.
 MAX_PEERS = 128
-#: Candidates of a search, for each rank; seconds at a thousand ranks.
+#: Work limit per rank; a search of a thousand ranks takes seconds.
 WORK = 100
-#: How often both are improved at most; it seldom goes on after the second time.
-MAX_TURNS = 4
+#: Limit on iterations; few searches need more than two.
+MAX_ITERATIONS = 4
 
 
-class Turn(NamedTuple):
-    """What one step brought: a better schedule, or a better order."""
+class Step(NamedTuple):
+    """An improvement of the schedule or of the order."""
 
     what: str  # "schedule" or "order"
     schedule: str
     seconds: float
 
 
-class Together(NamedTuple):
-    """The best pair that was found, and the steps to it."""
+class JointResult(NamedTuple):
+    """The best schedule and order, and the steps of the search."""
 
-    best: Ranked
+    best: RankedSchedule
     placement: Placement
-    turns: list[Turn]
+    steps: list[Step]
 
 
 def block_order(call: Call, allocation: Allocation) -> Placement:
     """Put rank i on slot i, as launchers do."""
-    return place(_silent(call.ranks), allocation, "block").placement
+    return place(_make_empty_graph(call.ranks), allocation, "block").placement
 
 
-def optimize_together(
+def optimize_jointly(
     call: Call,
     allocation: Allocation,
     model: NetworkModel | None,
     seed: int = 1,
     threads: int = 0,
     progress: Callable[[int], bool] | None = None,
-) -> Together:
-    """Choose a schedule for block order, an order for it, a schedule for that, ...
+) -> JointResult:
+    """Alternate between the best schedule for an order and an order for that schedule.
 
-    An order is kept only where the schedule's time falls, so no turn is a step back. It
-    ends when neither improves, or when ``progress(work)`` returns False.
+    Begins with block order. An order is kept only if it reduces the time. Ends when
+    neither improves, or when ``progress(work)`` returns False.
 
     Raises
     ------
@@ -79,25 +79,25 @@ def optimize_together(
         If there are more ranks than slots.
     """
     placement = block_order(call, allocation)
-    turns: list[Turn] = []
-    best: Ranked | None = None
-    going = True
+    steps: list[Step] = []
+    best: RankedSchedule | None = None
+    keeps_running = True
 
     def watched(work: int) -> bool:
-        nonlocal going
-        going = progress is None or progress(work)
-        return going
+        nonlocal keeps_running
+        keeps_running = progress is None or progress(work)
+        return keeps_running
 
-    for _ in range(MAX_TURNS):
+    for _ in range(MAX_ITERATIONS):
         ranked = rank_schedules(call, model, RankSlots(allocation, placement))[0]
         if best is not None and ranked.cost.time >= best.cost.time:
             break
         best = ranked
-        turns.append(Turn("schedule", best.name, best.cost.time))
-        orders = _orders_for(call, best.name, allocation, seed, threads, watched)
+        steps.append(Step("schedule", best.name, best.cost.time))
+        orders = _find_orders(call, best.name, allocation, seed, threads, watched)
         schedule = call.schedule(best.name)
         costs = [
-            strategy_of(call, model, RankSlots(allocation, order)).cost(schedule)
+            make_strategy(call, model, RankSlots(allocation, order)).cost(schedule)
             for order in orders
         ]
         cost, order = min(
@@ -105,15 +105,15 @@ def optimize_together(
         )
         if cost.time >= best.cost.time:
             break
-        best, placement = Ranked(best.name, cost), order
-        turns.append(Turn("order", best.name, cost.time))
-        if not going:
+        best, placement = RankedSchedule(best.name, cost), order
+        steps.append(Step("order", best.name, cost.time))
+        if not keeps_running:
             break
     assert best is not None
-    return Together(best, placement, turns)
+    return JointResult(best, placement, steps)
 
 
-def _orders_for(
+def _find_orders(
     call: Call,
     name: str,
     allocation: Allocation,
@@ -121,10 +121,10 @@ def _orders_for(
     threads: int,
     progress: Callable[[int], bool],
 ) -> list[Placement]:
-    """Order the ranks along a curve, for few hop-bytes, and for little time."""
+    """Find orders along a curve, for few hop-bytes, and for a short time."""
     schedule = call.schedule(name)
-    phases = different_rounds(schedule)
-    graph = add_phases(phases) if phases else _silent(call.ranks)
+    phases = merge_equal_rounds(schedule)
+    graph = add_phases(phases) if phases else _make_empty_graph(call.ranks)
 
     def placed(mapper: str, objective: str = "hop-bytes") -> Placement:
         few = objective != "hop-bytes" and 1 < len(phases) <= MAX_PHASES
@@ -147,8 +147,8 @@ def _orders_for(
     return orders
 
 
-def different_rounds(schedule: Schedule) -> list[CommGraph]:
-    """Give the rounds as graphs; those of the same messages once, with bytes of all."""
+def merge_equal_rounds(schedule: Schedule) -> list[CommGraph]:
+    """List the rounds as graphs, merging rounds with equal senders and receivers."""
     rounds: dict[bytes, tuple[Ranks, Ranks, Bytes]] = {}
     for number in range(schedule.rounds):
         source, target, size = schedule.messages(number)
@@ -162,6 +162,6 @@ def different_rounds(schedule: Schedule) -> list[CommGraph]:
     ]
 
 
-def _silent(ranks: int) -> CommGraph:
+def _make_empty_graph(ranks: int) -> CommGraph:
     nobody = np.zeros(0, np.uint32)
     return CommGraph.from_edges(ranks, nobody, nobody, np.zeros(0, np.int64))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where ranks leave notes, which stay where turning them into a graph fails."""
+"""The folder of the ranks' notes, which is kept if they cannot be processed."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ NOTES = "*.topoloom"
 
 @contextlib.contextmanager
 def notes_folder(folder: str | Path, recorder: str) -> Iterator[str]:
-    """Make a hidden folder within another for the block; `recorder` is in its name.
+    """Make a temporary hidden folder in another; its name contains `recorder`.
 
     Raises
     ------
     topoloom.Error
-        If nothing can be written there.
+        If the folder is not writable.
     """
     try:
         home = Path(folder).absolute()
@@ -35,19 +35,19 @@ def notes_folder(folder: str | Path, recorder: str) -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def keeping(
+def keep_notes_on_error(
     folder: str | Path,
     notes: str = NOTES,
     reader: str = "in Python, topoloom.preload.record.read_recording reads that folder",
 ) -> Iterator[None]:
-    """Give the folder of the notes a name that can be seen, if the block fails.
+    """Keep the notes in a visible folder if the block fails.
 
-    `notes` is what their names look like, `reader` what reads them.
+    `notes` is a pattern of their names; errors name `reader` as what reads them.
 
     Raises
     ------
     topoloom.Error
-        What failed, and where the notes are. Where there are none, what failed.
+        The error of the block, with the folder if there are notes.
     """
     try:
         yield

@@ -13,8 +13,8 @@ from topoloom import Error, Machine
 from topoloom.cli.run_output import note_unverified
 from topoloom.launch.host_placement import HostPlacement, host_placement
 from topoloom.launch.launcher import Launch
-from topoloom.preload.verify import Proof, Witness, witness as witness_module
-from topoloom.preload.verify.proof import Seen
+from topoloom.preload.verify import AffinityReport, VerifyAgent, verify_agent
+from topoloom.preload.verify.affinity_report import RankAffinity
 from topoloom.tasks.verified_run import find_witness, run_witnessed
 
 HEAD = "# topoloom-verify 1: rank host cpus cpu verdict\n"
@@ -31,10 +31,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def witness(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Witness]:
-    """Make a witness whose reports we write ourselves."""
-    monkeypatch.setattr(witness_module, "build_shim", lambda *_, **__: Path("none.so"))
-    made = Witness(placed("n1"), ["mpirun.mpich", "-n", "2", "./app"])
+def agent(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[VerifyAgent]:
+    """Make an agent whose reports the test writes."""
+    monkeypatch.setattr(verify_agent, "build_shim", lambda *_, **__: Path("none.so"))
+    made = VerifyAgent(placed("n1"), ["mpirun.mpich", "-n", "2", "./app"])
     yield made
     made.close()
 
@@ -46,47 +46,47 @@ def report(name: str, ranks: int, host: str = "n1") -> Path:
     return (folder / f".{name}").rename(folder / f"report-{name}")
 
 
-def test_each_program_is_reported_once_in_order_of_start(witness: Witness) -> None:
+def test_each_program_is_reported_once_in_order_of_start(agent: VerifyAgent) -> None:
     told: list[int] = []
     came = threading.Semaphore(0)
 
-    def tell(proof: Proof) -> None:
-        told.append(len(proof.seen))
+    def tell(found: AffinityReport) -> None:
+        told.append(len(found.ranks))
         came.release()
 
-    with witness.telling(tell):
+    with agent.reporting(tell):
         for name, ranks in (("n1-9000", 2), ("n1-10000", 3)):
             report(name, ranks)
             assert came.acquire(timeout=600)
     assert told == [2, 3]
-    assert [len(proof.seen) for proof in witness.proofs] == [2, 3]
+    assert [len(found.ranks) for found in agent.reports] == [2, 3]
 
 
 def test_a_report_is_read_once(
-    witness: Witness, monkeypatch: pytest.MonkeyPatch
+    agent: VerifyAgent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reads: list[Path] = []
-    read = witness_module.read_proof
+    read = verify_agent.read_report
 
-    def counted(file: Path, placed: HostPlacement) -> Proof:
+    def counted(file: Path, placed: HostPlacement) -> AffinityReport:
         reads.append(file)
         return read(file, placed)
 
-    monkeypatch.setattr(witness_module, "read_proof", counted)
-    with witness.telling(lambda _: None):
+    monkeypatch.setattr(verify_agent, "read_report", counted)
+    with agent.reporting(lambda _: None):
         expected = [report("n1-1", 2)]
-    with witness.telling(lambda _: None):
+    with agent.reporting(lambda _: None):
         pass
     assert [file.resolve() for file in expected] == [file.resolve() for file in reads]
 
 
 @pytest.mark.parametrize("line", ["0 n1 0\n", "1 n1 0 0 ok \n", "0 n1 0 x ok \n"])
 def test_a_damaged_report_leaves_the_exit_status(
-    witness: Witness, line: str, capfd: pytest.CaptureFixture[str]
+    agent: VerifyAgent, line: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     report("n1-1", 0).write_text(HEAD + line)
-    witness.watched = lambda launch: launch  # type: ignore[method-assign]
-    account = run_witnessed(Launch(["sh", "-c", "exit 7"]), witness, print)
+    agent.preload_into = lambda launch: launch  # type: ignore[method-assign]
+    account = run_witnessed(Launch(["sh", "-c", "exit 7"]), agent, print)
     assert account.status == 7
     assert not account.holds
     assert account.why == "report-n1-1 is damaged at rank 0"
@@ -95,10 +95,10 @@ def test_a_damaged_report_leaves_the_exit_status(
     assert capfd.readouterr().err == said
 
 
-def test_a_report_of_another_node_may_arrive_late(witness: Witness) -> None:
+def test_a_report_of_another_node_may_arrive_late(agent: VerifyAgent) -> None:
     late = threading.Timer(0.5, report, ("n1-1", 2))
-    told: list[Proof] = []
-    with witness.telling(told.append):
+    told: list[AffinityReport] = []
+    with agent.reporting(told.append):
         late.start()
     late.join()
     assert len(told) == 1
@@ -128,5 +128,5 @@ def test_without_a_cache_the_program_runs_without_verification(
 )
 def test_only_hosts_with_names_are_confirmed(host: str, words: str) -> None:
     one = host_placement(Machine("mesh:1+node:2"), [0], [0], [host])
-    proof = Proof(one, [Seen("n1", "0", 0, "ok", "")])
-    assert proof.words().startswith(words)
+    found = AffinityReport(one, [RankAffinity("n1", "0", 0, "ok", "")])
+    assert found.describe().startswith(words)

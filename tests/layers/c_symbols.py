@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The external symbols that C sources define and use, read from their text.
+
+Object files would tell the same, but need an MPI and a build.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+IGNORED = re.compile(
+    r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL
+)
+DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n\\]|\\.|\\\n)*", re.MULTILINE)
+MACRO = re.compile(r"[ \t]*#\s*define\s+(\w+)(.*)", re.DOTALL)
+#: A member's name is no use of the function or variable of this name.
+WORD = re.compile(r"(?<!\.)(?<!->)\b[A-Za-z_]\w*")
+#: `name(arguments)` before a body, with attributes behind it at most.
+FUNCTION = re.compile(
+    r"(\w+)\s*\((?:[^()]|\([^()]*\))*\)\s*(?:__attribute__.*)?$", re.DOTALL
+)
+VARIABLE = re.compile(r"(\w+)\s*(?:\[[^]]*\]\s*)*$")
+TYPE = re.compile(r"\b(?:struct|union|enum)\s+\w+")
+
+
+class Source(NamedTuple):
+    """The symbols of one file.
+
+    Attributes
+    ----------
+    defined
+        Functions and variables with external linkage.
+    used
+        Words outside of inline functions and macros.
+    expansions
+        Macros and functions with internal linkage, with the words that each stands for.
+    """
+
+    defined: set[str]
+    used: set[str]
+    expansions: dict[str, set[str]]
+
+
+def read_source(text: str) -> Source:
+    """Read the symbols of a C source or header."""
+    code = IGNORED.sub(lambda found: '""' if found[0][0] in "\"'" else " ", text)
+    expansions: dict[str, set[str]] = {}
+    for directive in DIRECTIVE.findall(code):
+        if macro := MACRO.match(directive):
+            expansions.setdefault(macro[1], set()).update(WORD.findall(macro[2]))
+    defined, used = set(), set()
+    for head, body in _declarations(DIRECTIVE.sub("", code)):
+        function = FUNCTION.search(head) if body is not None else None
+        words = set(WORD.findall(f"{head} {body or ''}"))
+        if function and re.search(r"\bstatic\b", head):
+            expansions.setdefault(function[1], set()).update(words)
+        elif function:
+            defined.add(function[1])
+            used |= words
+        elif "(" not in head.partition("=")[0]:
+            used |= words
+            if not re.search(r"\b(?:static|extern|typedef)\b", head):
+                defined |= _variables(head)
+    return Source(defined, used, expansions)
+
+
+def _declarations(code: str) -> Iterator[tuple[str, str | None]]:
+    """Split a file into the heads of its declarations and what is in their braces."""
+    depth, start, body = 0, 0, 0
+    for sign in re.finditer(r"[{};]", code):
+        if sign[0] == "{":
+            body = sign.start() if depth == 0 else body
+            depth += 1
+        elif sign[0] == "}":
+            depth -= 1
+            if depth == 0 and FUNCTION.search(code[start:body].strip()):
+                yield code[start:body].strip(), code[body : sign.end()]
+                start = sign.end()
+        elif depth == 0:
+            whole = code[start : sign.start()].strip()
+            head, brace, rest = whole.partition("{")
+            yield (head.strip(), rest) if brace else (whole, None)
+            start = sign.end()
+
+
+def _variables(head: str) -> set[str]:
+    """Name the variable that a declaration defines; types alone define none."""
+    is_variable = "=" in head or len(TYPE.sub("type ", head).split()) > 1
+    found = VARIABLE.search(head.partition("=")[0].strip()) if is_variable else None
+    return {found[1]} if found else set()
+
+
+def find_references(sources: Mapping[str, Source]) -> dict[str, set[str]]:
+    """Map each source to the others whose symbols it uses, through macros as well."""
+    headers = [s for name, s in sources.items() if name.endswith(".h")]
+    shared = {key: words for s in headers for key, words in s.expansions.items()}
+    units = {name: s for name, s in sources.items() if not name.endswith(".h")}
+    home = {symbol: name for name, s in units.items() for symbol in s.defined}
+    references = {}
+    for name, source in units.items():
+        expansions = shared | source.expansions
+        reached: set[str] = set()
+        waiting = [*source.used, *set().union(*source.expansions.values())]
+        while waiting:
+            word = waiting.pop()
+            if word not in reached:
+                reached.add(word)
+                waiting += expansions.get(word, ())
+        references[name] = {home[word] for word in reached & home.keys()} - {name}
+    return references

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Includes and symbols of the C and C++ sources in mpi/ and nccl/."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from c_symbols import find_references, read_source
+from permissions import find_cycles, permitted
+
+ROOT = Path(__file__).resolve().parents[2]
+SUFFIXES = (".c", ".h", ".cpp", ".hpp")
+FILES = sorted(
+    path
+    for top in ("mpi", "nccl")
+    for suffix in SUFFIXES
+    for path in (ROOT / top).rglob(f"*{suffix}")
+)
+C_FOLDERS = sorted({path.parent for path in FILES if path.suffix == ".c"})
+INCLUDED = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
+
+
+def inside(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def included(path: Path) -> list[Path]:
+    """Find the headers of mpi/ and nccl/ that a file includes, its own folder first."""
+    found = []
+    for name in INCLUDED.findall(path.read_text()):
+        beside = path.with_name(name)
+        others = [other for other in FILES if other.name == name]
+        found += [beside] if beside in others else others
+    return found
+
+
+def module_of(path: Path) -> Path:
+    """Return the folder of a file's README.md; fortran/ belongs to its library."""
+    return path.parent.parent if path.parent.name == "fortran" else path.parent
+
+
+def permissions_of(top: str) -> dict[str, set[str]]:
+    """Map the modules below `top` to those that they may include."""
+    modules = {module_of(path) for path in FILES if path.is_relative_to(ROOT / top)}
+    return {
+        str(module.relative_to(ROOT / top)): {
+            other for other in permitted(module) if "libtopoloom" not in other
+        }
+        for module in sorted(modules)
+    }
+
+
+@pytest.mark.parametrize("top", ["mpi", "nccl"])
+def test_files_include_only_what_their_module_permits(top: str) -> None:
+    permissions = permissions_of(top)
+    assert not set().union(*permissions.values()) - permissions.keys()
+    wrong = []
+    for path in FILES:
+        if path.is_relative_to(ROOT / top):
+            module = str(module_of(path).relative_to(ROOT / top))
+            headers = {
+                str(module_of(header).relative_to(ROOT / top)): header
+                for header in included(path)
+            }
+            wrong += [
+                f"{inside(path)} includes {inside(headers[other])}"
+                for other in headers.keys() - {module, *permissions[module]}
+            ]
+    assert not wrong
+
+
+@pytest.mark.parametrize("top", ["mpi", "nccl"])
+def test_permissions_have_no_cycles(top: str) -> None:
+    assert not find_cycles(permissions_of(top))
+
+
+def test_headers_do_not_include_each_other_in_cycles() -> None:
+    """In C++, a header and its source are one file here."""
+    arrows: dict[str, set[str]] = {}
+    for path in FILES:
+        if path.suffix != ".c":
+            name = inside(path.with_suffix(""))
+            names = {inside(header.with_suffix("")) for header in included(path)}
+            arrows.setdefault(name, set()).update(names - {name})
+    assert not find_cycles(arrows)
+
+
+@pytest.mark.parametrize("folder", C_FOLDERS, ids=inside)
+def test_sources_do_not_use_each_other_in_cycles(folder: Path) -> None:
+    sources = {
+        path.name: read_source(path.read_text()) for path in folder.glob("*.[ch]")
+    }
+    assert not find_cycles(find_references(sources))
+
+
+def test_symbols_are_read_from_text() -> None:
+    header = "#define FINISH(x) free_run(x)\nint advance_run(int);\n"
+    run = (
+        "static int helper(void) { return release_plan(state.make_plan); }\n"
+        "int advance_run(int x) {\n    // make_plan\n    return helper(); }\n"
+        "int rounds[2] = {1, 2};\nextern int other;\nstruct plan { int x; };\n"
+    )
+    plan = (
+        "void release_plan(int x) { FINISH(x); }\nint make_plan(void) { return 0; }\n"
+    )
+    free = "void free_run(int x) { rounds[0] = x; }\n"
+    texts = {"run.h": header, "run.c": run, "plan.c": plan, "free.c": free}
+    sources = {name: read_source(text) for name, text in texts.items()}
+    assert sources["run.c"].defined == {"advance_run", "rounds"}
+    references = find_references(sources)
+    assert references == {
+        "run.c": {"plan.c"},
+        "plan.c": {"free.c"},
+        "free.c": {"run.c"},
+    }
+    assert find_cycles(references) == ["free.c -> run.c -> plan.c -> free.c"]
