@@ -11,7 +11,12 @@ from pathlib import Path
 import pytest
 
 from topoloom import Error
-from topoloom.support.files import prefix_errors, read_text, write_text
+from topoloom.support.files import (
+    open_atomically,
+    prefix_errors,
+    read_text,
+    write_text,
+)
 from topoloom.support.nearest import unknown_name
 
 
