@@ -14,7 +14,8 @@
 #include <vector>
 
 #include "rooms.hpp"
-#include "topoloom/machine/text/topology_text.hpp"
+#include "topoloom/machine/text/failures_text.hpp"
+#include "topoloom/machine/text/node_text.hpp"
 
 namespace nb = nanobind;
 
@@ -88,12 +89,13 @@ nb::dict described(const SectionForm& form) {
     entry["body"] = std::string(form.body);
     entry["separator"] = std::string(form.separator);
     entry["options"] = options;
+    entry["drawing"] = std::string(drawing_name(form.drawing));
     return entry;
 }
 
 nb::list list_topologies() {
     nb::list list;
-    for (const TopologyText* const text : topology_texts) list.append(described(text->form));
+    for (const auto& entry : Topologies::entries) list.append(described(*entry.form));
     for (const SectionForm* const form : {&down_form, &node_form}) list.append(described(*form));
     return list;
 }

@@ -27,11 +27,11 @@ void require_memory(const T& whole) {
 }
 
 template <class T>
-ShortestWays::Choice choice_of(const T& whole) {
+ShortestRoutes::Choice choice_of(const T& whole) {
     if constexpr (requires { whole.shares_shortest_routes(); }) {
-        if (whole.shares_shortest_routes()) return ShortestWays::Choice::shared;
+        if (whole.shares_shortest_routes()) return ShortestRoutes::Choice::shared;
     }
-    return ShortestWays::Choice::first;
+    return ShortestRoutes::Choice::first;
 }
 
 }  // namespace
@@ -102,7 +102,7 @@ void Degraded::take_down_cut_off() {
 }
 
 void Degraded::find_ways() {
-    std::vector<ShortestWays::Arc> arcs;
+    std::vector<ShortestRoutes::Arc> arcs;
     for (const Link link : ids<Link>(link_count())) {
         if (is_up(link)) arcs.push_back({link, ends(link).from, ends(link).to, bandwidth(link).value});
     }
@@ -110,7 +110,7 @@ void Degraded::find_ways() {
         [&](const auto& t) {
             std::vector<bool> forwarding;
             for (std::uint32_t v = 0; v < vertex_count(); ++v) forwarding.push_back(forwards(t, v));
-            around_ = ShortestWays(vertex_, forwarding, std::move(arcs), choice_of(t));
+            around_ = ShortestRoutes(vertex_, forwarding, std::move(arcs), choice_of(t));
             detours_ = !takes_shortest_routes(t);
             if (!detours_) return;
             // By router: a node is a host link away from its own, or nothing.

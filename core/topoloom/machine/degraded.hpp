@@ -14,9 +14,9 @@
 #include "topoloom/base/id.hpp"
 #include "topoloom/base/unit.hpp"
 #include "topoloom/machine/geometry/hop_table.hpp"
+#include "topoloom/machine/routing/link.hpp"
+#include "topoloom/machine/routing/shortest_routes.hpp"
 #include "topoloom/machine/topologies.hpp"
-#include "topoloom/machine/topologies/link.hpp"
-#include "topoloom/machine/topologies/shortest_ways.hpp"
 
 namespace topoloom {
 
@@ -89,7 +89,7 @@ class Degraded {
     std::vector<bool> node_up_;
     std::vector<bool> link_up_;
     std::vector<std::uint32_t> vertex_;  // of a node
-    ShortestWays around_;
+    ShortestRoutes around_;
     bool connected_ = true;  // all nodes that are up reach each other
     bool detours_ = false;   // some routes without failures are longer than necessary:
     HopTable hops_;          // then this instead of the table of shortest routes

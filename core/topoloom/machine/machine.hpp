@@ -27,7 +27,7 @@
 namespace topoloom {
 
 /// Every topology there is, and any of them with failures.
-using AnyTopology = TopologiesAnd<Degraded>;
+using AnyTopology = Extended<WholeTopology, Degraded>::type;
 
 /// The geometry of a topology: searches are compiled once for each of these, however many topologies there are.
 using AnyGeometry = std::variant<const Torus*, const WideTorus*, const Tree*, const HopTable*>;

@@ -12,7 +12,7 @@
 #include "topoloom/base/id.hpp"
 #include "topoloom/base/unit.hpp"
 #include "topoloom/machine/geometry/split_key.hpp"
-#include "topoloom/machine/topologies/link.hpp"
+#include "topoloom/machine/routing/link.hpp"
 
 namespace topoloom {
 

@@ -17,7 +17,7 @@ bool mentions(const Machine& machine, const char* word) {
 }
 bool is_a(const Machine& machine, const char* kind) { return machine.text().starts_with(kind); }
 
-bool takes_shortest_ways(const Machine& machine) {
+bool has_shortest_routes(const Machine& machine) {
     // GPUs keep off the spines, where NVLinks lead to the target's rail.
     const bool by_nvlink = is_a(machine, "rails:") && !mentions(machine, "cross=spine");
     // A dragonfly crosses one global link, even where two would be nearer.
@@ -157,7 +157,7 @@ TEST_CASE("hops are those of a shortest route, and no fewer on given routes") {
     for_each_topology([](const Machine& machine, const auto& topology) {
         const Matrix hops = all_hops(machine, topology);
         const Matrix searched = searched_hops(machine, topology);
-        if (takes_shortest_ways(machine)) {
+        if (has_shortest_routes(machine)) {
             CHECK(hops == searched);
             return;
         }
@@ -225,7 +225,7 @@ TEST_CASE("distances are the same in both directions where links are") {
 
 TEST_CASE("no detour is shorter than the route itself") {
     for_each_topology([](const Machine& machine, const auto& topology) {
-        if (!takes_shortest_ways(machine) || !nodes_forward(machine)) return;
+        if (!has_shortest_routes(machine) || !nodes_forward(machine)) return;
         const Matrix hops = all_hops(machine, topology);
         const std::size_t n = hops.size();
         for (std::size_t a = 0; a < n; ++a) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topoloom/machine/text/failures_text.hpp"
 
-#include "topoloom/machine/text/topology_text.hpp"
+#include <string_view>
 
 namespace topoloom {
 
@@ -34,7 +34,10 @@ Failures read_failures(const Section& section) {
 }
 
 constinit const SectionForm down_form{
-    "+down", "behind any of these: nodes, vertices (v40) and links (0-1, 5>6) that failed",
-    "torus:8x8x8+down:17,v40,0-1", "", ""};
+    .name = "+down",
+    .summary = "behind any of these: nodes, vertices (v40) and links (0-1, 5>6) that failed",
+    .example = "torus:8x8x8+down:17,v40,0-1",
+    .body = "",
+    .separator = ""};
 
 }  // namespace topoloom

@@ -3,9 +3,13 @@
 #pragma once
 
 #include "topoloom/machine/degraded.hpp"
-#include "topoloom/machine/text/text_piece.hpp"
+#include "topoloom/machine/notation/text_piece.hpp"
+#include "topoloom/machine/notation/topology_notation.hpp"
 
 namespace topoloom {
+
+/// The section +down:, which may follow a topology.
+extern const SectionForm down_form;
 
 [[nodiscard]] Failures read_failures(const Section& section);
 

@@ -10,7 +10,6 @@
 #include "topoloom/base/error.hpp"
 #include "topoloom/machine/text/failures_text.hpp"
 #include "topoloom/machine/text/node_text.hpp"
-#include "topoloom/machine/text/topology_text.hpp"
 
 namespace topoloom {
 
@@ -19,13 +18,12 @@ namespace {
 WholeTopology read_topology(const Section& network) {
     const std::string_view name = network.name.text();
     std::vector<std::string> names;
-    for (const TopologyText* const text : topology_texts) {
-        if (text->form.name == name) {
-            if (!text->lists_links) refuse_items(network);
-            check_options(network, text->form);
-            return text->read(network);
+    for (const auto& [form, read] : Topologies::entries) {
+        if (form->name == name) {
+            check_section(network, *form);
+            return read(network);
         }
-        names.emplace_back(text->form.name);
+        names.emplace_back(form->name);
     }
     fail(unknown_name_message("topology", shown(name), names), " (in machine '", shown(network.name.whole()),
          "')");

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "topoloom/machine/text/topology_text.hpp"
+#include "topoloom/machine/notation/topology_notation.hpp"
 
 namespace topoloom {
 
@@ -32,8 +32,7 @@ NodeInside read_inside(const Section& section) {
     if (section.name.text() != "node") section.name.complain("expected node:LEVELS");
     std::vector<std::uint32_t> arity = section.body.numbers(':');
     std::vector<std::uint32_t> distance(arity.size(), 0);
-    refuse_items(section);
-    check_options(section, node_form);
+    check_section(section, node_form);
     NodeInside inside;
     for (const auto& [key, value] : section.options) {
         const std::string_view name = key.text();
@@ -68,11 +67,12 @@ NodeInside read_inside(const Section& section) {
     return inside;
 }
 
-constinit const SectionForm node_form{"+node",
-                                      "behind any of these: slots in a node, bottom-up, with distances",
-                                      "torus:8x8x8+node:16:2,distance=1:2:10,port=0:3",
-                                      "levels",
-                                      ":",
-                                      node_options};
+constinit const SectionForm node_form{
+    .name = "+node",
+    .summary = "behind any of these: slots in a node, bottom-up, with distances",
+    .example = "torus:8x8x8+node:16:2,distance=1:2:10,port=0:3",
+    .body = "levels",
+    .separator = ":",
+    .options = node_options};
 
 }  // namespace topoloom

@@ -3,9 +3,13 @@
 #pragma once
 
 #include "topoloom/machine/machine.hpp"
-#include "topoloom/machine/text/text_piece.hpp"
+#include "topoloom/machine/notation/text_piece.hpp"
+#include "topoloom/machine/notation/topology_notation.hpp"
 
 namespace topoloom {
+
+/// The section +node:, which may follow a topology and its failures.
+extern const SectionForm node_form;
 
 [[nodiscard]] NodeInside read_inside(const Section& section);
 

@@ -14,7 +14,9 @@
 #include "topoloom/base/id.hpp"
 #include "topoloom/base/unit.hpp"
 #include "topoloom/machine/geometry/hop_table.hpp"
-#include "topoloom/machine/topologies/link.hpp"
+#include "topoloom/machine/notation/topology_notation.hpp"
+#include "topoloom/machine/routing/link.hpp"
+#include "topoloom/machine/topologies/hosted.hpp"
 
 namespace topoloom {
 
@@ -282,5 +284,7 @@ class Dragonfly {
     std::vector<Near> every_link_;      // as seen from where all links are at hand
     HopTable geometry_;
 };
+
+extern const TopologyNotation<Hosted<Dragonfly>> dragonfly_notation;
 
 }  // namespace topoloom

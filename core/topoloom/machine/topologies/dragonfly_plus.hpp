@@ -12,7 +12,9 @@
 #include "topoloom/base/id.hpp"
 #include "topoloom/base/unit.hpp"
 #include "topoloom/machine/geometry/hop_table.hpp"
-#include "topoloom/machine/topologies/link.hpp"
+#include "topoloom/machine/notation/topology_notation.hpp"
+#include "topoloom/machine/routing/link.hpp"
+#include "topoloom/machine/topologies/hosted.hpp"
 
 namespace topoloom {
 
@@ -121,5 +123,7 @@ class DragonflyPlus {
     std::size_t link_count_ = 0;
     HopTable geometry_;
 };
+
+extern const TopologyNotation<Hosted<DragonflyPlus>> dragonfly_plus_notation;
 
 }  // namespace topoloom

@@ -11,9 +11,10 @@
 #include "topoloom/base/id.hpp"
 #include "topoloom/base/unit.hpp"
 #include "topoloom/machine/geometry/hop_table.hpp"
-#include "topoloom/machine/topologies/forwarding_tables.hpp"
-#include "topoloom/machine/topologies/link.hpp"
-#include "topoloom/machine/topologies/shortest_ways.hpp"
+#include "topoloom/machine/notation/topology_notation.hpp"
+#include "topoloom/machine/routing/forwarding_tables.hpp"
+#include "topoloom/machine/routing/link.hpp"
+#include "topoloom/machine/routing/shortest_routes.hpp"
 
 namespace topoloom {
 
@@ -117,11 +118,13 @@ class ExplicitGraph {
 
     ExplicitGraphSpec spec_;            // links sorted by (from, to): a link's id is its position
     std::vector<std::uint32_t> first_;  // [v]: first link that leaves v
-    ShortestWays ways_;
+    ShortestRoutes ways_;
     std::vector<std::pair<Pair, std::vector<Link>>> given_;  // sorted by pair of nodes
     ForwardingTables tables_;
     bool takes_detours_ = false;  // by the tables some routes are longer than necessary:
     HopTable by_tables_;          // then this instead of the table of shortest routes
 };
+
+extern const TopologyNotation<ExplicitGraph> graph_notation;
 
 }  // namespace topoloom

@@ -11,7 +11,8 @@
 #include "topoloom/base/divisor.hpp"
 #include "topoloom/base/id.hpp"
 #include "topoloom/base/unit.hpp"
-#include "topoloom/machine/topologies/link.hpp"
+#include "topoloom/machine/notation/topology_notation.hpp"
+#include "topoloom/machine/routing/link.hpp"
 #include "topoloom/machine/topologies/tree.hpp"
 
 namespace topoloom {
@@ -184,5 +185,7 @@ void FatTree::route_simgrid(std::uint32_t a, std::uint32_t b, const Visit& visit
         visit(link, share);
     });
 }
+
+extern const TopologyNotation<FatTree> fat_tree_notation;
 
 }  // namespace topoloom

@@ -14,7 +14,7 @@
 #include "topoloom/base/error.hpp"
 #include "topoloom/base/id.hpp"
 #include "topoloom/base/unit.hpp"
-#include "topoloom/machine/topologies/link.hpp"
+#include "topoloom/machine/routing/link.hpp"
 
 namespace topoloom {
 

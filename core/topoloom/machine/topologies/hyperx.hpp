@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <type_traits>
+#include <variant>
 #include <vector>
 
 #include "topoloom/base/divisor.hpp"
@@ -13,7 +14,9 @@
 #include "topoloom/machine/geometry/hop_table.hpp"
 #include "topoloom/machine/geometry/packed_coordinates.hpp"
 #include "topoloom/machine/geometry/row_major.hpp"
-#include "topoloom/machine/topologies/link.hpp"
+#include "topoloom/machine/notation/topology_notation.hpp"
+#include "topoloom/machine/routing/link.hpp"
+#include "topoloom/machine/topologies/hosted.hpp"
 #include "topoloom/machine/topologies/torus.hpp"
 
 namespace topoloom {
@@ -114,5 +117,10 @@ using Hypercube = BasicHyperX<WideTorus>;
 
 extern template class BasicHyperX<HopTable>;
 extern template class BasicHyperX<WideTorus>;
+
+/// A Hypercube where no extent exceeds 2.
+using AnyHyperX = std::variant<Hosted<HyperX>, Hosted<Hypercube>>;
+extern const TopologyNotation<AnyHyperX> hyperx_notation;
+extern const TopologyNotation<AnyHyperX> hypercube_notation;
 
 }  // namespace topoloom

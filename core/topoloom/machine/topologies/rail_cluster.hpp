@@ -12,7 +12,8 @@
 #include "topoloom/base/id.hpp"
 #include "topoloom/base/unit.hpp"
 #include "topoloom/machine/geometry/hop_table.hpp"
-#include "topoloom/machine/topologies/link.hpp"
+#include "topoloom/machine/notation/topology_notation.hpp"
+#include "topoloom/machine/routing/link.hpp"
 
 namespace topoloom {
 
@@ -144,5 +145,7 @@ class RailCluster {
     std::array<std::uint32_t, 3> weight_{1, 1, 1};        // of a link: NVLink, to a leaf, to a spine
     HopTable table_;
 };
+
+extern const TopologyNotation<RailCluster> rails_notation;
 
 }  // namespace topoloom

@@ -8,7 +8,8 @@
 
 #include "topoloom/base/id.hpp"
 #include "topoloom/base/unit.hpp"
-#include "topoloom/machine/topologies/link.hpp"
+#include "topoloom/machine/notation/topology_notation.hpp"
+#include "topoloom/machine/routing/link.hpp"
 #include "topoloom/machine/topologies/torus.hpp"
 
 namespace topoloom {
@@ -80,5 +81,7 @@ class RingBus {
     RingBusSpec spec_;
     Torus ring_;
 };
+
+extern const TopologyNotation<RingBus> ring_notation;
 
 }  // namespace topoloom

@@ -2,12 +2,17 @@
 #include "topoloom/machine/topologies/torus.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <sstream>
+#include <string_view>
 #include <utility>
 
 #include "topoloom/base/error.hpp"
 #include "topoloom/machine/geometry/axis_name.hpp"
+#include "topoloom/machine/notation/axis_notation.hpp"
+#include "topoloom/machine/notation/topology_notation.hpp"
+#include "topoloom/machine/topologies/host_notation.hpp"
 #include "topoloom/machine/topologies/spec_list.hpp"
 
 namespace topoloom {
@@ -313,5 +318,75 @@ std::string BasicTorus<Width>::describe() const {
 
 template class BasicTorus<8>;
 template class BasicTorus<32>;
+
+namespace {
+
+constexpr std::array<std::string_view, 3> torus_ties{"plus", "split", "simgrid"};
+
+constexpr std::array torus_options{
+    TopologyOption{"wrap", OptionForm::axis_flags, "which axes are rings"},
+    nodes_option,
+    cards_option,
+    hosts_option,
+    order_option,
+    TopologyOption{"ties", OptionForm::word, "which direction messages take half way around a ring",
+                   torus_ties},
+    bandwidth_option(OptionForm::direction_quantities),
+    latency_option(OptionForm::direction_quantities)};
+constexpr std::span<const TopologyOption> mesh_options = std::span(torus_options).subspan(1);  // no wrap
+
+AnyTorus read_grid(const Section& section, bool wrapped) {
+    TorusSpec spec;
+    spec.size = section.body.numbers('x');
+    const std::size_t axes = spec.size.size();
+    spec.wrap.assign(axes, wrapped);
+    AxisQuantities quantities = read_axis_quantities(section, axes);
+    spec.bandwidth = std::move(quantities.bandwidth);
+    spec.latency = std::move(quantities.latency);
+    for (const auto& [key, value] : section.options) {
+        if (key.text() == "nodes") {
+            spec.nodes_per_router = value.number();
+        } else if (key.text() == "order") {
+            spec.order = value.numbers(':');
+        } else if (key.text() == "ties") {
+            spec.ties = static_cast<TorusTies>(value.one_of(torus_ties));
+        } else if (key.text() == "wrap") {
+            if (value.text().size() != axes ||
+                value.text().find_first_not_of("01") != std::string_view::npos) {
+                value.complain("expected a 0 or 1 for each of the ", axes, " axes");
+            }
+            for (std::size_t d = 0; d < axes; ++d) spec.wrap[d] = value.text()[d] == '1';
+        }
+    }
+    if (axes > 8) return with_hosts<WideTorus>(section, RouterPlace::in_nodes, std::move(spec));
+    auto hosted = with_hosts<Torus>(section, RouterPlace::in_nodes, std::move(spec));
+    if (hosted.has_links()) return hosted;
+    return hosted.between_routers();
+}
+
+AnyTorus read_torus(const Section& section) { return read_grid(section, true); }
+AnyTorus read_mesh(const Section& section) { return read_grid(section, false); }
+
+}  // namespace
+
+constinit const TopologyNotation<AnyTorus> torus_notation{
+    .form = {.name = "torus",
+             .summary = "rings in every dimension (wrap=110 opens some); dimension-ordered routes",
+             .example = "torus:17x8x24,nodes=2,bandwidth=9.4GB/s,bandwidth.y=half",
+             .body = "size",
+             .separator = "x",
+             .options = torus_options,
+             .drawing = Drawing::rings},
+    .read = read_torus};
+
+constinit const TopologyNotation<AnyTorus> mesh_notation{
+    .form = {.name = "mesh",
+             .summary = "a torus without the wrap-around links",
+             .example = "mesh:4x4x4",
+             .body = "size",
+             .separator = "x",
+             .options = mesh_options,
+             .drawing = Drawing::grid},
+    .read = read_mesh};
 
 }  // namespace topoloom

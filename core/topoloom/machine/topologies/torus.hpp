@@ -10,13 +10,16 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "topoloom/base/divisor.hpp"
 #include "topoloom/base/id.hpp"
 #include "topoloom/base/unit.hpp"
 #include "topoloom/machine/geometry/split_key.hpp"
-#include "topoloom/machine/topologies/link.hpp"
+#include "topoloom/machine/notation/topology_notation.hpp"
+#include "topoloom/machine/routing/link.hpp"
+#include "topoloom/machine/topologies/hosted.hpp"
 
 namespace topoloom {
 
@@ -245,5 +248,10 @@ void BasicTorus<Width>::route(Node a, Node b, const Visit& visit) const {
 
 extern template class BasicTorus<8>;
 extern template class BasicTorus<32>;
+
+/// A wide torus always has host links; a narrow one only where nodes are not routers.
+using AnyTorus = std::variant<Torus, Hosted<Torus>, Hosted<WideTorus>>;
+extern const TopologyNotation<AnyTorus> torus_notation;
+extern const TopologyNotation<AnyTorus> mesh_notation;
 
 }  // namespace topoloom

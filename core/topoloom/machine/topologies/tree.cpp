@@ -2,9 +2,12 @@
 #include "topoloom/machine/topologies/tree.hpp"
 
 #include <algorithm>
+#include <array>
 #include <sstream>
 #include <unordered_map>
 
+#include "topoloom/machine/notation/text_piece.hpp"
+#include "topoloom/machine/notation/topology_notation.hpp"
 #include "topoloom/machine/topologies/spec_list.hpp"
 
 namespace topoloom {
@@ -114,5 +117,37 @@ std::string Tree::describe() const {
     for (std::size_t j = 0; j < spec_.distance.size(); ++j) text << (j == 0 ? "" : ":") << spec_.distance[j];
     return text.str();
 }
+
+namespace {
+
+constexpr std::array tree_options{
+    TopologyOption{"distance", OptionForm::distances, "distance between nodes that share no lower level"},
+    bandwidth_option(OptionForm::level_quantities), latency_option(OptionForm::level_quantities)};
+
+Tree read_tree(const Section& section) {
+    TreeSpec spec;
+    spec.arity = section.body.numbers(':');
+    for (const auto& [key, value] : section.options) {
+        if (key.text() == "distance") {
+            spec.distance = value.numbers(':');
+        } else if (key.text() == "bandwidth") {
+            spec.bandwidth = read_level_bandwidths(value, spec.arity.size());
+        } else {
+            spec.latency = read_level_latencies(value, spec.arity.size());
+        }
+    }
+    return section.name.build([&] { return Tree(std::move(spec)); });
+}
+
+}  // namespace
+
+constinit const TopologyNotation<Tree> tree_notation{
+    .form = {.name = "tree",
+             .summary = "levels bottom-up: 4 in a group, 8 groups in the next; absolute distances",
+             .example = "tree:4:8:2,distance=1:10:100",
+             .body = "levels",
+             .separator = ":",
+             .options = tree_options},
+    .read = read_tree};
 
 }  // namespace topoloom

@@ -12,7 +12,8 @@
 #include "topoloom/base/unit.hpp"
 #include "topoloom/machine/geometry/levels.hpp"
 #include "topoloom/machine/geometry/pull_to_points.hpp"
-#include "topoloom/machine/topologies/link.hpp"
+#include "topoloom/machine/notation/topology_notation.hpp"
+#include "topoloom/machine/routing/link.hpp"
 
 namespace topoloom {
 
@@ -92,5 +93,7 @@ class Tree {
     std::vector<std::uint32_t> offset_;  // [j]: first vertex of level j; [count]: the root
     std::vector<Divisor> span_;          // [j]: leaves under a vertex of level j
 };
+
+extern const TopologyNotation<Tree> tree_notation;
 
 }  // namespace topoloom

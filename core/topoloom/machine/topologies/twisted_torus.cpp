@@ -2,6 +2,7 @@
 #include "topoloom/machine/topologies/twisted_torus.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <limits>
 #include <numeric>
@@ -10,6 +11,9 @@
 
 #include "topoloom/base/error.hpp"
 #include "topoloom/machine/geometry/axis_name.hpp"
+#include "topoloom/machine/notation/axis_notation.hpp"
+#include "topoloom/machine/notation/topology_notation.hpp"
+#include "topoloom/machine/topologies/host_notation.hpp"
 #include "topoloom/machine/topologies/spec_list.hpp"
 
 namespace topoloom {
@@ -236,5 +240,48 @@ std::string TwistedTorus::describe() const {
     if (spec_.nodes_per_router > 1) text << ", " << spec_.nodes_per_router << " nodes per router";
     return text.str();
 }
+
+namespace {
+
+constexpr std::array twisted_options{
+    TopologyOption{"twist", OptionForm::axis_shifts, "shift of each axis where one closes"},
+    nodes_option,
+    cards_option,
+    hosts_option,
+    bandwidth_option(OptionForm::direction_quantities),
+    latency_option(OptionForm::direction_quantities)};
+
+Hosted<TwistedTorus> read_twisted(const Section& section) {
+    TwistedTorusSpec spec;
+    spec.size = section.body.numbers('x');
+    const std::size_t axes = spec.size.size();
+    spec.twist.assign(axes, std::vector<std::uint32_t>(axes, 0));
+    for (const auto& [key, value] : section.options) {
+        const auto [name, axis] = key.cut('.');
+        if (key.text() == "nodes") {
+            spec.nodes_per_router = value.number();
+        } else if (name.text() == "twist") {
+            std::vector<std::uint32_t>& twist = spec.twist[read_axis(*axis, axes)];
+            twist = value.numbers(':');
+            if (twist.size() != axes) value.complain("expected a shift for each of the ", axes, " axes");
+        }
+    }
+    AxisQuantities quantities = read_axis_quantities(section, axes);
+    spec.bandwidth = std::move(quantities.bandwidth);
+    spec.latency = std::move(quantities.latency);
+    return with_hosts<TwistedTorus>(section, RouterPlace::in_nodes, std::move(spec));
+}
+
+}  // namespace
+
+constinit const TopologyNotation<Hosted<TwistedTorus>> twisted_notation{
+    .form = {.name = "twisted",
+             .summary = "a torus whose links that close an axis also shift others",
+             .example = "twisted:4x4x8,twist.x=0:0:4,twist.y=0:0:4",
+             .body = "size",
+             .separator = "x",
+             .options = twisted_options,
+             .drawing = Drawing::grid},
+    .read = read_twisted};
 
 }  // namespace topoloom

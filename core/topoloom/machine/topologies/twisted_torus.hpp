@@ -12,7 +12,9 @@
 #include "topoloom/base/unit.hpp"
 #include "topoloom/machine/geometry/hop_table.hpp"
 #include "topoloom/machine/geometry/row_major.hpp"
-#include "topoloom/machine/topologies/link.hpp"
+#include "topoloom/machine/notation/topology_notation.hpp"
+#include "topoloom/machine/routing/link.hpp"
+#include "topoloom/machine/topologies/hosted.hpp"
 
 namespace topoloom {
 
@@ -104,5 +106,7 @@ class TwistedTorus {
     std::vector<std::uint32_t> next_;        // [link]: the router that it leads to
     HopTable table_;
 };
+
+extern const TopologyNotation<Hosted<TwistedTorus>> twisted_notation;
 
 }  // namespace topoloom

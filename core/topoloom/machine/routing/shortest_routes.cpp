@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topoloom/machine/topologies/shortest_ways.hpp"
+#include "topoloom/machine/routing/shortest_routes.hpp"
 
 #include <algorithm>
 #include <tuple>
@@ -24,8 +24,8 @@ thread_local Spreading kept;
 
 }  // namespace
 
-ShortestWays::ShortestWays(std::span<const std::uint32_t> vertex, const std::vector<bool>& forwards,
-                           std::vector<Arc> arcs, Choice choice)
+ShortestRoutes::ShortestRoutes(std::span<const std::uint32_t> vertex, const std::vector<bool>& forwards,
+                               std::vector<Arc> arcs, Choice choice)
     : forwards_(forwards),
       arcs_(std::move(arcs)),
       first_(forwards.size() + 1, 0),
@@ -57,7 +57,7 @@ ShortestWays::ShortestWays(std::span<const std::uint32_t> vertex, const std::vec
 }
 
 /// Leaves get no row of their own; rows that nodes have or share come first. Returns how many these are.
-std::uint32_t ShortestWays::number_rows(std::span<const std::uint32_t> vertex) {
+std::uint32_t ShortestRoutes::number_rows(std::span<const std::uint32_t> vertex) {
     constexpr std::uint32_t several = no_index - 1;
     std::vector<std::uint32_t> neighbor(forwards_.size(), no_index);  // the only one, out and in
     const auto meet = [&](std::uint32_t v, std::uint32_t other) {
@@ -92,8 +92,8 @@ std::uint32_t ShortestWays::number_rows(std::span<const std::uint32_t> vertex) {
     return end_rows;
 }
 
-auto ShortestWays::next_arc(std::uint32_t at, std::uint32_t end, std::span<const std::uint16_t> to_end) const
-    -> const Arc& {
+auto ShortestRoutes::next_arc(std::uint32_t at, std::uint32_t end,
+                              std::span<const std::uint16_t> to_end) const -> const Arc& {
     for (std::size_t i = first_[at];; ++i) {
         const std::uint32_t next = arcs_[i].to;
         if (is_leaf(next) || to_end[row_[next]] + 1 != to_end[row_[at]]) continue;
@@ -101,8 +101,8 @@ auto ShortestWays::next_arc(std::uint32_t at, std::uint32_t end, std::span<const
     }
 }
 
-void ShortestWays::find_nearer(std::uint32_t at, std::uint32_t end, std::uint32_t hops,
-                               std::vector<std::size_t>& nearer) const {
+void ShortestRoutes::find_nearer(std::uint32_t at, std::uint32_t end, std::uint32_t hops,
+                                 std::vector<std::size_t>& nearer) const {
     nearer.clear();
     const auto begin = arcs_.begin() + static_cast<std::ptrdiff_t>(first_[at]);
     const auto past = arcs_.begin() + static_cast<std::ptrdiff_t>(first_[at + 1]);
@@ -122,7 +122,7 @@ void ShortestWays::find_nearer(std::uint32_t at, std::uint32_t end, std::uint32_
 }
 
 /// Vertices of one distance from the end before those that are nearer.
-void ShortestWays::spread(std::uint32_t start, std::uint32_t end, const RouteVisitor& visit) const {
+void ShortestRoutes::spread(std::uint32_t start, std::uint32_t end, const RouteVisitor& visit) const {
     Spreading way = std::exchange(kept, {});
     const std::span<const std::uint16_t> to_end = table_.hops_to(row_[end]);
     if (way.share.size() < to_end.size()) way.share.resize(to_end.size(), 0.0);

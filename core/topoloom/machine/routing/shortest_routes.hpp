@@ -8,13 +8,13 @@
 
 #include "topoloom/base/id.hpp"
 #include "topoloom/machine/geometry/hop_table.hpp"
-#include "topoloom/machine/topologies/link.hpp"
+#include "topoloom/machine/routing/link.hpp"
 
 namespace topoloom {
 
 /// Distances, and at every vertex the first of its arcs that leads nearer, or all of them. Routes pass only vertices
 /// that forward. A node whose vertex has a switch as its only neighbor shares the row of that switch in the table.
-class ShortestWays {
+class ShortestRoutes {
    public:
     /// A directed link as seen from the vertex that it leaves.
     struct Arc {
@@ -26,11 +26,11 @@ class ShortestWays {
     /// shared: hop by hop, what comes to a vertex leaves it on all arcs that lead nearer, in proportion to their weights.
     enum class Choice { first, shared };
 
-    ShortestWays() = default;
+    ShortestRoutes() = default;
     /// `vertex` of every node, `forwards` by vertex, arcs in the order in which equally short routes are chosen.
     /// Throws Error as search_hops() does.
-    ShortestWays(std::span<const std::uint32_t> vertex, const std::vector<bool>& forwards,
-                 std::vector<Arc> arcs, Choice choice = Choice::first);
+    ShortestRoutes(std::span<const std::uint32_t> vertex, const std::vector<bool>& forwards,
+                   std::vector<Arc> arcs, Choice choice = Choice::first);
 
     /// Between the nodes; pairs without a route are unreached.
     [[nodiscard]] const HopTable& table() const { return table_; }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topoloom/machine/text/axis_text.hpp"
+#include "topoloom/machine/notation/axis_notation.hpp"
 
 #include <cstdint>
 #include <optional>
 #include <string_view>
 
 #include "topoloom/machine/geometry/axis_name.hpp"
-#include "topoloom/machine/text/host_text.hpp"
+#include "topoloom/machine/notation/topology_notation.hpp"
 
 namespace topoloom {
 

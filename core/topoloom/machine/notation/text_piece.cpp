@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topoloom/machine/text/text_piece.hpp"
+#include "topoloom/machine/notation/text_piece.hpp"
 
 #include <algorithm>
 #include <array>
@@ -61,7 +61,7 @@ Section read_section(const Piece& text) {
     return section;
 }
 
-void unknown_option(const Section& section, const Piece& key, const std::vector<std::string>& known) {
+void refuse_option(const Section& section, const Piece& key, const std::vector<std::string>& known) {
     key.complain(unknown_name_message(std::string("option of ") + std::string(section.name.text()),
                                       shown(key.text()), known),
                  ";");

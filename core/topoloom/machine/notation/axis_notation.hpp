@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "topoloom/base/unit.hpp"
-#include "topoloom/machine/text/text_piece.hpp"
+#include "topoloom/machine/notation/text_piece.hpp"
 
 namespace topoloom {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topoloom/machine/topologies/forwarding_tables.hpp"
+#include "topoloom/machine/routing/forwarding_tables.hpp"
 
 #include <algorithm>
 

@@ -104,8 +104,8 @@ struct Section {
 [[nodiscard]] Section read_section(const Piece& text);
 
 /// Throws Error: the section has no option `key`, but the `known` ones.
-[[noreturn]] void unknown_option(const Section& section, const Piece& key,
-                                 const std::vector<std::string>& known);
+[[noreturn]] void refuse_option(const Section& section, const Piece& key,
+                                const std::vector<std::string>& known);
 
 /// Throws Error if there are parts without '=' after the body.
 void refuse_items(const Section& section);
