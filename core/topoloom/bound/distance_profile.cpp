@@ -136,7 +136,7 @@ class NearSearch {
             }
         } else {
             const std::array<std::uint64_t, 1> once{1};
-            search(0, from, *space_->pull(std::span(&from, 1), once), found);
+            search(0, from, *space_->sum_distances(std::span(&from, 1), once), found);
         }
         return found.profile();
     }
@@ -194,7 +194,8 @@ class NearSearch {
             found.add(distance(from, is_on_node ? kinds_[k].other : kinds_[k].site), elsewhere);
         }
     }
-    void search(std::uint32_t at, std::uint32_t from, const SlotSpace::Pull& pull, NearRuns& found) const {
+    void search(std::uint32_t at, std::uint32_t from, const SlotSpace::DistanceSum& sum,
+                NearRuns& found) const {
         const SlotSpace::Part& part = space_->parts()[at];
         if (part.right == no_index) {
             std::array<std::uint32_t, SlotSpace::leaf_size> distances;
@@ -206,14 +207,14 @@ class NearSearch {
         }
         std::array<std::uint32_t, 2> halves{at + 1, part.right};
         std::array<std::uint64_t, 2> bounds{};
-        for (const std::size_t half : {0U, 1U}) bounds[half] = pull.bound(halves[half]);
+        for (const std::size_t half : {0U, 1U}) bounds[half] = sum.bound(halves[half]);
         const bool in_right = from >= space_->parts()[part.right].begin && from < part.end;
         if (bounds[1] < bounds[0] || (bounds[0] == bounds[1] && in_right)) {
             std::swap(halves[0], halves[1]);
             std::swap(bounds[0], bounds[1]);
         }
         for (const std::size_t half : {0U, 1U}) {
-            if (found.takes(bounds[half])) search(halves[half], from, pull, found);
+            if (found.takes(bounds[half])) search(halves[half], from, sum, found);
         }
     }
 

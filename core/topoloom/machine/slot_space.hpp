@@ -51,23 +51,23 @@ class SlotSpace {
     /// Call at most once.
     void build_parts() { bisect(0, count_); }
 
-    /// Sum of weighted distances to a set of slots.
-    class Pull {
+    /// The sum of weighted distances from a slot to a set of slots.
+    class DistanceSum {
        public:
-        virtual ~Pull() = default;
-        [[nodiscard]] virtual std::uint64_t cost(std::uint32_t a) const = 0;
-        /// Lower bound of cost() over the slots of a part.
+        virtual ~DistanceSum() = default;
+        [[nodiscard]] virtual std::uint64_t at(std::uint32_t a) const = 0;
+        /// A lower bound of at() over the slots of a part.
         [[nodiscard]] virtual std::uint64_t bound(std::uint32_t part) const = 0;
     };
     struct WeightedSlot {
         Slot slot;
         std::uint64_t weight;
     };
-    /// Makes the Pull towards slots of the list and, if given, `extra`, which need not be in the list. The Pull keeps a
+    /// Makes the sum of distances to slots of the list and to `extra`, which need not be in the list. The sum keeps a
     /// reference to this space.
-    [[nodiscard]] virtual std::unique_ptr<Pull> pull(std::span<const std::uint32_t> slots,
-                                                     std::span<const std::uint64_t> weights,
-                                                     std::optional<WeightedSlot> extra = {}) const = 0;
+    [[nodiscard]] virtual std::unique_ptr<DistanceSum> sum_distances(
+        std::span<const std::uint32_t> slots, std::span<const std::uint64_t> weights,
+        std::optional<WeightedSlot> extra = {}) const = 0;
 
    private:
     std::uint32_t bisect(std::uint32_t begin, std::uint32_t end);

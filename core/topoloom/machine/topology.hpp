@@ -19,13 +19,13 @@ namespace topoloom {
 /// Where nodes lie, for searches. A node's Point is its position in the form in which distances are cheapest: get the
 /// Points once, then compare them often.
 ///
-/// distance    what hop-bytes multiply with: hops, unless a tree gives absolute distances
-/// split_keys  an order of points in which the two halves lie apart; see SplitKey
-/// Region      a set of points with a lower bound on the distance from outside; prunes searches for near slots
-/// Pull        sum of weighted distances to given points, for any point (cost) or at least for a region (bound)
+/// distance     what hop-bytes multiply with: hops, unless a tree gives absolute distances
+/// split_keys   an order of points in which the two halves lie apart; see SplitKey
+/// Region       a set of points with a lower bound on the distance from outside; prunes searches for near slots
+/// DistanceSum  the sum of weighted distances to given points: at a point, and a lower bound of it over a region
 template <class G>
 concept Geometry = requires(const G& g, Node node, typename G::Point point, const typename G::Region& region,
-                            const typename G::Pull& pull) {
+                            const typename G::DistanceSum& sum) {
     { g.node_count() } -> std::convertible_to<std::size_t>;
     { g.point(node) } -> std::same_as<typename G::Point>;
     { g.distance(point, point) } -> std::same_as<std::uint32_t>;
@@ -33,8 +33,8 @@ concept Geometry = requires(const G& g, Node node, typename G::Point point, cons
     { g.total_distances(std::span<const typename G::Point>{}) } -> std::same_as<std::vector<std::uint64_t>>;
     { g.split_keys(std::span<const typename G::Point>{}) } -> std::same_as<std::vector<SplitKey>>;
     { g.region(std::span<const typename G::Point>{}) } -> std::same_as<typename G::Region>;
-    { pull.cost(point) } -> std::same_as<std::uint64_t>;
-    { pull.bound(region) } -> std::same_as<std::uint64_t>;
+    { sum.at(point) } -> std::same_as<std::uint64_t>;
+    { sum.bound(region) } -> std::same_as<std::uint64_t>;
 };
 
 /// How a network is wired and routed.

@@ -275,7 +275,7 @@ TEST_CASE("total distances are the sums over all given points") {
     });
 }
 
-TEST_CASE("a pull costs the weighted distances to its points, and a bound is never above") {
+TEST_CASE("a distance sum adds up weighted distances to its points, and its bound is never above") {
     Rng rng(6);
     for_each_topology([&](const Machine& machine, const auto& topology) {
         const auto& geometry = topology.geometry();
@@ -284,26 +284,27 @@ TEST_CASE("a pull costs the weighted distances to its points, and a bound is nev
             const auto targets = random_subset(points, rng);
             std::vector<std::uint64_t> weights;
             for (std::size_t i = 0; i < targets.size(); ++i) weights.push_back(rng.below(1000));
-            const typename std::remove_cvref_t<decltype(geometry)>::Pull pull(geometry, targets, weights);
+            const typename std::remove_cvref_t<decltype(geometry)>::DistanceSum sum(geometry, targets,
+                                                                                    weights);
             auto inside = random_subset(points, rng);
             if (round % 2 == 1) {  // neighbors
                 const std::size_t first = rng.below(static_cast<std::uint32_t>(points.size()));
                 const std::size_t count = 1 + rng.below(static_cast<std::uint32_t>(points.size() - first));
                 inside.assign(points.begin() + first, points.begin() + first + count);
             }
-            const std::uint64_t bound = pull.bound(geometry.region(inside));
+            const std::uint64_t bound = sum.bound(geometry.region(inside));
             for (const auto& p : points) {
                 std::uint64_t expected = 0;
                 for (std::size_t i = 0; i < targets.size(); ++i) {
                     expected += weights[i] * geometry.distance(p, targets[i]);
                 }
-                if (pull.cost(p) != expected) FAIL_CHECK("cost ", pull.cost(p), " instead of ", expected);
+                if (sum.at(p) != expected) FAIL_CHECK("cost ", sum.at(p), " instead of ", expected);
             }
             for (const auto& p : inside) {
-                if (bound > pull.cost(p)) FAIL_CHECK("bound ", bound, " above ", pull.cost(p));
+                if (bound > sum.at(p)) FAIL_CHECK("bound ", bound, " above ", sum.at(p));
             }
             const std::vector one{points[rng.below(static_cast<std::uint32_t>(points.size()))]};
-            CHECK(pull.bound(geometry.region(one)) <= pull.cost(one[0]));
+            CHECK(sum.bound(geometry.region(one)) <= sum.at(one[0]));
         }
     });
 }

@@ -9,7 +9,7 @@
 
 #include "topoloom/base/error.hpp"
 #include "topoloom/base/rng.hpp"
-#include "topoloom/machine/geometry/pull_to_points.hpp"
+#include "topoloom/machine/geometry/pointwise_distance_sum.hpp"
 
 namespace topoloom {
 
@@ -62,7 +62,7 @@ class Search {
     static constexpr std::size_t few = 256;
     static constexpr int max_starts = 8;
     /// Whether the sum of distances to many points costs as much as the single ones.
-    static constexpr bool summed_up = std::is_same_v<typename G::Pull, PullToPoints<G>>;
+    static constexpr bool summed_up = std::is_same_v<typename G::DistanceSum, PointwiseDistanceSum<G>>;
 
     [[nodiscard]] std::uint64_t distance(std::uint32_t i, std::uint32_t j) const {
         return geometry_.distance(points_[i], points_[j]);
@@ -99,9 +99,9 @@ class Search {
         std::vector<Point> points;
         for (const std::uint32_t i : members) points.push_back(points_[i]);
         const std::vector<std::uint64_t> ones(points.size(), 1);
-        const typename G::Pull pull(geometry_, points, ones);
+        const typename G::DistanceSum sum(geometry_, points, ones);
         std::vector<std::uint64_t> sums(points_.size());
-        for (std::size_t i = 0; i < sums.size(); ++i) sums[i] = pull.cost(points_[i]);
+        for (std::size_t i = 0; i < sums.size(); ++i) sums[i] = sum.at(points_[i]);
         work_ += points_.size() * (summed_up ? members.size() : 8);
         return sums;
     }

@@ -13,7 +13,7 @@
 
 #include "topoloom/base/big_vector.hpp"
 #include "topoloom/base/id.hpp"
-#include "topoloom/machine/geometry/pull_to_points.hpp"
+#include "topoloom/machine/geometry/pointwise_distance_sum.hpp"
 #include "topoloom/machine/geometry/split_key.hpp"
 
 namespace topoloom {
@@ -33,7 +33,7 @@ class HopTable {
         std::uint32_t high;
         std::uint32_t leaf;  // the smallest of the points
     };
-    using Pull = PullToPoints<HopTable>;
+    using DistanceSum = PointwiseDistanceSum<HopTable>;
     /// [b * width + a]: hops from row a to row b. Rows of routers without nodes may come last, and are then
     /// only ever `a`.
     using Hops = BigVector<std::uint16_t>;

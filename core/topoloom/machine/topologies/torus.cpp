@@ -185,9 +185,9 @@ std::vector<std::uint32_t> BasicTorus<Width>::coordinates(Node node) const {
 template <std::size_t Width>
 std::vector<std::uint64_t> BasicTorus<Width>::total_distances(std::span<const Point> points) const {
     const std::vector<std::uint64_t> ones(points.size(), 1);
-    const Pull all(*this, points, ones);
+    const DistanceSum all(*this, points, ones);
     std::vector<std::uint64_t> totals(points.size());
-    std::transform(points.begin(), points.end(), totals.begin(), [&](const Point& p) { return all.cost(p); });
+    std::transform(points.begin(), points.end(), totals.begin(), [&](const Point& p) { return all.at(p); });
     return totals;
 }
 
@@ -254,18 +254,17 @@ std::vector<SplitKey> BasicTorus<Width>::split_keys(std::span<const Point> point
 }
 
 template <std::size_t Width>
-BasicTorus<Width>::Pull::Pull(const BasicTorus& torus, std::span<const Point> points,
-                              std::span<const std::uint64_t> weights)
+BasicTorus<Width>::DistanceSum::DistanceSum(const BasicTorus& torus, std::span<const Point> points,
+                                            std::span<const std::uint64_t> weights)
     : axes_(torus.axis_count()) {
     for (std::uint32_t d = 0; d < axes_; ++d) start_[d + 1] = start_[d] + torus.spec_.size[d];
     table_.assign(start_[axes_], 0);
     for (std::uint32_t d = 0; d < axes_; ++d) {
         const std::uint32_t size = torus.spec_.size[d];
         if (size == 1) continue;
-        // A distance grows by 1 per step away from its point, and falls from the other side of a ring on: the table
-        // takes where slopes change, modulo 2^64, and sums them up. O(points + size).
+        // Distances are piecewise linear: store their second differences, modulo 2^64, and sum twice. O(points + size).
         std::uint64_t* const table = table_.data() + start_[d];
-        std::uint64_t sum = 0;    // at 0
+        std::uint64_t sum = 0;    // at position 0
         std::uint64_t slope = 0;  // from 0 to 1
         for (std::size_t i = 0; i < points.size(); ++i) {
             const auto at = static_cast<std::uint32_t>(points[i].at[d]);
@@ -275,8 +274,8 @@ BasicTorus<Width>::Pull::Pull(const BasicTorus& torus, std::span<const Point> po
             table[at] += 2 * weights[i];
             if (!torus.spec_.wrap[d]) continue;
             for (const std::uint32_t half : {size / 2, size - size / 2}) {
-                const std::uint32_t across = at + half;
-                table[across < size ? across : across - size] -= weights[i];
+                const std::uint32_t antipode = at + half;
+                table[antipode < size ? antipode : antipode - size] -= weights[i];
             }
         }
         table[0] = sum;
@@ -288,14 +287,14 @@ BasicTorus<Width>::Pull::Pull(const BasicTorus& torus, std::span<const Point> po
 }
 
 template <std::size_t Width>
-std::uint64_t BasicTorus<Width>::Pull::cost(const Point& p) const {
+std::uint64_t BasicTorus<Width>::DistanceSum::at(const Point& p) const {
     std::uint64_t sum = 0;
     for (std::uint32_t d = 0; d < axes_; ++d) sum += table_[start_[d] + static_cast<std::uint32_t>(p.at[d])];
     return sum;
 }
 
 template <std::size_t Width>
-std::uint64_t BasicTorus<Width>::Pull::bound(const Region& box) const {
+std::uint64_t BasicTorus<Width>::DistanceSum::bound(const Region& box) const {
     std::uint64_t sum = 0;
     for (std::uint32_t d = 0; d < axes_; ++d) {
         const std::uint64_t* const table = table_.data() + start_[d];

@@ -110,10 +110,11 @@ class BasicTorus {
     [[nodiscard]] std::vector<SplitKey> split_keys(std::span<const Point> points) const;
 
     /// Distances on a torus are sums over axes, so a sum over many points is one table per axis.
-    class Pull {
+    class DistanceSum {
        public:
-        Pull(const BasicTorus& torus, std::span<const Point> points, std::span<const std::uint64_t> weights);
-        [[nodiscard]] std::uint64_t cost(const Point& p) const;
+        DistanceSum(const BasicTorus& torus, std::span<const Point> points,
+                    std::span<const std::uint64_t> weights);
+        [[nodiscard]] std::uint64_t at(const Point& p) const;
         [[nodiscard]] std::uint64_t bound(const Region& box) const;
 
        private:

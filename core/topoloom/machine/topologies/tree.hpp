@@ -11,7 +11,7 @@
 #include "topoloom/base/id.hpp"
 #include "topoloom/base/unit.hpp"
 #include "topoloom/machine/geometry/levels.hpp"
-#include "topoloom/machine/geometry/pull_to_points.hpp"
+#include "topoloom/machine/geometry/pointwise_distance_sum.hpp"
 #include "topoloom/machine/notation/topology_notation.hpp"
 #include "topoloom/machine/routing/link.hpp"
 
@@ -34,7 +34,7 @@ class Tree {
         Point low;
         Point high;
     };
-    using Pull = PullToPoints<Tree>;
+    using DistanceSum = PointwiseDistanceSum<Tree>;
 
     /// Throws Error as Levels does, and for lists of the wrong length.
     explicit Tree(TreeSpec spec);
