@@ -147,7 +147,7 @@ CostBasis cost_basis_on(std::shared_ptr<const Machine> machine, std::vector<Slot
                         std::optional<NetworkModel> model) {
     check_machine(*machine, slots);
     const std::size_t nodes = count_nodes(*machine, slots);
-    const NetworkModel known = with_receivers(model ? *model : model_of(*machine));
+    const NetworkModel known = with_receivers(model ? *model : machine_model(*machine));
     return {known, std::move(machine), std::move(slots), nodes, true};
 }
 

@@ -257,7 +257,7 @@ ScheduleCost cost(const AnySchedule& schedule, const NetworkModel& model) {
     return sum;
 }
 
-NetworkModel model_of(const Machine& machine) {
+NetworkModel machine_model(const Machine& machine) {
     return NetworkModel::regimes(
         {CostLine{machine.speeds().startup.value, 1 / machine.inside().port_bandwidth.value}},
         {.latency = machine.speeds().latency.value});

@@ -35,8 +35,8 @@ struct ScheduleCost {
 /// message; a pipelined round takes none. A barrier after it is added. O(rounds + messages of one rank).
 [[nodiscard]] ScheduleCost cost(const AnySchedule& schedule, const NetworkModel& model);
 
-/// The model of a machine's own data: startup times and node ports.
-[[nodiscard]] NetworkModel model_of(const Machine& machine);
+/// The network model that follows from a machine's own startup times and node ports.
+[[nodiscard]] NetworkModel machine_model(const Machine& machine);
 
 /// Of messages inside a node: half of their start at each end, and a core of the receiver that copies 10 GB/s, or less where
 /// the memory of the node is slower. What the node does not say is as NodeSpeeds assumes it.
