@@ -59,8 +59,9 @@ int topoloom_strategy_make(const topoloom_setting* setting, topoloom_strategy** 
                       .placement = text_or_empty(setting->placement),
                       .decisions = text_or_empty(setting->decisions),
                       .schedule = text_or_empty(setting->schedule),
-                      .seats = {}};
-        if (setting->seats != nullptr) given.seats.assign(setting->seats, setting->seats + setting->ranks);
+                      .locations = {}};
+        if (setting->locations != nullptr)
+            given.locations.assign(setting->locations, setting->locations + setting->ranks);
         *strategy = new topoloom_strategy(std::move(given));
     });
 }
@@ -73,11 +74,12 @@ int topoloom_strategy_at_once(const topoloom_strategy* whole, size_t calls, cons
             fail(all, " ranks cannot be in ", calls, " calls of as many each");
         Setting given = whole->setting;
         given.concurrent_calls = calls;
-        given.seats.clear();
+        given.locations.clear();
         for (std::size_t i = 0; i < all; ++i) {
             if (ranks[i] >= all) fail("rank ", ranks[i], " is none of the ", all, " ranks");
             const auto itself = static_cast<std::int64_t>(ranks[i]);
-            given.seats.push_back(whole->setting.seats.empty() ? itself : whole->setting.seats[ranks[i]]);
+            given.locations.push_back(whole->setting.locations.empty() ? itself
+                                                                       : whole->setting.locations[ranks[i]]);
         }
         *strategy = new topoloom_strategy(std::move(given));
     });

@@ -110,12 +110,12 @@ typedef struct topoloom_strategy topoloom_strategy;
  *   placement  JSON, as `topoloom map` writes it
  *   decisions  JSON, as `topoloom collective --decisions` writes it
  *   schedule   one schedule for all operations that it does
- *   seats      of each rank: the number of its node in the machine, its rank in the placement, or without either any
+ *   locations  by rank: the number of its node in the machine, its rank in the placement, or without either a
  *              number that only the ranks of its node have. NULL: every rank is on a node of its own */
 typedef struct {
     size_t ranks;
     const char *machine, *placement, *decisions, *schedule;
-    const int64_t* seats;
+    const int64_t* locations;
 } topoloom_setting;
 
 TOPOLOOM_API int topoloom_strategy_make(const topoloom_setting* setting, topoloom_strategy** strategy,
