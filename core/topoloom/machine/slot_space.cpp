@@ -98,25 +98,25 @@ class TypedSlotSpace final : public SlotSpace {
         for (std::uint32_t& distance : distances) distance = space_.distance(from, *to++);
     }
     [[nodiscard]] bool is_symmetric() const override {
-        if constexpr (is_table) return space_.network().symmetric();
+        if constexpr (is_table) return space_.network().is_symmetric();
         return true;
     }
     [[nodiscard]] bool has_router_table() const override { return is_table; }
-    [[nodiscard]] std::vector<std::uint32_t> kinds() const override {
-        std::vector<std::uint32_t> kinds(points_.size());
-        std::iota(kinds.begin(), kinds.end(), 0U);
+    [[nodiscard]] std::vector<std::uint32_t> distance_classes() const override {
+        std::vector<std::uint32_t> classes(points_.size());
+        std::iota(classes.begin(), classes.end(), 0U);
         if constexpr (is_table) {
             std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint32_t> numbers;
             for (std::size_t i = 0; i < points_.size(); ++i) {
-                const std::pair key(space_.network().kind(Space::on_network(points_[i])),
-                                    space_.port_cost(points_[i]));
-                kinds[i] = numbers.try_emplace(key, numbers.size()).first->second;
+                const std::pair key(space_.network().distance_class(Space::network_point(points_[i])),
+                                    space_.port_distance(points_[i]));
+                classes[i] = numbers.try_emplace(key, numbers.size()).first->second;
             }
         }
-        return kinds;
+        return classes;
     }
-    [[nodiscard]] std::uint32_t port_cost(std::uint32_t a) const override {
-        return space_.port_cost(points_[a]);
+    [[nodiscard]] std::uint32_t port_distance(std::uint32_t a) const override {
+        return space_.port_distance(points_[a]);
     }
     [[nodiscard]] std::vector<SplitKey> split_keys(std::span<const std::uint32_t> some) const override {
         return space_.split_keys(some_points(some));
@@ -149,9 +149,9 @@ class TypedSlotSpace final : public SlotSpace {
 
        private:
         using Sum =
-            std::conditional_t<Space::has_inside, LeveledDistanceSum<Space>, typename Network::DistanceSum>;
+            std::conditional_t<Space::has_levels, LeveledDistanceSum<Space>, typename Network::DistanceSum>;
         static const auto& network_or_space(const TypedSlotSpace& slots) {
-            if constexpr (Space::has_inside)
+            if constexpr (Space::has_levels)
                 return slots.space_;
             else
                 return slots.space_.network();
@@ -169,7 +169,7 @@ class TypedSlotSpace final : public SlotSpace {
     void add_region(std::uint32_t begin, std::uint32_t end) override {
         std::vector<typename Network::Point> network;
         network.reserve(end - begin);
-        for (std::uint32_t i = begin; i < end; ++i) network.push_back(Space::on_network(points_[i]));
+        for (std::uint32_t i = begin; i < end; ++i) network.push_back(Space::network_point(points_[i]));
         regions_.push_back(space_.network().region(network));
     }
 

@@ -28,14 +28,14 @@ class SlotSpace {
                                    std::span<std::uint32_t> distances) const = 0;
     /// Whether distance(a, b) == distance(b, a) for all pairs.
     [[nodiscard]] virtual bool is_symmetric() const = 0;
-    /// Whether distances come from a router table. There, bounds of parts are weak and prune little.
+    /// Whether distances come from a router table, in which bounds of parts prune little.
     [[nodiscard]] virtual bool has_router_table() const = 0;
-    /// By slot, a number from 0: slots of one number have equal distances to all slots of other nodes. Without a router
-    /// table every slot has a number of its own.
-    [[nodiscard]] virtual std::vector<std::uint32_t> kinds() const = 0;
-    /// Distance between a slot and its node's port.
-    [[nodiscard]] virtual std::uint32_t port_cost(std::uint32_t a) const = 0;
-    /// The SplitKey of each of these slots.
+    /// The class of each slot, numbered from 0: slots of one class have equal distances to all slots of other nodes.
+    /// Without a router table every slot has a class of its own.
+    [[nodiscard]] virtual std::vector<std::uint32_t> distance_classes() const = 0;
+    /// The distance between a slot and its node's port.
+    [[nodiscard]] virtual std::uint32_t port_distance(std::uint32_t a) const = 0;
+    /// The SplitKey of each of some slots.
     [[nodiscard]] virtual std::vector<SplitKey> split_keys(std::span<const std::uint32_t> some) const = 0;
 
     static constexpr std::uint32_t leaf_size = 8;

@@ -23,6 +23,6 @@ using Topologies = TopologyTable<torus_notation, mesh_notation, twisted_notation
                                  dragonfly_notation, dragonfly_plus_notation, rails_notation, graph_notation>;
 
 /// A topology as it was built, with nothing down.
-using WholeTopology = Topologies::Topology;
+using IntactTopology = Topologies::Topology;
 
 }  // namespace topoloom

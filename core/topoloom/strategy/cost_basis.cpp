@@ -117,7 +117,7 @@ CostBasis on_machine(const Setting& setting, std::string_view text, std::optiona
         std::make_shared<const Machine>(read_named("the machine", [&] { return make_machine(text); }));
     std::vector<Slot> slots =
         placement ? slots_of_placement(*machine, setting, *placement) : slots_of_nodes(*machine, setting);
-    if (!model && !machine->inside().startup) model = usual_model();
+    if (!model && !machine->node_spec().startup) model = usual_model();
     CostBasis basis = cost_basis_on(std::move(machine), std::move(slots), std::move(model));
     basis.placement_is_given = placement.has_value();
     return basis;

@@ -39,7 +39,7 @@ bool detours(const Machine& machine) { return mentions(machine, "routing=valiant
 template <class T>
 std::uint32_t router_of(const T& topology, Node node) {
     if constexpr (std::is_same_v<T, Degraded>) {
-        return std::visit([&](const auto& whole) { return router_of(whole, node); }, topology.whole());
+        return std::visit([&](const auto& whole) { return router_of(whole, node); }, topology.intact());
     } else {
         return between_routers(topology).vertex(node);
     }

@@ -139,7 +139,7 @@ void HopTable::measure() {
     for (std::size_t b = 0; b < rows_; ++b) {
         if (lost[b] == no_index || first[b] >= to) continue;
         to = first[b];
-        lost_ = {Node{lost[b]}, Node{to}};
+        unreachable_pair_ = {Node{lost[b]}, Node{to}};
     }
     symmetric_ = same_both_ways();
 }

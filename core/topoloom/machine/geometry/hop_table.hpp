@@ -86,17 +86,17 @@ class HopTable {
             return looked_up(a, b);
         return table(a, b);
     }
-    [[nodiscard]] bool reaches(Point a, Point b) const {
+    [[nodiscard]] bool can_reach(Point a, Point b) const {
         return classes_.count > 0 || hops_[b.row * width_ + a.row] != unreached;
     }
     /// Whether the route back is always as long as the route there.
-    [[nodiscard]] bool symmetric() const { return symmetric_; }
+    [[nodiscard]] bool is_symmetric() const { return symmetric_; }
     /// Two nodes, the first of which cannot reach the second; the same node twice if all reach each other.
-    [[nodiscard]] std::pair<Node, Node> lost() const { return lost_; }
+    [[nodiscard]] std::pair<Node, Node> unreachable_pair() const { return unreachable_pair_; }
     /// Over pairs of nodes that reach each other.
     [[nodiscard]] std::uint32_t max_distance() const { return farthest_; }
     /// Points of one kind are as far as each other from all others.
-    [[nodiscard]] std::uint64_t kind(Point p) const {
+    [[nodiscard]] std::uint64_t distance_class(Point p) const {
         return exceptions_.empty() ? std::uint64_t{p.row} << 1 | p.leaf : p.node;
     }
     /// Whether some nodes are 0 hops apart.
@@ -161,7 +161,7 @@ class HopTable {
     std::vector<std::uint32_t> block_;   // by row, ascending: its group, or the root of their number each
     std::size_t blocks_ = 0;
     Hops nearest_;  // [b * blocks + block]: hops to row b from the nearest row of a block
-    std::pair<Node, Node> lost_;
+    std::pair<Node, Node> unreachable_pair_;
     std::uint32_t farthest_ = 0;
     bool symmetric_ = true;
     bool nodes_share_routers_ = false;

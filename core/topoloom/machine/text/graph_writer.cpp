@@ -108,7 +108,7 @@ Machine make_graph_machine(const ListedLinks& given, std::optional<std::uint32_t
     spec.routes = std::move(routes);
     ExplicitGraph graph(std::move(spec));
     std::string text = graph_text_of(graph.spec());
-    return {std::move(graph), NodeInside{}, std::move(text)};
+    return {std::move(graph), NodeSpec{}, std::move(text)};
 }
 
 std::string graph_text_of(const ExplicitGraphSpec& spec) {

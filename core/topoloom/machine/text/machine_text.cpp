@@ -15,7 +15,7 @@ namespace topoloom {
 
 namespace {
 
-WholeTopology read_topology(const Section& network) {
+IntactTopology read_topology(const Section& network) {
     const std::string_view name = network.name.text();
     std::vector<std::string> names;
     for (const auto& [form, read] : Topologies::entries) {
@@ -52,18 +52,17 @@ Machine make_machine(std::string_view text) {
     refuse_other_parts(parts.network);
     if (parts.down) refuse_other_parts(*parts.down);
     if (parts.node) refuse_other_parts(*parts.node);
-    NodeInside inside;
-    if (parts.node) inside = read_inside(read_section(*parts.node));
-    WholeTopology topology = read_topology(read_section(parts.network));
+    NodeSpec node;
+    if (parts.node) node = read_node_spec(read_section(*parts.node));
+    IntactTopology topology = read_topology(read_section(parts.network));
     if (!parts.down) {
         AnyTopology any =
             std::visit([](auto&& t) -> AnyTopology { return std::move(t); }, std::move(topology));
-        return whole.build([&] { return Machine(std::move(any), std::move(inside), std::string(text)); });
+        return whole.build([&] { return Machine(std::move(any), std::move(node), std::string(text)); });
     }
     const Failures failures = read_failures(read_section(*parts.down));
-    return whole.build([&] {
-        return Machine(Degraded(std::move(topology), failures), std::move(inside), std::string(text));
-    });
+    return whole.build(
+        [&] { return Machine(Degraded(std::move(topology), failures), std::move(node), std::string(text)); });
 }
 
 }  // namespace topoloom

@@ -11,6 +11,6 @@ namespace topoloom {
 /// The section +node:, which may follow a topology and its failures.
 extern const SectionForm node_form;
 
-[[nodiscard]] NodeInside read_inside(const Section& section);
+[[nodiscard]] NodeSpec read_node_spec(const Section& section);
 
 }  // namespace topoloom

@@ -85,7 +85,7 @@ class Dragonfly {
     [[nodiscard]] static bool takes_shortest_routes() { return false; }
 
     /// Whether the split between minimal and Valiant's routes depends on the load.
-    [[nodiscard]] bool adapts() const { return spec_.routing == DragonflyRouting::ugal; }
+    [[nodiscard]] bool is_adaptive() const { return spec_.routing == DragonflyRouting::ugal; }
     /// Routes that carry this share minimally and the rest over Valiant's.
     class Mixed {
        public:

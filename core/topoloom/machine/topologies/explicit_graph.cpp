@@ -94,7 +94,7 @@ void ExplicitGraph::find_ways() {
     using Choice = ShortestRoutes::Choice;
     ways_ = ShortestRoutes(vertices, forwarding, std::move(arcs),
                            shares_shortest_routes() ? Choice::shared : Choice::first);
-    if (const auto [from, to] = geometry().lost(); from != to) {
+    if (const auto [from, to] = geometry().unreachable_pair(); from != to) {
         fail("the machine is disconnected: node ", from.value, " has no route to node ", to.value,
              "; add links between them");
     }

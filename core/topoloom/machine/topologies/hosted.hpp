@@ -109,10 +109,10 @@ class Hosted {
     {
         base_.settle(loads.first(base_.link_count()));
     }
-    [[nodiscard]] bool adapts() const
-        requires requires(const Base& base) { base.adapts(); }
+    [[nodiscard]] bool is_adaptive() const
+        requires requires(const Base& base) { base.is_adaptive(); }
     {
-        return base_.adapts();
+        return base_.is_adaptive();
     }
     [[nodiscard]] auto with_minimal_share(double share) const
         requires requires(const Base& base) { base.with_minimal_share(share); }

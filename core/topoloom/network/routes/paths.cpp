@@ -36,7 +36,7 @@ Paths::Paths(const Fabric& fabric, Routing routing, const Poll& poll)
       view_(fabric.machine().topology()),
       routing_(routing == Routing::own ? own_routing(fabric.machine()) : routing),
       longest_(view_.diameter() + std::size_t{2}) {
-    if (routing_ == Routing::own && view_.adapts())
+    if (routing_ == Routing::own && view_.is_adaptive())
         fail("'", fabric.machine().text(),
              "' routes messages by the load, which is not simulated in switches; choose minimal-adaptive");
     if (routing_ == Routing::valiant || routing_ == Routing::ugal) detours_.emplace(fabric);

@@ -40,9 +40,9 @@ struct ScheduleCost {
 
 /// Of messages inside a node: half of their start at each end, and a core of the receiver that copies 10 GB/s, or less where
 /// the memory of the node is slower. What the node does not say is as NodeSpeeds assumes it.
-[[nodiscard]] NetworkModel memory_model(const NodeInside& node);
+[[nodiscard]] NetworkModel memory_model(const NodeSpec& node);
 /// The intra-node model of `model`, or memory_model(node) if it has none.
-[[nodiscard]] NetworkModel memory_model(const NetworkModel& model, const NodeInside& node);
+[[nodiscard]] NetworkModel memory_model(const NetworkModel& model, const NodeSpec& node);
 
 /// Rank r sits on slots[r]. Messages within a node cost nothing, no CPU time either. A round takes the longest of
 ///   - what the rank with the most to do needs, as above, with those of its node that also send to others in the round

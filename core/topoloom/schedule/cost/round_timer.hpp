@@ -54,7 +54,7 @@ class RoundTimer {
                const Sampling& sampling)
         : routes_(routes),
           model_(model),
-          port_(machine.inside().port_bandwidth.value),
+          port_(machine.node_spec().port_bandwidth.value),
           calls_(calls),
           barrier_(barrier),
           shares_(shares),
