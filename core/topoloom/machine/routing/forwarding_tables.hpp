@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Forwarding tables: at every vertex of a graph, the link on which messages for each node leave it.
+// Forwarding tables: for each vertex of a graph and each target node, the outgoing link.
 #pragma once
 
 #include <cstddef>
@@ -11,39 +11,38 @@
 
 namespace topoloom {
 
-/// As many nodes in a row whose messages leave on the same link, or on none.
+/// A run of consecutive target nodes with the same outgoing link, or none.
 struct ForwardingRun {
     static constexpr std::uint32_t no_port = no_index;
 
     std::uint32_t count;
-    std::uint32_t
-        port;  // among the links of the vertex: those to switches first, by number, then those to nodes
+    std::uint32_t port;  // index of the link at the vertex: links to switches first, then links to nodes
 };
 
-/// The table of one vertex: runs that cover all nodes in their order.
+/// The table of one vertex: runs that cover all nodes in order.
 struct ForwardingTable {
     std::uint32_t vertex;
     std::vector<ForwardingRun> runs;
 };
 
-/// The links that leave the vertices of a graph, sorted by both ends.
-struct LinksOut {
+/// The outgoing links of the vertices of a graph, sorted by both ends.
+struct OutgoingLinks {
     std::uint32_t nodes;                   // vertices 0 .. nodes-1
-    std::span<const std::uint32_t> first;  // [v]: the first that leaves v, and one entry more
+    std::span<const std::uint32_t> first;  // [v]: first link that leaves v; one entry more
     std::span<const std::uint32_t> to;
 };
 
-/// Two bytes for each table and node; four for a table that sends all on one link. Without a table, a vertex with one
-/// link sends all on it.
+/// Takes two bytes per table and node, or four for a table with a single link. A vertex without a table that has one link
+/// sends everything on it.
 class ForwardingTables {
    public:
     ForwardingTables() = default;
-    /// Throws Error for tables of no vertex or of one twice, that do not cover the nodes, name a link that is not there
-    /// or need more than this computer's memory.
-    ForwardingTables(std::span<const ForwardingTable> tables, const LinksOut& links);
+    /// Throws Error for unknown vertices, two tables of one vertex, tables that do not cover the nodes or name an unknown
+    /// link, and tables that do not fit in memory.
+    ForwardingTables(std::span<const ForwardingTable> tables, const OutgoingLinks& links);
 
     [[nodiscard]] bool empty() const { return rows_.empty(); }
-    /// The link, by number, on which a message for `node` leaves; no_index where no table says.
+    /// The number of the link on which messages for `node` leave; no_index if there is none.
     [[nodiscard]] std::uint32_t next(std::uint32_t vertex, std::uint32_t node) const {
         const Row& row = rows_[vertex];
         const std::uint16_t offset = offsets_[row.first + std::size_t{row.stride} * node];
@@ -59,10 +58,10 @@ class ForwardingTables {
         std::uint32_t first_link;
     };
 
-    void add(const ForwardingTable& table, const LinksOut& links);
+    void add(const ForwardingTable& table, const OutgoingLinks& links);
 
     std::vector<Row> rows_;               // by vertex
-    std::vector<std::uint16_t> offsets_;  // of the link among those that leave the vertex
+    std::vector<std::uint16_t> offsets_;  // of the link among the outgoing links of the vertex
 };
 
 }  // namespace topoloom

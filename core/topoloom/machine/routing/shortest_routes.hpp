@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Shortest routes through a network that is known link by link.
+// Shortest routes in a network that is known link by link.
 #pragma once
 
 #include <cstdint>
@@ -12,33 +12,35 @@
 
 namespace topoloom {
 
-/// Distances, and at every vertex the first of its arcs that leads nearer, or all of them. Routes pass only vertices
-/// that forward. A node whose vertex has a switch as its only neighbor shares the row of that switch in the table.
+/// Routes take the first arc of each vertex that leads nearer to the target, or all such arcs. They pass only vertices that
+/// forward. A node whose only neighbor is a switch shares the row of the switch in the table of distances.
 class ShortestRoutes {
    public:
-    /// A directed link as seen from the vertex that it leaves.
+    /// A directed link.
     struct Arc {
         Link link;
         std::uint32_t from;
         std::uint32_t to;
-        double weight = 1;  // what it takes of a message beside others
+        double weight = 1;  // its share of a message, relative to the other arcs
     };
-    /// shared: hop by hop, what comes to a vertex leaves it on all arcs that lead nearer, in proportion to their weights.
+    /// shared: at each vertex, traffic is split over all arcs that lead nearer, in proportion to their weights.
     enum class Choice { first, shared };
 
     ShortestRoutes() = default;
-    /// `vertex` of every node, `forwards` by vertex, arcs in the order in which equally short routes are chosen.
+    /// `vertex` is by node, `forwards` by vertex; among equally short routes, the first arcs are taken.
     /// Throws Error as search_hops() does.
     ShortestRoutes(std::span<const std::uint32_t> vertex, const std::vector<bool>& forwards,
                    std::vector<Arc> arcs, Choice choice = Choice::first);
 
-    /// Between the nodes; pairs without a route are unreached.
+    /// Distances between the nodes; pairs without a route are unreached.
     [[nodiscard]] const HopTable& table() const { return table_; }
-    /// The same with other hops for some pairs of nodes.
-    void except(std::vector<HopTable::Exception> exceptions) { table_.except(std::move(exceptions)); }
+    /// Replaces the hops of some pairs of nodes.
+    void add_exceptions(std::vector<HopTable::Exception> exceptions) {
+        table_.add_exceptions(std::move(exceptions));
+    }
 
-    /// Visits the links from the vertex of one node to that of another, which can be reached; a link of a shared route
-    /// once, after those that lead to it.
+    /// Visits the links from the vertex of one node to that of another that it reaches. Each link of a shared route is
+    /// visited once, after those that lead to it.
     template <class Visit>
     void route(std::uint32_t from, std::uint32_t to, const Visit& visit) const {
         if (from == to) return;
@@ -50,7 +52,7 @@ class ShortestRoutes {
         if (is_leaf(at)) follow(arcs_[first_[at]]);
         const std::uint32_t end = is_leaf(to) ? arcs_[first_[to]].to : to;
         if (choice_ == Choice::shared) {
-            spread(at, end, RouteVisitor(visit));
+            visit_shared_route(at, end, RouteVisitor(visit));
         } else {
             const std::span<const std::uint16_t> to_end = table_.hops_to(row_[end]);
             while (at != end) follow(next_arc(at, end, to_end));
@@ -64,17 +66,17 @@ class ShortestRoutes {
     [[nodiscard]] bool is_leaf(std::uint32_t vertex) const { return row_[vertex] == leaf; }
     [[nodiscard]] const Arc& next_arc(std::uint32_t at, std::uint32_t end,
                                       std::span<const std::uint16_t> to_end) const;
-    void spread(std::uint32_t start, std::uint32_t end, const RouteVisitor& visit) const;
-    /// Numbers, in arcs_, of those from a vertex that lead nearer to the end, `hops` hops away.
-    void find_nearer(std::uint32_t at, std::uint32_t end, std::uint32_t hops,
-                     std::vector<std::size_t>& nearer) const;
+    void visit_shared_route(std::uint32_t start, std::uint32_t end, const RouteVisitor& visit) const;
+    /// Finds the indices in arcs_ of the arcs that lead from a vertex, `hops` from the end, nearer to it.
+    void find_nearer_arcs(std::uint32_t at, std::uint32_t end, std::uint32_t hops,
+                          std::vector<std::size_t>& nearer) const;
     [[nodiscard]] std::uint32_t number_rows(std::span<const std::uint32_t> vertex);
 
     std::vector<bool> forwards_;
-    std::vector<Arc> arcs_;               // by vertex that they leave, those to leaves last
+    std::vector<Arc> arcs_;               // by origin, those to leaves last
     std::vector<std::size_t> first_;      // [v]: first arc that leaves v
     std::vector<std::size_t> into_leaf_;  // [v]: the arc to v, where v is a leaf
-    std::vector<std::uint32_t> row_;      // [v]: of the table; `leaf` for vertices that share their switch's
+    std::vector<std::uint32_t> row_;      // [v]: of the table; `leaf` if v shares the row of its switch
     Choice choice_ = Choice::first;
     HopTable table_;
 };

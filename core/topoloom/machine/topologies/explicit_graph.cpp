@@ -102,7 +102,7 @@ void ExplicitGraph::find_ways() {
     for (const auto& [pair, links] : given_) {
         exceptions.push_back({pair.first, pair.second, static_cast<std::uint32_t>(links.size())});
     }
-    ways_.except(std::move(exceptions));
+    ways_.add_exceptions(std::move(exceptions));
 }
 
 void ExplicitGraph::add_given_routes() {

@@ -98,8 +98,8 @@ void FatTree::settle(std::span<double> loads) const {
     }
 }
 
-/// SimGrid looks through the ports of a switch, beginning with those of the cable that the source's number gives.
-/// In the next switch below it goes on behind the port that it has found, and begins anew only where none is left.
+/// SimGrid searches the ports of a switch from those of the cable that the source's number gives. In the switch below it
+/// continues after the port found last, and starts over only if none is left.
 std::uint32_t FatTree::simgrid_port(std::size_t j, std::uint32_t a, std::uint32_t b,
                                     std::uint32_t first) const {
     const std::uint32_t children = spec_.arity[j];

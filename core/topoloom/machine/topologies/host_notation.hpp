@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Host links in a machine's short text: cards=4, bandwidth.host=25GB/s, latency.host=200ns, or hosts=free.
+// Host links in machine text: cards=4, bandwidth.host=25GB/s, latency.host=200ns, or hosts=free.
 #pragma once
 
 #include <algorithm>

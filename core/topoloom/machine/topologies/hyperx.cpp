@@ -62,7 +62,7 @@ Space make_space(const HyperXSpec& spec, const PackedCoordinates& routers) {
         auto hops = HopTable::filled(count, [&](std::uint32_t a, std::uint32_t b) {
             return routers.count_differing(routers.key(a), routers.key(b));
         });
-        // Cut anywhere along the row-major order: its halves are blocks of planes across the first axis.
+        // Each router is a group, so bisections follow the row-major order: halves are blocks of planes.
         std::vector<std::uint32_t> groups(count);
         std::iota(groups.begin(), groups.end(), 0U);
         return HopTable(std::move(nodes), count, std::move(hops), std::move(groups));
@@ -113,7 +113,7 @@ std::vector<LinkRun> BasicHyperX<Space>::bandwidth_runs() const {
     return runs;
 }
 
-/// The router it leaves and the coordinate that it changes: "(3,0,7) to y=2".
+/// The origin, and the coordinate that changes: "(3,0,7) to y=2".
 template <class Space>
 std::string BasicHyperX<Space>::link_name(Link link) const {
     const std::size_t axis = axis_of(link);
@@ -151,7 +151,7 @@ constexpr std::array hyperx_options{nodes_option,
                                     bandwidth_option(OptionForm::axis_quantities),
                                     latency_option(OptionForm::axis_quantities)};
 
-AnyHyperX read_joined_axes(const Section& section, RouterPlace place, std::vector<std::uint32_t> size) {
+AnyHyperX read_hyperx_of_size(const Section& section, RouterPlace place, std::vector<std::uint32_t> size) {
     HyperXSpec spec;
     spec.size = std::move(size);
     for (const auto& [key, value] : section.options) {
@@ -173,13 +173,13 @@ AnyHyperX read_joined_axes(const Section& section, RouterPlace place, std::vecto
 }
 
 AnyHyperX read_hyperx(const Section& section) {
-    return read_joined_axes(section, RouterPlace::in_switches, section.body.numbers('x'));
+    return read_hyperx_of_size(section, RouterPlace::in_switches, section.body.numbers('x'));
 }
 
 AnyHyperX read_hypercube(const Section& section) {
     const std::uint32_t dimensions = section.body.number();
     if (dimensions < 1 || dimensions > 31) section.body.complain("a hypercube has 1 to 31 dimensions;");
-    return read_joined_axes(section, RouterPlace::in_nodes, std::vector<std::uint32_t>(dimensions, 2));
+    return read_hyperx_of_size(section, RouterPlace::in_nodes, std::vector<std::uint32_t>(dimensions, 2));
 }
 
 }  // namespace

@@ -164,7 +164,7 @@ Seconds BasicTorus<Width>::latency(Link link) const {
     return spec_.latency[place.axis][place.sign];
 }
 
-/// The router it leaves and the direction: "(3,0,7) +x".
+/// The origin and the direction: "(3,0,7) +x".
 template <std::size_t Width>
 std::string BasicTorus<Width>::link_name(Link link) const {
     const LinkPlace place = place_of(link);
@@ -181,7 +181,7 @@ std::vector<std::uint32_t> BasicTorus<Width>::coordinates(Node node) const {
     return {p.at.begin(), p.at.begin() + axis_count()};
 }
 
-/// Per axis a histogram suffices, since hops are sums over axes. O(points * axes + sum of extents squared).
+/// One table per axis suffices, since hops are sums over axes. O(points * axes + sum of extents).
 template <std::size_t Width>
 std::vector<std::uint64_t> BasicTorus<Width>::total_distances(std::span<const Point> points) const {
     const std::vector<std::uint64_t> ones(points.size(), 1);
@@ -204,44 +204,45 @@ auto BasicTorus<Width>::region(std::span<const Point> points) const -> Region {
 }
 
 template <std::size_t Width>
-auto BasicTorus<Width>::reach_along(std::uint32_t axis, std::span<const Point> points) const -> Reach {
+auto BasicTorus<Width>::covering_interval(std::uint32_t axis, std::span<const Point> points) const
+    -> Interval {
     std::vector<char> used(spec_.size[axis], 0);
     for (const Point& p : points) used[static_cast<std::size_t>(p.at[axis])] = 1;
     const auto size = static_cast<std::uint32_t>(used.size());
     const auto first = static_cast<std::uint32_t>(std::ranges::find(used, 1) - used.begin());
     const auto last =
         size - 1 - static_cast<std::uint32_t>(std::find(used.rbegin(), used.rend(), 1) - used.rbegin());
-    Reach reach{first, last - first};
-    if (!spec_.wrap[axis]) return reach;
-    std::uint32_t widest = size - reach.length;  // the gap through the end of the ring
+    Interval interval{first, last - first};
+    if (!spec_.wrap[axis]) return interval;
+    std::uint32_t widest = size - interval.length;  // the gap through the end of the ring
     for (std::uint32_t x = first; x < last;) {
         std::uint32_t next = x + 1;
         while (used[next] == 0) ++next;
         if (next - x > widest) {
             widest = next - x;
-            reach = {next, size - widest};
+            interval = {next, size - widest};
         }
         x = next;
     }
-    return reach;
+    return interval;
 }
 
 template <std::size_t Width>
 std::vector<SplitKey> BasicTorus<Width>::split_keys(std::span<const Point> points) const {
-    std::vector<Reach> reach;
+    std::vector<Interval> intervals;
     std::vector<std::uint32_t> axes;
     for (std::uint32_t d = 0; d < axis_count(); ++d) {
-        reach.push_back(reach_along(d, points));
+        intervals.push_back(covering_interval(d, points));
         axes.push_back(d);
     }
     // No two routers of a ring are farther apart than half of it.
     const auto farthest = [&](std::uint32_t d) {
-        return spec_.wrap[d] ? std::min(reach[d].length, spec_.size[d] / 2) : reach[d].length;
+        return spec_.wrap[d] ? std::min(intervals[d].length, spec_.size[d] / 2) : intervals[d].length;
     };
     std::stable_sort(axes.begin(), axes.end(), [&](auto a, auto b) { return farthest(a) > farthest(b); });
     const auto along = [&](const Point& p, std::uint32_t d) {
         const auto x = static_cast<std::uint32_t>(p.at[d]);
-        return x >= reach[d].start ? x - reach[d].start : x + spec_.size[d] - reach[d].start;
+        return x >= intervals[d].start ? x - intervals[d].start : x + spec_.size[d] - intervals[d].start;
     };
     std::vector<SplitKey> keys;
     keys.reserve(points.size());

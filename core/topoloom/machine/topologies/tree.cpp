@@ -66,7 +66,7 @@ std::vector<LinkRun> Tree::bandwidth_runs() const {
     return runs;
 }
 
-/// "level 2 group 5 up": the link between that group (level 0: node) and the group above it.
+/// "level 2 group 5 up": the link from that group, or at level 0 from a node, to the group above it.
 std::string Tree::link_name(Link link) const {
     const std::uint32_t level = level_of(link);
     std::ostringstream text;
@@ -79,11 +79,11 @@ std::string Tree::link_name(Link link) const {
     return text.str();
 }
 
-/// Counts the points in every group once, then adds up per point. O(points * levels).
+/// Counts the points of each group, then adds up the distances of each point. O(points * levels).
 std::vector<std::uint64_t> Tree::total_distances(std::span<const Point> points) const {
     const std::uint32_t count = levels_.count();
     std::vector<std::unordered_map<Point, std::uint64_t>> members(count + 1);
-    const auto group = [&](Point p, std::uint32_t level) {  // two keys are in one group if these are equal
+    const auto group = [&](Point p, std::uint32_t level) {  // keys with equal values are in one group
         for (std::uint32_t j = 0, bits = 0; j < level; ++j) {
             bits += static_cast<std::uint32_t>(std::bit_width(spec_.arity[j] - 1));
             if (j + 1 == level) return bits >= 64 ? 0 : p >> bits;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A tree of equal groups: nodes are the leaves, messages climb to the smallest common group and descend.
+// A tree of equal groups: nodes are leaves, and messages climb to the smallest common group and descend.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct TreeSpec {
     std::vector<Seconds> latency;           // empty: 0
 };
 
-/// The hierarchy `a1:a2:...` of KaHIP and its kin. Every group has one link up and one down to the group above it.
+/// The hierarchy `a1:a2:...` of KaHIP and similar mappers. Each group has one link up to the group above, and one down.
 class Tree {
    public:
     using Point = Levels::Key;
