@@ -20,7 +20,7 @@ struct Size {
     std::array<std::uint64_t, 3> links;  // by kind
 };
 
-/// Checks all sizes before anything is allocated, and chooses the number of global links where it is left out.
+/// Checks all sizes before anything is allocated, and chooses the number of global links if none is given.
 Size measure(DragonflySpec& spec) {
     constexpr std::uint64_t most = std::numeric_limits<std::int32_t>::max();
     if (spec.groups == 0) fail("a dragonfly has at least 1 group");
@@ -126,7 +126,7 @@ void Dragonfly::measure_hops() {
     geometry_ = HopTable(std::move(nodes), routers_.size(), std::move(table), std::move(group));
 }
 
-/// Group by group, in loops that the compiler vectorizes: there are millions of pairs.
+/// Group by group, in loops that the compiler vectorizes, as there are millions of pairs.
 void Dragonfly::measure_hops_to(std::uint32_t router, std::uint16_t* hops) const {
     const Router& to = routers_[router];
     for (std::uint32_t group = 0; group < spec_.groups; ++group, hops += routers_per_group()) {
@@ -180,8 +180,8 @@ std::vector<LinkRun> Dragonfly::bandwidth_runs() const {
     return runs;
 }
 
-/// "group 3 router 5 -> router 9", or between groups "group 3 router 5 -> group 7 router 1", and if there are several
-/// such links, " (2 of 4)".
+/// "group 3 router 5 -> router 9"; between groups "group 3 router 5 -> group 7 router 1", followed by " (2 of 4)" if there are
+/// several links.
 std::string Dragonfly::link_name(Link link) const {
     const LinkEnds joined = ends(link);
     const Router& from = routers_[joined.from];
@@ -231,7 +231,7 @@ constexpr std::array dragonfly_options{
     bandwidth_option(OptionForm::class_quantities, dragonfly_classes),
     latency_option(OptionForm::class_quantities, dragonfly_classes)};
 
-/// The kinds of link, 0: row, 1: column, 2: global, that the word behind `bandwidth.` names, the first and the last.
+/// The first and last kind of link (0: row, 1: column, 2: global) that the word after `bandwidth.` names.
 std::array<std::size_t, 2> read_link_kinds(const Piece& word, bool two_dimensional) {
     if (!two_dimensional)
         return word.one_of(classes_of_one_row) == 0 ? std::array<std::size_t, 2>{0, 1}
@@ -240,12 +240,12 @@ std::array<std::size_t, 2> read_link_kinds(const Piece& word, bool two_dimension
     return kinds[word.one_of(dragonfly_classes)];
 }
 
-/// The option `name` for all links, then name.local, then those for one kind.
+/// Reads the option `name` for all links, then name.local, then the options for one kind.
 template <class Quantity, class Read>
 void read_quantities(const Section& section, std::string_view name, bool two_dimensional,
                      std::array<Quantity, 3>& values, const Read& read) {
     for (const std::size_t breadth : {3U, 2U, 1U}) {
-        const Quantity standard = values.back();  // set for all kinds alike until the last round
+        const Quantity standard = values.back();  // the value for all kinds until the last round
         for (const auto& [key, value] : section.options) {
             const auto [word, kind] = key.cut('.');
             if (word.text() != name || is_host_option(key)) continue;

@@ -15,7 +15,7 @@ namespace topoloom {
 
 namespace {
 
-/// Checks all sizes before anything is allocated, and chooses the number of global links where it is left out.
+/// Checks all sizes before anything is allocated, and chooses the number of global links if none is given.
 DragonflyPlusSpec complete(DragonflyPlusSpec spec) {
     constexpr std::uint64_t most = std::numeric_limits<std::int32_t>::max();
     if (spec.groups == 0 || spec.leaves == 0 || spec.spines == 0)
@@ -104,7 +104,7 @@ std::string DragonflyPlus::router_name(std::uint32_t vertex) const {
            std::to_string(number % of_group);
 }
 
-/// "group 3 leaf 5 -> group 3 spine 9"; between spines that several links join, " (2 of 4)".
+/// "group 3 leaf 5 -> group 3 spine 9"; followed by " (2 of 4)" if several links join two groups.
 std::string DragonflyPlus::link_name(Link link) const {
     const LinkEnds joined = ends(link);
     std::ostringstream text;

@@ -33,13 +33,13 @@ ExplicitGraph::ExplicitGraph(ExplicitGraphSpec spec) : spec_(std::move(spec)) {
         fail("the machine graph has ", spec_.switches, " switches, more than its ", spec_.links.size(),
              " links can join; leave out switches without a link");
     }
-    // Each leaf takes two links; refused before anything as large as the number of vertices is made.
+    // Each leaf takes two links. Checked before anything of the size of the vertices is allocated.
     const std::uint64_t rows = spec_.nodes - std::min<std::uint64_t>(spec_.nodes, spec_.links.size() / 2);
     HopTable::require_memory(rows, rows, spec_.nodes);
     sort_links();
     add_given_routes();
-    refuse_parts();
-    find_ways();
+    require_connected();
+    find_shortest_routes();
     add_tables();
 }
 
@@ -68,8 +68,8 @@ void ExplicitGraph::sort_links() {
     for (std::size_t v = 0; v < vertex_count(); ++v) first_[v + 1] += first_[v];
 }
 
-/// Refuses what links alone tell apart before there is a table of all distances: a short text can name many nodes.
-void ExplicitGraph::refuse_parts() const {
+/// Refuses a disconnected graph before there is a table of distances, as a short text can name many nodes.
+void ExplicitGraph::require_connected() const {
     std::vector<std::uint32_t> part(vertex_count());
     std::iota(part.begin(), part.end(), 0U);
     const auto root = [&](std::uint32_t v) {
@@ -83,7 +83,7 @@ void ExplicitGraph::refuse_parts() const {
     }
 }
 
-void ExplicitGraph::find_ways() {
+void ExplicitGraph::find_shortest_routes() {
     std::vector<std::uint32_t> vertices(spec_.nodes);
     std::iota(vertices.begin(), vertices.end(), 0U);
     std::vector<bool> forwarding;
@@ -92,8 +92,8 @@ void ExplicitGraph::find_ways() {
     for (const Link link : ids<Link>(link_count()))
         arcs.push_back({link, ends(link).from, ends(link).to, bandwidth(link).value});
     using Choice = ShortestRoutes::Choice;
-    ways_ = ShortestRoutes(vertices, forwarding, std::move(arcs),
-                           shares_shortest_routes() ? Choice::shared : Choice::first);
+    shortest_ = ShortestRoutes(vertices, forwarding, std::move(arcs),
+                               shares_shortest_routes() ? Choice::shared : Choice::first);
     if (const auto [from, to] = geometry().unreachable_pair(); from != to) {
         fail("the machine is disconnected: node ", from.value, " has no route to node ", to.value,
              "; add links between them");
@@ -102,7 +102,7 @@ void ExplicitGraph::find_ways() {
     for (const auto& [pair, links] : given_) {
         exceptions.push_back({pair.first, pair.second, static_cast<std::uint32_t>(links.size())});
     }
-    ways_.add_exceptions(std::move(exceptions));
+    shortest_.add_exceptions(std::move(exceptions));
 }
 
 void ExplicitGraph::add_given_routes() {
@@ -153,7 +153,7 @@ void ExplicitGraph::add_tables() {
         });
     };
     follow_all([&](std::size_t c, std::size_t b, const std::vector<std::uint16_t>& hops) {
-        const HopTable& shortest = ways_.table();
+        const HopTable& shortest = shortest_.table();
         for (std::size_t a = 0; a < nodes; ++a) {
             if (hops[a] != shortest.distance(shortest.point(Node{a}), shortest.point(Node{b}))) longer[c] = 1;
         }
@@ -175,7 +175,7 @@ void ExplicitGraph::follow_tables(std::uint32_t target, std::vector<std::uint16_
     hops.assign(vertex_count(), 0);
     std::vector<std::uint32_t> path;
     for (std::uint32_t source = 0; source < spec_.nodes; ++source) {
-        const auto stray = [&](std::uint32_t at, const char* what) {
+        const auto fail_at = [&](std::uint32_t at, const char* what) {
             fail("by the forwarding tables a message from node ", source, " to node ", target, " comes to ",
                  vertex_name(at, spec_.nodes), ", ", what);
         };
@@ -184,11 +184,11 @@ void ExplicitGraph::follow_tables(std::uint32_t target, std::vector<std::uint16_
             hops[at] = passed;
             path.push_back(at);
             const std::uint32_t link = tables_.next(at, target);
-            if (link == no_index) stray(at, "which has no link for it");
+            if (link == no_index) fail_at(at, "which has no link for it");
             at = spec_.links[link].to;
-            if (at != target && !forwards(at)) stray(at, "which does not forward");
+            if (at != target && !forwards(at)) fail_at(at, "which does not forward");
         }
-        if (at != target && hops[at] == passed) stray(at, "twice");
+        if (at != target && hops[at] == passed) fail_at(at, "twice");
         if (hops[at] + path.size() >= passed) fail("the machine graph has distances above ", passed - 1);
         for (std::uint16_t count = hops[at]; !path.empty(); path.pop_back()) hops[path.back()] = ++count;
     }
@@ -265,7 +265,7 @@ void read_link(const Piece& item, BytesPerSecond standard, Seconds latency,
     if (!one_way) links.push_back({link.to, link.from, link.bandwidth, link.latency});
 }
 
-/// Runs such as 20a(53)3-: twenty nodes over link 0, one over link 53, three over none; a-z and A-Z are links 0 to 51.
+/// Reads runs such as 20a(53)3-: 20 nodes over link 0, one over link 53, three over none. a-z and A-Z are links 0 to 51.
 ForwardingTable read_table(const Piece& value) {
     const auto [vertex, entries] = value.cut(':');
     if (!entries) value.complain("expected a vertex and its forwarding table, such as 8:2ab-");

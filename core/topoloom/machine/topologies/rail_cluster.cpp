@@ -16,7 +16,7 @@ namespace topoloom {
 
 namespace {
 
-/// Whether only their leaf switches distinguish these rows, one for the GPUs of a domain on one rail.
+/// Whether the rows, one for each rail of each domain, are classed by leaf switch.
 bool is_large(std::uint64_t rows, std::uint64_t leaves) { return rows > 4096 && leaves <= rows / 16; }
 
 RailClusterSpec complete(RailClusterSpec spec) {
@@ -69,7 +69,7 @@ RailCluster::RailCluster(RailClusterSpec spec)
         hops_[1] = {4, 4};
     }
     weigh_links();
-    tabulate();
+    fill_table();
 }
 
 void RailCluster::weigh_links() {
@@ -87,7 +87,7 @@ std::uint32_t RailCluster::diameter() const {
     return hops_[spec_.rails > 1 ? 1 : 0][spec_.units > 1 ? 1 : 0];
 }
 
-/// Between GPUs, neither of which is the other.
+/// The distance between different GPUs.
 std::uint32_t RailCluster::distance(const Point& a, const Point& b) const {
     if (a.domain == b.domain) return 2 * weight_[0];
     const bool crosses = a.rail != b.rail;
@@ -96,9 +96,9 @@ std::uint32_t RailCluster::distance(const Point& a, const Point& b) const {
     return 2 * (weight_[1] + (by_nvlink ? weight_[0] : 0) + (by_spine ? weight_[2] : 0));
 }
 
-/// One row for the GPUs of a domain that are on one rail: they are leaves of it, a link away. Those of large clusters are
-/// classed by the leaf switch.
-void RailCluster::tabulate() {
+/// Each rail of a domain has one row, and its GPUs are leaves of the row, one link away. Rows of large clusters are classed
+/// by leaf switch.
+void RailCluster::fill_table() {
     std::vector<Point> rows;
     std::vector<std::uint32_t> groups;
     for (std::uint32_t domain = 0; domain < domains_; ++domain) {

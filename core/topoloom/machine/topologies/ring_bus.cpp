@@ -31,7 +31,7 @@ TorusSpec one_axis(const RingBusSpec& spec) {
 
 RingBus::RingBus(const RingBusSpec& spec) : spec_(spec), ring_(one_axis(spec)) {}
 
-/// The station it leaves: "station 3 clockwise".
+/// The origin and the direction: "station 3 clockwise".
 std::string RingBus::link_name(Link link) const {
     const bool clockwise = link.value < link_count() / 2;
     return "station " + std::to_string(ends(link).from) + (clockwise ? " clockwise" : " counter-clockwise");
