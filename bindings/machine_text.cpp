@@ -34,13 +34,13 @@ struct TextSection {
     std::vector<std::pair<std::string, std::string>> options;
 
     [[nodiscard]] std::vector<std::uint32_t> sizes() const {
-        return Piece(body, body).numbers(body.find('x') == std::string::npos ? ':' : 'x');
+        return TextPiece(body, body).numbers(body.find('x') == std::string::npos ? ':' : 'x');
     }
-    explicit TextSection(const Piece& piece) : text(piece.text()) {
+    explicit TextSection(const TextPiece& piece) : text(piece.text()) {
         const Section section = read_section(piece);
         name = section.name.text();
         body = section.body.text();
-        for (const Piece& item : section.items) items.emplace_back(item.text());
+        for (const TextPiece& item : section.items) items.emplace_back(item.text());
         for (const auto& [key, value] : section.options) options.emplace_back(key.text(), value.text());
     }
 };
@@ -48,7 +48,7 @@ struct TextSection {
 class MachineText {
    public:
     explicit MachineText(std::string text)
-        : text_(std::move(text)), parts_(split_machine(Piece(text_, text_))) {}
+        : text_(std::move(text)), parts_(split_machine(TextPiece(text_, text_))) {}
     MachineText(const MachineText&) = delete;  // parts_ refer to text_
     MachineText& operator=(const MachineText&) = delete;
 
@@ -57,7 +57,7 @@ class MachineText {
     [[nodiscard]] std::vector<std::string> down() const {
         std::vector<std::string> items;
         if (parts_.down) {
-            for (const Piece& item : parts_.down->cut(':').second->split(','))
+            for (const TextPiece& item : parts_.down->cut(':').second->split(','))
                 items.emplace_back(item.text());
         }
         return items;

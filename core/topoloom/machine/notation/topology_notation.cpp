@@ -36,7 +36,7 @@ bool has_key_per_link(OptionForm form) {
            form == OptionForm::class_quantities;
 }
 
-bool takes(const TopologyOption& option, const Piece& key) {
+bool takes(const TopologyOption& option, const TextPiece& key) {
     const auto [name, part] = key.cut('.');
     if (name.text() != option.name) return false;
     return part ? option.form == OptionForm::axis_shifts || has_key_per_link(option.form)
@@ -49,7 +49,7 @@ std::string_view form_name(OptionForm form) { return form_names[static_cast<std:
 
 std::string_view drawing_name(Drawing drawing) { return drawing_names[static_cast<std::size_t>(drawing)]; }
 
-bool is_host_option(const Piece& key) {
+bool is_host_option(const TextPiece& key) {
     const std::string_view name = key.text();
     return name == "cards" || name == "hosts" || name == "bandwidth.host" || name == "latency.host";
 }

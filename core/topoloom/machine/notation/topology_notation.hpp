@@ -10,7 +10,7 @@
 namespace topoloom {
 
 struct Section;
-class Piece;
+class TextPiece;
 
 /// How the value of an option is written.
 enum class OptionForm : std::uint8_t {
@@ -56,7 +56,7 @@ inline constexpr std::array<std::string_view, 1> free_hosts{"free"};
 inline constexpr TopologyOption hosts_option{"hosts", OptionForm::word,
                                              "free: nodes have no links to their router", free_hosts};
 /// Whether the key is that of an option of host links: cards, hosts, bandwidth.host or latency.host.
-[[nodiscard]] bool is_host_option(const Piece& key);
+[[nodiscard]] bool is_host_option(const TextPiece& key);
 
 /// How pictures arrange the vertices of a topology.
 enum class Drawing : std::uint8_t {

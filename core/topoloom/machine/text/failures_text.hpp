@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is down, such as down:17,v40,0-1,5>6.
+// Reads failures, such as down:17,v40,0-1,5>6.
 #pragma once
 
 #include "topoloom/machine/degraded.hpp"

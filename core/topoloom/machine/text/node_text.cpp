@@ -29,7 +29,7 @@ constexpr std::array node_options{
 }  // namespace
 
 NodeSpec read_node_spec(const Section& section) {
-    if (section.name.text() != "node") section.name.complain("expected node:LEVELS");
+    if (section.name.text() != "node") section.name.reject("expected node:LEVELS");
     std::vector<std::uint32_t> arity = section.body.numbers(':');
     std::vector<std::uint32_t> distance(arity.size(), 0);
     check_section(section, node_form);
@@ -40,7 +40,7 @@ NodeSpec read_node_spec(const Section& section) {
             distance = value.numbers(':');
             if (distance.size() != arity.size() + 1) continue;
             node.hop_weight = distance.back();
-            if (node.hop_weight == 0) value.complain("a hop weighs at least 1;");
+            if (node.hop_weight == 0) value.reject("a hop weighs at least 1;");
             distance.pop_back();
         } else if (name == "port") {
             node.port_distances = value.numbers(':');
@@ -56,7 +56,7 @@ NodeSpec read_node_spec(const Section& section) {
             node.memory_startup = read_quantity(value, parse_time);
         }
     }
-    node.levels = section.name.build([&] {
+    node.levels = section.name.add_context([&] {
         Levels levels(std::move(arity), std::move(distance));
         if (!node.port_distances.empty() && levels.size() % node.port_distances.size() != 0) {
             fail("there are ", levels.size(), " slots per node and ", node.port_distances.size(),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is inside a node, such as node:8:2,distance=1:2.
+// Reads the structure of nodes, such as node:8:2,distance=1:2.
 #pragma once
 
 #include "topoloom/machine/machine.hpp"

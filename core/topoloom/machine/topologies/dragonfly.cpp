@@ -232,7 +232,7 @@ constexpr std::array dragonfly_options{
     latency_option(OptionForm::class_quantities, dragonfly_classes)};
 
 /// The first and last kind of link (0: row, 1: column, 2: global) that the word after `bandwidth.` names.
-std::array<std::size_t, 2> read_link_kinds(const Piece& word, bool two_dimensional) {
+std::array<std::size_t, 2> read_link_kinds(const TextPiece& word, bool two_dimensional) {
     if (!two_dimensional)
         return word.one_of(classes_of_one_row) == 0 ? std::array<std::size_t, 2>{0, 1}
                                                     : std::array<std::size_t, 2>{2, 2};
@@ -261,7 +261,7 @@ void read_quantities(const Section& section, std::string_view name, bool two_dim
 Hosted<Dragonfly> read_dragonfly(const Section& section) {
     const std::vector<std::uint32_t> size = section.body.numbers('x');
     if (size.size() != 2 && size.size() != 3) {
-        section.body.complain("expected GROUPSxROUTERS or GROUPSxROWSxCOLUMNS");
+        section.body.reject("expected GROUPSxROUTERS or GROUPSxROWSxCOLUMNS");
     }
     DragonflySpec spec;
     const bool two_dimensional = size.size() == 3;
@@ -281,7 +281,7 @@ Hosted<Dragonfly> read_dragonfly(const Section& section) {
     }
     read_quantities(section, "bandwidth", two_dimensional, spec.bandwidth, read_bandwidth);
     read_quantities(section, "latency", two_dimensional, spec.latency,
-                    [](const Piece& value, Seconds) { return read_quantity(value, parse_time); });
+                    [](const TextPiece& value, Seconds) { return read_quantity(value, parse_time); });
     return with_hosts<Dragonfly>(section, RouterPlace::in_switches, spec);
 }
 

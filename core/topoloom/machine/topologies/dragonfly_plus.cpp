@@ -140,7 +140,7 @@ constexpr std::array dragonfly_plus_options{
 
 Hosted<DragonflyPlus> read_dragonfly_plus(const Section& section) {
     const std::vector<std::uint32_t> size = section.body.numbers('x');
-    if (size.size() != 3) section.body.complain("expected GROUPSxLEAVESxSPINES");
+    if (size.size() != 3) section.body.reject("expected GROUPSxLEAVESxSPINES");
     DragonflyPlusSpec spec{.groups = size[0], .leaves = size[1], .spines = size[2], .global_links = {}};
     const auto read_all = [&](std::string_view name, auto& values, const auto& read) {
         for (const bool of_class : {false, true}) {
@@ -163,7 +163,7 @@ Hosted<DragonflyPlus> read_dragonfly_plus(const Section& section) {
     }
     read_all("bandwidth", spec.bandwidth, read_bandwidth);
     read_all("latency", spec.latency,
-             [](const Piece& value, Seconds) { return read_quantity(value, parse_time); });
+             [](const TextPiece& value, Seconds) { return read_quantity(value, parse_time); });
     return with_hosts<DragonflyPlus>(section, RouterPlace::in_switches, spec);
 }
 

@@ -251,13 +251,13 @@ constexpr std::array graph_options{
                    "forwarding table of a vertex: letters are its links, behind how many nodes they lead to"},
     TopologyOption{"forward", OptionForm::word, "whether messages pass through nodes", no_or_yes}};
 
-void read_link(const Piece& item, BytesPerSecond standard, Seconds latency,
+void read_link(const TextPiece& item, BytesPerSecond standard, Seconds latency,
                std::vector<ExplicitLink>& links) {
     const auto [ends, qualities] = item.cut('@');
-    const auto [speed, delay] = qualities ? qualities->cut('@') : std::pair(item, std::optional<Piece>{});
+    const auto [speed, delay] = qualities ? qualities->cut('@') : std::pair(item, std::optional<TextPiece>{});
     const bool one_way = ends.text().find('>') != std::string_view::npos;
     const auto [from, to] = ends.cut(one_way ? '>' : '-');
-    if (!to) item.complain("expected a link such as 0-1 or 0>1");
+    if (!to) item.reject("expected a link such as 0-1 or 0>1");
     const ExplicitLink link{from.number(), to->number(),
                             qualities ? read_bandwidth(speed, standard) : standard,
                             delay ? read_quantity(*delay, parse_time) : latency};
@@ -266,9 +266,9 @@ void read_link(const Piece& item, BytesPerSecond standard, Seconds latency,
 }
 
 /// Reads runs such as 20a(53)3-: 20 nodes over link 0, one over link 53, three over none. a-z and A-Z are links 0 to 51.
-ForwardingTable read_table(const Piece& value) {
+ForwardingTable read_table(const TextPiece& value) {
     const auto [vertex, entries] = value.cut(':');
-    if (!entries) value.complain("expected a vertex and its forwarding table, such as 8:2ab-");
+    if (!entries) value.reject("expected a vertex and its forwarding table, such as 8:2ab-");
     ForwardingTable table{vertex.number(), {}};
     const std::string_view text = entries->text();
     const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
@@ -286,7 +286,7 @@ ForwardingTable read_table(const Piece& value) {
         } else if (c == '(' && close != std::string_view::npos) {
             run.port = entries->sub(text.substr(at + 1, close - at - 1)).number();
         } else if (c != '-') {
-            entries->sub(text.substr(at, 1)).complain("expected a letter, a number in parentheses or -");
+            entries->sub(text.substr(at, 1)).reject("expected a letter, a number in parentheses or -");
         }
         table.runs.push_back(run);
         at = close + 1;
@@ -318,8 +318,8 @@ ExplicitGraph read_graph(const Section& section) {
         }
     }
     if (first_link && !first_link->empty()) read_link(*first_link, bandwidth, latency, spec.links);
-    for (const Piece& item : section.items) read_link(item, bandwidth, latency, spec.links);
-    return section.name.build([&] { return ExplicitGraph(std::move(spec)); });
+    for (const TextPiece& item : section.items) read_link(item, bandwidth, latency, spec.links);
+    return section.name.add_context([&] { return ExplicitGraph(std::move(spec)); });
 }
 
 }  // namespace

@@ -187,7 +187,7 @@ FatTree read_fat_tree(const Section& section) {
             spec.latency = read_level_latencies(value, spec.arity.size());
         }
     }
-    return section.name.build([&] { return FatTree(std::move(spec)); });
+    return section.name.add_context([&] { return FatTree(std::move(spec)); });
 }
 
 }  // namespace

@@ -13,9 +13,9 @@ HostLinks read_host_links(const Section& section, RouterPlace place, std::uint32
     HostLinks hosts{.cards = place == RouterPlace::in_switches || nodes_per_router > 1 ? 1U : 0U,
                     .bandwidth = fastest,
                     .is_assumed = true};
-    const Piece* link_key = nullptr;
-    const Piece* hosts_key = nullptr;
-    const Piece* cards_key = nullptr;
+    const TextPiece* link_key = nullptr;
+    const TextPiece* hosts_key = nullptr;
+    const TextPiece* cards_key = nullptr;
     for (const auto& [key, value] : section.options) {
         if (key.text() == "hosts") {
             (void)value.one_of(free_hosts);
@@ -24,7 +24,7 @@ HostLinks read_host_links(const Section& section, RouterPlace place, std::uint32
         } else if (key.text() == "cards") {
             hosts.cards = value.number();
             if (hosts.cards == 0)
-                value.complain("a node has at least 1 network card; hosts=free has no links to routers;");
+                value.reject("a node has at least 1 network card; hosts=free has no links to routers;");
             hosts.is_assumed = false;
             cards_key = &key;
         } else if (key.text() == "latency") {
@@ -32,8 +32,7 @@ HostLinks read_host_links(const Section& section, RouterPlace place, std::uint32
         }
     }
     if (hosts_key != nullptr && cards_key != nullptr)
-        hosts_key->complain(
-            "hosts=free has no links to routers, and cards= has some; leave one of them out;");
+        hosts_key->reject("hosts=free has no links to routers, and cards= has some; leave one of them out;");
     for (const auto& [key, value] : section.options) {
         if (key.text() == "bandwidth.host") {
             hosts.bandwidth = read_bandwidth(value, fastest);
@@ -45,7 +44,7 @@ HostLinks read_host_links(const Section& section, RouterPlace place, std::uint32
         }
     }
     if (hosts.cards == 0 && link_key != nullptr)
-        link_key->complain("here nodes have no links to routers; add cards=1, or leave this out;");
+        link_key->reject("here nodes have no links to routers; add cards=1, or leave this out;");
     return hosts;
 }
 

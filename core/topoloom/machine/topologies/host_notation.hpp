@@ -26,11 +26,11 @@ enum class RouterPlace {
 /// Makes the network T(spec) between routers, with the host links that the text gives.
 template <class T, class Spec>
 [[nodiscard]] Hosted<T> with_hosts(const Section& section, RouterPlace place, Spec spec) {
-    T network = section.name.build([&] { return T(std::move(spec)); });
+    T network = section.name.add_context([&] { return T(std::move(spec)); });
     BytesPerSecond fastest = unit_bandwidth;
     for (const LinkRun& run : network.bandwidth_runs()) fastest = std::max(fastest, run.bandwidth);
     const HostLinks hosts = read_host_links(section, place, network.spec().nodes_per_router, fastest);
-    return section.name.build([&] { return Hosted<T>(std::move(network), hosts); });
+    return section.name.add_context([&] { return Hosted<T>(std::move(network), hosts); });
 }
 
 }  // namespace topoloom

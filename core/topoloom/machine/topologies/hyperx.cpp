@@ -157,7 +157,7 @@ AnyHyperX read_hyperx_of_size(const Section& section, RouterPlace place, std::ve
     for (const auto& [key, value] : section.options) {
         const std::string_view name = key.text();
         if (name.ends_with('+') || name.ends_with('-')) {
-            key.complain("links of a ", section.name.text(), " have no direction: leave out the + or -;");
+            key.reject("links of a ", section.name.text(), " have no direction: leave out the + or -;");
         } else if (name == "nodes") {
             spec.nodes_per_router = value.number();
         } else if (name == "order") {
@@ -178,7 +178,7 @@ AnyHyperX read_hyperx(const Section& section) {
 
 AnyHyperX read_hypercube(const Section& section) {
     const std::uint32_t dimensions = section.body.number();
-    if (dimensions < 1 || dimensions > 31) section.body.complain("a hypercube has 1 to 31 dimensions;");
+    if (dimensions < 1 || dimensions > 31) section.body.reject("a hypercube has 1 to 31 dimensions;");
     return read_hyperx_of_size(section, RouterPlace::in_nodes, std::vector<std::uint32_t>(dimensions, 2));
 }
 

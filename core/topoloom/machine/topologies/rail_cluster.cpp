@@ -215,7 +215,7 @@ void read_bandwidths_and_latencies(const Section& section, RailClusterSpec& spec
 
 RailCluster read_rails(const Section& section) {
     const std::vector<std::uint32_t> levels = section.body.numbers(':');
-    if (levels.size() != 3) section.body.complain("expected GPUS:DOMAINS:UNITS");
+    if (levels.size() != 3) section.body.reject("expected GPUS:DOMAINS:UNITS");
     RailClusterSpec spec;
     spec.gpus = levels[0];
     spec.domains = levels[1];
@@ -223,10 +223,10 @@ RailCluster read_rails(const Section& section) {
     for (const auto& [key, value] : section.options) {
         if (key.text() == "rails") {
             spec.rails = value.number();
-            if (spec.rails == 0) value.complain("a rail cluster has at least 1 rail;");
+            if (spec.rails == 0) value.reject("a rail cluster has at least 1 rail;");
         } else if (key.text() == "host") {
             spec.host = value.number();
-            if (spec.host == 0) value.complain("a host has at least 1 GPU;");
+            if (spec.host == 0) value.reject("a host has at least 1 GPU;");
         } else if (key.text() == "spines") {
             spec.spines = value.number();
         } else if (key.text() == "cross") {
@@ -234,7 +234,7 @@ RailCluster read_rails(const Section& section) {
         }
     }
     read_bandwidths_and_latencies(section, spec);
-    return section.name.build([&] { return RailCluster(spec); });
+    return section.name.add_context([&] { return RailCluster(spec); });
 }
 
 }  // namespace

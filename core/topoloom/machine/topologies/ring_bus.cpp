@@ -63,7 +63,7 @@ RingBus read_ring(const Section& section) {
             spec.rings = value.number();
         } else if (key.text() == "transfers") {
             spec.transfers = value.number();
-            if (spec.transfers == 0) value.complain("a ring holds at least 1 transfer;");
+            if (spec.transfers == 0) value.reject("a ring holds at least 1 transfer;");
         } else if (key.text() == "ties") {
             spec.split_ties = value.one_of(ring_ties) == 0;
         } else if (key.text() == "bandwidth") {
@@ -72,7 +72,7 @@ RingBus read_ring(const Section& section) {
             spec.latency = read_quantity(value, parse_time);
         }
     }
-    return section.name.build([&] { return RingBus(spec); });
+    return section.name.add_context([&] { return RingBus(spec); });
 }
 
 }  // namespace

@@ -353,7 +353,7 @@ AnyTorus read_grid(const Section& section, bool wrapped) {
         } else if (key.text() == "wrap") {
             if (value.text().size() != axes ||
                 value.text().find_first_not_of("01") != std::string_view::npos) {
-                value.complain("expected a 0 or 1 for each of the ", axes, " axes");
+                value.reject("expected a 0 or 1 for each of the ", axes, " axes");
             }
             for (std::size_t d = 0; d < axes; ++d) spec.wrap[d] = value.text()[d] == '1';
         }

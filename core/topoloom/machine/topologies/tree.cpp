@@ -136,7 +136,7 @@ Tree read_tree(const Section& section) {
             spec.latency = read_level_latencies(value, spec.arity.size());
         }
     }
-    return section.name.build([&] { return Tree(std::move(spec)); });
+    return section.name.add_context([&] { return Tree(std::move(spec)); });
 }
 
 }  // namespace

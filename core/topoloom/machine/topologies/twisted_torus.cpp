@@ -263,7 +263,7 @@ Hosted<TwistedTorus> read_twisted(const Section& section) {
         } else if (name.text() == "twist") {
             std::vector<std::uint32_t>& twist = spec.twist[read_axis(*axis, axes)];
             twist = value.numbers(':');
-            if (twist.size() != axes) value.complain("expected a shift for each of the ", axes, " axes");
+            if (twist.size() != axes) value.reject("expected a shift for each of the ", axes, " axes");
         }
     }
     AxisQuantities quantities = read_axis_quantities(section, axes);
