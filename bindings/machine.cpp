@@ -113,7 +113,7 @@ void bind_machine(nb::module_& module) {
                      "Nodes of a host, consecutive: the GPUs of one on rails, else 1.")
         .def_prop_ro("slot_count", &Machine::slot_count)
         .def_prop_ro(
-            "levels", [](const Machine& m) { return m.inside().levels.arity(); },
+            "levels", [](const Machine& m) { return m.node_spec().levels.arity(); },
             "How many parts each level inside a node has, from the slots up.")
         .def_prop_ro(
             "has_failures", [](const Machine& m) { return std::holds_alternative<Degraded>(m.topology()); },
@@ -201,7 +201,7 @@ void bind_machine(nb::module_& module) {
             },
             "link"_a, "Seconds.")
         .def_prop_ro(
-            "port_bandwidth", [](const Machine& m) { return m.inside().port_bandwidth.value; },
+            "port_bandwidth", [](const Machine& m) { return m.node_spec().port_bandwidth.value; },
             "Bytes per second that a node sends, and receives; inf if it has no such limit.")
         .def_prop_ro(
             "memory_bandwidth", [](const Machine& m) { return m.speeds().memory.value; },
@@ -219,7 +219,7 @@ void bind_machine(nb::module_& module) {
         .def_prop_ro(
             "assumed_speeds",
             [](const Machine& m) {
-                const NodeInside& inside = m.inside();
+                const NodeSpec& inside = m.node_spec();
                 std::vector<std::string> assumed;
                 if (!inside.startup) assumed.emplace_back("startup");
                 if (!inside.startup && !inside.latency) assumed.emplace_back("node_latency");

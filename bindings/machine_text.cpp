@@ -14,7 +14,8 @@
 #include <vector>
 
 #include "rooms.hpp"
-#include "topoloom/machine/text/topology_text.hpp"
+#include "topoloom/machine/text/failures_text.hpp"
+#include "topoloom/machine/text/node_text.hpp"
 
 namespace nb = nanobind;
 
@@ -33,13 +34,13 @@ struct TextSection {
     std::vector<std::pair<std::string, std::string>> options;
 
     [[nodiscard]] std::vector<std::uint32_t> sizes() const {
-        return Piece(body, body).numbers(body.find('x') == std::string::npos ? ':' : 'x');
+        return TextPiece(body, body).numbers(body.find('x') == std::string::npos ? ':' : 'x');
     }
-    explicit TextSection(const Piece& piece) : text(piece.text()) {
+    explicit TextSection(const TextPiece& piece) : text(piece.text()) {
         const Section section = read_section(piece);
         name = section.name.text();
         body = section.body.text();
-        for (const Piece& item : section.items) items.emplace_back(item.text());
+        for (const TextPiece& item : section.items) items.emplace_back(item.text());
         for (const auto& [key, value] : section.options) options.emplace_back(key.text(), value.text());
     }
 };
@@ -47,7 +48,7 @@ struct TextSection {
 class MachineText {
    public:
     explicit MachineText(std::string text)
-        : text_(std::move(text)), parts_(split_machine(Piece(text_, text_))) {}
+        : text_(std::move(text)), parts_(split_machine(TextPiece(text_, text_))) {}
     MachineText(const MachineText&) = delete;  // parts_ refer to text_
     MachineText& operator=(const MachineText&) = delete;
 
@@ -56,7 +57,7 @@ class MachineText {
     [[nodiscard]] std::vector<std::string> down() const {
         std::vector<std::string> items;
         if (parts_.down) {
-            for (const Piece& item : parts_.down->cut(':').second->split(','))
+            for (const TextPiece& item : parts_.down->cut(':').second->split(','))
                 items.emplace_back(item.text());
         }
         return items;
@@ -88,12 +89,13 @@ nb::dict described(const SectionForm& form) {
     entry["body"] = std::string(form.body);
     entry["separator"] = std::string(form.separator);
     entry["options"] = options;
+    entry["drawing"] = std::string(drawing_name(form.drawing));
     return entry;
 }
 
 nb::list list_topologies() {
     nb::list list;
-    for (const TopologyText* const text : topology_texts) list.append(described(text->form));
+    for (const auto& entry : Topologies::entries) list.append(described(*entry.form));
     for (const SectionForm* const form : {&down_form, &node_form}) list.append(described(*form));
     return list;
 }

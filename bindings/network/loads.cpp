@@ -26,17 +26,6 @@ using namespace nb::literals;
 
 namespace {
 
-void list_kinds(nb::module_& m, const char* name, std::span<const Kind> kinds, const char* help) {
-    m.def(
-        name,
-        [kinds] {
-            std::vector<std::pair<std::string, std::string>> named;
-            for (const Kind& kind : kinds) named.emplace_back(kind.name, kind.help);
-            return named;
-        },
-        help);
-}
-
 /// Nodes that send at random, to one node at a time or to several.
 struct Senders {
     Senders(const SwitchWiring& wiring, std::string_view traffic, std::string_view injection,
@@ -141,14 +130,16 @@ void bind_network(nb::module_& m) {
             "The result does not depend on the threads; 0: one per core. With `watch` packets take any "
             "virtual\n"
             "channel, and the measure ends with the first that wait for each other in a circle.");
-    list_kinds(m, "routings", routings, "By what packets choose among routes: names, and what they mean.");
-    list_kinds(m, "routers", routers, "How switches queue.");
-    list_kinds(m, "arbiters", arbiters, "By what requesters of one thing come first.");
-    list_kinds(m, "allocators", allocators, "How inputs and outputs are matched.");
-    list_kinds(m, "switchings", switchings, "When a packet goes on.");
-    list_kinds(m, "traffics", traffics, "Synthetic traffic: names with their options, and what they mean.");
-    list_kinds(m, "injections", injections,
-               "When nodes make packets: names with their options, and what they mean.");
+    bind_alternatives(m, "routings", routings,
+                      "By what packets choose among routes: names, and what they mean.");
+    bind_alternatives(m, "routers", routers, "How switches queue.");
+    bind_alternatives(m, "arbiters", arbiters, "By what requesters of one thing come first.");
+    bind_alternatives(m, "allocators", allocators, "How inputs and outputs are matched.");
+    bind_alternatives(m, "switchings", switchings, "When a packet goes on.");
+    bind_alternatives(m, "traffics", traffics,
+                      "Synthetic traffic: names with their options, and what they mean.");
+    bind_alternatives(m, "injections", injections,
+                      "When nodes make packets: names with their options, and what they mean.");
 }
 
 }  // namespace topoloom::python

@@ -153,8 +153,10 @@ ProgramMeasure measure_collective(const SwitchWiring& wiring, std::string_view c
     for (std::size_t i = 0; i < trees.size(); ++i) {
         if (trees[i] == nullptr) throw nb::type_error("trees must hold a SpanningTree each, not None");
         require_made_for(wiring.fabric.machine(), trees[i]->machine, "a tree");
-        SwitchGroup& group = groups.emplace_back(SwitchGroup{
-            parse_kind<SwitchCollective>("collective", collective, switch_collectives), trees[i]->tree, {}});
+        SwitchGroup& group = groups.emplace_back(
+            SwitchGroup{parse_alternative<SwitchCollective>("collective", collective, switch_collectives),
+                        trees[i]->tree,
+                        {}});
         for (const std::uint32_t member : members[i].values("members")) group.members.push_back(Node{member});
     }
     return measure(
@@ -328,14 +330,8 @@ void bind_network_programs(nb::module_& m) {
         "Simulate a collective that output-queued switches do: along each tree its members, nodes, send a "
         "message\n"
         "of these bytes, or the root does; 0: a barrier. finish is by node, 0 where it is not a member.");
-    m.def(
-        "switch_collectives",
-        [] {
-            std::vector<std::pair<std::string, std::string>> named;
-            for (const Kind& kind : switch_collectives) named.emplace_back(kind.name, kind.help);
-            return named;
-        },
-        "What switches can do: names, and what they mean.");
+    bind_alternatives(m, "switch_collectives", switch_collectives,
+                      "What switches can do: names, and what they mean.");
 }
 
 }  // namespace topoloom::python

@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "network/switch_wiring.hpp"
 
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "topoloom/base/error.hpp"
 #include "topoloom/network/crosspoint/crosspoint.hpp"
 #include "topoloom/network/input_queued/input_queued.hpp"
@@ -11,11 +19,23 @@ namespace topoloom::python {
 SwitchWiring::SwitchWiring(const Machine& machine, std::string_view routing)
     : fabric(machine), paths(fabric, routing_of(routing), check_signals) {}
 
+void bind_alternatives(nanobind::module_& m, const char* name, std::span<const Alternative> alternatives,
+                       const char* help) {
+    m.def(
+        name,
+        [alternatives] {
+            std::vector<std::pair<std::string, std::string>> listed;
+            for (const Alternative& one : alternatives) listed.emplace_back(one.name, one.help);
+            return listed;
+        },
+        help);
+}
+
 NamedSwitch named_switch(const SwitchNames& names, SwitchOptions options) {
-    const auto router = parse_kind<SwitchRouter>("router", names.router, routers);
-    options.switching = parse_kind<Switching>("switching", names.switching, switchings);
-    options.arbiter = parse_kind<Arbiter>("arbiter", names.arbiter, arbiters);
-    options.allocator = parse_kind<Allocator>("allocator", names.allocator, allocators);
+    const auto router = parse_alternative<SwitchRouter>("router", names.router, routers);
+    options.switching = parse_alternative<Switching>("switching", names.switching, switchings);
+    options.arbiter = parse_alternative<Arbiter>("arbiter", names.arbiter, arbiters);
+    options.allocator = parse_alternative<Allocator>("allocator", names.allocator, allocators);
     if (options.allocator == Allocator::wavefront && options.iterations > 1)
         fail("a wavefront leaves nothing to further iterations; leave them out, or choose islip");
     options.queues = router == SwitchRouter::voq ? InputQueues::by_output : InputQueues::shared;

@@ -2,14 +2,16 @@
 // A machine's switches for Python.
 #pragma once
 
+#include <nanobind/nanobind.h>
+
 #include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string_view>
 
+#include "topoloom/network/alternatives.hpp"
 #include "topoloom/network/crosspoint/switch_group.hpp"
-#include "topoloom/network/kinds.hpp"
 #include "topoloom/network/packet_network.hpp"
 #include "topoloom/network/routes/paths.hpp"
 #include "topoloom/network/switch_options.hpp"
@@ -26,13 +28,17 @@ struct SwitchWiring {
 };
 
 enum class SwitchRouter { input_queued, voq, output_queued, split_fanout, whole_fanout };
-inline constexpr std::array<Kind, 5> routers{{
+inline constexpr std::array<Alternative, 5> routers{{
     {"input-queued", "virtual channels with buffers at the inputs, in credits"},
     {"voq", "a queue for each output at each input (virtual output queues), in credits"},
     {"output-queued", "a buffer for each pair of an input and an output (crosspoint), in credits"},
     {"split-fanout", "a queue at each input, whose first packet is copied to outputs as they come free"},
     {"whole-fanout", "a queue at each input, whose first packet is copied to all its outputs at once"},
 }};
+
+/// Adds a function that lists the names and helps of alternatives.
+void bind_alternatives(nanobind::module_& m, const char* name, std::span<const Alternative> alternatives,
+                       const char* help);
 
 /// Whether switches of this kind copy packets.
 [[nodiscard]] inline bool copies(SwitchRouter router) { return router >= SwitchRouter::output_queued; }

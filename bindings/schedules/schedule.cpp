@@ -225,7 +225,7 @@ void bind_schedule(nb::module_& m) {
                 Watch watch(silent);
                 const Budget budget = make_budget(std::nullopt, std::nullopt, watch);
                 return watch.run([&] {
-                    return run_cost(schedule, model == nullptr ? model_of(machine) : *model, machine,
+                    return run_cost(schedule, model == nullptr ? machine_model(machine) : *model, machine,
                                     placement.slots(), budget);
                 });
             },
@@ -241,7 +241,7 @@ void bind_schedule(nb::module_& m) {
             placement.require_on(allocation);
             const Machine& machine = allocation.machine();
             const nb::gil_scoped_release unlocked;
-            return program_time(steps, model == nullptr ? model_of(machine) : *model, machine,
+            return program_time(steps, model == nullptr ? machine_model(machine) : *model, machine,
                                 placement.slots());
         },
         "steps"_a, "allocation"_a, "placement"_a, "model"_a = nb::none(),

@@ -218,18 +218,18 @@ static int start_choosing(struct state* state, struct setup* setup) {
     if (!separate_seats(setup->seats, ranks)) return start_agreeing(state, setup, 0);
     state->goes_on = all_have_threads(setup->seats + of_thread * ranks, ranks);
     const topoloom_setting setting = {.ranks = ranks,
-                                      .seats = setup->seats,
+                                      .locations = setup->seats,
                                       .machine = parts[of_machine],
                                       .placement = parts[of_placement],
                                       .decisions = parts[of_decisions],
                                       .schedule = parts[of_schedule]};
     const topoloom_setting without_machine = {.ranks = ranks,
-                                              .seats = setup->seats + of_host * ranks,
+                                              .locations = setup->seats + of_host * ranks,
                                               .machine = "",
                                               .placement = "",
                                               .decisions = parts[of_decisions],
                                               .schedule = parts[of_schedule]};
-    const topoloom_setting nothing = {.ranks = ranks, .seats = setup->seats + of_host * ranks};
+    const topoloom_setting nothing = {.ranks = ranks, .locations = setup->seats + of_host * ranks};
     const topoloom_setting* const settings[] = {&setting, &without_machine, &nothing};
     int64_t made = make_strategy(state, settings, 3);
     if (made > 0 && !make_others(state, parts)) made = 0;

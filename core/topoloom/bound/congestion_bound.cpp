@@ -61,7 +61,7 @@ std::vector<Port> ports(const NetworkGraph& graph) {
 bool routes_are_known(const NetworkView& network, const Allocation& allocation) {
     constexpr double max_visits = 5e7;
     const auto nodes = static_cast<double>(allocation.nodes().size());
-    if (network.adapts()) return false;
+    if (network.is_adaptive()) return false;
     return nodes * nodes * static_cast<double>(network.diameter()) <= max_visits;
 }
 
@@ -99,7 +99,7 @@ Machine hop_machine(const Machine& machine) {
         spec.bandwidth.fill(unit_bandwidth);
         topology = RailCluster(spec);
     }
-    return {std::move(topology), NodeInside{Levels({machine.slots_per_node()}, {0}), 1}, machine.text()};
+    return {std::move(topology), NodeSpec{Levels({machine.slots_per_node()}, {0}), 1}, machine.text()};
 }
 
 }  // namespace

@@ -55,7 +55,7 @@ class CutSearch {
             }
             if (spent()) break;
         }
-        next_kind();
+        restart_budget();
     }
 
     /// From every position of every axis on, wrapping at the end of a ring.
@@ -79,7 +79,7 @@ class CutSearch {
                 }
             }
         }
-        next_kind();
+        restart_budget();
     }
 
     /// Around every node: one vertex after the other, the one that most bandwidth joins to those before, of these the
@@ -93,7 +93,7 @@ class CutSearch {
         while (std::gcd(stride, starts.size()) != 1) ++stride;
         for (std::size_t i = 0; i < starts.size() && !spent(); ++i)
             grow(starts[i * stride % starts.size()], vertices);
-        next_kind();
+        restart_budget();
     }
 
     CongestionBound best() && { return std::move(best_); }
@@ -106,7 +106,7 @@ class CutSearch {
         if (!part_.holds(vertex)) part_.add(vertex);
     }
     [[nodiscard]] bool spent() const { return part_.visits() + steps_ > end_; }
-    void next_kind() { end_ = part_.visits() + steps_ + max_neighbor_visits; }
+    void restart_budget() { end_ = part_.visits() + steps_ + max_neighbor_visits; }
 
     template <class Name>
     void consider(const Name& name) {

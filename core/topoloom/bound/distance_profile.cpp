@@ -71,9 +71,9 @@ class NearSearch {
     NearSearch(const BoundProblem& problem, std::uint32_t reach)
         : reach_(reach), sites_of_node_(problem.allocation().nodes().size()) {
         const Allocation& allocation = problem.allocation();
-        const NodeInside& inside = allocation.machine().inside();
+        const NodeSpec& inside = allocation.machine().node_spec();
         within_ = inside.levels.distances().front();
-        const std::uint32_t alike = inside.slots_alike();
+        const std::uint32_t alike = inside.interchangeable_slots();
         std::vector<Slot> slots;
         site_of_slot_.resize(allocation.slot_count());
         for (const std::uint32_t position : curve_order(Curve::hilbert, allocation)) {
@@ -136,7 +136,7 @@ class NearSearch {
             }
         } else {
             const std::array<std::uint64_t, 1> once{1};
-            search(0, from, *space_->pull(std::span(&from, 1), once), found);
+            search(0, from, *space_->sum_distances(std::span(&from, 1), once), found);
         }
         return found.profile();
     }
@@ -160,10 +160,10 @@ class NearSearch {
         return on_node.back();
     }
     void find_kinds() {
-        least_port_ = space_->port_cost(0);
+        least_port_ = space_->port_distance(0);
         for (std::uint32_t i = 1; i < sites_.size(); ++i)
-            least_port_ = std::min(least_port_, space_->port_cost(i));
-        kind_ = space_->kinds();
+            least_port_ = std::min(least_port_, space_->port_distance(i));
+        kind_ = space_->distance_classes();
         kinds_.resize(1 + std::size_t{*std::ranges::max_element(kind_)});
         for (std::uint32_t i = 0; i < sites_.size(); ++i) {
             Kind& kind = kinds_[kind_[i]];
@@ -183,7 +183,7 @@ class NearSearch {
             if (site != from) found.add(distance(from, site), sites_[site].total);
             on_node.emplace_back(kind_[site], sites_[site].total);
         }
-        if (!found.takes(std::uint64_t{space_->port_cost(from)} + least_port_)) return;
+        if (!found.takes(std::uint64_t{space_->port_distance(from)} + least_port_)) return;
         std::ranges::sort(on_node);
         auto own = on_node.begin();
         for (std::uint32_t k = 0; k < kinds_.size(); ++k) {
@@ -194,7 +194,8 @@ class NearSearch {
             found.add(distance(from, is_on_node ? kinds_[k].other : kinds_[k].site), elsewhere);
         }
     }
-    void search(std::uint32_t at, std::uint32_t from, const SlotSpace::Pull& pull, NearRuns& found) const {
+    void search(std::uint32_t at, std::uint32_t from, const SlotSpace::DistanceSum& sum,
+                NearRuns& found) const {
         const SlotSpace::Part& part = space_->parts()[at];
         if (part.right == no_index) {
             std::array<std::uint32_t, SlotSpace::leaf_size> distances;
@@ -206,14 +207,14 @@ class NearSearch {
         }
         std::array<std::uint32_t, 2> halves{at + 1, part.right};
         std::array<std::uint64_t, 2> bounds{};
-        for (const std::size_t half : {0U, 1U}) bounds[half] = pull.bound(halves[half]);
+        for (const std::size_t half : {0U, 1U}) bounds[half] = sum.bound(halves[half]);
         const bool in_right = from >= space_->parts()[part.right].begin && from < part.end;
         if (bounds[1] < bounds[0] || (bounds[0] == bounds[1] && in_right)) {
             std::swap(halves[0], halves[1]);
             std::swap(bounds[0], bounds[1]);
         }
         for (const std::size_t half : {0U, 1U}) {
-            if (found.takes(bounds[half])) search(halves[half], from, pull, found);
+            if (found.takes(bounds[half])) search(halves[half], from, sum, found);
         }
     }
 

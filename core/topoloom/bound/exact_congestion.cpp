@@ -25,7 +25,7 @@ class Search {
     Search(const BoundProblem& problem, Meter& meter)
         : graph_(problem.graph()), meter_(meter), slots_(problem.allocation().slot_count()) {
         const NetworkView network(problem.machine().topology());
-        if (network.adapts())
+        if (network.is_adaptive())
             fail("an exact search for congestion needs routes that do not depend on the load");
         load_.assign(network.link_count(), 0);
         for (const LinkRun& run : network.bandwidth_runs())

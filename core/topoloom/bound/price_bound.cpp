@@ -255,7 +255,7 @@ CongestionBound price_bound(const BoundProblem& problem, Meter& meter) {
     const std::span<const Node> nodes = problem.allocation().nodes();
     if (!meter.poll()) return {};
     const NetworkView network(problem.machine().topology());
-    if (network.adapts()) return {};
+    if (network.is_adaptive()) return {};
     if (nodes.size() * nodes.size() * network.diameter() > max_crossings) return {};
     const auto places = static_cast<double>(problem.total_capacity());
     if (static_cast<double>(problem.symmetric().edge_count()) * places * places > max_pair_costs) return {};

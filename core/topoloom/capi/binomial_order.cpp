@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Orders of binomial trees for C.
+// C interface of orders for binomial trees.
 #include "topoloom/schedule/orders/binomial_order.hpp"
 
 #include <algorithm>

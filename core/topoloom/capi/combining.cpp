@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a many-to-many costs, for C.
+// C interface of predicted times of many-to-many operations.
 #include <cstddef>
 #include <cstdint>
 

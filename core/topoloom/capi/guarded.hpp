@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What keeps exceptions inside the library: they become text in the caller's buffer.
+// Converts exceptions into error texts at the boundary to C.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace topoloom {
 
-/// Runs body; 0, or 1 where it throws.
+/// Runs the body. Returns 0, or 1 with its message in `error` if it throws.
 template <class Body>
 int guarded(char* error, std::size_t error_size, const Body& body) noexcept {
     std::string_view message;

@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::uint64_t max_slots = 1 << 26;  // placements keep a byte for each
 
-/// Processes ordered by their groups, outermost first, then by number.
-std::vector<std::size_t> by_groups(const Groups& groups) {
+/// Sorts processes by their groups, outermost first, then by number.
+std::vector<std::size_t> sort_by_groups(const Groups& groups) {
     std::vector<std::size_t> order(groups.processes);
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
@@ -23,21 +23,21 @@ std::vector<std::size_t> by_groups(const Groups& groups) {
     return order;
 }
 
-/// First level at which two processes part; `levels` where they share all groups.
-std::size_t parting(const Groups& groups, std::size_t a, std::size_t b) {
+/// The first level at which two processes are in different groups; `levels` if they share all groups.
+std::size_t first_difference(const Groups& groups, std::size_t a, std::size_t b) {
     const auto of_a = groups.of(a);
     return static_cast<std::size_t>(std::ranges::mismatch(of_a, groups.of(b)).in1 - of_a.begin());
 }
 
-/// For each process the number of its group within the one before, level by level, and within the last
-/// group its own. The first `merged` levels are taken for one with that after them.
+/// For each process and level, the number of its group within the group above; at the last level the number of the process.
+/// The first `merged` levels are merged with the next one.
 class Digits {
    public:
     Digits(const Groups& groups, std::size_t merged)
         : width_(groups.levels + 1), digits_(groups.processes * width_) {
-        const std::vector<std::size_t> order = by_groups(groups);
+        const std::vector<std::size_t> order = sort_by_groups(groups);
         for (std::size_t i = 1; i < order.size(); ++i) {
-            const std::size_t level = std::max(parting(groups, order[i - 1], order[i]), merged);
+            const std::size_t level = std::max(first_difference(groups, order[i - 1], order[i]), merged);
             const std::uint32_t* before = of(order[i - 1]);
             std::uint32_t* here = &digits_[order[i] * width_];
             std::copy_n(before, level, here);
@@ -45,7 +45,7 @@ class Digits {
         }
     }
     [[nodiscard]] const std::uint32_t* of(std::size_t process) const { return &digits_[process * width_]; }
-    /// The largest number of parts of any group of the level.
+    /// By level, the largest number of parts of a group.
     [[nodiscard]] std::vector<std::uint32_t> arities() const {
         std::vector<std::uint32_t> arity(width_, 1);
         for (std::size_t i = 0; i < digits_.size(); ++i)
@@ -58,8 +58,8 @@ class Digits {
     std::vector<std::uint32_t> digits_;
 };
 
-/// At most one more than are possible.
-std::uint64_t slots_of(const std::vector<std::uint32_t>& arity) {
+/// The number of slots, at most max_slots + 1.
+std::uint64_t count_slots(const std::vector<std::uint32_t>& arity) {
     std::uint64_t product = 1;
     for (const std::uint32_t a : arity) product = std::min(product * a, max_slots + 1);
     return product;
@@ -71,8 +71,8 @@ std::string joined(const std::vector<std::uint32_t>& numbers) {
     return text;
 }
 
-/// Costs as those of nodes that `topoloom machine detect` describes.
-std::string text_of_tree(const std::vector<std::uint32_t>& arity, std::size_t node_level) {
+/// Distances are those that `topoloom machine detect` writes for nodes.
+std::string write_tree(const std::vector<std::uint32_t>& arity, std::size_t node_level) {
     constexpr std::uint32_t node_cost = 16;
     std::vector<std::uint32_t> network, inside, distance;
     for (std::size_t l = arity.size(); l-- > 0;) {
@@ -91,8 +91,8 @@ std::string text_of_tree(const std::vector<std::uint32_t>& arity, std::size_t no
     return text + "+node:" + joined(inside) + ",distance=" + joined(distance);
 }
 
-/// The text with each slot divided, at no distance.
-std::string divided(std::string text, std::uint32_t parts) {
+/// The text with each slot divided into parts at distance 0.
+std::string divide_slots(std::string text, std::uint32_t parts) {
     const std::string factor = std::to_string(parts);
     const std::size_t node = text.find("+node:");
     if (node == std::string::npos) return text + "+node:" + factor;
@@ -110,12 +110,12 @@ Seated learn_machine(const Groups& groups, std::size_t node_level) {
         fail("the node is level ", node_level, " of only ", groups.levels, " levels");
     std::size_t merged = 0;
     Digits digits(groups, merged);
-    while (slots_of(digits.arities()) > max_slots) {
+    while (count_slots(digits.arities()) > max_slots) {
         if (++merged > node_level) fail("the nodes of the job differ too much to be put into one tree");
         digits = Digits(groups, merged);
     }
     const std::vector<std::uint32_t> arity = digits.arities();
-    Seated seated{text_of_tree(arity, node_level), {}};
+    Seated seated{write_tree(arity, node_level), {}};
     seated.slots.reserve(groups.processes);
     for (std::size_t p = 0; p < groups.processes; ++p) {
         std::uint32_t slot = 0;
@@ -141,12 +141,12 @@ Seated seat_on_machine(std::string_view text, const Groups& groups) {
     const std::uint32_t node_slots = slots * parts;
     if (std::uint64_t{node_slots} * given.node_count() > max_slots)
         fail(most, " processes on a node are too many for a machine of ", given.node_count(), " nodes");
-    Seated seated{parts == 1 ? std::string(text) : divided(std::string(text), parts),
+    Seated seated{parts == 1 ? std::string(text) : divide_slots(std::string(text), parts),
                   std::vector<Slot>(groups.processes)};
     std::vector<std::uint32_t> met(given.node_count());
-    for (const std::size_t p : by_groups(groups)) {
+    for (const std::size_t p : sort_by_groups(groups)) {
         const auto node = static_cast<std::uint32_t>(groups.of(p)[0]);
-        // Fewer processes than slots are taken to be spread evenly.
+        // Fewer processes than slots are assumed to be spread evenly.
         const std::uint64_t local = std::uint64_t{met[node]++} * node_slots / on_node[node];
         seated.slots[p] = Slot{node * node_slots + static_cast<std::uint32_t>(local)};
     }

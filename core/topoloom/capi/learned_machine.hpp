@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A regular machine around processes that are known by the groups they share, and their slots on it.
+// Learns a regular machine from the groups that processes share, and assigns slots to processes.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@
 
 namespace topoloom {
 
-/// The groups of each process, outermost first: entry p * levels + l. Equal numbers mean the same group
-/// only within the same group of the level before.
+/// The groups of each process, outermost first: entry p * levels + l. Equal numbers are the same group only within the same
+/// group of the level before.
 struct Groups {
     std::size_t processes;
     std::size_t levels;
@@ -25,20 +25,19 @@ struct Groups {
     }
 };
 
-/// The short text of a machine, and the slot of each process.
+/// A machine text, and the slot of each process.
 struct Seated {
     std::string machine;
     std::vector<Slot> slots;
 };
 
-/// The smallest tree of equal groups that holds all processes, each on a slot of its own; switches above
-/// `node_level`, what cores share below it. Levels at which no group is divided are left out; where ragged
-/// groups would need more than 2^26 slots, the outermost switches are. Throws Error where that does not
-/// help.
+/// Learns the smallest tree of equal groups with a slot for each process. Levels up to `node_level` are switches, those below
+/// are shared by cores. Levels that divide no group are left out, and so are the outermost switches if unequal groups need
+/// more than 2^26 slots. Throws Error if that does not suffice.
 [[nodiscard]] Seated learn_machine(const Groups& groups, std::size_t node_level);
 
-/// Processes on the machine of the text; the first group is the node, the others order the processes of a
-/// node along its slots. Throws Error for a text that is none, and nodes that the machine lacks.
+/// Assigns slots of the given machine. The first group is the node; the others order the processes of a node along its
+/// slots. Throws Error for an invalid machine text and nodes that do not exist.
 [[nodiscard]] Seated seat_on_machine(std::string_view machine, const Groups& groups);
 
 }  // namespace topoloom

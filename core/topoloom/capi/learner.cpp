@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Learners for C.
+// C interface of learners.
 #include "topoloom/strategy/learner.hpp"
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Programs of ranks for C: the core's own arrays, which have the same layout.
+// C interface of programs of ranks: the arrays of the core, which have the same layout.
 #include <cstddef>
 #include <memory>
 #include <string_view>
@@ -19,7 +19,7 @@ static_assert(TOPOLOOM_EXSCAN == static_cast<int>(Operation::exscan));
 static_assert(TOPOLOOM_ALL_TO_ALL == static_cast<int>(Operation::all_to_all));
 static_assert(TOPOLOOM_SCRATCH == static_cast<int>(Memory::scratch));
 
-/// Whether a C struct may stand for one of the core's.
+/// Whether a C struct has the layout of a struct of the core.
 template <class Ours, class Theirs>
 constexpr bool same_layout = sizeof(Ours) == sizeof(Theirs) && alignof(Ours) == alignof(Theirs) &&
                              std::is_standard_layout_v<Ours> && std::is_trivially_copyable_v<Ours>;
@@ -73,7 +73,7 @@ int topoloom_program_make(const topoloom_call* call, const char* schedule, topol
                     owner->messages.size(),
                     owner->scratch_units,
                     owner.get()};
-        (void)owner.release();  // topoloom_program_free has it now
+        (void)owner.release();  // owned by the program: see topoloom_program_free
     });
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Strategies for C.
+// C interface of strategies.
 #include "topoloom/capi/strategy.hpp"
 
 #include <algorithm>
@@ -20,8 +20,8 @@ namespace {
 
 std::string text_or_empty(const char* text) { return text == nullptr ? "" : text; }
 
-/// Without what MPI puts around it: allgather of MPI_Iallgatherv_init.
-std::string plain(std::string_view name) {
+/// The base name of an operation: allgather for MPI_Iallgatherv_init.
+std::string base_name(std::string_view name) {
     std::string letters;
     for (const char c : name) {
         if (c != '-' && c != '_') letters += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -35,10 +35,10 @@ std::string plain(std::string_view name) {
     return bare == "bcast" ? "broadcast" : std::string(bare);
 }
 
-Operation operation_named(std::string_view name) {
+Operation parse_any_operation(std::string_view name) {
     for (int number = TOPOLOOM_BROADCAST; number <= TOPOLOOM_EXSCAN; ++number) {
         const auto operation = static_cast<Operation>(number);
-        if (plain(operation_name(operation)) == plain(name)) return operation;
+        if (base_name(operation_name(operation)) == base_name(name)) return operation;
     }
     return parse_operation(name);
 }
@@ -59,8 +59,9 @@ int topoloom_strategy_make(const topoloom_setting* setting, topoloom_strategy** 
                       .placement = text_or_empty(setting->placement),
                       .decisions = text_or_empty(setting->decisions),
                       .schedule = text_or_empty(setting->schedule),
-                      .seats = {}};
-        if (setting->seats != nullptr) given.seats.assign(setting->seats, setting->seats + setting->ranks);
+                      .locations = {}};
+        if (setting->locations != nullptr)
+            given.locations.assign(setting->locations, setting->locations + setting->ranks);
         *strategy = new topoloom_strategy(std::move(given));
     });
 }
@@ -73,11 +74,12 @@ int topoloom_strategy_at_once(const topoloom_strategy* whole, size_t calls, cons
             fail(all, " ranks cannot be in ", calls, " calls of as many each");
         Setting given = whole->setting;
         given.concurrent_calls = calls;
-        given.seats.clear();
+        given.locations.clear();
         for (std::size_t i = 0; i < all; ++i) {
             if (ranks[i] >= all) fail("rank ", ranks[i], " is none of the ", all, " ranks");
             const auto itself = static_cast<std::int64_t>(ranks[i]);
-            given.seats.push_back(whole->setting.seats.empty() ? itself : whole->setting.seats[ranks[i]]);
+            given.locations.push_back(whole->setting.locations.empty() ? itself
+                                                                       : whole->setting.locations[ranks[i]]);
         }
         *strategy = new topoloom_strategy(std::move(given));
     });
@@ -118,5 +120,5 @@ void topoloom_strategy_free(topoloom_strategy* strategy) { delete strategy; }
 int topoloom_operation_named(const char* name, enum topoloom_operation* operation, char* error,
                              size_t error_size) {
     return guarded(error, error_size,
-                   [&] { *operation = static_cast<topoloom_operation>(operation_named(name)); });
+                   [&] { *operation = static_cast<topoloom_operation>(parse_any_operation(name)); });
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A strategy as C has it, for those who take one.
+// The definition of topoloom_strategy.
 #pragma once
 
 #include <memory>
@@ -19,7 +19,7 @@ struct topoloom_strategy {
 
 namespace topoloom {
 
-/// Throws Error for a number of no operation.
+/// Throws Error unless the number is that of an operation.
 [[nodiscard]] Operation checked_operation(topoloom_operation operation);
 
 }  // namespace topoloom

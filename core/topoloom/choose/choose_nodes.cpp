@@ -26,7 +26,7 @@ class Chooser {
         : graph_(graph),
           free_(free),
           machine_(free.machine()),
-          bare_machine_(machine_.topology(), NodeInside{}, machine_.text()),
+          bare_machine_(machine_.topology(), NodeSpec{}, machine_.text()),
           bare_free_(bare_machine_, {free.nodes().begin(), free.nodes().end()}),
           count_(count),
           chain_(chain),

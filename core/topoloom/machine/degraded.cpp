@@ -16,28 +16,28 @@ void require_existing(std::uint32_t id, std::size_t count, const char* kind) {
     if (id >= count) fail("there is no ", kind, " ", id, " to be down: the machine has ", count);
 }
 
-/// Before the links of a machine are listed that is too large for a table anyway. Nodes can do without rows of
-/// their own only where switches join them.
+/// Refuses a machine that is too large for a table before its links are listed. Only nodes below switches need no rows
+/// of their own.
 template <class T>
 void require_memory(const T& whole) {
     const std::size_t nodes = whole.node_count();
     const std::size_t vertices = whole.vertex_count();
-    const std::size_t rows = vertices > nodes ? vertices - nodes : vertices;  // of Hosted: its routers
+    const std::size_t rows = vertices > nodes ? vertices - nodes : vertices;  // with host links: the routers
     HopTable::require_memory(rows, rows, nodes);
 }
 
 template <class T>
-ShortestWays::Choice choice_of(const T& whole) {
+ShortestRoutes::Choice choice_of(const T& whole) {
     if constexpr (requires { whole.shares_shortest_routes(); }) {
-        if (whole.shares_shortest_routes()) return ShortestWays::Choice::shared;
+        if (whole.shares_shortest_routes()) return ShortestRoutes::Choice::shared;
     }
-    return ShortestWays::Choice::first;
+    return ShortestRoutes::Choice::first;
 }
 
 }  // namespace
 
-Degraded::Degraded(WholeTopology whole, const Failures& failures)
-    : whole_(std::make_shared<const WholeTopology>(std::move(whole))) {
+Degraded::Degraded(IntactTopology intact, const Failures& failures)
+    : intact_(std::make_shared<const IntactTopology>(std::move(intact))) {
     std::visit(
         [&](const auto& t) {
             require_memory(t);
@@ -45,10 +45,10 @@ Degraded::Degraded(WholeTopology whole, const Failures& failures)
             link_up_.assign(t.link_count(), true);
             for (const Node node : ids<Node>(t.node_count())) vertex_.push_back(t.vertex(node));
         },
-        *whole_);
+        *intact_);
     take_down(failures);
-    find_ways();
-    const auto [a, b] = lost_among(usable_nodes());
+    find_routes();
+    const auto [a, b] = find_unreachable_pair(usable_nodes());
     connected_ = a == b;
 }
 
@@ -79,15 +79,15 @@ void Degraded::take_down(const Failures& failures) {
         if (named) found[static_cast<std::size_t>(at - sought.begin())] = true;
         link_up_[link.value] = !named && vertex_up[e.from] && vertex_up[e.to];
     }
-    take_down_cut_off();
+    take_down_unlinked_nodes();
     for (std::size_t i = 0; i < sought.size(); ++i) {
         if (found[i] || (i > 0 && sought[i] == sought[i - 1])) continue;
         fail("there is no link from vertex ", sought[i].from, " to vertex ", sought[i].to, " to be down");
     }
 }
 
-/// Nodes with a router of their own, whose link there or back is down.
-void Degraded::take_down_cut_off() {
+/// A node is down if a link to or from its router is down.
+void Degraded::take_down_unlinked_nodes() {
     std::visit(
         [&]<class T>(const T& t) {
             if constexpr (requires { t.link_up(Node{}); }) {
@@ -97,12 +97,12 @@ void Degraded::take_down_cut_off() {
                 }
             }
         },
-        *whole_);
+        *intact_);
     if (std::ranges::none_of(node_up_, std::identity{})) fail("all nodes of the machine are down");
 }
 
-void Degraded::find_ways() {
-    std::vector<ShortestWays::Arc> arcs;
+void Degraded::find_routes() {
+    std::vector<ShortestRoutes::Arc> arcs;
     for (const Link link : ids<Link>(link_count())) {
         if (is_up(link)) arcs.push_back({link, ends(link).from, ends(link).to, bandwidth(link).value});
     }
@@ -110,10 +110,10 @@ void Degraded::find_ways() {
         [&](const auto& t) {
             std::vector<bool> forwarding;
             for (std::uint32_t v = 0; v < vertex_count(); ++v) forwarding.push_back(forwards(t, v));
-            around_ = ShortestWays(vertex_, forwarding, std::move(arcs), choice_of(t));
-            detours_ = !takes_shortest_routes(t);
-            if (!detours_) return;
-            // By router: a node is a host link away from its own, or nothing.
+            shortest_ = ShortestRoutes(vertex_, forwarding, std::move(arcs), choice_of(t));
+            takes_detours_ = !takes_shortest_routes(t);
+            if (!takes_detours_) return;
+            // By router: a node is one host link away from its router, or is the router.
             const auto& routers = between_routers(t);
             const std::uint32_t leaf = host_hops(t);
             const std::size_t rows = routers.vertex_count();
@@ -131,12 +131,12 @@ void Degraded::find_ways() {
                                  const Node b = node_at[w];
                                  if (a == none || b == none || a == b) return 0U;
                                  if (is_up(t, a, b)) return t.hops(t.point(a), t.point(b)) - 2 * leaf;
-                                 const HopTable& table = around_.table();
+                                 const HopTable& table = shortest_.table();
                                  const std::uint32_t hops = table.distance(table.point(a), table.point(b));
                                  return hops < HopTable::unreached ? hops - 2 * leaf : HopTable::unreached;
                              }));
         },
-        *whole_);
+        *intact_);
 }
 
 void Degraded::require_usable(std::span<const Node> nodes, std::string_view whose) const {
@@ -144,7 +144,7 @@ void Degraded::require_usable(std::span<const Node> nodes, std::string_view whos
         if (!is_up(node)) fail(whose, " names node ", node.value, ", which is down");
     }
     if (connected_) return;
-    if (const auto [a, b] = lost_among(nodes); a != b) {
+    if (const auto [a, b] = find_unreachable_pair(nodes); a != b) {
         fail("failures cut ", whose, " apart: node ", a.value, " has no route to node ", b.value);
     }
 }
@@ -157,23 +157,23 @@ std::vector<Node> Degraded::usable_nodes() const {
     return nodes;
 }
 
-std::pair<Node, Node> Degraded::lost_among(std::span<const Node> nodes) const {
-    std::vector<Node> of_rows;  // one for each row of the table
+std::pair<Node, Node> Degraded::find_unreachable_pair(std::span<const Node> nodes) const {
+    std::vector<Node> representatives;  // one for each row of the table
     std::vector<bool> seen(vertex_count(), false);
     for (const Node node : nodes) {
-        if (!seen[point(node).row]) of_rows.push_back(node);
+        if (!seen[point(node).row]) representatives.push_back(node);
         seen[point(node).row] = true;
     }
-    for (const Node a : of_rows) {
-        for (const Node b : of_rows) {
-            if (!geometry().reaches(point(a), point(b))) return {a, b};
+    for (const Node a : representatives) {
+        for (const Node b : representatives) {
+            if (!geometry().can_reach(point(a), point(b))) return {a, b};
         }
     }
     return {nodes.front(), nodes.front()};
 }
 
 std::size_t Degraded::vertex_count() const {
-    return std::visit([](const auto& t) -> std::size_t { return t.vertex_count(); }, *whole_);
+    return std::visit([](const auto& t) -> std::size_t { return t.vertex_count(); }, *intact_);
 }
 
 template <class T>
@@ -184,47 +184,47 @@ bool Degraded::is_up(const T& whole, Node a, Node b) const {
     return up;
 }
 
-void Degraded::show_route(Node a, Node b, const RouteVisitor& visit) const {
+void Degraded::visit_route(Node a, Node b, const RouteVisitor& visit) const {
     std::visit(
         [&](const auto& t) {
             if (is_up(t, a, b)) {
                 t.route(a, b, visit);
             } else {
-                around_.route(vertex(a), vertex(b), visit);
+                shortest_.route(vertex(a), vertex(b), visit);
             }
         },
-        *whole_);
+        *intact_);
 }
 
 LinkEnds Degraded::ends(Link link) const {
-    return std::visit([&](const auto& t) { return t.ends(link); }, *whole_);
+    return std::visit([&](const auto& t) { return t.ends(link); }, *intact_);
 }
 
 std::uint32_t Degraded::host(Node node) const {
-    return std::visit([&](const auto& t) { return host_of(t, node); }, *whole_);
+    return std::visit([&](const auto& t) { return host_of(t, node); }, *intact_);
 }
 
 BytesPerSecond Degraded::bandwidth(Link link) const {
-    return std::visit([&](const auto& t) { return t.bandwidth(link); }, *whole_);
+    return std::visit([&](const auto& t) { return t.bandwidth(link); }, *intact_);
 }
 
 std::vector<LinkRun> Degraded::bandwidth_runs() const {
-    return std::visit([](const auto& t) { return t.bandwidth_runs(); }, *whole_);
+    return std::visit([](const auto& t) { return t.bandwidth_runs(); }, *intact_);
 }
 
 Seconds Degraded::latency(Link link) const {
-    return std::visit([&](const auto& t) { return t.latency(link); }, *whole_);
+    return std::visit([&](const auto& t) { return t.latency(link); }, *intact_);
 }
 
 std::string Degraded::link_name(Link link) const {
-    return std::visit([&](const auto& t) { return t.link_name(link); }, *whole_);
+    return std::visit([&](const auto& t) { return t.link_name(link); }, *intact_);
 }
 
 std::string Degraded::describe() const {
     const auto nodes = std::ranges::count(node_up_, false);
     const auto links = std::ranges::count(link_up_, false);
     std::ostringstream text;
-    text << std::visit([](const auto& t) { return t.describe(); }, *whole_) << ", " << nodes
+    text << std::visit([](const auto& t) { return t.describe(); }, *intact_) << ", " << nodes
          << (nodes == 1 ? " node" : " nodes") << " and " << links << (links == 1 ? " link" : " links")
          << " down";
     return text.str();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A machine with failures: nodes, routers or links that are down, and routes around them.
+// A topology with failures: nodes, routers or links that are down, and routes around them.
 #pragma once
 
 #include <cstdint>
@@ -14,55 +14,54 @@
 #include "topoloom/base/id.hpp"
 #include "topoloom/base/unit.hpp"
 #include "topoloom/machine/geometry/hop_table.hpp"
+#include "topoloom/machine/routing/link.hpp"
+#include "topoloom/machine/routing/shortest_routes.hpp"
 #include "topoloom/machine/topologies.hpp"
-#include "topoloom/machine/topologies/link.hpp"
-#include "topoloom/machine/topologies/shortest_ways.hpp"
 
 namespace topoloom {
 
-/// What is down. A router (or switch) is down with all its links, and one that sits in its nodes with these.
+/// What is down. Links of a router or switch that is down are down; a router is down once all its nodes are.
 struct Failures {
     std::vector<std::uint32_t> nodes;
     std::vector<std::uint32_t> vertices;
-    std::vector<LinkEnds> links;  // all that lead from one vertex to the other
+    std::vector<LinkEnds> links;  // all links from one vertex to the other
 };
 
-/// Any topology, part of which is down. Routes on which nothing is down stay; the others become a shortest route over
-/// the links that are up, at every vertex the link with the lowest id, or are shared by all of these in a graph with such
-/// routing. A route that was split over several paths, one of which is down, is replaced as a whole. Distances are kept
-/// in a HopTable.
+/// A topology of which a part is down. Routes without failures stay. Others become a shortest route over links that are
+/// up, by the lowest link id at every vertex, or over all of these links in a graph with ECMP routing. A split route with a
+/// failure on one of its paths is replaced as a whole. Distances are kept in a HopTable.
 class Degraded {
    public:
     using Point = HopTable::Point;
 
-    /// Throws Error for failures of what does not exist, and if no node is left.
-    Degraded(WholeTopology whole, const Failures& failures);
+    /// Throws Error if something that is down does not exist, and if no node is left.
+    Degraded(IntactTopology intact, const Failures& failures);
 
     [[nodiscard]] std::size_t node_count() const { return node_up_.size(); }
     [[nodiscard]] std::size_t link_count() const { return link_up_.size(); }
     [[nodiscard]] std::size_t vertex_count() const;
     [[nodiscard]] Point point(Node node) const { return geometry().point(node); }
     [[nodiscard]] std::uint32_t hops(Point a, Point b) const { return geometry().distance(a, b); }
-    /// Over pairs of nodes that reach each other.
+    /// The diameter over pairs of nodes that reach each other.
     [[nodiscard]] std::uint32_t diameter() const { return geometry().max_distance(); }
-    [[nodiscard]] const HopTable& geometry() const { return detours_ ? hops_ : around_.table(); }
+    [[nodiscard]] const HopTable& geometry() const { return takes_detours_ ? hops_ : shortest_.table(); }
 
-    /// Of two nodes that reach each other.
+    /// The first node must reach the second.
     template <class Visit>
     void route(Node a, Node b, const Visit& visit) const {
-        show_route(a, b, RouteVisitor(visit));
+        visit_route(a, b, RouteVisitor(visit));
     }
 
     [[nodiscard]] bool is_up(Node node) const { return node_up_[node.value]; }
     [[nodiscard]] bool is_up(Link link) const { return link_up_[link.value]; }
     [[nodiscard]] std::vector<Node> usable_nodes() const;
-    /// Throws Error if one of the nodes, which are those of `whose`, is down or cannot reach another.
+    /// Throws Error, naming `whose` nodes these are, if one of them is down or cannot reach another.
     void require_usable(std::span<const Node> nodes, std::string_view whose) const;
-    /// Whether both are up, and the first reaches the second.
+    /// Whether both nodes are up and the first reaches the second.
     [[nodiscard]] bool connected(Node from, Node to) const {
-        return is_up(from) && is_up(to) && (connected_ || geometry().reaches(point(from), point(to)));
+        return is_up(from) && is_up(to) && (connected_ || geometry().can_reach(point(from), point(to)));
     }
-    [[nodiscard]] const WholeTopology& whole() const { return *whole_; }
+    [[nodiscard]] const IntactTopology& intact() const { return *intact_; }
 
     [[nodiscard]] std::uint32_t vertex(Node node) const { return vertex_[node.value]; }
     [[nodiscard]] std::uint32_t host(Node node) const;
@@ -74,25 +73,25 @@ class Degraded {
     [[nodiscard]] std::string describe() const;
 
    private:
-    void show_route(Node a, Node b, const RouteVisitor& visit) const;
-    /// Whether all links of the route without failures are up.
+    void visit_route(Node a, Node b, const RouteVisitor& visit) const;
+    /// Whether all links of the intact route are up.
     template <class T>
     [[nodiscard]] bool is_up(const T& whole, Node a, Node b) const;
     void take_down(const Failures& failures);
-    void take_down_cut_off();
-    void find_ways();
+    void take_down_unlinked_nodes();
+    void find_routes();
     /// Two of the nodes, the first of which cannot reach the second; the same node twice if there are none.
-    [[nodiscard]] std::pair<Node, Node> lost_among(std::span<const Node> nodes) const;
+    [[nodiscard]] std::pair<Node, Node> find_unreachable_pair(std::span<const Node> nodes) const;
 
-    /// Shared: machines are copied, and nothing in it ever changes.
-    std::shared_ptr<const WholeTopology> whole_;
+    /// Immutable, so copies of a machine share it.
+    std::shared_ptr<const IntactTopology> intact_;
     std::vector<bool> node_up_;
     std::vector<bool> link_up_;
     std::vector<std::uint32_t> vertex_;  // of a node
-    ShortestWays around_;
-    bool connected_ = true;  // all nodes that are up reach each other
-    bool detours_ = false;   // some routes without failures are longer than necessary:
-    HopTable hops_;          // then this instead of the table of shortest routes
+    ShortestRoutes shortest_;
+    bool connected_ = true;       // all nodes that are up reach each other
+    bool takes_detours_ = false;  // some intact routes are longer than necessary
+    HopTable hops_;               // replaces the table of shortest routes if routes take detours
 };
 
 }  // namespace topoloom

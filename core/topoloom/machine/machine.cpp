@@ -18,7 +18,7 @@ constexpr bool are_topologies(const std::variant<Ts...>*) {
 }
 static_assert(are_topologies(static_cast<AnyTopology*>(nullptr)));
 
-/// use(topology) if it has coordinates, `otherwise` if not.
+/// Returns use(topology) if the topology has coordinates, and `otherwise` if not.
 template <class Use, class Value>
 Value with_grid(const Machine& machine, const Use& use, const Value& otherwise) {
     const auto apply = [&]<class T>(const T& topology) -> Value {
@@ -30,14 +30,14 @@ Value with_grid(const Machine& machine, const Use& use, const Value& otherwise) 
     };
     return with_topology(machine, [&]<class T>(const T& topology) -> Value {
         if constexpr (std::is_same_v<T, Degraded>) {
-            return std::visit(apply, topology.whole());
+            return std::visit(apply, topology.intact());
         } else {
             return apply(topology);
         }
     });
 }
 
-/// What words such as double make of a bandwidth that is not given.
+/// The largest bandwidth that words such as double make if none is given.
 constexpr BytesPerSecond max_relative{8};
 
 std::string bandwidth_text(BytesPerSecond bandwidth) {
@@ -46,73 +46,75 @@ std::string bandwidth_text(BytesPerSecond bandwidth) {
     return text.str();
 }
 
-/// The least of apart(node, the next by number).
-template <class Apart>
-std::uint32_t nearest_by_number(std::size_t nodes, const Apart& apart) {
+/// The least distance(node, node + 1).
+template <class Distance>
+std::uint32_t min_neighbor_distance(std::size_t nodes, const Distance& distance) {
     std::uint32_t nearest = std::numeric_limits<std::uint32_t>::max();
     for (std::size_t node = 1; node < nodes && nearest > 0; ++node)
-        nearest = std::min(nearest, apart(Node{node - 1}, Node{node}));
+        nearest = std::min(nearest, distance(Node{node - 1}, Node{node}));
     return nearest;
 }
 
-/// The least distance of two nodes, host links not counted. Nobody is nearer than the next by number, but in graphs,
-/// whose numbers mean nothing. With failures distances are hops, and none is shorter than without.
+/// The least distance between two nodes without host links. Except in graphs, the nearest nodes have consecutive numbers.
+/// With failures distances are hops, and none is shorter than without.
 template <class T>
-std::uint32_t nearest_nodes(const T& network) {
+std::uint32_t min_node_distance(const T& network) {
     const std::size_t nodes = network.node_count();
     if (nodes == 1) return 0;
     if constexpr (std::is_same_v<T, Degraded>) {
         return std::visit(
             [&]<class W>(const W& whole) {
-                if constexpr (std::is_same_v<W, ExplicitGraph>) return nearest_nodes(whole);
-                return nearest_by_number(
+                if constexpr (std::is_same_v<W, ExplicitGraph>) return min_node_distance(whole);
+                return min_neighbor_distance(
                     nodes, [&](Node a, Node b) { return whole.hops(whole.point(a), whole.point(b)); });
             },
-            network.whole());
+            network.intact());
     } else if constexpr (std::is_same_v<T, ExplicitGraph>) {
         const auto joins_nodes = [&](const ExplicitLink& l) { return l.from < nodes && l.to < nodes; };
         return std::ranges::any_of(network.spec().links, joins_nodes) ? 1 : 2;
     } else {
         const auto& geometry = network.geometry();
-        return nearest_by_number(
+        return min_neighbor_distance(
             nodes, [&](Node a, Node b) { return geometry.distance(geometry.point(a), geometry.point(b)); });
     }
 }
 
 }  // namespace
 
-Machine::Machine(AnyTopology topology, NodeInside inside, std::string text)
+Machine::Machine(AnyTopology topology, NodeSpec node_spec, std::string text)
     : topology_(std::make_shared<const AnyTopology>(std::move(topology))),
-      inside_(std::move(inside)),
+      node_spec_(std::move(node_spec)),
       text_(std::make_shared<const std::string>(std::move(text))) {
     node_count_ = with_topology(*this, [](const auto& t) { return t.node_count(); });
     if (slot_count() > std::numeric_limits<std::int32_t>::max()) fail("the machine has more than 2^31 slots");
-    weigh_hops();
+    choose_hop_weight();
     const std::uint64_t network = with_geometry(*this, [](const auto& g) { return g.max_distance(); });
-    const std::uint64_t ports = std::uint64_t{2} * inside_.max_port_cost();
-    if (std::max<std::uint64_t>(network * inside_.hop_weight + ports, inside_.levels.distances().back()) >
+    const std::uint64_t ports = std::uint64_t{2} * node_spec_.max_port_distance();
+    if (std::max<std::uint64_t>(network * node_spec_.hop_weight + ports,
+                                node_spec_.levels.distances().back()) >
         std::numeric_limits<std::int32_t>::max()) {
         fail("distances of the machine exceed 2^31; use smaller weights");
     }
-    find_bandwidths();
+    check_bandwidths();
     if (has_bandwidths_) complete_speeds();
 }
 
-void Machine::weigh_hops() {
+void Machine::choose_hop_weight() {
     const std::uint32_t to_routers = 2 * with_topology(*this, [](const auto& t) { return host_hops(t); });
     const std::uint32_t nearest =
-        with_topology(*this, [](const auto& t) { return nearest_nodes(t); }) + to_routers;
-    const std::uint32_t farthest_inside = inside_.levels.distances().back();
-    if (inside_.hop_weight == 0) {
+        with_topology(*this, [](const auto& t) { return min_node_distance(t); }) + to_routers;
+    const std::uint32_t farthest_inside = node_spec_.levels.distances().back();
+    if (node_spec_.hop_weight == 0) {
         const std::uint64_t weight =
             nearest == 0 ? 1 : (2 * std::uint64_t{farthest_inside} + nearest - 1) / nearest;
         if (weight > std::numeric_limits<std::int32_t>::max())
             fail("distances of the machine exceed 2^31; use smaller weights");
-        inside_.hop_weight = static_cast<std::uint32_t>(std::max<std::uint64_t>(1, weight));
+        node_spec_.hop_weight = static_cast<std::uint32_t>(std::max<std::uint64_t>(1, weight));
     }
-    inside_.host = inside_.hop_weight * to_routers / 2;
-    const std::uint64_t leaving = std::uint64_t{inside_.hop_weight} * nearest +
-                                  2 * std::uint64_t{inside_.min_port_cost() - inside_.host};
+    node_spec_.host_distance = node_spec_.hop_weight * to_routers / 2;
+    const std::uint64_t leaving =
+        std::uint64_t{node_spec_.hop_weight} * nearest +
+        2 * std::uint64_t{node_spec_.min_port_distance() - node_spec_.host_distance};
     if (node_count_ > 1 && leaving < farthest_inside) {
         remarks_.push_back(
             "another node may be nearer (" + std::to_string(leaving) + ") than a slot of the own node (" +
@@ -122,7 +124,7 @@ void Machine::weigh_hops() {
     }
 }
 
-void Machine::find_bandwidths() {
+void Machine::check_bandwidths() {
     const auto name = [&](Link link) {
         return with_topology(*this, [&](const auto& network) { return network.link_name(link); });
     };
@@ -133,7 +135,7 @@ void Machine::find_bandwidths() {
         if (!least || run.bandwidth < least->bandwidth) least = run;
         if (!most || run.bandwidth > most->bandwidth) most = run;
     }
-    has_bandwidths_ = least ? least->bandwidth >= min_known : inside_.memory.has_value();
+    has_bandwidths_ = least ? least->bandwidth >= min_known : node_spec_.memory.has_value();
     if (least && least->bandwidth <= max_relative && most->bandwidth >= min_known) {
         fail("the machine says how fast '", name(most->first), "' is, ", bandwidth_text(most->bandwidth),
              ", but nothing of '", name(least->first), "'; give the bandwidth of all links");
@@ -142,8 +144,8 @@ void Machine::find_bandwidths() {
         remarks_.push_back("no times are known, as bandwidths below 100 kB/s count as relative ('" +
                            name(least->first) + "': " + bandwidth_text(least->bandwidth) + ")");
     }
-    const bool nodes_have_speeds = std::isfinite(inside_.port_bandwidth.value) || inside_.memory ||
-                                   inside_.startup || inside_.latency || inside_.memory_startup;
+    const bool nodes_have_speeds = std::isfinite(node_spec_.port_bandwidth.value) || node_spec_.memory ||
+                                   node_spec_.startup || node_spec_.latency || node_spec_.memory_startup;
     if (!has_bandwidths_ && nodes_have_speeds)
         remarks_.push_back("how fast nodes are counts nowhere, as links have no bandwidth (bandwidth=)");
 }
@@ -153,10 +155,10 @@ void Machine::complete_speeds() {
     constexpr Seconds assumed_startup{0.5e-6};
     constexpr Seconds assumed_latency{0.5e-6};
     constexpr Seconds assumed_memory_startup{0.3e-6};
-    speeds_.port = inside_.port_bandwidth;
-    speeds_.startup = inside_.startup.value_or(assumed_startup);
-    speeds_.latency = inside_.latency.value_or(inside_.startup ? Seconds{0} : assumed_latency);
-    const auto tell_of_cards = [&]<class T>(const T& network) {
+    speeds_.port = node_spec_.port_bandwidth;
+    speeds_.startup = node_spec_.startup.value_or(assumed_startup);
+    speeds_.latency = node_spec_.latency.value_or(node_spec_.startup ? Seconds{0} : assumed_latency);
+    const auto add_card_remark = [&]<class T>(const T& network) {
         if constexpr (requires { network.hosts(); }) {
             const HostLinks& hosts = network.hosts();
             if (hosts.cards > 0 && hosts.is_assumed) {
@@ -167,24 +169,24 @@ void Machine::complete_speeds() {
     };
     with_topology(*this, [&]<class T>(const T& network) {
         if constexpr (std::is_same_v<T, Degraded>) {
-            std::visit(tell_of_cards, network.whole());
+            std::visit(add_card_remark, network.intact());
         } else {
-            tell_of_cards(network);
+            add_card_remark(network);
         }
     });
-    if (!inside_.startup && node_count_ > 1) {
+    if (!node_spec_.startup && node_count_ > 1) {
         remarks_.push_back("assumed: a message over the network takes its sender 0.5 us" +
-                           std::string(inside_.latency ? "" : ", and 0.5 us more to arrive") +
+                           std::string(node_spec_.latency ? "" : ", and 0.5 us more to arrive") +
                            " (in +node: startup=, latency=)");
     }
     if (slots_per_node() == 1) return;
-    speeds_.memory = inside_.memory.value_or(assumed_memory);
-    speeds_.memory_startup = inside_.memory_startup.value_or(assumed_memory_startup);
-    if (!inside_.memory)
+    speeds_.memory = node_spec_.memory.value_or(assumed_memory);
+    speeds_.memory_startup = node_spec_.memory_startup.value_or(assumed_memory_startup);
+    if (!node_spec_.memory)
         remarks_.push_back(
             "assumed: the messages of a node read 200 GB/s from its memory, and write as much (in +node: "
             "memory=)");
-    if (!inside_.memory_startup)
+    if (!node_spec_.memory_startup)
         remarks_.push_back(
             "assumed: a message inside a node takes its sender 0.3 us (in +node: memory-startup=)");
 }
@@ -224,14 +226,15 @@ std::uint32_t Machine::distance(Slot a, Slot b) const {
 
 std::uint32_t Machine::max_distance() const {
     const std::uint32_t network = with_geometry(*this, [](const auto& g) { return g.max_distance(); });
-    const Levels& levels = inside_.levels;
-    const std::uint32_t ports = node_count_ == 1 ? 0 : 2 * inside_.max_port_cost();
-    return std::max(network * inside_.hop_weight + ports,
+    const Levels& levels = node_spec_.levels;
+    const std::uint32_t ports = node_count_ == 1 ? 0 : 2 * node_spec_.max_port_distance();
+    return std::max(network * node_spec_.hop_weight + ports,
                     levels.distance(levels.key(0), levels.key(levels.size() - 1)));
 }
 
 bool Machine::distances_are_hops() const {
-    if (inside_.hop_weight != 1 || inside_.levels.distances().back() != 0 || !inside_.port.empty())
+    if (node_spec_.hop_weight != 1 || node_spec_.levels.distances().back() != 0 ||
+        !node_spec_.port_distances.empty())
         return false;
     return with_topology(*this, [](const auto& t) {
         if constexpr (requires { t.distances_are_hops(); }) return t.distances_are_hops();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A machine: a network, what is inside a node, and the one definition of distance.
+// A machine: a network, the structure of its nodes, and the only definition of distance.
 #pragma once
 
 #include <algorithm>
@@ -26,73 +26,73 @@
 
 namespace topoloom {
 
-/// Every topology there is, and any of them with failures.
-using AnyTopology = TopologiesAnd<Degraded>;
+/// Any topology, intact or with failures.
+using AnyTopology = Extended<IntactTopology, Degraded>::type;
 
-/// The geometry of a topology: searches are compiled once for each of these, however many topologies there are.
+/// The geometry of a topology. Searches are compiled once per geometry, however many topologies there are.
 using AnyGeometry = std::variant<const Torus*, const WideTorus*, const Tree*, const HopTable*>;
 
-/// What is inside every node, as it was given: slots in levels, distances between them, what one hop of the network
-/// weighs, and what the path between a slot and the node's network port costs: one number for each of as many equal
-/// runs of slots, or none. And speeds; Machine::speeds() completes them.
-struct NodeInside {
+/// How a node is built: slots in levels, distances, and speeds as they were given; Machine::speeds() completes these.
+struct NodeSpec {
     Levels levels{{1}, {0}};
-    /// 0: chosen such that other nodes are twice as far as the farthest slot of the own node.
+    /// The distance of a hop. 0: other nodes are twice as far as the farthest slot of the same node.
     std::uint32_t hop_weight = 0;
-    std::vector<std::uint32_t> port{};
-    /// What the links between a node and its router add to the distance to that node; set by Machine.
-    std::uint32_t host = 0;
+    /// From slots to the node's network port: one distance for each of as many equal runs of slots; empty: 0.
+    std::vector<std::uint32_t> port_distances{};
+    /// The distance that the links between a node and its router add; set by Machine.
+    std::uint32_t host_distance = 0;
     BytesPerSecond port_bandwidth{std::numeric_limits<double>::infinity()};
     std::optional<BytesPerSecond> memory{};
     std::optional<Seconds> startup{};
     std::optional<Seconds> latency{};
     std::optional<Seconds> memory_startup{};
 
-    /// Of a slot by its number in the node.
-    [[nodiscard]] std::uint32_t port_cost(std::uint32_t local) const {
-        return host + (port.empty() ? 0 : port[local / (levels.size() / port.size())]);
+    /// From the slot with this number in the node to its router.
+    [[nodiscard]] std::uint32_t port_distance(std::uint32_t local) const {
+        return host_distance +
+               (port_distances.empty() ? 0 : port_distances[local / (levels.size() / port_distances.size())]);
     }
-    [[nodiscard]] std::uint32_t max_port_cost() const {
-        return host + (port.empty() ? 0 : *std::ranges::max_element(port));
+    [[nodiscard]] std::uint32_t max_port_distance() const {
+        return host_distance + (port_distances.empty() ? 0 : *std::ranges::max_element(port_distances));
     }
-    [[nodiscard]] std::uint32_t min_port_cost() const {
-        return host + (port.empty() ? 0 : *std::ranges::min_element(port));
+    [[nodiscard]] std::uint32_t min_port_distance() const {
+        return host_distance + (port_distances.empty() ? 0 : *std::ranges::min_element(port_distances));
     }
-    /// How many slots in a row are alike: as far as each other from every slot of the other rows, which are as long.
-    [[nodiscard]] std::uint32_t slots_alike() const {
+    /// The length of runs of interchangeable slots: all of a run have the same distances to slots of other runs.
+    [[nodiscard]] std::uint32_t interchangeable_slots() const {
         std::uint32_t alike = 1;
         for (std::uint32_t level = 0; level < levels.count(); ++level) {
             if (levels.distances()[level] == levels.distances()[0]) alike *= levels.arity()[level];
         }
-        return port.empty() ? alike
-                            : std::gcd(alike, levels.size() / static_cast<std::uint32_t>(port.size()));
+        if (port_distances.empty()) return alike;
+        return std::gcd(alike, levels.size() / static_cast<std::uint32_t>(port_distances.size()));
     }
-    /// Slots are as far apart as their nodes.
+    /// Whether slots are as far apart as their nodes.
     [[nodiscard]] bool is_flat() const {
-        return hop_weight == 1 && levels.distances().back() == 0 && max_port_cost() == 0;
+        return hop_weight == 1 && levels.distances().back() == 0 && max_port_distance() == 0;
     }
 };
 
-/// How fast nodes are: what a node sends, and receives, per second over the network (inf: only its links limit it),
-/// what its messages read from memory per second, and write there, also those over the network, what every message
-/// takes its sender to start (LogGP's o), and what one over the network takes beside that and its links (L).
+/// How fast nodes are.
 struct NodeSpeeds {
+    /// Of the network port, in each direction; infinity: only links are a limit.
     BytesPerSecond port{std::numeric_limits<double>::infinity()};
+    /// Of memory, for reads and for writes of all messages.
     BytesPerSecond memory{std::numeric_limits<double>::infinity()};
-    Seconds startup{0};
-    Seconds latency{0};
-    Seconds memory_startup{0};
+    Seconds startup{0};         // sender overhead of an inter-node message (LogGP's o)
+    Seconds latency{0};         // of an inter-node message, without startup and links (L)
+    Seconds memory_startup{0};  // sender overhead of an intra-node message
 };
 
-/// Distances between slots of a machine whose nodes cost nothing inside: those of the network.
+/// Distances between slots that are those of the network: there are none inside nodes.
 template <Geometry T>
 class FlatSpace {
    public:
     using Network = T;
     using Point = typename T::Point;
 
-    FlatSpace(const T& network, const NodeInside& inside)
-        : network_(&network), slots_per_node_(inside.levels.size()) {}
+    FlatSpace(const T& network, const NodeSpec& node_spec)
+        : network_(&network), slots_per_node_(node_spec.levels.size()) {}
     [[nodiscard]] const T& network() const { return *network_; }
     [[nodiscard]] Node node(Slot slot) const { return Node{slot.value / slots_per_node_}; }
     [[nodiscard]] Point point(Slot slot) const { return network_->point(node(slot)); }
@@ -102,17 +102,17 @@ class FlatSpace {
     [[nodiscard]] std::vector<SplitKey> split_keys(std::span<const Point> points) const {
         return network_->split_keys(points);
     }
-    [[nodiscard]] static const Point& on_network(const Point& p) { return p; }
-    [[nodiscard]] static constexpr std::uint32_t port_cost(const Point&) { return 0; }
+    [[nodiscard]] static const Point& network_point(const Point& p) { return p; }
+    [[nodiscard]] static constexpr std::uint32_t port_distance(const Point&) { return 0; }
     [[nodiscard]] static constexpr std::uint32_t hop_weight() { return 1; }
-    static constexpr bool has_inside = false;
+    static constexpr bool has_levels = false;
 
    private:
     const T* network_;
     std::uint32_t slots_per_node_;
 };
 
-/// Distances that also count inside nodes or to their ports, or weigh the network's hops.
+/// Distances between slots that include levels, distances to ports, and the weight of a hop.
 template <Geometry T>
 class LeveledSpace {
    public:
@@ -120,23 +120,23 @@ class LeveledSpace {
     struct Point {
         typename T::Point network;
         std::uint32_t node;
-        std::uint32_t port;  // distance to it
+        std::uint32_t port;  // distance to the port
         Levels::Key inside;
     };
 
-    LeveledSpace(const T& network, const NodeInside& inside) : network_(&network), inside_(&inside) {}
+    LeveledSpace(const T& network, const NodeSpec& node_spec) : network_(&network), node_spec_(&node_spec) {}
     [[nodiscard]] const T& network() const { return *network_; }
-    [[nodiscard]] Node node(Slot slot) const { return Node{slot.value / inside_->levels.size()}; }
+    [[nodiscard]] Node node(Slot slot) const { return Node{slot.value / node_spec_->levels.size()}; }
     [[nodiscard]] Point point(Slot slot) const {
-        const std::uint32_t local = slot.value % inside_->levels.size();
-        return {network_->point(node(slot)), node(slot).value, inside_->port_cost(local),
-                inside_->levels.key(local)};
+        const std::uint32_t local = slot.value % node_spec_->levels.size();
+        return {network_->point(node(slot)), node(slot).value, node_spec_->port_distance(local),
+                node_spec_->levels.key(local)};
     }
     [[nodiscard]] std::uint32_t distance(const Point& a, const Point& b) const {
-        if (a.node == b.node) return inside_->levels.distance(a.inside, b.inside);
-        return inside_->hop_weight * network_->distance(a.network, b.network) + a.port + b.port;
+        if (a.node == b.node) return node_spec_->levels.distance(a.inside, b.inside);
+        return node_spec_->hop_weight * network_->distance(a.network, b.network) + a.port + b.port;
     }
-    /// Of the network; where that does not tell points apart, by node; of the slots where all are on one node.
+    /// By the network, or by node where the network has the same key for all; by levels if all points are on one node.
     [[nodiscard]] std::vector<SplitKey> split_keys(std::span<const Point> points) const {
         std::vector<typename T::Point> network;
         std::vector<Levels::Key> inside;
@@ -146,67 +146,66 @@ class LeveledSpace {
             inside.push_back(p.inside);
             one_node = one_node && p.node == points.front().node;
         }
-        if (inside_->is_flat()) return network_->split_keys(network);
-        if (one_node) return inside_->levels.split_keys(inside);
+        if (node_spec_->is_flat()) return network_->split_keys(network);
+        if (one_node) return node_spec_->levels.split_keys(inside);
         std::vector<SplitKey> keys = network_->split_keys(network);
         if (std::ranges::adjacent_find(keys, std::not_equal_to{}) == keys.end()) {
             for (std::size_t i = 0; i < points.size(); ++i) keys[i] = {points[i].node, 0};
         }
         return keys;
     }
-    [[nodiscard]] static const typename T::Point& on_network(const Point& p) { return p.network; }
-    [[nodiscard]] static std::uint32_t port_cost(const Point& p) { return p.port; }
-    [[nodiscard]] std::uint32_t hop_weight() const { return inside_->hop_weight; }
-    static constexpr bool has_inside = true;
+    [[nodiscard]] static const typename T::Point& network_point(const Point& p) { return p.network; }
+    [[nodiscard]] static std::uint32_t port_distance(const Point& p) { return p.port; }
+    [[nodiscard]] std::uint32_t hop_weight() const { return node_spec_->hop_weight; }
+    static constexpr bool has_levels = true;
 
    private:
     const T* network_;
-    const NodeInside* inside_;
+    const NodeSpec* node_spec_;
 };
 
 class Machine {
    public:
     /// `text` is the short description that make_machine() reads back into this machine.
-    Machine(AnyTopology topology, NodeInside inside, std::string text);
+    Machine(AnyTopology topology, NodeSpec node_spec, std::string text);
 
     [[nodiscard]] const AnyTopology& topology() const { return *topology_; }
-    [[nodiscard]] const NodeInside& inside() const { return inside_; }
+    [[nodiscard]] const NodeSpec& node_spec() const { return node_spec_; }
     [[nodiscard]] const std::string& text() const { return *text_; }
-    /// The same, for what was made for this machine: machines of one text are the same.
+    /// The text, shared with objects made for this machine. Machines with equal texts are equal.
     [[nodiscard]] std::shared_ptr<const std::string> shared_text() const { return text_; }
-    /// Whether bandwidths are known, so that loads have times. If not, all are relative: loads count in bytes.
+    /// Whether bandwidths are known, so that loads have times. If not, bandwidths are relative and loads are bytes.
     [[nodiscard]] bool has_bandwidths() const { return has_bandwidths_; }
-    /// Where bandwidths are known, what was not given is assumed; see remarks(). Else there are no limits.
+    /// Speeds that were not given are assumed if bandwidths are known, see remarks(); otherwise there are no limits.
     [[nodiscard]] const NodeSpeeds& speeds() const { return speeds_; }
-    /// What was assumed of the machine, and what is odd about it: one line each.
+    /// Assumptions about the machine and oddities in its description, one line each.
     [[nodiscard]] const std::vector<std::string>& remarks() const { return remarks_; }
-    /// Of what was assumed where the machine was described.
     void add_remark(std::string remark) { remarks_.push_back(std::move(remark)); }
 
     [[nodiscard]] std::size_t node_count() const { return node_count_; }
-    [[nodiscard]] std::uint32_t slots_per_node() const { return inside_.levels.size(); }
+    [[nodiscard]] std::uint32_t slots_per_node() const { return node_spec_.levels.size(); }
     [[nodiscard]] std::size_t slot_count() const { return node_count_ * slots_per_node(); }
     [[nodiscard]] std::size_t link_count() const;
-    /// Those that are not down.
+    /// The nodes that are not down, ascending.
     [[nodiscard]] std::vector<Node> usable_nodes() const;
     /// Throws Error if one of the nodes is down, or failures leave two of them without a route between them.
     void require_usable(std::span<const Node> nodes, std::string_view whose = "the allocation") const;
-    /// Whether both are up, and failures leave a route from one to the other. Without it, hops, distances and routes
-    /// between the two mean nothing.
+    /// Whether both nodes are up and failures leave a route from the first to the second. Otherwise hops, distances and
+    /// routes between them are undefined.
     [[nodiscard]] bool connected(Node from, Node to) const;
-    /// Throws Error unless they are.
+    /// Throws Error unless the nodes are connected.
     void require_connected(Node from, Node to) const;
     [[nodiscard]] Node node(Slot slot) const { return Node{slot.value / slots_per_node()}; }
     [[nodiscard]] Slot slot(Node node, std::uint32_t local) const {
         return Slot{node.value * slots_per_node() + local};
     }
 
-    /// The distance that hop-bytes multiply with; inside a node from its levels, else hops times their weight and the
-    /// paths between both slots and their nodes' ports.
+    /// The distance in hop-bytes. Inside a node it is that of the levels; between nodes it is weighted hops plus the
+    /// distances of both slots to their ports.
     [[nodiscard]] std::uint32_t distance(Slot a, Slot b) const;
     [[nodiscard]] std::uint32_t max_distance() const;
     [[nodiscard]] std::uint32_t hops(Node a, Node b) const;
-    /// Whether distances are hops between all slots: nothing weighs links, nor counts inside nodes.
+    /// Whether the distances between all slots are hops: links have no weights, and nodes no inner distances.
     [[nodiscard]] bool distances_are_hops() const;
 
     /// Mean network distance over ordered pairs of different nodes that reach each other; 0 if there are none.
@@ -214,22 +213,22 @@ class Machine {
 
     /// Whether nodes have coordinates.
     [[nodiscard]] bool has_grid() const;
-    /// Extents of the network's coordinates and which of them close to a ring; {nodes}, a line, where there are none.
+    /// Extents of the coordinates, and which axes are rings. Without coordinates: {nodes}, a line.
     [[nodiscard]] std::vector<std::uint32_t> grid() const;
     [[nodiscard]] std::vector<bool> wraps() const;
     [[nodiscard]] std::vector<std::uint32_t> coordinates(Node node) const;
-    /// Throws Error if there is no node at these coordinates. With several nodes per router: the first of them.
+    /// The first node of the router at these coordinates. Throws Error for coordinates outside the extents.
     [[nodiscard]] Node node_at(const std::vector<std::uint32_t>& coordinates) const;
     [[nodiscard]] std::string describe() const;
 
    private:
-    void weigh_hops();
-    void find_bandwidths();
+    void choose_hop_weight();
+    void check_bandwidths();
     void complete_speeds();
 
     /// Immutable, so copies of a machine share it.
     std::shared_ptr<const AnyTopology> topology_;
-    NodeInside inside_;
+    NodeSpec node_spec_;
     std::shared_ptr<const std::string> text_;
     std::size_t node_count_;
     bool has_bandwidths_ = false;
@@ -237,7 +236,7 @@ class Machine {
     std::vector<std::string> remarks_;
 };
 
-/// Throws Error unless what was made for a machine of this text was made for `machine`.
+/// Throws Error, naming `what`, unless an object made for the machine with this text fits `machine`.
 void require_made_for(const Machine& machine, const std::shared_ptr<const std::string>& text,
                       std::string_view what);
 
@@ -255,24 +254,24 @@ decltype(auto) with_geometry(const Machine& machine, Use&& use) {
     return std::visit([&](const auto* geometry) -> decltype(auto) { return use(*geometry); }, any);
 }
 
-/// Searches are compiled for every space, so tables always count levels: few machines without any have one.
+/// Searches are compiled for every space. Tables have only the leveled one, as few machines with a table are flat.
 template <class T>
 inline constexpr bool may_be_flat = !std::is_same_v<T, HopTable>;
 
-/// Calls use(space) with a cheap and correct distance between slots in this geometry.
+/// Calls use(space) with the cheapest space that has the distances between slots in this geometry.
 template <Geometry T, class Use>
-decltype(auto) with_space(const T& geometry, const NodeInside& inside, Use&& use) {
+decltype(auto) with_space(const T& geometry, const NodeSpec& node_spec, Use&& use) {
     if constexpr (may_be_flat<T>) {
-        if (inside.is_flat()) return use(FlatSpace<T>(geometry, inside));
+        if (node_spec.is_flat()) return use(FlatSpace<T>(geometry, node_spec));
     }
-    return use(LeveledSpace<T>(geometry, inside));
+    return use(LeveledSpace<T>(geometry, node_spec));
 }
 
-/// The same in the machine's: dispatch once, then run.
+/// The same for the geometry of the machine: dispatch once, then run.
 template <class Use>
 decltype(auto) with_space(const Machine& machine, Use&& use) {
     return with_geometry(machine, [&](const auto& geometry) -> decltype(auto) {
-        return with_space(geometry, machine.inside(), use);
+        return with_space(geometry, machine.node_spec(), use);
     });
 }
 

@@ -17,7 +17,7 @@ namespace topoloom {
 
 namespace {
 
-/// Of a chunk: enough work for a thread, and small enough that all cores have some.
+/// Chunks have enough work for a thread, and there are enough of them for all cores.
 constexpr std::size_t rows_per_chunk = 16;
 constexpr std::size_t pairs_per_chunk = 1024;
 
@@ -53,14 +53,14 @@ PairMatrix fill_matrix(std::size_t count, std::string_view what,
     return matrix;
 }
 
-/// Links and shares of one pair after the other.
+/// Entries of consecutive pairs.
 struct Rows {
-    std::vector<std::size_t> size;
+    std::vector<std::size_t> size;  // of each pair
     std::vector<std::pair<std::uint32_t, double>> entries;
 };
 
-/// Sorts what was added behind `begin` by link, and sums what is of one link.
-void merge(std::vector<std::pair<std::uint32_t, double>>& entries, std::size_t begin) {
+/// Sorts the entries from `begin` on by link, and adds up those of the same link.
+void merge_links(std::vector<std::pair<std::uint32_t, double>>& entries, std::size_t begin) {
     const auto by_link = [](const auto& a, const auto& b) { return a.first < b.first; };
     std::stable_sort(entries.begin() + static_cast<std::ptrdiff_t>(begin), entries.end(), by_link);
     std::size_t kept = begin;
@@ -115,7 +115,7 @@ RouteMatrix route_matrix(const Machine& machine, std::span<const Node> from, std
             const std::size_t begin = entries.size();
             network.route(from[i], to[i],
                           [&](Link link, double share) { entries.emplace_back(link.value, share); });
-            merge(entries, begin);
+            merge_links(entries, begin);
             size.push_back(entries.size() - begin);
         }
     });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a machine answers of many nodes or slots at once: matrices of hops and distances, and the links of routes.
+// Matrices of hops, of distances and of the links of routes, for many nodes or slots at once.
 #pragma once
 
 #include <cstdint>
@@ -11,25 +11,24 @@
 
 namespace topoloom {
 
-/// [i * count + j]: from the i-th of the nodes, or slots, to the j-th.
+/// [i * count + j]: from the i-th node or slot to the j-th.
 using PairMatrix = BigVector<std::uint32_t>;
 
-/// Throws Error for nodes that do not exist, are down or do not reach each other, and for a matrix that does not fit in
-/// memory. On all cores.
+/// Computes the hops between all nodes, on all cores. Throws Error for nodes that do not exist, are down or do not reach
+/// each other, and for a matrix that does not fit in memory.
 [[nodiscard]] PairMatrix hop_matrix(const Machine& machine, std::span<const Node> nodes);
-/// The same of slots: what hop-bytes multiply with.
+/// The same for distances between slots, as in hop-bytes.
 [[nodiscard]] PairMatrix distance_matrix(const Machine& machine, std::span<const Slot> slots);
 
-/// Rows of a sparse matrix of pairs by links: those of pair i are [first[i], first[i+1]), ascending by link, one per
-/// link.
+/// A sparse matrix of pairs by links: the entries of pair i are [first[i], first[i+1]), ascending by link.
 struct RouteMatrix {
     BigVector<std::uint64_t> first;
     BigVector<std::uint32_t> link;
     BigVector<double> share;
 };
 
-/// What of a message from from[i] to to[i] each link carries; where routing adapts to the load, in an idle network.
-/// Throws Error for nodes that do not exist, and pairs without a route. On all cores.
+/// Computes the share of a message from from[i] to to[i] on each link, on all cores. Adaptive routing is that of an idle
+/// network. Throws Error for nodes that do not exist, and pairs without a route.
 [[nodiscard]] RouteMatrix route_matrix(const Machine& machine, std::span<const Node> from,
                                        std::span<const Node> to);
 

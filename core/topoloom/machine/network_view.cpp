@@ -7,86 +7,86 @@ namespace topoloom {
 
 namespace {
 
-/// What the concrete topology answers.
-template <class Answer, class Use>
-Answer ask(const AnyTopology& topology, const Use& use) {
-    return std::visit([&](const auto& t) -> Answer { return use(t); }, topology);
+/// Returns use(topology) with the concrete topology.
+template <class Result, class Use>
+Result query(const AnyTopology& topology, const Use& use) {
+    return std::visit([&](const auto& t) -> Result { return use(t); }, topology);
 }
 
 }  // namespace
 
 std::size_t NetworkView::node_count() const {
-    return ask<std::size_t>(*topology_, [&](const auto& t) { return t.node_count(); });
+    return query<std::size_t>(*topology_, [&](const auto& t) { return t.node_count(); });
 }
 
 std::size_t NetworkView::link_count() const {
-    return ask<std::size_t>(*topology_, [&](const auto& t) { return t.link_count(); });
+    return query<std::size_t>(*topology_, [&](const auto& t) { return t.link_count(); });
 }
 
 std::size_t NetworkView::vertex_count() const {
-    return ask<std::size_t>(*topology_, [&](const auto& t) { return t.vertex_count(); });
+    return query<std::size_t>(*topology_, [&](const auto& t) { return t.vertex_count(); });
 }
 
 std::uint32_t NetworkView::hops(Node a, Node b) const {
-    return ask<std::uint32_t>(*topology_, [&](const auto& t) { return t.hops(t.point(a), t.point(b)); });
+    return query<std::uint32_t>(*topology_, [&](const auto& t) { return t.hops(t.point(a), t.point(b)); });
 }
 
 std::uint32_t NetworkView::diameter() const {
-    return ask<std::uint32_t>(*topology_, [&](const auto& t) { return t.diameter(); });
+    return query<std::uint32_t>(*topology_, [&](const auto& t) { return t.diameter(); });
 }
 
-void NetworkView::show_route(Node a, Node b, const RouteVisitor& visit) const {
-    return ask<void>(*topology_, [&](const auto& t) { return t.route(a, b, visit); });
+void NetworkView::visit_route(Node a, Node b, const RouteVisitor& visit) const {
+    return query<void>(*topology_, [&](const auto& t) { return t.route(a, b, visit); });
 }
 
 std::uint32_t NetworkView::vertex(Node node) const {
-    return ask<std::uint32_t>(*topology_, [&](const auto& t) { return t.vertex(node); });
+    return query<std::uint32_t>(*topology_, [&](const auto& t) { return t.vertex(node); });
 }
 
 LinkEnds NetworkView::ends(Link link) const {
-    return ask<LinkEnds>(*topology_, [&](const auto& t) { return t.ends(link); });
+    return query<LinkEnds>(*topology_, [&](const auto& t) { return t.ends(link); });
 }
 
 BytesPerSecond NetworkView::bandwidth(Link link) const {
-    return ask<BytesPerSecond>(*topology_, [&](const auto& t) { return t.bandwidth(link); });
+    return query<BytesPerSecond>(*topology_, [&](const auto& t) { return t.bandwidth(link); });
 }
 
 std::vector<LinkRun> NetworkView::bandwidth_runs() const {
-    return ask<std::vector<LinkRun>>(*topology_, [&](const auto& t) { return t.bandwidth_runs(); });
+    return query<std::vector<LinkRun>>(*topology_, [&](const auto& t) { return t.bandwidth_runs(); });
 }
 
 Seconds NetworkView::latency(Link link) const {
-    return ask<Seconds>(*topology_, [&](const auto& t) { return t.latency(link); });
+    return query<Seconds>(*topology_, [&](const auto& t) { return t.latency(link); });
 }
 
 std::string NetworkView::link_name(Link link) const {
-    return ask<std::string>(*topology_, [&](const auto& t) { return t.link_name(link); });
+    return query<std::string>(*topology_, [&](const auto& t) { return t.link_name(link); });
 }
 
 std::string NetworkView::describe() const {
-    return ask<std::string>(*topology_, [&](const auto& t) { return t.describe(); });
+    return query<std::string>(*topology_, [&](const auto& t) { return t.describe(); });
 }
 
 std::uint32_t NetworkView::host(Node node) const {
-    return ask<std::uint32_t>(*topology_, [&](const auto& t) { return host_of(t, node); });
+    return query<std::uint32_t>(*topology_, [&](const auto& t) { return host_of(t, node); });
 }
 
 std::uint32_t NetworkView::host_hops() const {
-    return ask<std::uint32_t>(*topology_, [](const auto& t) { return topoloom::host_hops(t); });
+    return query<std::uint32_t>(*topology_, [](const auto& t) { return topoloom::host_hops(t); });
 }
 
 bool NetworkView::forwards(std::uint32_t vertex) const {
-    return ask<bool>(*topology_, [&](const auto& t) { return topoloom::forwards(t, vertex); });
+    return query<bool>(*topology_, [&](const auto& t) { return topoloom::forwards(t, vertex); });
 }
 
 bool NetworkView::takes_shortest_routes() const {
-    return ask<bool>(*topology_, [&](const auto& t) { return topoloom::takes_shortest_routes(t); });
+    return query<bool>(*topology_, [&](const auto& t) { return topoloom::takes_shortest_routes(t); });
 }
 
-bool NetworkView::adapts() const {
-    return ask<bool>(*topology_, [](const auto& t) {
-        if constexpr (requires { t.adapts(); }) {
-            return t.adapts();
+bool NetworkView::is_adaptive() const {
+    return query<bool>(*topology_, [](const auto& t) {
+        if constexpr (requires { t.is_adaptive(); }) {
+            return t.is_adaptive();
         } else {
             return false;
         }

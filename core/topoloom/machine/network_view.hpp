@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A topology behind one type, for what need not be compiled for each of them.
+// A type-erased topology, for code that need not be compiled for each topology.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,7 @@
 
 namespace topoloom {
 
-/// Answers as the topology does, at the cost of one call; a route costs a call for each of its links. Refers to the
-/// topology.
+/// Forwards to the topology, which it refers to. Each query costs one dispatch, a route one call per link.
 class NetworkView {
    public:
     using Point = Node;
@@ -29,7 +28,7 @@ class NetworkView {
     [[nodiscard]] std::uint32_t diameter() const;
     template <class Visit>
     void route(Node a, Node b, const Visit& visit) const {
-        show_route(a, b, RouteVisitor(visit));
+        visit_route(a, b, RouteVisitor(visit));
     }
     [[nodiscard]] std::uint32_t vertex(Node node) const;
     [[nodiscard]] LinkEnds ends(Link link) const;
@@ -43,16 +42,16 @@ class NetworkView {
     [[nodiscard]] bool forwards(std::uint32_t vertex) const;
     [[nodiscard]] bool takes_shortest_routes() const;
     /// Whether routes depend on the load.
-    [[nodiscard]] bool adapts() const;
+    [[nodiscard]] bool is_adaptive() const;
     [[nodiscard]] bool is_up(Link link) const;
 
    private:
-    void show_route(Node a, Node b, const RouteVisitor& visit) const;
+    void visit_route(Node a, Node b, const RouteVisitor& visit) const;
 
     const AnyTopology* topology_;
 };
 
-/// The same with a geometry: a topology for which searches on links are not compiled.
+/// A NetworkView with a geometry, for topologies for which searches on links are not compiled.
 template <Geometry G>
 class RareTopology : public NetworkView {
    public:
@@ -64,7 +63,7 @@ class RareTopology : public NetworkView {
     const G* geometry_;
 };
 
-/// Searches on links are compiled for these; the others are rare, or small.
+/// Searches on links are compiled for these topologies; others are rare or small.
 #define TOPOLOOM_COMMON_TOPOLOGIES(USE) \
     USE(Torus) USE(Hosted<Torus>) USE(Tree) USE(FatTree) USE(Hosted<Dragonfly>)
 
@@ -73,7 +72,7 @@ template <class T>
 inline constexpr bool is_common_topology = false TOPOLOOM_COMMON_TOPOLOGIES(TOPOLOOM_OR_SAME);
 #undef TOPOLOOM_OR_SAME
 
-/// Calls use(topology) with the topology itself if it is common, with a NetworkView if it is rare.
+/// Calls use(topology) with the topology itself if it is common, else with a NetworkView.
 template <class Use>
 decltype(auto) with_common_routes(const Machine& machine, Use&& use) {
     return with_topology(machine, [&]<class T>(const T& topology) -> decltype(auto) {
@@ -85,7 +84,7 @@ decltype(auto) with_common_routes(const Machine& machine, Use&& use) {
     });
 }
 
-/// Calls use(topology) with a common topology, or with a rare one by its geometry.
+/// Calls use(topology) with the topology itself if it is common, else with a RareTopology.
 template <class Use>
 decltype(auto) with_common_topology(const Machine& machine, Use&& use) {
     return with_topology(machine, [&]<class T>(const T& topology) -> decltype(auto) {

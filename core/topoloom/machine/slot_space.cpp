@@ -26,13 +26,13 @@ std::uint32_t SlotSpace::bisect(std::uint32_t begin, std::uint32_t end) {
 
 namespace {
 
-/// Extends a network's Pull by distances inside nodes.
+/// Extends the DistanceSum of a network by distances inside nodes.
 template <class Space>
-class LeveledPull {
+class LeveledDistanceSum {
    public:
     using Point = typename Space::Point;
 
-    LeveledPull(const Space& space, std::vector<Point> points, std::span<const std::uint64_t> weights)
+    LeveledDistanceSum(const Space& space, std::vector<Point> points, std::span<const std::uint64_t> weights)
         : space_(&space),
           points_(std::move(points)),
           weights_(weights.begin(), weights.end()),
@@ -44,8 +44,8 @@ class LeveledPull {
         if (ports_ > 0) ports_elsewhere_ = ports_ - max_ports_of_a_node();
     }
 
-    [[nodiscard]] std::uint64_t cost(const Point& p) const {
-        std::uint64_t sum = space_->hop_weight() * network_.cost(p.network) + ports_ + weight_ * p.port;
+    [[nodiscard]] std::uint64_t at(const Point& p) const {
+        std::uint64_t sum = space_->hop_weight() * network_.at(p.network) + ports_ + weight_ * p.port;
         for (std::size_t i = 0; i < points_.size(); ++i) {
             if (points_[i].node != p.node) continue;
             const std::uint64_t ports = std::uint64_t{p.port} + points_[i].port;
@@ -74,7 +74,7 @@ class LeveledPull {
     const Space* space_;
     std::vector<Point> points_;
     std::vector<std::uint64_t> weights_;
-    typename Space::Network::Pull network_;
+    typename Space::Network::DistanceSum network_;
     std::uint64_t weight_ = 0;
     std::uint64_t ports_ = 0;            // weighted distances of the points to their ports
     std::uint64_t ports_elsewhere_ = 0;  // lower bound of ports_ over points on other nodes than a slot
@@ -98,38 +98,38 @@ class TypedSlotSpace final : public SlotSpace {
         for (std::uint32_t& distance : distances) distance = space_.distance(from, *to++);
     }
     [[nodiscard]] bool is_symmetric() const override {
-        if constexpr (is_table) return space_.network().symmetric();
+        if constexpr (is_table) return space_.network().is_symmetric();
         return true;
     }
     [[nodiscard]] bool has_router_table() const override { return is_table; }
-    [[nodiscard]] std::vector<std::uint32_t> kinds() const override {
-        std::vector<std::uint32_t> kinds(points_.size());
-        std::iota(kinds.begin(), kinds.end(), 0U);
+    [[nodiscard]] std::vector<std::uint32_t> distance_classes() const override {
+        std::vector<std::uint32_t> classes(points_.size());
+        std::iota(classes.begin(), classes.end(), 0U);
         if constexpr (is_table) {
             std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint32_t> numbers;
             for (std::size_t i = 0; i < points_.size(); ++i) {
-                const std::pair key(space_.network().kind(Space::on_network(points_[i])),
-                                    space_.port_cost(points_[i]));
-                kinds[i] = numbers.try_emplace(key, numbers.size()).first->second;
+                const std::pair key(space_.network().distance_class(Space::network_point(points_[i])),
+                                    space_.port_distance(points_[i]));
+                classes[i] = numbers.try_emplace(key, numbers.size()).first->second;
             }
         }
-        return kinds;
+        return classes;
     }
-    [[nodiscard]] std::uint32_t port_cost(std::uint32_t a) const override {
-        return space_.port_cost(points_[a]);
+    [[nodiscard]] std::uint32_t port_distance(std::uint32_t a) const override {
+        return space_.port_distance(points_[a]);
     }
     [[nodiscard]] std::vector<SplitKey> split_keys(std::span<const std::uint32_t> some) const override {
         return space_.split_keys(some_points(some));
     }
-    [[nodiscard]] std::unique_ptr<Pull> pull(std::span<const std::uint32_t> slots,
-                                             std::span<const std::uint64_t> weights,
-                                             std::optional<WeightedSlot> extra) const override {
+    [[nodiscard]] std::unique_ptr<DistanceSum> sum_distances(
+        std::span<const std::uint32_t> slots, std::span<const std::uint64_t> weights,
+        std::optional<WeightedSlot> extra) const override {
         std::vector<Point> points = some_points(slots);
-        if (!extra) return std::make_unique<TypedPull>(*this, std::move(points), weights);
+        if (!extra) return std::make_unique<TypedDistanceSum>(*this, std::move(points), weights);
         points.push_back(space_.point(extra->slot));
         std::vector<std::uint64_t> with_extra(weights.begin(), weights.end());
         with_extra.push_back(extra->weight);
-        return std::make_unique<TypedPull>(*this, std::move(points), with_extra);
+        return std::make_unique<TypedDistanceSum>(*this, std::move(points), with_extra);
     }
 
    private:
@@ -137,22 +137,21 @@ class TypedSlotSpace final : public SlotSpace {
     using Network = typename Space::Network;
     static constexpr bool is_table = std::is_same_v<Network, HopTable>;
 
-    class TypedPull final : public Pull {
+    class TypedDistanceSum final : public DistanceSum {
        public:
-        TypedPull(const TypedSlotSpace& slots, std::vector<Point> points,
-                  std::span<const std::uint64_t> weights)
+        TypedDistanceSum(const TypedSlotSpace& slots, std::vector<Point> points,
+                         std::span<const std::uint64_t> weights)
             : slots_(slots), sum_(network_or_space(slots), std::move(points), weights) {}
-        [[nodiscard]] std::uint64_t cost(std::uint32_t a) const override {
-            return sum_.cost(slots_.points_[a]);
-        }
+        [[nodiscard]] std::uint64_t at(std::uint32_t a) const override { return sum_.at(slots_.points_[a]); }
         [[nodiscard]] std::uint64_t bound(std::uint32_t part) const override {
             return sum_.bound(slots_.regions_[part]);
         }
 
        private:
-        using Sum = std::conditional_t<Space::has_inside, LeveledPull<Space>, typename Network::Pull>;
+        using Sum =
+            std::conditional_t<Space::has_levels, LeveledDistanceSum<Space>, typename Network::DistanceSum>;
         static const auto& network_or_space(const TypedSlotSpace& slots) {
-            if constexpr (Space::has_inside)
+            if constexpr (Space::has_levels)
                 return slots.space_;
             else
                 return slots.space_.network();
@@ -170,7 +169,7 @@ class TypedSlotSpace final : public SlotSpace {
     void add_region(std::uint32_t begin, std::uint32_t end) override {
         std::vector<typename Network::Point> network;
         network.reserve(end - begin);
-        for (std::uint32_t i = begin; i < end; ++i) network.push_back(Space::on_network(points_[i]));
+        for (std::uint32_t i = begin; i < end; ++i) network.push_back(Space::network_point(points_[i]));
         regions_.push_back(space_.network().region(network));
     }
 

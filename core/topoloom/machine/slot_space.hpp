@@ -28,14 +28,14 @@ class SlotSpace {
                                    std::span<std::uint32_t> distances) const = 0;
     /// Whether distance(a, b) == distance(b, a) for all pairs.
     [[nodiscard]] virtual bool is_symmetric() const = 0;
-    /// Whether distances come from a router table. There, bounds of parts are weak and prune little.
+    /// Whether distances come from a router table, in which bounds of parts prune little.
     [[nodiscard]] virtual bool has_router_table() const = 0;
-    /// By slot, a number from 0: slots of one number have equal distances to all slots of other nodes. Without a router
-    /// table every slot has a number of its own.
-    [[nodiscard]] virtual std::vector<std::uint32_t> kinds() const = 0;
-    /// Distance between a slot and its node's port.
-    [[nodiscard]] virtual std::uint32_t port_cost(std::uint32_t a) const = 0;
-    /// The SplitKey of each of these slots.
+    /// The class of each slot, numbered from 0: slots of one class have equal distances to all slots of other nodes.
+    /// Without a router table every slot has a class of its own.
+    [[nodiscard]] virtual std::vector<std::uint32_t> distance_classes() const = 0;
+    /// The distance between a slot and its node's port.
+    [[nodiscard]] virtual std::uint32_t port_distance(std::uint32_t a) const = 0;
+    /// The SplitKey of each of some slots.
     [[nodiscard]] virtual std::vector<SplitKey> split_keys(std::span<const std::uint32_t> some) const = 0;
 
     static constexpr std::uint32_t leaf_size = 8;
@@ -51,23 +51,23 @@ class SlotSpace {
     /// Call at most once.
     void build_parts() { bisect(0, count_); }
 
-    /// Sum of weighted distances to a set of slots.
-    class Pull {
+    /// The sum of weighted distances from a slot to a set of slots.
+    class DistanceSum {
        public:
-        virtual ~Pull() = default;
-        [[nodiscard]] virtual std::uint64_t cost(std::uint32_t a) const = 0;
-        /// Lower bound of cost() over the slots of a part.
+        virtual ~DistanceSum() = default;
+        [[nodiscard]] virtual std::uint64_t at(std::uint32_t a) const = 0;
+        /// A lower bound of at() over the slots of a part.
         [[nodiscard]] virtual std::uint64_t bound(std::uint32_t part) const = 0;
     };
     struct WeightedSlot {
         Slot slot;
         std::uint64_t weight;
     };
-    /// Makes the Pull towards slots of the list and, if given, `extra`, which need not be in the list. The Pull keeps a
+    /// Makes the sum of distances to slots of the list and to `extra`, which need not be in the list. The sum keeps a
     /// reference to this space.
-    [[nodiscard]] virtual std::unique_ptr<Pull> pull(std::span<const std::uint32_t> slots,
-                                                     std::span<const std::uint64_t> weights,
-                                                     std::optional<WeightedSlot> extra = {}) const = 0;
+    [[nodiscard]] virtual std::unique_ptr<DistanceSum> sum_distances(
+        std::span<const std::uint32_t> slots, std::span<const std::uint64_t> weights,
+        std::optional<WeightedSlot> extra = {}) const = 0;
 
    private:
     std::uint32_t bisect(std::uint32_t begin, std::uint32_t end);

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The list of topologies. A new one: a file that meets the concept, its type here, and the texts that make it.
+// The list of topologies.
 #pragma once
 
-#include <array>
-#include <variant>
-
+#include "topoloom/machine/notation/topology_table.hpp"
 #include "topoloom/machine/topologies/dragonfly.hpp"
 #include "topoloom/machine/topologies/dragonfly_plus.hpp"
 #include "topoloom/machine/topologies/explicit_graph.hpp"
@@ -19,22 +17,12 @@
 
 namespace topoloom {
 
-template <class... More>
-using TopologiesAnd = std::variant<Torus, Hosted<Torus>, Hosted<WideTorus>, Tree, FatTree, Hosted<HyperX>,
-                                   Hosted<Hypercube>, RingBus, Hosted<TwistedTorus>, RailCluster,
-                                   Hosted<Dragonfly>, Hosted<DragonflyPlus>, ExplicitGraph, More...>;
+/// Every kind of topology, in the order in which they are shown. To add one, include its header and list its notation.
+using Topologies = TopologyTable<torus_notation, mesh_notation, twisted_notation, hyperx_notation,
+                                 hypercube_notation, ring_notation, tree_notation, fat_tree_notation,
+                                 dragonfly_notation, dragonfly_plus_notation, rails_notation, graph_notation>;
 
 /// A topology as it was built, with nothing down.
-using WholeTopology = TopologiesAnd<>;
-
-/// What machine text says of a kind of topology; each stands in text/..._text.cpp.
-struct TopologyText;
-extern const TopologyText torus_text, mesh_text, twisted_text, hyperx_text, hypercube_text, ring_text,
-    tree_text, fat_tree_text, dragonfly_text, dragonfly_plus_text, rails_text, graph_text;
-
-/// All of them, in the order in which they are shown.
-inline constexpr std::array topology_texts{
-    &torus_text, &mesh_text,     &twisted_text,   &hyperx_text,         &hypercube_text, &ring_text,
-    &tree_text,  &fat_tree_text, &dragonfly_text, &dragonfly_plus_text, &rails_text,     &graph_text};
+using IntactTopology = Topologies::Topology;
 
 }  // namespace topoloom

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What every network answers: which links a message between two nodes uses, and how far apart nodes are.
+// The concepts of a topology: the links between two nodes, and the distances between nodes.
 #pragma once
 
 #include <concepts>
@@ -12,20 +12,20 @@
 #include "topoloom/base/id.hpp"
 #include "topoloom/base/unit.hpp"
 #include "topoloom/machine/geometry/split_key.hpp"
-#include "topoloom/machine/topologies/link.hpp"
+#include "topoloom/machine/routing/link.hpp"
 
 namespace topoloom {
 
-/// Where nodes lie, for searches. A node's Point is its position in the form in which distances are cheapest: get the
-/// Points once, then compare them often.
+/// Positions of nodes, for searches. A Point is a position in the form in which distances are cheapest: get the Points
+/// once, then compare them often.
 ///
-/// distance    what hop-bytes multiply with: hops, unless a tree gives absolute distances
-/// split_keys  an order of points in which the two halves lie apart; see SplitKey
-/// Region      a set of points with a lower bound on the distance from outside; prunes searches for near slots
-/// Pull        sum of weighted distances to given points, for any point (cost) or at least for a region (bound)
+/// distance     what hop-bytes multiply with: hops, unless a tree gives absolute distances
+/// split_keys   an order of points in which the two halves lie apart; see SplitKey
+/// Region       a set of points with a lower bound on the distance from outside; prunes searches for near slots
+/// DistanceSum  the sum of weighted distances to given points: at a point, and a lower bound of it over a region
 template <class G>
 concept Geometry = requires(const G& g, Node node, typename G::Point point, const typename G::Region& region,
-                            const typename G::Pull& pull) {
+                            const typename G::DistanceSum& sum) {
     { g.node_count() } -> std::convertible_to<std::size_t>;
     { g.point(node) } -> std::same_as<typename G::Point>;
     { g.distance(point, point) } -> std::same_as<std::uint32_t>;
@@ -33,19 +33,19 @@ concept Geometry = requires(const G& g, Node node, typename G::Point point, cons
     { g.total_distances(std::span<const typename G::Point>{}) } -> std::same_as<std::vector<std::uint64_t>>;
     { g.split_keys(std::span<const typename G::Point>{}) } -> std::same_as<std::vector<SplitKey>>;
     { g.region(std::span<const typename G::Point>{}) } -> std::same_as<typename G::Region>;
-    { pull.cost(point) } -> std::same_as<std::uint64_t>;
-    { pull.bound(region) } -> std::same_as<std::uint64_t>;
+    { sum.at(point) } -> std::same_as<std::uint64_t>;
+    { sum.bound(region) } -> std::same_as<std::uint64_t>;
 };
 
 /// How a network is wired and routed.
 ///
 /// point       the topology's own form of a position, in which hops are cheapest
-/// hops        links on a shortest route that the routing takes; 0 for a node to itself
-/// route       visits the links from a to b, in order; share < 1 where traffic is split over several paths. Shares sum
-///             up to the hops, or to more where the routing makes detours (Valiant's)
-/// adapts      optional: whether routes depend on the load. with_minimal_share(f) then routes the share f as an idle
+/// hops        links on the shortest path of the route; 0 from a node to itself
+/// route       visits the links from a to b in order; the share is below 1 where traffic is split over several paths.
+///             Shares sum up to the hops, or to more where the routing takes detours (Valiant's)
+/// is_adaptive optional: whether routes depend on the load. with_minimal_share(f) then routes the share f as an idle
 ///             network does, the rest over detours
-/// vertex      the router (or switch) that a node is attached to; ends(link) are the vertices that a link joins
+/// vertex      the router or switch that a node is attached to; ends(link) are the vertices that a link joins
 /// geometry    one of the few Geometries that searches are compiled for
 template <class T>
 concept Topology = requires(const T& t, Node node, typename T::Point point, Link link) {
@@ -66,7 +66,7 @@ concept Topology = requires(const T& t, Node node, typename T::Point point, Link
     requires Geometry<std::remove_cvref_t<decltype(t.geometry())>>;
 };
 
-/// One whose nodes have coordinates.
+/// A topology whose nodes have coordinates.
 ///
 /// grid         extents of the coordinates; wraps(axis) distinguishes rings from lines
 /// coordinates  of a node; nodes of one router share them
@@ -77,8 +77,7 @@ concept GridTopology = Topology<T> && requires(const T& t, Node node, std::uint3
     { t.coordinates(node) } -> std::same_as<std::vector<std::uint32_t>>;
 };
 
-/// Optional answers: whether routes are always shortest (they are unless takes_shortest_routes() says no), and
-/// whether messages pass through a vertex (they do unless forwards(vertex) says no).
+/// Whether all routes are shortest paths: so they are unless the topology has a function takes_shortest_routes().
 template <Topology T>
 [[nodiscard]] bool takes_shortest_routes(const T& topology) {
     if constexpr (requires { topology.takes_shortest_routes(); }) {
@@ -87,7 +86,7 @@ template <Topology T>
         return true;
     }
 }
-/// And which host a node is a part of: each is one of its own unless host(node) says otherwise.
+/// The host of a node: a node is a host of its own unless the topology has a function host(node).
 template <class T>
 [[nodiscard]] std::uint32_t host_of(const T& topology, Node node) {
     if constexpr (requires { topology.host(node); }) {
@@ -96,6 +95,7 @@ template <class T>
         return node.value;
     }
 }
+/// Whether messages pass through a vertex: so they do unless the topology has a function forwards(vertex).
 template <Topology T>
 [[nodiscard]] bool forwards(const T& topology, std::uint32_t vertex) {
     if constexpr (requires { topology.forwards(vertex); }) {

@@ -4,7 +4,7 @@
 
 #include <span>
 
-#include "topoloom/machine/topologies/link.hpp"
+#include "topoloom/machine/routing/link.hpp"
 
 namespace topoloom {
 

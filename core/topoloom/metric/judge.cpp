@@ -108,7 +108,7 @@ class Traversal {
     /// The rank's position on the network: known from the space where the network is its own geometry.
     [[nodiscard]] typename Network::Point at(Rank u) const {
         if constexpr (std::is_same_v<Network, typename Space::Network>) {
-            return space_.on_network(points_[u.value]);
+            return space_.network_point(points_[u.value]);
         } else {
             return network_.point(nodes_[u.value]);
         }
@@ -240,10 +240,10 @@ Judgement judge(const CommGraph& graph, const Machine& machine, const Placement&
             std::iota(ranks.begin(), ranks.end(), 0U);
             traverse(SlotSpaceAdapter(machine, placement), std::move(ranks));
         } else if constexpr (requires { network.between_routers(); }) {
-            const LeveledSpace space(network.geometry(), machine.inside());  // host links count as hops
+            const LeveledSpace space(network.geometry(), machine.node_spec());  // host links count as hops
             traverse(space, points_of(space, placement.slots()));
         } else {
-            with_space(network.geometry(), machine.inside(),
+            with_space(network.geometry(), machine.node_spec(),
                        [&](const auto& space) { traverse(space, points_of(space, placement.slots())); });
         }
     });
@@ -271,7 +271,7 @@ Judgement judge(const CommGraph& graph, const Machine& machine, const Placement&
     with_common_routes(machine, [&]<class T>(const T& network) {
         settle_loads(network, result.loads);
         if constexpr (requires { network.with_minimal_share(0); }) {
-            if (network.adapts()) adapt(network, graph, machine, placement, workers, result);
+            if (network.is_adaptive()) adapt(network, graph, machine, placement, workers, result);
         }
         measure_loads(network, result);
     });

@@ -15,7 +15,7 @@ namespace {
 constexpr std::array<std::string_view, 4> names{"hop-bytes", "congestion", "congestion-soft", "time"};
 constexpr std::string_view mix = "weighted(";
 
-ObjectiveKind parse_kind(std::string_view text) {
+ObjectiveKind parse_alternative(std::string_view text) {
     const auto found = std::ranges::find(names, text);
     if (found != names.end()) return static_cast<ObjectiveKind>(found - names.begin());
     std::vector<std::string> known(names.begin(), names.end());
@@ -46,7 +46,7 @@ Objective objective_of(ObjectiveKind kind) {
 }
 
 Objective parse_objective(std::string_view text) {
-    if (!text.starts_with(mix)) return objective_of(parse_kind(text));
+    if (!text.starts_with(mix)) return objective_of(parse_alternative(text));
     Objective objective{.weight = {}};
     objective.relative = true;
     if (!text.ends_with(')')) fail("objective '", text, "': expected ')' at the end");
@@ -56,7 +56,7 @@ Objective parse_objective(std::string_view text) {
         const std::size_t equals = part.find('=');
         if (equals == std::string_view::npos)
             fail("objective '", text, "': expected NAME=WEIGHT, as in weighted(hop-bytes=1;congestion=2)");
-        double& weight = objective.weight[static_cast<std::size_t>(parse_kind(part.substr(0, equals)))];
+        double& weight = objective.weight[static_cast<std::size_t>(parse_alternative(part.substr(0, equals)))];
         if (weight != 0) fail("objective '", text, "': ", part.substr(0, equals), " is given twice");
         weight = parse_weight(part, part.substr(equals + 1));
         if (part.size() == rest.size()) return objective;

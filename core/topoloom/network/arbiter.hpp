@@ -6,13 +6,13 @@
 #include <cstdint>
 
 #include "topoloom/base/id.hpp"
-#include "topoloom/network/kinds.hpp"
+#include "topoloom/network/alternatives.hpp"
 
 namespace topoloom {
 
 /// Priority rule.
 enum class Arbiter { round_robin, age, random };
-inline constexpr std::array<Kind, 3> arbiters{{
+inline constexpr std::array<Alternative, 3> arbiters{{
     {"round-robin", "in turns that move on with success"},
     {"age", "the packet that was made first"},
     {"random", "by lot"},

@@ -8,15 +8,15 @@
 #include <span>
 #include <vector>
 
+#include "topoloom/network/alternatives.hpp"
 #include "topoloom/network/arbiter.hpp"
-#include "topoloom/network/kinds.hpp"
 
 namespace topoloom {
 
 /// iSLIP: N. McKeown, The iSLIP Scheduling Algorithm for Input-Queued Switches, IEEE/ACM Transactions on Networking 7, 1999.
 /// Wavefront: Y. Tamir, H. Chi, Symmetric Crossbar Arbiters for VLSI Communication Switches, IEEE TPDS 4, 1993.
 enum class Allocator { islip, wavefront };
-inline constexpr std::array<Kind, 2> allocators{{
+inline constexpr std::array<Alternative, 2> allocators{{
     {"islip", "outputs grant, inputs accept, in turns; what is left asks again in the next iteration"},
     {"wavefront", "diagonal by diagonal, so that no request is left whose input and output are free"},
 }};

@@ -15,7 +15,7 @@ namespace topoloom {
 /// When a packet may allocate a virtual channel: if the buffer has space for all of it (cut-through) or for a flit
 /// (wormhole).
 enum class Switching { cut_through, wormhole };
-inline constexpr std::array<Kind, 2> switchings{{
+inline constexpr std::array<Alternative, 2> switchings{{
     {"cut-through", "when there is room for all of a packet"},
     {"wormhole", "when there is room for a flit"},
 }};

@@ -38,9 +38,9 @@ class Workload {
     [[nodiscard]] virtual PacketRequest take(Node node, std::uint64_t cycle) = 0;
     /// The tail of a packet has left a node at the start of a cycle, possibly a later one. The node took no other
     /// packet since.
-    virtual void left(Node /*node*/, const PacketRequest& /*order*/, std::uint64_t /*cycle*/) {}
+    virtual void on_sent(Node /*node*/, const PacketRequest& /*order*/, std::uint64_t /*cycle*/) {}
     /// The tail of a packet has arrived at a node.
-    virtual void receive(Node /*node*/, const PacketRequest& /*order*/, std::uint64_t /*cycle*/) {}
+    virtual void on_received(Node /*node*/, const PacketRequest& /*order*/, std::uint64_t /*cycle*/) {}
 };
 
 }  // namespace topoloom

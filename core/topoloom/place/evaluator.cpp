@@ -69,7 +69,7 @@ class Evaluator::OnLinks final : public Evaluator::State {
         if (objective.mix.of(ObjectiveKind::time) > 0) {
             loads_ = std::make_unique<ObjectiveLoads>(machine, objective, slot_of_rank);
         } else {
-            loads_ = make_loads(machine, objective, slot_of_rank);
+            loads_ = make_load_tracker(machine, objective, slot_of_rank);
         }
     }
 
@@ -97,7 +97,7 @@ class Evaluator::OnLinks final : public Evaluator::State {
     }
 
     bool is_soft_;
-    std::unique_ptr<Loads> loads_;
+    std::unique_ptr<LoadTracker> loads_;
 };
 
 Evaluator::Evaluator(const CommGraph& graph, const Allocation& allocation, const Placement& placement,

@@ -22,7 +22,6 @@ class LinearAssignment {
     /// Like above, for a row-major matrix.
     Cost solve(std::span<const Cost> costs, std::size_t columns);
 
-    [[nodiscard]] std::span<const std::uint32_t> column_of_row() const { return column_of_row_; }
     [[nodiscard]] std::span<const Cost> row_prices() const { return row_price_; }
     [[nodiscard]] std::span<const Cost> column_prices() const { return column_price_; }
 

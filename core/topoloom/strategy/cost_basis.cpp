@@ -49,12 +49,12 @@ auto read_named(std::string_view name, const Read& read) {
     }
 }
 
-/// The node of each rank, by the numbers of nodes that the ranks give.
-std::vector<Slot> seated_on(const Machine& machine, const Setting& setting) {
+/// The first slot of each rank's node: locations are numbers of nodes.
+std::vector<Slot> slots_of_nodes(const Machine& machine, const Setting& setting) {
     std::vector<Slot> slots;
     for (std::size_t rank = 0; rank < setting.ranks; ++rank) {
         const std::int64_t node =
-            setting.seats.empty() ? static_cast<std::int64_t>(rank) : setting.seats[rank];
+            setting.locations.empty() ? static_cast<std::int64_t>(rank) : setting.locations[rank];
         if (node < 0) fail("the machine file: no line 'node NUMBER HOST' names the host of rank ", rank);
         if (static_cast<std::uint64_t>(node) >= machine.node_count())
             fail("rank ", rank, " is on node ", node, ", but the machine has ", machine.node_count(),
@@ -64,12 +64,13 @@ std::vector<Slot> seated_on(const Machine& machine, const Setting& setting) {
     return slots;
 }
 
-/// The same by a placement; a seat is the rank in it.
-std::vector<Slot> placed_on(const Machine& machine, const Setting& setting, const PlacementFile& placement) {
+/// The slot of each rank in a placement: locations are ranks of it.
+std::vector<Slot> slots_of_placement(const Machine& machine, const Setting& setting,
+                                     const PlacementFile& placement) {
     std::vector<Slot> slots;
     for (std::size_t rank = 0; rank < setting.ranks; ++rank) {
         const std::int64_t there =
-            setting.seats.empty() ? static_cast<std::int64_t>(rank) : setting.seats[rank];
+            setting.locations.empty() ? static_cast<std::int64_t>(rank) : setting.locations[rank];
         if (there < 0 || static_cast<std::uint64_t>(there) >= placement.slots.size())
             fail("the placement is of ", placement.slots.size(), " ranks; rank ", rank,
                  " of the communicator is none of them");
@@ -82,14 +83,14 @@ std::vector<Slot> placed_on(const Machine& machine, const Setting& setting, cons
     return slots;
 }
 
-/// Equal seats are one node; nodes are numbered as they come. -1 is a node of its own.
+/// The node of each rank: equal locations are one node, -1 is a node of its own. Nodes are numbered as they come.
 std::vector<std::size_t> groups_of(const Setting& setting) {
     std::vector<std::size_t> groups;
     std::map<std::int64_t, std::size_t> known;
     std::size_t count = 0;
     for (std::size_t rank = 0; rank < setting.ranks; ++rank) {
-        const std::int64_t seat = setting.seats.empty() ? -1 : setting.seats[rank];
-        groups.push_back(seat < 0 ? count : known.try_emplace(seat, count).first->second);
+        const std::int64_t location = setting.locations.empty() ? -1 : setting.locations[rank];
+        groups.push_back(location < 0 ? count : known.try_emplace(location, count).first->second);
         count += groups.back() == count;
     }
     return groups;
@@ -115,8 +116,8 @@ CostBasis on_machine(const Setting& setting, std::string_view text, std::optiona
     auto machine =
         std::make_shared<const Machine>(read_named("the machine", [&] { return make_machine(text); }));
     std::vector<Slot> slots =
-        placement ? placed_on(*machine, setting, *placement) : seated_on(*machine, setting);
-    if (!model && !machine->inside().startup) model = usual_model();
+        placement ? slots_of_placement(*machine, setting, *placement) : slots_of_nodes(*machine, setting);
+    if (!model && !machine->node_spec().startup) model = usual_model();
     CostBasis basis = cost_basis_on(std::move(machine), std::move(slots), std::move(model));
     basis.placement_is_given = placement.has_value();
     return basis;
@@ -147,7 +148,7 @@ CostBasis cost_basis_on(std::shared_ptr<const Machine> machine, std::vector<Slot
                         std::optional<NetworkModel> model) {
     check_machine(*machine, slots);
     const std::size_t nodes = count_nodes(*machine, slots);
-    const NetworkModel known = with_receivers(model ? *model : model_of(*machine));
+    const NetworkModel known = with_receivers(model ? *model : machine_model(*machine));
     return {known, std::move(machine), std::move(slots), nodes, true};
 }
 

@@ -20,7 +20,7 @@ namespace {
 NetworkModel direct_model(const CostBasis& basis) {
     const bool shares = !basis.slots.empty() && basis.nodes < basis.slots.size();
     if (basis.nodes > 1 && !shares) return basis.model;
-    return memory_model(basis.model, basis.machine == nullptr ? NodeInside{} : basis.machine->inside());
+    return memory_model(basis.model, basis.machine == nullptr ? NodeSpec{} : basis.machine->node_spec());
 }
 
 /// What does not depend on routes, where each round waits for the one before on all ranks.

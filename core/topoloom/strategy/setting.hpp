@@ -17,9 +17,9 @@ struct Setting {
     std::string placement;  // JSON, as `topoloom map` writes it
     std::string decisions;  // JSON, as `topoloom collective --decisions` writes it; tables one after another
     std::string schedule;   // one for all operations that it does
-    /// Of each rank: the number of its node in the machine, its rank in the placement, or without either a number that
-    /// the ranks of its node have, and no others. Empty: every rank is on a node of its own.
-    std::vector<std::int64_t> seats;
+    /// By rank: the number of its node in the machine, its rank in the placement, or without either a number that only
+    /// the ranks of its node have. Empty: every rank is on a node of its own.
+    std::vector<std::int64_t> locations;
     /// The number of calls that run at once, each among as many ranks that follow each other; divides the ranks.
     std::size_t concurrent_calls = 1;
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where the vertices of a machine stand on the page, by the kind of its topology.
+"""Where the vertices of a machine stand on the page, by the drawing of its topology.
 
 Each layout takes the table ``[topology]`` and the network, and returns an array
 ``(vertices, 2)``. Vertices are numbered as `Wiring` numbers them: routers in the order
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from topoloom.figure.links import Array
+from topoloom.machines.topology_forms import drawing_of
 
 if TYPE_CHECKING:
     from topoloom.figure.network import Network
@@ -26,21 +27,21 @@ MAX_SPRINGS = 400  # vertices
 
 def layout(topology: dict[str, Any], network: Network) -> Array:
     """Find where the vertices stand."""
-    kind, count = topology["kind"], len(network.nodes)
-    if kind == "dragonfly":
-        return _groups(topology["size"][0], count)
-    if kind == "dragonflyplus":
-        group = groups_of_leaves_and_spines(topology["size"])
+    drawing, count = drawing_of(topology), len(network.nodes)
+    size = topology.get("size", [])
+    if drawing == "groups":
+        return _groups(size[0], count)
+    if drawing == "leaf_spine_groups":
+        group = groups_of_leaves_and_spines(size)
         places = np.empty((count, 2))
-        places[np.argsort(group, kind="stable")] = _groups(topology["size"][0], count)
+        places[np.argsort(group, kind="stable")] = _groups(size[0], count)
         return places
-    if kind == "ring":
-        return circle(topology["stations"])
-    if kind == "hypercube":
+    if drawing == "circle":
+        return circle(count)
+    if drawing == "cube":
         return _cube(topology["dimensions"])
-    if "size" in topology:
-        size = topology["size"]
-        closed = kind == "torus" and topology.get("wrap", [True])[0]
+    if size:
+        closed = drawing == "rings" and topology.get("wrap", [True])[0]
         return circle(size[0]) if len(size) == 1 and closed else grid(size)
     if network.switched:
         return _rows(network)

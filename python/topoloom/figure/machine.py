@@ -19,6 +19,7 @@ from topoloom.figure.network import Network, folded, network_of, within
 from topoloom.figure.page import page
 from topoloom.figure.parts import GRIDS, Parts, parts_of
 from topoloom.figure.style import TEXT
+from topoloom.machines.topology_forms import drawing_of
 from topoloom.machines.topology_keys import write_topology
 from topoloom.support.units import format_bandwidth
 
@@ -72,14 +73,14 @@ def draw_machine(
 
 
 def _is_crowded(topology: dict[str, Any], network: Network) -> bool:
-    if topology["kind"] in GRIDS:
+    if drawing_of(topology) in GRIDS:
         return len(network.nodes) > MAX_ROUTERS
     return len(network.ends) > MAX_LINES
 
 
 def _has_an_inside(topology: dict[str, Any], vertices: int) -> bool:
     """Return whether only the faces of a grid are drawn."""
-    grid = topology["kind"] in GRIDS and len(topology["size"]) > 2
+    grid = drawing_of(topology) in GRIDS and len(topology["size"]) > 2
     return grid and vertices > MAX_ROUTERS
 
 
@@ -152,7 +153,7 @@ def _draw(
     ends = network.ends[drawn]
     lines, line = _lines(topology, coordinates, ends)
     rates = network.bandwidth[drawn][line]
-    crossing = topology["kind"] not in GRIDS
+    crossing = drawing_of(topology) not in GRIDS
     strong = crossing & (ends == marked).any(axis=1)[line]
     _draw_lines(axes, lines, rates, ranked, strong, crossing)
     _draw_vertices(
@@ -183,10 +184,11 @@ def _lines(
     """Make the lines to draw, and say for each which one it is of."""
     straight = coordinates[ends]
     number = np.arange(len(ends))
-    if topology["kind"] == "hyperx":
+    drawing = drawing_of(topology)
+    if drawing == "joined_axes":
         return list(_bows(straight)), number
     size = topology.get("size", [])
-    if topology["kind"] not in GRIDS or len(size) < 2:
+    if drawing not in GRIDS or len(size) < 2:
         return list(straight), number
     at = np.array(np.unravel_index(ends, size)).transpose(1, 2, 0)
     apart = np.abs(at[:, 0] - at[:, 1])

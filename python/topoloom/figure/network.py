@@ -11,6 +11,7 @@ import numpy as np
 
 from topoloom._core import Wiring
 from topoloom.figure.links import Array
+from topoloom.machines.topology_forms import drawing_of
 
 if TYPE_CHECKING:
     from topoloom._core import Machine
@@ -61,7 +62,7 @@ def network_of(machine: Machine, topology: dict[str, Any]) -> Network:
         links, wiring.bandwidth[between], np.ones(len(links))
     )
     height = _heights(nodes, links)
-    if topology["kind"] == "rails":  # NVLink below the GPUs, the network above
+    if drawing_of(topology) == "gpu_domains":  # NVLink switches are below the GPUs
         gpus, domains, units = topology["levels"]
         first = gpus * domains * units
         height[first : first + domains * units] = -1
@@ -77,8 +78,8 @@ def homes(machine: Machine, vertices: int, topology: dict[str, Any]) -> Array:
     if not machine.host_hops:
         return np.arange(vertices)
     routers = vertices - machine.node_count
-    plus = topology["kind"] == "dragonflyplus"
-    with_nodes = math.prod(topology["size"][:2]) if plus else routers
+    has_spines = drawing_of(topology) == "leaf_spine_groups"
+    with_nodes = math.prod(topology["size"][:2]) if has_spines else routers
     on_each = machine.node_count // with_nodes
     return np.concatenate(
         [np.arange(routers), np.arange(machine.node_count) // on_each]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How a machine with too many lines for one picture falls into parts, all much alike.
 
-The groups of a dragonfly, the planes of a HyperX, what is below the highest switches
-of a tree, or the nodes that share a place on the three longest axes of a torus.
+The groups of a dragonfly, the planes across a joined axis, the branches below the
+highest switches of a tree, or the nodes at one point of the three longest axes.
 """
 
 from __future__ import annotations
@@ -15,8 +15,10 @@ import numpy as np
 from topoloom.figure.layout import groups_of_leaves_and_spines
 from topoloom.figure.links import Array
 from topoloom.figure.network import Network
+from topoloom.machines.topology_forms import drawing_of
 
-GRIDS = ("torus", "mesh", "twisted")
+#: drawings of which a crowded picture shows the faces
+GRIDS = ("grid", "rings")
 
 
 @dataclass(frozen=True)
@@ -48,33 +50,33 @@ def parts_of(topology: dict[str, Any], network: Network) -> Parts | None:
 
 
 def _parts(topology: dict[str, Any], network: Network) -> Parts | None:
-    kind, size = topology["kind"], topology.get("size", [])
+    drawing, size = drawing_of(topology), topology.get("size", [])
     vertex = np.arange(len(network.nodes))
-    if kind == "dragonflyplus":
+    if drawing == "leaf_spine_groups":
         part = groups_of_leaves_and_spines(size)
-        group = {"kind": kind, "size": [1, *size[1:]]}
+        group = {"drawing": drawing, "size": [1, *size[1:]]}
         return Parts("group", part, _all_joined(size[:1]), group)
-    if kind in ("dragonfly", "hyperx") and len(size) > 1:
-        name = "group" if kind == "dragonfly" else "plane"
+    if drawing in ("groups", "joined_axes") and len(size) > 1:
+        name = "group" if drawing == "groups" else "plane"
         part = vertex // int(np.prod(size[1:]))
         return Parts(name, part, _all_joined(size[:1]), _all_joined(size[1:]))
-    if kind == "hypercube":
+    if drawing == "cube":
         inner = topology["dimensions"] // 2
         outer = topology["dimensions"] - inner
-        tables = [{"kind": kind, "dimensions": d} for d in (outer, inner)]
+        tables = [{"drawing": drawing, "dimensions": d} for d in (outer, inner)]
         return Parts("cube", vertex >> inner, tables[0], tables[1])
-    if kind in GRIDS and len(size) > 3:
+    if drawing in GRIDS and len(size) > 3:
         order = np.argsort([-extent for extent in size], kind="stable").tolist()
         axes, others = sorted(order[:3]), sorted(order[3:])
         at = np.unravel_index(vertex, size)
         long = [size[axis] for axis in axes]
         part = np.ravel_multi_index([at[axis] for axis in axes], long)
         short = [size[axis] for axis in others]
-        tables = [{"kind": kind, "size": extents} for extents in (long, short)]
+        tables = [{"drawing": drawing, "size": extents} for extents in (long, short)]
         return Parts("point", part, tables[0], tables[1])
     if network.switched:
         name = "branch"
-        if kind == "rails":
+        if drawing == "gpu_domains":
             name = "unit" if network.height.max() > 1 else "domain"
         return Parts(name, _below_the_top(network), topology, topology)
     return None
@@ -83,8 +85,8 @@ def _parts(topology: dict[str, Any], network: Network) -> Parts | None:
 def _all_joined(size: list[int]) -> dict[str, Any]:
     """Describe routers that are all joined along each axis; one axis is a circle."""
     if len(size) == 1:
-        return {"kind": "ring", "stations": size[0]}
-    return {"kind": "hyperx", "size": size}
+        return {"drawing": "circle"}
+    return {"drawing": "joined_axes", "size": size}
 
 
 def _below_the_top(network: Network) -> Array:

@@ -32,6 +32,8 @@ class SectionForm(NamedTuple):
     #: between the body's numbers; empty if it is not a list of numbers
     separator: str
     options: tuple[OptionForm, ...]
+    #: how pictures arrange the vertices: ``grid``, ``groups``, ``links``, ...
+    drawing: str
 
 
 @cache
@@ -43,6 +45,12 @@ def section_forms() -> dict[str, SectionForm]:
 def topology_forms() -> list[SectionForm]:
     """Describe the kinds of topologies."""
     return [form for name, form in section_forms().items() if name[0] != "+"]
+
+
+def drawing_of(topology: dict[str, Any]) -> str:
+    """Return how pictures arrange the vertices of a table ``[topology]``."""
+    drawing: str = topology.get("drawing") or section_forms()[topology["kind"]].drawing
+    return drawing
 
 
 def _form(entry: dict[str, Any]) -> SectionForm:

@@ -18,6 +18,7 @@ from topoloom._core import MachineText
 from topoloom.figure.layout import circle, layout
 from topoloom.figure.network import Network, network_of
 from topoloom.figure.parts import GRIDS
+from topoloom.machines.topology_forms import drawing_of
 from topoloom.machines.topology_keys import write_topology
 
 if TYPE_CHECKING:
@@ -66,10 +67,11 @@ def scene_of(machine: Machine) -> Scene:
     network = network_of(machine, topology)
     steps = np.zeros((0, 3))
     shape = [int(extent) for extent in machine.shape]
-    if topology["kind"] in GRIDS and not _is_a_ring(machine, shape):
+    drawing = drawing_of(topology)
+    if drawing in GRIDS and not _is_a_ring(machine, shape):
         steps = _steps(shape)
         coordinates = np.indices(shape).reshape(len(shape), -1).T @ steps
-    elif topology["kind"] in ("hyperx", "hypercube"):
+    elif drawing in ("joined_axes", "cube"):
         coordinates = _domed(shape)
     elif network.switched:
         coordinates = _storeys(network)

@@ -83,7 +83,7 @@ TEST_CASE("a program sends to the peers of the chosen schedule") {
 TEST_CASE("seats and a machine file reach the strategy") {
     const std::vector<std::int64_t> seats{0, 0, 1, 1};
     topoloom_setting setting = setting_of(4);
-    setting.seats = seats.data();
+    setting.locations = seats.data();
     CHECK(Chooser(setting).about() == "4 ranks on 2 nodes, schedules by what messages cost");
     setting.machine = "machine torus:4,bandwidth=1GB/s";
     CHECK(Chooser(setting).about() ==
@@ -122,7 +122,7 @@ TEST_CASE("a strategy for concurrent calls knows the place of each rank") {
     // Two nodes; two calls, each with a rank on both.
     const std::vector<std::int64_t> seats{7, 7, 9, 9};
     topoloom_setting setting = setting_of(4);
-    setting.seats = seats.data();
+    setting.locations = seats.data();
     topoloom_strategy *whole = nullptr, *lines = nullptr;
     char error[256] = "";
     REQUIRE(topoloom_strategy_make(&setting, &whole, error, sizeof error) == 0);

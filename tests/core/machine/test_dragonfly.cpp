@@ -222,8 +222,8 @@ TEST_CASE("a mixed route is the minimal one and Valiant's by their shares") {
     const Machine valiant = make_machine("dragonfly:5x2x3,global=2,routing=valiant");
     const Node a{1};
     const Node b{20};
-    CHECK(dragonfly(minimal).adapts());
-    CHECK_FALSE(dragonfly(valiant).adapts());
+    CHECK(dragonfly(minimal).is_adaptive());
+    CHECK_FALSE(dragonfly(valiant).is_adaptive());
     Loads expected;
     for (const auto& [link, load] : loads_of(dragonfly(minimal), a, b)) expected[link] += 0.25 * load;
     for (const auto& [link, load] : loads_of(dragonfly(valiant), a, b)) expected[link] += 0.75 * load;

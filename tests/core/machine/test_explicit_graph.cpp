@@ -48,7 +48,7 @@ class SlowShares {
 
     static bool forwards(const ExplicitGraph& graph, std::uint32_t v) { return graph.forwards(v); }
     static bool forwards(const Degraded& degraded, std::uint32_t v) {
-        return std::get<ExplicitGraph>(degraded.whole()).forwards(v);
+        return std::get<ExplicitGraph>(degraded.intact()).forwards(v);
     }
     void move_on(std::uint32_t at, double amount) {
         if (hops_[at] == 0) return;

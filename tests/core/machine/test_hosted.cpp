@@ -94,7 +94,7 @@ TEST_CASE("more nodes and routers than can be told apart are refused") {
 
 TEST_CASE("slots count the host links on their route, weighed as hops") {
     const Machine machine = make_machine("hyperx:4,nodes=2+node:2,distance=5:10,port=0:3");
-    CHECK(machine.inside().hop_weight == 10);
+    CHECK(machine.node_spec().hop_weight == 10);
     CHECK(machine.distance(Slot{0}, Slot{1}) == 5);
     CHECK(machine.distance(Slot{0}, Slot{2}) == 2 * 10);      // the router's other node
     CHECK(machine.distance(Slot{0}, Slot{4}) == 3 * 10);      // the next router

@@ -225,7 +225,7 @@ Ends expected_ends(const Hosted<Base>& hosted) {
 }
 
 Ends expected_ends(const Degraded& degraded) {
-    return std::visit([](const auto& whole) { return expected_ends(whole); }, degraded.whole());
+    return std::visit([](const auto& whole) { return expected_ends(whole); }, degraded.intact());
 }
 
 }  // namespace

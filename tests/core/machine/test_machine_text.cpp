@@ -151,20 +151,20 @@ TEST_CASE("between nodes, but not inside, the paths between both slots and their
 }
 
 TEST_CASE("slots alike are equally far from all others") {
-    const auto slots_alike = [](const std::string& text) {
-        return make_machine(text).inside().slots_alike();
+    const auto interchangeable_slots = [](const std::string& text) {
+        return make_machine(text).node_spec().interchangeable_slots();
     };
-    CHECK(slots_alike("torus:4x4+node:12:2") == 24);
-    CHECK(slots_alike("torus:4x4+node:12:2,distance=1:3") == 12);
-    CHECK(slots_alike("torus:4x4+node:2:3:2,distance=1:1:3") == 6);
-    CHECK(slots_alike("torus:4x4+node:12:2,port=0:1:2") == 8);
-    CHECK(slots_alike("torus:4x4+node:2:3,distance=1:3,port=0:1") == 1);
+    CHECK(interchangeable_slots("torus:4x4+node:12:2") == 24);
+    CHECK(interchangeable_slots("torus:4x4+node:12:2,distance=1:3") == 12);
+    CHECK(interchangeable_slots("torus:4x4+node:2:3:2,distance=1:1:3") == 6);
+    CHECK(interchangeable_slots("torus:4x4+node:12:2,port=0:1:2") == 8);
+    CHECK(interchangeable_slots("torus:4x4+node:2:3,distance=1:3,port=0:1") == 1);
 
     for (const std::string& text : machine_texts_with_insides()) {
         CAPTURE(text);
         const Machine machine = make_machine(text);
         if (machine.slot_count() > 500) continue;
-        const std::uint32_t alike = machine.inside().slots_alike();
+        const std::uint32_t alike = machine.node_spec().interchangeable_slots();
         const Allocation usable = Allocation::whole(machine);
         for (const Slot a : usable.slots()) {
             const Slot first{a.value - a.value % alike};

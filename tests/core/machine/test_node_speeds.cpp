@@ -30,13 +30,13 @@ TEST_CASE("by default no other node is nearer than twice the farthest slot of th
             CAPTURE(text);
             const Machine machine = make_machine(text);
             const std::vector<Node> nodes = machine.usable_nodes();
-            const std::uint32_t farthest = machine.inside().levels.distances().back();
+            const std::uint32_t farthest = machine.node_spec().levels.distances().back();
             // Where nodes are nothing apart, no weight makes them far.
             bool some_together = false;
             for (std::size_t i = 1; i < nodes.size(); ++i)
                 some_together = some_together ||
                                 machine.distance(machine.slot(nodes[i - 1], 0), machine.slot(nodes[i], 0)) ==
-                                    2 * machine.inside().port_cost(0);
+                                    2 * machine.node_spec().port_distance(0);
             if (some_together) continue;
             for (const Node a : nodes) {
                 for (const Node b : nodes) {
@@ -51,7 +51,7 @@ TEST_CASE("by default no other node is nearer than twice the farthest slot of th
 }
 
 TEST_CASE("a hop weighs no more by default than it takes to keep nodes together") {
-    const auto weight = [](const std::string& text) { return make_machine(text).inside().hop_weight; };
+    const auto weight = [](const std::string& text) { return make_machine(text).node_spec().hop_weight; };
     CHECK(weight("torus:4") == 1);
     CHECK(weight("torus:4+node:4") == 1);
     CHECK(weight("torus:4+node:4,distance=3") == 6);

@@ -17,7 +17,7 @@ bool mentions(const Machine& machine, const char* word) {
 }
 bool is_a(const Machine& machine, const char* kind) { return machine.text().starts_with(kind); }
 
-bool takes_shortest_ways(const Machine& machine) {
+bool has_shortest_routes(const Machine& machine) {
     // GPUs keep off the spines, where NVLinks lead to the target's rail.
     const bool by_nvlink = is_a(machine, "rails:") && !mentions(machine, "cross=spine");
     // A dragonfly crosses one global link, even where two would be nearer.
@@ -39,7 +39,7 @@ bool detours(const Machine& machine) { return mentions(machine, "routing=valiant
 template <class T>
 std::uint32_t router_of(const T& topology, Node node) {
     if constexpr (std::is_same_v<T, Degraded>) {
-        return std::visit([&](const auto& whole) { return router_of(whole, node); }, topology.whole());
+        return std::visit([&](const auto& whole) { return router_of(whole, node); }, topology.intact());
     } else {
         return between_routers(topology).vertex(node);
     }
@@ -157,7 +157,7 @@ TEST_CASE("hops are those of a shortest route, and no fewer on given routes") {
     for_each_topology([](const Machine& machine, const auto& topology) {
         const Matrix hops = all_hops(machine, topology);
         const Matrix searched = searched_hops(machine, topology);
-        if (takes_shortest_ways(machine)) {
+        if (has_shortest_routes(machine)) {
             CHECK(hops == searched);
             return;
         }
@@ -225,7 +225,7 @@ TEST_CASE("distances are the same in both directions where links are") {
 
 TEST_CASE("no detour is shorter than the route itself") {
     for_each_topology([](const Machine& machine, const auto& topology) {
-        if (!takes_shortest_ways(machine) || !nodes_forward(machine)) return;
+        if (!has_shortest_routes(machine) || !nodes_forward(machine)) return;
         const Matrix hops = all_hops(machine, topology);
         const std::size_t n = hops.size();
         for (std::size_t a = 0; a < n; ++a) {
@@ -275,7 +275,7 @@ TEST_CASE("total distances are the sums over all given points") {
     });
 }
 
-TEST_CASE("a pull costs the weighted distances to its points, and a bound is never above") {
+TEST_CASE("a distance sum adds up weighted distances to its points, and its bound is never above") {
     Rng rng(6);
     for_each_topology([&](const Machine& machine, const auto& topology) {
         const auto& geometry = topology.geometry();
@@ -284,26 +284,27 @@ TEST_CASE("a pull costs the weighted distances to its points, and a bound is nev
             const auto targets = random_subset(points, rng);
             std::vector<std::uint64_t> weights;
             for (std::size_t i = 0; i < targets.size(); ++i) weights.push_back(rng.below(1000));
-            const typename std::remove_cvref_t<decltype(geometry)>::Pull pull(geometry, targets, weights);
+            const typename std::remove_cvref_t<decltype(geometry)>::DistanceSum sum(geometry, targets,
+                                                                                    weights);
             auto inside = random_subset(points, rng);
             if (round % 2 == 1) {  // neighbors
                 const std::size_t first = rng.below(static_cast<std::uint32_t>(points.size()));
                 const std::size_t count = 1 + rng.below(static_cast<std::uint32_t>(points.size() - first));
                 inside.assign(points.begin() + first, points.begin() + first + count);
             }
-            const std::uint64_t bound = pull.bound(geometry.region(inside));
+            const std::uint64_t bound = sum.bound(geometry.region(inside));
             for (const auto& p : points) {
                 std::uint64_t expected = 0;
                 for (std::size_t i = 0; i < targets.size(); ++i) {
                     expected += weights[i] * geometry.distance(p, targets[i]);
                 }
-                if (pull.cost(p) != expected) FAIL_CHECK("cost ", pull.cost(p), " instead of ", expected);
+                if (sum.at(p) != expected) FAIL_CHECK("cost ", sum.at(p), " instead of ", expected);
             }
             for (const auto& p : inside) {
-                if (bound > pull.cost(p)) FAIL_CHECK("bound ", bound, " above ", pull.cost(p));
+                if (bound > sum.at(p)) FAIL_CHECK("bound ", bound, " above ", sum.at(p));
             }
             const std::vector one{points[rng.below(static_cast<std::uint32_t>(points.size()))]};
-            CHECK(pull.bound(geometry.region(one)) <= pull.cost(one[0]));
+            CHECK(sum.bound(geometry.region(one)) <= sum.at(one[0]));
         }
     });
 }

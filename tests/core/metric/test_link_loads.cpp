@@ -70,7 +70,7 @@ std::vector<char> ends_of_busiest(const CommGraph& graph, const Machine& machine
 
 bool adapts(const Machine& machine) {
     return with_topology(machine, [](const auto& network) {
-        if constexpr (requires { network.adapts(); }) return network.adapts();
+        if constexpr (requires { network.is_adaptive(); }) return network.is_adaptive();
         return false;
     });
 }

@@ -39,7 +39,7 @@ class Exchange final : public Workload {
         due_[node.value].pop_back();
         return order;
     }
-    void receive(Node node, const PacketRequest& order, std::uint64_t cycle) override {
+    void on_received(Node node, const PacketRequest& order, std::uint64_t cycle) override {
         if (order.to != node) fail("a packet for node ", order.to.value, " came to node ", node.value);
         --left_;
         if (answers_ && order.message != no_index)

@@ -133,8 +133,8 @@ class Both final : public Workload {
         const bool of_groups = groups_.next(node) <= cycle && (groups_turn_ || single_.next(node) > cycle);
         return (of_groups ? groups_ : single_).take(node, cycle);
     }
-    void receive(Node node, const PacketRequest& order, std::uint64_t cycle) override {
-        (order.to.value >= nodes_ ? groups_ : single_).receive(node, order, cycle);
+    void on_received(Node node, const PacketRequest& order, std::uint64_t cycle) override {
+        (order.to.value >= nodes_ ? groups_ : single_).on_received(node, order, cycle);
     }
 
    private:

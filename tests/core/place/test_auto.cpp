@@ -95,7 +95,7 @@ TEST_CASE("ranks that send to other nodes are placed next to the network port") 
                     const Slot to = placement[edge.peer];
                     if (machine.node(from) == machine.node(to)) continue;
                     for (const Slot slot : {from, to})
-                        ports += edge.bytes.value * machine.inside().port_cost(slot.value % cores);
+                        ports += edge.bytes.value * machine.node_spec().port_distance(slot.value % cores);
                 }
             }
             CHECK(ports == 0);

@@ -181,8 +181,8 @@ TEST_CASE("a plan with equal boxes reports its hop-bytes") {
                     REQUIRE(slots);
                     const auto plan = grid::plan_fold({grid,
                                                        *slots,
-                                                       machine.inside().hop_weight,
-                                                       2 * machine.inside().host,
+                                                       machine.node_spec().hop_weight,
+                                                       2 * machine.node_spec().host_distance,
                                                        reflect,
                                                        {},
                                                        {}});

@@ -18,7 +18,7 @@ namespace {
 struct LineSpace {
     using Point = std::int64_t;
     [[nodiscard]] static std::int64_t distance(Point a, Point b) { return std::abs(a - b); }
-    [[nodiscard]] static std::uint32_t port_cost(Point) { return 0; }
+    [[nodiscard]] static std::uint32_t port_distance(Point) { return 0; }
 };
 
 const LineSpace space;

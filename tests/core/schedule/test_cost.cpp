@@ -113,7 +113,7 @@ TEST_CASE("under a placement, rounds cost what phases of a pattern cost") {
                                               {Operation::all_to_all, "cyclic"}}) {
             CAPTURE(name);
             const AnySchedule schedule = make_schedule({operation, ranks, Bytes{3000}}, name);
-            const ScheduleCost found = cost(schedule, model_of(machine), machine, slots);
+            const ScheduleCost found = cost(schedule, machine_model(machine), machine, slots);
             std::vector<CommGraph> phases;
             for (std::uint64_t round = 0; round < found.rounds; ++round)
                 phases.push_back(phase(schedule, round));

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "schedule/contended_rounds.hpp"
 #include "schedule/first_ids.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/base/rng.hpp"
@@ -18,6 +19,7 @@
 #include "topoloom/schedule/orders/free_order.hpp"
 
 using namespace topoloom;
+using testing::contended_rounds;
 using testing::first_nodes;
 
 namespace {
@@ -35,7 +37,7 @@ std::vector<Node> some_nodes(Rng& rng, std::size_t count) {
 
 void check_apart(const Machine& machine, const AnySchedule& schedule, std::span<const Node> nodes,
                  Meeting meeting) {
-    CHECK(meeting_rounds(machine, steps_of(schedule), nodes, meeting) == 0);
+    CHECK(contended_rounds(machine, steps_of(schedule), nodes, meeting) == 0);
 }
 
 /// Nodes of a torus of these extents, with the axis that is named first counting slowest.

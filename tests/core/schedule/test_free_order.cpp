@@ -6,12 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "schedule/contended_rounds.hpp"
 #include "topoloom/base/rng.hpp"
 #include "topoloom/machine/text/machine_text.hpp"
 #include "topoloom/schedule/collectives/registry.hpp"
 #include "topoloom/schedule/orders/free_order.hpp"
 
 using namespace topoloom;
+using testing::contended_rounds;
 
 namespace {
 
@@ -43,9 +45,9 @@ std::vector<RepeatedStep> prefixes(std::size_t ranks) {
 std::uint64_t min_of_all_orders(const Machine& machine, std::vector<Node> nodes,
                                 std::span<const RepeatedStep> steps, Meeting meeting = Meeting::any_ascent) {
     std::ranges::sort(nodes);
-    std::uint64_t least = meeting_rounds(machine, steps, nodes, meeting);
+    std::uint64_t least = contended_rounds(machine, steps, nodes, meeting);
     while (std::ranges::next_permutation(nodes).found)
-        least = std::min(least, meeting_rounds(machine, steps, nodes, meeting));
+        least = std::min(least, contended_rounds(machine, steps, nodes, meeting));
     return least;
 }
 
@@ -61,7 +63,7 @@ TEST_CASE("on ragged sets of nodes the fewest rounds are found and proven") {
         const auto steps = i % 3 == 0 ? prefixes(ranks) : shifts(ranks, {1, 2, ranks - 2, 3});
         const FreeOrder found = find_free_order(tree, nodes, steps);
         CHECK(found.proven);
-        CHECK(found.rounds == meeting_rounds(tree, steps, found.node_of_rank));
+        CHECK(found.rounds == contended_rounds(tree, steps, found.node_of_rank));
         CHECK(std::ranges::is_permutation(found.node_of_rank, nodes));
         CHECK(found.rounds == min_of_all_orders(tree, nodes, steps));
     }
@@ -77,7 +79,7 @@ TEST_CASE("on the routes of any machine the fewest rounds are found and proven")
             const auto steps = shifts(ranks, {1, 2, ranks - 1});
             const FreeOrder found = find_free_order(machine, nodes, steps, Meeting::on_routes);
             CHECK(found.proven);
-            CHECK(found.rounds == meeting_rounds(machine, steps, found.node_of_rank, Meeting::on_routes));
+            CHECK(found.rounds == contended_rounds(machine, steps, found.node_of_rank, Meeting::on_routes));
             CHECK(found.rounds == min_of_all_orders(machine, nodes, steps, Meeting::on_routes));
         }
     }
@@ -100,7 +102,7 @@ TEST_CASE("the order found is never worse than the given one") {
     const auto nodes = random_nodes(rng, 64, 40);
     const auto steps = steps_of(make_schedule({Operation::all_gather, 40, Bytes{1}}, "k-shift"));
     const FreeOrder found = find_free_order(tree, nodes, steps, Meeting::any_ascent, 2'000'000);
-    CHECK(found.rounds < meeting_rounds(tree, steps, nodes));
+    CHECK(found.rounds < contended_rounds(tree, steps, nodes));
     CHECK(found.rounds == find_free_order(tree, nodes, steps, Meeting::any_ascent, 2'000'000).rounds);
 }
 
@@ -110,7 +112,7 @@ TEST_CASE("with gaps, exchanges with position p xor j share no link") {
         const auto nodes = random_nodes(rng, tree.node_count(), tree.node_count() * 3 / 4);
         const std::vector<Node> positions = with_gaps(tree, nodes);
         CHECK(std::ranges::count(positions, no_node) + std::ssize(nodes) == std::ssize(positions));
-        CHECK(meeting_rounds(tree, prefixes(std::bit_ceil(positions.size())), positions) == 0);
+        CHECK(contended_rounds(tree, prefixes(std::bit_ceil(positions.size())), positions) == 0);
     }
     const std::vector<Node> full{Node{0}, Node{1}, Node{2}, Node{3}};
     CHECK(with_gaps(k_ary_machine(2, 2), full) == full);

@@ -21,7 +21,7 @@ Setting with_machine(std::string machine, std::vector<std::int64_t> seats = {}) 
     Setting setting;
     setting.ranks = 3;
     setting.machine = std::move(machine);
-    setting.seats = std::move(seats);
+    setting.locations = std::move(seats);
     return setting;
 }
 

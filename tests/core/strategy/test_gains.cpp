@@ -22,7 +22,7 @@ Setting on_torus_nodes(std::size_t ranks, std::int64_t per_node) {
     setting.ranks = ranks;
     setting.machine = "machine torus:4x4x4,bandwidth=10GB/s\nmessage - 1e-6 1e-10\n";
     for (std::size_t rank = 0; rank < ranks; ++rank)
-        setting.seats.push_back(static_cast<std::int64_t>(rank) / per_node);
+        setting.locations.push_back(static_cast<std::int64_t>(rank) / per_node);
     return setting;
 }
 

@@ -37,14 +37,14 @@ Setting on_torus(std::size_t ranks, std::int64_t per_node = 1) {
     Setting setting = setting_of(ranks);
     setting.machine = torus;
     for (std::size_t rank = 0; rank < ranks; ++rank)
-        setting.seats.push_back(static_cast<std::int64_t>(rank) / per_node);
+        setting.locations.push_back(static_cast<std::int64_t>(rank) / per_node);
     return setting;
 }
 
 Setting on_nodes(std::size_t ranks, std::size_t per_node) {
     Setting setting = setting_of(ranks);
     for (std::size_t rank = 0; rank < ranks; ++rank)
-        setting.seats.push_back(static_cast<std::int64_t>(1'000'003 * (rank / per_node)));
+        setting.locations.push_back(static_cast<std::int64_t>(1'000'003 * (rank / per_node)));
     return setting;
 }
 

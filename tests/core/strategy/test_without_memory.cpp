@@ -45,7 +45,7 @@ Setting lines_of_torus() {
     setting.ranks = 24;
     setting.machine = "machine torus:4x3x2,bandwidth=10GB/s\nmessage - 1e-6 1e-10\n";
     setting.concurrent_calls = 2;
-    for (int rank = 0; rank < 24; ++rank) setting.seats.push_back(rank);
+    for (int rank = 0; rank < 24; ++rank) setting.locations.push_back(rank);
     return setting;
 }
 

@@ -9,7 +9,7 @@
 
 #include "topoloom/base/error.hpp"
 #include "topoloom/base/rng.hpp"
-#include "topoloom/machine/geometry/pull_to_points.hpp"
+#include "topoloom/machine/geometry/pointwise_distance_sum.hpp"
 
 namespace topoloom {
 
@@ -17,12 +17,12 @@ namespace {
 
 using Members = std::vector<std::uint32_t>;  // positions in the allocation
 
-/// Limits in distances looked at, about a nanosecond each.
+/// Limits in distances, about a nanosecond each.
 constexpr std::uint64_t center_work = 1U << 24;
 constexpr std::uint64_t search_work = 1U << 28;
 
-/// The positions with the `count` least keys, ascending; among equals the first.
-Members least(const std::vector<std::uint64_t>& keys, std::size_t count) {
+/// The positions with the `count` smallest keys, ascending; among equals the first.
+Members smallest(const std::vector<std::uint64_t>& keys, std::size_t count) {
     Members all(keys.size());
     std::iota(all.begin(), all.end(), 0U);
     const auto nth = all.begin() + static_cast<std::ptrdiff_t>(count);
@@ -41,17 +41,17 @@ class Search {
     using Point = typename G::Point;
 
     Search(const G& geometry, std::vector<Point> points, std::size_t count)
-        : geometry_(geometry), points_(std::move(points)), count_(count), settled_(points_.size(), 0) {}
+        : geometry_(geometry), points_(std::move(points)), count_(count), reached_(points_.size(), 0) {}
 
     Members run(Rng rng) {
         for (const std::uint32_t center : centers()) {
             if (work_ > search_work) break;
-            if (settled_[center]) continue;
-            Members found = settle(ball(center));
-            for (const std::uint32_t i : found) settled_[i] = 1;
+            if (reached_[center]) continue;
+            Members found = contract(ball(center));
+            for (const std::uint32_t i : found) reached_[i] = 1;
             offer(exchange(std::move(found)));
-            for (int i = 0; count_ <= few && i < 8 && work_ <= search_work; ++i) {
-                offer(exchange(gather(center, rng)));
+            for (int i = 0; count_ <= small_count && i < 8 && work_ <= search_work; ++i) {
+                offer(exchange(grow(center, rng)));
             }
             if (++starts_ == max_starts) break;
         }
@@ -59,10 +59,10 @@ class Search {
     }
 
    private:
-    static constexpr std::size_t few = 256;
+    static constexpr std::size_t small_count = 256;
     static constexpr int max_starts = 8;
-    /// Whether the sum of distances to many points costs as much as the single ones.
-    static constexpr bool summed_up = std::is_same_v<typename G::Pull, PullToPoints<G>>;
+    /// Whether a distance sum costs as much as its single distances.
+    static constexpr bool sums_pointwise = std::is_same_v<typename G::DistanceSum, PointwiseDistanceSum<G>>;
 
     [[nodiscard]] std::uint64_t distance(std::uint32_t i, std::uint32_t j) const {
         return geometry_.distance(points_[i], points_[j]);
@@ -73,13 +73,15 @@ class Search {
         for (std::uint32_t i = 0; i < keys.size(); ++i) keys[i] = distance(center, i);
         return keys;
     }
-    [[nodiscard]] Members ball(std::uint32_t center) const { return least(distances_from(center), count_); }
+    [[nodiscard]] Members ball(std::uint32_t center) const {
+        return smallest(distances_from(center), count_);
+    }
 
-    /// Those with the nearest surroundings first; an even choice where there are too many to look at them all.
+    /// Centers by the sum of distances to their nearest `count` nodes; an even sample if there are too many.
     [[nodiscard]] Members centers() const {
-        const std::size_t looked_at =
+        const std::size_t considered =
             std::clamp<std::size_t>(center_work / points_.size(), 16, points_.size() + 16);
-        const std::size_t step = (points_.size() + looked_at - 1) / looked_at;
+        const std::size_t step = (points_.size() + considered - 1) / considered;
         std::vector<std::pair<std::uint64_t, std::uint32_t>> rated;
         for (std::size_t i = 0; i < points_.size(); i += step) {
             const auto center = static_cast<std::uint32_t>(i);
@@ -94,15 +96,15 @@ class Search {
         return centers;
     }
 
-    /// For every position the sum of distances to the members.
+    /// By position: the sum of distances to the members.
     [[nodiscard]] std::vector<std::uint64_t> totals(const Members& members) {
         std::vector<Point> points;
         for (const std::uint32_t i : members) points.push_back(points_[i]);
         const std::vector<std::uint64_t> ones(points.size(), 1);
-        const typename G::Pull pull(geometry_, points, ones);
+        const typename G::DistanceSum sum(geometry_, points, ones);
         std::vector<std::uint64_t> sums(points_.size());
-        for (std::size_t i = 0; i < sums.size(); ++i) sums[i] = pull.cost(points_[i]);
-        work_ += points_.size() * (summed_up ? members.size() : 8);
+        for (std::size_t i = 0; i < sums.size(); ++i) sums[i] = sum.at(points_[i]);
+        work_ += points_.size() * (sums_pointwise ? members.size() : 8);
         return sums;
     }
     [[nodiscard]] static std::uint64_t spread(const Members& members,
@@ -112,11 +114,11 @@ class Search {
         return sum;
     }
 
-    /// Takes the nodes nearest to all members together, as long as that helps.
-    [[nodiscard]] Members settle(Members members) {
+    /// Repeatedly takes the nodes nearest to all members, while the sum decreases.
+    [[nodiscard]] Members contract(Members members) {
         std::vector<std::uint64_t> sums = totals(members);
         for (std::uint64_t now = spread(members, sums); work_ <= search_work;) {
-            Members next = least(sums, count_);
+            Members next = smallest(sums, count_);
             if (next == members) break;
             std::vector<std::uint64_t> next_sums = totals(next);
             const std::uint64_t then = spread(next, next_sums);
@@ -128,9 +130,9 @@ class Search {
         return members;
     }
 
-    /// One by one the node nearest to those that are there; chance decides between equals.
-    [[nodiscard]] Members gather(std::uint32_t center, Rng& rng) {
-        const Members near = least(distances_from(center), std::min(points_.size(), 4 * count_ + 16));
+    /// Grows a choice from the center by the node nearest to its members; ties are drawn.
+    [[nodiscard]] Members grow(std::uint32_t center, Rng& rng) {
+        const Members near = smallest(distances_from(center), std::min(points_.size(), 4 * count_ + 16));
         std::vector<std::uint64_t> sums(near.size(), 0);
         std::vector<char> taken(near.size(), 0);
         auto next = static_cast<std::size_t>(std::ranges::find(near, center) - near.begin());
@@ -155,9 +157,9 @@ class Search {
         return members;
     }
 
-    /// Exchanges the member that gains most for another node, as long as that helps.
+    /// Exchanges the pair of a member and another node that gains most, while there is a gain.
     [[nodiscard]] Members exchange(Members members) {
-        constexpr std::size_t looked_at = 64;
+        constexpr std::size_t considered = 64;
         std::vector<std::uint64_t> sums = totals(members);
         std::vector<char> inside(points_.size(), 0);
         for (const std::uint32_t i : members) inside[i] = 1;
@@ -165,8 +167,8 @@ class Search {
         for (std::uint32_t i = 0; i < inside.size(); ++i) {
             if (!inside[i]) others.push_back(i);
         }
-        const std::size_t in = std::min(looked_at, members.size());
-        const std::size_t out = std::min(looked_at, others.size());
+        const std::size_t in = std::min(considered, members.size());
+        const std::size_t out = std::min(considered, others.size());
         while (out > 0 && work_ <= search_work) {
             std::partial_sort(members.begin(), members.begin() + static_cast<std::ptrdiff_t>(in),
                               members.end(), [&](std::uint32_t a, std::uint32_t b) {
@@ -209,7 +211,7 @@ class Search {
     const G& geometry_;
     std::vector<Point> points_;
     std::size_t count_;
-    std::vector<char> settled_;  // nodes that an earlier start ended with
+    std::vector<char> reached_;  // members of earlier results
     std::uint64_t work_ = 0;
     int starts_ = 0;
     Members best_;

@@ -11,7 +11,7 @@ namespace topoloom {
 
 namespace {
 
-/// Turns coordinates of `bits` bits into the transposed Hilbert index, in place (Skilling's AxestoTranspose).
+/// Converts coordinates of `bits` bits into the transposed Hilbert index, in place (Skilling's AxestoTranspose).
 void to_transposed_index(std::vector<std::uint32_t>& x, std::uint32_t bits) {
     const std::size_t n = x.size();
     if (bits == 0) return;
@@ -36,7 +36,7 @@ void to_transposed_index(std::vector<std::uint32_t>& x, std::uint32_t bits) {
     for (std::uint32_t& value : x) value ^= flip;
 }
 
-/// What points are sorted by: a number of this many bits each, in 64-bit words, the most significant first.
+/// The sort keys of points: one number each in 64-bit words, most significant first.
 class Keys {
    public:
     Keys(Curve curve, std::span<const std::uint32_t> extents)
@@ -82,7 +82,7 @@ class Keys {
         }
     }
 
-    /// The points by their keys, those of one key in the order in which they were added.
+    /// The points sorted by key; points with equal keys keep their order.
     [[nodiscard]] std::vector<std::uint32_t> sorted() const {
         std::vector<std::uint32_t> order(keys_.size() / words_);
         std::iota(order.begin(), order.end(), 0U);
@@ -104,8 +104,8 @@ class Keys {
         return trits;
     }
 
-    /// Trit by trit from the top, one from every axis; each runs backwards where those of the other axes so far have an
-    /// odd sum, which reflections leave odd.
+    /// Appends one trit per axis, from the most significant. A trit is reflected if the trits of the other axes so far have an
+    /// odd sum; reflections keep the parity.
     template <class Append>
     void add_peano(const std::vector<std::uint32_t>& at, const Append& append) const {
         std::vector<std::uint32_t> own(at.size(), 0);  // sums of trits

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Space-filling curves through the coordinates of nodes, and through the cells of grids, in any number of dimensions.
+// Space-filling curves through coordinates of nodes and cells of grids, in any number of dimensions.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +10,20 @@
 
 namespace topoloom {
 
-/// Each fills a box around all points and skips what is not there. Hilbert (Skilling, Programming the Hilbert curve,
-/// AIP Conf. Proc. 707, 2004) and Peano (Math. Ann. 36, 1890) go from neighbor to neighbor on full cubes of a power of
-/// two and of three, snake (boustrophedon: every other row backwards) on every full grid; Morton (IBM, 1966), which
-/// interleaves the bits of the coordinates, jumps.
+/// A curve fills a box around all points and skips missing ones.
+///
+/// hilbert  steps between neighbors in full cubes of a power of two (Skilling, Programming the Hilbert curve, AIP Conf.
+///          Proc. 707, 2004)
+/// morton   interleaves the bits of the coordinates, and jumps (IBM, 1966)
+/// peano    steps between neighbors in full cubes of a power of three (Math. Ann. 36, 1890)
+/// snake    every other row backwards (boustrophedon): steps between neighbors in any full grid
 enum class Curve { hilbert, morton, peano, snake };
 
-/// Positions 0 .. slot_count-1 of the allocation, sorted along the curve through the coordinates of their nodes; slots
-/// of one node stay together. O(slots log slots).
+/// Sorts the positions 0 .. slot_count-1 of the allocation along the curve through the coordinates of their nodes. Slots of
+/// one node stay together. O(slots log slots).
 [[nodiscard]] std::vector<std::uint32_t> curve_order(Curve curve, const Allocation& allocation);
 
-/// The cells of a grid, numbered row-major, in the order in which the curve meets them.
+/// The cells of a grid, numbered row-major, in the order of the curve.
 [[nodiscard]] std::vector<std::uint32_t> curve_order(Curve curve, std::span<const std::uint32_t> extents);
 
 }  // namespace topoloom

@@ -31,7 +31,7 @@ class Grid {
     [[nodiscard]] std::int64_t size(std::size_t d) const { return size_[d]; }
     [[nodiscard]] bool wraps(std::size_t d) const { return wraps_[d]; }
 
-    /// The cell's number, or cells() where a line ends.
+    /// The number of the cell; cells() beyond the end of a line.
     [[nodiscard]] std::size_t index(const Cell& cell) const {
         std::size_t index = 0;
         for (std::size_t d = 0; d < axes(); ++d) {
@@ -72,7 +72,7 @@ class Grid {
     std::size_t nodes_per_cell_ = 1;
 };
 
-/// Cells of which a node is down.
+/// Marks cells with a node that is down.
 std::vector<char> cells_down(const Machine& machine, const Grid& grid) {
     std::vector<std::size_t> usable(grid.cells(), 0);
     for (const Node node : machine.usable_nodes()) ++usable[node.value / grid.nodes_per_cell()];
@@ -81,7 +81,7 @@ std::vector<char> cells_down(const Machine& machine, const Grid& grid) {
     return down;
 }
 
-/// Sizes of the pieces: every one at least 1 cell, otherwise as uneven as random cuts make them.
+/// Random sizes of pieces, of at least 1 cell each.
 std::vector<std::size_t> random_sizes(std::size_t cells, std::size_t pieces, Rng& rng) {
     std::vector<double> weight(pieces);
     for (double& w : weight) w = 0.3 + rng.uniform();
@@ -97,8 +97,8 @@ std::vector<std::size_t> random_sizes(std::size_t cells, std::size_t pieces, Rng
     return sizes;
 }
 
-/// Extents of a line, plane or box of at least `size` cells that fits the grid; lines grow into planes and planes
-/// into boxes where the machine is too short for them.
+/// Random extents of a line, plane or box of at least `size` cells. Lines grow into planes, and planes into boxes, where the
+/// machine is too short.
 Cell random_shape(const Grid& grid, std::size_t size, Rng& rng) {
     Cell shape(grid.axes(), 1);
     const auto wanted = static_cast<double>(size);
@@ -116,7 +116,7 @@ Cell random_shape(const Grid& grid, std::size_t size, Rng& rng) {
     return shape;
 }
 
-/// The first `size` cells of the box at `corner`, or nothing if one is not free.
+/// The first `size` cells of the box at `corner`; empty if one of them is blocked.
 std::vector<std::size_t> cut_piece(const Grid& grid, const Cell& corner, const Cell& shape, std::size_t size,
                                    const std::vector<char>& blocked) {
     std::vector<std::size_t> piece;
@@ -134,12 +134,12 @@ std::vector<std::size_t> cut_piece(const Grid& grid, const Cell& corner, const C
     return piece.size() == size ? piece : std::vector<std::size_t>{};
 }
 
-/// Where no box is left: at most `size` cells around a random one that avoid the given ones, nearest first.
+/// At most `size` cells around a random one, nearest first, without those to avoid. For when no box is free.
 std::vector<std::size_t> flood_piece(const Grid& grid, std::size_t size, const std::vector<char>& avoided,
                                      Rng& rng) {
     std::size_t start = rng.below(static_cast<std::uint32_t>(grid.cells()));
-    std::size_t looked_at = 1;
-    for (; avoided[start] && looked_at < grid.cells(); ++looked_at) start = (start + 1) % grid.cells();
+    std::size_t visited = 1;
+    for (; avoided[start] && visited < grid.cells(); ++visited) start = (start + 1) % grid.cells();
     if (avoided[start]) return {};
     std::vector<char> seen = avoided;
     std::vector<std::size_t> piece{start};
@@ -182,7 +182,7 @@ Allocation fragmented_allocation(const Machine& machine, std::size_t node_count,
         missing -= piece.size();
     };
     std::vector<std::size_t> sizes = random_sizes(cells, fragments, rng);
-    std::sort(sizes.rbegin(), sizes.rend());  // big pieces first, while there is room
+    std::sort(sizes.rbegin(), sizes.rend());  // large pieces first, while many cells are free
     for (const std::size_t size : sizes) {
         constexpr int box_tries = 200;
         constexpr int flood_tries = 20;
@@ -196,7 +196,7 @@ Allocation fragmented_allocation(const Machine& machine, std::size_t node_count,
         }
         if (piece.size() == size) take(piece);
     }
-    while (missing > 0) take(flood_piece(grid, missing, used, rng));  // no room for gaps
+    while (missing > 0) take(flood_piece(grid, missing, used, rng));  // without gaps
 
     std::vector<Node> nodes;
     for (std::size_t cell = 0; cell < grid.cells(); ++cell) {

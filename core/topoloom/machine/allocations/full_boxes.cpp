@@ -13,8 +13,8 @@ struct Box {
     std::size_t corner;  // the least cell
 };
 
-/// Cells of the grid are its routers, row-major, and a box starts in those cells from which it fits. Axis by axis, the
-/// last first, the cells are found from which a box of the sizes chosen so far fits.
+/// Cells of the grid are routers, row-major. Axis by axis, from the last, finds the cells at which a box of the sizes chosen
+/// so far fits.
 class BoxSearch {
    public:
     BoxSearch(std::vector<std::uint32_t> grid, std::vector<bool> wraps)
@@ -27,10 +27,10 @@ class BoxSearch {
 
    private:
     static constexpr std::size_t max_found = 4096;
-    static constexpr std::size_t most_looked_at = std::size_t{1} << 28;  // cells; under a second
+    static constexpr std::size_t max_visited = std::size_t{1} << 28;  // cells; under a second
 
     void extend(std::size_t axes, const std::vector<char>& fits, std::size_t stride, std::size_t cells) {
-        if (found_.size() == max_found || looked_at_ > most_looked_at) return;
+        if (found_.size() == max_found || visited_ > max_visited) return;
         if (axes == 0) {
             const auto corner = std::ranges::find(fits, 1);
             if (cells == 1 && corner != fits.end())
@@ -41,22 +41,22 @@ class BoxSearch {
         for (std::uint32_t size = 1; size <= grid_[axis] && size <= cells; ++size) {
             if (cells % size != 0) continue;
             const std::vector<char> longer = with_run(fits, axis, stride, size);
-            if (std::ranges::find(longer, 1) == longer.end()) break;  // nor does a longer one
+            if (std::ranges::find(longer, 1) == longer.end()) break;  // longer boxes do not fit either
             size_[axis] = size;
             extend(axis, longer, stride * grid_[axis], cells / size);
         }
     }
 
-    /// The cells from which `size` cells along the axis have the mark.
+    /// The cells that begin a run of `size` marked cells along the axis.
     std::vector<char> with_run(const std::vector<char>& marked, std::size_t axis, std::size_t stride,
                                std::uint32_t size) {
-        looked_at_ += marked.size();
+        visited_ += marked.size();
         if (size == 1) return marked;
         std::vector<char> starts(marked.size(), 0);
         const std::size_t length = grid_[axis];
         for (std::size_t block = 0; block < marked.size(); block += stride * length) {
             for (std::size_t first = block; first < block + stride; ++first) {
-                // From the end to the start; a ring is gone round twice, so that runs over its seam are seen.
+                // From the end to the start, twice around a ring, to find runs across its end.
                 std::uint32_t run = 0;
                 for (std::size_t i = wraps_[axis] ? 2 * length : length; i-- > 0;) {
                     const std::size_t cell = first + i % length * stride;
@@ -72,7 +72,7 @@ class BoxSearch {
     std::vector<bool> wraps_;
     std::vector<std::uint32_t> size_;
     std::vector<Box> found_;
-    std::size_t looked_at_ = 0;
+    std::size_t visited_ = 0;
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Boxes of the machine's grid that lie wholly inside an allocation.
+// Boxes of the machine's grid that lie completely inside an allocation.
 #pragma once
 
 #include <cstddef>
@@ -9,9 +9,9 @@
 
 namespace topoloom {
 
-/// Nodes of boxes of routers with exactly `count` nodes, all of which are allocated: one box of every shape that there
-/// is, those with the shortest sides first, at most `most`. Where a network has no geometry the grid is a line, and a
-/// box is a run of nodes. Ends early, with what it has, on machines with very many axes.
+/// Finds boxes of routers with exactly `count` nodes, all of them allocated: one per shape, those with the shortest sides
+/// first, at most `most`. Returns their nodes. Without coordinates the grid is a line, and a box is a run of nodes. The
+/// search is incomplete on machines with very many axes.
 [[nodiscard]] std::vector<std::vector<Node>> full_boxes(const Allocation& allocation, std::size_t count,
                                                         std::size_t most);
 

@@ -13,10 +13,10 @@ namespace topoloom {
 
 namespace {
 
-/// Vertices that are joined again and again; path halving keeps the path to the root short.
-class Pieces {
+/// Disjoint sets of vertices, with path halving.
+class VertexSets {
    public:
-    explicit Pieces(std::size_t count) : parent_(count) { std::iota(parent_.begin(), parent_.end(), 0U); }
+    explicit VertexSets(std::size_t count) : parent_(count) { std::iota(parent_.begin(), parent_.end(), 0U); }
 
     std::uint32_t root(std::uint32_t v) {
         while (parent_[v] != v) v = parent_[v] = parent_[parent_[v]];
@@ -40,7 +40,7 @@ void each_link(const NetworkView& network, const Use& use) {
     }
 }
 
-/// The vertices of nodes, and the switches that are one link away from these.
+/// The vertices of nodes, and the switches one link away from them.
 std::vector<char> near_vertices(const NetworkView& network, std::span<const Node> nodes) {
     std::vector<char> has_node(network.vertex_count(), 0);
     for (const Node node : ids<Node>(network.node_count())) has_node[network.vertex(node)] = 1;
@@ -54,11 +54,11 @@ std::vector<char> near_vertices(const NetworkView& network, std::span<const Node
     return near;
 }
 
-/// Adds what is enclosed; `usable` are the nodes that are not down.
+/// Adds enclosed vertices. `usable` are the nodes that are up.
 std::vector<char> with_enclosed(const NetworkView& network, std::vector<char> held,
                                 std::span<const Node> usable) {
-    // What is left falls into pieces; those without a node are enclosed.
-    Pieces outside(held.size());
+    // Connected components of the remaining vertices without a node are enclosed.
+    VertexSets outside(held.size());
     each_link(network, [&](LinkEnds ends) {
         if (!held[ends.from] && !held[ends.to]) outside.join(ends.from, ends.to);
     });
@@ -73,7 +73,7 @@ std::vector<char> with_enclosed(const NetworkView& network, std::vector<char> he
     return held;
 }
 
-/// Marks the vertices that no route passes through: they forward nothing, or have one neighbor.
+/// Marks the vertices that no route passes through: they do not forward, or have one neighbor.
 std::vector<char> dead_ends(const NetworkView& network) {
     constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
     std::vector<std::uint32_t> neighbor(network.vertex_count(), none);
@@ -112,13 +112,13 @@ Territory::Territory(const Allocation& allocation) {
     ends_routes_ = dead_ends(network);
     held_ = with_enclosed(network, std::move(held_), usable);
     owned_ = with_enclosed(network, std::move(owned_), usable);
-    Pieces pieces(held_.size());
+    VertexSets components(held_.size());
     each_link(network, [&](LinkEnds ends) {
-        if (holds(ends)) pieces.join(ends.from, ends.to);
+        if (holds(ends)) components.join(ends.from, ends.to);
     });
     std::vector<std::uint32_t> number(held_.size(), unseen);
     for (const Node node : allocation.nodes()) {
-        std::uint32_t& component = number[pieces.root(network.vertex(node))];
+        std::uint32_t& component = number[components.root(network.vertex(node))];
         if (component == unseen) component = static_cast<std::uint32_t>(component_count_++);
         component_of_node_.push_back(component);
     }

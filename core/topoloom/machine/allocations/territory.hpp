@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The part of a network that belongs to an allocation: its routers and switches, and the pieces they form.
+// The part of a network that belongs to an allocation, and its connected components.
 #pragma once
 
 #include <cstddef>
@@ -11,11 +11,11 @@
 
 namespace topoloom {
 
-/// The vertices to which an allocation's nodes are attached; the switches that are one link away from these, where
-/// nodes are vertices of their own; and what they enclose, so that nobody else's node is reached from there without
-/// passing them. A switch is a vertex without a node. Two nodes are in one component if links between such vertices
-/// lead from one to the other: neighbors on a torus, nodes on one switch of a tree, all nodes of a whole machine. Links
-/// and nodes that are down do not count. Routers and switches with nodes of others, too, are held, but not owned.
+/// The vertices to which the nodes of an allocation are attached, switches one link away from them, and vertices that these
+/// enclose: no node of another job is reached from an enclosed vertex without passing them. A switch is a vertex without a
+/// node. Two nodes are in one component if links between such vertices connect them: neighbors on a torus, nodes of one
+/// switch of a tree. Links and nodes that are down do not count. A vertex that also has nodes of others is held, but not
+/// owned.
 class Territory {
    public:
     /// O(links).
@@ -24,13 +24,12 @@ class Territory {
     [[nodiscard]] bool holds(std::uint32_t vertex) const { return held_[vertex] != 0; }
     /// Whether both ends of a link belong to the allocation.
     [[nodiscard]] bool holds(LinkEnds ends) const { return holds(ends.from) && holds(ends.to); }
-    /// Whether both ends have only nodes of the allocation, or are enclosed by such, or an end is that of a node of the
-    /// allocation through which no route passes.
+    /// Whether both ends are owned or enclosed by owned vertices, or one end is owned and no route passes through it.
     [[nodiscard]] bool owns(LinkEnds ends) const {
         return (owned_[ends.from] && owned_[ends.to]) || is_own_end(ends.from) || is_own_end(ends.to);
     }
     [[nodiscard]] std::size_t component_count() const { return component_count_; }
-    /// For every node of the allocation the number of its component; they are numbered as they come.
+    /// By node of the allocation: its component, numbered in order of appearance.
     [[nodiscard]] std::span<const std::uint32_t> component_of_node() const { return component_of_node_; }
 
    private:

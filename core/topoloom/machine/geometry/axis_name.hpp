@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What axes are called: x, y, z, a, b ... while there are letters.
+// Names of axes: x, y, z, a, b ... while there are letters.
 #pragma once
 
 #include <cstdint>

@@ -13,10 +13,10 @@ namespace topoloom {
 namespace {
 
 constexpr std::size_t words = 4;
-constexpr std::size_t width = 64 * words;  // roots of one search
+constexpr std::size_t width = 64 * words;  // roots per search
 using Roots = std::array<std::uint64_t, words>;
 
-/// Where the links into every vertex come from.
+/// The origins of the links into each vertex.
 struct Origins {
     std::vector<std::size_t> first;
     std::vector<std::uint32_t> from;
@@ -30,7 +30,7 @@ struct Origins {
     }
 };
 
-/// Searches backwards from up to `width` roots at once: a bit for each says whether it has come to a vertex.
+/// Searches backwards from up to `width` roots at once. A bit per root and vertex says whether the root was reached.
 class Search {
    public:
     Search(const Origins& origins, const std::vector<bool>& relays)
@@ -58,7 +58,7 @@ class Search {
             }
             if (!reached.empty() && level >= HopTable::unreached)
                 fail("the machine graph has distances above ", HopTable::unreached - 1);
-            put_in_order(reached);
+            sort_vertices(reached);
             for (const std::uint32_t v : reached) write(v, roots.begin, level, hops);
             std::swap(here_, next_);
             active.swap(reached);
@@ -70,18 +70,18 @@ class Search {
     void spread(std::uint32_t u, std::vector<std::uint32_t>& reached) {
         for (std::size_t i = origins_.first[u]; i < origins_.first[u + 1]; ++i) {
             const std::uint32_t v = origins_.from[i];
-            std::uint64_t fresh = 0;
+            std::uint64_t found = 0;
             std::uint64_t before = 0;
             for (std::size_t w = 0; w < words; ++w) {
                 before |= next_[v][w];
                 next_[v][w] |= here_[u][w] & ~seen_[v][w];
-                fresh |= next_[v][w];
+                found |= next_[v][w];
             }
-            if (fresh != 0 && before == 0) reached.push_back(v);
+            if (found != 0 && before == 0) reached.push_back(v);
         }
     }
-    /// So that what is written in all rows lies together.
-    void put_in_order(std::vector<std::uint32_t>& reached) const {
+    /// Sorts the vertices, so that writes to a row are close to each other.
+    void sort_vertices(std::vector<std::uint32_t>& reached) const {
         if (reached.size() < next_.size() / 32) {
             std::ranges::sort(reached);
             return;
@@ -105,7 +105,7 @@ class Search {
     const Origins& origins_;
     const std::vector<bool>& relays_;
     std::vector<Roots> seen_;
-    std::vector<Roots> here_;  // came to the vertex with the last step
+    std::vector<Roots> here_;  // reached the vertex in the last step
     std::vector<Roots> next_;
 };
 

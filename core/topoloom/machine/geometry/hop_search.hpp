@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Shortest paths to the vertices of a graph, by breadth-first searches from many of them at once.
+// Hops of shortest paths in a graph, by breadth-first searches from many vertices at once.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,9 @@ struct RowLink {
     std::uint32_t to;
 };
 
-/// Hops from all `vertices` vertices to the first `ends` of them over directed links: [b * vertices + a], from a to b.
-/// Paths begin and end anywhere, but pass only vertices that relay. Pairs without a path are HopTable::unreached.
+/// Computes the hops from all `vertices` vertices to the first `ends` of them over directed links: [b * vertices + a] is
+/// from a to b. Paths begin and end anywhere, but pass only vertices that relay. Pairs without a path are
+/// HopTable::unreached.
 /// O(ends * links / 256) words in graphs of small diameter (Then et al., The More the Merrier: Efficient Multi-Source
 /// Graph Traversal, VLDB 2014). Throws Error for distances above 65,534 and for tables that do not fit this computer.
 [[nodiscard]] HopTable::Hops search_hops(std::size_t vertices, std::size_t ends,

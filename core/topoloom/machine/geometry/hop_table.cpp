@@ -43,7 +43,7 @@ HopTable::HopTable(std::vector<Point> nodes, Classes classes, std::vector<std::u
     }
 }
 
-void HopTable::except(std::vector<Exception> exceptions) {
+void HopTable::add_exceptions(std::vector<Exception> exceptions) {
     exceptions_ = std::move(exceptions);
     is_plain_ = is_plain_ && exceptions_.empty();
     std::ranges::sort(exceptions_, {}, ends_of);
@@ -72,13 +72,13 @@ void HopTable::require_memory(std::uint64_t width, std::uint64_t rows, std::uint
     }
 }
 
-std::uint32_t HopTable::looked_up(Point a, Point b) const {
+std::uint32_t HopTable::look_up(Point a, Point b) const {
     const auto at = std::ranges::lower_bound(exceptions_, std::pair(a.node, b.node), {}, ends_of);
     if (at != exceptions_.end() && ends_of(*at) == std::pair(a.node, b.node)) return at->hops;
-    return classes_.count > 0 ? between_classed(a.row, b.row) + a.leaf + b.leaf : table(a, b);
+    return classes_.count > 0 ? class_distance(a.row, b.row) + a.leaf + b.leaf : table(a, b);
 }
 
-std::uint32_t HopTable::between_classed(std::uint32_t a, std::uint32_t b) const {
+std::uint32_t HopTable::class_distance(std::uint32_t a, std::uint32_t b) const {
     if (a == b) return 0;
     if (group_[a] == group_[b]) return classes_.within;
     return classes_.hops[std::size_t{classes_.of_row[b]} * classes_.count + classes_.of_row[a]];
@@ -97,7 +97,7 @@ auto HopTable::count_nodes() -> NodesOfRows {
 
 void HopTable::measure() {
     const auto [count, first] = count_nodes();
-    // By row, for a loop without branches: all ones where there are nodes, and what the first of them adds.
+    // By row, for a loop without branches: a mask of ones if there are nodes, and the links of the first of them.
     std::vector<std::uint16_t> mask(rows_, 0);
     std::vector<std::uint16_t> leaf(rows_, 0);
     for (std::size_t row = 0; row < rows_; ++row) {
@@ -139,9 +139,9 @@ void HopTable::measure() {
     for (std::size_t b = 0; b < rows_; ++b) {
         if (lost[b] == no_index || first[b] >= to) continue;
         to = first[b];
-        lost_ = {Node{lost[b]}, Node{to}};
+        unreachable_pair_ = {Node{lost[b]}, Node{to}};
     }
-    symmetric_ = same_both_ways();
+    symmetric_ = check_symmetry();
 }
 
 /// Blocks are runs of rows of one group, or of sqrt(rows) rows where there are no groups, or too many.
@@ -182,8 +182,8 @@ auto HopTable::region(std::span<const Point> points) const -> Region {
     return region;
 }
 
-/// Tile by tile, each beside the transpose of the one across the diagonal, so that rows are compared with rows.
-bool HopTable::same_both_ways() const {
+/// Compares each tile with the transpose of its mirror image, so that rows are compared with rows.
+bool HopTable::check_symmetry() const {
     constexpr std::size_t side = 64;
     const Chunks tiles(rows_, side);
     std::vector<char> same(tiles.size(), 1);
@@ -252,7 +252,7 @@ auto HopTable::total_from_rows(std::span<const Point> points) const -> std::vect
     return from;
 }
 
-/// As if all rows were of other groups, and what that is wrong by in the own group.
+/// Sums as if all rows were in other groups, then corrects the rows of the same group.
 auto HopTable::total_by_classes(std::span<const std::uint64_t> count,
                                 std::span<const std::uint64_t> leaves) const -> std::vector<Total> {
     std::vector<std::uint64_t> of_class(classes_.count, 0);
@@ -273,7 +273,7 @@ auto HopTable::total_by_classes(std::span<const std::uint64_t> count,
             from[a].hops += of_class[other] * class_hops(other);
         for (std::size_t b = begin; b < rows_ && group_[b] == group_[a]; ++b) {
             const std::uint64_t hops =
-                between_classed(static_cast<std::uint32_t>(a), static_cast<std::uint32_t>(b));
+                class_distance(static_cast<std::uint32_t>(a), static_cast<std::uint32_t>(b));
             from[a].hops += count[b] * hops - count[b] * class_hops(classes_.of_row[b]);
         }
     }
@@ -295,7 +295,7 @@ std::vector<SplitKey> HopTable::split_keys(std::span<const Point> points) const 
     const Point left = farthest_from(points.front());
     const Point right = farthest_from(left);
     for (const Point p : points) {
-        // The nodes of a router stay together.
+        // Keeps the nodes of a router together.
         const std::uint64_t router = nodes_share_routers_ ? p.row : 0;
         const std::uint64_t from_left = distance(left, p);
         keys.push_back({farthest_ + distance(left, p) - distance(right, p), from_left << 32 | router});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A hierarchy of equal groups with a distance per level, as `4:8:2` with distances `1:10:100`.
+// A hierarchy of equal groups with a distance per level, such as `4:8:2` with distances `1:10:100`.
 #pragma once
 
 #include <array>
@@ -17,8 +17,8 @@ namespace topoloom {
 /// Distances are absolute: two members whose smallest common group is at level j (1-based) are distance[j-1] apart.
 class Levels {
    public:
-    /// The digits of a member's number in the mixed radix of the arities, each in bits of its own. The highest bit
-    /// in which two keys differ names their smallest common group.
+    /// The digits of a member's number in the mixed radix of the arities, packed into bits. The highest bit in which two
+    /// keys differ gives the level of their smallest common group.
     using Key = std::uint64_t;
 
     Levels() = default;
@@ -31,11 +31,11 @@ class Levels {
     [[nodiscard]] const std::vector<std::uint32_t>& distances() const { return distance_; }
 
     [[nodiscard]] Key key(std::uint32_t member) const;
-    /// 0 for the same member, else 1 .. count().
+    /// The level of the smallest common group: 0 for the same member, else 1 .. count().
     [[nodiscard]] std::uint32_t common_level(Key a, Key b) const { return level_of_width_[width(a, b)]; }
     [[nodiscard]] std::uint32_t distance(Key a, Key b) const { return distance_of_width_[width(a, b)]; }
 
-    /// The members of the largest group that holds all keys.
+    /// By the parts of the smallest group that has all keys.
     [[nodiscard]] std::vector<SplitKey> split_keys(std::span<const Key> keys) const;
 
    private:

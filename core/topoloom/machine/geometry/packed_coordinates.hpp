@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Coordinates packed into one word, bits for every axis, so that axes on which two routers differ show all at once.
+// Coordinates packed into one word, so that one operation finds the axes on which two routers differ.
 #pragma once
 
 #include <array>
@@ -11,9 +11,9 @@
 
 namespace topoloom {
 
-/// Routers are numbered row-major, the last axis the fastest. The axis that comes first in `order` has the highest
-/// bits; an axis of extent 1 has none. Where all extents are powers of 2, in their own order, a router's number is its
-/// key; else keys are kept in a table.
+/// Routers are numbered row-major, with the last axis the fastest. The first axis of `order` has the highest bits; an axis
+/// of extent 1 has none. If all extents are powers of 2 and axes are in order, a router's number is its key. Otherwise keys
+/// are kept in a table.
 class PackedCoordinates {
    public:
     using Key = std::uint64_t;
@@ -40,7 +40,7 @@ class PackedCoordinates {
         const Key x = a ^ b;
         return (((x & low_) + low_) | x) & high_;
     }
-    /// On how many axes two keys differ. Counted by hand, since the processor's own count is not in every x86-64.
+    /// The number of axes on which two keys differ. Without popcnt, which not every x86-64 processor has.
     [[nodiscard]] std::uint32_t count_differing(Key a, Key b) const {
         Key pairs = differing(a, b);
         pairs -= (pairs >> 1) & 0x5555'5555'5555'5555U;

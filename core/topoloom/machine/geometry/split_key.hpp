@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where a set of points falls apart most naturally.
+// Keys by which a set of points is bisected.
 #pragma once
 
 #include <compare>
@@ -7,8 +7,8 @@
 
 namespace topoloom {
 
-/// Sorted by their keys, points that are close stay close. The best cut is near the middle between two points of
-/// different `major`: between two planes of a torus, two groups of a tree.
+/// Points that are close have close keys. The best cut is near the middle, between two points of different `major`: between
+/// two planes of a torus, or two groups of a tree.
 struct SplitKey {
     std::uint32_t major = 0;
     std::uint64_t minor = 0;

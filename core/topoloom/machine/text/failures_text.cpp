@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topoloom/machine/text/failures_text.hpp"
 
-#include "topoloom/machine/text/topology_text.hpp"
+#include <string_view>
 
 namespace topoloom {
 
 namespace {
 
-void read_item(const Piece& item, Failures& failures) {
+void read_item(const TextPiece& item, Failures& failures) {
     const std::string_view text = item.text();
     if (const bool one_way = text.find('>') != std::string_view::npos;
         one_way || text.find('-') != std::string_view::npos) {
@@ -27,14 +27,17 @@ void read_item(const Piece& item, Failures& failures) {
 Failures read_failures(const Section& section) {
     Failures failures;
     if (!section.options.empty())
-        section.options.front().first.complain("expected what is down: 17 (a node), v40, 0-1 or 0>1");
+        section.options.front().first.reject("expected what is down: 17 (a node), v40, 0-1 or 0>1");
     read_item(section.body, failures);
-    for (const Piece& item : section.items) read_item(item, failures);
+    for (const TextPiece& item : section.items) read_item(item, failures);
     return failures;
 }
 
 constinit const SectionForm down_form{
-    "+down", "behind any of these: nodes, vertices (v40) and links (0-1, 5>6) that failed",
-    "torus:8x8x8+down:17,v40,0-1", "", ""};
+    .name = "+down",
+    .summary = "behind any of these: nodes, vertices (v40) and links (0-1, 5>6) that failed",
+    .example = "torus:8x8x8+down:17,v40,0-1",
+    .body = "",
+    .separator = ""};
 
 }  // namespace topoloom

@@ -28,7 +28,7 @@ struct Scale {
 constexpr std::array bandwidth_scales{Scale{"GB/s", 1e9}, Scale{"MB/s", 1e6}, Scale{"B/s", 1}};
 constexpr std::array latency_scales{Scale{"us", 1e-6}, Scale{"ns", 1e-9}, Scale{"s", 1}};
 
-/// In the unit that gives the shortest text, of those that read back into the same number; the last always does.
+/// The shortest text, over all units, that reads back into the same number; the last unit always does.
 std::string quantity(double number, std::span<const Scale> scales) {
     std::string best;
     for (const auto& [unit, factor] : scales) {
@@ -42,7 +42,7 @@ std::string quantity(double number, std::span<const Scale> scales) {
     return best;
 }
 
-/// The number that most links have; of several the least.
+/// The most frequent number of links; among equals the least.
 template <class Number>
 double usual(const std::vector<ExplicitLink>& links, double otherwise, const Number& number) {
     std::map<double, std::size_t> counts;
@@ -72,7 +72,7 @@ void check_lengths(const ListedLinks& given) {
     }
 }
 
-/// Throws Error for a link that is listed once more, from its other end.
+/// Throws Error for a link that is listed twice, in any direction.
 void refuse_both_ways(std::span<const std::uint32_t> ends) {
     std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;
     for (std::size_t i = 0; i < ends.size(); i += 2) pairs.emplace_back(std::minmax(ends[i], ends[i + 1]));
@@ -108,7 +108,7 @@ Machine make_graph_machine(const ListedLinks& given, std::optional<std::uint32_t
     spec.routes = std::move(routes);
     ExplicitGraph graph(std::move(spec));
     std::string text = graph_text_of(graph.spec());
-    return {std::move(graph), NodeInside{}, std::move(text)};
+    return {std::move(graph), NodeSpec{}, std::move(text)};
 }
 
 std::string graph_text_of(const ExplicitGraphSpec& spec) {

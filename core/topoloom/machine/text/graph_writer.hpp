@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A machine from a list of links, and the short text that says the same.
+// Makes a machine from a list of links, and its machine text.
 #pragma once
 
 #include <cstdint>
@@ -12,20 +12,20 @@
 
 namespace topoloom {
 
-/// Links as arrays: bandwidths, in bytes per second, and latencies, in seconds, are one for each link, or one for all.
+/// Links as arrays. Bandwidths, in bytes per second, and latencies, in seconds, are one per link, or one for all.
 struct ListedLinks {
     std::span<const std::uint32_t> ends;  ///< from, to, from, to, ...
     std::span<const double> bandwidth;
     std::span<const double> latency;
-    bool directed = false;  ///< else each leads both ways
+    bool directed = false;  ///< if not, each link leads both ways
 };
 
-/// Vertices 0 .. nodes-1 are nodes, all of them by default, the others switches. Routes as in ExplicitGraphSpec. Throws
-/// Error where ExplicitGraph does, for lists that are not equally long, and for latencies below 0.
+/// Vertices 0 .. nodes-1 are nodes, by default all, and the others switches. Routes are as in ExplicitGraphSpec. Throws Error
+/// as ExplicitGraph does, for lists of different lengths, and for latencies below 0.
 [[nodiscard]] Machine make_graph_machine(const ListedLinks& links, std::optional<std::uint32_t> nodes = {},
                                          std::vector<std::vector<std::uint32_t>> routes = {});
 
-/// The text that reads back into this graph, to the last bit; its links ascend.
+/// The text that reads back into exactly this graph; links ascend.
 [[nodiscard]] std::string graph_text_of(const ExplicitGraphSpec& spec);
 
 }  // namespace topoloom

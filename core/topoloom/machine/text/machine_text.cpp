@@ -10,29 +10,27 @@
 #include "topoloom/base/error.hpp"
 #include "topoloom/machine/text/failures_text.hpp"
 #include "topoloom/machine/text/node_text.hpp"
-#include "topoloom/machine/text/topology_text.hpp"
 
 namespace topoloom {
 
 namespace {
 
-WholeTopology read_topology(const Section& network) {
+IntactTopology read_topology(const Section& network) {
     const std::string_view name = network.name.text();
     std::vector<std::string> names;
-    for (const TopologyText* const text : topology_texts) {
-        if (text->form.name == name) {
-            if (!text->lists_links) refuse_items(network);
-            check_options(network, text->form);
-            return text->read(network);
+    for (const auto& [form, read] : Topologies::entries) {
+        if (form->name == name) {
+            check_section(network, *form);
+            return read(network);
         }
-        names.emplace_back(text->form.name);
+        names.emplace_back(form->name);
     }
     fail(unknown_name_message("topology", shown(name), names), " (in machine '", shown(network.name.whole()),
          "')");
 }
 
-/// Throws Error for a word behind a plus sign that starts no part; there are others in graph:4+2 and bandwidth.x+=1GB/s.
-void refuse_other_parts(const Piece& part) {
+/// Throws Error for a word after a plus sign that starts no part. Other plus signs are in graph:4+2 and bandwidth.x+=1GB/s.
+void refuse_unknown_parts(const TextPiece& part) {
     const std::string_view text = part.text();
     for (std::size_t at = text.find('+'); at != std::string_view::npos; at = text.find('+', at + 1)) {
         const std::string_view word = text.substr(at, text.find_first_of(":,+", at + 1) - at);
@@ -40,32 +38,31 @@ void refuse_other_parts(const Piece& part) {
         const bool is_letter = (first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z');
         if (!is_letter && first != ' ') continue;
         part.sub(text.substr(at))
-            .complain("'", shown(word),
-                      "' is not expected: a machine's text is a network, then "
-                      "+down:FAILED, then +node:SLOTS, as in torus:4x4+down:3+node:2;");
+            .reject("'", shown(word),
+                    "' is not expected: a machine's text is a network, then "
+                    "+down:FAILED, then +node:SLOTS, as in torus:4x4+down:3+node:2;");
     }
 }
 
 }  // namespace
 
 Machine make_machine(std::string_view text) {
-    const Piece whole(text, text);
+    const TextPiece whole(text, text);
     const TextParts parts = split_machine(whole);
-    refuse_other_parts(parts.network);
-    if (parts.down) refuse_other_parts(*parts.down);
-    if (parts.node) refuse_other_parts(*parts.node);
-    NodeInside inside;
-    if (parts.node) inside = read_inside(read_section(*parts.node));
-    WholeTopology topology = read_topology(read_section(parts.network));
+    refuse_unknown_parts(parts.network);
+    if (parts.down) refuse_unknown_parts(*parts.down);
+    if (parts.node) refuse_unknown_parts(*parts.node);
+    NodeSpec node;
+    if (parts.node) node = read_node_spec(read_section(*parts.node));
+    IntactTopology topology = read_topology(read_section(parts.network));
     if (!parts.down) {
         AnyTopology any =
             std::visit([](auto&& t) -> AnyTopology { return std::move(t); }, std::move(topology));
-        return whole.build([&] { return Machine(std::move(any), std::move(inside), std::string(text)); });
+        return whole.add_context([&] { return Machine(std::move(any), std::move(node), std::string(text)); });
     }
     const Failures failures = read_failures(read_section(*parts.down));
-    return whole.build([&] {
-        return Machine(Degraded(std::move(topology), failures), std::move(inside), std::string(text));
-    });
+    return whole.add_context(
+        [&] { return Machine(Degraded(std::move(topology), failures), std::move(node), std::string(text)); });
 }
 
 }  // namespace topoloom

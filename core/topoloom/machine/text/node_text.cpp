@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "topoloom/machine/text/topology_text.hpp"
+#include "topoloom/machine/notation/topology_notation.hpp"
 
 namespace topoloom {
 
@@ -28,51 +28,51 @@ constexpr std::array node_options{
 
 }  // namespace
 
-NodeInside read_inside(const Section& section) {
-    if (section.name.text() != "node") section.name.complain("expected node:LEVELS");
+NodeSpec read_node_spec(const Section& section) {
+    if (section.name.text() != "node") section.name.reject("expected node:LEVELS");
     std::vector<std::uint32_t> arity = section.body.numbers(':');
     std::vector<std::uint32_t> distance(arity.size(), 0);
-    refuse_items(section);
-    check_options(section, node_form);
-    NodeInside inside;
+    check_section(section, node_form);
+    NodeSpec node;
     for (const auto& [key, value] : section.options) {
         const std::string_view name = key.text();
         if (name == "distance") {
             distance = value.numbers(':');
             if (distance.size() != arity.size() + 1) continue;
-            inside.hop_weight = distance.back();
-            if (inside.hop_weight == 0) value.complain("a hop weighs at least 1;");
+            node.hop_weight = distance.back();
+            if (node.hop_weight == 0) value.reject("a hop weighs at least 1;");
             distance.pop_back();
         } else if (name == "port") {
-            inside.port = value.numbers(':');
+            node.port_distances = value.numbers(':');
         } else if (name == "bandwidth") {
-            inside.port_bandwidth = read_quantity(value, parse_bandwidth);
+            node.port_bandwidth = read_quantity(value, parse_bandwidth);
         } else if (name == "memory") {
-            inside.memory = read_quantity(value, parse_bandwidth);
+            node.memory = read_quantity(value, parse_bandwidth);
         } else if (name == "startup") {
-            inside.startup = read_quantity(value, parse_time);
+            node.startup = read_quantity(value, parse_time);
         } else if (name == "latency") {
-            inside.latency = read_quantity(value, parse_time);
+            node.latency = read_quantity(value, parse_time);
         } else {
-            inside.memory_startup = read_quantity(value, parse_time);
+            node.memory_startup = read_quantity(value, parse_time);
         }
     }
-    inside.levels = section.name.build([&] {
+    node.levels = section.name.add_context([&] {
         Levels levels(std::move(arity), std::move(distance));
-        if (!inside.port.empty() && levels.size() % inside.port.size() != 0) {
-            fail("there are ", levels.size(), " slots per node and ", inside.port.size(),
+        if (!node.port_distances.empty() && levels.size() % node.port_distances.size() != 0) {
+            fail("there are ", levels.size(), " slots per node and ", node.port_distances.size(),
                  " port costs; give one cost for each of equal runs of slots");
         }
         return levels;
     });
-    return inside;
+    return node;
 }
 
-constinit const SectionForm node_form{"+node",
-                                      "behind any of these: slots in a node, bottom-up, with distances",
-                                      "torus:8x8x8+node:16:2,distance=1:2:10,port=0:3",
-                                      "levels",
-                                      ":",
-                                      node_options};
+constinit const SectionForm node_form{
+    .name = "+node",
+    .summary = "behind any of these: slots in a node, bottom-up, with distances",
+    .example = "torus:8x8x8+node:16:2,distance=1:2:10,port=0:3",
+    .body = "levels",
+    .separator = ":",
+    .options = node_options};
 
 }  // namespace topoloom

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topoloom/machine/topologies/dragonfly.hpp"
 
+#include <array>
 #include <limits>
 #include <sstream>
+#include <string_view>
 
 #include "topoloom/base/error.hpp"
+#include "topoloom/machine/notation/topology_notation.hpp"
+#include "topoloom/machine/topologies/host_notation.hpp"
 
 namespace topoloom {
 
@@ -16,7 +20,7 @@ struct Size {
     std::array<std::uint64_t, 3> links;  // by kind
 };
 
-/// Checks all sizes before anything is allocated, and chooses the number of global links where it is left out.
+/// Checks all sizes before anything is allocated, and chooses the number of global links if none is given.
 Size measure(DragonflySpec& spec) {
     constexpr std::uint64_t most = std::numeric_limits<std::int32_t>::max();
     if (spec.groups == 0) fail("a dragonfly has at least 1 group");
@@ -122,7 +126,7 @@ void Dragonfly::measure_hops() {
     geometry_ = HopTable(std::move(nodes), routers_.size(), std::move(table), std::move(group));
 }
 
-/// Group by group, in loops that the compiler vectorizes: there are millions of pairs.
+/// Group by group, in loops that the compiler vectorizes, as there are millions of pairs.
 void Dragonfly::measure_hops_to(std::uint32_t router, std::uint16_t* hops) const {
     const Router& to = routers_[router];
     for (std::uint32_t group = 0; group < spec_.groups; ++group, hops += routers_per_group()) {
@@ -176,8 +180,8 @@ std::vector<LinkRun> Dragonfly::bandwidth_runs() const {
     return runs;
 }
 
-/// "group 3 router 5 -> router 9", or between groups "group 3 router 5 -> group 7 router 1", and if there are several
-/// such links, " (2 of 4)".
+/// "group 3 router 5 -> router 9"; between groups "group 3 router 5 -> group 7 router 1", followed by " (2 of 4)" if there are
+/// several links.
 std::string Dragonfly::link_name(Link link) const {
     const LinkEnds joined = ends(link);
     const Router& from = routers_[joined.from];
@@ -208,5 +212,89 @@ std::string Dragonfly::describe() const {
     if (spec_.routing == DragonflyRouting::ugal) text << ", UGAL routing";
     return text.str();
 }
+
+namespace {
+
+constexpr std::array<std::string_view, 3> dragonfly_arrangements{"consecutive", "palmtree", "direct"};
+constexpr std::array<std::string_view, 3> dragonfly_routings{"minimal", "valiant", "ugal"};
+constexpr std::array<std::string_view, 4> dragonfly_classes{"local", "row", "column", "global"};
+constexpr std::array<std::string_view, 2> classes_of_one_row{"local", "global"};
+
+constexpr std::array dragonfly_options{
+    nodes_option,
+    cards_option,
+    hosts_option,
+    TopologyOption{"global", OptionForm::count, "global links per router"},
+    TopologyOption{"arrangement", OptionForm::word, "which global port leads to which group",
+                   dragonfly_arrangements},
+    TopologyOption{"routing", OptionForm::word, "routes to other groups", dragonfly_routings},
+    bandwidth_option(OptionForm::class_quantities, dragonfly_classes),
+    latency_option(OptionForm::class_quantities, dragonfly_classes)};
+
+/// The first and last kind of link (0: row, 1: column, 2: global) that the word after `bandwidth.` names.
+std::array<std::size_t, 2> read_link_kinds(const TextPiece& word, bool two_dimensional) {
+    if (!two_dimensional)
+        return word.one_of(classes_of_one_row) == 0 ? std::array<std::size_t, 2>{0, 1}
+                                                    : std::array<std::size_t, 2>{2, 2};
+    constexpr std::array<std::array<std::size_t, 2>, 4> kinds{{{0, 1}, {0, 0}, {1, 1}, {2, 2}}};
+    return kinds[word.one_of(dragonfly_classes)];
+}
+
+/// Reads the option `name` for all links, then name.local, then the options for one kind.
+template <class Quantity, class Read>
+void read_quantities(const Section& section, std::string_view name, bool two_dimensional,
+                     std::array<Quantity, 3>& values, const Read& read) {
+    for (const std::size_t breadth : {3U, 2U, 1U}) {
+        const Quantity standard = values.back();  // the value for all kinds until the last round
+        for (const auto& [key, value] : section.options) {
+            const auto [word, kind] = key.cut('.');
+            if (word.text() != name || is_host_option(key)) continue;
+            const auto [first, last] =
+                kind ? read_link_kinds(*kind, two_dimensional) : std::array<std::size_t, 2>{0, 2};
+            if (last - first + 1 != breadth) continue;
+            const Quantity quantity = read(value, standard);
+            for (std::size_t k = first; k <= last; ++k) values[k] = quantity;
+        }
+    }
+}
+
+Hosted<Dragonfly> read_dragonfly(const Section& section) {
+    const std::vector<std::uint32_t> size = section.body.numbers('x');
+    if (size.size() != 2 && size.size() != 3) {
+        section.body.reject("expected GROUPSxROUTERS or GROUPSxROWSxCOLUMNS");
+    }
+    DragonflySpec spec;
+    const bool two_dimensional = size.size() == 3;
+    spec.groups = size.front();
+    spec.rows = two_dimensional ? size[1] : 1;
+    spec.columns = size.back();
+    for (const auto& [key, value] : section.options) {
+        if (key.text() == "nodes") {
+            spec.nodes_per_router = value.number();
+        } else if (key.text() == "global") {
+            spec.global_links = value.number();
+        } else if (key.text() == "arrangement") {
+            spec.arrangement = static_cast<DragonflyArrangement>(value.one_of(dragonfly_arrangements));
+        } else if (key.text() == "routing") {
+            spec.routing = static_cast<DragonflyRouting>(value.one_of(dragonfly_routings));
+        }
+    }
+    read_quantities(section, "bandwidth", two_dimensional, spec.bandwidth, read_bandwidth);
+    read_quantities(section, "latency", two_dimensional, spec.latency,
+                    [](const TextPiece& value, Seconds) { return read_quantity(value, parse_time); });
+    return with_hosts<Dragonfly>(section, RouterPlace::in_switches, spec);
+}
+
+}  // namespace
+
+constinit const TopologyNotation<Hosted<Dragonfly>> dragonfly_notation{
+    .form = {.name = "dragonfly",
+             .summary = "groups of joined routers, all groups joined; minimal, Valiant or UGAL routes",
+             .example = "dragonfly:9x4,nodes=2,global=2,routing=ugal",
+             .body = "size",
+             .separator = "x",
+             .options = dragonfly_options,
+             .drawing = Drawing::groups},
+    .read = read_dragonfly};
 
 }  // namespace topoloom

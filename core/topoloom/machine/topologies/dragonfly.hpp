@@ -14,53 +14,53 @@
 #include "topoloom/base/id.hpp"
 #include "topoloom/base/unit.hpp"
 #include "topoloom/machine/geometry/hop_table.hpp"
-#include "topoloom/machine/topologies/link.hpp"
+#include "topoloom/machine/notation/topology_notation.hpp"
+#include "topoloom/machine/routing/link.hpp"
+#include "topoloom/machine/topologies/hosted.hpp"
 
 namespace topoloom {
 
-/// Which port of group g leads to group t. The global ports of a group are numbered router by router; those to one
-/// group lie `groups - 1` apart (direct: `groups`), and the n-th of them is wired to the n-th of those that lead back.
-/// The first is port
+/// The ports of group g to group t. The global ports of a group are numbered router by router. Ports to the same group are
+/// `groups - 1` apart (direct: `groups`), and the n-th of them is wired to the n-th port that leads back. The first is
 ///
-/// consecutive  t, not counting g itself (the absolute arrangement of Kim et al. 2008)
-/// palmtree     (g - t - 1) mod groups: the same for every group, seen from itself (Camarero, Vallejo, Beivide 2014)
-/// direct       t, with a single link between two groups: router t of every group leads to group t (SimGrid)
+/// consecutive  port t, not counting g itself (the absolute arrangement of Kim et al. 2008)
+/// palmtree     port (g - t - 1) mod groups: relative to g (Camarero, Vallejo, Beivide 2014)
+/// direct       port t, the only one: router t of each group leads to group t (SimGrid)
 enum class DragonflyArrangement { consecutive, palmtree, direct };
 
 /// minimal  over one global link
-/// valiant  over a third group, all alike
-/// ugal     partly minimal, partly Valiant's, as the load demands; minimal in an idle network
+/// valiant  over a third group, over all of them in equal parts
+/// ugal     partly minimal and partly Valiant's, depending on the load; minimal in an idle network
 enum class DragonflyRouting { minimal, valiant, ugal };
 
-/// How a dragonfly is built. Lists: of the links inside rows, inside columns, and between groups.
+/// How a dragonfly is built. Arrays are for links inside rows, inside columns, and between groups.
 struct DragonflySpec {
     std::uint32_t groups = 1;
-    std::uint32_t rows = 1;  // 1: all routers of a group are joined
+    std::uint32_t rows = 1;  // 1: all routers of a group are linked
     std::uint32_t columns = 1;
     std::uint32_t nodes_per_router = 1;         // nodes of one router are 0 hops apart
-    std::optional<std::uint32_t> global_links;  // of a router; left out: as few as join all groups
+    std::optional<std::uint32_t> global_links;  // of a router; none given: as few as link all groups
     DragonflyArrangement arrangement = DragonflyArrangement::consecutive;
     DragonflyRouting routing = DragonflyRouting::minimal;
     std::array<BytesPerSecond, 3> bandwidth{BytesPerSecond{1}, BytesPerSecond{1}, BytesPerSecond{1}};
     std::array<Seconds, 3> latency{};
 };
 
-/// The dragonfly of Kim, Dally, Scott and Abts (ISCA 2008), with groups of one dimension, where all routers are joined,
-/// or two (Cray Cascade), where those of a row and those of a column are. Every two groups have as many links as the
-/// ports suffice for; ports left over stay unused.
+/// The dragonfly of Kim, Dally, Scott and Abts (ISCA 2008). In groups of one dimension all routers are linked; in groups of
+/// two (Cray Cascade) those of each row and of each column are. Any two groups have as many links as there are ports for;
+/// remaining ports are unused.
 ///
-/// Minimal routes stay in the group, or cross one global link: of those between the two groups, the ones with the
-/// fewest hops, equal shares. Two global links over a third group can be shorter, and are not taken. Inside a group a
-/// message goes along its row first, then along the column. Valiant's routes go minimally to each other group, to
-/// whichever router there is the nearest, equal shares, and minimally on (Kim et al., section 4); messages inside a
-/// group stay there.
+/// Minimal routes stay in the group or cross one global link: those with the fewest hops between the two groups, in equal
+/// shares. Routes over two global links are not taken, even where they are shorter. Inside a group a message goes along its
+/// row first, then along the column. Valiant's routes go minimally to each other group in equal shares, to the nearest
+/// router there, and minimally on (Kim et al., section 4). Messages inside a group stay there.
 class Dragonfly {
    public:
     using Point = HopTable::Point;
 
     static constexpr std::uint32_t max_links_between_groups = 1024;
 
-    /// Throws Error for numbers of 0, too few global links, sizes beyond 32 bits or this computer's memory.
+    /// Throws Error for sizes of 0, too few global links, and sizes beyond 32 bits or memory.
     explicit Dragonfly(DragonflySpec spec);
 
     [[nodiscard]] std::size_t node_count() const { return geometry_.node_count(); }
@@ -68,12 +68,12 @@ class Dragonfly {
     [[nodiscard]] std::size_t vertex_count() const { return routers_.size(); }
 
     [[nodiscard]] Point point(Node node) const { return geometry_.point(node); }
-    /// Of minimal routes, whatever the routing.
+    /// Hops of minimal routes, for any routing.
     [[nodiscard]] std::uint32_t hops(Point a, Point b) const { return geometry_.distance(a, b); }
     [[nodiscard]] std::uint32_t diameter() const { return geometry_.max_distance(); }
     [[nodiscard]] const HopTable& geometry() const { return geometry_; }
 
-    /// A link is visited once for each of the paths that share it.
+    /// Visits a link once for each path over it.
     template <class Visit>
     [[gnu::always_inline]] void route(Node a, Node b, const Visit& visit) const {
         mixed_route(a, b, spec_.routing == DragonflyRouting::valiant ? 0 : 1, visit);
@@ -83,8 +83,8 @@ class Dragonfly {
     [[nodiscard]] static bool takes_shortest_routes() { return false; }
 
     /// Whether the split between minimal and Valiant's routes depends on the load.
-    [[nodiscard]] bool adapts() const { return spec_.routing == DragonflyRouting::ugal; }
-    /// Routes that carry this share minimally and the rest over Valiant's.
+    [[nodiscard]] bool is_adaptive() const { return spec_.routing == DragonflyRouting::ugal; }
+    /// Routes with a share of minimal ones; the rest are Valiant's.
     class Mixed {
        public:
         Mixed(const Dragonfly& network, double minimal_share)
@@ -107,12 +107,12 @@ class Dragonfly {
     [[nodiscard]] Seconds latency(Link link) const { return spec_.latency[kind_of(link)]; }
     [[nodiscard]] std::string link_name(Link link) const;
     [[nodiscard]] std::string describe() const;
-    /// With the number of global links that was chosen, if it was left out.
+    /// The spec, with the number of global links filled in.
     [[nodiscard]] const DragonflySpec& spec() const { return spec_; }
     [[nodiscard]] std::uint32_t links_between_groups() const { return links_between_groups_; }
 
    private:
-    /// Of a router inside its group.
+    /// The position of a router in its group.
     struct Place {
         std::uint32_t number;
         std::uint32_t row;
@@ -122,8 +122,8 @@ class Dragonfly {
         std::uint32_t group;
         Place place;
     };
-    /// Links between two groups as seen from a router, a bit for each: in the lower half those that end there, in the
-    /// upper half those and the ones that end a hop away. More than 32 links take several words.
+    /// A bit set of the links between two groups, as seen from a router. The lower half has the links that end at the router;
+    /// the upper half also has those that end one hop away. More than 32 links take several words.
     using Near = std::uint64_t;
     static constexpr std::uint32_t links_per_word = 32;
 
@@ -131,18 +131,18 @@ class Dragonfly {
     [[nodiscard]] static std::uint32_t local_hops(const Place& a, const Place& b) {
         return (a.row == b.row ? 0U : 1U) + (a.column == b.column ? 0U : 1U);
     }
-    /// The first port of group `from` that leads to group `to`; computed without an unpredictable branch. With
-    /// mirrored_ all ones, x ^ mirrored_ is -x - 1.
+    /// The first port of group `from` to group `to`, without an unpredictable branch: x ^ mirrored_ is -x - 1 if mirrored_ is
+    /// all ones.
     [[nodiscard]] std::uint32_t port(std::uint32_t from, std::uint32_t to) const {
         const std::uint32_t beyond = 0U - static_cast<std::uint32_t>(to > from);
         return (to ^ mirrored_) + (from & mirrored_) + (beyond_ & beyond);
     }
-    /// The links of a router's group that start at port, port + port_stride_, ..., as seen from the router.
+    /// The links at ports port, port + port_stride_, ... of the router's group, as seen from the router.
     [[nodiscard]] const Near* near(const Place& place, std::uint32_t port) const {
         return near_.data() + std::size_t{port} * near_stride_ + std::size_t{place.number} * words_;
     }
 
-    /// Links that need at most this number of hops inside the two groups. Each set holds the one before.
+    /// [n]: the links with at most n hops inside the two groups. Each set includes the one before.
     [[nodiscard]] static std::array<std::uint32_t, 5> within(Near a, Near b) {
         const auto lower = [](Near near) { return static_cast<std::uint32_t>(near); };
         const auto upper = [](Near near) { return static_cast<std::uint32_t>(near >> links_per_word); };
@@ -150,7 +150,7 @@ class Dragonfly {
         return {lower(a & b), lower(crossed) | upper(crossed), upper(a & b) | lower(a | b), upper(a | b),
                 ~0U};
     }
-    /// Counts the empty sets, without a branch.
+    /// The fewest hops inside the two groups: the number of empty sets. Without a branch.
     [[nodiscard]] static std::uint32_t min_local_hops(Near a, Near b) {
         const auto links = within(a, b);
         std::uint32_t least = 0;
@@ -162,7 +162,7 @@ class Dragonfly {
         for (std::uint32_t w = 0; w < words_; ++w) least = std::min(least, min_local_hops(a[w], b[w]));
         return least;
     }
-    /// Of the links in a word those with the fewest hops inside the two groups; selected without branches.
+    /// The links of a word with the fewest hops inside the two groups. Without branches.
     [[nodiscard]] std::uint32_t nearest(Near a, Near b) const {
         const auto [none, one, two, three, four] = within(a, b);
         std::uint32_t links = three != 0 ? three : four;
@@ -170,7 +170,7 @@ class Dragonfly {
         links = one != 0 ? one : links;
         return (none != 0 ? none : links) & static_cast<std::uint32_t>(every_link_[0]);
     }
-    /// Calls use(number of the link, its part of the share) for the links with the fewest hops inside the two groups.
+    /// Calls use(link number, share of the link) for the links with the fewest hops inside the two groups.
     template <class Use>
     void best_links(const Near* a, const Near* b, double share, const Use& use) const {
         if (links_between_groups_ == 1) return use(0U, share);
@@ -193,7 +193,7 @@ class Dragonfly {
         for (; links != 0; links &= links - 1) use(static_cast<std::uint32_t>(__builtin_ctz(links)), part);
     }
 
-    // Routes are so short that calls, and sums which visitors keep in memory because of them, would cost more.
+    // Inlined: routes are so short that calls would dominate, as visitors would keep their sums in memory.
     template <class Visit>
     [[gnu::always_inline]] void local_route(std::uint32_t group, const Place& a, const Place& b, double share,
                                             const Visit& visit) const {
@@ -208,7 +208,7 @@ class Dragonfly {
             visit(Link{first_link_[1] + corner * (spec_.rows - 1) + row}, share);
         }
     }
-    /// From a over link `number` of those to the group; where in the group it ends.
+    /// Visits the route from a over link `number` to another group; returns where the link ends there.
     template <class Visit>
     [[gnu::always_inline]] const Place& cross(const Router& a, std::uint32_t to_group, std::uint32_t number,
                                               double share, const Visit& visit) const {
@@ -259,7 +259,7 @@ class Dragonfly {
     void place_routers();
     void place_ports();
     void measure_hops();
-    /// From every router to this one.
+    /// Writes the hops from all routers to this one.
     void measure_hops_to(std::uint32_t router, std::uint16_t* hops) const;
     /// 0: inside a row, 1: inside a column, 2: between groups.
     [[nodiscard]] std::size_t kind_of(Link link) const {
@@ -270,7 +270,7 @@ class Dragonfly {
     std::uint32_t links_between_groups_ = 0;
     std::uint32_t port_stride_ = 0;
     std::uint32_t mirrored_ = 0;                 // all ones: ports lead to groups in falling order
-    std::uint32_t beyond_ = 0;                   // what is added for groups of a higher number
+    std::uint32_t beyond_ = 0;                   // added to ports to groups with a higher number
     std::array<std::uint32_t, 3> first_link_{};  // of each kind
     std::size_t link_count_ = 0;
     Divisor nodes_per_router_;
@@ -279,8 +279,10 @@ class Dragonfly {
     std::uint32_t words_ = 0;           // Near of a router and a group
     std::size_t near_stride_ = 0;       // of all routers of a group and another group
     std::vector<Near> near_;            // [port * near_stride_ + router * words_ + w]
-    std::vector<Near> every_link_;      // as seen from where all links are at hand
+    std::vector<Near> every_link_;      // all links, as seen from a router where all end
     HopTable geometry_;
 };
+
+extern const TopologyNotation<Hosted<Dragonfly>> dragonfly_notation;
 
 }  // namespace topoloom

@@ -2,16 +2,20 @@
 #include "topoloom/machine/topologies/dragonfly_plus.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <sstream>
+#include <string_view>
 
 #include "topoloom/base/error.hpp"
+#include "topoloom/machine/notation/topology_notation.hpp"
+#include "topoloom/machine/topologies/host_notation.hpp"
 
 namespace topoloom {
 
 namespace {
 
-/// Checks all sizes before anything is allocated, and chooses the number of global links where it is left out.
+/// Checks all sizes before anything is allocated, and chooses the number of global links if none is given.
 DragonflyPlusSpec complete(DragonflyPlusSpec spec) {
     constexpr std::uint64_t most = std::numeric_limits<std::int32_t>::max();
     if (spec.groups == 0 || spec.leaves == 0 || spec.spines == 0)
@@ -100,7 +104,7 @@ std::string DragonflyPlus::router_name(std::uint32_t vertex) const {
            std::to_string(number % of_group);
 }
 
-/// "group 3 leaf 5 -> group 3 spine 9"; between spines that several links join, " (2 of 4)".
+/// "group 3 leaf 5 -> group 3 spine 9"; followed by " (2 of 4)" if several links join two groups.
 std::string DragonflyPlus::link_name(Link link) const {
     const LinkEnds joined = ends(link);
     std::ostringstream text;
@@ -121,5 +125,59 @@ std::string DragonflyPlus::describe() const {
              << " per spine";
     return text.str();
 }
+
+namespace {
+
+constexpr std::array<std::string_view, 2> dragonfly_plus_classes{"local", "global"};
+
+constexpr std::array dragonfly_plus_options{
+    TopologyOption{"nodes", OptionForm::count, "nodes per leaf"},
+    cards_option,
+    hosts_option,
+    TopologyOption{"global", OptionForm::count, "global links per spine"},
+    bandwidth_option(OptionForm::class_quantities, dragonfly_plus_classes),
+    latency_option(OptionForm::class_quantities, dragonfly_plus_classes)};
+
+Hosted<DragonflyPlus> read_dragonfly_plus(const Section& section) {
+    const std::vector<std::uint32_t> size = section.body.numbers('x');
+    if (size.size() != 3) section.body.reject("expected GROUPSxLEAVESxSPINES");
+    DragonflyPlusSpec spec{.groups = size[0], .leaves = size[1], .spines = size[2], .global_links = {}};
+    const auto read_all = [&](std::string_view name, auto& values, const auto& read) {
+        for (const bool of_class : {false, true}) {
+            const auto standard = values.front();
+            for (const auto& [key, value] : section.options) {
+                const auto [word, kind] = key.cut('.');
+                if (word.text() != name || is_host_option(key) || kind.has_value() != of_class) continue;
+                const auto quantity = read(value, standard);
+                if (kind) {
+                    values[kind->one_of(dragonfly_plus_classes)] = quantity;
+                } else {
+                    values.fill(quantity);
+                }
+            }
+        }
+    };
+    for (const auto& [key, value] : section.options) {
+        if (key.text() == "nodes") spec.nodes_per_router = value.number();
+        if (key.text() == "global") spec.global_links = value.number();
+    }
+    read_all("bandwidth", spec.bandwidth, read_bandwidth);
+    read_all("latency", spec.latency,
+             [](const TextPiece& value, Seconds) { return read_quantity(value, parse_time); });
+    return with_hosts<DragonflyPlus>(section, RouterPlace::in_switches, spec);
+}
+
+}  // namespace
+
+constinit const TopologyNotation<Hosted<DragonflyPlus>> dragonfly_plus_notation{
+    .form = {.name = "dragonflyplus",
+             .summary =
+                 "Dragonfly+: groups of leaves joined to spines, all groups joined by these; minimal routes",
+             .example = "dragonflyplus:9x4x4,nodes=4,global=2",
+             .body = "size",
+             .separator = "x",
+             .options = dragonfly_plus_options,
+             .drawing = Drawing::leaf_spine_groups},
+    .read = read_dragonfly_plus};
 
 }  // namespace topoloom

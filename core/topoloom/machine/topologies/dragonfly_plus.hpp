@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Dragonfly+: groups of leaves and spines, all joined, whose spines every two groups' global links join.
+// Dragonfly+: groups of leaf and spine switches; global links join the spines of any two groups.
 #pragma once
 
 #include <array>
@@ -12,35 +12,37 @@
 #include "topoloom/base/id.hpp"
 #include "topoloom/base/unit.hpp"
 #include "topoloom/machine/geometry/hop_table.hpp"
-#include "topoloom/machine/topologies/link.hpp"
+#include "topoloom/machine/notation/topology_notation.hpp"
+#include "topoloom/machine/routing/link.hpp"
+#include "topoloom/machine/topologies/hosted.hpp"
 
 namespace topoloom {
 
-/// How a Dragonfly+ is built. Lists: of the links inside groups, and between them.
+/// How a Dragonfly+ is built. Arrays are for links inside groups, and between them.
 struct DragonflyPlusSpec {
     std::uint32_t groups = 1;
     std::uint32_t leaves = 1;  // of a group
     std::uint32_t spines = 1;
     std::uint32_t nodes_per_router = 1;         // of a leaf; its nodes are 0 hops apart
-    std::optional<std::uint32_t> global_links;  // of a spine; left out: as few as join all groups
+    std::optional<std::uint32_t> global_links;  // of a spine; none given: as few as link all groups
     std::array<BytesPerSecond, 2> bandwidth{BytesPerSecond{1}, BytesPerSecond{1}};
     std::array<Seconds, 2> latency{};
 };
 
-/// The network of Shpiner et al. (Dragonfly+: Low Cost Topology for Scaling Datacenters, HiPINEB 2017): in a group every
-/// leaf is joined to every spine, and every two groups by as many links between their spines as the ports suffice for.
+/// The network of Shpiner et al. (Dragonfly+: Low Cost Topology for Scaling Datacenters, HiPINEB 2017). In a group, each leaf
+/// is linked to each spine; the spines of any two groups are linked as often as there are ports for.
 ///
-/// The global ports of a group are numbered spine by spine. The first that leads to group t is port t, not counting the
-/// own group, the others follow `groups - 1` apart, and the n-th is wired to the n-th of those that lead back; ports left
-/// over stay unused.
+/// The global ports of a group are numbered spine by spine. The first port to group t is port t, not counting the group
+/// itself; the others follow `groups - 1` apart. The n-th is wired to the n-th port that leads back. Remaining ports are
+/// unused.
 ///
-/// Routes are minimal: over all spines of the group in equal parts, or over all links between the two groups in equal
-/// parts, each of them with the two spines that it joins.
+/// Routes are minimal: in equal parts over all spines of the group, or over all links between the two groups with the spines
+/// that these join.
 class DragonflyPlus {
    public:
     using Point = HopTable::Point;
 
-    /// Throws Error for numbers of 0, too few global links, sizes beyond 32 bits or this computer's memory.
+    /// Throws Error for sizes of 0, too few global links, and sizes beyond 32 bits or memory.
     explicit DragonflyPlus(DragonflyPlusSpec spec);
 
     [[nodiscard]] std::size_t node_count() const { return geometry_.node_count(); }
@@ -55,7 +57,7 @@ class DragonflyPlus {
     [[nodiscard]] std::uint32_t diameter() const { return geometry_.max_distance(); }
     [[nodiscard]] const HopTable& geometry() const { return geometry_; }
 
-    /// A link is visited once for each of the global links that share it.
+    /// Visits a link once for each global link that shares it.
     template <class Visit>
     void route(Node a, Node b, const Visit& visit) const {
         const std::uint32_t from = vertex(a);
@@ -85,14 +87,14 @@ class DragonflyPlus {
     [[nodiscard]] Seconds latency(Link link) const { return spec_.latency[kind_of(link)]; }
     [[nodiscard]] std::string link_name(Link link) const;
     [[nodiscard]] std::string describe() const;
-    /// With the number of global links that was chosen, if it was left out.
+    /// The spec, with the number of global links filled in.
     [[nodiscard]] const DragonflyPlusSpec& spec() const { return spec_; }
     [[nodiscard]] std::uint32_t links_between_groups() const { return links_between_groups_; }
 
    private:
     void measure_hops();
     [[nodiscard]] std::size_t kind_of(Link link) const { return link.value < local_links_ ? 0 : 1; }
-    /// Between a leaf, of all, and a spine of its group.
+    /// From a leaf, numbered over all groups, to a spine of its group.
     [[nodiscard]] Link link_up(std::uint32_t leaf, std::uint32_t spine) const {
         return Link{2 * (std::size_t{leaf} * spec_.spines + spine)};
     }
@@ -102,11 +104,11 @@ class DragonflyPlus {
     [[nodiscard]] std::uint32_t first_global(std::uint32_t from, std::uint32_t to) const {
         return local_links_ + (from * (spec_.groups - 1) + port(from, to)) * links_between_groups_;
     }
-    /// The first port of a group that leads to another.
+    /// The first port of group `from` to group `to`.
     [[nodiscard]] static std::uint32_t port(std::uint32_t from, std::uint32_t to) {
         return to < from ? to : to - 1;
     }
-    /// In group `from`, that of the n-th link to group `to`.
+    /// The spine of group `from` with the n-th link to group `to`.
     [[nodiscard]] std::uint32_t spine_of_port(std::uint32_t from, std::uint32_t to, std::uint32_t n) const {
         return ports_.quotient(port(from, to) + n * (spec_.groups - 1));
     }
@@ -115,11 +117,13 @@ class DragonflyPlus {
     DragonflyPlusSpec spec_;
     Divisor nodes_;   // of a leaf
     Divisor leaves_;  // of a group
-    Divisor ports_;   // global ones of a spine
+    Divisor ports_;   // global ports of a spine
     std::uint32_t links_between_groups_ = 0;
     std::uint32_t local_links_ = 0;
     std::size_t link_count_ = 0;
     HopTable geometry_;
 };
+
+extern const TopologyNotation<Hosted<DragonflyPlus>> dragonfly_plus_notation;
 
 }  // namespace topoloom

@@ -2,12 +2,18 @@
 #include "topoloom/machine/topologies/explicit_graph.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <sstream>
+#include <string_view>
+#include <utility>
 
 #include "topoloom/base/error.hpp"
 #include "topoloom/base/parallel.hpp"
+#include "topoloom/machine/notation/text_piece.hpp"
+#include "topoloom/machine/notation/topology_notation.hpp"
 
 namespace topoloom {
 
@@ -27,13 +33,13 @@ ExplicitGraph::ExplicitGraph(ExplicitGraphSpec spec) : spec_(std::move(spec)) {
         fail("the machine graph has ", spec_.switches, " switches, more than its ", spec_.links.size(),
              " links can join; leave out switches without a link");
     }
-    // Each leaf takes two links; refused before anything as large as the number of vertices is made.
+    // Each leaf takes two links. Checked before anything of the size of the vertices is allocated.
     const std::uint64_t rows = spec_.nodes - std::min<std::uint64_t>(spec_.nodes, spec_.links.size() / 2);
     HopTable::require_memory(rows, rows, spec_.nodes);
     sort_links();
     add_given_routes();
-    refuse_parts();
-    find_ways();
+    require_connected();
+    find_shortest_routes();
     add_tables();
 }
 
@@ -62,8 +68,8 @@ void ExplicitGraph::sort_links() {
     for (std::size_t v = 0; v < vertex_count(); ++v) first_[v + 1] += first_[v];
 }
 
-/// Refuses what links alone tell apart before there is a table of all distances: a short text can name many nodes.
-void ExplicitGraph::refuse_parts() const {
+/// Refuses a disconnected graph before there is a table of distances, as a short text can name many nodes.
+void ExplicitGraph::require_connected() const {
     std::vector<std::uint32_t> part(vertex_count());
     std::iota(part.begin(), part.end(), 0U);
     const auto root = [&](std::uint32_t v) {
@@ -77,18 +83,18 @@ void ExplicitGraph::refuse_parts() const {
     }
 }
 
-void ExplicitGraph::find_ways() {
+void ExplicitGraph::find_shortest_routes() {
     std::vector<std::uint32_t> vertices(spec_.nodes);
     std::iota(vertices.begin(), vertices.end(), 0U);
     std::vector<bool> forwarding;
     for (std::uint32_t v = 0; v < vertex_count(); ++v) forwarding.push_back(forwards(v));
-    std::vector<ShortestWays::Arc> arcs;
+    std::vector<ShortestRoutes::Arc> arcs;
     for (const Link link : ids<Link>(link_count()))
         arcs.push_back({link, ends(link).from, ends(link).to, bandwidth(link).value});
-    using Choice = ShortestWays::Choice;
-    ways_ = ShortestWays(vertices, forwarding, std::move(arcs),
-                         shares_shortest_routes() ? Choice::shared : Choice::first);
-    if (const auto [from, to] = geometry().lost(); from != to) {
+    using Choice = ShortestRoutes::Choice;
+    shortest_ = ShortestRoutes(vertices, forwarding, std::move(arcs),
+                               shares_shortest_routes() ? Choice::shared : Choice::first);
+    if (const auto [from, to] = geometry().unreachable_pair(); from != to) {
         fail("the machine is disconnected: node ", from.value, " has no route to node ", to.value,
              "; add links between them");
     }
@@ -96,7 +102,7 @@ void ExplicitGraph::find_ways() {
     for (const auto& [pair, links] : given_) {
         exceptions.push_back({pair.first, pair.second, static_cast<std::uint32_t>(links.size())});
     }
-    ways_.except(std::move(exceptions));
+    shortest_.add_exceptions(std::move(exceptions));
 }
 
 void ExplicitGraph::add_given_routes() {
@@ -147,7 +153,7 @@ void ExplicitGraph::add_tables() {
         });
     };
     follow_all([&](std::size_t c, std::size_t b, const std::vector<std::uint16_t>& hops) {
-        const HopTable& shortest = ways_.table();
+        const HopTable& shortest = shortest_.table();
         for (std::size_t a = 0; a < nodes; ++a) {
             if (hops[a] != shortest.distance(shortest.point(Node{a}), shortest.point(Node{b}))) longer[c] = 1;
         }
@@ -169,7 +175,7 @@ void ExplicitGraph::follow_tables(std::uint32_t target, std::vector<std::uint16_
     hops.assign(vertex_count(), 0);
     std::vector<std::uint32_t> path;
     for (std::uint32_t source = 0; source < spec_.nodes; ++source) {
-        const auto stray = [&](std::uint32_t at, const char* what) {
+        const auto fail_at = [&](std::uint32_t at, const char* what) {
             fail("by the forwarding tables a message from node ", source, " to node ", target, " comes to ",
                  vertex_name(at, spec_.nodes), ", ", what);
         };
@@ -178,11 +184,11 @@ void ExplicitGraph::follow_tables(std::uint32_t target, std::vector<std::uint16_
             hops[at] = passed;
             path.push_back(at);
             const std::uint32_t link = tables_.next(at, target);
-            if (link == no_index) stray(at, "which has no link for it");
+            if (link == no_index) fail_at(at, "which has no link for it");
             at = spec_.links[link].to;
-            if (at != target && !forwards(at)) stray(at, "which does not forward");
+            if (at != target && !forwards(at)) fail_at(at, "which does not forward");
         }
-        if (at != target && hops[at] == passed) stray(at, "twice");
+        if (at != target && hops[at] == passed) fail_at(at, "twice");
         if (hops[at] + path.size() >= passed) fail("the machine graph has distances above ", passed - 1);
         for (std::uint16_t count = hops[at]; !path.empty(); path.pop_back()) hops[path.back()] = ++count;
     }
@@ -228,5 +234,105 @@ std::string ExplicitGraph::describe() const {
     if (tables_.empty() && shares_shortest_routes()) text << ", ECMP routing";
     return text.str();
 }
+
+namespace {
+
+constexpr std::array<std::string_view, 2> no_or_yes{"no", "yes"};
+constexpr std::array<std::string_view, 2> graph_routings{"lowest", "ecmp"};
+
+constexpr std::array graph_options{
+    bandwidth_option(OptionForm::quantity),
+    latency_option(OptionForm::quantity),
+    TopologyOption{"routing", OptionForm::word,
+                   "which of the shortest routes: to the neighbor with the lowest id, or all share",
+                   graph_routings},
+    TopologyOption{"route", OptionForm::route, "a route that is not the shortest path"},
+    TopologyOption{"table", OptionForm::table,
+                   "forwarding table of a vertex: letters are its links, behind how many nodes they lead to"},
+    TopologyOption{"forward", OptionForm::word, "whether messages pass through nodes", no_or_yes}};
+
+void read_link(const TextPiece& item, BytesPerSecond standard, Seconds latency,
+               std::vector<ExplicitLink>& links) {
+    const auto [ends, qualities] = item.cut('@');
+    const auto [speed, delay] = qualities ? qualities->cut('@') : std::pair(item, std::optional<TextPiece>{});
+    const bool one_way = ends.text().find('>') != std::string_view::npos;
+    const auto [from, to] = ends.cut(one_way ? '>' : '-');
+    if (!to) item.reject("expected a link such as 0-1 or 0>1");
+    const ExplicitLink link{from.number(), to->number(),
+                            qualities ? read_bandwidth(speed, standard) : standard,
+                            delay ? read_quantity(*delay, parse_time) : latency};
+    links.push_back(link);
+    if (!one_way) links.push_back({link.to, link.from, link.bandwidth, link.latency});
+}
+
+/// Reads runs such as 20a(53)3-: 20 nodes over link 0, one over link 53, three over none. a-z and A-Z are links 0 to 51.
+ForwardingTable read_table(const TextPiece& value) {
+    const auto [vertex, entries] = value.cut(':');
+    if (!entries) value.reject("expected a vertex and its forwarding table, such as 8:2ab-");
+    ForwardingTable table{vertex.number(), {}};
+    const std::string_view text = entries->text();
+    const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+    for (std::size_t at = 0; at < text.size();) {
+        ForwardingRun run{1, ForwardingRun::no_port};
+        const std::size_t start = at;
+        while (at < text.size() && is_digit(text[at])) ++at;
+        if (at > start) run.count = entries->sub(text.substr(start, at - start)).number();
+        const char c = at < text.size() ? text[at] : '\0';
+        const std::size_t close = c == '(' ? text.find(')', at) : at;
+        if (c >= 'a' && c <= 'z') {
+            run.port = static_cast<std::uint32_t>(c - 'a');
+        } else if (c >= 'A' && c <= 'Z') {
+            run.port = static_cast<std::uint32_t>(c - 'A') + 26;
+        } else if (c == '(' && close != std::string_view::npos) {
+            run.port = entries->sub(text.substr(at + 1, close - at - 1)).number();
+        } else if (c != '-') {
+            entries->sub(text.substr(at, 1)).reject("expected a letter, a number in parentheses or -");
+        }
+        table.runs.push_back(run);
+        at = close + 1;
+    }
+    return table;
+}
+
+ExplicitGraph read_graph(const Section& section) {
+    ExplicitGraphSpec spec;
+    const auto [counts, first_link] = section.body.cut(':');
+    const auto [nodes, switches] = counts.cut('+');
+    spec.nodes = nodes.number();
+    if (switches) spec.switches = switches->number();
+    BytesPerSecond bandwidth{1};
+    Seconds latency{0};
+    for (const auto& [key, value] : section.options) {
+        if (key.text() == "bandwidth") {
+            bandwidth = read_quantity(value, parse_bandwidth);
+        } else if (key.text() == "latency") {
+            latency = read_quantity(value, parse_time);
+        } else if (key.text() == "routing") {
+            spec.routing = static_cast<GraphRouting>(value.one_of(graph_routings));
+        } else if (key.text() == "route") {
+            spec.routes.push_back(value.numbers('>'));
+        } else if (key.text() == "table") {
+            spec.tables.push_back(read_table(value));
+        } else {
+            spec.nodes_forward = value.one_of(no_or_yes) == 1;
+        }
+    }
+    if (first_link && !first_link->empty()) read_link(*first_link, bandwidth, latency, spec.links);
+    for (const TextPiece& item : section.items) read_link(item, bandwidth, latency, spec.links);
+    return section.name.add_context([&] { return ExplicitGraph(std::move(spec)); });
+}
+
+}  // namespace
+
+constinit const TopologyNotation<ExplicitGraph> graph_notation{
+    .form = {.name = "graph",
+             .summary =
+                 "nodes and links one by one, switches after the nodes; shortest, shared or given routes",
+             .example = "graph:4+1:0-4,1-4,2-4,3-4",
+             .body = "",
+             .separator = "",
+             .options = graph_options,
+             .lists_links = true},
+    .read = read_graph};
 
 }  // namespace topoloom

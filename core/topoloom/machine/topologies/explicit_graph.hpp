@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Any network: nodes, switches and links listed one by one, with shortest or given routes.
+// Any network: a list of nodes, switches and links, with shortest or given routes.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,10 @@
 #include "topoloom/base/id.hpp"
 #include "topoloom/base/unit.hpp"
 #include "topoloom/machine/geometry/hop_table.hpp"
-#include "topoloom/machine/topologies/forwarding_tables.hpp"
-#include "topoloom/machine/topologies/link.hpp"
-#include "topoloom/machine/topologies/shortest_ways.hpp"
+#include "topoloom/machine/notation/topology_notation.hpp"
+#include "topoloom/machine/routing/forwarding_tables.hpp"
+#include "topoloom/machine/routing/link.hpp"
+#include "topoloom/machine/routing/shortest_routes.hpp"
 
 namespace topoloom {
 
@@ -25,16 +26,16 @@ struct ExplicitLink {
     Seconds latency{0};
 };
 
-/// Which shortest routes a message takes.
+/// The shortest routes that a message takes.
 ///
-/// lowest  one, at every vertex to the neighbor with the lowest id
-/// ecmp    all: what comes to a vertex leaves it on all links that lead nearer, in proportion to their bandwidths, so
-///         that each of several cables, which are one link with the sum of their bandwidths, carries its part
+/// lowest  one route: at each vertex to the neighbor with the lowest id
+/// ecmp    all routes: at each vertex over all links that lead nearer, in proportion to their bandwidths. Parallel cables,
+///         which are one link with the sum of their bandwidths, each carry their part
 enum class GraphRouting { lowest, ecmp };
 
-/// Vertices 0 .. nodes-1 are nodes, the rest switches. A route in `routes` is the list of vertices from its first
-/// node to its last; pairs without one take shortest routes. With forwarding tables every route follows them, from the
-/// first node on, and `routing` is for routes around what is down.
+/// Vertices 0 .. nodes-1 are nodes, the rest switches. A route in `routes` lists the vertices from its first node to its
+/// last; pairs without one take shortest routes. With forwarding tables all routes follow them from the first node on, and
+/// `routing` is for routes around failures.
 struct ExplicitGraphSpec {
     std::uint32_t nodes = 0;
     std::uint32_t switches = 0;
@@ -45,15 +46,14 @@ struct ExplicitGraphSpec {
     GraphRouting routing = GraphRouting::lowest;
 };
 
-/// Distances are kept in a HopTable, computed on all cores: one row for the nodes of a switch, unless forwarding tables
-/// take detours; then one for each node.
+/// Distances are kept in a HopTable, computed on all cores. The nodes of a switch share a row, unless forwarding tables take
+/// detours; then each node has its own.
 class ExplicitGraph {
    public:
     using Point = HopTable::Point;
 
-    /// Throws Error for ends out of range, links to oneself or twice, nodes that cannot reach each other, routes
-    /// that do not follow links, tables that do not lead to a node, and distances that fit neither 16 bits nor this
-    /// computer's memory.
+    /// Throws Error for ends out of range, loops and double links, nodes that cannot reach each other, routes that do not
+    /// follow links, tables that do not lead to a node, and distances beyond 16 bits or memory.
     explicit ExplicitGraph(ExplicitGraphSpec spec);
 
     [[nodiscard]] std::size_t node_count() const { return spec_.nodes; }
@@ -63,7 +63,7 @@ class ExplicitGraph {
     [[nodiscard]] Point point(Node node) const { return geometry().point(node); }
     [[nodiscard]] std::uint32_t hops(Point a, Point b) const { return geometry().distance(a, b); }
     [[nodiscard]] std::uint32_t diameter() const { return geometry().max_distance(); }
-    [[nodiscard]] const HopTable& geometry() const { return takes_detours_ ? by_tables_ : ways_.table(); }
+    [[nodiscard]] const HopTable& geometry() const { return takes_detours_ ? by_tables_ : shortest_.table(); }
 
     template <class Visit>
     void route(Node a, Node b, const Visit& visit) const {
@@ -79,11 +79,11 @@ class ExplicitGraph {
             for (const Link link : *given) visit(link, 1.0);
             return;
         }
-        ways_.route(a.value, b.value, visit);
+        shortest_.route(a.value, b.value, visit);
     }
 
     [[nodiscard]] bool takes_shortest_routes() const { return given_.empty() && !takes_detours_; }
-    /// Whether messages without a given route are split over all shortest ones.
+    /// Whether messages without a given route are split over all shortest routes.
     [[nodiscard]] bool shares_shortest_routes() const { return spec_.routing == GraphRouting::ecmp; }
     [[nodiscard]] bool forwards(std::uint32_t vertex) const {
         return vertex >= spec_.nodes || spec_.nodes_forward;
@@ -98,18 +98,19 @@ class ExplicitGraph {
     [[nodiscard]] Seconds latency(Link link) const { return spec_.links[link.value].latency; }
     [[nodiscard]] std::string link_name(Link link) const;
     [[nodiscard]] std::string describe() const;
-    /// Without the tables, which are not kept in this form.
+    /// The spec without its tables, which are not kept in this form.
     [[nodiscard]] const ExplicitGraphSpec& spec() const { return spec_; }
 
    private:
     using Pair = std::pair<std::uint32_t, std::uint32_t>;
 
     void sort_links();
-    void refuse_parts() const;
+    void require_connected() const;
     void add_given_routes();
-    void find_ways();
+    void find_shortest_routes();
     void add_tables();
-    /// Hops by the tables to `target` from each vertex on the way from any node; throws Error where they do not lead there.
+    /// Computes the hops by the tables to `target` from each vertex on a route to it. Throws Error if a route does not end
+    /// there.
     void follow_tables(std::uint32_t target, std::vector<std::uint16_t>& hops) const;
     [[nodiscard]] bool has_link(std::uint32_t from, std::uint32_t to) const;
     [[nodiscard]] Link link_between(std::uint32_t from, std::uint32_t to) const;
@@ -117,11 +118,13 @@ class ExplicitGraph {
 
     ExplicitGraphSpec spec_;            // links sorted by (from, to): a link's id is its position
     std::vector<std::uint32_t> first_;  // [v]: first link that leaves v
-    ShortestWays ways_;
+    ShortestRoutes shortest_;
     std::vector<std::pair<Pair, std::vector<Link>>> given_;  // sorted by pair of nodes
     ForwardingTables tables_;
-    bool takes_detours_ = false;  // by the tables some routes are longer than necessary:
-    HopTable by_tables_;          // then this instead of the table of shortest routes
+    bool takes_detours_ = false;  // some routes by the tables are longer than necessary
+    HopTable by_tables_;          // replaces the table of shortest routes if routes take detours
 };
+
+extern const TopologyNotation<ExplicitGraph> graph_notation;
 
 }  // namespace topoloom

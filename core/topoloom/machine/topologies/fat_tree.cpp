@@ -2,10 +2,14 @@
 #include "topoloom/machine/topologies/fat_tree.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <sstream>
+#include <string_view>
 
 #include "topoloom/base/error.hpp"
+#include "topoloom/machine/notation/text_piece.hpp"
+#include "topoloom/machine/notation/topology_notation.hpp"
 #include "topoloom/machine/topologies/spec_list.hpp"
 
 namespace topoloom {
@@ -94,8 +98,8 @@ void FatTree::settle(std::span<double> loads) const {
     }
 }
 
-/// SimGrid looks through the ports of a switch, beginning with those of the cable that the source's number gives.
-/// In the next switch below it goes on behind the port that it has found, and begins anew only where none is left.
+/// SimGrid searches the ports of a switch from those of the cable that the source's number gives. In the switch below it
+/// continues after the port found last, and starts over only if none is left.
 std::uint32_t FatTree::simgrid_port(std::size_t j, std::uint32_t a, std::uint32_t b,
                                     std::uint32_t first) const {
     const std::uint32_t children = spec_.arity[j];
@@ -156,5 +160,45 @@ std::string FatTree::describe() const {
     text << ", " << routings[static_cast<std::size_t>(spec_.routing)] << " routing";
     return text.str();
 }
+
+namespace {
+
+constexpr std::array<std::string_view, 4> fat_tree_routings{"d-mod-k", "s-mod-k", "random", "simgrid"};
+
+constexpr std::array fat_tree_options{
+    TopologyOption{"up", OptionForm::counts, "parents of each node or switch of a level"},
+    TopologyOption{"parallel", OptionForm::counts, "cables to each parent"},
+    TopologyOption{"routing", OptionForm::word, "which of the routes up a message takes", fat_tree_routings},
+    bandwidth_option(OptionForm::level_quantities), latency_option(OptionForm::level_quantities)};
+
+FatTree read_fat_tree(const Section& section) {
+    FatTreeSpec spec;
+    spec.arity = section.body.numbers(':');
+    for (const auto& [key, value] : section.options) {
+        if (key.text() == "up") {
+            spec.up = value.numbers(':');
+        } else if (key.text() == "parallel") {
+            spec.parallel = value.numbers(':');
+        } else if (key.text() == "routing") {
+            spec.routing = static_cast<FatTreeRouting>(value.one_of(fat_tree_routings));
+        } else if (key.text() == "bandwidth") {
+            spec.bandwidth = read_level_bandwidths(value, spec.arity.size());
+        } else {
+            spec.latency = read_level_latencies(value, spec.arity.size());
+        }
+    }
+    return section.name.add_context([&] { return FatTree(std::move(spec)); });
+}
+
+}  // namespace
+
+constinit const TopologyNotation<FatTree> fat_tree_notation{
+    .form = {.name = "fattree",
+             .summary = "switches with several parents: down and up arities, cables, d-mod-k routes",
+             .example = "fattree:44:182,up=1:6,parallel=1:3",
+             .body = "levels",
+             .separator = ":",
+             .options = fat_tree_options},
+    .read = read_fat_tree};
 
 }  // namespace topoloom

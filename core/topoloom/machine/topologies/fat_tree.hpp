@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Fat trees: k-ary n-trees and their kin with any number of parents, and several cables to each.
+// Fat trees: k-ary n-trees and generalizations, with any number of parents and parallel cables.
 #pragma once
 
 #include <array>
@@ -11,14 +11,17 @@
 #include "topoloom/base/divisor.hpp"
 #include "topoloom/base/id.hpp"
 #include "topoloom/base/unit.hpp"
-#include "topoloom/machine/topologies/link.hpp"
+#include "topoloom/machine/notation/topology_notation.hpp"
+#include "topoloom/machine/routing/link.hpp"
 #include "topoloom/machine/topologies/tree.hpp"
 
 namespace topoloom {
 
-/// How a message climbs. By target or by source: always the same route, chosen by that node's number (d-mod-k and
-/// s-mod-k). Random: in equal parts over all routes up, a model of adaptive and of random routing. Simgrid: by
-/// target, but down on those of the parallel cables that SimGrid 3.32 takes.
+/// How messages climb.
+///
+/// by_target, by_source  by the number of that node (d-mod-k, s-mod-k): always the same route
+/// random                in equal parts over all routes up: a model of adaptive and random routing
+/// simgrid               by target, but down by the parallel cables that SimGrid 3.32 takes
 enum class FatTreeRouting { by_target, by_source, random, simgrid };
 
 /// How a fat tree is built; lists are bottom-up, one entry per level.
@@ -32,13 +35,13 @@ struct FatTreeSpec {
 };
 
 /// The parallel ports generalized fat tree of Zahavi (D-mod-K routing providing non-blocking traffic for shift
-/// permutations on real life fat trees, 2010), which holds the k-ary n-trees of Petrini and Vanneschi (1997) and the
+/// permutations on real life fat trees, 2010). It includes the k-ary n-trees of Petrini and Vanneschi (1997) and the
 /// extended generalized fat trees of Öhring et al. (1995).
 ///
-/// A subtree of level j holds arity[0] * ... * arity[j-1] nodes under W(j) = up[0] * ... * up[j-1] switches, its roots;
-/// root i of it is joined to the roots i, i + W(j), i + 2 W(j) ... of the subtree of level j + 1. A message climbs to the
-/// lowest subtree that holds both nodes and descends on the same numbers: past the roots x mod W(j), where x is the
-/// node that steers it, its port up from there being x / W(j) modulo all ports.
+/// A subtree of level j has arity[0] * ... * arity[j-1] nodes under W(j) = up[0] * ... * up[j-1] switches, its roots. Root
+/// i is linked to the roots i, i + W(j), i + 2 W(j) ... of the subtree of level j + 1. A message climbs to the lowest
+/// subtree with both nodes. Up and down it passes the roots x mod W(j), where x is the node that steers it; its port up
+/// from there is x / W(j) modulo the number of ports.
 class FatTree {
    public:
     using Point = Tree::Point;
@@ -55,15 +58,15 @@ class FatTree {
     [[nodiscard]] Point point(Node node) const { return tree_.point(node); }
     [[nodiscard]] std::uint32_t hops(Point a, Point b) const { return tree_.hops(a, b); }
     [[nodiscard]] std::uint32_t diameter() const { return tree_.diameter(); }
-    /// The tree of the same groups, in which distances are equal.
+    /// The tree of the same groups, which has the same distances.
     [[nodiscard]] const Tree& geometry() const { return tree_; }
     [[nodiscard]] bool forwards(std::uint32_t vertex) const { return vertex >= node_count(); }
 
     template <class Visit>
     void route(Node a, Node b, const Visit& visit) const;
 
-    /// Sums up the loads of messages in O(levels) each, however many routes they are split over: what is added to the
-    /// links visited here settle() turns into loads.
+    /// Sums up loads in O(levels) per message, over however many routes it is split: collect() visits links to which the
+    /// caller adds, and settle() turns the sums into loads.
     template <class Visit>
     void collect(Node a, Node b, const Visit& visit) const;
     void settle(std::span<double> loads) const;
@@ -79,8 +82,8 @@ class FatTree {
     [[nodiscard]] const FatTreeSpec& spec() const { return spec_; }
 
    private:
-    /// The cables between two levels. Those above one subtree are numbered so that cable c leads from its root
-    /// c mod W(j) to the root c mod W(j + 1) above: what x steers takes cable x mod cables, up and down.
+    /// The cables between two levels. Above a subtree, cable c leads from root c mod W(j) to root c mod W(j + 1) of the level
+    /// above. Messages steered by x take cable x mod cables, up and down.
     struct Level {
         Divisor nodes;   // in a subtree below
         Divisor cables;  // above it
@@ -89,7 +92,7 @@ class FatTree {
 
     void complete_spec();
     [[nodiscard]] std::uint32_t level_of(Link link) const;
-    /// Its number among the cables above the same subtree.
+    /// The number of the cable among those above the same subtree.
     [[nodiscard]] std::uint32_t cable_of(Link link) const;
     template <class Visit>
     void route_steered(std::uint32_t a, std::uint32_t b, std::uint32_t steering, const Visit& visit) const;
@@ -98,7 +101,7 @@ class FatTree {
     template <class Visit>
     void route_simgrid(std::uint32_t a, std::uint32_t b, const Visit& visit) const;
     static constexpr std::uint32_t no_port = 1U << 31;
-    /// By which SimGrid descends from level j + 1 on the route from a to b, having reached port `first` in its search.
+    /// The port by which SimGrid descends from level j + 1 on the route from a to b if its search starts at port `first`.
     /// Port c * arity + i is cable c to child i.
     [[nodiscard]] std::uint32_t simgrid_port(std::size_t j, std::uint32_t a, std::uint32_t b,
                                              std::uint32_t first) const;
@@ -124,7 +127,7 @@ void FatTree::route(Node a, Node b, const Visit& visit) const {
     }
 }
 
-/// What is split equally over the cables above a subtree is collected on the first of them.
+/// Traffic that is split equally over the cables above a subtree is collected on the first of them.
 template <class Visit>
 void FatTree::collect(Node a, Node b, const Visit& visit) const {
     if (spec_.routing == FatTreeRouting::random) {
@@ -184,5 +187,7 @@ void FatTree::route_simgrid(std::uint32_t a, std::uint32_t b, const Visit& visit
         visit(link, share);
     });
 }
+
+extern const TopologyNotation<FatTree> fat_tree_notation;
 
 }  // namespace topoloom

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Networks whose routers are not nodes: each node is attached to its router by the links of its network cards.
+// Networks whose routers are not nodes: the NICs of each node are linked to its router.
 #pragma once
 
 #include <cstdint>
@@ -14,21 +14,20 @@
 #include "topoloom/base/error.hpp"
 #include "topoloom/base/id.hpp"
 #include "topoloom/base/unit.hpp"
-#include "topoloom/machine/topologies/link.hpp"
+#include "topoloom/machine/routing/link.hpp"
 
 namespace topoloom {
 
-/// The links between a node and its router. A node spreads its messages over its cards, so they are one link in each
-/// direction, as wide as all of them. Without cards nodes are their routers: to leave a node takes no link
-/// ("hosts=free").
+/// The links between a node and its router. A node spreads its messages over its NICs, so they count as one link in each
+/// direction with their total bandwidth. Without NICs, nodes are their routers ("hosts=free").
 struct HostLinks {
-    std::uint32_t cards = 1;
-    BytesPerSecond bandwidth = unit_bandwidth;  // of a card, in each direction
+    std::uint32_t cards = 1;                    // NICs per node
+    BytesPerSecond bandwidth = unit_bandwidth;  // of a NIC, in each direction
     Seconds latency{0};
-    bool is_assumed = false;  // nothing was said of the cards
+    bool is_assumed = false;  // the description gives no NICs
 };
 
-/// Routes of a network, with the links that lead there and away.
+/// Routes between routers, extended by host links.
 template <class Hosted, class Routes>
 class HostedRoutes {
    public:
@@ -43,9 +42,9 @@ class HostedRoutes {
     Routes between_;
 };
 
-/// A topology `Base` of routers, each with as many nodes, and the host links of these. Vertices: the routers, then the
-/// nodes. Links: those between routers, then node by node the one to its router and the one back. The geometry is that
-/// of the routers: Machine adds the host links to distances.
+/// A topology `Base` of routers with equally many nodes each, and their host links. Vertices are the routers, then the
+/// nodes. Links are those between routers, then for each node the link up and the link down. The geometry is that of the
+/// routers: Machine adds host links to distances.
 template <class Base>
 class Hosted {
    public:
@@ -90,7 +89,7 @@ class Hosted {
     void route(Node a, Node b, const Visit& visit) const {
         route_over(base_, a, b, visit);
     }
-    /// With other routes between the routers than the network's own.
+    /// Visits the links from a to b, with the given routes between routers.
     template <class Routes, class Visit>
     void route_over(const Routes& between, Node a, Node b, const Visit& visit) const {
         if (!has_links()) return between.route(a, b, visit);
@@ -109,10 +108,10 @@ class Hosted {
     {
         base_.settle(loads.first(base_.link_count()));
     }
-    [[nodiscard]] bool adapts() const
-        requires requires(const Base& base) { base.adapts(); }
+    [[nodiscard]] bool is_adaptive() const
+        requires requires(const Base& base) { base.is_adaptive(); }
     {
-        return base_.adapts();
+        return base_.is_adaptive();
     }
     [[nodiscard]] auto with_minimal_share(double share) const
         requires requires(const Base& base) { base.with_minimal_share(share); }
@@ -152,11 +151,11 @@ class Hosted {
         return link == link_up(node) ? up : LinkEnds{up.to, up.from};
     }
     [[nodiscard]] BytesPerSecond bandwidth(Link link) const {
-        return is_between_routers(link) ? base_.bandwidth(link) : of_all_cards();
+        return is_between_routers(link) ? base_.bandwidth(link) : node_bandwidth();
     }
     [[nodiscard]] std::vector<LinkRun> bandwidth_runs() const {
         std::vector<LinkRun> runs = base_.bandwidth_runs();
-        if (has_links()) runs.push_back({Link{base_.link_count()}, 2 * node_count(), of_all_cards()});
+        if (has_links()) runs.push_back({Link{base_.link_count()}, 2 * node_count(), node_bandwidth()});
         return runs;
     }
     [[nodiscard]] Seconds latency(Link link) const {
@@ -182,7 +181,7 @@ class Hosted {
     [[nodiscard]] Node node_of(Link link) const {
         return Node{(link.value - static_cast<std::uint32_t>(base_.link_count())) / 2};
     }
-    [[nodiscard]] BytesPerSecond of_all_cards() const {
+    [[nodiscard]] BytesPerSecond node_bandwidth() const {
         return BytesPerSecond{hosts_.bandwidth.value * hosts_.cards};
     }
 
@@ -190,7 +189,7 @@ class Hosted {
     HostLinks hosts_;
 };
 
-/// The network between the routers, of a topology with host links or without.
+/// The network between the routers of a topology with or without host links.
 template <class T>
 [[nodiscard]] const auto& between_routers(const T& topology) {
     if constexpr (requires { topology.between_routers(); }) {
@@ -200,7 +199,7 @@ template <class T>
     }
 }
 
-/// Links between a node and its router that the topology's geometry leaves out.
+/// The number of links between a node and its router that the geometry does not include.
 template <class T>
 [[nodiscard]] std::uint32_t host_hops(const T& topology) {
     if constexpr (requires { topology.host_hops(); }) {

@@ -2,13 +2,18 @@
 #include "topoloom/machine/topologies/hyperx.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <numeric>
 #include <sstream>
+#include <string_view>
 #include <type_traits>
 
 #include "topoloom/base/error.hpp"
 #include "topoloom/machine/geometry/axis_name.hpp"
+#include "topoloom/machine/notation/axis_notation.hpp"
+#include "topoloom/machine/notation/topology_notation.hpp"
+#include "topoloom/machine/topologies/host_notation.hpp"
 #include "topoloom/machine/topologies/spec_list.hpp"
 
 namespace topoloom {
@@ -57,7 +62,7 @@ Space make_space(const HyperXSpec& spec, const PackedCoordinates& routers) {
         auto hops = HopTable::filled(count, [&](std::uint32_t a, std::uint32_t b) {
             return routers.count_differing(routers.key(a), routers.key(b));
         });
-        // Cut anywhere along the row-major order: its halves are blocks of planes across the first axis.
+        // Each router is a group, so bisections follow the row-major order: halves are blocks of planes.
         std::vector<std::uint32_t> groups(count);
         std::iota(groups.begin(), groups.end(), 0U);
         return HopTable(std::move(nodes), count, std::move(hops), std::move(groups));
@@ -108,7 +113,7 @@ std::vector<LinkRun> BasicHyperX<Space>::bandwidth_runs() const {
     return runs;
 }
 
-/// The router it leaves and the coordinate that it changes: "(3,0,7) to y=2".
+/// The origin, and the coordinate that changes: "(3,0,7) to y=2".
 template <class Space>
 std::string BasicHyperX<Space>::link_name(Link link) const {
     const std::size_t axis = axis_of(link);
@@ -136,5 +141,67 @@ std::string BasicHyperX<Space>::describe() const {
 
 template class BasicHyperX<HopTable>;
 template class BasicHyperX<WideTorus>;
+
+namespace {
+
+constexpr std::array hyperx_options{nodes_option,
+                                    cards_option,
+                                    hosts_option,
+                                    order_option,
+                                    bandwidth_option(OptionForm::axis_quantities),
+                                    latency_option(OptionForm::axis_quantities)};
+
+AnyHyperX read_hyperx_of_size(const Section& section, RouterPlace place, std::vector<std::uint32_t> size) {
+    HyperXSpec spec;
+    spec.size = std::move(size);
+    for (const auto& [key, value] : section.options) {
+        const std::string_view name = key.text();
+        if (name.ends_with('+') || name.ends_with('-')) {
+            key.reject("links of a ", section.name.text(), " have no direction: leave out the + or -;");
+        } else if (name == "nodes") {
+            spec.nodes_per_router = value.number();
+        } else if (name == "order") {
+            spec.order = value.numbers(':');
+        }
+    }
+    const AxisQuantities quantities = read_axis_quantities(section, spec.size.size());
+    for (const auto& both : quantities.bandwidth) spec.bandwidth.push_back(both[0]);
+    for (const auto& both : quantities.latency) spec.latency.push_back(both[0]);
+    if (std::ranges::all_of(spec.size, [](std::uint32_t extent) { return extent <= 2; }))
+        return with_hosts<Hypercube>(section, place, std::move(spec));
+    return with_hosts<HyperX>(section, place, std::move(spec));
+}
+
+AnyHyperX read_hyperx(const Section& section) {
+    return read_hyperx_of_size(section, RouterPlace::in_switches, section.body.numbers('x'));
+}
+
+AnyHyperX read_hypercube(const Section& section) {
+    const std::uint32_t dimensions = section.body.number();
+    if (dimensions < 1 || dimensions > 31) section.body.reject("a hypercube has 1 to 31 dimensions;");
+    return read_hyperx_of_size(section, RouterPlace::in_nodes, std::vector<std::uint32_t>(dimensions, 2));
+}
+
+}  // namespace
+
+constinit const TopologyNotation<AnyHyperX> hyperx_notation{
+    .form = {.name = "hyperx",
+             .summary = "routers all joined along every axis: flattened butterflies",
+             .example = "hyperx:8x8x4,nodes=8",
+             .body = "size",
+             .separator = "x",
+             .options = hyperx_options,
+             .drawing = Drawing::joined_axes},
+    .read = read_hyperx};
+
+constinit const TopologyNotation<AnyHyperX> hypercube_notation{
+    .form = {.name = "hypercube",
+             .summary = "a router at every corner of a cube",
+             .example = "hypercube:10",
+             .body = "dimensions",
+             .separator = "",
+             .options = hyperx_options,
+             .drawing = Drawing::cube},
+    .read = read_hypercube};
 
 }  // namespace topoloom

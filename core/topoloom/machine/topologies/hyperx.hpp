@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// HyperX and hypercube: along every axis all routers are joined to each other.
+// HyperX and hypercube: along each axis, any two routers are linked.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <type_traits>
+#include <variant>
 #include <vector>
 
 #include "topoloom/base/divisor.hpp"
@@ -13,7 +14,9 @@
 #include "topoloom/machine/geometry/hop_table.hpp"
 #include "topoloom/machine/geometry/packed_coordinates.hpp"
 #include "topoloom/machine/geometry/row_major.hpp"
-#include "topoloom/machine/topologies/link.hpp"
+#include "topoloom/machine/notation/topology_notation.hpp"
+#include "topoloom/machine/routing/link.hpp"
+#include "topoloom/machine/topologies/hosted.hpp"
 #include "topoloom/machine/topologies/torus.hpp"
 
 namespace topoloom {
@@ -28,12 +31,12 @@ struct HyperXSpec {
 };
 
 /// A HyperX (Ahn, Binkert, Davis, McLaren, Schreiber, SC 2009) with one link in each direction between any two routers
-/// that differ on one axis, also called flattened butterfly or Hamming graph. Routers are numbered row-major, nodes
-/// router by router. A message corrects one axis after the other, each with one link. Links are numbered by axis, by
-/// the router that they leave, by the coordinate that they lead to.
+/// that differ on one axis; also called flattened butterfly or Hamming graph. Routers are numbered row-major, nodes
+/// router by router. A message corrects one axis after the other, by one link each. Links are numbered by axis, then by
+/// origin, then by target coordinate.
 ///
-/// `Space` is the geometry: HopTable for any extents; a torus where no extent exceeds 2, since its rings then join the
-/// same routers.
+/// `Space` is the geometry: HopTable for any extents; a torus if no extent exceeds 2, as its rings then link the same
+/// routers.
 template <class Space>
 class BasicHyperX {
    public:
@@ -93,7 +96,7 @@ class BasicHyperX {
    private:
     using Field = PackedCoordinates::Field;
 
-    /// Every router has a link to each coordinate but its own. Without a branch, which would be taken at random.
+    /// Each router has a link to every coordinate but its own. Without a branch, which would be unpredictable.
     [[nodiscard]] std::size_t link(const Field& field, std::uint32_t router, std::uint32_t from,
                                    std::uint32_t to) const {
         return first_[field.axis] + std::size_t{router} * field.last + to -
@@ -114,5 +117,10 @@ using Hypercube = BasicHyperX<WideTorus>;
 
 extern template class BasicHyperX<HopTable>;
 extern template class BasicHyperX<WideTorus>;
+
+/// A Hypercube where no extent exceeds 2.
+using AnyHyperX = std::variant<Hosted<HyperX>, Hosted<Hypercube>>;
+extern const TopologyNotation<AnyHyperX> hyperx_notation;
+extern const TopologyNotation<AnyHyperX> hypercube_notation;
 
 }  // namespace topoloom

@@ -2,17 +2,21 @@
 #include "topoloom/machine/topologies/rail_cluster.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <sstream>
+#include <string_view>
 
 #include "topoloom/base/error.hpp"
+#include "topoloom/machine/notation/text_piece.hpp"
+#include "topoloom/machine/notation/topology_notation.hpp"
 
 namespace topoloom {
 
 namespace {
 
-/// Whether only their leaf switches distinguish these rows, one for the GPUs of a domain on one rail.
+/// Whether the rows, one for each rail of each domain, are classed by leaf switch.
 bool is_large(std::uint64_t rows, std::uint64_t leaves) { return rows > 4096 && leaves <= rows / 16; }
 
 RailClusterSpec complete(RailClusterSpec spec) {
@@ -65,7 +69,7 @@ RailCluster::RailCluster(RailClusterSpec spec)
         hops_[1] = {4, 4};
     }
     weigh_links();
-    tabulate();
+    fill_table();
 }
 
 void RailCluster::weigh_links() {
@@ -83,7 +87,7 @@ std::uint32_t RailCluster::diameter() const {
     return hops_[spec_.rails > 1 ? 1 : 0][spec_.units > 1 ? 1 : 0];
 }
 
-/// Between GPUs, neither of which is the other.
+/// The distance between different GPUs.
 std::uint32_t RailCluster::distance(const Point& a, const Point& b) const {
     if (a.domain == b.domain) return 2 * weight_[0];
     const bool crosses = a.rail != b.rail;
@@ -92,9 +96,9 @@ std::uint32_t RailCluster::distance(const Point& a, const Point& b) const {
     return 2 * (weight_[1] + (by_nvlink ? weight_[0] : 0) + (by_spine ? weight_[2] : 0));
 }
 
-/// One row for the GPUs of a domain that are on one rail: they are leaves of it, a link away. Those of large clusters are
-/// classed by the leaf switch.
-void RailCluster::tabulate() {
+/// Each rail of a domain has one row, and its GPUs are leaves of the row, one link away. Rows of large clusters are classed
+/// by leaf switch.
+void RailCluster::fill_table() {
     std::vector<Point> rows;
     std::vector<std::uint32_t> groups;
     for (std::uint32_t domain = 0; domain < domains_; ++domain) {
@@ -179,5 +183,70 @@ std::string RailCluster::describe() const {
     if (spec_.host < spec_.gpus) text << ", hosts of " << spec_.host;
     return text.str();
 }
+
+namespace {
+
+constexpr std::array<std::string_view, 3> rails_classes{"nvlink", "rail", "spine"};
+constexpr std::array<std::string_view, 2> rails_crossings{"nvlink", "spine"};
+
+constexpr std::array rails_options{
+    TopologyOption{"rails", OptionForm::count, "rail switches of a unit"},
+    TopologyOption{"host", OptionForm::count, "GPUs of a host, a part of an NVLink domain; the whole domain"},
+    TopologyOption{"spines", OptionForm::number, "spine switches"},
+    TopologyOption{"cross", OptionForm::word, "how messages between rails go", rails_crossings},
+    bandwidth_option(OptionForm::class_quantities, rails_classes),
+    latency_option(OptionForm::class_quantities, rails_classes)};
+
+void read_bandwidths_and_latencies(const Section& section, RailClusterSpec& spec) {
+    for (const auto& [key, value] : section.options) {
+        if (key.text() == "bandwidth") spec.bandwidth.fill(read_quantity(value, parse_bandwidth));
+        if (key.text() == "latency") spec.latency.fill(read_quantity(value, parse_time));
+    }
+    const BytesPerSecond standard = spec.bandwidth.front();
+    for (const auto& [key, value] : section.options) {
+        const auto [name, kind] = key.cut('.');
+        if (!kind) continue;
+        if (name.text() == "bandwidth")
+            spec.bandwidth[kind->one_of(rails_classes)] = read_bandwidth(value, standard);
+        if (name.text() == "latency")
+            spec.latency[kind->one_of(rails_classes)] = read_quantity(value, parse_time);
+    }
+}
+
+RailCluster read_rails(const Section& section) {
+    const std::vector<std::uint32_t> levels = section.body.numbers(':');
+    if (levels.size() != 3) section.body.reject("expected GPUS:DOMAINS:UNITS");
+    RailClusterSpec spec;
+    spec.gpus = levels[0];
+    spec.domains = levels[1];
+    spec.units = levels[2];
+    for (const auto& [key, value] : section.options) {
+        if (key.text() == "rails") {
+            spec.rails = value.number();
+            if (spec.rails == 0) value.reject("a rail cluster has at least 1 rail;");
+        } else if (key.text() == "host") {
+            spec.host = value.number();
+            if (spec.host == 0) value.reject("a host has at least 1 GPU;");
+        } else if (key.text() == "spines") {
+            spec.spines = value.number();
+        } else if (key.text() == "cross") {
+            spec.crossing = value.one_of(rails_crossings) == 0 ? RailCrossing::nvlink : RailCrossing::spine;
+        }
+    }
+    read_bandwidths_and_latencies(section, spec);
+    return section.name.add_context([&] { return RailCluster(spec); });
+}
+
+}  // namespace
+
+constinit const TopologyNotation<RailCluster> rails_notation{
+    .form = {.name = "rails",
+             .summary = "GPUs in NVLink domains, one rail switch for each place in a domain",
+             .example = "rails:8:32:4,bandwidth=50GB/s,bandwidth.nvlink=450GB/s",
+             .body = "levels",
+             .separator = ":",
+             .options = rails_options,
+             .drawing = Drawing::gpu_domains},
+    .read = read_rails};
 
 }  // namespace topoloom

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rail-optimized GPU clusters: NVLink inside a domain, and one network switch for all GPUs of equal rank in theirs.
+// Rail-optimized GPU clusters: NVLink inside a domain, and a network switch for the GPUs of equal rank in theirs.
 #pragma once
 
 #include <array>
@@ -12,25 +12,25 @@
 #include "topoloom/base/id.hpp"
 #include "topoloom/base/unit.hpp"
 #include "topoloom/machine/geometry/hop_table.hpp"
-#include "topoloom/machine/topologies/link.hpp"
+#include "topoloom/machine/notation/topology_notation.hpp"
+#include "topoloom/machine/routing/link.hpp"
 
 namespace topoloom {
 
-/// How messages get to another rail.
+/// How messages reach another rail.
 enum class RailCrossing : std::uint8_t {
-    nvlink,  // to the GPU of the own domain that is on the target's rail, then along that rail
+    nvlink,  // by NVLink to the GPU on the target's rail, then along that rail
     spine    // up to the spines and down to the other rail
 };
 
-/// How a rail cluster is built. Bandwidths and latencies: of NVLinks, of links between GPUs and leaves, of links
-/// between leaves and spines.
+/// How a rail cluster is built. Arrays are for NVLinks, links between GPUs and leaves, and links between leaves and spines.
 struct RailClusterSpec {
     std::uint32_t gpus = 0;     // in a domain
     std::uint32_t domains = 1;  // in a scalable unit
     std::uint32_t units = 1;
-    std::uint32_t rails = 0;  // GPU g of a domain is on rail g mod rails; 0: a rail for each
+    std::uint32_t rails = 0;  // GPU g of a domain is on rail g mod rails; 0: as many as GPUs
     std::uint32_t host = 0;   // GPUs of a host, a part of a domain; 0: each domain is a host
-    /// Each joined to all leaves; absent: as many as a leaf has GPUs, or none where no route needs them.
+    /// Spine switches, each linked to all leaves. Absent: as many as a leaf has GPUs, or none if no route needs them.
     std::optional<std::uint32_t> spines;
     RailCrossing crossing = RailCrossing::nvlink;
     std::array<BytesPerSecond, 3> bandwidth{BytesPerSecond{1}, BytesPerSecond{1}, BytesPerSecond{1}};
@@ -45,7 +45,7 @@ struct RailClusterSpec {
 ///     other rail               by NVLink first (NCCL's PXN: NVIDIA, "Doubling all2all Performance with NCCL 2.12",
 ///                              2022), or over the spines
 ///
-/// NVLink first may take more links than a route over the spines: it keeps traffic off these.
+/// NVLink first may take more links than a route over the spines, but keeps traffic off these.
 class RailCluster {
    public:
     struct Point {
@@ -55,7 +55,7 @@ class RailCluster {
         std::uint32_t rail;
     };
 
-    /// Throws Error for empty parts, rails that do not divide a domain's GPUs, and missing spines.
+    /// Throws Error for sizes of 0, rails that do not divide the GPUs of a domain, and missing spines.
     explicit RailCluster(RailClusterSpec spec);
 
     [[nodiscard]] std::size_t node_count() const { return gpus_; }
@@ -73,7 +73,7 @@ class RailCluster {
         return hops_[a.rail == b.rail ? 0 : 1][a.unit == b.unit ? 0 : 1];
     }
     [[nodiscard]] std::uint32_t diameter() const;
-    /// Distances weigh a link by how much slower it is than NVLink, if all bandwidths are known.
+    /// If all bandwidths are known, distances weigh links by how much slower they are than NVLink.
     [[nodiscard]] const HopTable& geometry() const { return table_; }
     [[nodiscard]] bool distances_are_hops() const { return weight_[1] == 1 && weight_[2] == 1; }
     [[nodiscard]] bool takes_shortest_routes() const { return spec_.crossing == RailCrossing::spine; }
@@ -107,7 +107,7 @@ class RailCluster {
         visit(Link{first_[rail_down] + b.value}, 1.0);
     }
 
-    /// The host that a node is a part of: what other machines' nodes are.
+    /// The host of a GPU: a node of other machines.
     [[nodiscard]] std::uint32_t host(Node node) const { return per_host_.quotient(node.value); }
 
     /// Vertices: GPUs, NVSwitches by domain, leaves by unit and rail, spines.
@@ -118,7 +118,7 @@ class RailCluster {
     [[nodiscard]] Seconds latency(Link link) const { return spec_.latency[kind_of(link) / 2]; }
     [[nodiscard]] std::string link_name(Link link) const;
     [[nodiscard]] std::string describe() const;
-    /// With rails, host and spines filled in.
+    /// The spec, with rails, host and spines filled in.
     [[nodiscard]] const RailClusterSpec& spec() const { return spec_; }
 
    private:
@@ -127,7 +127,7 @@ class RailCluster {
     [[nodiscard]] std::size_t kind_of(Link link) const;
     [[nodiscard]] std::string vertex_name(std::uint32_t vertex) const;
     void weigh_links();
-    void tabulate();
+    void fill_table();
     [[nodiscard]] std::uint32_t distance(const Point& a, const Point& b) const;
 
     RailClusterSpec spec_;
@@ -144,5 +144,7 @@ class RailCluster {
     std::array<std::uint32_t, 3> weight_{1, 1, 1};        // of a link: NVLink, to a leaf, to a spine
     HopTable table_;
 };
+
+extern const TopologyNotation<RailCluster> rails_notation;
 
 }  // namespace topoloom

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A ring bus: stations on rings in both directions, as the element interconnect bus of the Cell processor.
+// A ring bus: stations on rings in both directions, such as the element interconnect bus of the Cell processor.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,8 @@
 
 #include "topoloom/base/id.hpp"
 #include "topoloom/base/unit.hpp"
-#include "topoloom/machine/topologies/link.hpp"
+#include "topoloom/machine/notation/topology_notation.hpp"
+#include "topoloom/machine/routing/link.hpp"
 #include "topoloom/machine/topologies/torus.hpp"
 
 namespace topoloom {
@@ -17,20 +18,20 @@ struct RingBusSpec {
     std::uint32_t stations = 0;
     std::uint32_t rings = 1;      // in each direction
     std::uint32_t transfers = 0;  // at once on one ring; 0: as many as do not overlap
-    /// Half-way messages in both directions, as an arbiter may choose; else all clockwise.
+    /// Whether half-way messages go in both directions, as an arbiter may choose, or all clockwise.
     bool split_ties = true;
     BytesPerSecond bandwidth{1};  // of one ring
     Seconds latency{0};           // from a station to the next
 };
 
-/// Stations are numbered clockwise. A message takes the shorter arc (Sudheer 2012, ch. 4). The rings of one direction
-/// are one link from each station to the next, as wide as all of them. How many transfers a ring holds at once is a
-/// matter of time: it is known here, but loads of links do not depend on it.
+/// Stations are numbered clockwise. A message takes the shorter arc (Sudheer 2012, ch. 4). The rings of one direction are one
+/// link between neighboring stations, with their total bandwidth. Loads do not depend on how many transfers a ring has at
+/// once; times do.
 class RingBus {
    public:
     using Point = Torus::Point;
 
-    /// Throws Error as Torus does, and without rings.
+    /// Throws Error as Torus does, and for no rings.
     explicit RingBus(const RingBusSpec& spec);
 
     [[nodiscard]] std::size_t node_count() const { return ring_.node_count(); }
@@ -41,7 +42,7 @@ class RingBus {
     [[nodiscard]] std::uint32_t diameter() const { return ring_.diameter(); }
     [[nodiscard]] const Torus& geometry() const { return ring_; }
 
-    /// As the torus inside routes, without what several axes take.
+    /// The route of the torus, without the overhead of several axes.
     template <class Visit>
     void route(Node a, Node b, const Visit& visit) const {
         const std::uint32_t n = spec_.stations;
@@ -55,7 +56,7 @@ class RingBus {
             }
         }
         if (clockwise > back || share < 1) {
-            // A link that leads back is numbered by the station that it leads to.
+            // Counter-clockwise links are numbered by their target.
             for (std::uint32_t i = back, at = a.value; i > 0; --i) {
                 at = at == 0 ? n - 1 : at - 1;
                 visit(Link{n + at}, share);
@@ -80,5 +81,7 @@ class RingBus {
     RingBusSpec spec_;
     Torus ring_;
 };
+
+extern const TopologyNotation<RingBus> ring_notation;
 
 }  // namespace topoloom

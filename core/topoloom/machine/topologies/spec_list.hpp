@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lists of a topology's description that may be left out: one entry per axis or level.
+// Completes lists of a topology spec that may be empty: one entry per axis or level.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 
 namespace topoloom {
 
-/// Fills an empty list with `count` standard values. Throws Error, such as "a torus of 2 axes needs 2 entries of wrap,
-/// not 1", if it has another length.
+/// Fills an empty list with `count` default values. Throws Error for another length, such as "a torus of 2 axes needs 2
+/// entries of wrap, not 1".
 template <class T>
 void complete_list(std::vector<T>& values, std::size_t count, const T& standard, std::string_view what,
                    std::string_view topology, std::string_view parts) {
@@ -24,7 +24,7 @@ void complete_list(std::vector<T>& values, std::size_t count, const T& standard,
          values.size());
 }
 
-/// Fills an empty order with 0, 1, 2 ... Throws Error if it does not name each axis once.
+/// Fills an empty order with 0, 1, 2 ... Throws Error unless it names each axis once.
 inline void complete_order(std::vector<std::uint32_t>& order, std::size_t axes, std::string_view topology) {
     if (order.empty()) {
         order.resize(axes);

@@ -2,12 +2,17 @@
 #include "topoloom/machine/topologies/torus.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <sstream>
+#include <string_view>
 #include <utility>
 
 #include "topoloom/base/error.hpp"
 #include "topoloom/machine/geometry/axis_name.hpp"
+#include "topoloom/machine/notation/axis_notation.hpp"
+#include "topoloom/machine/notation/topology_notation.hpp"
+#include "topoloom/machine/topologies/host_notation.hpp"
 #include "topoloom/machine/topologies/spec_list.hpp"
 
 namespace topoloom {
@@ -159,7 +164,7 @@ Seconds BasicTorus<Width>::latency(Link link) const {
     return spec_.latency[place.axis][place.sign];
 }
 
-/// The router it leaves and the direction: "(3,0,7) +x".
+/// The origin and the direction: "(3,0,7) +x".
 template <std::size_t Width>
 std::string BasicTorus<Width>::link_name(Link link) const {
     const LinkPlace place = place_of(link);
@@ -176,13 +181,13 @@ std::vector<std::uint32_t> BasicTorus<Width>::coordinates(Node node) const {
     return {p.at.begin(), p.at.begin() + axis_count()};
 }
 
-/// Per axis a histogram suffices, since hops are sums over axes. O(points * axes + sum of extents squared).
+/// One table per axis suffices, since hops are sums over axes. O(points * axes + sum of extents).
 template <std::size_t Width>
 std::vector<std::uint64_t> BasicTorus<Width>::total_distances(std::span<const Point> points) const {
     const std::vector<std::uint64_t> ones(points.size(), 1);
-    const Pull all(*this, points, ones);
+    const DistanceSum all(*this, points, ones);
     std::vector<std::uint64_t> totals(points.size());
-    std::transform(points.begin(), points.end(), totals.begin(), [&](const Point& p) { return all.cost(p); });
+    std::transform(points.begin(), points.end(), totals.begin(), [&](const Point& p) { return all.at(p); });
     return totals;
 }
 
@@ -199,44 +204,45 @@ auto BasicTorus<Width>::region(std::span<const Point> points) const -> Region {
 }
 
 template <std::size_t Width>
-auto BasicTorus<Width>::reach_along(std::uint32_t axis, std::span<const Point> points) const -> Reach {
+auto BasicTorus<Width>::covering_interval(std::uint32_t axis, std::span<const Point> points) const
+    -> Interval {
     std::vector<char> used(spec_.size[axis], 0);
     for (const Point& p : points) used[static_cast<std::size_t>(p.at[axis])] = 1;
     const auto size = static_cast<std::uint32_t>(used.size());
     const auto first = static_cast<std::uint32_t>(std::ranges::find(used, 1) - used.begin());
     const auto last =
         size - 1 - static_cast<std::uint32_t>(std::find(used.rbegin(), used.rend(), 1) - used.rbegin());
-    Reach reach{first, last - first};
-    if (!spec_.wrap[axis]) return reach;
-    std::uint32_t widest = size - reach.length;  // the gap through the end of the ring
+    Interval interval{first, last - first};
+    if (!spec_.wrap[axis]) return interval;
+    std::uint32_t widest = size - interval.length;  // the gap through the end of the ring
     for (std::uint32_t x = first; x < last;) {
         std::uint32_t next = x + 1;
         while (used[next] == 0) ++next;
         if (next - x > widest) {
             widest = next - x;
-            reach = {next, size - widest};
+            interval = {next, size - widest};
         }
         x = next;
     }
-    return reach;
+    return interval;
 }
 
 template <std::size_t Width>
 std::vector<SplitKey> BasicTorus<Width>::split_keys(std::span<const Point> points) const {
-    std::vector<Reach> reach;
+    std::vector<Interval> intervals;
     std::vector<std::uint32_t> axes;
     for (std::uint32_t d = 0; d < axis_count(); ++d) {
-        reach.push_back(reach_along(d, points));
+        intervals.push_back(covering_interval(d, points));
         axes.push_back(d);
     }
     // No two routers of a ring are farther apart than half of it.
     const auto farthest = [&](std::uint32_t d) {
-        return spec_.wrap[d] ? std::min(reach[d].length, spec_.size[d] / 2) : reach[d].length;
+        return spec_.wrap[d] ? std::min(intervals[d].length, spec_.size[d] / 2) : intervals[d].length;
     };
     std::stable_sort(axes.begin(), axes.end(), [&](auto a, auto b) { return farthest(a) > farthest(b); });
     const auto along = [&](const Point& p, std::uint32_t d) {
         const auto x = static_cast<std::uint32_t>(p.at[d]);
-        return x >= reach[d].start ? x - reach[d].start : x + spec_.size[d] - reach[d].start;
+        return x >= intervals[d].start ? x - intervals[d].start : x + spec_.size[d] - intervals[d].start;
     };
     std::vector<SplitKey> keys;
     keys.reserve(points.size());
@@ -249,18 +255,17 @@ std::vector<SplitKey> BasicTorus<Width>::split_keys(std::span<const Point> point
 }
 
 template <std::size_t Width>
-BasicTorus<Width>::Pull::Pull(const BasicTorus& torus, std::span<const Point> points,
-                              std::span<const std::uint64_t> weights)
+BasicTorus<Width>::DistanceSum::DistanceSum(const BasicTorus& torus, std::span<const Point> points,
+                                            std::span<const std::uint64_t> weights)
     : axes_(torus.axis_count()) {
     for (std::uint32_t d = 0; d < axes_; ++d) start_[d + 1] = start_[d] + torus.spec_.size[d];
     table_.assign(start_[axes_], 0);
     for (std::uint32_t d = 0; d < axes_; ++d) {
         const std::uint32_t size = torus.spec_.size[d];
         if (size == 1) continue;
-        // A distance grows by 1 per step away from its point, and falls from the other side of a ring on: the table
-        // takes where slopes change, modulo 2^64, and sums them up. O(points + size).
+        // Distances are piecewise linear: store their second differences, modulo 2^64, and sum twice. O(points + size).
         std::uint64_t* const table = table_.data() + start_[d];
-        std::uint64_t sum = 0;    // at 0
+        std::uint64_t sum = 0;    // at position 0
         std::uint64_t slope = 0;  // from 0 to 1
         for (std::size_t i = 0; i < points.size(); ++i) {
             const auto at = static_cast<std::uint32_t>(points[i].at[d]);
@@ -270,8 +275,8 @@ BasicTorus<Width>::Pull::Pull(const BasicTorus& torus, std::span<const Point> po
             table[at] += 2 * weights[i];
             if (!torus.spec_.wrap[d]) continue;
             for (const std::uint32_t half : {size / 2, size - size / 2}) {
-                const std::uint32_t across = at + half;
-                table[across < size ? across : across - size] -= weights[i];
+                const std::uint32_t antipode = at + half;
+                table[antipode < size ? antipode : antipode - size] -= weights[i];
             }
         }
         table[0] = sum;
@@ -283,14 +288,14 @@ BasicTorus<Width>::Pull::Pull(const BasicTorus& torus, std::span<const Point> po
 }
 
 template <std::size_t Width>
-std::uint64_t BasicTorus<Width>::Pull::cost(const Point& p) const {
+std::uint64_t BasicTorus<Width>::DistanceSum::at(const Point& p) const {
     std::uint64_t sum = 0;
     for (std::uint32_t d = 0; d < axes_; ++d) sum += table_[start_[d] + static_cast<std::uint32_t>(p.at[d])];
     return sum;
 }
 
 template <std::size_t Width>
-std::uint64_t BasicTorus<Width>::Pull::bound(const Region& box) const {
+std::uint64_t BasicTorus<Width>::DistanceSum::bound(const Region& box) const {
     std::uint64_t sum = 0;
     for (std::uint32_t d = 0; d < axes_; ++d) {
         const std::uint64_t* const table = table_.data() + start_[d];
@@ -313,5 +318,75 @@ std::string BasicTorus<Width>::describe() const {
 
 template class BasicTorus<8>;
 template class BasicTorus<32>;
+
+namespace {
+
+constexpr std::array<std::string_view, 3> torus_ties{"plus", "split", "simgrid"};
+
+constexpr std::array torus_options{
+    TopologyOption{"wrap", OptionForm::axis_flags, "which axes are rings"},
+    nodes_option,
+    cards_option,
+    hosts_option,
+    order_option,
+    TopologyOption{"ties", OptionForm::word, "which direction messages take half way around a ring",
+                   torus_ties},
+    bandwidth_option(OptionForm::direction_quantities),
+    latency_option(OptionForm::direction_quantities)};
+constexpr std::span<const TopologyOption> mesh_options = std::span(torus_options).subspan(1);  // no wrap
+
+AnyTorus read_grid(const Section& section, bool wrapped) {
+    TorusSpec spec;
+    spec.size = section.body.numbers('x');
+    const std::size_t axes = spec.size.size();
+    spec.wrap.assign(axes, wrapped);
+    AxisQuantities quantities = read_axis_quantities(section, axes);
+    spec.bandwidth = std::move(quantities.bandwidth);
+    spec.latency = std::move(quantities.latency);
+    for (const auto& [key, value] : section.options) {
+        if (key.text() == "nodes") {
+            spec.nodes_per_router = value.number();
+        } else if (key.text() == "order") {
+            spec.order = value.numbers(':');
+        } else if (key.text() == "ties") {
+            spec.ties = static_cast<TorusTies>(value.one_of(torus_ties));
+        } else if (key.text() == "wrap") {
+            if (value.text().size() != axes ||
+                value.text().find_first_not_of("01") != std::string_view::npos) {
+                value.reject("expected a 0 or 1 for each of the ", axes, " axes");
+            }
+            for (std::size_t d = 0; d < axes; ++d) spec.wrap[d] = value.text()[d] == '1';
+        }
+    }
+    if (axes > 8) return with_hosts<WideTorus>(section, RouterPlace::in_nodes, std::move(spec));
+    auto hosted = with_hosts<Torus>(section, RouterPlace::in_nodes, std::move(spec));
+    if (hosted.has_links()) return hosted;
+    return hosted.between_routers();
+}
+
+AnyTorus read_torus(const Section& section) { return read_grid(section, true); }
+AnyTorus read_mesh(const Section& section) { return read_grid(section, false); }
+
+}  // namespace
+
+constinit const TopologyNotation<AnyTorus> torus_notation{
+    .form = {.name = "torus",
+             .summary = "rings in every dimension (wrap=110 opens some); dimension-ordered routes",
+             .example = "torus:17x8x24,nodes=2,bandwidth=9.4GB/s,bandwidth.y=half",
+             .body = "size",
+             .separator = "x",
+             .options = torus_options,
+             .drawing = Drawing::rings},
+    .read = read_torus};
+
+constinit const TopologyNotation<AnyTorus> mesh_notation{
+    .form = {.name = "mesh",
+             .summary = "a torus without the wrap-around links",
+             .example = "mesh:4x4x4",
+             .body = "size",
+             .separator = "x",
+             .options = mesh_options,
+             .drawing = Drawing::grid},
+    .read = read_mesh};
 
 }  // namespace topoloom

@@ -10,18 +10,21 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "topoloom/base/divisor.hpp"
 #include "topoloom/base/id.hpp"
 #include "topoloom/base/unit.hpp"
 #include "topoloom/machine/geometry/split_key.hpp"
-#include "topoloom/machine/topologies/link.hpp"
+#include "topoloom/machine/notation/topology_notation.hpp"
+#include "topoloom/machine/routing/link.hpp"
+#include "topoloom/machine/topologies/hosted.hpp"
 
 namespace topoloom {
 
-/// Half-way around a ring messages go + (plus), half of each in one and half in the other direction (split), or +
-/// except from the middle to position 0 (simgrid, as SimGrid routes).
+/// The direction of messages half-way around a ring: + (plus), half of each message both ways (split), or + except from
+/// the middle to position 0 (simgrid, as SimGrid routes).
 enum class TorusTies { plus, split, simgrid };
 
 /// How a torus or mesh is built. Vectors hold one entry per axis.
@@ -35,9 +38,9 @@ struct TorusSpec {
     TorusTies ties = TorusTies::plus;
 };
 
-/// A torus or mesh of up to `Width` axes. Routers are numbered row-major (the last axis varies fastest), nodes
-/// router by router. A message corrects one axis after the other, each in the shorter direction (Sudheer 2012, ch. 3);
-/// see TorusTies. Links: one in each direction between neighboring routers, numbered axis by axis.
+/// A torus or mesh of up to `Width` axes. Routers are numbered row-major with the last axis the fastest, nodes router by
+/// router. A message corrects one axis after the other, each in the shorter direction (Sudheer 2012, ch. 3); see
+/// TorusTies. Neighboring routers have one link in each direction; links are numbered axis by axis.
 template <std::size_t Width>
 class BasicTorus {
    public:
@@ -58,8 +61,8 @@ class BasicTorus {
 
     [[nodiscard]] Point point(Node node) const { return router_point(vertex(node)); }
     [[nodiscard]] std::uint32_t hops(const Point& a, const Point& b) const {
-        // All axes at once, also the unused ones, which are equal. Spelled with vectors, since compilers turn the
-        // loop into scalars wherever much else goes on around it.
+        // All axes at once; unused ones are equal. Written with vector types, since compilers otherwise fall back to
+        // scalar code in larger functions.
         std::uint64_t sums = 0;
         for (std::size_t i = 0; i < Width; i += lanes) {
             const auto x = load(a, i);
@@ -80,7 +83,7 @@ class BasicTorus {
     template <class Visit>
     void route(Node a, Node b, const Visit& visit) const;
 
-    /// Sums up the loads of messages in O(axes) each: Deposits collects, settle() turns what was added into loads.
+    /// Turns the differences that Deposits added into loads. O(axes) per message in all.
     void settle(std::span<double> loads) const;
 
     [[nodiscard]] std::uint32_t vertex(Node node) const { return nodes_per_router_.quotient(node.value); }
@@ -103,14 +106,15 @@ class BasicTorus {
     };
     [[nodiscard]] Region region(std::span<const Point> points) const;
 
-    /// Planes across the axis along which the points reach farthest; a ring is opened at its widest gap.
+    /// By planes across the axis along which the points extend farthest; a ring is opened at its widest gap.
     [[nodiscard]] std::vector<SplitKey> split_keys(std::span<const Point> points) const;
 
-    /// Distances on a torus are sums over axes, so a sum over many points is one table per axis.
-    class Pull {
+    /// Distances on a torus are sums over axes, so a sum over many points takes one table per axis.
+    class DistanceSum {
        public:
-        Pull(const BasicTorus& torus, std::span<const Point> points, std::span<const std::uint64_t> weights);
-        [[nodiscard]] std::uint64_t cost(const Point& p) const;
+        DistanceSum(const BasicTorus& torus, std::span<const Point> points,
+                    std::span<const std::uint64_t> weights);
+        [[nodiscard]] std::uint64_t at(const Point& p) const;
         [[nodiscard]] std::uint64_t bound(const Region& box) const;
 
        private:
@@ -125,12 +129,12 @@ class BasicTorus {
 
    private:
     /// The positions start .. start + length, wrapping at the end of a ring.
-    struct Reach {
+    struct Interval {
         std::uint32_t start;
         std::uint32_t length;
     };
-    /// The shortest stretch of an axis that holds all points.
-    [[nodiscard]] Reach reach_along(std::uint32_t axis, std::span<const Point> points) const;
+    /// The shortest interval of an axis that has all points.
+    [[nodiscard]] Interval covering_interval(std::uint32_t axis, std::span<const Point> points) const;
 
     static constexpr std::size_t lanes = 8;
     using Lanes [[gnu::vector_size(lanes * sizeof(Coordinate))]] = Coordinate;
@@ -146,19 +150,19 @@ class BasicTorus {
         std::uint32_t sign;  // 0: +, 1: -
         Point lower;         // the end with the lower position; where the ring closes, the last position
     };
-    /// The links along one axis.
+    /// The links along one axis, line by line.
     struct Lines {
-        std::array<std::size_t, 2> first{};  // id of the first link of each sign
-        std::uint32_t length = 0;            // of a line: a ring closes, and a router has no link to itself
-        std::int32_t ring = 0;               // routers on a ring; 0: a line with two ends
-        Divisor size;                        // routers on either
-        Divisor stride;                      // what a step along this axis adds to a router's number
-        std::array<std::uint32_t, Width> step{};  // what a step along an axis adds to a link's id
-        std::size_t around = 0;                   // once around a ring
-        std::uint32_t gap = 0;                    // ids that a line lacks because it does not close
+        std::array<std::size_t, 2> first{};       // id of the first link of each sign
+        std::uint32_t length = 0;                 // links of a line or ring, in one direction
+        std::int32_t ring = 0;                    // routers on a ring; 0: a line with two ends
+        Divisor size;                             // routers on a line or ring
+        Divisor stride;                           // added to a router's number by a step along this axis
+        std::array<std::uint32_t, Width> step{};  // added to a link's id by a step along each axis
+        std::size_t around = 0;                   // added to a link's id once around a ring
+        std::uint32_t gap = 0;                    // ids that a line has fewer than a ring
     };
-    /// How a message goes along one axis; where it is split, also as far in the - direction.
-    struct Way {
+    /// The route along one axis; a split one also goes as far in the - direction.
+    struct AxisRoute {
         bool minus;
         bool split;
         std::uint32_t length;
@@ -167,7 +171,7 @@ class BasicTorus {
     [[nodiscard]] Point router_point(std::uint32_t router) const;
     [[nodiscard]] std::uint32_t router_at(const Point& p) const;
     [[nodiscard]] LinkPlace place_of(Link link) const;
-    /// The number of the link that goes up from `at`, among those of its axis and sign. On a ring it is the router's.
+    /// The index of the + link from `at` among those of its axis and sign. On a ring it is the number of the router.
     [[nodiscard]] std::size_t place_among(const Lines& lines, const Point& at) const {
         std::size_t place = 0;
         for (std::uint32_t d = 0; d < axis_count(); ++d)
@@ -181,13 +185,13 @@ class BasicTorus {
     [[nodiscard]] static std::int32_t position(const Lines& lines, std::uint32_t router) {
         return static_cast<std::int32_t>(lines.size.remainder(lines.stride.quotient(router)));
     }
-    /// How many links with lower numbers than the router's there would be more if all lines were rings.
+    /// How many more links with lower ids than that of the router there would be if all lines were rings.
     [[nodiscard]] static std::size_t missing_before(const Lines& lines, std::uint32_t router) {
         if (lines.gap == 0) return 0;
         return std::size_t{lines.size.quotient(lines.stride.quotient(router))} * lines.gap;
     }
     /// From position x to y, which differ.
-    [[nodiscard]] Way way_along(const Lines& lines, std::int32_t x, std::int32_t y) const {
+    [[nodiscard]] AxisRoute route_along(const Lines& lines, std::int32_t x, std::int32_t y) const {
         // May be negative on a line, where no ring closes.
         const std::int32_t up = y - x + (y < x ? lines.ring : 0);
         const std::int32_t down = lines.ring - up;
@@ -201,7 +205,7 @@ class BasicTorus {
     Divisor nodes_per_router_;
     std::uint32_t router_count_ = 1;
     std::int32_t minus_to_ = -1;  // half-way messages to this position go -
-    Point ring_{};                // extent of a ring; large enough on a line never to matter
+    Point ring_{};                // extent of a ring; on a line, too large to matter
     std::vector<Lines> lines_;    // by axis
     std::size_t link_count_ = 0;
 };
@@ -223,7 +227,7 @@ void BasicTorus<Width>::route(Node a, Node b, const Visit& visit) const {
         if (x == y) continue;
         const std::size_t step = lines.step[axis];
         const std::size_t place = at - missing_before(lines, at);
-        const Way way = way_along(lines, x, y);
+        const AxisRoute route = route_along(lines, x, y);
         const auto walk = [&](bool minus, double share) {
             // Masked and counted, not branched: to the processor, directions are random.
             const std::size_t mask = 0 - std::size_t{minus};
@@ -231,13 +235,13 @@ void BasicTorus<Width>::route(Node a, Node b, const Visit& visit) const {
             // The link from x - 1 to x carries the number of x - 1.
             std::size_t link = lines.first[minus] + place - (step & mask);
             const auto left = static_cast<std::uint32_t>(minus ? x : size - x);
-            const std::uint32_t before = std::min(left, way.length);  // the end of the ring is passed
+            const std::uint32_t before = std::min(left, route.length);  // the end of the ring is passed
             for (std::uint32_t i = before; i > 0; --i, link += ahead) visit(Link{link}, share);
             link -= (lines.around ^ mask) - mask;
-            for (std::uint32_t i = way.length - before; i > 0; --i, link += ahead) visit(Link{link}, share);
+            for (std::uint32_t i = route.length - before; i > 0; --i, link += ahead) visit(Link{link}, share);
         };
-        walk(way.minus, way.split ? 0.5 : 1.0);
-        if (way.split) [[unlikely]]
+        walk(route.minus, route.split ? 0.5 : 1.0);
+        if (route.split) [[unlikely]]
             walk(true, 0.5);
         at += static_cast<std::uint32_t>(y - x) * lines.stride.value();
     }
@@ -245,5 +249,10 @@ void BasicTorus<Width>::route(Node a, Node b, const Visit& visit) const {
 
 extern template class BasicTorus<8>;
 extern template class BasicTorus<32>;
+
+/// A wide torus always has host links; a narrow one only where nodes are not routers.
+using AnyTorus = std::variant<Torus, Hosted<Torus>, Hosted<WideTorus>>;
+extern const TopologyNotation<AnyTorus> torus_notation;
+extern const TopologyNotation<AnyTorus> mesh_notation;
 
 }  // namespace topoloom

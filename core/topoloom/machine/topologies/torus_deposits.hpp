@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Loads of the links of a torus from many messages, in O(axes) per message instead of O(hops).
+// Link loads of a torus from many messages, in O(axes) per message instead of O(hops).
 #pragma once
 
 #include "topoloom/machine/topologies/torus.hpp"
 
 namespace topoloom {
 
-/// Puts the bytes of messages on the links of their routes. Along a line of links only the first and the one
-/// behind the last are touched, by add(index, difference); and the messages that one node sends share the runs in
-/// which their routes begin alike. Exact while sums stay below 2^53. Complete when destroyed.
+/// Adds the bytes of messages to the links of their routes. On a run of links along an axis it changes only the first link
+/// and the one behind the last, by add(index, difference). Messages of one node share the runs in which their routes
+/// begin. Exact while sums stay below 2^53. Complete when destroyed; see BasicTorus::settle().
 template <std::size_t Width>
 template <class Add>
 class BasicTorus<Width>::Deposits {
    public:
     Deposits(const BasicTorus& torus, Add add) : torus_(torus), add_(std::move(add)) {}
-    ~Deposits() { put_down(0); }
+    ~Deposits() { flush(0); }
     Deposits(const Deposits&) = delete;
     Deposits& operator=(const Deposits&) = delete;
 
     void from(const Point& a) {
-        put_down(0);
+        flush(0);
         from_ = to_ = a;
         bytes_.fill(0);
     }
@@ -27,7 +27,7 @@ class BasicTorus<Width>::Deposits {
         const auto& order = torus_.spec_.order;
         std::size_t same = 0;
         while (same < order.size() && b.at[order[same]] == to_.at[order[same]]) bytes_[same++] += bytes;
-        put_down(same);
+        flush(same);
         for (std::size_t k = same; k < order.size(); ++k) {
             to_.at[order[k]] = b.at[order[k]];
             bytes_[k] = bytes;
@@ -35,8 +35,8 @@ class BasicTorus<Width>::Deposits {
     }
 
    private:
-    /// Adds the runs along the k-th axis of the order and those after it.
-    void put_down(std::size_t k) {
+    /// Adds the runs along the k-th axis of the order and later ones.
+    void flush(std::size_t k) {
         const auto& order = torus_.spec_.order;
         Point at = from_;
         for (std::size_t i = 0; i < k; ++i) at.at[order[i]] = to_.at[order[i]];
@@ -48,21 +48,21 @@ class BasicTorus<Width>::Deposits {
             const Lines& lines = torus_.lines_[axis];
             const std::size_t step = lines.step[axis];
             const std::size_t line = torus_.place_among(lines, at) - static_cast<std::size_t>(x) * step;
-            const Way way = torus_.way_along(lines, x, y);
-            const double amount = way.split ? 0.5 * bytes_[k] : bytes_[k];
-            const auto put = [&](bool minus) {  // links carry the number of their lower end
-                put_down(lines, step, lines.first[minus ? 1 : 0] + line,
-                         static_cast<std::uint32_t>(minus ? y : x), way.length, amount);
+            const AxisRoute route = torus_.route_along(lines, x, y);
+            const double amount = route.split ? 0.5 * bytes_[k] : bytes_[k];
+            const auto put = [&](bool minus) {  // links have the number of their lower end
+                add_run(lines, step, lines.first[minus ? 1 : 0] + line,
+                        static_cast<std::uint32_t>(minus ? y : x), route.length, amount);
             };
-            put(way.minus);
-            if (way.split) [[unlikely]]
+            put(route.minus);
+            if (route.split) [[unlikely]]
                 put(true);
             at.at[axis] = to_.at[axis];
         }
     }
-    /// On `length` links of the line that begins with link `first`, from position `start` on.
-    void put_down(const Lines& lines, std::size_t step, std::size_t first, std::uint32_t start,
-                  std::uint32_t length, double amount) {
+    /// Adds to `length` links of the line that begins with link `first`, from position `start` on.
+    void add_run(const Lines& lines, std::size_t step, std::size_t first, std::uint32_t start,
+                 std::uint32_t length, double amount) {
         const std::uint32_t end = start + length;
         add_(first + start * step, amount);
         if (end < lines.length) add_(first + end * step, -amount);

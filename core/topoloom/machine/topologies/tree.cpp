@@ -2,9 +2,12 @@
 #include "topoloom/machine/topologies/tree.hpp"
 
 #include <algorithm>
+#include <array>
 #include <sstream>
 #include <unordered_map>
 
+#include "topoloom/machine/notation/text_piece.hpp"
+#include "topoloom/machine/notation/topology_notation.hpp"
 #include "topoloom/machine/topologies/spec_list.hpp"
 
 namespace topoloom {
@@ -63,7 +66,7 @@ std::vector<LinkRun> Tree::bandwidth_runs() const {
     return runs;
 }
 
-/// "level 2 group 5 up": the link between that group (level 0: node) and the group above it.
+/// "level 2 group 5 up": the link from that group, or at level 0 from a node, to the group above it.
 std::string Tree::link_name(Link link) const {
     const std::uint32_t level = level_of(link);
     std::ostringstream text;
@@ -76,11 +79,11 @@ std::string Tree::link_name(Link link) const {
     return text.str();
 }
 
-/// Counts the points in every group once, then adds up per point. O(points * levels).
+/// Counts the points of each group, then adds up the distances of each point. O(points * levels).
 std::vector<std::uint64_t> Tree::total_distances(std::span<const Point> points) const {
     const std::uint32_t count = levels_.count();
     std::vector<std::unordered_map<Point, std::uint64_t>> members(count + 1);
-    const auto group = [&](Point p, std::uint32_t level) {  // two keys are in one group if these are equal
+    const auto group = [&](Point p, std::uint32_t level) {  // keys with equal values are in one group
         for (std::uint32_t j = 0, bits = 0; j < level; ++j) {
             bits += static_cast<std::uint32_t>(std::bit_width(spec_.arity[j] - 1));
             if (j + 1 == level) return bits >= 64 ? 0 : p >> bits;
@@ -114,5 +117,37 @@ std::string Tree::describe() const {
     for (std::size_t j = 0; j < spec_.distance.size(); ++j) text << (j == 0 ? "" : ":") << spec_.distance[j];
     return text.str();
 }
+
+namespace {
+
+constexpr std::array tree_options{
+    TopologyOption{"distance", OptionForm::distances, "distance between nodes that share no lower level"},
+    bandwidth_option(OptionForm::level_quantities), latency_option(OptionForm::level_quantities)};
+
+Tree read_tree(const Section& section) {
+    TreeSpec spec;
+    spec.arity = section.body.numbers(':');
+    for (const auto& [key, value] : section.options) {
+        if (key.text() == "distance") {
+            spec.distance = value.numbers(':');
+        } else if (key.text() == "bandwidth") {
+            spec.bandwidth = read_level_bandwidths(value, spec.arity.size());
+        } else {
+            spec.latency = read_level_latencies(value, spec.arity.size());
+        }
+    }
+    return section.name.add_context([&] { return Tree(std::move(spec)); });
+}
+
+}  // namespace
+
+constinit const TopologyNotation<Tree> tree_notation{
+    .form = {.name = "tree",
+             .summary = "levels bottom-up: 4 in a group, 8 groups in the next; absolute distances",
+             .example = "tree:4:8:2,distance=1:10:100",
+             .body = "levels",
+             .separator = ":",
+             .options = tree_options},
+    .read = read_tree};
 
 }  // namespace topoloom

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A tree of equal groups: nodes are the leaves, messages climb to the smallest common group and descend.
+// A tree of equal groups: nodes are leaves, and messages climb to the smallest common group and descend.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,9 @@
 #include "topoloom/base/id.hpp"
 #include "topoloom/base/unit.hpp"
 #include "topoloom/machine/geometry/levels.hpp"
-#include "topoloom/machine/geometry/pull_to_points.hpp"
-#include "topoloom/machine/topologies/link.hpp"
+#include "topoloom/machine/geometry/pointwise_distance_sum.hpp"
+#include "topoloom/machine/notation/topology_notation.hpp"
+#include "topoloom/machine/routing/link.hpp"
 
 namespace topoloom {
 
@@ -24,7 +25,7 @@ struct TreeSpec {
     std::vector<Seconds> latency;           // empty: 0
 };
 
-/// The hierarchy `a1:a2:...` of KaHIP and its kin. Every group has one link up and one down to the group above it.
+/// The hierarchy `a1:a2:...` of KaHIP and similar mappers. Each group has one link up to the group above, and one down.
 class Tree {
    public:
     using Point = Levels::Key;
@@ -33,7 +34,7 @@ class Tree {
         Point low;
         Point high;
     };
-    using Pull = PullToPoints<Tree>;
+    using DistanceSum = PointwiseDistanceSum<Tree>;
 
     /// Throws Error as Levels does, and for lists of the wrong length.
     explicit Tree(TreeSpec spec);
@@ -92,5 +93,7 @@ class Tree {
     std::vector<std::uint32_t> offset_;  // [j]: first vertex of level j; [count]: the root
     std::vector<Divisor> span_;          // [j]: leaves under a vertex of level j
 };
+
+extern const TopologyNotation<Tree> tree_notation;
 
 }  // namespace topoloom

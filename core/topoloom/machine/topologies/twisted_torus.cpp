@@ -2,6 +2,7 @@
 #include "topoloom/machine/topologies/twisted_torus.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <limits>
 #include <numeric>
@@ -10,6 +11,9 @@
 
 #include "topoloom/base/error.hpp"
 #include "topoloom/machine/geometry/axis_name.hpp"
+#include "topoloom/machine/notation/axis_notation.hpp"
+#include "topoloom/machine/notation/topology_notation.hpp"
+#include "topoloom/machine/topologies/host_notation.hpp"
 #include "topoloom/machine/topologies/spec_list.hpp"
 
 namespace topoloom {
@@ -56,8 +60,8 @@ TwistedTorusSpec complete(TwistedTorusSpec spec) {
     return spec;
 }
 
-/// Axes, each before those that it shifts. Only then is every vector of integers the same router as just one vector
-/// within the extents: the lattice's matrix is triangular, and its determinant the product of the extents.
+/// Axes, each before those that it shifts. Then the matrix of the lattice is triangular with the product of the extents as
+/// its determinant, and each integer vector equals exactly one vector within the extents.
 std::vector<std::size_t> sorted_by_twist(const TwistedTorusSpec& spec) {
     const std::size_t axes = spec.size.size();
     std::vector<std::size_t> order;
@@ -92,9 +96,9 @@ TwistedTorus::TwistedTorus(TwistedTorusSpec spec)
             key_[router] = key_[router] * (2 * spec_.size[d] - 1) + static_cast<std::uint32_t>(at[d]);
     }
     center_ = key_.back();
-    join_routers();
-    find_ways();
-    tabulate();
+    link_routers();
+    find_step_vectors();
+    fill_tables();
     std::vector<HopTable::Point> nodes;
     for (std::uint32_t node = 0; node < node_count(); ++node)
         nodes.push_back({node, vertex(Node{node}) & 0x7FFFFFFFU, 0});
@@ -122,7 +126,7 @@ std::uint32_t TwistedTorus::router_at(Vector at) const {
     return router;
 }
 
-void TwistedTorus::join_routers() {
+void TwistedTorus::link_routers() {
     for (std::size_t axis = 0; axis < spec_.size.size(); ++axis) {
         for (const int step : {1, -1}) {
             first_.push_back(next_.size());
@@ -130,16 +134,16 @@ void TwistedTorus::join_routers() {
                 Vector at = position(router);
                 at[axis] += step;
                 const std::uint32_t next = router_at(std::move(at));
-                if (next == router) break;  // then it is so for all
+                if (next == router) break;  // so it is for all routers
                 next_.push_back(next);
             }
         }
     }
 }
 
-/// Breadth-first from router 0. A shortest vector to a router is one to a router before it and a step more; the
-/// lexicographic order of vectors does not change when both get the same step.
-void TwistedTorus::find_ways() {
+/// By breadth-first search from router 0. A shortest vector to a router is one to a router before it plus a step; equal steps
+/// keep the lexicographic order of vectors.
+void TwistedTorus::find_step_vectors() {
     const std::size_t axes = spec_.size.size();
     std::vector<std::uint16_t> hops_to(key_.size(), HopTable::unreached);
     std::vector<std::int16_t> all_steps(key_.size() * axes, 0);
@@ -178,7 +182,7 @@ void TwistedTorus::find_ways() {
     way_.push_back(step_.size());
 }
 
-void TwistedTorus::tabulate() {
+void TwistedTorus::fill_tables() {
     const std::size_t axes = spec_.size.size();
     Vector apart(axes);
     for (std::size_t d = 0; d < axes; ++d) apart[d] = 1 - std::int64_t{spec_.size[d]};
@@ -219,7 +223,7 @@ Seconds TwistedTorus::latency(Link link) const {
     return spec_.latency[line / 2][line % 2];
 }
 
-/// The router it leaves and the direction: "(3,0,7) +x".
+/// The origin and the direction: "(3,0,7) +x".
 std::string TwistedTorus::link_name(Link link) const {
     const std::size_t line = line_of(link);
     const Vector from = position(ends(link).from);
@@ -236,5 +240,48 @@ std::string TwistedTorus::describe() const {
     if (spec_.nodes_per_router > 1) text << ", " << spec_.nodes_per_router << " nodes per router";
     return text.str();
 }
+
+namespace {
+
+constexpr std::array twisted_options{
+    TopologyOption{"twist", OptionForm::axis_shifts, "shift of each axis where one closes"},
+    nodes_option,
+    cards_option,
+    hosts_option,
+    bandwidth_option(OptionForm::direction_quantities),
+    latency_option(OptionForm::direction_quantities)};
+
+Hosted<TwistedTorus> read_twisted(const Section& section) {
+    TwistedTorusSpec spec;
+    spec.size = section.body.numbers('x');
+    const std::size_t axes = spec.size.size();
+    spec.twist.assign(axes, std::vector<std::uint32_t>(axes, 0));
+    for (const auto& [key, value] : section.options) {
+        const auto [name, axis] = key.cut('.');
+        if (key.text() == "nodes") {
+            spec.nodes_per_router = value.number();
+        } else if (name.text() == "twist") {
+            std::vector<std::uint32_t>& twist = spec.twist[read_axis(*axis, axes)];
+            twist = value.numbers(':');
+            if (twist.size() != axes) value.reject("expected a shift for each of the ", axes, " axes");
+        }
+    }
+    AxisQuantities quantities = read_axis_quantities(section, axes);
+    spec.bandwidth = std::move(quantities.bandwidth);
+    spec.latency = std::move(quantities.latency);
+    return with_hosts<TwistedTorus>(section, RouterPlace::in_nodes, std::move(spec));
+}
+
+}  // namespace
+
+constinit const TopologyNotation<Hosted<TwistedTorus>> twisted_notation{
+    .form = {.name = "twisted",
+             .summary = "a torus whose links that close an axis also shift others",
+             .example = "twisted:4x4x8,twist.x=0:0:4,twist.y=0:0:4",
+             .body = "size",
+             .separator = "x",
+             .options = twisted_options,
+             .drawing = Drawing::grid},
+    .read = read_twisted};
 
 }  // namespace topoloom

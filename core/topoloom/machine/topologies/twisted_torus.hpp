@@ -12,28 +12,30 @@
 #include "topoloom/base/unit.hpp"
 #include "topoloom/machine/geometry/hop_table.hpp"
 #include "topoloom/machine/geometry/row_major.hpp"
-#include "topoloom/machine/topologies/link.hpp"
+#include "topoloom/machine/notation/topology_notation.hpp"
+#include "topoloom/machine/routing/link.hpp"
+#include "topoloom/machine/topologies/hosted.hpp"
 
 namespace topoloom {
 
 /// How a twisted torus is built. Vectors hold one entry per axis.
 struct TwistedTorusSpec {
     std::vector<std::uint32_t> size;
-    /// [a][b]: what passing the end of axis a adds to coordinate b; 0 for a itself. Empty: no twist.
+    /// [a][b]: the shift of coordinate b when passing the end of axis a; 0 for a itself. Empty: no twist.
     std::vector<std::vector<std::uint32_t>> twist;
     std::uint32_t nodes_per_router = 1;                    // nodes of one router are 0 hops apart
     std::vector<std::array<BytesPerSecond, 2>> bandwidth;  // of the + and - links; empty: 1 B/s
     std::vector<std::array<Seconds, 2>> latency;           // empty: 0
 };
 
-/// Routers are the integer vectors modulo a lattice: size_a steps along axis a are the same as its twist (Camara,
-/// Moreto, Vallejo, Beivide, Miguel-Alonso, Martinez, Navaridas, TPDS 2010). From every router the network looks the
-/// same, so one table by difference of coordinates holds all distances and, for every difference, a shortest vector of
-/// steps. Messages take the steps of this vector axis by axis; of several shortest vectors the one that goes farthest
-/// in the + direction of the first axis, then of the next.
+/// Routers are the integer vectors modulo a lattice: size_a steps along axis a equal its twist (Camara, Moreto, Vallejo,
+/// Beivide, Miguel-Alonso, Martinez, Navaridas, TPDS 2010). The network is vertex-transitive, so one table by difference of
+/// coordinates has all distances, and a shortest vector of steps for each difference. Messages take the steps of this
+/// vector axis by axis. Among shortest vectors it is the one that goes farthest in the + direction of the first axis,
+/// then of the next.
 class TwistedTorus {
    public:
-    /// Differences of these numbers stand for differences of coordinates.
+    /// A number whose differences are those of coordinates.
     using Point = std::uint32_t;
 
     static constexpr std::size_t max_axes = 8;
@@ -85,10 +87,10 @@ class TwistedTorus {
     [[nodiscard]] Vector position(std::uint32_t router) const;
     /// The router at these coordinates, which may lie outside the extents.
     [[nodiscard]] std::uint32_t router_at(Vector at) const;
-    void join_routers();
-    void find_ways();
-    void tabulate();
-    /// 2 * axis, + 1 for the - direction.
+    void link_routers();
+    void find_step_vectors();
+    void fill_tables();
+    /// The line of a link: 2 * axis, + 1 for the - direction.
     [[nodiscard]] std::size_t line_of(Link link) const;
 
     TwistedTorusSpec spec_;
@@ -104,5 +106,7 @@ class TwistedTorus {
     std::vector<std::uint32_t> next_;        // [link]: the router that it leads to
     HopTable table_;
 };
+
+extern const TopologyNotation<Hosted<TwistedTorus>> twisted_notation;
 
 }  // namespace topoloom

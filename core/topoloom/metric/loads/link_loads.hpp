@@ -14,7 +14,7 @@
 #include "topoloom/base/big_vector.hpp"
 #include "topoloom/base/id.hpp"
 #include "topoloom/metric/loads/bottleneck_times.hpp"
-#include "topoloom/metric/loads/loads.hpp"
+#include "topoloom/metric/loads/load_tracker.hpp"
 #include "topoloom/metric/loads/placed_runs.hpp"
 #include "topoloom/metric/loads/soft_term.hpp"
 
@@ -30,7 +30,7 @@ enum class LoadScope { links, links_and_nodes };
 ///
 /// A change costs O(links of the changed routes). The busiest link is found on demand among the changed blocks of
 /// links. Memory O(links + edges): 32 bytes per edge; 56 per link, about 20 on tori.
-class LinkLoads final : public Loads {
+class LinkLoads final : public LoadTracker {
    public:
     /// Keeps references to machine and graph. Throws Error for a background that is negative or does not fit the
     /// links.

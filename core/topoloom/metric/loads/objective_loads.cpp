@@ -191,8 +191,8 @@ bool ObjectiveLoads::is_on_busiest_link(Rank u) {
     return found;
 }
 
-std::unique_ptr<Loads> make_loads(const Machine& machine, const MeasuredObjective& objective,
-                                  std::span<const Slot> slot_of_rank) {
+std::unique_ptr<LoadTracker> make_load_tracker(const Machine& machine, const MeasuredObjective& objective,
+                                               std::span<const Slot> slot_of_rank) {
     const auto of_links = [&](LoadScope busy) {
         return std::make_unique<LinkLoads>(machine, *objective.phases.front(), slot_of_rank,
                                            objective.background, busy);
@@ -208,7 +208,7 @@ CongestionKey objective_key(const Machine& machine, const MeasuredObjective& obj
                             std::span<const Slot> slot_of_rank) {
     if (objective.mix.of(ObjectiveKind::time) > 0)
         return ObjectiveLoads(machine, objective, slot_of_rank).key();
-    return make_loads(machine, objective, slot_of_rank)->key();
+    return make_load_tracker(machine, objective, slot_of_rank)->key();
 }
 
 std::array<double, 4> objective_measures(const Machine& machine, const MeasuredObjective& objective,

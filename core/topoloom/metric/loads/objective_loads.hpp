@@ -20,7 +20,7 @@ namespace topoloom {
 /// Slower than LinkLoads, which suffice for the busiest links of one phase. In its key, `congestion` is the objective
 /// value and `links_at_maximum` a sum over phases. Values are recomputed from exact loads, so undo() restores them
 /// bit for bit. Memory and time per change are those of LinkLoads for each phase.
-class ObjectiveLoads final : public Loads {
+class ObjectiveLoads final : public LoadTracker {
    public:
     /// Keeps references to machine and objective. Throws Error as LinkLoads does.
     ObjectiveLoads(const Machine& machine, const MeasuredObjective& objective,
@@ -89,10 +89,11 @@ class ObjectiveLoads final : public Loads {
     } last_{};
 };
 
-/// Makes the Loads for an objective. For `time` with one phase these are link and node loads only: startup and
+/// Makes the load tracker for an objective. For `time` with one phase these are link and node loads only: startup and
 /// latency cost a search more than they gain. objective_key() gives the objective itself.
-[[nodiscard]] std::unique_ptr<Loads> make_loads(const Machine& machine, const MeasuredObjective& objective,
-                                                std::span<const Slot> slot_of_rank);
+[[nodiscard]] std::unique_ptr<LoadTracker> make_load_tracker(const Machine& machine,
+                                                             const MeasuredObjective& objective,
+                                                             std::span<const Slot> slot_of_rank);
 
 /// The key of one placement. O(edges * hops).
 [[nodiscard]] CongestionKey objective_key(const Machine& machine, const MeasuredObjective& objective,

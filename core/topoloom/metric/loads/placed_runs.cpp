@@ -17,7 +17,7 @@ class NetworkRuns final : public PlacedRuns {
                 std::span<const Slot> slot_of_rank, Bytes all, double background)
         : network_(network),
           messages_(messages),
-          space_(network_.geometry(), machine.inside()),
+          space_(network_.geometry(), machine.node_spec()),
           runs_(network_, all, background) {
         seats_.reserve(slot_of_rank.size());
         for (const Slot slot : slot_of_rank) seats_.push_back(seat(slot));

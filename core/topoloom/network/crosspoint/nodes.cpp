@@ -74,8 +74,8 @@ void CrosspointNetwork::send_from(std::uint32_t node) {
     if (window == no_index) return;
     const std::uint32_t flits = packets_[sender.packet].order.flits;
     const std::uint64_t gone = now_ + take_time(taken_until, flits, period_[sender.channel.value]);
-    workload_.left(Node{node}, packets_[sender.packet].order,
-                   (taken_until + ChannelTimes::cycle - 1) / ChannelTimes::cycle);
+    workload_.on_sent(Node{node}, packets_[sender.packet].order,
+                      (taken_until + ChannelTimes::cycle - 1) / ChannelTimes::cycle);
     sender.next = workload_.next(Node{node});
     transmit(std::exchange(sender.packet, no_index), {}, sender.place, sender.channel, window, gone);
     sender.flits += flits;
@@ -90,7 +90,7 @@ void CrosspointNetwork::receive(std::uint32_t packet, std::uint32_t node) {
     received_.latency += latency;
     ++received_.by_latency[std::min<std::size_t>(latency, Received::max_cycles - 1)];
     end_packet(packet);
-    workload_.receive(Node{node}, order, now_);
+    workload_.on_received(Node{node}, order, now_);
     senders_[node].next = workload_.next(Node{node});
     wake_sender(node);
 }

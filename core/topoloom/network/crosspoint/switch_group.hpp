@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "topoloom/network/kinds.hpp"
+#include "topoloom/network/alternatives.hpp"
 #include "topoloom/network/switch_options.hpp"
 #include "topoloom/schedule/orders/spanning_trees.hpp"
 
@@ -14,7 +14,7 @@ namespace topoloom {
 
 /// Collective operation of a group. A barrier is an all-reduce without data.
 enum class SwitchCollective { multicast, reduce, allreduce };
-inline constexpr std::array<Kind, 3> switch_collectives{{
+inline constexpr std::array<Alternative, 3> switch_collectives{{
     {"multicast", "switches copy what a member sends to all others"},
     {"reduce", "switches combine what all members but one send, for that one"},
     {"allreduce", "switches combine what all members send, and copy the result to all"},

@@ -16,7 +16,7 @@ void InputQueuedNetwork::choose_outputs(Worker& worker, std::uint32_t router) {
             const auto vc = static_cast<std::uint32_t>(std::countr_zero(waiting));
             Queue& queue = this->queue(input, vc);
             const std::uint32_t packet = stored(input, vc, queue.begin).packet();
-            if (queue.ready <= worker.now && packets_[packet].way != PacketPool::Way::planned)
+            if (queue.ready <= worker.now && packets_[packet].mode != PacketPool::RouteMode::planned)
                 choose_output(worker, router, queue, packet);
         }
 }
@@ -49,19 +49,20 @@ void InputQueuedNetwork::choose_output(Worker& worker, std::uint32_t router, Que
         return;
     }
     PacketPool::Packet& escaping = packets_[packet];
-    if (escaping.way == PacketPool::Way::open) {
+    if (escaping.mode == PacketPool::RouteMode::adaptive) {
         packets_.plan(packet, paths_.escape(router, order.to, choices_[router], worker.path));
-        escaping.way = PacketPool::Way::may_escape;
+        escaping.mode = PacketPool::RouteMode::may_escape;
     }
     const Hop& hop = packets_.hop(packet);
     queue.output = static_cast<std::uint16_t>(fabric_.channel(hop.channel).output - first);
     queue.open = classed_.open_to(hop, 0);
 }
 
-/// A packet that has been given a virtual channel which is kept for this has escaped, and stays on its path.
+/// A packet that was given a virtual channel reserved for escapes has escaped, and stays on its path.
 void InputQueuedNetwork::settle(std::uint32_t vc, std::uint32_t packet) {
-    PacketPool::Way& way = packets_[packet].way;
-    if ((chosen_ >> vc & 1U) == 0 && way == PacketPool::Way::may_escape) way = PacketPool::Way::planned;
+    PacketPool::RouteMode& mode = packets_[packet].mode;
+    if ((chosen_ >> vc & 1U) == 0 && mode == PacketPool::RouteMode::may_escape)
+        mode = PacketPool::RouteMode::planned;
 }
 
 }  // namespace topoloom

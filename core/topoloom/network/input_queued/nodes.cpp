@@ -33,7 +33,7 @@ bool InputQueuedNetwork::begin_packet(Worker& worker, Node node) {
         sender.packet =
             packets_.make(worker.number, order,
                           sender.path.find(paths_, node, order.to, sender.ways, worker.path, queued_));
-        if (paths_.steps() != nullptr) packets_[sender.packet].way = PacketPool::Way::open;
+        if (paths_.steps() != nullptr) packets_[sender.packet].mode = PacketPool::RouteMode::adaptive;
         const Hop& entry = packets_.hop(sender.packet);
         sender.arrival_line = arrival_line_[entry.channel.value];
         sender.credit_line = credit_line_[entry.channel.value];
@@ -64,7 +64,7 @@ void InputQueuedNetwork::send(Worker& worker, Node node) {
                 Flit(sender.packet, sender.vc, is_head, is_tail));
     mark_arrival(sender.entry_router, worker.now + delay_[sender.arrival_line]);
     if (!is_tail) return;
-    workload_.left(node, packets_[sender.packet].order, channel_free_at(sender.arrival_line, worker.now));
+    workload_.on_sent(node, packets_[sender.packet].order, channel_free_at(sender.arrival_line, worker.now));
     sender.next = workload_.next(node);
     sender.packet = no_index;
 }
@@ -79,7 +79,7 @@ void InputQueuedNetwork::receive(Worker& worker, Flit flit) {
     ++received.packets;
     received.latency += latency;
     ++received.by_latency[std::min<std::size_t>(latency, Received::max_cycles - 1)];
-    workload_.receive(order.to, order, worker.now);
+    workload_.on_received(order.to, order, worker.now);
     senders_[order.to.value].next = workload_.next(order.to);
     set_due(order.to);
     packets_.free(worker.number, flit.packet());

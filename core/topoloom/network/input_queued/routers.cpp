@@ -247,8 +247,8 @@ void InputQueuedNetwork::show_head(std::uint32_t input, std::uint32_t vc, std::u
     const std::uint32_t packet = stored(input, vc, queue.begin).packet();
     queue.ready = since + options_.routing;
     inputs_[input].waiting |= VcMask{1} << vc;
-    if (chosen_ != 0 && packets_[packet].way != PacketPool::Way::planned) {
-        packets_[packet].way = PacketPool::Way::open;
+    if (chosen_ != 0 && packets_[packet].mode != PacketPool::RouteMode::planned) {
+        packets_[packet].mode = PacketPool::RouteMode::adaptive;
         queue.open = 0;
         return;
     }

@@ -46,12 +46,12 @@ PacketRequest CollectiveRun::take(Node from, std::uint64_t /*cycle*/) {
     return order;
 }
 
-void CollectiveRun::left(Node from, const PacketRequest& /*order*/, std::uint64_t cycle) {
+void CollectiveRun::on_sent(Node from, const PacketRequest& /*order*/, std::uint64_t cycle) {
     NodeState& node = nodes_[from.value];
     node.finish = std::max(node.finish, cycle);
 }
 
-void CollectiveRun::receive(Node at, const PacketRequest& /*order*/, std::uint64_t cycle) {
+void CollectiveRun::on_received(Node at, const PacketRequest& /*order*/, std::uint64_t cycle) {
     NodeState& node = nodes_[at.value];
     if (++node.received < node.expected) return;
     node.finish = std::max(node.finish, cycle + costs_.receive + costs_.latency);

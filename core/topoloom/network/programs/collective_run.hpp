@@ -29,8 +29,8 @@ class CollectiveRun final : public FiniteWorkload {
     [[nodiscard]] std::uint32_t longest_packet() const override { return format_.flits(format_.payload); }
     [[nodiscard]] std::uint64_t next(Node node) const override { return nodes_[node.value].next; }
     [[nodiscard]] PacketRequest take(Node node, std::uint64_t cycle) override;
-    void left(Node node, const PacketRequest& order, std::uint64_t cycle) override;
-    void receive(Node node, const PacketRequest& order, std::uint64_t cycle) override;
+    void on_sent(Node node, const PacketRequest& order, std::uint64_t cycle) override;
+    void on_received(Node node, const PacketRequest& order, std::uint64_t cycle) override;
 
     [[nodiscard]] bool is_done() const override { return steps_done() == steps_; }
     [[nodiscard]] std::uint64_t steps_done() const override;

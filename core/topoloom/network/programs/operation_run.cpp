@@ -67,12 +67,12 @@ PacketRequest OperationRun::take(Node from, std::uint64_t cycle) {
             std::uint64_t{operation.match.value} << 1 | (packet.is_last ? 1 : 0), cycle};
 }
 
-void OperationRun::left(Node /*from*/, const PacketRequest& order, std::uint64_t cycle) {
+void OperationRun::on_sent(Node /*from*/, const PacketRequest& order, std::uint64_t cycle) {
     const bool is_last = (order.message & 1) != 0;
     if (is_last) schedule(graph_[receive_of(order)].match, EventKind::ends, cycle);
 }
 
-void OperationRun::receive(Node at, const PacketRequest& order, std::uint64_t cycle) {
+void OperationRun::on_received(Node at, const PacketRequest& order, std::uint64_t cycle) {
     if (cycle > 0) process_until(nodes_[at.value], cycle - 1);
     arrive(receive_of(order), cycle);
 }

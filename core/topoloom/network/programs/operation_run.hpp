@@ -33,8 +33,8 @@ class OperationRun final : public FiniteWorkload {
     [[nodiscard]] std::uint32_t longest_packet() const override { return format_.flits(format_.payload); }
     [[nodiscard]] std::uint64_t next(Node node) const override;
     [[nodiscard]] PacketRequest take(Node node, std::uint64_t cycle) override;
-    void left(Node node, const PacketRequest& order, std::uint64_t cycle) override;
-    void receive(Node node, const PacketRequest& order, std::uint64_t cycle) override;
+    void on_sent(Node node, const PacketRequest& order, std::uint64_t cycle) override;
+    void on_received(Node node, const PacketRequest& order, std::uint64_t cycle) override;
 
     [[nodiscard]] std::size_t rank_count() const { return ranks_.size(); }
     /// The cycle in which a rank had done its last operation.

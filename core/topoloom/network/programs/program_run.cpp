@@ -165,7 +165,7 @@ PacketRequest ProgramRun::take(Node from, std::uint64_t cycle) {
     return order;
 }
 
-void ProgramRun::left(Node from, const PacketRequest& /*order*/, std::uint64_t cycle) {
+void ProgramRun::on_sent(Node from, const PacketRequest& /*order*/, std::uint64_t cycle) {
     NodeState& node = nodes_[from.value];
     if (node.leaving == no_index) return;
     const std::uint32_t rank = std::exchange(node.leaving, no_index);
@@ -178,7 +178,7 @@ void ProgramRun::left(Node from, const PacketRequest& /*order*/, std::uint64_t c
     node.next = nics_.next(from);
 }
 
-void ProgramRun::receive(Node at, const PacketRequest& order, std::uint64_t cycle) {
+void ProgramRun::on_received(Node at, const PacketRequest& order, std::uint64_t cycle) {
     NodeState& node = nodes_[at.value];
     const Label label = Label::of(order.message);
     arrive(node, nics_.ranks_of(at)[label.place], label.step, 1, label.is_last, cycle);

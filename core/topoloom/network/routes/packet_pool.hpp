@@ -23,12 +23,12 @@ namespace topoloom {
 class PacketPool {
    public:
     /// Whether a packet has a path, or chooses adaptively at each router, possibly with an escape path.
-    enum class Way : std::uint8_t { planned, open, may_escape };
+    enum class RouteMode : std::uint8_t { planned, adaptive, may_escape };
     struct Packet {
         PacketRequest order;
         std::uint16_t hop = 0;  // of the path: where its head is, or goes
         std::uint16_t hops = 0;
-        Way way = Way::planned;
+        RouteMode mode = RouteMode::planned;
     };
 
     /// Holds up to `most` packets at a time.

@@ -15,8 +15,8 @@ namespace topoloom {
 
 namespace {
 
-bool is_split(const std::vector<Paths::Way>& ways) {
-    return std::ranges::any_of(ways, [](const Paths::Way& way) { return way.share < 1; });
+bool is_split(const std::vector<Paths::RouteChannel>& route) {
+    return std::ranges::any_of(route, [](const Paths::RouteChannel& part) { return part.share < 1; });
 }
 
 const Fabric& require_routes(const Fabric& fabric) {
@@ -36,7 +36,7 @@ Paths::Paths(const Fabric& fabric, Routing routing, const Poll& poll)
       view_(fabric.machine().topology()),
       routing_(routing == Routing::own ? own_routing(fabric.machine()) : routing),
       longest_(view_.diameter() + std::size_t{2}) {
-    if (routing_ == Routing::own && view_.adapts())
+    if (routing_ == Routing::own && view_.is_adaptive())
         fail("'", fabric.machine().text(),
              "' routes messages by the load, which is not simulated in switches; choose minimal-adaptive");
     if (routing_ == Routing::valiant || routing_ == Routing::ugal) detours_.emplace(fabric);
@@ -70,10 +70,10 @@ void Paths::require_classes(std::uint32_t vcs) const {
          "' needs ", class_count_, " virtual channels, not ", vcs);
 }
 
-void Paths::find_ways(Node from, Node to, std::vector<Way>& ways) const {
-    ways.clear();
-    if (fabric_->is_own_router(from)) ways.push_back({fabric_->entry(from), 1});
-    const auto add = [&](Link link, double share) { ways.push_back({ChannelId{link.value}, share}); };
+void Paths::list_route(Node from, Node to, std::vector<RouteChannel>& route) const {
+    route.clear();
+    if (fabric_->is_own_router(from)) route.push_back({fabric_->entry(from), 1});
+    const auto add = [&](Link link, double share) { route.push_back({ChannelId{link.value}, share}); };
     if (detours_) {
         with_topology(fabric_->machine(), [&](const auto& topology) {
             if constexpr (requires { topology.with_minimal_share(1.0); })
@@ -82,84 +82,86 @@ void Paths::find_ways(Node from, Node to, std::vector<Way>& ways) const {
     } else {
         view_.route(from, to, add);
     }
-    if (fabric_->is_own_router(to)) ways.push_back({fabric_->exit(to), 1});
+    if (fabric_->is_own_router(to)) route.push_back({fabric_->exit(to), 1});
 }
 
-bool Paths::follows(const Way& before, const Way& after) const {
+bool Paths::follows(const RouteChannel& before, const RouteChannel& after) const {
     const std::uint32_t at = fabric_->channel(before.channel).to;
     return at != no_index && at == fabric_->channel(after.channel).from;
 }
 
-/// Whose ways are all as long, so that whoever changes from one to another where they meet goes one of them.
-void Paths::require_no_detours(Node from, Node to, const std::vector<Way>& ways) const {
+/// Throws Error unless all paths of the route are shortest: then so is any path that changes from one to another.
+void Paths::require_no_detours(Node from, Node to, const std::vector<RouteChannel>& route) const {
     double links = 0;
-    for (const Way& way : ways)
-        if (way.channel.value < view_.link_count()) links += way.share;
+    for (const RouteChannel& part : route)
+        if (part.channel.value < view_.link_count()) links += part.share;
     if (links > view_.hops(from, to) + 1e-6)
         fail("'", fabric_->machine().text(),
              "' routes messages over detours, which are not simulated in switches; choose a minimal routing");
 }
 
-/// Finds them by the routers that ways leave.
+/// Finds successions by the routers that channels leave.
 class Paths::Successions {
    public:
     explicit Successions(const Fabric& fabric) : fabric_(fabric), first_(fabric.router_count(), no_index) {}
 
-    /// In the order of the second, unless ways are split: then each way may follow several.
-    const std::vector<Succession>& of(const std::vector<Way>& ways) {
+    /// Ordered by the second channel, unless the route is split: then a channel may follow several.
+    const std::vector<Succession>& of(const std::vector<RouteChannel>& route) {
         found_.clear();
-        if (!is_split(ways)) {
-            for (std::uint32_t after = 1; after < ways.size(); ++after) found_.push_back({after - 1, after});
+        if (!is_split(route)) {
+            for (std::uint32_t after = 1; after < route.size(); ++after) found_.push_back({after - 1, after});
             return found_;
         }
-        next_.assign(ways.size(), no_index);
-        for (std::uint32_t way = 0; way < ways.size(); ++way)
-            if (const std::uint32_t from = fabric_.channel(ways[way].channel).from; from != no_index)
-                next_[way] = std::exchange(first_[from], way);
-        for (std::uint32_t before = 0; before < ways.size(); ++before)
-            if (const std::uint32_t to = fabric_.channel(ways[before].channel).to; to != no_index)
+        next_.assign(route.size(), no_index);
+        for (std::uint32_t part = 0; part < route.size(); ++part)
+            if (const std::uint32_t from = fabric_.channel(route[part].channel).from; from != no_index)
+                next_[part] = std::exchange(first_[from], part);
+        for (std::uint32_t before = 0; before < route.size(); ++before)
+            if (const std::uint32_t to = fabric_.channel(route[before].channel).to; to != no_index)
                 for (std::uint32_t after = first_[to]; after != no_index; after = next_[after])
                     found_.push_back({before, after});
-        for (const Way& way : ways)
-            if (const std::uint32_t from = fabric_.channel(way.channel).from; from != no_index)
+        for (const RouteChannel& part : route)
+            if (const std::uint32_t from = fabric_.channel(part.channel).from; from != no_index)
                 first_[from] = no_index;
         return found_;
     }
 
    private:
     const Fabric& fabric_;
-    std::vector<std::uint32_t> first_;  // [router]: a way that leaves it
-    std::vector<std::uint32_t> next_;   // [way]: another that leaves the same
+    std::vector<std::uint32_t> first_;  // [router]: a channel that leaves it
+    std::vector<std::uint32_t> next_;   // [channel of the route]: another that leaves the same router
     std::vector<Succession> found_;
 };
 
 void Paths::for_each_route(const Poll& poll, const Visit& visit) const {
     constexpr std::uint32_t routes_between_polls = 4096;
-    std::vector<Way> ways;
+    std::vector<RouteChannel> route;
     Successions successions(*fabric_);
     std::uint32_t routes = 0;
     const auto show = [&] {
-        visit(ways, successions.of(ways));
+        visit(route, successions.of(route));
         if (poll && ++routes % routes_between_polls == 0) poll();
     };
     for_each_representative_pair(fabric_->machine(), [&](Node from, Node to) {
-        find_ways(from, to, ways);
-        if (is_split(ways)) require_no_detours(from, to, ways);
+        list_route(from, to, route);
+        if (is_split(route)) require_no_detours(from, to, route);
         show();
     });
     if (!detours_) return;
     detours_->each_turn([&](ChannelId global, Node to) {
-        find_ways(detours_->node_behind(global), to, ways);
-        ways.front() = {global, 1};
+        list_route(detours_->node_behind(global), to, route);
+        route.front() = {global, 1};
         show();
     });
 }
 
 Turns Paths::find_turns(const Poll& poll) const {
     Turns turns(fabric_->channel_count());
-    for_each_route(poll, [&](const std::vector<Way>& ways, const std::vector<Succession>& successions) {
-        for (const auto [before, after] : successions) turns.add(ways[before].channel, ways[after].channel);
-    });
+    for_each_route(poll,
+                   [&](const std::vector<RouteChannel>& route, const std::vector<Succession>& successions) {
+                       for (const auto [before, after] : successions)
+                           turns.add(route[before].channel, route[after].channel);
+                   });
     return turns;
 }
 
@@ -180,31 +182,32 @@ void Paths::class_routes(const Poll& poll) {
 
 void Paths::count_classes(const Poll& poll) {
     std::vector<std::uint32_t> rises, lengths;
-    for_each_route(poll, [&](const std::vector<Way>& ways, const std::vector<Succession>& successions) {
-        /// Whether it has changed what is known of the way behind a turn.
-        const auto lengthen = [&](std::size_t before, std::size_t after) {
-            const ChannelId one = ways[before].channel, next = ways[after].channel;
-            const std::uint32_t rise =
-                share_part(one, next) ? rises[before] + (circles_.cut.has(one, next) ? 1 : 0) : 0;
-            if (rises[after] >= rise && lengths[after] > lengths[before]) return false;
-            rises[after] = std::max(rises[after], rise);
-            lengths[after] = std::max(lengths[after], lengths[before] + 1);
-            return true;
-        };
-        rises.assign(ways.size(), 0);
-        lengths.assign(ways.size(), 1);
-        // Of a route that is not split, each comes after the one before it.
-        for (bool changed = true; changed;) {
-            changed = false;
-            for (const auto [before, after] : successions) changed = lengthen(before, after) || changed;
-            changed = changed && is_split(ways);
-        }
-        for (std::size_t i = 0; i < ways.size(); ++i) {
-            std::uint32_t& classes = classes_[circles_.part[ways[i].channel.value]];
-            classes = std::max(classes, rises[i] + 1);
-            longest_ = std::max<std::size_t>(longest_, lengths[i]);
-        }
-    });
+    for_each_route(
+        poll, [&](const std::vector<RouteChannel>& route, const std::vector<Succession>& successions) {
+            /// Whether it has changed what is known of the path behind a turn.
+            const auto lengthen = [&](std::size_t before, std::size_t after) {
+                const ChannelId one = route[before].channel, next = route[after].channel;
+                const std::uint32_t rise =
+                    share_part(one, next) ? rises[before] + (circles_.cut.has(one, next) ? 1 : 0) : 0;
+                if (rises[after] >= rise && lengths[after] > lengths[before]) return false;
+                rises[after] = std::max(rises[after], rise);
+                lengths[after] = std::max(lengths[after], lengths[before] + 1);
+                return true;
+            };
+            rises.assign(route.size(), 0);
+            lengths.assign(route.size(), 1);
+            // Of a route that is not split, each comes after the one before it.
+            for (bool changed = true; changed;) {
+                changed = false;
+                for (const auto [before, after] : successions) changed = lengthen(before, after) || changed;
+                changed = changed && is_split(route);
+            }
+            for (std::size_t i = 0; i < route.size(); ++i) {
+                std::uint32_t& classes = classes_[circles_.part[route[i].channel.value]];
+                classes = std::max(classes, rises[i] + 1);
+                longest_ = std::max<std::size_t>(longest_, lengths[i]);
+            }
+        });
     class_count_ = std::ranges::max(classes_);
 }
 
@@ -214,7 +217,7 @@ std::span<const Hop> Paths::find(Node from, Node to, Rng& rng, Workspace& worksp
     if (steps_) return enter(from, to, workspace, queued);
     workspace.path.clear();
     add_route(from, to, rng, workspace, workspace.path);
-    workspace.is_fixed = !detours_ && !is_split(workspace.ways);
+    workspace.is_fixed = !detours_ && !is_split(workspace.route);
     if (detours_ && detours_->has(from, to)) {
         add_detour(from, to, rng, workspace);
         /// Of the channels between routers, the first of which is behind the one from the node.
@@ -229,11 +232,11 @@ std::span<const Hop> Paths::find(Node from, Node to, Rng& rng, Workspace& worksp
 }
 
 void Paths::add_route(Node from, Node to, Rng& rng, Workspace& workspace, std::vector<Hop>& path) const {
-    find_ways(from, to, workspace.ways);
-    if (is_split(workspace.ways)) {
-        draw_way(rng, workspace.ways, path);
+    list_route(from, to, workspace.route);
+    if (is_split(workspace.route)) {
+        draw_path(rng, workspace.route, path);
     } else {
-        for (const Way& way : workspace.ways) path.push_back({way.channel});
+        for (const RouteChannel& part : workspace.route) path.push_back({part.channel});
     }
 }
 
@@ -269,22 +272,22 @@ std::span<const Hop> Paths::escape(std::uint32_t router, Node to, Rng& rng, Work
     return std::span<const Hop>(workspace.path).subspan(1);
 }
 
-void Paths::draw_way(Rng& rng, const std::vector<Way>& ways, std::vector<Hop>& path) const {
-    const Way* last = nullptr;
-    const std::uint32_t start = fabric_->channel(ways.front().channel).from;
-    const auto leads_on = [&](const Way& way) {
-        return last == nullptr ? fabric_->channel(way.channel).from == start : follows(*last, way);
+void Paths::draw_path(Rng& rng, const std::vector<RouteChannel>& route, std::vector<Hop>& path) const {
+    const RouteChannel* last = nullptr;
+    const std::uint32_t start = fabric_->channel(route.front().channel).from;
+    const auto leads_on = [&](const RouteChannel& part) {
+        return last == nullptr ? fabric_->channel(part.channel).from == start : follows(*last, part);
     };
     for (;;) {
         double sum = 0;
-        for (const Way& way : ways) sum += leads_on(way) ? way.share : 0;
+        for (const RouteChannel& part : route) sum += leads_on(part) ? part.share : 0;
         if (sum == 0) return;
         double drawn = rng.uniform() * sum;
-        const Way* next = nullptr;
-        for (const Way& way : ways) {
-            if (!leads_on(way)) continue;
-            next = &way;
-            drawn -= way.share;
+        const RouteChannel* next = nullptr;
+        for (const RouteChannel& part : route) {
+            if (!leads_on(part)) continue;
+            next = &part;
+            drawn -= part.share;
             if (drawn < 0) break;
         }
         path.push_back({next->channel});

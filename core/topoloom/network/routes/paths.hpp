@@ -71,18 +71,19 @@ class Paths {
     /// Number of classes reserved for escape paths; 0: none.
     [[nodiscard]] std::uint32_t escape_classes() const { return escape_classes_; }
 
-    /// A path between nodes that differ; where the route is split, one of its ways is drawn by their shares. It is valid until
-    /// the next one is found in the same room. With steps(): the channel from the node only.
-    struct Way {
+    /// A channel of a route, and the share of the traffic that it carries: below 1 where the route is split.
+    struct RouteChannel {
         ChannelId channel;
         double share;
     };
     struct Workspace {
-        std::vector<Way> ways;
+        std::vector<RouteChannel> route;
         std::vector<Hop> path;
         std::vector<Hop> detour;
         bool is_fixed = false;  // the path is the only one between these nodes
     };
+    /// A path between different nodes; of a split route, one that is drawn by the shares. It is valid until the next call with
+    /// this workspace. With steps(): only the channel from the node.
     std::span<const Hop> find(Node from, Node to, Rng& rng, Workspace& workspace,
                               const Queued& queued = {}) const;
     /// The machine's own route to a node from a router that is not the last one, for packets that escape.
@@ -90,29 +91,29 @@ class Paths {
 
    private:
     using Poll = std::function<void()>;
-    /// Two ways of a route, by their places, of which the second can follow the first.
+    /// Positions of two channels of a route, of which the second can follow the first.
     struct Succession {
         std::uint32_t before;
         std::uint32_t after;
     };
     class Successions;
-    using Visit = std::function<void(const std::vector<Way>&, const std::vector<Succession>&)>;
-    /// The channels of a route, in an order in which each follows one before; split ones have shares below 1.
-    void find_ways(Node from, Node to, std::vector<Way>& ways) const;
+    using Visit = std::function<void(const std::vector<RouteChannel>&, const std::vector<Succession>&)>;
+    /// Lists the channels of a route, each after one that it follows.
+    void list_route(Node from, Node to, std::vector<RouteChannel>& route) const;
     /// Ways that have all turns and rises of all paths.
     void for_each_route(const Poll& poll, const Visit& visit) const;
-    void require_no_detours(Node from, Node to, const std::vector<Way>& ways) const;
+    void require_no_detours(Node from, Node to, const std::vector<RouteChannel>& route) const;
     [[nodiscard]] Turns find_turns(const Poll& poll) const;
     [[nodiscard]] std::function<bool(ChannelId, ChannelId)> dateline_turns() const;
     void class_routes(const Poll& poll);
     void count_classes(const Poll& poll);
     [[nodiscard]] bool choose_steps();
-    [[nodiscard]] bool follows(const Way& before, const Way& after) const;
+    [[nodiscard]] bool follows(const RouteChannel& before, const RouteChannel& after) const;
     [[nodiscard]] bool share_part(ChannelId one, ChannelId other) const {
         return circles_.part[one.value] == circles_.part[other.value];
     }
-    /// Adds a way to a path that has come to where it begins.
-    void draw_way(Rng& rng, const std::vector<Way>& ways, std::vector<Hop>& path) const;
+    /// Extends the path by channels of the route, drawn by their shares.
+    void draw_path(Rng& rng, const std::vector<RouteChannel>& route, std::vector<Hop>& path) const;
     void add_route(Node from, Node to, Rng& rng, Workspace& workspace, std::vector<Hop>& path) const;
     void add_detour(Node from, Node to, Rng& rng, Workspace& workspace) const;
     [[nodiscard]] std::span<const Hop> enter(Node from, Node to, Workspace& workspace,

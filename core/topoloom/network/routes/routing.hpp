@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "topoloom/machine/machine.hpp"
-#include "topoloom/network/kinds.hpp"
+#include "topoloom/network/alternatives.hpp"
 
 namespace topoloom {
 
@@ -15,7 +15,7 @@ namespace topoloom {
 /// Networks, IEEE TPDS 4, 1993, has the channels to escape by.
 enum class Routing { own, minimal_adaptive, valiant, ugal };
 
-inline constexpr std::array<Kind, 4> routings{{
+inline constexpr std::array<Alternative, 4> routings{{
     {"own", "the machine's own routes"},
     {"minimal-adaptive", "at each switch the least loaded channel of those on a shortest route"},
     {"valiant", "on a dragonfly: minimally to a group that is drawn, and minimally on"},
@@ -23,7 +23,7 @@ inline constexpr std::array<Kind, 4> routings{{
 }};
 
 [[nodiscard]] inline Routing routing_of(std::string_view name) {
-    return parse_kind<Routing>("routing", name, routings);
+    return parse_alternative<Routing>("routing", name, routings);
 }
 
 /// Resolves the machine's own routing: a named one if it takes detours or adapts to load.

@@ -54,7 +54,7 @@ PacketRequest ClosedLoop::take(Node node, std::uint64_t /*cycle*/) {
     return {traffic_.next(node, sender.source.rng()), packet_, node.value, made};
 }
 
-void ClosedLoop::receive(Node node, const PacketRequest& order, std::uint64_t cycle) {
+void ClosedLoop::on_received(Node node, const PacketRequest& order, std::uint64_t cycle) {
     Sender& sender = senders_[node.value];
     if (order.message == is_reply) {
         if (sender.open-- == window_) sender.since = cycle;

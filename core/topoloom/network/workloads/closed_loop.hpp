@@ -30,7 +30,7 @@ class ClosedLoop final : public LoadSource {
     [[nodiscard]] std::uint64_t held_back(Node node, std::uint64_t cycle) const override;
     [[nodiscard]] std::uint64_t next(Node node) const override;
     [[nodiscard]] PacketRequest take(Node node, std::uint64_t cycle) override;
-    void receive(Node node, const PacketRequest& order, std::uint64_t cycle) override;
+    void on_received(Node node, const PacketRequest& order, std::uint64_t cycle) override;
 
    private:
     struct Reply {

@@ -45,7 +45,7 @@ Injection::Injection(std::string_view text) {
         (void)read_options<NoOptions>(what, options);
         kind = name == "poisson" ? Kind::poisson : Kind::bernoulli;
     } else {
-        fail_unknown_kind("injection", name, injections);
+        fail_unknown_alternative("injection", name, injections);
     }
 }
 

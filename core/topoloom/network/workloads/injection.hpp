@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "topoloom/network/kinds.hpp"
+#include "topoloom/network/alternatives.hpp"
 
 namespace topoloom {
 
@@ -30,7 +30,7 @@ struct Injection {
     std::uint32_t reply = 0;
 };
 
-inline constexpr std::array<Kind, 4> injections{{
+inline constexpr std::array<Alternative, 4> injections{{
     {"bernoulli", "a packet in any cycle with the same chance"},
     {"poisson", "exponential times between packets, of which a cycle may have several"},
     {"on-off(length=100,peak=100)",

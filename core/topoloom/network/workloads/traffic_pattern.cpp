@@ -90,7 +90,7 @@ TrafficPattern::TrafficPattern(std::string_view text, std::size_t nodes, std::ui
     } else if (name == "permutation") {
         fixed_ = drawn_permutation(nodes, seed);
     } else if (name != "uniform") {
-        fail_unknown_kind("traffic", name, traffics);
+        fail_unknown_alternative("traffic", name, traffics);
     }
 }
 

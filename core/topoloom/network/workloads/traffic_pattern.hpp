@@ -10,7 +10,7 @@
 
 #include "topoloom/base/id.hpp"
 #include "topoloom/base/rng.hpp"
-#include "topoloom/network/kinds.hpp"
+#include "topoloom/network/alternatives.hpp"
 
 namespace topoloom {
 
@@ -43,7 +43,7 @@ class TrafficPattern {
     std::uint32_t hot_percent_ = 0;
 };
 
-inline constexpr std::array<Kind, 9> traffics{{
+inline constexpr std::array<Alternative, 9> traffics{{
     {"uniform", "any other node"},
     {"transpose", "the halves of a node's number change places"},
     {"reversal", "the bits of its number in reversed order"},

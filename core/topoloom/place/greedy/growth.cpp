@@ -18,7 +18,7 @@ std::vector<Position> by_centrality(const Allocation& allocation) {
         for (const Node node : allocation.nodes()) points.push_back(space.network().point(node));
         const std::vector<std::uint64_t> totals = space.network().total_distances(points);
         for (std::size_t i = 0; i < total.size(); ++i) {
-            const std::uint64_t port = space.port_cost(space.point(allocation.slots()[i]));
+            const std::uint64_t port = space.port_distance(space.point(allocation.slots()[i]));
             total[i] = space.hop_weight() * totals[allocation.node_of_slot()[i]] + (points.size() - 1) * port;
         }
     });

@@ -64,8 +64,8 @@ std::optional<Placement> fold_boxes(const Problem& problem, const RankGrid& grid
                                     const Wanted& wanted) {
     const auto slots = slot_grid(problem.allocation(), count);
     if (!slots) return std::nullopt;
-    const NodeInside& inside = problem.machine().inside();
-    const auto plan = plan_fold({grid, *slots, inside.hop_weight, 2 * inside.host, wanted.reflect,
+    const NodeSpec& inside = problem.machine().node_spec();
+    const auto plan = plan_fold({grid, *slots, inside.hop_weight, 2 * inside.host_distance, wanted.reflect,
                                  wanted.boxes, axes_wanted(grid, *slots, wanted)});
     if (!plan) return std::nullopt;
     return place_in_boxes(problem, grid, plan->boxes, plan->slot_of_box);

@@ -11,16 +11,18 @@ namespace {
 template <class Network>
 std::vector<GroupLevel> levels_of(const Machine& machine, const Network& network) {
     std::vector<GroupLevel> levels;
-    const Levels& inside = machine.inside().levels;
+    const Levels& inside = machine.node_spec().levels;
     for (std::uint32_t j = 0; j < inside.count(); ++j)
         levels.push_back({inside.arity()[j], inside.distances()[j]});
     if constexpr (std::is_same_v<Network, Tree>) {
         const TreeSpec& spec = network.spec();
         for (std::size_t j = 0; j < spec.arity.size(); ++j) {
-            levels.push_back({spec.arity[j], std::uint64_t{spec.distance[j]} * machine.inside().hop_weight});
+            levels.push_back(
+                {spec.arity[j], std::uint64_t{spec.distance[j]} * machine.node_spec().hop_weight});
         }
     } else {
-        levels.push_back({network.spec().nodes_per_router, 2 * std::uint64_t{machine.inside().host}});
+        levels.push_back(
+            {network.spec().nodes_per_router, 2 * std::uint64_t{machine.node_spec().host_distance}});
     }
     return levels;
 }
@@ -141,7 +143,7 @@ std::optional<SlotGrid> slot_grid(const Allocation& allocation, std::size_t rank
             return std::nullopt;
         } else {
             SlotGrid grid{{1}, {false}, levels_of(machine, network), 1, {}};
-            grid.has_ports = machine.inside().max_port_cost() > 0;
+            grid.has_ports = machine.node_spec().max_port_distance() > 0;
             grid.slots.assign(allocation.slots().begin(), allocation.slots().end());
             std::sort(grid.slots.begin(), grid.slots.end());
             if (!shrink_to(grid.slots, grid.inside)) return std::nullopt;
@@ -160,8 +162,8 @@ std::optional<SlotGrid> slot_grid(const Allocation& allocation, std::size_t rank
 }
 
 std::uint32_t min_distance(const Machine& machine) {
-    const NodeInside& inside = machine.inside();
-    std::uint32_t least = 2 * inside.min_port_cost() +
+    const NodeSpec& inside = machine.node_spec();
+    std::uint32_t least = 2 * inside.min_port_distance() +
                           with_geometry(machine, [&]<class Network>(const Network& network) -> std::uint32_t {
                               if constexpr (std::is_same_v<Network, Tree>) {
                                   return network.spec().distance.front() * inside.hop_weight;

@@ -31,7 +31,7 @@ Extents nesting(const T& network) {
     } else if constexpr (requires { network.between_routers(); }) {
         return nesting(network.between_routers());
     } else if constexpr (std::is_same_v<T, Degraded>) {
-        return std::visit([](const auto& whole) { return nesting(whole); }, network.whole());
+        return std::visit([](const auto& whole) { return nesting(whole); }, network.intact());
     } else {
         return {static_cast<std::uint32_t>(network.node_count())};
     }

@@ -19,7 +19,7 @@ namespace {
 class InsideNode {
    public:
     InsideNode(const Machine& machine, const RankGrid& grid) : grid_(grid), weighted_(weighted(grid)) {
-        const Levels& levels = machine.inside().levels;
+        const Levels& levels = machine.node_spec().levels;
         std::uint32_t span = 1;
         for (std::uint32_t j = 0; j + 1 < levels.count(); ++j) {
             span *= levels.arity()[j];

@@ -23,7 +23,7 @@ namespace {
 
 class CongestionAnnealing {
    public:
-    CongestionAnnealing(Loads& loads, const Allocation& allocation, NearLists& near, Rng rng)
+    CongestionAnnealing(LoadTracker& loads, const Allocation& allocation, NearLists& near, Rng rng)
         : loads_(loads),
           slots_(allocation.slots()),
           near_(near),
@@ -93,7 +93,7 @@ class CongestionAnnealing {
         best_ = loads_.slots();
     }
 
-    Loads& loads_;
+    LoadTracker& loads_;
     std::span<const Slot> slots_;
     NearLists& near_;
     std::vector<Rank> rank_on_;  // by position in the allocation
@@ -120,7 +120,8 @@ Placement anneal_links(const Problem& problem, Placement start, Meter& meter,
     return keep_better(problem, std::move(start), [&](const Placement& from) {
         Placement found = from;
         with_near_lists(problem, nearest, meter, [&](NearLists& near) {
-            const std::unique_ptr<Loads> loads = make_loads(problem.machine(), objective, from.slots());
+            const std::unique_ptr<LoadTracker> loads =
+                make_load_tracker(problem.machine(), objective, from.slots());
             CongestionAnnealing annealing(*loads, allocation, near, Rng(problem.seed()));
             annealing.run(meter, sweeps);
             found = Placement(allocation, annealing.best());

@@ -7,7 +7,7 @@
 
 #include "topoloom/base/budget.hpp"
 #include "topoloom/machine/allocations/allocation.hpp"
-#include "topoloom/metric/loads/loads.hpp"
+#include "topoloom/metric/loads/load_tracker.hpp"
 #include "topoloom/place/state/free_slot_groups.hpp"
 
 namespace topoloom::links {
@@ -15,7 +15,7 @@ namespace topoloom::links {
 /// One rank on a slot.
 class CongestionDescent {
    public:
-    CongestionDescent(Loads& loads, const Allocation& allocation)
+    CongestionDescent(LoadTracker& loads, const Allocation& allocation)
         : loads_(loads), free_(allocation, loads.slots()) {
         for (const Rank u : ids<Rank>(loads.rank_count())) next_.push_back(u.value);
     }
@@ -64,7 +64,7 @@ class CongestionDescent {
         return true;
     }
 
-    Loads& loads_;
+    LoadTracker& loads_;
     FreeSlotGroups free_;
     std::vector<std::size_t> next_;  // by rank: its last partner, a rank or behind them a run of free slots
 };

@@ -11,7 +11,8 @@ namespace topoloom::links {
 Placement improve_by_local_opt(const Problem& problem, Placement start, Meter& meter) {
     const MeasuredObjective objective = problem.objective_on_links();
     return keep_better(problem, std::move(start), [&](const Placement& from) {
-        const std::unique_ptr<Loads> loads = make_loads(problem.machine(), objective, from.slots());
+        const std::unique_ptr<LoadTracker> loads =
+            make_load_tracker(problem.machine(), objective, from.slots());
         CongestionDescent(*loads, problem.allocation()).run(meter);
         return Placement(problem.allocation(), loads->slots());
     });

@@ -19,7 +19,7 @@ namespace {
 
 class RouteRotations {
    public:
-    RouteRotations(Loads& loads, const Problem& problem, NearLists& near, std::uint32_t length)
+    RouteRotations(LoadTracker& loads, const Problem& problem, NearLists& near, std::uint32_t length)
         : loads_(loads),
           graph_(problem.symmetric()),
           slots_(problem.allocation().slots()),
@@ -119,7 +119,7 @@ class RouteRotations {
         return best;
     }
 
-    Loads& loads_;
+    LoadTracker& loads_;
     const CommGraph& graph_;
     std::span<const Slot> slots_;
     NearLists& near_;
@@ -137,7 +137,8 @@ Placement rotate_on_routes(const Problem& problem, const Placement& start, Meter
     return keep_better(problem, start, [&](const Placement& from) {
         Placement found = from;
         with_near_lists(problem, options.near, meter, [&](NearLists& near) {
-            const std::unique_ptr<Loads> loads = make_loads(problem.machine(), objective, from.slots());
+            const std::unique_ptr<LoadTracker> loads =
+                make_load_tracker(problem.machine(), objective, from.slots());
             RouteRotations(*loads, problem, near, options.length).run(meter);
             found = Placement(problem.allocation(), loads->slots());
         });

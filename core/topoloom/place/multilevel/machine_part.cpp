@@ -22,7 +22,7 @@ MachinePart MachineParts::whole() const {
 bool MachineParts::is_point(const MachinePart& part) const {
     const Position first = slots_[part.begin];
     return std::ranges::all_of(slots(part), [&](Position p) {
-        return slot_distance(first, p) == 0 && port_cost(first) == port_cost(p);
+        return slot_distance(first, p) == 0 && port_distance(first) == port_distance(p);
     });
 }
 
@@ -79,7 +79,7 @@ bool MachineParts::equidistant(std::span<const MachinePart> groups) const {
     const auto middle = [&](const MachinePart& g) { return slots_[g.begin + g.size() / 2]; };
     const auto apart = slot_distance(middle(groups[0]), middle(groups[1]));
     for (std::size_t a = 0; a < groups.size(); ++a) {
-        if (port_cost(middle(groups[a])) != port_cost(middle(groups[0]))) return false;
+        if (port_distance(middle(groups[a])) != port_distance(middle(groups[0]))) return false;
         for (std::size_t b = a + 1; b < groups.size(); ++b) {
             if (slot_distance(middle(groups[a]), middle(groups[b])) != apart) return false;
         }
@@ -124,7 +124,7 @@ class SpaceParts final : public MachineParts {
         : MachineParts(allocation, capacity),
           space_(space),
           point_(slot_points(space, allocation)),
-          apart_(space, allocation.machine().inside(), point_, full) {}
+          apart_(space, allocation.machine().node_spec(), point_, full) {}
 
     void set_part_count(std::size_t count) override { samples_.resize(count); }
     [[nodiscard]] std::size_t part_count() const override { return samples_.size(); }
@@ -154,8 +154,8 @@ class SpaceParts final : public MachineParts {
     [[nodiscard]] std::int64_t slot_distance(Position a, Position b) const override {
         return space_.distance(point_[a.value], point_[b.value]);
     }
-    [[nodiscard]] std::uint32_t port_cost(Position p) const override {
-        return space_.port_cost(point_[p.value]);
+    [[nodiscard]] std::uint32_t port_distance(Position p) const override {
+        return space_.port_distance(point_[p.value]);
     }
     [[nodiscard]] std::vector<SplitKey> split_keys(std::span<const Position> slots) const override {
         std::vector<typename Space::Point> points;

@@ -76,7 +76,7 @@ class MachineParts {
 
    protected:
     [[nodiscard]] virtual std::int64_t slot_distance(Position a, Position b) const = 0;
-    [[nodiscard]] virtual std::uint32_t port_cost(Position p) const = 0;
+    [[nodiscard]] virtual std::uint32_t port_distance(Position p) const = 0;
     [[nodiscard]] virtual std::vector<SplitKey> split_keys(std::span<const Position> slots) const = 0;
 
    private:

@@ -9,10 +9,10 @@
 #include "topoloom/partition/bisection.hpp"
 #include "topoloom/place/mapper_entry.hpp"
 #include "topoloom/place/multilevel/cached_difference.hpp"
+#include "topoloom/place/multilevel/half_swap_costs.hpp"
 #include "topoloom/place/multilevel/machine_part.hpp"
 #include "topoloom/place/multilevel/part_batches.hpp"
 #include "topoloom/place/multilevel/piece_shares.hpp"
-#include "topoloom/place/multilevel/turn_choices.hpp"
 #include "topoloom/place/parallel_search.hpp"
 #include "topoloom/place/shared/fitting.hpp"
 #include "topoloom/place/shared/group_split.hpp"
@@ -188,7 +188,7 @@ class Multisection {
             if (end - first_child[p] == 2) lefts.emplace_back(first_child[p]);
         }
         if (lefts.size() < 2) return;
-        turn(lefts, meter);
+        swap_halves(lefts, meter);
         if (meter.is_exhausted()) return;
         if (!many_) {
             std::uint64_t work = 0;
@@ -281,15 +281,15 @@ class Multisection {
         }
     }
 
-    /// Exchanges the places of those pairs of halves that should rather be swapped, all things considered.
-    void turn(std::span<const Part> lefts, Meter& meter) {
+    /// Swaps the places of the halves of pairs where that lowers the cost, all pairs considered together.
+    void swap_halves(std::span<const Part> lefts, Meter& meter) {
         const auto ranks_of = [&](Part p) { return ranks(parts_[p.value]); };
         const auto farther_from = [&](Part left) {
             return machine_->farther_from(left, Part{left.value + 1});
         };
         WeightedGraph choices;
         std::vector<std::int64_t> bias;
-        TurnChoices(graph_, part_of_, parts_.size(), lefts, ranks_of, farther_from)
+        HalfSwapCosts(graph_, part_of_, parts_.size(), lefts, ranks_of, farther_from)
             .weigh(choices, bias, problem_.threads());
         for (const Part left : lefts) {
             const RankedPart& a = parts_[left.value];
@@ -297,10 +297,10 @@ class Multisection {
             choices.mass.push_back(a.mass <= b.machine.capacity && b.mass <= a.machine.capacity ? 1 : 0);
         }
         partition::BinaryLabeling search(choices, bias);
-        const std::vector<char>& turned = search.run();
+        const std::vector<char>& swapped = search.run();
         meter.spend(search.work());
         for (std::uint32_t k = 0; k < lefts.size(); ++k) {
-            if (turned[k] == 0) continue;
+            if (swapped[k] == 0) continue;
             const std::uint32_t left = lefts[k].value;
             std::swap(parts_[left].machine, parts_[left + 1].machine);
             machine_->swap_samples(Part{left}, Part{left + 1});

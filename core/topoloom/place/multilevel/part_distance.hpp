@@ -34,7 +34,7 @@ class PartDistance {
    public:
     using Point = typename Space::Point;
 
-    PartDistance(const Space& space, const NodeInside& inside, std::span<const Point> points, FullRings full)
+    PartDistance(const Space& space, const NodeSpec& inside, std::span<const Point> points, FullRings full)
         : lines_(open_full_rings(space, points, full)), space_(space) {
         if constexpr (on_torus) space_ = Space(lines_, inside);
     }
@@ -88,7 +88,7 @@ class PartDistance {
             for (std::uint32_t d = 0; d < torus.axis_count(); ++d) {
                 std::vector<std::size_t> in_plane(lines.size[d], 0);
                 for (const Point& p : points)
-                    ++in_plane[static_cast<std::size_t>(Space::on_network(p).at[d])];
+                    ++in_plane[static_cast<std::size_t>(Space::network_point(p).at[d])];
                 const bool even =
                     std::ranges::all_of(in_plane, [&](std::size_t n) { return n == in_plane[0]; });
                 lines.wrap.push_back(torus.wraps(d) && (!even || full == FullRings::rings));

@@ -12,7 +12,7 @@ struct UniformSpace {
     using Point = Part;
     static constexpr bool uniform = true;
     [[nodiscard]] static std::uint32_t distance(Point a, Point b) { return a == b ? 0 : 1; }
-    [[nodiscard]] static constexpr std::uint32_t port_cost(Point) { return 0; }
+    [[nodiscard]] static constexpr std::uint32_t port_distance(Point) { return 0; }
 };
 
 /// Bisects until every range of parts is a single one.

@@ -102,7 +102,8 @@ class PairFlow {
     enum class Outcome { better, even, unfit };
 
     std::int64_t improve(Part a, Part b) {
-        if (distance(a, b) == 0 && space_.port_cost(points_[a.value]) == space_.port_cost(points_[b.value]))
+        if (distance(a, b) == 0 &&
+            space_.port_distance(points_[a.value]) == space_.port_distance(points_[b.value]))
             return 0;
         std::int64_t gained = 0;
         std::int64_t width = widest / 2;

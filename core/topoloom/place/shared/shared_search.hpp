@@ -249,11 +249,11 @@ class SharedSearch {
 
     /// Moves vertices away, those that lose least first, to the best part that has capacity left.
     void unload(Part from) {
-        struct Way {
+        struct Candidate {
             std::int64_t loss;
             Vertex vertex;
         };
-        std::vector<Way> ways;
+        std::vector<Candidate> candidates;
         for (const Vertex v : graph_.vertices()) {
             if (part_[v.value] != from || graph_.mass[v.value] == 0) continue;
             gather(v);
@@ -262,20 +262,20 @@ class SharedSearch {
             for (const Part p : ids<Part>(points_.size())) {
                 if (p != from && fits(p, v)) least = std::min(least, cost_at(p) - here);
             }
-            ways.push_back({least, v});
+            candidates.push_back({least, v});
         }
-        std::ranges::sort(ways, [](const Way& a, const Way& b) {
+        std::ranges::sort(candidates, [](const Candidate& a, const Candidate& b) {
             return a.loss != b.loss ? a.loss < b.loss : a.vertex < b.vertex;
         });
-        for (const Way& way : ways) {
+        for (const Candidate& candidate : candidates) {
             if (load_[from.value] <= capacity_[from.value]) return;
-            gather(way.vertex);
+            gather(candidate.vertex);
             Part best = Part::none;
             for (const Part p : ids<Part>(points_.size())) {
-                if (p == from || !fits(p, way.vertex)) continue;
+                if (p == from || !fits(p, candidate.vertex)) continue;
                 if (best == Part::none || cost_at(p) < cost_at(best)) best = p;
             }
-            if (best != Part::none) put(way.vertex, best);
+            if (best != Part::none) put(candidate.vertex, best);
         }
     }
 

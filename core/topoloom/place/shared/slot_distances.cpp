@@ -8,7 +8,7 @@ namespace topoloom::shared {
 SlotDistances::SlotDistances(const Allocation& allocation)
     : space_(make_slot_space(allocation.machine(), allocation.slots())) {
     const auto count = static_cast<std::uint32_t>(allocation.slot_count());
-    for (std::uint32_t a = 0; a < count; ++a) port_cost_.push_back(space_->port_cost(a));
+    for (std::uint32_t a = 0; a < count; ++a) port_cost_.push_back(space_->port_distance(a));
     if (count > max_in_table ||
         allocation.machine().max_distance() > std::numeric_limits<std::uint16_t>::max())
         return;

@@ -26,7 +26,7 @@ class SlotDistances {
         if (!table_.empty()) return table_[a.value * port_cost_.size() + b.value];
         return space_->distance(a.value, b.value);
     }
-    [[nodiscard]] std::uint32_t port_cost(Point a) const { return port_cost_[a.value]; }
+    [[nodiscard]] std::uint32_t port_distance(Point a) const { return port_cost_[a.value]; }
     /// Of all slots.
     [[nodiscard]] std::vector<Point> points() const { return id_list<Position>(port_cost_.size()); }
 

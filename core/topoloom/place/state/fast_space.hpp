@@ -75,7 +75,7 @@ class SymmetricSpace {
     using Point = Space::Point;
 
     explicit SymmetricSpace(const Space& space)
-        : space_(space), sums_both_directions_(!space.network().symmetric()) {}
+        : space_(space), sums_both_directions_(!space.network().is_symmetric()) {}
     [[nodiscard]] Point point(Slot slot) const { return space_.point(slot); }
     [[nodiscard]] bool sums_both_directions() const { return sums_both_directions_; }
     [[nodiscard]] std::uint32_t distance(const Point& a, const Point& b) const {
@@ -108,7 +108,7 @@ class SlotSpaceAdapter {
 template <class Use>
 decltype(auto) with_fast_space(const Allocation& allocation, Use&& use) {
     const Machine& machine = allocation.machine();
-    const NodeInside& inside = machine.inside();
+    const NodeSpec& inside = machine.node_spec();
     const auto with_points = [&](const auto& space) { return use(space, slot_points(space, allocation)); };
     const auto with_positions = [&](const auto& space) {
         std::vector<std::uint32_t> positions(allocation.slot_count());

@@ -28,7 +28,8 @@ FreeSlots::Found FreeSlots::nearest(const Partners& partners) const {
     std::optional<SlotSpace::WeightedSlot> origin;
     if (partners.origin) origin = {*partners.origin, partners.origin_weight};
     Best best;
-    best.found.evaluated = tree_.search(*tree_.pull(partners.positions, partners.weights, origin), best);
+    best.found.evaluated =
+        tree_.search(*tree_.sum_distances(partners.positions, partners.weights, origin), best);
     return best.found;
 }
 

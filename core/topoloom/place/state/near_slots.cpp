@@ -16,12 +16,12 @@ void NearSlotSearch::list(Position position, Position* out) const {
     std::vector<Near> found;
     const std::uint32_t from = slots_.index(position);
     const std::array<std::uint64_t, 1> once{1};
-    search(0, 0, from, *slots_.space().pull(std::span(&from, 1), once), found);
+    search(0, 0, from, *slots_.space().sum_distances(std::span(&from, 1), once), found);
     for (const Near& near : found) *out++ = slots_.position(near.at);
 }
 
 void NearSlotSearch::search(std::uint32_t part, std::uint64_t bound, std::uint32_t from,
-                            const SlotSpace::Pull& pull, std::vector<Near>& found) const {
+                            const SlotSpace::DistanceSum& sum, std::vector<Near>& found) const {
     if (found.size() == count_ && (count_ == 0 || bound >= found.back().distance)) return;
     const SlotSpace::Part& p = slots_.parts()[part];
     if (p.right == no_index) {
@@ -34,16 +34,16 @@ void NearSlotSearch::search(std::uint32_t part, std::uint64_t bound, std::uint32
     }
     std::uint32_t near = part + 1;
     std::uint32_t far = p.right;
-    std::uint64_t near_bound = pull.bound(near);
-    std::uint64_t far_bound = pull.bound(far);
+    std::uint64_t near_bound = sum.bound(near);
+    std::uint64_t far_bound = sum.bound(far);
     // On equal bounds, search the half that holds the slot itself first: it has near slots.
     if (far_bound < near_bound ||
         (far_bound == near_bound && from >= slots_.parts()[far].begin && from < p.end)) {
         std::swap(near, far);
         std::swap(near_bound, far_bound);
     }
-    search(near, near_bound, from, pull, found);
-    search(far, far_bound, from, pull, found);
+    search(near, near_bound, from, sum, found);
+    search(far, far_bound, from, sum, found);
 }
 
 /// Keeps `found` sorted; the order of equal distances is stable.

@@ -28,8 +28,8 @@ class NearSlotSearch {
         std::uint32_t at;  // index in the order
     };
 
-    void search(std::uint32_t part, std::uint64_t bound, std::uint32_t from, const SlotSpace::Pull& pull,
-                std::vector<Near>& found) const;
+    void search(std::uint32_t part, std::uint64_t bound, std::uint32_t from,
+                const SlotSpace::DistanceSum& sum, std::vector<Near>& found) const;
     void insert(Near near, std::vector<Near>& found) const;
 
     HilbertSlots slots_;

@@ -36,22 +36,22 @@ class SlotTree {
         update(0, at);
     }
     /// Makes the sum of weighted distances to slots, and to `extra`.
-    [[nodiscard]] std::unique_ptr<SlotSpace::Pull> pull(
+    [[nodiscard]] std::unique_ptr<SlotSpace::DistanceSum> sum_distances(
         std::span<const Position> positions, std::span<const std::uint64_t> weights,
         std::optional<SlotSpace::WeightedSlot> extra = {}) const {
         std::vector<std::uint32_t> indices;
         indices.reserve(positions.size());
         for (const Position position : positions) indices.push_back(slots_->index(position));
-        return slots_->space().pull(indices, weights, extra);
+        return slots_->space().sum_distances(indices, weights, extra);
     }
 
     /// Offers candidates to `best`, nearest parts first. best.is_candidate(value) tells whether a slot with this value, or a part
     /// with this joined value, is a candidate; best.can_improve(value, bound) whether one with at least this cost could be
     /// better; best.offer(position, value, cost) takes it if it is. Returns the number of slots and parts evaluated.
     template <class Best>
-    std::uint64_t search(const SlotSpace::Pull& pull, Best& best) const {
+    std::uint64_t search(const SlotSpace::DistanceSum& sum, Best& best) const {
         std::uint64_t evaluated = 0;
-        if (best.is_candidate(part_value_.front())) search_part(0, 0, pull, best, evaluated);
+        if (best.is_candidate(part_value_.front())) search_part(0, 0, sum, best, evaluated);
         return evaluated;
     }
 
@@ -78,20 +78,20 @@ class SlotTree {
     }
 
     template <class Best>
-    void search_part(std::uint32_t part, std::uint64_t bound, const SlotSpace::Pull& pull, Best& best,
+    void search_part(std::uint32_t part, std::uint64_t bound, const SlotSpace::DistanceSum& sum, Best& best,
                      std::uint64_t& evaluated) const {
         if (!best.can_improve(part_value_[part], bound)) return;
         const SlotSpace::Part& p = slots_->parts()[part];
         if (p.right == no_index) {
             evaluated += p.end - p.begin;
             for (std::uint32_t i = p.begin; i < p.end; ++i) {
-                if (best.is_candidate(value_[i])) best.offer(slots_->position(i), value_[i], pull.cost(i));
+                if (best.is_candidate(value_[i])) best.offer(slots_->position(i), value_[i], sum.at(i));
             }
             return;
         }
         // Bounds are expensive, and many parts have no candidate.
         const auto bound_of = [&](std::uint32_t half) {
-            return best.is_candidate(part_value_[half]) ? pull.bound(half) : worst;
+            return best.is_candidate(part_value_[half]) ? sum.bound(half) : worst;
         };
         std::uint32_t near = part + 1;
         std::uint32_t far = p.right;
@@ -102,8 +102,8 @@ class SlotTree {
             std::swap(near, far);
             std::swap(near_bound, far_bound);
         }
-        search_part(near, near_bound, pull, best, evaluated);
-        search_part(far, far_bound, pull, best, evaluated);
+        search_part(near, near_bound, sum, best, evaluated);
+        search_part(far, far_bound, sum, best, evaluated);
     }
 
     std::shared_ptr<const HilbertSlots> slots_;

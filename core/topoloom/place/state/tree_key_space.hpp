@@ -17,14 +17,14 @@ class TreeKeySpace {
     using Point = Levels::Key;
 
     /// Whether all slots of a node have the same distance to its port, and both keys fit in 64 bits.
-    [[nodiscard]] static bool fits(const Tree& tree, const NodeInside& inside) {
+    [[nodiscard]] static bool fits(const Tree& tree, const NodeSpec& inside) {
         const Node last{tree.node_count() - 1};
-        return inside.min_port_cost() == inside.max_port_cost() &&
+        return inside.min_port_distance() == inside.max_port_distance() &&
                static_cast<int>(std::bit_width(tree.point(last))) + bits_inside(inside) <= 64;
     }
 
     /// Keeps references to both arguments.
-    TreeKeySpace(const Tree& tree, const NodeInside& inside)
+    TreeKeySpace(const Tree& tree, const NodeSpec& inside)
         : tree_(&tree), inside_(&inside), bits_inside_(bits_inside(inside)) {
         for (int bit = 0; bit < 64; ++bit) {
             std::uint32_t& distance = distance_of_width_[static_cast<std::size_t>(bit) + 1];
@@ -32,7 +32,7 @@ class TreeKeySpace {
                 distance = inside.levels.distance(0, Point{1} << bit);
             } else {
                 distance = inside.hop_weight * tree.distance(0, Point{1} << (bit - bits_inside_)) +
-                           2 * inside.min_port_cost();
+                           2 * inside.min_port_distance();
             }
         }
     }
@@ -47,12 +47,12 @@ class TreeKeySpace {
     }
 
    private:
-    [[nodiscard]] static int bits_inside(const NodeInside& inside) {
+    [[nodiscard]] static int bits_inside(const NodeSpec& inside) {
         return static_cast<int>(std::bit_width(inside.levels.key(inside.levels.size() - 1)));
     }
 
     const Tree* tree_;
-    const NodeInside* inside_;
+    const NodeSpec* inside_;
     int bits_inside_;
     std::array<std::uint32_t, 65> distance_of_width_{};
 };

@@ -20,7 +20,7 @@ class BrickShells {
     /// `capacity` has one entry for each slot of the allocation, and must live longer.
     BrickShells(const Allocation& allocation, std::span<const std::int64_t> capacity) : capacity_(capacity) {
         const Machine& machine = allocation.machine();
-        if (!machine.inside().is_flat()) return;
+        if (!machine.node_spec().is_flat()) return;
         with_geometry(machine, [&](const auto& network) {
             if constexpr (requires { network.axis_count(); }) {
                 std::uint32_t stride = 1;

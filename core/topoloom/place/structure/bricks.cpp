@@ -75,8 +75,8 @@ Patches patches_in(const Problem& problem, const Extents& cells) {
 }
 
 /// All distances 0: only capacity counts.
-struct ZeroDistances final : SlotSpace::Pull {
-    [[nodiscard]] std::uint64_t cost(std::uint32_t) const override { return 0; }
+struct ZeroDistances final : SlotSpace::DistanceSum {
+    [[nodiscard]] std::uint64_t at(std::uint32_t) const override { return 0; }
     [[nodiscard]] std::uint64_t bound(std::uint32_t) const override { return 0; }
 };
 
@@ -98,8 +98,9 @@ std::variant<Placement, Rank> fill(const Problem& problem, const Patches& patche
             if (const auto found = shells.nearest(near, wanted, evaluated)) return found;
         }
         if (!everywhere) everywhere.emplace(allocation, capacity);
-        const auto found = anywhere ? everywhere->nearest(ZeroDistances{}, wanted, evaluated)
-                                    : everywhere->nearest(*everywhere->pull(near), wanted, evaluated);
+        const auto found = anywhere
+                               ? everywhere->nearest(ZeroDistances{}, wanted, evaluated)
+                               : everywhere->nearest(*everywhere->sum_distances(near), wanted, evaluated);
         return found ? std::optional(found->position) : std::nullopt;
     };
     std::vector<Position> position_of_rank(problem.rank_count());

@@ -29,17 +29,18 @@ class SpareSlots {
         : tree_(allocation, [&](Position position) { return capacity[position.value]; }) {}
 
     /// The sum of distances to these slots, with equal weights.
-    [[nodiscard]] std::unique_ptr<SlotSpace::Pull> pull(std::span<const Position> positions) const {
-        return tree_.pull(positions, std::vector<std::uint64_t>(positions.size(), 1));
+    [[nodiscard]] std::unique_ptr<SlotSpace::DistanceSum> sum_distances(
+        std::span<const Position> positions) const {
+        return tree_.sum_distances(positions, std::vector<std::uint64_t>(positions.size(), 1));
     }
     void take(Position position, std::int64_t mass) { tree_.set(position, tree_.value(position) - mass); }
 
-    /// The slot of least pull.cost(point) that has capacity left for the mass; among equals the one with the most, then the
+    /// The slot of least sum.at(point) that has capacity left for the mass; among equals the one with the most, then the
     /// one that the search meets first. None where there is none. Adds the slots and parts looked at to `evaluated`.
-    [[nodiscard]] std::optional<Found> nearest(const SlotSpace::Pull& pull, std::int64_t mass,
+    [[nodiscard]] std::optional<Found> nearest(const SlotSpace::DistanceSum& sum, std::int64_t mass,
                                                std::uint64_t& evaluated) const {
         Best best{mass, {Position::none, std::numeric_limits<std::uint64_t>::max(), 0}};
-        evaluated += tree_.search(pull, best);
+        evaluated += tree_.search(sum, best);
         if (best.found.position == Position::none) return std::nullopt;
         return best.found;
     }

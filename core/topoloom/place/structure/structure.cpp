@@ -66,24 +66,25 @@ class BlocksOnRouters {
     bool try_all(std::size_t tries, Best& best) {
         Extents block;
         list_blocks(block, grid_.slots_per_router, tries);
-        std::stable_sort(ways_.begin(), ways_.end(),
-                         [](const Way& a, const Way& b) { return a.estimate < b.estimate; });
-        if (ways_.size() > tries) ways_.resize(tries);
-        for (const Way& way : ways_) {
+        std::stable_sort(candidates_.begin(), candidates_.end(),
+                         [](const Candidate& a, const Candidate& b) { return a.estimate < b.estimate; });
+        if (candidates_.size() > tries) candidates_.resize(tries);
+        for (const Candidate& candidate : candidates_) {
             if (best.done()) return false;
-            best.try_slots(slots_of(way, grid::Reflection::rows));
-            if (way.folding.is_plain() && estimates_are_exact()) return plain_ = true;
-            if (way.folding.nests() && !best.done()) best.try_slots(slots_of(way, grid::Reflection::nested));
+            best.try_slots(slots_of(candidate, grid::Reflection::rows));
+            if (candidate.folding.is_plain() && estimates_are_exact()) return plain_ = true;
+            if (candidate.folding.nests() && !best.done())
+                best.try_slots(slots_of(candidate, grid::Reflection::nested));
         }
         // Where every attempt takes long, any folding will do: the alternatives rarely beat it.
-        return tries == fewest_tries && !ways_.empty();
+        return tries == fewest_tries && !candidates_.empty();
     }
 
     /// Whether that was so.
     [[nodiscard]] bool plain() const { return plain_; }
 
    private:
-    struct Way {
+    struct Candidate {
         Extents block;
         grid::Folding folding;
         double estimate;
@@ -93,7 +94,7 @@ class BlocksOnRouters {
     void list_blocks(Extents& block, std::uint64_t ranks, std::size_t tries) {
         const std::size_t i = block.size();
         if (i == pattern_.axes.size()) {
-            if (ranks == 1) add_ways(block, tries);
+            if (ranks == 1) add_candidates(block, tries);
             return;
         }
         const std::uint32_t extent = pattern_.axes[i].extent;
@@ -105,7 +106,7 @@ class BlocksOnRouters {
         }
     }
 
-    void add_ways(const Extents& block, std::size_t tries) {
+    void add_candidates(const Extents& block, std::size_t tries) {
         if (++blocks_seen_ > max_blocks) return;
         const std::optional<double> inside = blocking_.cost(block);
         if (!inside) return;
@@ -121,7 +122,7 @@ class BlocksOnRouters {
         const std::size_t most = std::clamp<std::size_t>(pattern_.rank_of_cell.size(), 600, 4'000);
         for (grid::Folding& folding : grid::list_foldings(axes, grid_.extent, grid_.wraps, tries, most)) {
             const double estimate = folding.score + *inside * blocks;
-            ways_.push_back({block, std::move(folding), estimate});
+            candidates_.push_back({block, std::move(folding), estimate});
         }
     }
 
@@ -146,25 +147,25 @@ class BlocksOnRouters {
         return bytes * (all - inside * own.extent / block);
     }
 
-    [[nodiscard]] std::vector<Slot> slots_of(const Way& way, grid::Reflection reflection) const {
+    [[nodiscard]] std::vector<Slot> slots_of(const Candidate& candidate, grid::Reflection reflection) const {
         std::vector<GridCell> inside;  // cells of the first block in the order of its slots
-        blocking_.list_cells(way.block, GridCell{0}, inside);
+        blocking_.list_cells(candidate.block, GridCell{0}, inside);
         std::vector<Slot> slots(pattern_.rank_of_cell.size());
-        Extents at(way.block.size(), 0);
+        Extents at(candidate.block.size(), 0);
         Extents coordinates(grid_.extent.size(), 0);
         for (std::size_t blocks = slots.size() / inside.size(); blocks > 0; --blocks) {
-            way.folding.place(at, reflection, coordinates);
+            candidate.folding.place(at, reflection, coordinates);
             std::uint64_t router = 0;
             for (std::size_t d = 0; d < coordinates.size(); ++d)
                 router = router * grid_.extent[d] + coordinates[d];
             std::uint32_t origin = 0;
-            for (std::size_t i = 0; i < at.size(); ++i) origin += at[i] * way.block[i] * stride_[i];
+            for (std::size_t i = 0; i < at.size(); ++i) origin += at[i] * candidate.block[i] * stride_[i];
             for (std::size_t k = 0; k < inside.size(); ++k) {
                 const Rank rank = pattern_.rank_of_cell[origin + inside[k].value];
                 slots[rank.value] = grid_.slots[router * grid_.slots_per_router + k];
             }
             for (std::size_t i = at.size(); i-- > 0;) {
-                if (++at[i] < pattern_.axes[i].extent / way.block[i]) break;
+                if (++at[i] < pattern_.axes[i].extent / candidate.block[i]) break;
                 at[i] = 0;
             }
         }
@@ -183,7 +184,7 @@ class BlocksOnRouters {
     const grid::SlotGrid& grid_;
     grid::BoxBlocking blocking_;
     Extents stride_;
-    std::vector<Way> ways_;
+    std::vector<Candidate> candidates_;
     std::size_t blocks_seen_ = 0;
     bool plain_ = false;
 };

@@ -32,11 +32,11 @@ struct ScheduleEntry {
     std::string_view name;
     std::vector<Operation> operations;
     std::string_view summary;
-    std::string_view source;  // paper and section; empty for folklore
-    std::string_view cost;    // for P ranks and m bytes: alpha, beta and gamma as in the docs
+    std::string_view source = "";  // paper and section; empty for folklore
+    std::string_view cost;         // for P ranks and m bytes: alpha, beta and gamma as in the docs
     AnySchedule (*make)(const Call& call, std::string_view name, const OptionValues&);
-    std::string_view ranks = "";                   // which numbers of them; empty: any
-    bool (*applies)(std::size_t ranks) = nullptr;  // as that says
+    std::string_view ranks = "";                   // supported numbers of ranks, in words; empty: any
+    bool (*applies)(std::size_t ranks) = nullptr;  // whether a number is supported; null: any is
     std::vector<OptionInfo> (*options)() = list_options<NoOptions>;
 
     [[nodiscard]] bool supports(Operation operation) const;

@@ -86,7 +86,7 @@ std::uint32_t cards_of(const Machine& machine) {
     };
     with_topology(machine, [&]<class T>(const T& network) {
         if constexpr (std::is_same_v<T, Degraded>) {
-            std::visit(count, network.whole());
+            std::visit(count, network.intact());
         } else {
             count(network);
         }
@@ -183,7 +183,7 @@ RoundCost with_timer(const AnySchedule& schedule, const RankNodes& at, const Mac
 template <class Use>
 RoundCost with_run(const AnySchedule& schedule, const RankNodes& at, const Machine& machine,
                    std::size_t ranks, Meter& meter, const Use& use) {
-    const NetworkModel memory = memory_model(at.model, machine.inside());
+    const NetworkModel memory = memory_model(at.model, machine.node_spec());
     RouteLinks routes(machine);
     const BarrierCost barrier = barrier_of(schedule, at, machine, routes);
     RunTimer timer(routes, at.model, memory, machine, at.calls(), barrier, at.shares, meter);
@@ -257,13 +257,13 @@ ScheduleCost cost(const AnySchedule& schedule, const NetworkModel& model) {
     return sum;
 }
 
-NetworkModel model_of(const Machine& machine) {
+NetworkModel machine_model(const Machine& machine) {
     return NetworkModel::regimes(
-        {CostLine{machine.speeds().startup.value, 1 / machine.inside().port_bandwidth.value}},
+        {CostLine{machine.speeds().startup.value, 1 / machine.node_spec().port_bandwidth.value}},
         {.latency = machine.speeds().latency.value});
 }
 
-NetworkModel memory_model(const NodeInside& node) {
+NetworkModel memory_model(const NodeSpec& node) {
     constexpr double copied_by_core = 0.1e-9;  // s/B
     const double startup = node.memory_startup.value_or(Seconds{0.3e-6}).value;
     const double beta = node.memory ? std::max(copied_by_core, 1 / node.memory->value) : copied_by_core;
@@ -272,7 +272,7 @@ NetworkModel memory_model(const NodeInside& node) {
         {.send_cpu = startup / 2, .receive_cpu = startup / 2, .receive_cpu_per_byte = beta});
 }
 
-NetworkModel memory_model(const NetworkModel& model, const NodeInside& node) {
+NetworkModel memory_model(const NetworkModel& model, const NodeSpec& node) {
     return model.inside() == nullptr ? memory_model(node) : *model.inside();
 }
 
@@ -308,7 +308,7 @@ double program_time(std::span<const AnySchedule* const> steps, const NetworkMode
         if (ranks != at.ranks)
             fail("a step of a program is of ", ranks, " ranks, the first one of ", at.ranks);
     }
-    const NetworkModel memory = memory_model(at.model, machine.inside());
+    const NetworkModel memory = memory_model(at.model, machine.node_spec());
     const Budget unlimited;
     Meter meter(unlimited);
     RouteLinks routes(machine);

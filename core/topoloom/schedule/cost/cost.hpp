@@ -35,14 +35,14 @@ struct ScheduleCost {
 /// message; a pipelined round takes none. A barrier after it is added. O(rounds + messages of one rank).
 [[nodiscard]] ScheduleCost cost(const AnySchedule& schedule, const NetworkModel& model);
 
-/// The model of a machine's own data: startup times and node ports.
-[[nodiscard]] NetworkModel model_of(const Machine& machine);
+/// The network model that follows from a machine's own startup times and node ports.
+[[nodiscard]] NetworkModel machine_model(const Machine& machine);
 
 /// Of messages inside a node: half of their start at each end, and a core of the receiver that copies 10 GB/s, or less where
 /// the memory of the node is slower. What the node does not say is as NodeSpeeds assumes it.
-[[nodiscard]] NetworkModel memory_model(const NodeInside& node);
+[[nodiscard]] NetworkModel memory_model(const NodeSpec& node);
 /// The intra-node model of `model`, or memory_model(node) if it has none.
-[[nodiscard]] NetworkModel memory_model(const NetworkModel& model, const NodeInside& node);
+[[nodiscard]] NetworkModel memory_model(const NetworkModel& model, const NodeSpec& node);
 
 /// Rank r sits on slots[r]. Messages within a node cost nothing, no CPU time either. A round takes the longest of
 ///   - what the rank with the most to do needs, as above, with those of its node that also send to others in the round

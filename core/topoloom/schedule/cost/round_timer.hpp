@@ -54,7 +54,7 @@ class RoundTimer {
                const Sampling& sampling)
         : routes_(routes),
           model_(model),
-          port_(machine.inside().port_bandwidth.value),
+          port_(machine.node_spec().port_bandwidth.value),
           calls_(calls),
           barrier_(barrier),
           shares_(shares),
@@ -89,23 +89,23 @@ class RoundTimer {
                 const double filled = weight * static_cast<double>(message.bytes.value) / links.bandwidth;
                 // Each of those that the sender stands for has a part of its messages on the ways of its own.
                 const std::size_t shift = i % static_cast<std::size_t>(of_senders);
-                const Way way = is_routed(message)
-                                    ? send(shifted(from, shift), shifted(message.to, shift), filled)
-                                    : Way{};
-                latest = std::max(latest, model_.latency(message.bytes) + links.latency * way.latency);
+                const RouteCost route = is_routed(message)
+                                            ? send(shifted(from, shift), shifted(message.to, shift), filled)
+                                            : RouteCost{};
+                latest = std::max(latest, model_.latency(message.bytes) + links.latency * route.latency);
                 const std::uint32_t processes = senders_on_[here.value];
                 const double alone = to_card ? model_.nic_time(message.bytes, processes)
                                              : model_.time(message.bytes, processes);
                 const double turn =
                     model_.takes_bytes_on_links(port_)
                         ? model_.time(Bytes{0})
-                        : std::max(alone, model_.in_packets(message.bytes, way.latency, way.bandwidth));
+                        : std::max(alone, model_.in_packets(message.bytes, route.latency, route.bandwidth));
                 const double overhead = model_.receive_cpu(message.bytes);
                 const double work = reduces ? model_.reduce(message.bytes) : 0;
                 cpu_.add(from.value, model_.send_cpu(message.bytes));
                 cpu_.add(message.to.value, of_senders * (overhead + work));
                 const double wire = model_.time(Bytes{0}) + static_cast<double>(message.bytes.value) /
-                                                                (links.bandwidth * way.bandwidth);
+                                                                (links.bandwidth * route.bandwidth);
                 arrivals_.to(message.to)
                     .add(sent_by.add(model_.send_cpu(message.bytes), turn, wire), overhead, work, of_senders);
             }
@@ -135,7 +135,7 @@ class RoundTimer {
         const std::size_t in = calls_.in_call(rank).value;
         return calls_.node[rank.value - in + (in + by) % calls_.ranks];
     }
-    struct Way {
+    struct RouteCost {
         double latency = 0;
         double bandwidth = std::numeric_limits<double>::infinity();  // of its narrowest link
     };
@@ -182,16 +182,16 @@ class RoundTimer {
         }
     }
     /// Fills the links of the route.
-    Way send(Node from, Node to, double bytes) {
-        Way way;
+    RouteCost send(Node from, Node to, double bytes) {
+        RouteCost route;
         for (const RouteLink& link : routes_.between(from, to)) {
             links_.add(link.link.value, link.part * bytes);
-            way.latency += link.part * link.latency;
-            way.bandwidth = std::min(way.bandwidth, link.bandwidth);
+            route.latency += link.part * link.latency;
+            route.bandwidth = std::min(route.bandwidth, link.bandwidth);
         }
         out_.add(from.value, bytes);
         in_.add(to.value, bytes);
-        return way;
+        return route;
     }
 
     RouteLinks& routes_;

@@ -39,8 +39,8 @@ class RunTimer {
         : routes_(routes),
           model_(model),
           memory_(memory),
-          port_(machine.inside().port_bandwidth.value),
-          memory_rate_(machine.inside().memory.value_or(unlimited).value),
+          port_(machine.node_spec().port_bandwidth.value),
+          memory_rate_(machine.node_spec().memory.value_or(unlimited).value),
           calls_(calls),
           barrier_(barrier),
           shares_(shares),
@@ -97,7 +97,7 @@ class RunTimer {
     [[nodiscard]] bool is_inside(const InFlight& message) const {
         return node(message.from) == node(message.to);
     }
-    [[nodiscard]] const NetworkModel& model_of(bool inside) const { return inside ? memory_ : model_; }
+    [[nodiscard]] const NetworkModel& select_model(bool inside) const { return inside ? memory_ : model_; }
 
     void find_messages(const AnySchedule& schedule, std::uint64_t round) {
         messages_.clear();
@@ -110,7 +110,7 @@ class RunTimer {
             bool leaves = false;
             for (const SentMessage& message : of_rank_) {
                 const bool inside = node(from) == node(message.to);
-                const double overhead = model_of(inside).send_cpu(message.bytes);
+                const double overhead = select_model(inside).send_cpu(message.bytes);
                 const double begun = std::max(before_[from.value], before_[message.to.value] - overhead);
                 messages_.push_back({from, message.to, message.bytes, begun + busy_before});
                 busy_before += overhead;
@@ -170,7 +170,7 @@ class RunTimer {
         Departures sent_by, inside;  // over the network, and in the node
         double busy_before = 0;
         for (const InFlight& message : messages) {
-            const NetworkModel& model = model_of(is_inside(message));
+            const NetworkModel& model = select_model(is_inside(message));
             const double overhead = model.receive_cpu(message.bytes), start = model.send_cpu(message.bytes);
             const double work = reduces ? model_.reduce(message.bytes) : 0;
             const double begun = message.start - busy_before;

@@ -22,8 +22,6 @@ struct Meetings {
     /// Links with more than one message; or subtrees, above which there may be such links.
     std::size_t places = 0;
     double most = 0;  // messages on one link, at worst
-
-    [[nodiscard]] bool none() const { return places == 0; }
 };
 
 /// The messages of a step between the nodes of its ranks. A rank without a node, beyond the end or `no_node`, sends and

@@ -213,11 +213,6 @@ void require_order(const Machine& machine, std::span<const Node> nodes) {
 
 }  // namespace
 
-std::uint64_t meeting_rounds(const Machine& machine, std::span<const RepeatedStep> steps,
-                             std::span<const Node> node_of_rank, Meeting meeting) {
-    return Scorer(machine, steps, meeting).score(node_of_rank).rounds;
-}
-
 FreeOrder find_free_order(const Machine& machine, std::span<const Node> nodes,
                           std::span<const RepeatedStep> steps, Meeting meeting, std::uint64_t work,
                           std::uint64_t seed) {

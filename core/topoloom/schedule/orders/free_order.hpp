@@ -20,11 +20,6 @@ struct FreeOrder {
     bool proven = false;       // no order has fewer
 };
 
-/// The number of contended rounds in this order. Throws Error for any ascent of what is not a whole fat tree.
-[[nodiscard]] std::uint64_t meeting_rounds(const Machine& machine, std::span<const RepeatedStep> steps,
-                                           std::span<const Node> node_of_rank,
-                                           Meeting meeting = Meeting::any_ascent);
-
 /// Orders nodes for steps of as many ranks. On fat trees shifts by 1 meet nowhere in the order of the tree, whatever the
 /// ascent. For others that order, the given one and those with the fullest subtrees first or last are improved by moves that
 /// make it no worse; then all orders are tried that might have fewer rounds, and of those that any ascent makes alike

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topoloom/machine/topologies/forwarding_tables.hpp"
+#include "topoloom/machine/routing/forwarding_tables.hpp"
 
 #include <algorithm>
 
@@ -10,19 +10,19 @@ namespace topoloom {
 
 namespace {
 
-/// Links that leave a vertex.
+/// Counts of the outgoing links of a vertex.
 struct Ports {
     std::uint32_t count;
     std::uint32_t to_nodes;
 };
 
-Ports ports_of(std::uint32_t vertex, const LinksOut& links) {
+Ports ports_of(std::uint32_t vertex, const OutgoingLinks& links) {
     const auto to = links.to.subspan(links.first[vertex], links.first[vertex + 1] - links.first[vertex]);
     const auto to_nodes = std::ranges::lower_bound(to, links.nodes) - to.begin();
     return {static_cast<std::uint32_t>(to.size()), static_cast<std::uint32_t>(to_nodes)};
 }
 
-void check(const ForwardingTable& table, const LinksOut& links) {
+void check(const ForwardingTable& table, const OutgoingLinks& links) {
     const std::size_t vertices = links.first.size() - 1;
     if (table.vertex >= vertices)
         fail("there is a forwarding table of vertex ", table.vertex, ", but there are only ", vertices);
@@ -46,7 +46,7 @@ void check(const ForwardingTable& table, const LinksOut& links) {
 
 }  // namespace
 
-ForwardingTables::ForwardingTables(std::span<const ForwardingTable> tables, const LinksOut& links) {
+ForwardingTables::ForwardingTables(std::span<const ForwardingTable> tables, const OutgoingLinks& links) {
     if (tables.empty()) return;
     std::uint64_t entries = 2 + tables.size();
     for (const ForwardingTable& table : tables) {
@@ -67,7 +67,7 @@ ForwardingTables::ForwardingTables(std::span<const ForwardingTable> tables, cons
     for (const ForwardingTable& table : tables) add(table, links);
 }
 
-void ForwardingTables::add(const ForwardingTable& table, const LinksOut& links) {
+void ForwardingTables::add(const ForwardingTable& table, const OutgoingLinks& links) {
     Row& row = rows_[table.vertex];
     if (row.first > 1) fail("vertex ", table.vertex, " has two forwarding tables");
     const Ports ports = ports_of(table.vertex, links);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What turning halves costs, against adding up all edges.
+// Costs of swapping halves, against adding up all edges.
 #include <doctest.h>
 
 #include <cstdlib>
@@ -7,7 +7,7 @@
 
 #include "topoloom/base/rng.hpp"
 #include "topoloom/pattern/generators/random_geometric.hpp"
-#include "topoloom/place/multilevel/turn_choices.hpp"
+#include "topoloom/place/multilevel/half_swap_costs.hpp"
 
 using namespace topoloom;
 
@@ -34,21 +34,21 @@ TEST_CASE("the cost of turning pairs is that of their edges, for any set of pair
 
         partition::WeightedGraph choices;
         std::vector<std::int64_t> bias;
-        multilevel::TurnChoices(partition::make_weighted_graph(graph, std::vector<std::int64_t>(60, 1)),
-                                part_of, parts, lefts, ranks_of, farther_from)
+        multilevel::HalfSwapCosts(partition::make_weighted_graph(graph, std::vector<std::int64_t>(60, 1)),
+                                  part_of, parts, lefts, ranks_of, farther_from)
             .weigh(choices, bias, 2);
-        for (std::uint32_t turned = 0; turned < 16; ++turned) {
+        for (std::uint32_t swapped = 0; swapped < 16; ++swapped) {
             std::vector<Part> lies = id_list<Part>(parts);  // where a part's ranks are then
             std::int64_t twice = 0;
             for (std::uint32_t k = 0; k < lefts.size(); ++k) {
-                if ((turned >> k & 1U) == 0) continue;
+                if ((swapped >> k & 1U) == 0) continue;
                 std::swap(lies[lefts[k].value], lies[lefts[k].value + 1]);
                 twice += 2 * bias[k];
             }
             for (const Vertex k : ids<Vertex>(lefts.size())) {
                 for (std::size_t e = 0; e < choices.peers(k).size(); ++e) {
                     const bool differ =
-                        (turned >> k.value & 1U) != (turned >> choices.peers(k)[e].value & 1U);
+                        (swapped >> k.value & 1U) != (swapped >> choices.peers(k)[e].value & 1U);
                     twice += differ ? choices.weights(k)[e] : 0;
                 }
             }

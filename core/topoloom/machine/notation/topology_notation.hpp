@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What each kind of topology takes in machine text: parser, TOML, help, completion and docs read it from here.
+// What each kind of topology takes in machine text: parser, TOML, help, completion, docs and pictures read it from here.
 #pragma once
 
 #include <array>
@@ -7,10 +7,10 @@
 #include <span>
 #include <string_view>
 
-#include "topoloom/machine/text/text_piece.hpp"
-#include "topoloom/machine/topologies.hpp"
-
 namespace topoloom {
+
+struct Section;
+class TextPiece;
 
 /// How the value of an option is written.
 enum class OptionForm : std::uint8_t {
@@ -55,6 +55,24 @@ inline constexpr TopologyOption cards_option{"cards", OptionForm::count,
 inline constexpr std::array<std::string_view, 1> free_hosts{"free"};
 inline constexpr TopologyOption hosts_option{"hosts", OptionForm::word,
                                              "free: nodes have no links to their router", free_hosts};
+/// Whether the key is that of an option of host links: cards, hosts, bandwidth.host or latency.host.
+[[nodiscard]] bool is_host_option(const TextPiece& key);
+
+/// How pictures arrange the vertices of a topology.
+enum class Drawing : std::uint8_t {
+    links,              ///< by what their links join
+    grid,               ///< by coordinates
+    rings,              ///< by coordinates; a single axis that closes is a circle
+    joined_axes,        ///< by coordinates; any two vertices of a line are joined
+    cube,               ///< the corners of a hypercube
+    circle,             ///< in their order on a circle
+    groups,             ///< group after group, each on a circle of its own
+    leaf_spine_groups,  ///< the same; all leaves are numbered before all spines
+    gpu_domains         ///< network switches above the GPUs, NVLink switches below
+};
+
+/// The name of a drawing, such as "joined_axes".
+[[nodiscard]] std::string_view drawing_name(Drawing drawing);
 
 /// A section of machine text, `name:body,option=value,...`, as messages name it.
 struct SectionForm {
@@ -64,19 +82,18 @@ struct SectionForm {
     std::string_view body;       ///< what the body says: its key in TOML, or empty if it takes several
     std::string_view separator;  ///< between the numbers of the body; empty if it is not a list of numbers
     std::span<const TopologyOption> options{};
-};
-
-struct TopologyText {
-    SectionForm form;
-    WholeTopology (*read)(const Section&);
+    Drawing drawing = Drawing::links;
     bool lists_links = false;  ///< whether items without '=' may follow the body
 };
 
-/// Throws Error for an option that the section does not have, naming those that it has.
-void check_options(const Section& section, const SectionForm& form);
+/// One kind of topology in machine text. `Made` is the topology that it describes, or a variant of several.
+template <class Made>
+struct TopologyNotation {
+    SectionForm form;
+    Made (*read)(const Section&);
+};
 
-/// What follows a topology: +down: and +node:.
-extern const SectionForm down_form;
-extern const SectionForm node_form;
+/// Throws Error for options and items that the section does not have.
+void check_section(const Section& section, const SectionForm& form);
 
 }  // namespace topoloom

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is said of directed links: their two ends, and runs of links with one bandwidth.
+// Directed links: their ends, runs of equal bandwidth, and visitors of routes.
 #pragma once
 
 #include <cmath>
@@ -27,7 +27,7 @@ struct LinkRun {
     BytesPerSecond bandwidth;
 };
 
-/// Who is shown the links of a route, whatever its type: so that long routes are compiled once. Refers to it.
+/// A type-erased visitor of the links of a route, so that code for long routes is compiled once. Refers to the visitor.
 class RouteVisitor {
    public:
     template <class Visit>
@@ -42,19 +42,19 @@ class RouteVisitor {
     void (*visit_)(const void*, Link, double);
 };
 
-/// Of links whose bandwidth is not given: loads are bytes, then, and no times.
+/// The bandwidth of links that have none given: loads are then bytes instead of times.
 inline constexpr BytesPerSecond unit_bandwidth{1};
-/// Nothing that was ever built is slower; what is, only says how bandwidths relate.
+/// The least bandwidth that counts as known, below that of any network ever built. Smaller ones are only relative.
 inline constexpr BytesPerSecond min_known{1e5};
 
-/// Throws Error unless a link can have this bandwidth: positive and finite.
+/// Throws Error unless the bandwidth is positive and finite.
 inline void require_bandwidth(BytesPerSecond bandwidth) {
     if (!(bandwidth.value > 0) || !std::isfinite(bandwidth.value)) {
         fail("the bandwidth of a link must be positive and finite, not ", bandwidth.value, " B/s");
     }
 }
 
-/// Throws Error unless this number of links can be numbered in 32 bits.
+/// Throws Error unless 32-bit ids suffice for the links.
 inline void require_link_ids(std::uint64_t link_count) {
     if (link_count > std::numeric_limits<std::uint32_t>::max()) {
         fail("the machine has ", link_count, " links; at most 2^32 - 1 can be told apart");

@@ -8,20 +8,20 @@
 #include <vector>
 
 #include "topoloom/base/unit.hpp"
-#include "topoloom/machine/text/text_piece.hpp"
+#include "topoloom/machine/notation/text_piece.hpp"
 
 namespace topoloom {
 
-/// One entry per axis: of its + and its - links.
+/// One entry per axis, for its + and its - links.
 struct AxisQuantities {
     std::vector<std::array<BytesPerSecond, 2>> bandwidth;
     std::vector<std::array<Seconds, 2>> latency;
 };
 
-/// An axis by its letter, x, y, z, a, b ..., or its number.
-[[nodiscard]] std::uint32_t read_axis(const Piece& name, std::size_t axes);
+/// Reads an axis by its letter, x, y, z, a, b ..., or its number.
+[[nodiscard]] std::uint32_t read_axis(const TextPiece& name, std::size_t axes);
 
-/// All options bandwidth, bandwidth.AXIS, bandwidth.AXIS+ and -, and the same of latency.
+/// Reads the options bandwidth, bandwidth.AXIS, bandwidth.AXIS+ and -, and the same for latency.
 [[nodiscard]] AxisQuantities read_axis_quantities(const Section& section, std::size_t axes);
 
 }  // namespace topoloom

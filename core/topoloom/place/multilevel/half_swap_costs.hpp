@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Costs of turning pairs of halves, as a graph: a pair turns when its halves swap places.
+// Costs of swapping the halves of pairs of parts, as a graph of pairs.
 #pragma once
 
 #include <array>
@@ -13,15 +13,16 @@
 
 namespace topoloom::multilevel {
 
-/// Parts of a graph, of which lefts[k] and lefts[k] + 1 may turn. `ranks(p)` are those of part p;
+/// Parts of a graph, of which lefts[k] and lefts[k] + 1 may swap places. `ranks(p)` are those of part p;
 /// farther_from(left)(q) is how much farther part q is from part left + 1 than from part left, by distances
 /// that are the same for both directions.
 template <class Ranks, class DistanceDifference>
-class TurnChoices {
+class HalfSwapCosts {
    public:
     /// Refers to everything.
-    TurnChoices(const partition::WeightedGraph& graph, std::span<const Part> part_of, std::size_t part_count,
-                std::span<const Part> lefts, const Ranks& ranks, const DistanceDifference& farther_from)
+    HalfSwapCosts(const partition::WeightedGraph& graph, std::span<const Part> part_of,
+                  std::size_t part_count, std::span<const Part> lefts, const Ranks& ranks,
+                  const DistanceDifference& farther_from)
         : graph_(graph),
           part_of_(part_of),
           lefts_(lefts),
@@ -32,8 +33,8 @@ class TurnChoices {
             pair_of_[lefts[k].value] = pair_of_[lefts[k].value + 1] = Vertex{k};
     }
 
-    /// For BinaryLabeling: vertex k is the pair lefts[k], an edge what it costs, twice, if one of two turns without the
-    /// other, and the bias what the turn costs by itself. Masses are left to the caller. O(edges), on all cores.
+    /// For BinaryLabeling. Vertex k is the pair lefts[k]; an edge is twice the cost if only one of two pairs swaps, and the
+    /// bias is the cost of a swap by itself. Masses are left to the caller. O(edges), on all cores.
     void weigh(partition::WeightedGraph& choices, std::vector<std::int64_t>& bias, int threads) const {
         const Chunks chunks(lefts_.size(), 1024);
         std::vector<Rows> rows(chunks.size());
@@ -81,7 +82,7 @@ class TurnChoices {
             }
         }
         auto farther = farther_from_(left);
-        std::int64_t alone = 0;  // what turning this pair costs if no other turns, twice
+        std::int64_t alone = 0;  // twice the cost of swapping this pair if no other is swapped
         for (const Part q : met) {
             if (bytes[q.value][0] == 0 && bytes[q.value][1] == 0) continue;  // came with its other half
             const Vertex other = pair_of_[q.value];
@@ -90,7 +91,7 @@ class TurnChoices {
                 bytes[q.value] = {0, 0};
                 continue;
             }
-            // Costs by who turns: straight with straight, and so on, above those if all were on the left.
+            // Costs by which of the two pairs is swapped, relative to all ranks on the left.
             const std::array<Part, 2> theirs{lefts_[other.value], Part{lefts_[other.value].value + 1}};
             std::array<std::array<std::int64_t, 2>, 2> cost{};
             for (const std::uint32_t j : {0U, 1U}) {

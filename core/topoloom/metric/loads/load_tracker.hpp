@@ -12,12 +12,12 @@
 namespace topoloom {
 
 /// A common interface, so that searches are compiled once. A virtual call is negligible beside the routes of a rank.
-class Loads {
+class LoadTracker {
    public:
-    Loads() = default;
-    virtual ~Loads() = default;
-    Loads(const Loads&) = delete;
-    Loads& operator=(const Loads&) = delete;
+    LoadTracker() = default;
+    virtual ~LoadTracker() = default;
+    LoadTracker(const LoadTracker&) = delete;
+    LoadTracker& operator=(const LoadTracker&) = delete;
 
     [[nodiscard]] virtual Slot slot(Rank u) const = 0;
     /// The slots of all ranks.

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topoloom/machine/text/topology_text.hpp"
+#include "topoloom/machine/notation/topology_notation.hpp"
 
 #include <algorithm>
 #include <array>
 #include <string>
 #include <vector>
+
+#include "topoloom/machine/notation/text_piece.hpp"
 
 namespace topoloom {
 
@@ -26,15 +28,18 @@ constexpr std::array<std::string_view, 15> form_names{"count",
                                                       "direction_quantities",
                                                       "class_quantities"};
 
-bool may_name_links(OptionForm form) {
+constexpr std::array<std::string_view, 9> drawing_names{
+    "links", "grid", "rings", "joined_axes", "cube", "circle", "groups", "leaf_spine_groups", "gpu_domains"};
+
+bool has_key_per_link(OptionForm form) {
     return form == OptionForm::axis_quantities || form == OptionForm::direction_quantities ||
            form == OptionForm::class_quantities;
 }
 
-bool takes(const TopologyOption& option, const Piece& key) {
+bool takes(const TopologyOption& option, const TextPiece& key) {
     const auto [name, part] = key.cut('.');
     if (name.text() != option.name) return false;
-    return part ? option.form == OptionForm::axis_shifts || may_name_links(option.form)
+    return part ? option.form == OptionForm::axis_shifts || has_key_per_link(option.form)
                 : option.form != OptionForm::axis_shifts;
 }
 
@@ -42,7 +47,15 @@ bool takes(const TopologyOption& option, const Piece& key) {
 
 std::string_view form_name(OptionForm form) { return form_names[static_cast<std::size_t>(form)]; }
 
-void check_options(const Section& section, const SectionForm& form) {
+std::string_view drawing_name(Drawing drawing) { return drawing_names[static_cast<std::size_t>(drawing)]; }
+
+bool is_host_option(const TextPiece& key) {
+    const std::string_view name = key.text();
+    return name == "cards" || name == "hosts" || name == "bandwidth.host" || name == "latency.host";
+}
+
+void check_section(const Section& section, const SectionForm& form) {
+    if (!form.lists_links) refuse_items(section);
     for (const auto& [key, value] : section.options) {
         if (std::ranges::any_of(form.options,
                                 [&key](const TopologyOption& option) { return takes(option, key); }))
@@ -52,7 +65,7 @@ void check_options(const Section& section, const SectionForm& form) {
             known.emplace_back(option.name);
             if (option.form == OptionForm::axis_shifts) known.back() += ".AXIS";
         }
-        unknown_option(section, key, known);
+        refuse_option(section, key, known);
     }
 }
 

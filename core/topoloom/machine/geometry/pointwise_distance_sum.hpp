@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The plain form of a topology's Pull: weighted distances to a list of points, added up one by one.
+// Weighted distances to a list of points, summed point by point: the DistanceSum of geometries without a faster one.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,16 @@ namespace topoloom {
 
 /// `T` provides distance(Point, Point) and distance_from(Region, Point), the least distance to any point inside.
 template <class T>
-class PullToPoints {
+class PointwiseDistanceSum {
    public:
-    PullToPoints(const T& topology, std::span<const typename T::Point> points,
-                 std::span<const std::uint64_t> weights)
+    PointwiseDistanceSum(const T& topology, std::span<const typename T::Point> points,
+                         std::span<const std::uint64_t> weights)
         : topology_(&topology),
           points_(points.begin(), points.end()),
           weights_(weights.begin(), weights.end()) {}
 
     template <class Point>
-    [[nodiscard]] std::uint64_t cost(const Point& p) const {
+    [[nodiscard]] std::uint64_t at(const Point& p) const {
         std::uint64_t sum = 0;
         for (std::size_t i = 0; i < points_.size(); ++i)
             sum += weights_[i] * topology_->distance(p, points_[i]);

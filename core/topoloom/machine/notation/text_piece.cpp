@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topoloom/machine/text/text_piece.hpp"
+#include "topoloom/machine/notation/text_piece.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,16 +9,16 @@ namespace topoloom {
 namespace {
 
 template <class Quantity, class Read>
-std::vector<Quantity> read_levels(const Piece& value, std::size_t count, const Read& read) {
+std::vector<Quantity> read_levels(const TextPiece& value, std::size_t count, const Read& read) {
     const auto parts = value.split(':');
     if (parts.size() == 1) return std::vector<Quantity>(count, read_quantity(parts.front(), read));
     std::vector<Quantity> values;
-    for (const Piece& part : parts) values.push_back(read_quantity(part, read));
+    for (const TextPiece& part : parts) values.push_back(read_quantity(part, read));
     return values;
 }
 
-/// The text before `mark`, as +node: (a plain + also stands in graph:4+2), and that from behind its plus sign on.
-std::pair<Piece, std::optional<Piece>> cut_at(const Piece& text, std::string_view mark) {
+/// The text before `mark`, such as +node:, and the text from behind its plus sign on. A plain + also occurs in graph:4+2.
+std::pair<TextPiece, std::optional<TextPiece>> cut_at(const TextPiece& text, std::string_view mark) {
     const std::size_t at = text.text().find(mark);
     if (at == std::string_view::npos) return {text, std::nullopt};
     return {text.sub(text.text().substr(0, at)), text.sub(text.text().substr(at + 1))};
@@ -34,9 +34,9 @@ std::string shown(std::string_view text) {
     return text.size() <= 80 ? line : line + "...";
 }
 
-Section read_section(const Piece& text) {
+Section read_section(const TextPiece& text) {
     const auto parts = text.split(',');
-    if (parts.empty()) text.complain("expected a topology such as torus:8x8x8");
+    if (parts.empty()) text.reject("expected a topology such as torus:8x8x8");
     const auto [name, body] = parts.front().cut(':');
     Section section{
         name,
@@ -51,7 +51,7 @@ Section read_section(const Piece& text) {
             };
             const bool repeats = key.text() == "route" || key.text() == "table";
             if (!repeats && std::any_of(section.options.begin(), section.options.end(), same)) {
-                key.complain("'", shown(key.text()), "' is given twice;");
+                key.reject("'", shown(key.text()), "' is given twice;");
             }
             section.options.emplace_back(key, *value);
         } else {
@@ -61,29 +61,29 @@ Section read_section(const Piece& text) {
     return section;
 }
 
-void unknown_option(const Section& section, const Piece& key, const std::vector<std::string>& known) {
-    key.complain(unknown_name_message(std::string("option of ") + std::string(section.name.text()),
-                                      shown(key.text()), known),
-                 ";");
+void refuse_option(const Section& section, const TextPiece& key, const std::vector<std::string>& known) {
+    key.reject(unknown_name_message(std::string("option of ") + std::string(section.name.text()),
+                                    shown(key.text()), known),
+               ";");
 }
 
 void refuse_items(const Section& section) {
-    if (!section.items.empty()) section.items.front().complain("expected an option of the form key=value");
+    if (!section.items.empty()) section.items.front().reject("expected an option of the form key=value");
 }
 
-TextParts split_machine(const Piece& text) {
+TextParts split_machine(const TextPiece& text) {
     const auto [before, node] = cut_at(text, "+node:");
     const auto [network, down] = cut_at(before, "+down:");
     if (node) {
         if (const auto late = cut_at(*node, "+down:").second)
-            late->complain(
+            late->reject(
                 "failures come before the node: a machine's text is a network, then +down:FAILED, then ",
                 "+node:SLOTS, as in torus:4x4+down:3+node:2;");
     }
     return {network, down, node};
 }
 
-BytesPerSecond read_bandwidth(const Piece& value, BytesPerSecond standard) {
+BytesPerSecond read_bandwidth(const TextPiece& value, BytesPerSecond standard) {
     constexpr std::array<std::pair<std::string_view, double>, 3> words{
         {{"half", 0.5}, {"double", 2}, {"quarter", 0.25}}};
     for (const auto& [word, factor] : words) {
@@ -92,11 +92,11 @@ BytesPerSecond read_bandwidth(const Piece& value, BytesPerSecond standard) {
     return read_quantity(value, parse_bandwidth);
 }
 
-std::vector<BytesPerSecond> read_level_bandwidths(const Piece& value, std::size_t count) {
+std::vector<BytesPerSecond> read_level_bandwidths(const TextPiece& value, std::size_t count) {
     return read_levels<BytesPerSecond>(value, count, parse_bandwidth);
 }
 
-std::vector<Seconds> read_level_latencies(const Piece& value, std::size_t count) {
+std::vector<Seconds> read_level_latencies(const TextPiece& value, std::size_t count) {
     return read_levels<Seconds>(value, count, parse_time);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topoloom/machine/topologies/shortest_ways.hpp"
+#include "topoloom/machine/routing/shortest_routes.hpp"
 
 #include <algorithm>
 #include <tuple>
@@ -12,20 +12,20 @@ namespace topoloom {
 
 namespace {
 
-/// What is on its way through a network, kept from route to route: by row, where it is, and where it comes to.
-struct Spreading {
-    std::vector<double> share;
-    std::vector<std::uint32_t> here;
-    std::vector<std::uint32_t> next;
-    std::vector<std::size_t> nearer;
+/// Buffers of a traversal, reused for the next route.
+struct Traversal {
+    std::vector<double> share;        // by row
+    std::vector<std::uint32_t> here;  // vertices at the current distance
+    std::vector<std::uint32_t> next;  // vertices one hop nearer
+    std::vector<std::size_t> nearer;  // arcs
 };
 
-thread_local Spreading kept;
+thread_local Traversal reused;
 
 }  // namespace
 
-ShortestWays::ShortestWays(std::span<const std::uint32_t> vertex, const std::vector<bool>& forwards,
-                           std::vector<Arc> arcs, Choice choice)
+ShortestRoutes::ShortestRoutes(std::span<const std::uint32_t> vertex, const std::vector<bool>& forwards,
+                               std::vector<Arc> arcs, Choice choice)
     : forwards_(forwards),
       arcs_(std::move(arcs)),
       first_(forwards.size() + 1, 0),
@@ -56,18 +56,18 @@ ShortestWays::ShortestWays(std::span<const std::uint32_t> vertex, const std::vec
     table_ = HopTable(std::move(nodes), rows, search_hops(rows, ends, between_rows, relays));
 }
 
-/// Leaves get no row of their own; rows that nodes have or share come first. Returns how many these are.
-std::uint32_t ShortestWays::number_rows(std::span<const std::uint32_t> vertex) {
+/// Leaves get no row of their own. Rows of nodes come first; returns their number.
+std::uint32_t ShortestRoutes::number_rows(std::span<const std::uint32_t> vertex) {
     constexpr std::uint32_t several = no_index - 1;
     std::vector<std::uint32_t> neighbor(forwards_.size(), no_index);  // the only one, out and in
-    const auto meet = [&](std::uint32_t v, std::uint32_t other) {
+    const auto add_neighbor = [&](std::uint32_t v, std::uint32_t other) {
         neighbor[v] = neighbor[v] == no_index || neighbor[v] == other ? other : several;
     };
     std::vector<bool> left(forwards_.size(), false);
     std::vector<bool> entered(forwards_.size(), false);
     for (const Arc& arc : arcs_) {
-        meet(arc.from, arc.to);
-        meet(arc.to, arc.from);
+        add_neighbor(arc.from, arc.to);
+        add_neighbor(arc.to, arc.from);
         left[arc.from] = entered[arc.to] = true;
     }
     std::vector<std::uint32_t> nodes_at(forwards_.size(), 0);
@@ -76,10 +76,10 @@ std::uint32_t ShortestWays::number_rows(std::span<const std::uint32_t> vertex) {
     row_.assign(forwards_.size(), 0);
     for (std::uint32_t v = 0; v < forwards_.size(); ++v) {
         if (nodes_at[v] == 0) continue;
-        const bool hangs =
+        const bool is_hanging =
             nodes_at[v] == 1 && left[v] && entered[v] && neighbor[v] < several && nodes_at[neighbor[v]] == 0;
-        if (hangs) row_[v] = leaf;
-        ends_here[hangs ? neighbor[v] : v] = true;
+        if (is_hanging) row_[v] = leaf;
+        ends_here[is_hanging ? neighbor[v] : v] = true;
     }
     std::uint32_t rows = 0;
     std::uint32_t end_rows = 0;
@@ -92,8 +92,8 @@ std::uint32_t ShortestWays::number_rows(std::span<const std::uint32_t> vertex) {
     return end_rows;
 }
 
-auto ShortestWays::next_arc(std::uint32_t at, std::uint32_t end, std::span<const std::uint16_t> to_end) const
-    -> const Arc& {
+auto ShortestRoutes::next_arc(std::uint32_t at, std::uint32_t end,
+                              std::span<const std::uint16_t> to_end) const -> const Arc& {
     for (std::size_t i = first_[at];; ++i) {
         const std::uint32_t next = arcs_[i].to;
         if (is_leaf(next) || to_end[row_[next]] + 1 != to_end[row_[at]]) continue;
@@ -101,8 +101,8 @@ auto ShortestWays::next_arc(std::uint32_t at, std::uint32_t end, std::span<const
     }
 }
 
-void ShortestWays::find_nearer(std::uint32_t at, std::uint32_t end, std::uint32_t hops,
-                               std::vector<std::size_t>& nearer) const {
+void ShortestRoutes::find_nearer_arcs(std::uint32_t at, std::uint32_t end, std::uint32_t hops,
+                                      std::vector<std::size_t>& nearer) const {
     nearer.clear();
     const auto begin = arcs_.begin() + static_cast<std::ptrdiff_t>(first_[at]);
     const auto past = arcs_.begin() + static_cast<std::ptrdiff_t>(first_[at + 1]);
@@ -121,33 +121,34 @@ void ShortestWays::find_nearer(std::uint32_t at, std::uint32_t end, std::uint32_
     }
 }
 
-/// Vertices of one distance from the end before those that are nearer.
-void ShortestWays::spread(std::uint32_t start, std::uint32_t end, const RouteVisitor& visit) const {
-    Spreading way = std::exchange(kept, {});
+/// Visits vertices in order of falling distance from the end.
+void ShortestRoutes::visit_shared_route(std::uint32_t start, std::uint32_t end,
+                                        const RouteVisitor& visit) const {
+    Traversal traversal = std::exchange(reused, {});
     const std::span<const std::uint16_t> to_end = table_.hops_to(row_[end]);
-    if (way.share.size() < to_end.size()) way.share.resize(to_end.size(), 0.0);
-    way.here.assign(1, start);
-    way.share[row_[start]] = 1;
+    if (traversal.share.size() < to_end.size()) traversal.share.resize(to_end.size(), 0.0);
+    traversal.here.assign(1, start);
+    traversal.share[row_[start]] = 1;
     for (std::uint32_t hops = to_end[row_[start]]; hops > 0; --hops) {
-        way.next.clear();
-        for (const std::uint32_t v : way.here) {
-            const double share = std::exchange(way.share[row_[v]], 0.0);
-            find_nearer(v, end, hops, way.nearer);
+        traversal.next.clear();
+        for (const std::uint32_t v : traversal.here) {
+            const double share = std::exchange(traversal.share[row_[v]], 0.0);
+            find_nearer_arcs(v, end, hops, traversal.nearer);
             double weight = 0;
-            for (const std::size_t i : way.nearer) weight += arcs_[i].weight;
-            for (const std::size_t i : way.nearer) {
+            for (const std::size_t i : traversal.nearer) weight += arcs_[i].weight;
+            for (const std::size_t i : traversal.nearer) {
                 const Arc& arc = arcs_[i];
                 const double part = share * (arc.weight / weight);
                 visit(arc.link, part);
-                double& there = way.share[row_[arc.to]];
-                if (there == 0) way.next.push_back(arc.to);
+                double& there = traversal.share[row_[arc.to]];
+                if (there == 0) traversal.next.push_back(arc.to);
                 there += part;
             }
         }
-        std::swap(way.here, way.next);
+        std::swap(traversal.here, traversal.next);
     }
-    way.share[row_[end]] = 0;
-    kept = std::move(way);
+    traversal.share[row_[end]] = 0;
+    reused = std::move(traversal);
 }
 
 }  // namespace topoloom

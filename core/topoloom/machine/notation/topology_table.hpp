@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A table of topologies: their classes as one variant, and their readers.
+#pragma once
+
+#include <array>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include "topoloom/machine/notation/topology_notation.hpp"
+
+namespace topoloom {
+
+/// A variant extended by types, and by the types of variants, that it does not have yet.
+template <class Variant, class... More>
+struct Extended {
+    using type = Variant;
+};
+template <class... Old, class... Inner, class... More>
+struct Extended<std::variant<Old...>, std::variant<Inner...>, More...>
+    : Extended<std::variant<Old...>, Inner..., More...> {};
+template <class... Old, class New, class... More>
+struct Extended<std::variant<Old...>, New, More...>
+    : Extended<std::conditional_t<(std::is_same_v<Old, New> || ...), std::variant<Old...>,
+                                  std::variant<Old..., New>>,
+               More...> {};
+
+/// Reads a section into one of the alternatives of `Topology`.
+template <class Topology, const auto& notation>
+Topology read_topology_as(const Section& section) {
+    auto made = notation.read(section);
+    if constexpr (requires { std::variant_size<decltype(made)>::value; }) {
+        return std::visit([](auto& topology) -> Topology { return std::move(topology); }, made);
+    } else {
+        return made;
+    }
+}
+
+/// Refers to objects of type TopologyNotation.
+template <const auto&... notations>
+struct TopologyTable {
+    /// Every topology that one of the notations describes.
+    using Topology =
+        typename Extended<std::variant<>, decltype(notations.read(std::declval<const Section&>()))...>::type;
+
+    struct Entry {
+        const SectionForm* form;
+        Topology (*read)(const Section&);
+    };
+    static constexpr std::array entries{Entry{&notations.form, &read_topology_as<Topology, notations>}...};
+};
+
+}  // namespace topoloom

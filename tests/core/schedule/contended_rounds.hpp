@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Counts the contended rounds of an order, step by step.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "topoloom/schedule/orders/free_order.hpp"
+
+namespace topoloom::testing {
+
+/// Rounds of the steps in which messages between these nodes contend.
+inline std::uint64_t contended_rounds(const Machine& machine, std::span<const RepeatedStep> steps,
+                                      std::span<const Node> node_of_rank,
+                                      Meeting meeting = Meeting::any_ascent) {
+    std::uint64_t contended = 0;
+    for (const auto& [step, rounds] : steps) {
+        const auto messages = between_nodes(step, node_of_rank);
+        const Meetings found = meeting == Meeting::any_ascent
+                                   ? AnyAscent(fat_tree_of(machine)).meetings(messages)
+                                   : meetings_on_routes(machine, messages);
+        if (found.places > 0) contended += rounds;
+    }
+    return contended;
+}
+
+}  // namespace topoloom::testing
