@@ -3,17 +3,23 @@
 #include <stdlib.h>
 
 #include "preload.h"
+#include "process_map.h"
 #include "progress.h"
-#include "seats.h"
 
-const struct shim shim = {"collective", "TOPOLOOM_COLLECTIVES", "collectives are not replaced", NULL};
+static const struct shim shim_ = {"collective", "TOPOLOOM_COLLECTIVES", "collectives are not replaced", NULL};
 
 static bool begun;           // by MPI_Init, not by a session
 static atomic_bool leaving;  // MPI_Finalize has begun, which frees what communicators carry
 
 _Atomic(MPI_Comm) preload_aside[1 << aside_bits];
 
-void seats_start(void) { begun = getenv(shim.variable) != NULL; }
+static void begin(void) { begun = getenv(shim_.variable) != NULL; }
+
+__attribute__((constructor)) static void load(int argc, char** argv) {
+    (void)argc;
+    leave_other_mpi(&shim_, argv);
+    call_after_init(begin);
+}
 
 static int finalize(const char* name) {
     atomic_store(&leaving, true);

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "process_map.h"
 #include "reorder.h"
-#include "seats.h"
 
 static int64_t read_number(const char* pattern, int cpu) {
     char name[128];
@@ -42,12 +42,12 @@ static int64_t group_of_cpu(int level, int cpu) {
 /// The groups that all CPUs of the binding share.
 static void find_cores(int64_t groups[core_levels]) {
     for (int level = 0; level < core_levels; ++level) groups[level] = -1;
-    struct cpus cpus;
-    cpus_of_this_thread(&cpus);
+    struct cpu_set cpus;
+    get_thread_cpus(&cpus);
     for (int level = 0; level < core_levels; ++level) {
         int64_t shared = -1;
-        for (int cpu = 0; cpu < most_cpus; ++cpu) {
-            if (!cpus_has(&cpus, cpu)) continue;
+        for (int cpu = 0; cpu < max_cpus; ++cpu) {
+            if (!has_cpu(&cpus, cpu)) continue;
             const int64_t group = group_of_cpu(level, cpu);
             if (shared != -1 && group != shared) return;
             shared = group;

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "process_map.h"
 #include "reorder.h"
-#include "seats.h"
 
 enum { described_levels = 1 + core_levels };
 
@@ -19,11 +19,11 @@ static size_t known_core_levels(const struct gathered* job) {
 }
 
 /// Learned from what processes share.
-static topoloom_seats* learned_seats(const struct gathered* job, char* why, size_t why_size) {
+static topoloom_process_map* infer_process_map(const struct gathered* job, char* why, size_t why_size) {
     const size_t ranks = (size_t)job->ranks, known = known_core_levels(job);
     const size_t levels = switch_levels + 1 + known;
     int64_t* groups = malloc(ranks * levels * sizeof *groups);
-    topoloom_seats* seats = NULL;
+    topoloom_process_map* process_map = NULL;
     if (groups == NULL) {
         snprintf(why, why_size, "not enough memory");
         return NULL;
@@ -35,19 +35,19 @@ static topoloom_seats* learned_seats(const struct gathered* job, char* why, size
         row[switch_levels] = at->node;
         memcpy(row + switch_levels + 1, at->cores, known * sizeof *at->cores);
     }
-    topoloom_seats_learned(ranks, levels, switch_levels, groups, &seats, why, why_size);
+    topoloom_process_map_from_groups(ranks, levels, switch_levels, groups, &process_map, why, why_size);
     free(groups);
-    return seats;
+    return process_map;
 }
 
 /// On the machine of a file.
-static topoloom_seats* described_seats(const struct gathered* job, const char* name, char* why,
-                                       size_t why_size) {
+static topoloom_process_map* read_process_map(const struct gathered* job, const char* name, char* why,
+                                              size_t why_size) {
     const size_t ranks = (size_t)job->ranks;
     struct machine_file machine;
     if (!read_machine_file(name, &machine, why, why_size)) return NULL;
     int64_t (*groups)[described_levels] = malloc(ranks * sizeof *groups);
-    topoloom_seats* seats = NULL;
+    topoloom_process_map* process_map = NULL;
     bool known = groups != NULL;
     if (!known) snprintf(why, why_size, "not enough memory");
     for (size_t p = 0; known && p < ranks; ++p) {
@@ -61,10 +61,11 @@ static topoloom_seats* described_seats(const struct gathered* job, const char* n
                      p, at->host, name);
     }
     if (known)
-        topoloom_seats_described(machine.text, ranks, described_levels, *groups, &seats, why, why_size);
+        topoloom_process_map_on_machine(machine.text, ranks, described_levels, *groups, &process_map, why,
+                                        why_size);
     free(groups);
     free_machine_file(&machine);
-    return seats;
+    return process_map;
 }
 
 struct rows {
@@ -96,27 +97,28 @@ static bool make_rows(const struct gathered* job, struct rows* rows) {
 }
 
 /// The other ranks sleep meanwhile, so the search may use all cores of the node. Threads inherit the binding.
-static int order_on_all_cores(const topoloom_seats* seats, const topoloom_pattern* pattern,
+static int order_on_all_cores(const topoloom_process_map* process_map, const topoloom_pattern* pattern,
                               const char* options, uint32_t* process_of_rank, topoloom_gain* gain, char* why,
                               size_t why_size) {
-    struct cpus bound, all;
-    cpus_of_this_thread(&bound);
+    struct cpu_set bound, all;
+    get_thread_cpus(&bound);
     memset(&all, 0xff, sizeof all);
-    cpus_bind_this_thread(&all);
-    const int wrong = topoloom_order(seats, pattern, options, process_of_rank, gain, why, why_size);
-    cpus_bind_this_thread(&bound);
+    bind_thread(&all);
+    const int wrong = topoloom_order(process_map, pattern, options, process_of_rank, gain, why, why_size);
+    bind_thread(&bound);
     return wrong;
 }
 
-static enum outcome map_on(const topoloom_seats* seats, const struct gathered* job, const char* options,
-                           int* new_rank, topoloom_gain* gain, char* why, size_t why_size) {
+static enum outcome map_on(const topoloom_process_map* process_map, const struct gathered* job,
+                           const char* options, int* new_rank, topoloom_gain* gain, char* why,
+                           size_t why_size) {
     struct rows rows = {NULL, NULL, NULL};
     uint32_t* process_of_rank = malloc((size_t)job->ranks * sizeof *process_of_rank);
     enum outcome outcome = failed;
     snprintf(why, why_size, "not enough memory");
     if (process_of_rank != NULL && make_rows(job, &rows)) {
         const topoloom_pattern pattern = {(size_t)job->ranks, rows.first, rows.peers, rows.bytes};
-        if (order_on_all_cores(seats, &pattern, options, process_of_rank, gain, why, why_size) == 0)
+        if (order_on_all_cores(process_map, &pattern, options, process_of_rank, gain, why, why_size) == 0)
             outcome = kept;
     }
     for (int r = 0; outcome != failed && r < job->ranks; ++r) {
@@ -170,18 +172,18 @@ enum outcome map_ranks(const struct gathered* job, const char* options, int* new
     }
     char *machine = take_option(rest, "machine"), *reporting = take_option(rest, "report");
     const char* described = machine != NULL ? machine : getenv("TOPOLOOM_MACHINE");
-    topoloom_seats* seats = described == NULL ? learned_seats(job, why, why_size)
-                                              : described_seats(job, described, why, why_size);
+    topoloom_process_map* process_map = described == NULL ? infer_process_map(job, why, why_size)
+                                                          : read_process_map(job, described, why, why_size);
     topoloom_gain gain = {0};
     const enum outcome outcome =
-        seats == NULL ? failed : map_on(seats, job, rest, new_rank, &gain, why, why_size);
+        process_map == NULL ? failed : map_on(process_map, job, rest, new_rank, &gain, why, why_size);
     one->reordered = outcome == reordered;
     one->before = gain.before;
     one->after = gain.after;
     one->bytes_between_nodes_before = gain.bytes_between_nodes_before;
     one->bytes_between_nodes_after = gain.bytes_between_nodes_after;
     if (outcome != failed && reporting != NULL && strcmp(reporting, "0") != 0) report(job->ranks, one);
-    topoloom_seats_free(seats);
+    topoloom_process_map_free(process_map);
     free(machine);
     free(reporting);
     free(rest);

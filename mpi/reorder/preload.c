@@ -7,16 +7,16 @@
 #include <unistd.h>
 
 #include "preload.h"
-#include "seats.h"
+#include "process_map.h"
 
-const struct shim shim = {"reorder", "TOPOLOOM_REORDER", "not reordered", NULL};
+static const struct shim shim_ = {"reorder", "TOPOLOOM_REORDER", "not reordered", NULL};
 
 static char told_to[4096];  // what the variable names: a file, or standard error
 
 bool preload_active(void) {
     static int active = -1;
     if (active >= 0) return active;
-    const char* named = getenv(shim.variable);
+    const char* named = getenv(shim_.variable);
     MPI_Comm parent = MPI_COMM_NULL;
     int initialized = 0;  // not by a session
     PMPI_Initialized(&initialized);
@@ -24,11 +24,17 @@ bool preload_active(void) {
     // MPICH hands the variable on to those who are spawned.
     active = named != NULL && strlen(named) < sizeof told_to && parent == MPI_COMM_NULL;
     if (active) strcpy(told_to, named);
-    unsetenv(shim.variable);  // jobs that the program starts itself are not meant
+    unsetenv(shim_.variable);  // jobs that the program starts itself are not meant
     return active;
 }
 
-void seats_start(void) { preload_active(); }
+static void read_variable(void) { preload_active(); }
+
+__attribute__((constructor)) static void load(int argc, char** argv) {
+    (void)argc;
+    leave_other_mpi(&shim_, argv);
+    call_after_init(read_variable);
+}
 
 int preload_reorder(int status, MPI_Comm* made, MPI_Info info) {
     return status == MPI_SUCCESS ? topoloom_topology_reorder(made, info) : status;

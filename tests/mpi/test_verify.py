@@ -154,10 +154,12 @@ def test_run_proves_what_it_placed_or_says_why_it_cannot(
 
 
 def test_a_program_may_ask_for_itself(tmp_path: Path) -> None:
-    folders = [ROOT / "mpi" / name for name in ("verify", "seats", "shim")]
+    folders = [ROOT / "mpi" / name for name in ("verify", "process_map", "shim")]
     sources = [f for folder in folders for f in folder.glob("*.c")]
-    sources = [f for f in sources if f.parent.name != "shim" and f.name != "start.c"]
-    sources = [f for f in sources if f.name != "witness.c"]
+    sources = [
+        f for f in sources if f.parent.name != "shim" and f.name != "init_hook.c"
+    ]
+    sources = [f for f in sources if f.name != "verify_agent.c"]
     program = tmp_path / "verify"
     include = [f"-I{folder}" for folder in folders]
     compiler = MPICH.compilers[".c"]

@@ -30,7 +30,7 @@ _OPTIONS = (*_FILES, "schedule", "report", "exchange", "learn", "trace", "progre
 
 #: What libtopoloom-collective is made of, beside ``mpi/collective``.
 _ROOMS = (
-    *("mpi/errors", "mpi/progress", "mpi/seats"),
+    *("mpi/errors", "mpi/progress", "mpi/process_map"),
     *("mpi/timing", "mpi/trace"),
 )
 
@@ -66,7 +66,7 @@ def build_measurement(compiler: Path) -> Path:
         folders=["mpi/collective", *_ROOMS],
         libraries=[need_core_library()],
         headers=_core_headers(),
-        leave_out=["seats/start.c"],
+        leave_out=["process_map/init_hook.c"],
     )
 
 

@@ -46,7 +46,7 @@ def build_shim(
     generate
         Makes one more C file from that MPI's ``mpi.h`` after the preprocessor.
     folders
-        More folders of sources, such as ``mpi/seats``.
+        More folders of sources, such as ``mpi/process_map``.
     libraries
         What to link with; they are found where they are now.
     headers

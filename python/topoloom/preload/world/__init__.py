@@ -11,4 +11,4 @@ from topoloom.preload.world.wrappers import wrappers
 
 def build_world(compiler: Path) -> Path:
     """Return the library that renumbers, for the MPI of `compiler`."""
-    return build_shim("world", compiler, wrappers, folders=["mpi/seats"])
+    return build_shim("world", compiler, wrappers, folders=["mpi/process_map"])

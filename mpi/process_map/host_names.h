@@ -12,6 +12,6 @@
 int find_host(const void* hosts, int count, size_t size, const char* name);
 
 /// Whether it is an IP address, not a name: no host calls itself by its address.
-bool is_address(const char* host);
+bool is_ip_address(const char* host);
 
 #endif

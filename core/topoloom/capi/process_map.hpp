@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is behind topoloom_seats.
+// The definition of topoloom_process_map.
 #pragma once
 
 #include "topoloom/capi/learned_machine.hpp"
 #include "topoloom/machine/allocations/allocation.hpp"
 #include "topoloom/machine/text/machine_text.hpp"
 
-struct topoloom_seats {
-    explicit topoloom_seats(const topoloom::Seated& seated)
+struct topoloom_process_map {
+    explicit topoloom_process_map(const topoloom::Seated& seated)
         : machine(topoloom::make_machine(seated.machine)),
           allocation(topoloom::Allocation::of_slots(machine, seated.slots)) {}
 

@@ -30,7 +30,7 @@ static int exactly(const void* hosts, int count, size_t size, const char* name) 
 int find_host(const void* hosts, int count, size_t size, const char* name) {
     char other[512];
     const int at = exactly(hosts, count, size, name);
-    if (at >= 0 || is_address(name) || strlen(name) + 2 > sizeof other) return at;
+    if (at >= 0 || is_ip_address(name) || strlen(name) + 2 > sizeof other) return at;
     const size_t bare = strcspn(name, ".");
     if (name[bare] == '.') {
         snprintf(other, sizeof other, "%.*s", (int)bare, name);
@@ -43,7 +43,7 @@ int find_host(const void* hosts, int count, size_t size, const char* name) {
     return fits && !next_fits ? first : -1;
 }
 
-bool is_address(const char* host) {
+bool is_ip_address(const char* host) {
     unsigned char address[sizeof(struct in6_addr)];
     return inet_pton(AF_INET, host, address) == 1 || inet_pton(AF_INET6, host, address) == 1;
 }

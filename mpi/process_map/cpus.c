@@ -6,54 +6,52 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "seats.h"
+#include "process_map.h"
 
-bool cpus_has(const struct cpus* cpus, int cpu) { return cpus->words[cpu / 64] >> (cpu % 64) & 1; }
+bool has_cpu(const struct cpu_set* cpus, int cpu) { return cpus->words[cpu / 64] >> (cpu % 64) & 1; }
 
-void cpus_of_this_thread(struct cpus* cpus) {
+void get_thread_cpus(struct cpu_set* cpus) {
     memset(cpus, 0, sizeof *cpus);
     sched_getaffinity(0, sizeof *cpus, (cpu_set_t*)cpus);
 }
 
-void cpus_bind_this_thread(const struct cpus* cpus) {
-    sched_setaffinity(0, sizeof *cpus, (const cpu_set_t*)cpus);
-}
+void bind_thread(const struct cpu_set* cpus) { sched_setaffinity(0, sizeof *cpus, (const cpu_set_t*)cpus); }
 
-char* cpus_to_text(const struct cpus* cpus) {
+char* format_cpus(const struct cpu_set* cpus) {
     char* text = NULL;
     size_t size = 0;
     FILE* out = open_memstream(&text, &size);
     if (out == NULL) return NULL;
     const char* comma = "";
-    for (int cpu = 0; cpu < most_cpus; ++cpu) {
-        if (!cpus_has(cpus, cpu)) continue;
+    for (int cpu = 0; cpu < max_cpus; ++cpu) {
+        if (!has_cpu(cpus, cpu)) continue;
         const int first = cpu;
-        while (cpu + 1 < most_cpus && cpus_has(cpus, cpu + 1)) ++cpu;
+        while (cpu + 1 < max_cpus && has_cpu(cpus, cpu + 1)) ++cpu;
         fprintf(out, cpu > first ? "%s%d-%d" : "%s%d", comma, first, cpu);
         comma = ",";
     }
     return fclose(out) == 0 ? text : NULL;
 }
 
-bool cpus_from_text(const char* text, struct cpus* cpus) {
+bool parse_cpus(const char* text, struct cpu_set* cpus) {
     memset(cpus, 0, sizeof *cpus);
     do {
         int first, last, length = 0;
         if (sscanf(text, "%d%n-%d%n", &first, &length, &last, &length) < 2) last = first;
-        if (length == 0 || first < 0 || last < first || last >= most_cpus) return false;
+        if (length == 0 || first < 0 || last < first || last >= max_cpus) return false;
         for (int cpu = first; cpu <= last; ++cpu) cpus->words[cpu / 64] |= UINT64_C(1) << (cpu % 64);
         text += length;
     } while (*text++ == ',');
     return text[-1] == '\0';
 }
 
-bool cpus_within(const struct cpus* inner, const struct cpus* outer) {
+bool is_cpu_subset(const struct cpu_set* inner, const struct cpu_set* outer) {
     for (int i = 0; i < cpu_words; ++i)
         if ((inner->words[i] & ~outer->words[i]) != 0) return false;
     return true;
 }
 
-int cpus_first(const struct cpus* cpus) {
+int find_first_cpu(const struct cpu_set* cpus) {
     for (int i = 0; i < cpu_words; ++i)
         if (cpus->words[i] != 0) return 64 * i + __builtin_ctzll(cpus->words[i]);
     return -1;
