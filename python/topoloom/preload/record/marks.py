@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How far each process came: the lines that ``mpi/record/marks.c`` describes."""
+"""How far each process came: the lines that ``mpi/record/status_log.c`` describes."""
 
 from __future__ import annotations
 

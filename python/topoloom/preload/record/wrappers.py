@@ -37,7 +37,7 @@ _OTHER_TYPES = {
     "recvtypes": "const MPI_Datatype *",
 }
 #: How each of C's names enters; MPI itself calls those with a P.
-_PREFIXES = {"MPI_": "record_enter()", "PMPI_": "record_enter_from(CALLER)"}
+_PREFIXES = {"MPI_": "enter_call()", "PMPI_": "enter_pmpi_call(CALLER)"}
 
 
 class Call(NamedTuple):
@@ -82,13 +82,13 @@ def _calls(table: str) -> Iterator[Call]:
         assert match is not None, line
         name, inside, note = match.groups()
         parameters = inside.split(", ")
-        yield Call(name, parameters, f"note_{note}", section == "persistent")
+        yield Call(name, parameters, f"record_{note}", section == "persistent")
         if section == "collective":
             yield Call(
-                f"I{_lower(name)}", [*parameters, "request"], f"note_{note}", False
+                f"I{_lower(name)}", [*parameters, "request"], f"record_{note}", False
             )
             with_info = [*parameters, "info", "request"]
-            yield Call(f"{name}_init", with_info, f"note_{note}", True)
+            yield Call(f"{name}_init", with_info, f"record_{note}", True)
 
 
 def _lower(name: str) -> str:
@@ -139,7 +139,8 @@ def _note(call: Call, argument: Callable[[str], str], request: str) -> str:
     arguments = [argument(word) if word in call.parameters else word for word in words]
     note = f"{function}({', '.join(arguments)});"
     if call.persistent:
-        note = f"plan_begin();\n        {note}\n        plan_end({request});"
+        end = f"end_persistent_init({request});"
+        note = f"begin_persistent_init();\n        {note}\n        {end}"
     return note
 
 
@@ -151,11 +152,11 @@ def _c_wrapper(call: Call, prefix: str, large: bool) -> str:
     return f"""\
 SHIM_EXPORT int {name}({declared}) {{
     NEXT({name}, int (*)({", ".join(types)}));
-    RECORD_ENTER({_PREFIXES[prefix]});
+    ENTER_CALL({_PREFIXES[prefix]});
     const int result = next({", ".join(call.parameters)});
-    if (record_counts(&inside, result)) {{
+    if (lock_if_recorded(&scope, result)) {{
         {note}
-        record_unlock();
+        unlock_recording();
     }}
     return result;
 }}
@@ -173,11 +174,11 @@ def _fortran_wrapper(call: Call, suffix: str) -> str:
     return f"""\
 SHIM_EXPORT void {name}({declared}) {{
     NEXT({name}, void (*)({signature}));
-    RECORD_ENTER(record_enter());
+    ENTER_CALL(enter_call());
     next({", ".join(parameters)});
-    if (record_counts(&inside, fortran_status(error))) {{
+    if (lock_if_recorded(&scope, fortran_status(error))) {{
         {note}
-        record_unlock();
+        unlock_recording();
     }}
 }}
 """

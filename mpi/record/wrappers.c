@@ -1,36 +1,37 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The calls that start, end and divide a recording, and those on requests; control_fortran.c has Fortran's.
+// Wrappers that calls.txt cannot express: start, end and phases of a recording, and requests. wrappers_fortran.c has
+// the Fortran ones.
 #include <stdarg.h>
 
 #include "record.h"
 
-// What a tool behind us sends itself while it starts is not the program's: the outermost call starts the recording.
-#define INIT(name)                                                 \
-    SHIM_EXPORT int name(int* argc, char*** argv) {                \
-        NEXT(name, int (*)(int*, char***));                        \
-        RECORD_ENTER(record_enter());                              \
-        const int status = next(argc, argv);                       \
-        if (inside.outer && status == MPI_SUCCESS) record_start(); \
-        return status;                                             \
+// Messages that a tool behind us sends during MPI_Init are not recorded: the outermost call starts the recording.
+#define INIT(name)                                                       \
+    SHIM_EXPORT int name(int* argc, char*** argv) {                      \
+        NEXT(name, int (*)(int*, char***));                              \
+        ENTER_CALL(enter_call());                                        \
+        const int status = next(argc, argv);                             \
+        if (scope.outermost && status == MPI_SUCCESS) start_recording(); \
+        return status;                                                   \
     }
 #define INIT_THREAD(name)                                                        \
     SHIM_EXPORT int name(int* argc, char*** argv, int required, int* provided) { \
         NEXT(name, int (*)(int*, char***, int, int*));                           \
-        RECORD_ENTER(record_enter());                                            \
+        ENTER_CALL(enter_call());                                                \
         const int status = next(argc, argv, required, provided);                 \
-        if (inside.outer && status == MPI_SUCCESS) record_start();               \
+        if (scope.outermost && status == MPI_SUCCESS) start_recording();         \
         return status;                                                           \
     }
 #define FINALIZE(name)             \
     SHIM_EXPORT int name(void) {   \
         NEXT(name, int (*)(void)); \
-        record_finish();           \
+        finish_recording();        \
         return next();             \
     }
 #define ABORT(name)                                 \
     SHIM_EXPORT int name(MPI_Comm comm, int code) { \
         NEXT(name, int (*)(MPI_Comm, int));         \
-        partial_leave("abort", code);               \
+        dump_and_notify("abort", code);             \
         return next(comm, code);                    \
     }
 INIT(MPI_Init)
@@ -46,7 +47,7 @@ ABORT(PMPI_Abort)
 #define SESSION_INIT(name)                                                              \
     SHIM_EXPORT int name(MPI_Info info, MPI_Errhandler handler, MPI_Session* session) { \
         NEXT(name, int (*)(MPI_Info, MPI_Errhandler, MPI_Session*));                    \
-        mark("sessions\n");                                                             \
+        log_status("sessions\n");                                                       \
         return next(info, handler, session);                                            \
     }
 SESSION_INIT(MPI_Session_init)
@@ -55,18 +56,18 @@ SESSION_INIT(PMPI_Session_init)
 
 void enter_phase(int level) {
     if (!record_active) return;
-    record_lock();
-    phase_set(level);
-    record_unlock();
+    lock_recording();
+    set_phase(level);
+    unlock_recording();
 }
 
-// Tools interpret further arguments by their own rules, such as the name of a phase. Their number is unknown; those
-// passed in registers are handed on unchanged.
+// Tools define further arguments, such as the name of a phase. Their number is unknown; those that fit into registers
+// are passed on unchanged.
 #define PCONTROL(name)                                                                                  \
     SHIM_EXPORT int name(const int level, ...) {                                                        \
         NEXT(name, int (*)(int, ...));                                                                  \
-        RECORD_ENTER(record_enter());                                                                   \
-        if (inside.outer) enter_phase(level);                                                           \
+        ENTER_CALL(enter_call());                                                                       \
+        if (scope.outermost) enter_phase(level);                                                        \
         va_list more;                                                                                   \
         va_start(more, level);                                                                          \
         void *first = va_arg(more, void*), *second = va_arg(more, void*), *third = va_arg(more, void*); \
@@ -79,41 +80,41 @@ PCONTROL(PMPI_Pcontrol)
 #define START(name, enter)                       \
     SHIM_EXPORT int name(MPI_Request* request) { \
         NEXT(name, int (*)(MPI_Request*));       \
-        RECORD_ENTER(enter);                     \
+        ENTER_CALL(enter);                       \
         const MPI_Request started = *request;    \
         const int status = next(request);        \
-        if (record_counts(&inside, status)) {    \
-            plan_play(started);                  \
-            record_unlock();                     \
+        if (lock_if_recorded(&scope, status)) {  \
+            record_request_start(started);       \
+            unlock_recording();                  \
         }                                        \
         return status;                           \
     }
-#define STARTALL(name, enter)                                       \
-    SHIM_EXPORT int name(int count, MPI_Request requests[]) {       \
-        NEXT(name, int (*)(int, MPI_Request[]));                    \
-        RECORD_ENTER(enter);                                        \
-        const int status = next(count, requests);                   \
-        if (record_counts(&inside, status)) {                       \
-            for (int i = 0; i < count; ++i) plan_play(requests[i]); \
-            record_unlock();                                        \
-        }                                                           \
-        return status;                                              \
+#define STARTALL(name, enter)                                                  \
+    SHIM_EXPORT int name(int count, MPI_Request requests[]) {                  \
+        NEXT(name, int (*)(int, MPI_Request[]));                               \
+        ENTER_CALL(enter);                                                     \
+        const int status = next(count, requests);                              \
+        if (lock_if_recorded(&scope, status)) {                                \
+            for (int i = 0; i < count; ++i) record_request_start(requests[i]); \
+            unlock_recording();                                                \
+        }                                                                      \
+        return status;                                                         \
     }
 #define REQUEST_FREE(name, enter)                \
     SHIM_EXPORT int name(MPI_Request* request) { \
         NEXT(name, int (*)(MPI_Request*));       \
-        RECORD_ENTER(enter);                     \
+        ENTER_CALL(enter);                       \
         const MPI_Request freed = *request;      \
         const int status = next(request);        \
-        if (record_counts(&inside, status)) {    \
-            plan_forget(freed);                  \
-            record_unlock();                     \
+        if (lock_if_recorded(&scope, status)) {  \
+            forget_request(freed);               \
+            unlock_recording();                  \
         }                                        \
         return status;                           \
     }
-START(MPI_Start, record_enter())
-START(PMPI_Start, record_enter_from(CALLER))
-STARTALL(MPI_Startall, record_enter())
-STARTALL(PMPI_Startall, record_enter_from(CALLER))
-REQUEST_FREE(MPI_Request_free, record_enter())
-REQUEST_FREE(PMPI_Request_free, record_enter_from(CALLER))
+START(MPI_Start, enter_call())
+START(PMPI_Start, enter_pmpi_call(CALLER))
+STARTALL(MPI_Startall, enter_call())
+STARTALL(PMPI_Startall, enter_pmpi_call(CALLER))
+REQUEST_FREE(MPI_Request_free, enter_call())
+REQUEST_FREE(PMPI_Request_free, enter_pmpi_call(CALLER))

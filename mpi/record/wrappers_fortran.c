@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The Fortran versions of wrappers.c: `mpi_x_` (mpif.h, use mpi) and `mpi_x_f08_` (use mpi_f08, whose error argument is
+// optional). Profilers of Fortran calls eventually call the C PMPI_ functions.
+#include "record.h"
+
+#define INT MPI_Fint*
+
+#define INIT(name)                                                   \
+    SHIM_EXPORT void name(INT error) {                               \
+        NEXT(name, void (*)(INT));                                   \
+        ENTER_CALL(enter_call());                                    \
+        next(error);                                                 \
+        if (scope.outermost && fortran_ok(error)) start_recording(); \
+    }
+#define INIT_THREAD(name)                                            \
+    SHIM_EXPORT void name(INT required, INT provided, INT error) {   \
+        NEXT(name, void (*)(INT, INT, INT));                         \
+        ENTER_CALL(enter_call());                                    \
+        next(required, provided, error);                             \
+        if (scope.outermost && fortran_ok(error)) start_recording(); \
+    }
+#define FINALIZE(name)                 \
+    SHIM_EXPORT void name(INT error) { \
+        NEXT(name, void (*)(INT));     \
+        finish_recording();            \
+        next(error);                   \
+    }
+#define ABORT(name)                                        \
+    SHIM_EXPORT void name(INT comm, INT code, INT error) { \
+        NEXT(name, void (*)(INT, INT, INT));               \
+        dump_and_notify("abort", *code);                   \
+        next(comm, code, error);                           \
+    }
+#define PCONTROL(name)                            \
+    SHIM_EXPORT void name(INT level) {            \
+        NEXT(name, void (*)(INT));                \
+        ENTER_CALL(enter_call());                 \
+        if (scope.outermost) enter_phase(*level); \
+        next(level);                              \
+    }
+#define START(name)                                            \
+    SHIM_EXPORT void name(INT request, INT error) {            \
+        NEXT(name, void (*)(INT, INT));                        \
+        ENTER_CALL(enter_call());                              \
+        const MPI_Request started = MPI_Request_f2c(*request); \
+        next(request, error);                                  \
+        if (lock_if_recorded(&scope, fortran_status(error))) { \
+            record_request_start(started);                     \
+            unlock_recording();                                \
+        }                                                      \
+    }
+#define STARTALL(name)                                                                           \
+    SHIM_EXPORT void name(INT count, INT requests, INT error) {                                  \
+        NEXT(name, void (*)(INT, INT, INT));                                                     \
+        ENTER_CALL(enter_call());                                                                \
+        next(count, requests, error);                                                            \
+        if (lock_if_recorded(&scope, fortran_status(error))) {                                   \
+            for (int i = 0; i < *count; ++i) record_request_start(MPI_Request_f2c(requests[i])); \
+            unlock_recording();                                                                  \
+        }                                                                                        \
+    }
+#define REQUEST_FREE(name)                                     \
+    SHIM_EXPORT void name(INT request, INT error) {            \
+        NEXT(name, void (*)(INT, INT));                        \
+        ENTER_CALL(enter_call());                              \
+        const MPI_Request freed = MPI_Request_f2c(*request);   \
+        next(request, error);                                  \
+        if (lock_if_recorded(&scope, fortran_status(error))) { \
+            forget_request(freed);                             \
+            unlock_recording();                                \
+        }                                                      \
+    }
+
+INIT(mpi_init_)
+INIT(mpi_init_f08_)
+INIT_THREAD(mpi_init_thread_)
+INIT_THREAD(mpi_init_thread_f08_)
+FINALIZE(mpi_finalize_)
+FINALIZE(mpi_finalize_f08_)
+ABORT(mpi_abort_)
+ABORT(mpi_abort_f08_)
+PCONTROL(mpi_pcontrol_)
+PCONTROL(mpi_pcontrol_f08_)
+START(mpi_start_)
+START(mpi_start_f08_)
+STARTALL(mpi_startall_)
+STARTALL(mpi_startall_f08_)
+REQUEST_FREE(mpi_request_free_)
+REQUEST_FREE(mpi_request_free_f08_)
