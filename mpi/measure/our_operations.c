@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Our collectives, by name.
 #include "our_operations.h"
 
 #include <stddef.h>
@@ -59,7 +58,7 @@ static const struct our_operation {
     {"exscan", our_exscan},         {"barrier", our_barrier},
 };
 
-collective_call* find_ours(const char* name) {
+collective_call* find_our_operation(const char* name) {
     for (size_t i = 0; i < sizeof operations / sizeof *operations; ++i)
         if (strcmp(operations[i].name, name) == 0) return operations[i].run;
     return NULL;

@@ -58,7 +58,7 @@ static struct stand_in* make_stand_in(topoloom_request ours) {
     }
     atomic_fetch_add(&stand_ins, 1);
     one->ours = ours;
-    one->ends_program = is_fatal(ours->call.asked.comm);
+    one->ends_program = has_fatal_errhandler(ours->call.asked.comm);
     return one;
 }
 

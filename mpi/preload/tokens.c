@@ -73,7 +73,7 @@ static struct token* make_token(topoloom_request ours) {
     }
     if (one != NULL) {
         one->ours = ours;
-        one->ends_program = is_fatal(ours->call.asked.comm);
+        one->ends_program = has_fatal_errhandler(ours->call.asked.comm);
         struct token** chain = chain_of(one->theirs);
         one->next = *chain;
         *chain = one;

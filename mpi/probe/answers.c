@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "last_words.h"
+#include "abort_message.h"
 
 void begin_record(struct answers* answers, struct record about) {
     if (answers->count == answers->room) {
@@ -76,7 +76,7 @@ static int append(const char* name, struct head head, const struct share* shares
 }
 
 static void give_up(const char* file) {
-    say_last("topoloom: rank 0 cannot write '%s': %s\n", file, strerror(errno));
+    print_before_abort("topoloom: rank 0 cannot write '%s': %s\n", file, strerror(errno));
     MPI_Abort(MPI_COMM_WORLD, 2);
 }
 

@@ -81,7 +81,7 @@ void run_pair(struct probe* probe, const struct measure* measure, int first, int
 void run_pair_with_others(struct probe* probe, const struct measure* measure, int first, int second,
                           int repeats, MPI_Comm comm) {
     const int asks = probe->rank == first;
-    struct start start = make_start(comm);
+    struct common_start start = make_common_start(comm);
     start.clock = probe->clock;
     for (int size = 0; size < measure->size_count; ++size) {
         const struct exchange exchange = make_exchange(probe, measure, size, asks ? second : first);
@@ -93,12 +93,12 @@ void run_pair_with_others(struct probe* probe, const struct measure* measure, in
         for (int i = -1; i < repeats;) {
             int came_late = 0;
             double seconds = 0;
-            const double began = start_together(&start, &came_late);
+            const double began = wait_for_start(&start, &came_late);
             if (asks)
                 seconds = measure->kind->ask(&exchange);
             else
                 measure->kind->answer(&exchange);
-            if (end_together(&start, began, came_late) < 0) continue;
+            if (measure_from_start(&start, began, came_late) < 0) continue;
             if (asks && i >= 0 && seconds > 0) keep_sample(&probe->answers, seconds);
             ++i;
         }
@@ -109,15 +109,15 @@ void run_pair_at(struct probe* probe, const struct measure* measure, int first, 
                  double tolerance) {
     const int asks = probe->rank == first;
     const struct exchange exchange = make_exchange(probe, measure, 0, asks ? second : first);
-    const struct start start = {.clock = probe->clock};
-    wait_for_common(&start, common);
+    const struct common_start start = {.clock = probe->clock};
+    wait_until_common_time(&start, common);
     if (!asks) {
         measure->kind->answer(&exchange);
         return;
     }
     const double seconds = measure->kind->ask(&exchange);
     const double began =
-        to_common(&probe->clock, MPI_Wtime()) - seconds;  // after the other side was there, too
+        to_common_time(&probe->clock, MPI_Wtime()) - seconds;  // after the other side was there, too
     begin_record(
         &probe->answers,
         (struct record){.order = probe->orders, .first = first, .second = second, .bytes = exchange.bytes});

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "last_words.h"
+#include "abort_message.h"
 
 enum { line_length = 1024, library_length = 200 };
 
@@ -69,7 +69,7 @@ void write_ranks(const char* file) {
     // A full disk may show only here.
     if (stream != NULL) good &= fclose(stream) == 0;
     if (!good) {
-        say_last("topoloom: rank 0 cannot write '%s': %s; start in a folder that its host sees\n", file,
+        print_before_abort("topoloom: rank 0 cannot write '%s': %s; start in a folder that its host sees\n", file,
                  strerror(errno));
         MPI_Abort(MPI_COMM_WORLD, 2);
     }

@@ -136,10 +136,10 @@ static void run_together(struct probe* probe, const struct measure* measure, int
 
 /// Rounds start by the clock: those who are early or have no pair in a round send no messages meanwhile.
 static void run_timetable(struct probe* probe, const struct measure* measure, double period, char* words) {
-    struct start start = make_start(MPI_COMM_WORLD);
+    struct common_start start = make_common_start(MPI_COMM_WORLD);
     start.clock = probe->clock;
     int came_late = 0;
-    const double began = start_together(&start, &came_late) + period;
+    const double began = wait_for_start(&start, &came_late) + period;
     int number = 0;
     for (char* round; (round = strsep(&words, ";")) != NULL; ++number) {
         while (*round == ' ') ++round;
@@ -165,7 +165,7 @@ int carry_out(struct probe* probe, char* line) {
         read_sets(probe, words);
         measures = 0;
     } else if (strcmp(order, "clocks") == 0) {
-        compare_clocks(&probe->clock, MPI_COMM_WORLD, 0);
+        sync_clocks(&probe->clock, MPI_COMM_WORLD, 0);
         measures = 0;
     } else if (strcmp(order, "noise") == 0) {
         measure_noise(probe, next_number(&words));

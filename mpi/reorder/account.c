@@ -12,8 +12,8 @@ void account(const struct tally* worth) {
     tally.failed += worth->failed;
     tally.before += worth->before;
     tally.after += worth->after;
-    tally.bytes_between_nodes_before += worth->bytes_between_nodes_before;
-    tally.bytes_between_nodes_after += worth->bytes_between_nodes_after;
+    tally.inter_node_bytes_before += worth->inter_node_bytes_before;
+    tally.inter_node_bytes_after += worth->inter_node_bytes_after;
 }
 
 void account_lost(const struct tally* worth, const char* why) {

@@ -151,8 +151,8 @@ static char* take_option(char* options, const char* name) {
 void describe_gain(const struct tally* gain, char* line, size_t size) {
     const double percent = gain->before > 0 ? 100 * (1 - gain->after / gain->before) : 0;
     snprintf(line, size, "%.4g -> %.4g (%.1f %% gain), bytes between nodes %lld -> %lld", gain->before,
-             gain->after, percent, (long long)gain->bytes_between_nodes_before,
-             (long long)gain->bytes_between_nodes_after);
+             gain->after, percent, (long long)gain->inter_node_bytes_before,
+             (long long)gain->inter_node_bytes_after);
 }
 
 static void report(int ranks, const struct tally* one) {
@@ -180,8 +180,8 @@ enum outcome map_ranks(const struct gathered* job, const char* options, int* new
     one->reordered = outcome == reordered;
     one->before = gain.before;
     one->after = gain.after;
-    one->bytes_between_nodes_before = gain.bytes_between_nodes_before;
-    one->bytes_between_nodes_after = gain.bytes_between_nodes_after;
+    one->inter_node_bytes_before = gain.inter_node_bytes_before;
+    one->inter_node_bytes_after = gain.inter_node_bytes_after;
     if (outcome != failed && reporting != NULL && strcmp(reporting, "0") != 0) report(job->ranks, one);
     topoloom_process_map_free(process_map);
     free(machine);

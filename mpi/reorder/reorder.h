@@ -34,7 +34,7 @@ enum outcome { kept, reordered, failed };
 /// What orders are worth: one, or all that this process has found as rank 0.
 struct tally {
     int64_t topologies, reordered, failed;
-    int64_t bytes_between_nodes_before, bytes_between_nodes_after;
+    int64_t inter_node_bytes_before, inter_node_bytes_after;
     double before, after;
 };
 /// new_rank[p] for each process p and what that is worth; the reason where it failed.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// MPI's collectives, by name. They are called as programs call them, so that what runs is what programs get, whoever stands
-// in front of MPI.
+// Calls the MPI_ names, as programs do: preloaded libraries are timed, too.
 #include "operations.h"
 
 #include <stdlib.h>
@@ -91,7 +90,7 @@ void free_buffers(struct buffers* buffers) {
 }
 
 void set_block(struct buffers* buffers, const struct operation* operation, int bytes) {
-    const bool doubles = operation->combines && bytes % (int)sizeof(double) == 0;
+    const bool doubles = operation->is_reduction && bytes % (int)sizeof(double) == 0;
     buffers->type = doubles ? MPI_DOUBLE : MPI_BYTE;
     buffers->op = doubles ? MPI_SUM : MPI_BOR;
     buffers->count = doubles ? bytes / (int)sizeof(double) : bytes;

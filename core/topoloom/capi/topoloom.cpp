@@ -83,8 +83,8 @@ void order(const Allocation& at, const topoloom_pattern& pattern, const Wanted& 
     const Placement& chosen = better ? found : present;
     gain.before = problem.objective_value(present.slots());
     gain.after = problem.objective_value(chosen.slots());
-    gain.bytes_between_nodes_before = bytes_between_nodes(graph, at, present);
-    gain.bytes_between_nodes_after = bytes_between_nodes(graph, at, chosen);
+    gain.inter_node_bytes_before = bytes_between_nodes(graph, at, present);
+    gain.inter_node_bytes_after = bytes_between_nodes(graph, at, chosen);
     std::unordered_map<Slot, std::uint32_t> process_on;
     for (std::uint32_t p = 0; p < at.slot_count(); ++p) process_on[at.slots()[p]] = p;
     for (const Rank rank : ids<Rank>(graph.rank_count()))

@@ -55,7 +55,7 @@ typedef struct {
  * node, with rank i on process i and with rank i on process_of_rank[i]. */
 typedef struct {
     double before, after;
-    int64_t bytes_between_nodes_before, bytes_between_nodes_after;
+    int64_t inter_node_bytes_before, inter_node_bytes_after;
 } topoloom_gain;
 
 /* Chooses process_of_rank[i] for each rank; there may be fewer ranks than processes. The order is never

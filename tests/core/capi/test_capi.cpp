@@ -92,8 +92,8 @@ TEST_CASE("ranks that talk to each other are put on one node") {
     const auto& process = ordered.process_of_rank;
     CHECK(process[0] / 2 == process[2] / 2);
     CHECK(process[1] / 2 == process[3] / 2);
-    CHECK(ordered.gain.bytes_between_nodes_before == 40);
-    CHECK(ordered.gain.bytes_between_nodes_after == 0);
+    CHECK(ordered.gain.inter_node_bytes_before == 40);
+    CHECK(ordered.gain.inter_node_bytes_after == 0);
     CHECK(ordered.gain.before == 40 * 32);
     CHECK(ordered.gain.after == 40 * 16);
 }
@@ -159,7 +159,7 @@ TEST_CASE("fewer ranks than processes may sit anywhere") {
     const ProcessMap process_map = ProcessMap::from_groups(1, 0, {1, 2, 2, 3});
     const Ordered ordered = order(process_map, {{1}, {0}});
     CHECK(ordered.process_of_rank[0] + ordered.process_of_rank[1] == 3);
-    CHECK(ordered.gain.bytes_between_nodes_after == 0);
+    CHECK(ordered.gain.inter_node_bytes_after == 0);
 }
 
 TEST_CASE("bad input becomes one line of text") {

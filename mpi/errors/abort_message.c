@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a rank says before it ends its job.
 #define _GNU_SOURCE
-#include "last_words.h"
+#include "abort_message.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-void say_last(const char* format, ...) {
+void print_before_abort(const char* format, ...) {
     va_list values;
     va_start(values, format);
     vfprintf(stderr, format, values);
