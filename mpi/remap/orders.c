@@ -95,8 +95,9 @@ static int order_in_tiles(MPI_Comm comm, const char* grid, int rank, int size, i
     const int dimensions = parse_extents(grid, extents, max_dimensions);
     const int count = list_neighbors(extents, dimensions, rank, neighbors);
     format_mapper(extents, dimensions, mapper, sizeof mapper);
-    struct tally worth;
-    int better = count == 0 && size == 1 ? -1 : better_rank(comm, count, neighbors, NULL, mapper, &worth);
+    struct reorder_stats stats;
+    int better =
+        count == 0 && size == 1 ? -1 : find_better_rank(comm, count, neighbors, NULL, mapper, &stats);
     if (better < 0) better = rank;
     int* new_rank = rank == 0 ? malloc((size_t)size * sizeof *new_rank) : NULL;
     int has_memory = rank != 0 || new_rank != NULL;
