@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from topoloom.preload.nccl.run import build_plugin
 
-SOURCE = Path(__file__).with_name("plays_nccl.c")
+SOURCE = Path(__file__).with_name("nccl_stub.c")
 VERSIONS = (1, 2, 3, 4, 5, 6, 7)
 #: Threads, and whether all are on the same communicator.
 KINDS = ((1, False), (16, False), (16, True))
@@ -36,9 +36,9 @@ def time_plugin(
     events: int = 1_000_000,
     repeated: int = REPEATED,
 ) -> list[Timed]:
-    """Time what a program that plays NCCL reports, with what filling it in takes."""
+    """Time the reports of a program that stands in for NCCL, including filling them in."""
     with tempfile.TemporaryDirectory() as name:
-        program = Path(name) / "plays_nccl"
+        program = Path(name) / "nccl_stub"
         options = ["-std=gnu11", "-O2", "-rdynamic", "-pthread"]
         command = ["cc", *options, str(SOURCE), "-o", str(program), "-ldl"]
         subprocess.run(command, check=True)

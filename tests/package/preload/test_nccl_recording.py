@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The plugin for NCCL counts what a program that plays NCCL reports to it."""
+"""The plugin for NCCL counts what a stub of NCCL reports to it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given, settings, strategies as st
-from plays_nccl import (
+from nccl_stub import (
     BYTES,
     FUNCTIONS,
     ROOTED,
@@ -36,7 +36,7 @@ NEW = (8, 9, 10)
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return compiled(tmp_path_factory.mktemp("plays"))
+    return compiled(tmp_path_factory.mktemp("stub"))
 
 
 @st.composite

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// What NCCL hands to profiler plugins, by the offsets in the headers of its releases (x86-64 and AArch64).
-#ifndef TOPOLOOM_PLAYS_NCCL_H
-#define TOPOLOOM_PLAYS_NCCL_H
+#ifndef TOPOLOOM_NCCL_STUB_H
+#define TOPOLOOM_NCCL_STUB_H
 
 #include <stddef.h>
 #include <stdint.h>

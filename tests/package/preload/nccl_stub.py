@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Scripts for the program that plays NCCL, and what a recording of them must hold."""
+"""Scripts for the stub of NCCL, and what a recording of them must contain."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from topoloom.graphs.mpi_collectives import OPERATIONS
 from topoloom.graphs.profile import Profile
 from topoloom.preload.nccl.run import build_plugin
 
-SOURCE = Path(__file__).resolve().parents[3] / "bench" / "ai" / "plays_nccl.c"
+SOURCE = Path(__file__).resolve().parents[3] / "bench" / "ai" / "nccl_stub.c"
 
 #: By NCCL's numbers: our name, and whether bytes are those of all parts.
 FUNCTIONS = {
@@ -106,7 +106,7 @@ class Script:
 
 def compiled(folder: Path) -> Path:
     """Compile the program."""
-    program = folder / "plays_nccl"
+    program = folder / "nccl_stub"
     command = ["cc", "-std=gnu11", "-O1", "-rdynamic", "-pthread", SOURCE, "-ldl"]
     subprocess.run([*command, "-o", program], check=True)
     return program
