@@ -36,7 +36,7 @@ def time_plugin(
     events: int = 1_000_000,
     repeated: int = REPEATED,
 ) -> list[Timed]:
-    """Time the reports of a program that stands in for NCCL, including filling them in."""
+    """Time the reports of a stub of NCCL, including filling them in."""
     with tempfile.TemporaryDirectory() as name:
         program = Path(name) / "nccl_stub"
         options = ["-std=gnu11", "-O2", "-rdynamic", "-pthread"]
