@@ -167,7 +167,7 @@ int prepare_run(struct run* run) {
 /// Keeps the first error. Peers wait for what comes next, so it is reported at the end, unless it ends the program.
 static bool goes_on(struct run* run, int status) {
     keep_first(&run->failed, status);
-    return status == MPI_SUCCESS || run->comm == MPI_COMM_NULL || !has_fatal_errhandler(run->comm);
+    return status == MPI_SUCCESS || run->comm == MPI_COMM_NULL || !is_fatal(run->comm);
 }
 
 int advance_run(struct run* run, enum effort effort, bool* done) {

@@ -11,7 +11,7 @@ static _Thread_local struct {
     int error_class;
 } last_error_;
 
-bool has_fatal_errhandler(MPI_Comm comm) {
+bool is_fatal(MPI_Comm comm) {
     MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
     if (PMPI_Comm_get_errhandler(comm, &handler) != MPI_SUCCESS) return false;
     const bool is_fatal = handler == MPI_ERRORS_ARE_FATAL;
@@ -25,7 +25,7 @@ int raise_error(MPI_Comm comm, int error_class, const char* name, const char* fo
     vsnprintf(last_error_.text, sizeof last_error_.text, format, values);
     va_end(values);
     last_error_.error_class = error_class;
-    if (has_fatal_errhandler(comm)) print_before_abort("topoloom: topoloom_%s: %s\n", name, last_error_.text);
+    if (is_fatal(comm)) print_before_abort("topoloom: topoloom_%s: %s\n", name, last_error_.text);
     PMPI_Comm_call_errhandler(comm, error_class);
     return error_class;
 }

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 /// Whether the communicator has MPI_ERRORS_ARE_FATAL.
-bool has_fatal_errhandler(MPI_Comm comm);
+bool is_fatal(MPI_Comm comm);
 /// Calls the error handler of the communicator; prints the message first if that ends the program. `name` is the
 /// function's, without topoloom_. Returns the error class.
 int raise_error(MPI_Comm comm, int error_class, const char* name, const char* format, ...)

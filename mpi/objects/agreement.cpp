@@ -54,7 +54,7 @@ void agree(MPI_Comm comm, const std::string& fault, std::initializer_list<Common
     Said said;
     if (rank == first) {
         std::snprintf(said.text, sizeof said.text, "%s", text.c_str());
-        said.is_printed = has_fatal_errhandler(comm);
+        said.is_printed = is_fatal(comm);
         if (said.is_printed) print_before_abort("topoloom: topoloom_objects: %s\n", said.text);
     }
     PMPI_Bcast(&said, sizeof said, MPI_BYTE, first,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which communicators of an unmodified program are served, and what sizes there.
+// Decides for which communicators and sizes the calls of an unmodified program are replaced.
 #include <stdlib.h>
 
 #include "preload.h"
@@ -8,54 +8,54 @@
 
 static const struct shim shim_ = {"collective", "TOPOLOOM_COLLECTIVES", "collectives are not replaced", NULL};
 
-static bool begun;           // by MPI_Init, not by a session
-static atomic_bool leaving;  // MPI_Finalize has begun, which frees what communicators carry
+static bool initialized;        // by MPI_Init, not by a session
+static atomic_bool finalizing;  // MPI_Finalize has begun, which frees the attributes of communicators
 
-_Atomic(MPI_Comm) preload_aside[1 << aside_bits];
+_Atomic(MPI_Comm) preload_left_comms[1 << left_bits];
 
-static void begin(void) { begun = getenv(shim_.variable) != NULL; }
+static void enable(void) { initialized = getenv(shim_.variable) != NULL; }
 
 __attribute__((constructor)) static void load(int argc, char** argv) {
     (void)argc;
     leave_other_mpi(&shim_, argv);
-    call_after_init(begin);
+    call_after_init(enable);
 }
 
 static int finalize(const char* name) {
-    atomic_store(&leaving, true);
+    atomic_store(&finalizing, true);
     return ((int (*)(void))(uintptr_t)next_symbol(name))();
 }
 
-// Fortran's bindings come by one of these.
+// Fortran bindings call one of these.
 SHIM_EXPORT int MPI_Finalize(void) { return finalize("MPI_Finalize"); }
 SHIM_EXPORT int PMPI_Finalize(void) { return finalize("PMPI_Finalize"); }
 
 static bool is_running(void) {
-    int ended = 1;
-    if (begun && !atomic_load_explicit(&leaving, memory_order_relaxed)) PMPI_Finalized(&ended);
-    return !ended;
+    int finalized = 1;
+    if (initialized && !atomic_load_explicit(&finalizing, memory_order_relaxed)) PMPI_Finalized(&finalized);
+    return !finalized;
 }
 
-/// Processes of other worlds may lack the library: their communicators with ours are MPI's on either side.
+/// Processes of other worlds may lack the library, so communicators with them are left to MPI on both sides.
 static bool is_within_world(MPI_Comm comm, int ranks) {
-    enum { piece = 256 };
-    int own[piece], there[piece];
+    enum { batch = 256 };
+    int ranks_here[batch], ranks_there[batch];
     bool within = true;
     MPI_Group group = MPI_GROUP_NULL, world = MPI_GROUP_NULL;
     PMPI_Comm_group(comm, &group);
     PMPI_Comm_group(MPI_COMM_WORLD, &world);
-    for (int first = 0; within && first < ranks; first += piece) {
-        const int count = ranks - first < piece ? ranks - first : piece;
-        for (int i = 0; i < count; ++i) own[i] = first + i;
-        PMPI_Group_translate_ranks(group, count, own, world, there);
-        for (int i = 0; i < count; ++i) within = within && there[i] != MPI_UNDEFINED;
+    for (int first = 0; within && first < ranks; first += batch) {
+        const int count = ranks - first < batch ? ranks - first : batch;
+        for (int i = 0; i < count; ++i) ranks_here[i] = first + i;
+        PMPI_Group_translate_ranks(group, count, ranks_here, world, ranks_there);
+        for (int i = 0; i < count; ++i) within = within && ranks_there[i] != MPI_UNDEFINED;
     }
     PMPI_Group_free(&group);
     PMPI_Group_free(&world);
     return within;
 }
 
-static bool suits(MPI_Comm comm) {
+static bool is_supported(MPI_Comm comm) {
     int is_inter = 1, ranks = 0;
     MPI_Comm parent = MPI_COMM_NULL;
     PMPI_Comm_get_parent(&parent);
@@ -65,7 +65,7 @@ static bool suits(MPI_Comm comm) {
     return ranks > 1 && (comm == MPI_COMM_WORLD || is_within_world(comm, ranks));
 }
 
-/// A rank that lacks the memory to begin would leave the others waiting: it is found out before they do.
+/// Finds ranks that lack memory first, so that the others do not wait for them.
 static bool all_reserve(MPI_Comm comm, struct state** state) {
     int able = reserve_state(comm, state);
     const int status = PMPI_Allreduce(MPI_IN_PLACE, &able, 1, MPI_INT, MPI_MIN, comm);
@@ -74,12 +74,13 @@ static bool all_reserve(MPI_Comm comm, struct state** state) {
     return false;
 }
 
-/// The first blocking or persistent call of a communicator learns where its processes are, and whether any call gains there;
-/// NULL: none does, or one of the processes cannot set the communicator up, of which all know.
+/// Sets up the communicator in its first blocking or persistent call. NULL on all processes if no call can gain or a process
+/// cannot set it up.
 static struct state* gaining_state(MPI_Comm comm) {
     struct state* state = NULL;
     bool done = false;
-    if (!suits(comm) || !all_reserve(comm, &state) || find_state(comm, &state) != MPI_SUCCESS) return NULL;
+    if (!is_supported(comm) || !all_reserve(comm, &state) || find_state(comm, &state) != MPI_SUCCESS)
+        return NULL;
     const bool serves = advance_setup(state, true, &done) == MPI_SUCCESS;
     if (serves &&
         (state->learner != NULL || state->trace != NULL || topoloom_strategy_may_help(state->strategy)))
@@ -96,42 +97,42 @@ static bool is_predefined(MPI_Op op) {
     return false;
 }
 
-static bool gains(struct state* state, const struct moved* moved) {
+static bool gains(struct state* state, const struct call_info* moved) {
     int commutes = 1;
-    if (moved->straight) return state->learner != NULL || state->trace != NULL;
+    if (moved->direct) return state->learner != NULL || state->trace != NULL;
     if (moved->op != MPI_OP_NULL) PMPI_Op_commutative(moved->op, &commutes);
     const bool is_blocking = moved->form == blocking;
     return state_helps(state, moved->operation, moved->bytes, !commutes,
                        is_blocking ? 0 : 1e-9 * progress_pause_ns);
 }
 
-/// The program waits for non-blocking ones by MPI's own calls, which drive nothing of ours: a thread has to. In that no function
-/// of the program is called, nor needed after the program has freed it.
-static bool can_go_on(const struct state* state, const struct moved* moved) {
+/// Programs wait for non-blocking calls by MPI's functions, which do not drive our collectives: a progress thread must. It
+/// must not call reduction functions of the program, nor need them after the program has freed them.
+static bool can_go_on(const struct state* state, const struct call_info* moved) {
     return moved->form == blocking ||
            (state->goes_on && (moved->op == MPI_OP_NULL || is_predefined(moved->op)));
 }
 
-static int forget_aside(MPI_Comm comm, int key, void* value, void* extra) {
+static int forget_left_comm(MPI_Comm comm, int key, void* value, void* extra) {
     (void)key, (void)value, (void)extra;
     MPI_Comm freed = comm;
-    atomic_compare_exchange_strong(place_aside(comm), &freed, (MPI_Comm)0);
+    atomic_compare_exchange_strong(get_left_slot(comm), &freed, (MPI_Comm)0);
     return MPI_SUCCESS;
 }
 
-bool preload_serves(MPI_Comm comm, const struct moved* moved) {
+bool can_replace(MPI_Comm comm, const struct call_info* call) {
     static _Atomic int key = MPI_KEYVAL_INVALID;
     if (comm == MPI_COMM_NULL || !is_running()) return false;
     int found = 0;
     struct state* state = NULL;
-    if (attribute_key(&key, forget_aside) != MPI_SUCCESS ||
+    if (attribute_key(&key, forget_left_comm) != MPI_SUCCESS ||
         PMPI_Comm_get_attr(comm, key, (void*)&state, &found) != MPI_SUCCESS)
         return false;
-    if (!found && moved->form == nonblocking) return false;  // it must not wait for others
+    if (!found && call->form == nonblocking) return false;  // it must not wait for other processes
     if (!found) {
         state = gaining_state(comm);
         found = PMPI_Comm_set_attr(comm, key, state) == MPI_SUCCESS;
     }
-    if (found && state == NULL) atomic_store_explicit(place_aside(comm), comm, memory_order_relaxed);
-    return state != NULL && can_go_on(state, moved) && gains(state, moved);
+    if (found && state == NULL) atomic_store_explicit(get_left_slot(comm), comm, memory_order_relaxed);
+    return state != NULL && can_go_on(state, call) && gains(state, call);
 }

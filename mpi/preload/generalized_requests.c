@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A generalized request of MPI, which the thread of progress.h completes: the program may wait for it by any call of MPI.
+// The progress thread completes the generalized request, so that the program may wait for it by any function of MPI.
 //
-// A receive from oneself would do, but MPICH 4.0 does not notice that another thread has sent what MPI_Wait waits for.
-#include "stand_in.h"
+// A receive from the process itself would also do, but in MPICH 4.0 MPI_Wait does not notice that another thread has sent
+// the message.
+#include "generalized_requests.h"
 
 #include <stdlib.h>
 
 #include "preload.h"
 
 struct stand_in {
-    topoloom_request ours;  // until it is complete
+    topoloom_request ours;  // until it completes
     MPI_Request theirs;
-    bool ends_program;  // an error on the communicator
-    atomic_int failed;  // the error of ours
+    bool ends_program;  // the communicator has MPI_ERRORS_ARE_FATAL
+    atomic_int failed;  // our error code
 };
 
-atomic_int stand_ins;
+atomic_int generalized_requests;
 
-// MPI may hold locks of its own while it calls these functions, so that they must leave it alone.
+// MPI may hold its locks during these callbacks, so they must not call it for anything that could block.
 
 static int query(void* extra, MPI_Status* status) {
     struct stand_in* one = extra;
@@ -30,11 +31,11 @@ static int query(void* extra, MPI_Status* status) {
 
 static int forget(void* extra) {
     free(extra);
-    atomic_fetch_sub(&stand_ins, 1);
+    atomic_fetch_sub(&generalized_requests, 1);
     return MPI_SUCCESS;
 }
 
-/// MPI forbids to cancel collectives.
+/// MPI does not allow programs to cancel collectives.
 static int cancel(void* extra, int complete) {
     (void)extra, (void)complete;
     return MPI_SUCCESS;
@@ -46,7 +47,7 @@ static void complete(void* extra) {
     const struct call* call = &one->ours->call;
     if (call->failed != MPI_SUCCESS && one->ends_program) end_program(call);
     atomic_store(&one->failed, take_outcome(&one->ours));
-    PMPI_Grequest_complete(theirs);  // from here on the program may free the stand-in
+    PMPI_Grequest_complete(theirs);  // from here on the program may free `one`
 }
 
 static struct stand_in* make_stand_in(topoloom_request ours) {
@@ -56,14 +57,14 @@ static struct stand_in* make_stand_in(topoloom_request ours) {
         free(one);
         return NULL;
     }
-    atomic_fetch_add(&stand_ins, 1);
+    atomic_fetch_add(&generalized_requests, 1);
     one->ours = ours;
-    one->ends_program = has_fatal_errhandler(ours->call.asked.comm);
+    one->ends_program = is_fatal(ours->call.asked.comm);
     return one;
 }
 
-int hand_over(int started, topoloom_request* ours, MPI_Request* request) {
-    if (started != MPI_SUCCESS) return started;
+int return_request(int status, topoloom_request* ours, MPI_Request* request) {
+    if (status != MPI_SUCCESS) return status;
     struct stand_in* one = make_stand_in(*ours);
     *request = one == NULL ? MPI_REQUEST_NULL : one->theirs;
     if (one == NULL) return topoloom_wait(ours, MPI_STATUS_IGNORE);  // a null request is complete
