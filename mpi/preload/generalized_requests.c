@@ -29,7 +29,7 @@ static int query(void* extra, MPI_Status* status) {
     return atomic_load(&one->failed);
 }
 
-static int forget(void* extra) {
+static int free_extra(void* extra) {
     free(extra);
     atomic_fetch_sub(&generalized_requests, 1);
     return MPI_SUCCESS;
@@ -53,7 +53,7 @@ static void complete(void* extra) {
 static struct stand_in* make_stand_in(topoloom_request ours) {
     struct stand_in* one = calloc(1, sizeof *one);
     if (one == NULL) return NULL;
-    if (PMPI_Grequest_start(query, forget, cancel, one, &one->theirs) != MPI_SUCCESS) {
+    if (PMPI_Grequest_start(query, free_extra, cancel, one, &one->theirs) != MPI_SUCCESS) {
         free(one);
         return NULL;
     }

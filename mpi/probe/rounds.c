@@ -14,12 +14,12 @@ enum { base = 10 };
 /// How late an exchange of a timetable may begin, as a fraction of its period.
 static const double max_delay = 0.25;
 
-static int next_number(char** words) {
+static int parse_number(char** words) {
     const char* word = strsep(words, " ");
     return word == NULL ? 0 : (int)strtol(word, NULL, base);
 }
 
-static double next_value(char** words) {
+static double parse_value(char** words) {
     const char* word = strsep(words, " ");
     return word == NULL ? 0 : strtod(word, NULL);
 }
@@ -28,7 +28,7 @@ static double next_value(char** words) {
 static int read_measurement(char** words, struct measurement* measure) {
     const char* kind = strsep(words, " ");
     char* sizes = strsep(words, " ");
-    measure->window = next_number(words);
+    measure->window = parse_number(words);
     measure->kind = kind == NULL ? NULL : find_kind(kind);
     measure->size_count = 0;
     while (sizes != NULL && measure->size_count < max_sizes)
@@ -37,7 +37,7 @@ static int read_measurement(char** words, struct measurement* measure) {
 }
 
 /// Parses the next of A-B ...; 0 after the last.
-static int next_pair(char** words, int* first, int* second) {
+static int parse_pair(char** words, int* first, int* second) {
     char* pair = strsep(words, " ");
     if (pair == NULL || *pair == '\0') return 0;
     *first = (int)strtol(pair, &pair, base);
@@ -88,20 +88,20 @@ static void run_circle(struct probe* probe, const struct measurement* measure, i
 }
 
 static void run_pairs(struct probe* probe, const struct measurement* measure, char* words) {
-    for (int first, second; next_pair(&words, &first, &second);)
+    for (int first, second; parse_pair(&words, &first, &second);)
         if (probe->rank == first || probe->rank == second) run_pair(probe, measure, first, second);
 }
 
 static void run_alone(struct probe* probe, const struct measurement* measure, char* words) {
     int previous = -1;  // the measuring rank of the pair before
-    for (int first, second; next_pair(&words, &first, &second); previous = first) {
+    for (int first, second; parse_pair(&words, &first, &second); previous = first) {
         if (probe->rank == first && previous >= 0 && previous != first)
             MPI_Recv(NULL, 0, MPI_BYTE, previous, tag_start, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         if (probe->rank == first || probe->rank == second) run_pair(probe, measure, first, second);
         char* copy = words == NULL ? NULL : strndup(words, strcspn(words, " "));
         char* rest = copy;
         int next = -1, unused = -1;
-        if (probe->rank == first && next_pair(&rest, &next, &unused) && next != first)
+        if (probe->rank == first && parse_pair(&rest, &next, &unused) && next != first)
             MPI_Send(NULL, 0, MPI_BYTE, next, tag_start, MPI_COMM_WORLD);
         free(copy);
     }
@@ -110,7 +110,7 @@ static void run_alone(struct probe* probe, const struct measurement* measure, ch
 
 static void run_together(struct probe* probe, const struct measurement* measure, int repeats, char* words) {
     int *active = malloc((size_t)probe->ranks * sizeof *active), count = 0, first = -1, second = -1;
-    for (int a, b; next_pair(&words, &a, &b) && count + 2 <= probe->ranks;) {
+    for (int a, b; parse_pair(&words, &a, &b) && count + 2 <= probe->ranks;) {
         active[count++] = a;
         active[count++] = b;
         if (probe->rank == a || probe->rank == b) {
@@ -142,7 +142,7 @@ static void run_timetable(struct probe* probe, const struct measurement* measure
     int number = 0;
     for (char* round; (round = strsep(&words, ";")) != NULL; ++number) {
         while (*round == ' ') ++round;
-        for (int first, second; next_pair(&round, &first, &second);)
+        for (int first, second; parse_pair(&round, &first, &second);)
             if (probe->rank == first || probe->rank == second)
                 run_pair_at(probe, measure, first, second, began + number * period, max_delay * period);
     }
@@ -154,11 +154,11 @@ int execute_order(struct probe* probe, char* line) {
     struct measurement measure;
     int known = 1, measures = 1;
     if (strcmp(order, "sampling") == 0) {
-        probe->sampling.min_count = next_number(&words);
-        probe->sampling.max_count = next_number(&words);
-        probe->sampling.width = next_value(&words);
-        probe->sampling.seconds = next_value(&words);
-        probe->sampling.exact = next_value(&words);
+        probe->sampling.min_count = parse_number(&words);
+        probe->sampling.max_count = parse_number(&words);
+        probe->sampling.width = parse_value(&words);
+        probe->sampling.seconds = parse_value(&words);
+        probe->sampling.exact = parse_value(&words);
         measures = 0;
     } else if (strcmp(order, "among") == 0) {
         read_sets(probe, words);
@@ -167,21 +167,21 @@ int execute_order(struct probe* probe, char* line) {
         sync_clocks(&probe->clock, MPI_COMM_WORLD, 0);
         measures = 0;
     } else if (strcmp(order, "noise") == 0) {
-        measure_noise(probe, next_number(&words));
+        measure_noise(probe, parse_number(&words));
     } else if (!read_measurement(&words, &measure)) {
         known = 0;
     } else if (strcmp(order, "circle") == 0) {
-        const int first = next_number(&words);
-        run_circle(probe, &measure, first, next_number(&words));
+        const int first = parse_number(&words);
+        run_circle(probe, &measure, first, parse_number(&words));
     } else if (strcmp(order, "pairs") == 0) {
         run_pairs(probe, &measure, words);
     } else if (strcmp(order, "alone") == 0) {
         run_alone(probe, &measure, words);
     } else if (strcmp(order, "together") == 0) {
-        const int repeats = next_number(&words);
+        const int repeats = parse_number(&words);
         run_together(probe, &measure, repeats, words);
     } else if (strcmp(order, "timetable") == 0) {
-        const double period = next_value(&words);
+        const double period = parse_value(&words);
         run_timetable(probe, &measure, period, words);
     } else {
         known = 0;

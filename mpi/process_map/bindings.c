@@ -23,7 +23,7 @@ static char* read_file(const char* name) {
     return text;
 }
 
-/// Parses one line; returns what is problem with it, or NULL.
+/// Parses one line; returns what is wrong with it, or NULL.
 static const char* read_line(char* line, struct bindings* bindings) {
     char* rest;
     char* const rank_text = strtok_r(line, " ", &rest);

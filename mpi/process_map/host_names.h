@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Hosts may call themselves "n1" where a file says "n1.cluster", or the other way around.
+// A host may call itself "n1" while a file says "n1.cluster", or vice versa.
 #ifndef TOPOLOOM_HOST_NAMES_H
 #define TOPOLOOM_HOST_NAMES_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/// Index of the host that is called `name`, or differs only in that one of the two lacks its domain; -1 = there
-/// is none, or several may be meant. Each of the `count` hosts is `size` bytes, which begin with a pointer to its
-/// name; they are sorted by name. O(log count).
+/// Index of the host called `name`, or of the only one that equals it up to a missing domain; -1 = none, or ambiguous.
+/// The `count` hosts are sorted by name; each has `size` bytes and begins with a pointer to its name. O(log count).
 int find_host(const void* hosts, int count, size_t size, const char* name);
 
-/// Whether it is an IP address, not a name: no host calls itself by its address.
+/// No host calls itself by its IP address.
 bool is_ip_address(const char* host);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A machine and the hosts of its nodes: lines `machine TEXT` and `node NUMBER HOST`, also `message ...`, `links ...` and
-// `cost ...`, which libtopoloom reads; # begins a comment.
+// Reads lines `machine TEXT` and `node NUMBER HOST`, and skips `message ...`, `links ...` and `cost ...`, which libtopoloom
+// reads; # begins a comment.
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,14 +14,14 @@ struct host {
     int64_t node;
 };
 
-static int by_name(const void* a, const void* b) {
+static int compare_names(const void* a, const void* b) {
     return strcmp(((const struct host*)a)->name, ((const struct host*)b)->name);
 }
 
 static bool add_host(struct machine_file* machine, const char* name, int64_t node) {
     if ((machine->host_count & (machine->host_count - 1)) == 0) {  // full at each power of two
-        const size_t room = machine->host_count == 0 ? 1 : 2 * machine->host_count;
-        struct host* hosts = realloc(machine->hosts, room * sizeof *hosts);
+        const size_t capacity = machine->host_count == 0 ? 1 : 2 * machine->host_count;
+        struct host* hosts = realloc(machine->hosts, capacity * sizeof *hosts);
         if (hosts == NULL) return false;
         machine->hosts = hosts;
     }
@@ -31,7 +31,7 @@ static bool add_host(struct machine_file* machine, const char* name, int64_t nod
     return true;
 }
 
-/// Null where the line is right, else what is wrong with it.
+/// Returns what is wrong with the line, or NULL.
 static const char* read_line(struct machine_file* machine, char* line) {
     static const char no_memory[] = "not enough memory";
     line[strcspn(line, "#\n")] = '\0';
@@ -56,49 +56,50 @@ static const char* read_line(struct machine_file* machine, char* line) {
     return add_host(machine, host, node) ? NULL : no_memory;
 }
 
-/// A host that is on two lines, or NULL.
-static const char* host_given_twice(const struct machine_file* machine) {
+/// Returns a host that is on two lines, or NULL.
+static const char* find_duplicate_host(const struct machine_file* machine) {
     for (size_t i = 1; i < machine->host_count; ++i)
-        if (by_name(&machine->hosts[i - 1], &machine->hosts[i]) == 0) return machine->hosts[i].name;
+        if (compare_names(&machine->hosts[i - 1], &machine->hosts[i]) == 0) return machine->hosts[i].name;
     return NULL;
 }
 
-bool read_machine_file(const char* name, struct machine_file* machine, char* why, size_t why_size) {
+bool read_machine_file(const char* name, struct machine_file* machine, char* error, size_t error_size) {
     *machine = (struct machine_file){NULL, NULL, 0};
     FILE* file = fopen(name, "re");
     if (file == NULL) {
-        snprintf(why, why_size, "cannot read the machine file '%s'", name);
+        snprintf(error, error_size, "cannot read the machine file '%s'", name);
         return false;
     }
-    bool right = read_machine_stream(file, name, machine, why, why_size);
+    bool ok = read_machine_stream(file, name, machine, error, error_size);
     fclose(file);
-    if (right && machine->text == NULL) {
-        right = false;
-        snprintf(why, why_size, "%s: no line 'machine TEXT'", name);
+    if (ok && machine->text == NULL) {
+        ok = false;
+        snprintf(error, error_size, "%s: no line 'machine TEXT'", name);
         free_machine_file(machine);
     }
-    return right;
+    return ok;
 }
 
-bool read_machine_stream(FILE* file, const char* name, struct machine_file* machine, char* why,
-                         size_t why_size) {
+bool read_machine_stream(FILE* file, const char* name, struct machine_file* machine, char* error,
+                         size_t error_size) {
     *machine = (struct machine_file){NULL, NULL, 0};
     char* line = NULL;
-    size_t room = 0;
-    const char* wrong = NULL;
-    for (int number = 1; wrong == NULL && getline(&line, &room, file) >= 0; ++number) {
-        wrong = read_line(machine, line);
-        if (wrong != NULL) snprintf(why, why_size, "%s: line %d: %s", name, number, wrong);
+    size_t capacity = 0;
+    const char* problem = NULL;
+    for (int number = 1; problem == NULL && getline(&line, &capacity, file) >= 0; ++number) {
+        problem = read_line(machine, line);
+        if (problem != NULL) snprintf(error, error_size, "%s: line %d: %s", name, number, problem);
     }
     free(line);
-    if (machine->host_count > 0) qsort(machine->hosts, machine->host_count, sizeof *machine->hosts, by_name);
-    const char* twice = host_given_twice(machine);
-    if (wrong == NULL && twice != NULL) {
-        wrong = "a host is given twice";
-        snprintf(why, why_size, "%s: %s: %s", name, wrong, twice);
+    if (machine->host_count > 0)
+        qsort(machine->hosts, machine->host_count, sizeof *machine->hosts, compare_names);
+    const char* duplicate = find_duplicate_host(machine);
+    if (problem == NULL && duplicate != NULL) {
+        problem = "a host is given twice";
+        snprintf(error, error_size, "%s: %s: %s", name, problem, duplicate);
     }
-    if (wrong != NULL) free_machine_file(machine);
-    return wrong == NULL;
+    if (problem != NULL) free_machine_file(machine);
+    return problem == NULL;
 }
 
 void free_machine_file(struct machine_file* machine) {

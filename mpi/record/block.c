@@ -38,7 +38,7 @@ bool flush_sink(struct sink* sink) {
     return !sink->failed;
 }
 
-static void put(struct sink* sink, int64_t word) {
+static void put_word(struct sink* sink, int64_t word) {
     if (sink->failed) return;
     if (sink->used == sink->capacity) {
         if (sink->file >= 0) {
@@ -63,11 +63,11 @@ static int64_t put_counters(struct sink* sink) {
         for (uint64_t i = 0; i <= table->mask; ++i) {
             const struct counter* counter = &table->slots[i];
             if (counter->key == 0) continue;
-            put(sink, phase->level);
-            put(sink, (int64_t)((counter->key - 1) & 7));
-            put(sink, (int64_t)((counter->key - 1) >> 3));
-            put(sink, counter->bytes);
-            put(sink, counter->messages);
+            put_word(sink, phase->level);
+            put_word(sink, (int64_t)((counter->key - 1) & 7));
+            put_word(sink, (int64_t)((counter->key - 1) >> 3));
+            put_word(sink, counter->bytes);
+            put_word(sink, counter->messages);
             ++count;
         }
     }
@@ -81,12 +81,12 @@ static int64_t put_collectives(struct sink* sink) {
         for (uint64_t i = 0; i <= table->mask; ++i) {
             const struct collective_record* record = &table->slots[i];
             if (record->count == 0) continue;
-            put(sink, phase->level);
-            put(sink, record->operation);
-            put(sink, (int64_t)record->communicator);
-            put(sink, record->root);
-            put(sink, record->bytes);
-            put(sink, record->count);
+            put_word(sink, phase->level);
+            put_word(sink, record->operation);
+            put_word(sink, (int64_t)record->communicator);
+            put_word(sink, record->root);
+            put_word(sink, record->bytes);
+            put_word(sink, record->count);
             ++count;
         }
     }
@@ -96,14 +96,14 @@ static int64_t put_collectives(struct sink* sink) {
 static int64_t put_communicators(struct sink* sink) {
     int64_t count = 0;
     for (const struct communicator* comm = record_communicators; comm != NULL; comm = comm->next, ++count) {
-        put(sink, (int64_t)comm->id);
-        put(sink, comm->size);
-        put(sink, comm->members != NULL);
+        put_word(sink, (int64_t)comm->id);
+        put_word(sink, comm->size);
+        put_word(sink, comm->members != NULL);
         if (comm->members == NULL) {
-            put(sink, comm->start);
-            put(sink, comm->stride);
+            put_word(sink, comm->start);
+            put_word(sink, comm->stride);
         }
-        for (int i = 0; comm->members != NULL && i < comm->size; ++i) put(sink, comm->members[i]);
+        for (int i = 0; comm->members != NULL && i < comm->size; ++i) put_word(sink, comm->members[i]);
     }
     return count;
 }
@@ -113,7 +113,7 @@ void write_block(struct sink* sink, bool complete) {
                                           get_elapsed_ns(),   record_lost, 0,           0,           0};
     const uint64_t first = sink->written;
     const off_t offset = sink->file >= 0 ? lseek(sink->file, 0, SEEK_END) : 0;
-    for (int i = 0; i < header_words; ++i) put(sink, header[i]);
+    for (int i = 0; i < header_words; ++i) put_word(sink, header[i]);
     int64_t counts[3];
     counts[0] = put_counters(sink);
     counts[1] = put_collectives(sink);

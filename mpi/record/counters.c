@@ -16,7 +16,7 @@ struct phase* record_phase;
 static int phase_count_;
 static struct counter* last_;  // in the current table: consecutive messages often go to the same peer
 
-static uint64_t hash(uint64_t key) {
+static uint64_t hash_key(uint64_t key) {
     key *= 0x9E3779B97F4A7C15u;
     return key ^ (key >> 32);
 }
@@ -28,7 +28,7 @@ static struct counter_table* make_table(uint64_t capacity) {
 }
 
 static struct counter* find_counter(struct counter_table* table, uint64_t key) {
-    uint64_t i = hash(key) & table->mask;
+    uint64_t i = hash_key(key) & table->mask;
     while (table->slots[i].key != 0 && table->slots[i].key != key) i = (i + 1) & table->mask;
     return &table->slots[i];
 }

@@ -33,10 +33,10 @@ static bool is_armed(void) { return process_ != 0 && process_ == getpid(); }
 
 bool is_crash_dump_due(void) { return is_armed() && !notified_; }
 
-static void write_once(const char* how, int number) {
+static void write_once(const char* cause, int number) {
     if (!is_armed() || atomic_exchange(&written_, true)) return;
     const int file = open(unfinished_, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (!record_spawned) log_status("ended %llx %d %s %d\n", record_job, record_rank, how, number);
+    if (!record_spawned) log_status("ended %llx %d %s %d\n", record_job, record_rank, cause, number);
     if (file < 0) return;
     struct sink sink = {.file = file, .words = buffer_, .capacity = buffer_words};
     sink.failed =
@@ -49,8 +49,8 @@ static void write_once(const char* how, int number) {
 }
 
 /// Notifies even if a peer requested our dump before: the launcher may kill ranks that have not written yet.
-void dump_and_notify(const char* how, int number) {
-    write_once(how, number);
+void dump_and_notify(const char* cause, int number) {
+    write_once(cause, number);
     if (is_armed() && !atomic_exchange(&notified_, true)) request_peer_dumps(folder_);
 }
 
@@ -117,13 +117,13 @@ void cancel_crash_dump(void) {
     }
 }
 
-static const char* exit_how_ = "main";
+static const char* exit_cause_ = "main";
 static int exit_number_;
 
-void set_exit_reason(const char* how, int number) {
+void set_exit_reason(const char* cause, int number) {
     if (!is_armed()) return;
-    exit_how_ = how;
+    exit_cause_ = cause;
     exit_number_ = number;
 }
 
-__attribute__((destructor)) static void dump_at_exit(void) { dump_and_notify(exit_how_, exit_number_); }
+__attribute__((destructor)) static void dump_at_exit(void) { dump_and_notify(exit_cause_, exit_number_); }

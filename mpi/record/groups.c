@@ -13,7 +13,7 @@ static struct rank_group* buckets_[bucket_count];
 static struct rank_group* last_;
 static int comm_key_ = MPI_KEYVAL_INVALID, win_key_ = MPI_KEYVAL_INVALID;
 
-static struct rank_group** bucket(uintptr_t handle) {
+static struct rank_group** get_bucket(uintptr_t handle) {
     return &buckets_[((uint64_t)handle * 0x9E3779B97F4A7C15u) >> 56];
 }
 
@@ -47,7 +47,7 @@ void create_group_keyvals(void) {
 static struct rank_group* find_group(uintptr_t handle, bool is_window) {
     if (last_ != NULL && last_->handle == handle && last_->is_window == is_window && !last_->is_freed)
         return last_;
-    for (struct rank_group** link = bucket(handle); *link != NULL;) {
+    for (struct rank_group** link = get_bucket(handle); *link != NULL;) {
         struct rank_group* group = *link;
         if (group->is_freed) {
             if (last_ == group) last_ = NULL;
@@ -67,8 +67,8 @@ static struct rank_group* add_group(const struct rank_group* values) {
     if (group == NULL) return NULL;
     *group = *values;
     group->neighbor_count = -1;
-    group->next = *bucket(group->handle);
-    *bucket(group->handle) = group;
+    group->next = *get_bucket(group->handle);
+    *get_bucket(group->handle) = group;
     return last_ = group;
 }
 

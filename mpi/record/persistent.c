@@ -27,7 +27,7 @@ enum { bucket_count = 1024 };
 static struct start_effects* buckets_[bucket_count];
 static struct start_effects* current_;
 
-static struct start_effects** bucket(uintptr_t request) {
+static struct start_effects** get_bucket(uintptr_t request) {
     return &buckets_[((uint64_t)request * 0x9E3779B97F4A7C15u) >> 54];
 }
 
@@ -65,7 +65,7 @@ void add_collective(enum operation operation, uint64_t communicator, int root, i
 }
 
 static struct start_effects** find_effects(MPI_Request request) {
-    struct start_effects** link = bucket((uintptr_t)request);
+    struct start_effects** link = get_bucket((uintptr_t)request);
     while (*link != NULL && (*link)->request != (uintptr_t)request) link = &(*link)->next;
     return link;
 }
@@ -76,10 +76,10 @@ void end_persistent_init(MPI_Request request) {
     struct start_effects* found = current_;
     current_ = NULL;
     if (found == NULL) return;
-    forget_request(request);
+    drop_request(request);
     found->request = (uintptr_t)request;
-    found->next = *bucket(found->request);
-    *bucket(found->request) = found;
+    found->next = *get_bucket(found->request);
+    *get_bucket(found->request) = found;
 }
 
 void record_request_start(MPI_Request request) {
@@ -93,7 +93,7 @@ void record_request_start(MPI_Request request) {
     }
 }
 
-void forget_request(MPI_Request request) {
+void drop_request(MPI_Request request) {
     struct start_effects** link = find_effects(request);
     struct start_effects* found = *link;
     if (found == NULL) return;

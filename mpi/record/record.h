@@ -165,7 +165,7 @@ void add_collective(enum operation operation, uint64_t communicator, int root, i
 void begin_persistent_init(void);
 void end_persistent_init(MPI_Request request);
 void record_request_start(MPI_Request request);
-void forget_request(MPI_Request request);
+void drop_request(MPI_Request request);
 
 // ---- record_p2p.c, record_collective.c, record_rma.c: a function per kind of call --------------------------
 struct counts {  // one of the two is set
@@ -233,9 +233,9 @@ bool gather_recording(const char* folder);  // collective; true if the file was 
 void prepare_crash_dump(const char* folder);
 bool is_crash_dump_due(void);
 /// Writes the dump unless it exists, and requests those of the other ranks on this node, once. Async-signal-safe.
-void dump_and_notify(const char* how, int number);
+void dump_and_notify(const char* cause, int number);
 /// The reason in the dump that is written at exit, unless MPI_Finalize is called before.
-void set_exit_reason(const char* how, int number);
+void set_exit_reason(const char* cause, int number);
 void cancel_crash_dump(void);
 
 // ---- notify_peers.c --------------------------------------------------------------------------------------

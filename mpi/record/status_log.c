@@ -5,7 +5,7 @@
 //   other                      the program uses another MPI and runs without the recorder
 //   sessions                   MPI_Session_init was called
 //   started JOB RANK SIZE      MPI_Init has returned; JOB is the same for all ranks of a world
-//   ended JOB RANK HOW NUMBER  without MPI_Finalize: by a signal, exit, ...
+//   ended JOB RANK CAUSE N     without MPI_Finalize: by a signal, exit, ...
 //   unseen                     MPI was initialized, but by a call that has no wrapper
 // Spawned processes log only the first line.
 #include <fcntl.h>

@@ -107,7 +107,7 @@ PCONTROL(PMPI_Pcontrol)
         const MPI_Request freed = *request;      \
         const int status = next(request);        \
         if (lock_if_recorded(&scope, status)) {  \
-            forget_request(freed);               \
+            drop_request(freed);                 \
             unlock_recording();                  \
         }                                        \
         return status;                           \

@@ -66,7 +66,7 @@
         const MPI_Request freed = MPI_Request_f2c(*request);   \
         next(request, error);                                  \
         if (lock_if_recorded(&scope, fortran_status(error))) { \
-            forget_request(freed);                             \
+            drop_request(freed);                               \
             unlock_recording();                                \
         }                                                      \
     }

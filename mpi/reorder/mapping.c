@@ -97,9 +97,9 @@ static bool fill_rows(const struct gathered* job, struct rows* rows) {
 }
 
 /// The other ranks sleep meanwhile, so the search may use all cores of the node. Threads inherit the binding of this one.
-static int order_on_all_cores(const topoloom_process_map* process_map, const topoloom_pattern* pattern,
-                              const char* options, uint32_t* process_of_rank, topoloom_gain* gain,
-                              char* error, size_t error_size) {
+static int find_order_on_all_cores(const topoloom_process_map* process_map, const topoloom_pattern* pattern,
+                                   const char* options, uint32_t* process_of_rank, topoloom_gain* gain,
+                                   char* error, size_t error_size) {
     struct cpu_set bound, all;
     get_thread_cpus(&bound);
     memset(&all, 0xff, sizeof all);
@@ -119,7 +119,8 @@ static enum outcome find_new_ranks(const topoloom_process_map* process_map, cons
     snprintf(error, error_size, "not enough memory");
     if (process_of_rank != NULL && fill_rows(job, &rows)) {
         const topoloom_pattern pattern = {(size_t)job->ranks, rows.first, rows.peers, rows.bytes};
-        if (order_on_all_cores(process_map, &pattern, options, process_of_rank, gain, error, error_size) == 0)
+        if (find_order_on_all_cores(process_map, &pattern, options, process_of_rank, gain, error,
+                                    error_size) == 0)
             outcome = kept;
     }
     for (int r = 0; outcome != failed && r < job->ranks; ++r) {
@@ -132,7 +133,7 @@ static enum outcome find_new_ranks(const topoloom_process_map* process_map, cons
 }
 
 /// Removes `name=value` and its comma from the options; returns the value, allocated, or NULL.
-static char* take_option(char* options, const char* name) {
+static char* extract_option(char* options, const char* name) {
     const size_t length = strlen(name);
     for (char* at = options; *at != '\0'; at += *at == ',') {
         const size_t whole = strcspn(at, ",");
@@ -171,7 +172,7 @@ enum outcome map_ranks(const struct gathered* job, const char* options, int* new
         snprintf(error, error_size, "not enough memory");
         return failed;
     }
-    char *machine = take_option(rest, "machine"), *reporting = take_option(rest, "report");
+    char *machine = extract_option(rest, "machine"), *reporting = extract_option(rest, "report");
     const char* described = machine != NULL ? machine : getenv("TOPOLOOM_MACHINE");
     topoloom_process_map* process_map = described == NULL
                                             ? infer_process_map(job, error, error_size)

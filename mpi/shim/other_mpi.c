@@ -45,7 +45,7 @@ static void remove_from_preload(const struct shim* shim) {
     free(rest);
 }
 
-bool launched_as_rank_0(void) {
+bool is_launched_as_rank_0(void) {
     static const char* const names[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"};
     for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
         const char* rank = getenv(names[i]);
@@ -56,9 +56,9 @@ bool launched_as_rank_0(void) {
 
 void leave_other_mpi(const struct shim* shim, char** argv) {
     if (getenv(shim->variable) == NULL || is_our_mpi()) return;
-    if (launched_as_rank_0())
+    if (is_launched_as_rank_0())
         fprintf(stderr,
-                "topoloom: %s: the program uses another MPI than we were compiled for; name its mpicc with "
+                "topoloom: %s: the program uses another MPI than the preloaded library; name its mpicc with "
                 "--mpicc\n",
                 shim->undone);
     if (shim->on_other_mpi != NULL) shim->on_other_mpi();

@@ -42,7 +42,7 @@ void* next_symbol(const char* name);
 void* other_symbol(const char* name, const void* base);
 
 /// By the launcher's environment variables, for use before MPI_Init.
-bool launched_as_rank_0(void);
+bool is_launched_as_rank_0(void);
 
 static inline bool fortran_ok(const MPI_Fint* error) { return error == NULL || *error == MPI_SUCCESS; }
 

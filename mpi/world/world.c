@@ -20,7 +20,7 @@ static void print_once(const char* reason) {
 
 void keep_world(const char* reason) {
     refused_ = true;
-    if (launched_as_rank_0()) print_once(reason);
+    if (is_launched_as_rank_0()) print_once(reason);
 }
 
 /// On process 0: the planned rank of each process; NULL with the reason in `error`.

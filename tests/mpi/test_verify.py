@@ -131,7 +131,7 @@ def test_a_command_without_a_witness_is_named(tmp_path: Path) -> None:
     assert "cannot tell the MPI of the program" in hidden.stderr
     wrong = topoloom("verify", own, "--mpicc", "mpicc.mpich", "--", script)
     assert wrong.returncode == 1
-    assert "uses another MPI than we were compiled for" in wrong.stderr
+    assert "uses another MPI than the preloaded library" in wrong.stderr
     assert len(wrong.stdout.splitlines()) == 2
 
 
