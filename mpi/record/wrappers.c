@@ -77,14 +77,14 @@ void enter_phase(int level) {
 PCONTROL(MPI_Pcontrol)
 PCONTROL(PMPI_Pcontrol)
 
-#define START(name, enter)                       \
+#define REQUEST_CALL(name, enter, record)        \
     SHIM_EXPORT int name(MPI_Request* request) { \
         NEXT(name, int (*)(MPI_Request*));       \
         ENTER_CALL(enter);                       \
-        const MPI_Request started = *request;    \
+        const MPI_Request given = *request;      \
         const int status = next(request);        \
         if (lock_if_recorded(&scope, status)) {  \
-            record_request_start(started);       \
+            record(given);                       \
             unlock_recording();                  \
         }                                        \
         return status;                           \
@@ -100,21 +100,9 @@ PCONTROL(PMPI_Pcontrol)
         }                                                                      \
         return status;                                                         \
     }
-#define REQUEST_FREE(name, enter)                \
-    SHIM_EXPORT int name(MPI_Request* request) { \
-        NEXT(name, int (*)(MPI_Request*));       \
-        ENTER_CALL(enter);                       \
-        const MPI_Request freed = *request;      \
-        const int status = next(request);        \
-        if (lock_if_recorded(&scope, status)) {  \
-            drop_request(freed);                 \
-            unlock_recording();                  \
-        }                                        \
-        return status;                           \
-    }
-START(MPI_Start, enter_call())
-START(PMPI_Start, enter_pmpi_call(CALLER))
+REQUEST_CALL(MPI_Start, enter_call(), record_request_start)
+REQUEST_CALL(PMPI_Start, enter_pmpi_call(CALLER), record_request_start)
 STARTALL(MPI_Startall, enter_call())
 STARTALL(PMPI_Startall, enter_pmpi_call(CALLER))
-REQUEST_FREE(MPI_Request_free, enter_call())
-REQUEST_FREE(PMPI_Request_free, enter_pmpi_call(CALLER))
+REQUEST_CALL(MPI_Request_free, enter_call(), drop_request)
+REQUEST_CALL(PMPI_Request_free, enter_pmpi_call(CALLER), drop_request)

@@ -38,14 +38,14 @@
         if (scope.outermost) enter_phase(*level); \
         next(level);                              \
     }
-#define START(name)                                            \
+#define REQUEST_CALL(name, record)                             \
     SHIM_EXPORT void name(INT request, INT error) {            \
         NEXT(name, void (*)(INT, INT));                        \
         ENTER_CALL(enter_call());                              \
-        const MPI_Request started = MPI_Request_f2c(*request); \
+        const MPI_Request given = MPI_Request_f2c(*request);   \
         next(request, error);                                  \
         if (lock_if_recorded(&scope, fortran_status(error))) { \
-            record_request_start(started);                     \
+            record(given);                                     \
             unlock_recording();                                \
         }                                                      \
     }
@@ -59,31 +59,13 @@
             unlock_recording();                                                                  \
         }                                                                                        \
     }
-#define REQUEST_FREE(name)                                     \
-    SHIM_EXPORT void name(INT request, INT error) {            \
-        NEXT(name, void (*)(INT, INT));                        \
-        ENTER_CALL(enter_call());                              \
-        const MPI_Request freed = MPI_Request_f2c(*request);   \
-        next(request, error);                                  \
-        if (lock_if_recorded(&scope, fortran_status(error))) { \
-            drop_request(freed);                               \
-            unlock_recording();                                \
-        }                                                      \
-    }
+#define BOTH(wrapper, name, ...) wrapper(name##_, ##__VA_ARGS__) wrapper(name##_f08_, ##__VA_ARGS__)
 
-INIT(mpi_init_)
-INIT(mpi_init_f08_)
-INIT_THREAD(mpi_init_thread_)
-INIT_THREAD(mpi_init_thread_f08_)
-FINALIZE(mpi_finalize_)
-FINALIZE(mpi_finalize_f08_)
-ABORT(mpi_abort_)
-ABORT(mpi_abort_f08_)
-PCONTROL(mpi_pcontrol_)
-PCONTROL(mpi_pcontrol_f08_)
-START(mpi_start_)
-START(mpi_start_f08_)
-STARTALL(mpi_startall_)
-STARTALL(mpi_startall_f08_)
-REQUEST_FREE(mpi_request_free_)
-REQUEST_FREE(mpi_request_free_f08_)
+BOTH(INIT, mpi_init)
+BOTH(INIT_THREAD, mpi_init_thread)
+BOTH(FINALIZE, mpi_finalize)
+BOTH(ABORT, mpi_abort)
+BOTH(PCONTROL, mpi_pcontrol)
+BOTH(REQUEST_CALL, mpi_start, record_request_start)
+BOTH(STARTALL, mpi_startall)
+BOTH(REQUEST_CALL, mpi_request_free, drop_request)

@@ -76,13 +76,10 @@ static void create_dist_graph_adjacent(adjacent_function* next, INT comm, INT in
         next(error);                   \
     }
 
-GRID(mpi_cart_create_)
-GRID(mpi_cart_create_f08_)
-GRID(mpi_graph_create_)
-GRID(mpi_graph_create_f08_)
-GRAPH(mpi_dist_graph_create_)
-GRAPH(mpi_dist_graph_create_f08_)
-ADJACENT(mpi_dist_graph_create_adjacent_)
-ADJACENT(mpi_dist_graph_create_adjacent_f08_)
-FINALIZE(mpi_finalize_)
-FINALIZE(mpi_finalize_f08_)
+#define BOTH(wrapper, name) wrapper(name##_) wrapper(name##_f08_)
+
+BOTH(GRID, mpi_cart_create)
+BOTH(GRID, mpi_graph_create)
+BOTH(GRAPH, mpi_dist_graph_create)
+BOTH(ADJACENT, mpi_dist_graph_create_adjacent)
+BOTH(FINALIZE, mpi_finalize)
