@@ -66,30 +66,30 @@ static bool is_supported(MPI_Comm comm) {
 }
 
 /// Finds ranks that lack memory first, so that the others do not wait for them.
-static bool all_reserve(MPI_Comm comm, struct state** state) {
-    int able = reserve_state(comm, state);
-    const int status = PMPI_Allreduce(MPI_IN_PLACE, &able, 1, MPI_INT, MPI_MIN, comm);
-    if (status == MPI_SUCCESS && able) return true;
+static bool reserve_state_on_all(MPI_Comm comm, struct state** state) {
+    int has_memory = reserve_state(comm, state);
+    const int status = PMPI_Allreduce(MPI_IN_PLACE, &has_memory, 1, MPI_INT, MPI_MIN, comm);
+    if (status == MPI_SUCCESS && has_memory) return true;
     forgo_state(comm, *state);
     return false;
 }
 
 /// Sets up the communicator in its first blocking or persistent call. NULL on all processes if no call can gain or a process
 /// cannot set it up.
-static struct state* gaining_state(MPI_Comm comm) {
+static struct state* set_up_comm(MPI_Comm comm) {
     struct state* state = NULL;
     bool done = false;
-    if (!is_supported(comm) || !all_reserve(comm, &state) || find_state(comm, &state) != MPI_SUCCESS)
+    if (!is_supported(comm) || !reserve_state_on_all(comm, &state) || find_state(comm, &state) != MPI_SUCCESS)
         return NULL;
-    const bool serves = advance_setup(state, true, &done) == MPI_SUCCESS;
-    if (serves &&
+    const bool is_ready = advance_setup(state, true, &done) == MPI_SUCCESS;
+    if (is_ready &&
         (state->learner != NULL || state->trace != NULL || topoloom_strategy_may_help(state->strategy)))
         return state;
     drop_state(comm);
     return NULL;
 }
 
-static bool is_predefined(MPI_Op op) {
+static bool is_predefined_op(MPI_Op op) {
     const MPI_Op all[] = {MPI_MAX, MPI_MIN,  MPI_SUM, MPI_PROD, MPI_LAND,   MPI_BAND,
                           MPI_LOR, MPI_LXOR, MPI_BOR, MPI_BXOR, MPI_MAXLOC, MPI_MINLOC};
     for (size_t i = 0; i < sizeof all / sizeof *all; ++i)
@@ -97,20 +97,20 @@ static bool is_predefined(MPI_Op op) {
     return false;
 }
 
-static bool gains(struct state* state, const struct call_info* moved) {
+static bool is_faster(struct state* state, const struct call_info* call) {
     int commutes = 1;
-    if (moved->direct) return state->learner != NULL || state->trace != NULL;
-    if (moved->op != MPI_OP_NULL) PMPI_Op_commutative(moved->op, &commutes);
-    const bool is_blocking = moved->form == blocking;
-    return state_helps(state, moved->operation, moved->bytes, !commutes,
+    if (call->direct) return state->learner != NULL || state->trace != NULL;
+    if (call->op != MPI_OP_NULL) PMPI_Op_commutative(call->op, &commutes);
+    const bool is_blocking = call->form == blocking;
+    return state_helps(state, call->operation, call->bytes, !commutes,
                        is_blocking ? 0 : 1e-9 * progress_pause_ns);
 }
 
 /// Programs wait for non-blocking calls by MPI's functions, which do not drive our collectives: a progress thread must. It
 /// must not call reduction functions of the program, nor need them after the program has freed them.
-static bool can_go_on(const struct state* state, const struct call_info* moved) {
-    return moved->form == blocking ||
-           (state->goes_on && (moved->op == MPI_OP_NULL || is_predefined(moved->op)));
+static bool can_progress(const struct state* state, const struct call_info* call) {
+    return call->form == blocking ||
+           (state->goes_on && (call->op == MPI_OP_NULL || is_predefined_op(call->op)));
 }
 
 static int forget_left_comm(MPI_Comm comm, int key, void* value, void* extra) {
@@ -130,9 +130,9 @@ bool can_replace(MPI_Comm comm, const struct call_info* call) {
         return false;
     if (!found && call->form == nonblocking) return false;  // it must not wait for other processes
     if (!found) {
-        state = gaining_state(comm);
+        state = set_up_comm(comm);
         found = PMPI_Comm_set_attr(comm, key, state) == MPI_SUCCESS;
     }
     if (found && state == NULL) atomic_store_explicit(get_left_slot(comm), comm, memory_order_relaxed);
-    return state != NULL && can_go_on(state, call) && gains(state, call);
+    return state != NULL && can_progress(state, call) && is_faster(state, call);
 }

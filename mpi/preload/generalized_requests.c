@@ -9,11 +9,11 @@
 
 #include "preload.h"
 
-struct stand_in {
+struct proxy {
     topoloom_request ours;  // until it completes
-    MPI_Request theirs;
-    bool ends_program;  // the communicator has MPI_ERRORS_ARE_FATAL
-    atomic_int failed;  // our error code
+    MPI_Request request;
+    bool is_fatal;     // the communicator has MPI_ERRORS_ARE_FATAL
+    atomic_int error;  // our error code
 };
 
 atomic_int generalized_requests;
@@ -21,12 +21,12 @@ atomic_int generalized_requests;
 // MPI may hold its locks during these callbacks, so they must not call it for anything that could block.
 
 static int query(void* extra, MPI_Status* status) {
-    struct stand_in* one = extra;
+    struct proxy* proxy = extra;
     status->MPI_SOURCE = MPI_ANY_SOURCE;
     status->MPI_TAG = MPI_ANY_TAG;
     PMPI_Status_set_elements(status, MPI_BYTE, 0);
     PMPI_Status_set_cancelled(status, 0);
-    return atomic_load(&one->failed);
+    return atomic_load(&proxy->error);
 }
 
 static int free_extra(void* extra) {
@@ -42,32 +42,32 @@ static int cancel(void* extra, int complete) {
 }
 
 static void complete(void* extra) {
-    struct stand_in* one = extra;
-    MPI_Request theirs = one->theirs;
-    const struct call* call = &one->ours->call;
-    if (call->failed != MPI_SUCCESS && one->ends_program) end_program(call);
-    atomic_store(&one->failed, take_outcome(&one->ours));
-    PMPI_Grequest_complete(theirs);  // from here on the program may free `one`
+    struct proxy* proxy = extra;
+    MPI_Request request = proxy->request;
+    const struct call* call = &proxy->ours->call;
+    if (call->failed != MPI_SUCCESS && proxy->is_fatal) end_program(call);
+    atomic_store(&proxy->error, take_outcome(&proxy->ours));
+    PMPI_Grequest_complete(request);  // from here on the program may free the proxy
 }
 
-static struct stand_in* make_stand_in(topoloom_request ours) {
-    struct stand_in* one = calloc(1, sizeof *one);
-    if (one == NULL) return NULL;
-    if (PMPI_Grequest_start(query, free_extra, cancel, one, &one->theirs) != MPI_SUCCESS) {
-        free(one);
+static struct proxy* create_proxy(topoloom_request ours) {
+    struct proxy* proxy = calloc(1, sizeof *proxy);
+    if (proxy == NULL) return NULL;
+    if (PMPI_Grequest_start(query, free_extra, cancel, proxy, &proxy->request) != MPI_SUCCESS) {
+        free(proxy);
         return NULL;
     }
     atomic_fetch_add(&generalized_requests, 1);
-    one->ours = ours;
-    one->ends_program = is_fatal(ours->call.asked.comm);
-    return one;
+    proxy->ours = ours;
+    proxy->is_fatal = is_fatal(ours->call.asked.comm);
+    return proxy;
 }
 
 int return_request(int status, topoloom_request* ours, MPI_Request* request) {
     if (status != MPI_SUCCESS) return status;
-    struct stand_in* one = make_stand_in(*ours);
-    *request = one == NULL ? MPI_REQUEST_NULL : one->theirs;
-    if (one == NULL) return topoloom_wait(ours, MPI_STATUS_IGNORE);  // a null request is complete
-    when_complete(*ours, complete, one);
+    struct proxy* proxy = create_proxy(*ours);
+    *request = proxy == NULL ? MPI_REQUEST_NULL : proxy->request;
+    if (proxy == NULL) return topoloom_wait(ours, MPI_STATUS_IGNORE);  // a null request is complete
+    when_complete(*ours, complete, proxy);
     return MPI_SUCCESS;
 }

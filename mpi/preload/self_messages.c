@@ -8,52 +8,52 @@
 #include "preload.h"
 
 #if HAS_SELF_MESSAGES
-struct token {
-    struct token* next;
-    MPI_Request theirs;
+struct self_message {
+    struct self_message* next;
+    MPI_Request request;
     topoloom_request ours;
-    int tag;            // unique, kept for reuse
-    bool ends_program;  // the communicator has MPI_ERRORS_ARE_FATAL
+    int tag;        // unique, kept for reuse
+    bool is_fatal;  // the communicator has MPI_ERRORS_ARE_FATAL
 };
 
 enum { chain_bits = 6 };
 
 static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
 // Protected by `guard`.
-static struct token *chains[1 << chain_bits], *spare;
-static int made_tokens;
+static struct self_message *chains[1 << chain_bits], *spare;
+static int tag_count;
 static MPI_Comm self = MPI_COMM_NULL;
 
-/// The number of tokens; while it is 0, starting any request needs no search.
-static atomic_int tokens;
+/// The number of messages in use; while it is 0, starting any request needs no search.
+static atomic_int message_count;
 
-static struct token** chain_of(MPI_Request request) {
+static struct self_message** get_chain(MPI_Request request) {
     return &chains[(uintptr_t)request * 0x9e3779b97f4a7c15 >> (64 - chain_bits)];
 }
 
-static struct token* find_token(const MPI_Request* request, bool is_removed) {
-    if (atomic_load_explicit(&tokens, memory_order_relaxed) == 0 || request == NULL) return NULL;
+static struct self_message* find_message(const MPI_Request* request, bool is_removed) {
+    if (atomic_load_explicit(&message_count, memory_order_relaxed) == 0 || request == NULL) return NULL;
     pthread_mutex_lock(&guard);
-    struct token** at = chain_of(*request);
-    while (*at != NULL && (*at)->theirs != *request) at = &(*at)->next;
-    struct token* found = *at;
+    struct self_message** at = get_chain(*request);
+    while (*at != NULL && (*at)->request != *request) at = &(*at)->next;
+    struct self_message* found = *at;
     if (found != NULL && is_removed) *at = found->next;
     pthread_mutex_unlock(&guard);
     return found;
 }
 
-static struct token* take_spare(void) {
-    struct token* one = spare != NULL ? spare : calloc(1, sizeof *one);
-    if (one != NULL && one == spare)
-        spare = one->next;
-    else if (one != NULL)
-        one->tag = made_tokens++;
-    return one;
+static struct self_message* take_spare_message(void) {
+    struct self_message* message = spare != NULL ? spare : calloc(1, sizeof *message);
+    if (message != NULL && message == spare)
+        spare = message->next;
+    else if (message != NULL)
+        message->tag = tag_count++;
+    return message;
 }
 
-static void give_back(struct token* one) {
-    one->next = spare;
-    spare = one;
+static void keep_spare_message(struct self_message* message) {
+    message->next = spare;
+    spare = message;
 }
 
 /// A message longer than the receive signals an error: MPI returns it from the wait.
@@ -64,46 +64,47 @@ static bool open_self(void) {
     return true;
 }
 
-static struct token* make_token(topoloom_request ours) {
+static struct self_message* create_message(topoloom_request ours) {
     pthread_mutex_lock(&guard);
-    struct token* one = open_self() ? take_spare() : NULL;
-    if (one != NULL && PMPI_Recv_init(NULL, 0, MPI_CHAR, 0, one->tag, self, &one->theirs) != MPI_SUCCESS) {
-        give_back(one);
-        one = NULL;
+    struct self_message* message = open_self() ? take_spare_message() : NULL;
+    if (message != NULL &&
+        PMPI_Recv_init(NULL, 0, MPI_CHAR, 0, message->tag, self, &message->request) != MPI_SUCCESS) {
+        keep_spare_message(message);
+        message = NULL;
     }
-    if (one != NULL) {
-        one->ours = ours;
-        one->ends_program = is_fatal(ours->call.asked.comm);
-        struct token** chain = chain_of(one->theirs);
-        one->next = *chain;
-        *chain = one;
-        atomic_fetch_add(&tokens, 1);
+    if (message != NULL) {
+        message->ours = ours;
+        message->is_fatal = is_fatal(ours->call.asked.comm);
+        struct self_message** chain = get_chain(message->request);
+        message->next = *chain;
+        *chain = message;
+        atomic_fetch_add(&message_count, 1);
     }
     pthread_mutex_unlock(&guard);
-    return one;
+    return message;
 }
 
 static void complete(void* extra) {
-    struct token* one = extra;
-    const struct call* call = &one->ours->call;
-    if (call->failed != MPI_SUCCESS && one->ends_program) end_program(call);
-    const int tag = one->tag;
+    struct self_message* message = extra;
+    const struct call* call = &message->ours->call;
+    if (call->failed != MPI_SUCCESS && message->is_fatal) end_program(call);
+    const int tag = message->tag;
     const char excess = 0;
-    const int length = take_outcome(&one->ours) != MPI_SUCCESS;
-    PMPI_Send(&excess, length, MPI_CHAR, 0, tag, self);  // from here on the program may free the token
+    const int length = take_outcome(&message->ours) != MPI_SUCCESS;
+    PMPI_Send(&excess, length, MPI_CHAR, 0, tag, self);  // from here on the program may free the message
 }
 
 int return_persistent_request(int status, topoloom_request* ours, MPI_Request* request) {
     if (status != MPI_SUCCESS) return status;
-    struct token* one = make_token(*ours);
-    if (one == NULL) {
+    struct self_message* message = create_message(*ours);
+    if (message == NULL) {
         const MPI_Comm comm = (*ours)->call.asked.comm;
         const char* name = (*ours)->call.asked.name;
         topoloom_request_free(ours);
         return raise_error(comm, MPI_ERR_NO_MEM, name, "not enough memory");
     }
-    *request = one->theirs;
-    when_complete(one->ours, complete, one);
+    *request = message->request;
+    when_complete(message->ours, complete, message);
     return MPI_SUCCESS;
 }
 
@@ -114,14 +115,15 @@ typedef int request_function(MPI_Request* request);
 typedef int requests_function(int count, MPI_Request requests[]);
 
 static int start_with(request_function* next, MPI_Request* request) {
-    struct token* one = find_token(request, false);
+    struct self_message* message = find_message(request, false);
     const int status = next(request);
-    return one != NULL && status == MPI_SUCCESS ? topoloom_start(&one->ours) : status;
+    return message != NULL && status == MPI_SUCCESS ? topoloom_start(&message->ours) : status;
 }
 
 static int start_all_with(requests_function* next_all, int count, MPI_Request requests[]) {
     bool any = false;
-    for (int i = 0; i < count && requests != NULL && !any; ++i) any = find_token(&requests[i], false) != NULL;
+    for (int i = 0; i < count && requests != NULL && !any; ++i)
+        any = find_message(&requests[i], false) != NULL;
     if (!any) return next_all(count, requests);
     NEXT_OF(PMPI_Start);
     int status = MPI_SUCCESS;
@@ -130,26 +132,26 @@ static int start_all_with(requests_function* next_all, int count, MPI_Request re
 }
 
 static int free_with(request_function* next, MPI_Request* request) {
-    struct token* one = find_token(request, true);
-    if (one == NULL) return next(request);
-    topoloom_request_free(&one->ours);
+    struct self_message* message = find_message(request, true);
+    if (message == NULL) return next(request);
+    topoloom_request_free(&message->ours);
     const int status = next(request);
     pthread_mutex_lock(&guard);
-    give_back(one);
+    keep_spare_message(message);
     pthread_mutex_unlock(&guard);
-    atomic_fetch_sub(&tokens, 1);
+    atomic_fetch_sub(&message_count, 1);
     return status;
 }
 
-#define WRAP_ONE(name, call)                 \
-    SHIM_EXPORT int name(MPI_Request* one) { \
-        NEXT_OF(name);                       \
-        return call(next, one);              \
+#define WRAP_ONE(name, call)                     \
+    SHIM_EXPORT int name(MPI_Request* request) { \
+        NEXT_OF(name);                           \
+        return call(next, request);              \
     }
-#define WRAP_ALL(name)                                   \
-    SHIM_EXPORT int name(int count, MPI_Request all[]) { \
-        NEXT_OF(name);                                   \
-        return start_all_with(next, count, all);         \
+#define WRAP_ALL(name)                                        \
+    SHIM_EXPORT int name(int count, MPI_Request requests[]) { \
+        NEXT_OF(name);                                        \
+        return start_all_with(next, count, requests);         \
     }
 
 WRAP_ONE(MPI_Start, start_with)

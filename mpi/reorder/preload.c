@@ -36,7 +36,7 @@ __attribute__((constructor)) static void load(int argc, char** argv) {
     call_after_init(read_variable);
 }
 
-int reorder_if_created(int status, MPI_Comm* created, MPI_Info info) {
+static int reorder_if_created(int status, MPI_Comm* created, MPI_Info info) {
     return status == MPI_SUCCESS ? topoloom_topology_reorder(created, info) : status;
 }
 

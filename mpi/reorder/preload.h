@@ -7,7 +7,6 @@
 #include "shim.h"
 
 bool is_reorder_active(void);
-int reorder_if_created(int status, MPI_Comm* newcomm, MPI_Info info);
 void report_reordering(void);  // collective, before MPI_Finalize
 
 #endif
