@@ -65,15 +65,18 @@ static void answer_all(const struct exchange_kind* kind, const struct exchange* 
     }
 }
 
+static void begin_pair(struct probe* probe, int first, int second, int bytes) {
+    begin_record(
+        &probe->results,
+        (struct exchange_record){.order = probe->orders, .first = first, .second = second, .bytes = bytes});
+}
+
 void run_pair(struct probe* probe, const struct measurement* measure, int first, int second) {
     const int is_measuring = probe->rank == first;
     for (int size = 0; size < measure->size_count; ++size) {
         const struct exchange exchange = make_exchange(probe, measure, size, is_measuring ? second : first);
         if (is_measuring) {
-            begin_record(
-                &probe->results,
-                (struct exchange_record){
-                    .order = probe->orders, .first = first, .second = second, .bytes = exchange.bytes});
+            begin_pair(probe, first, second, exchange.bytes);
             take_samples(probe, measure->kind, &exchange);
         } else {
             answer_all(measure->kind, &exchange);
@@ -88,11 +91,7 @@ void run_pair_with_others(struct probe* probe, const struct measurement* measure
     start.clock = probe->clock;
     for (int size = 0; size < measure->size_count; ++size) {
         const struct exchange exchange = make_exchange(probe, measure, size, is_measuring ? second : first);
-        if (is_measuring)
-            begin_record(
-                &probe->results,
-                (struct exchange_record){
-                    .order = probe->orders, .first = first, .second = second, .bytes = exchange.bytes});
+        if (is_measuring) begin_pair(probe, first, second, exchange.bytes);
         for (int i = -1; i < repeats;) {
             int is_late = 0;
             double seconds = 0;
@@ -121,8 +120,6 @@ void run_pair_at(struct probe* probe, const struct measurement* measure, int fir
     const double seconds = measure->kind->measure(&exchange);
     const double began =
         to_common_time(&probe->clock, MPI_Wtime()) - seconds;  // when the peer was ready, too
-    begin_record(&probe->results,
-                 (struct exchange_record){
-                     .order = probe->orders, .first = first, .second = second, .bytes = exchange.bytes});
+    begin_pair(probe, first, second, exchange.bytes);
     add_result(&probe->results, seconds > 0 && began <= common + tolerance ? seconds : NAN);
 }
