@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tells calls by MPI itself apart: its I/O (ROMIO) calls PMPI_ functions, and after an error MPI exits.
+// Detects calls that MPI itself makes: its I/O (ROMIO) calls PMPI_ functions, and after an error MPI exits.
 #define _GNU_SOURCE
 #include <link.h>
 #include <string.h>
