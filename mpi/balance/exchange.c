@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "errors.h"
 #include "abort_message.h"
+#include "errors.h"
 #include "moving.h"
 
 /// Why this rank can do nothing with what it was given; NULL: it can.

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collective.h"
 #include "abort_message.h"
+#include "collective.h"
 #include "learning.h"
 
 static bool combines(const struct call* call) { return call->asked.op != MPI_OP_NULL; }

@@ -46,7 +46,7 @@ static int post(const struct run* run, uint32_t message, enum direction directio
                                    .comm = run->own};
     if (run->trace != NULL)
         trace_message(run->trace, direction == sending ? event_send : event_receive, (int)run->round,
-                     as_mpi.peer, one->units * run->elements.size);
+                      as_mpi.peer, one->units * run->elements.size);
     return post_message(&as_mpi, direction, persistent, request);
 }
 

@@ -9,8 +9,8 @@
 #include "topoloom_archive.hpp"
 
 extern "C" {
-#include "errors.h"
 #include "abort_message.h"
+#include "errors.h"
 }
 
 namespace topoloom::objects {

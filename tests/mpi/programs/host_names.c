@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // host_names PLAN MACHINE NAME: the host of a plan, and the node of a machine file, that a name means.
-#include "reorder.h"
 #include "process_map.h"
+#include "reorder.h"
 
 int main(int count, char** words) {
     struct bindings bindings;
