@@ -115,14 +115,14 @@ class Run {
             std::vector<std::int64_t> nodes(static_cast<std::size_t>(ranks_));
             std::iota(nodes.begin(), nodes.end(), 0);
             const std::string machine = "tree:" + std::to_string(ranks_);
-            topoloom_seats* seats = nullptr;
+            topoloom_process_map* process_map = nullptr;
             char error[256] = "";
-            refused = topoloom_seats_described(machine.c_str(), nodes.size(), 1, nodes.data(), &seats, error,
-                                               sizeof error);
+            refused = topoloom_process_map_on_machine(machine.c_str(), nodes.size(), 1, nodes.data(),
+                                                      &process_map, error, sizeof error);
             if (refused == 0)
-                refused = topoloom_rebalance(seats, &objects, policy_.c_str(), &costs, owners.data(), &worth,
-                                             error, sizeof error);
-            topoloom_seats_free(seats);
+                refused = topoloom_rebalance(process_map, &objects, policy_.c_str(), &costs, owners.data(),
+                                             &worth, error, sizeof error);
+            topoloom_process_map_free(process_map);
             if (refused != 0) std::fprintf(stderr, "adaptive_mesh: %s\n", error);
         }
         MPI_Bcast(&refused, 1, MPI_INT, 0, MPI_COMM_WORLD);

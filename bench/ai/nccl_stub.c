@@ -4,12 +4,12 @@
 //   nccl_stub VERSION THREADS RANKS_PER_PROCESS END < SCRIPT
 //   nccl_stub VERSION THREADS EVENTS time|time-together
 //
-// Every thread of every rank runs all lines of the script that name the rank:
+// Every thread of a rank runs all lines of the script that name the rank:
 //   communicator ID RANK...
 //   collective COMMUNICATOR FUNCTION DATATYPE COUNT ROOT TIMES plan|graph|copy|symmetric
 //   message COMMUNICATOR SOURCE TARGET DATATYPE COUNT TIMES
-// with indices of communicators and of the tables of words. END is finalize, exit (without it), or kill, which
-// ends rank 0, or terminate, which ends all by SIGTERM. Where GIVE_RANKS is set, processes of one rank know it, as from a launcher.
+// with indices of communicators and of the tables of names. END is finalize, exit (without it), kill, which
+// ends rank 0, or terminate, which ends all by SIGTERM. With GIVE_RANKS, processes of one rank know it, as from a launcher.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
@@ -47,7 +47,7 @@ static int communicator_count_, step_count_, version_, world_;
 static const struct plugin* plugin_;
 static _Thread_local int device_ = -1;
 
-/// What the plugin asks CUDA for.
+/// Replaces the function of CUDA that the plugin calls.
 int cuCtxGetDevice(int* device) {
     *device = device_;
     return device_ < 0;

@@ -122,7 +122,7 @@ static void measure(const struct one_case* one, int repeats, MPI_Comm comm) {
     int rank, ranks;
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &ranks);
-    struct call call = {.run = is_ours(one->setting) ? find_ours(one->name) : operation->run};
+    struct call call = {.run = is_ours(one->setting) ? find_our_operation(one->name) : operation->run};
     if (!make_buffers(&call.buffers, operation, (size_t)one->bytes, ranks)) give_up("memory for", one->name);
     set_block(&call.buffers, operation, one->bytes);
     call.buffers.comm = comm;

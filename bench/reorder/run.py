@@ -72,17 +72,21 @@ def check(status: int, error: ctypes.Array[ctypes.c_char]) -> None:
 def order(graph: CommGraph, machine: str | None, groups: NDArray[np.int64]) -> Gain:
     """Order the ranks on a described machine, or on one inferred from the groups."""
     library = ctypes.CDLL(str(LIBRARY))
-    seats, error, gain = ctypes.c_void_p(), ctypes.create_string_buffer(256), Gain()
+    process_map, error, gain = (
+        ctypes.c_void_p(),
+        ctypes.create_string_buffer(256),
+        Gain(),
+    )
     processes, levels = (ctypes.c_size_t(n) for n in groups.shape)
-    room = (ctypes.byref(seats), error, ctypes.c_size_t(256))
+    room = (ctypes.byref(process_map), error, ctypes.c_size_t(256))
     if machine is None:
         node = ctypes.c_size_t(1)
-        status = library.topoloom_seats_learned(
+        status = library.topoloom_process_map_from_groups(
             processes, levels, node, address(groups), *room
         )
     else:
         text = machine.encode()
-        status = library.topoloom_seats_described(
+        status = library.topoloom_process_map_on_machine(
             text, processes, levels, address(groups), *room
         )
     check(status, error)
@@ -91,7 +95,7 @@ def order(graph: CommGraph, machine: str | None, groups: NDArray[np.int64]) -> G
     pattern = Pattern(graph.rank_count, *arrays)
     result = np.empty(graph.rank_count, np.uint32)
     status = library.topoloom_order(
-        seats,
+        process_map,
         ctypes.byref(pattern),
         None,
         address(result),
@@ -99,7 +103,7 @@ def order(graph: CommGraph, machine: str | None, groups: NDArray[np.int64]) -> G
         *room[1:],
     )
     check(status, error)
-    library.topoloom_seats_free(seats)
+    library.topoloom_process_map_free(process_map)
     return gain
 
 
@@ -146,7 +150,7 @@ def each_mpi(use: Callable[[str, Path, Path], None]) -> None:
 def memory(name: str, compiler: Path, folder: Path) -> None:
     """Measure memory with 64 ranks, or 8 if they do not yield."""
     mpi, shims = ROOT / "mpi", ("preload", "start")
-    files = sorted([*(mpi / "reorder").glob("*.c"), *(mpi / "seats").glob("*.c")])
+    files = sorted([*(mpi / "reorder").glob("*.c"), *(mpi / "process_map").glob("*.c")])
     sources = [file for file in files if not file.name.startswith(shims)]
     words: list[str | Path] = [
         compiler,
@@ -156,7 +160,7 @@ def memory(name: str, compiler: Path, folder: Path) -> None:
         "-include",
         HERE / "counted.h",
     ]
-    words += [f"-I{mpi / 'reorder'}", f"-I{mpi / 'seats'}"]
+    words += [f"-I{mpi / 'reorder'}", f"-I{mpi / 'process_map'}"]
     words += [f"-I{ROOT / 'core/topoloom/capi'}"]
     words += [HERE / "memory.c", *sources, LIBRARY, f"-Wl,-rpath,{LIBRARY.parent}"]
     program = folder / "memory"

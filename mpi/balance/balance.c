@@ -126,7 +126,7 @@ int topoloom_balance(MPI_Comm comm, long long count, const topoloom_balance_opti
     const topoloom_balance_options options = given != NULL ? *given : (topoloom_balance_options){0};
     struct state* state = NULL;
     topoloom_own_plan own = {0};
-    forget_raised();
+    clear_error_message();
     int status = find_state(comm, &state);
     if (status == MPI_SUCCESS && !state->is_compared) status = compare_options(state, &options);
     if (status != MPI_SUCCESS) return status;
@@ -151,4 +151,4 @@ int topoloom_balance(MPI_Comm comm, long long count, const topoloom_balance_opti
     return status;
 }
 
-const char* topoloom_balance_error(int status) { return why_raised(status); }
+const char* topoloom_balance_error(int status) { return get_error_message(status); }

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "abort_message.h"
 #include "errors.h"
-#include "last_words.h"
 #include "moving.h"
 
 /// Why this rank can do nothing with what it was given; NULL: it can.
@@ -83,7 +83,7 @@ static void free_moving(struct topoloom_tasks_moving* moving) {
 static void break_promise(const struct topoloom_tasks_moving* moving) {
     const topoloom_plan* plan = &moving->plan->front;
     const char* reason = moving->fault != NULL ? moving->fault : "there is less room, or fewer bytes of it";
-    say_last(
+    print_before_abort(
         "topoloom: topoloom_exchange: rank %d has promised room for %lld tasks, of which %lld come: %s\n",
         moving->plan->state->rank, plan->before + plan->after - plan->kept, plan->after - plan->kept, reason);
     PMPI_Abort(moving->plan->state->own, MPI_ERR_TRUNCATE);
@@ -91,7 +91,7 @@ static void break_promise(const struct topoloom_tasks_moving* moving) {
 
 static int start(struct topoloom_tasks_moving given, topoloom_exchange_request* moving) {
     struct plan* plan = given.plan;
-    forget_raised();
+    clear_error_message();
     if (plan == NULL) return raise_error(MPI_COMM_WORLD, MPI_ERR_ARG, "exchange", "the plan is NULL");
     struct topoloom_tasks_moving* made = malloc(sizeof *made);
     if (made == NULL) return raise_error(plan->state->own, MPI_ERR_NO_MEM, "exchange", "there is no memory");
@@ -197,7 +197,7 @@ static int raise_null_request(void) {
 }
 
 int topoloom_exchange_test(topoloom_exchange_request moving, int* done) {
-    forget_raised();
+    clear_error_message();
     if (moving == NULL) return raise_null_request();
     *done = step_moving(moving, false);
     return MPI_SUCCESS;
@@ -206,7 +206,7 @@ int topoloom_exchange_test(topoloom_exchange_request moving, int* done) {
 int topoloom_exchange_finish(topoloom_exchange_request* given, long long* held) {
     struct topoloom_tasks_moving* moving = *given;
     long long here = 0;
-    forget_raised();
+    clear_error_message();
     if (moving == NULL) return raise_null_request();
     while (!step_moving(moving, true)) {
     }

@@ -82,7 +82,7 @@ int topoloom_plan_given(MPI_Comm comm, long long count, int to_count, const int*
                         const long long* tasks_to, const topoloom_balance_options* options,
                         topoloom_plan** plan) {
     struct state* state = NULL;
-    forget_raised();
+    clear_error_message();
     int status = find_state(comm, &state);
     if (status != MPI_SUCCESS) return status;
     long long *given = calloc((size_t)state->ranks, sizeof *given),
@@ -113,7 +113,7 @@ int topoloom_plan_given(MPI_Comm comm, long long count, int to_count, const int*
 }
 
 int topoloom_plan_free(topoloom_plan** plan) {
-    forget_raised();
+    clear_error_message();
     if (plan == NULL) return raise_error(MPI_COMM_WORLD, MPI_ERR_ARG, "plan_free", "the plan is NULL");
     struct plan* made = (struct plan*)*plan;
     *plan = NULL;

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# MPIs of a family share their handles; those of another take them for something else.
+# Only MPIs of the same family have compatible handles.
 include(CheckCSourceCompiles)
 include(CheckCXXSourceCompiles)
 include(CMakePushCheckState)
 
-# Sets `family` by the mpi.h that programs of a language (C or CXX) include.
+# Sets `family` according to the mpi.h for a language (C or CXX).
 function(topoloom_find_mpi_family language family)
   cmake_push_check_state(RESET)
   set(CMAKE_REQUIRED_LIBRARIES MPI::MPI_${language})

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "abort_message.h"
 #include "collective.h"
-#include "last_words.h"
 #include "learning.h"
 
 static bool combines(const struct call* call) { return call->asked.op != MPI_OP_NULL; }
@@ -31,7 +31,7 @@ void raise_failed(const struct call* call) {
 }
 
 void end_program(const struct call* call) {
-    say_last("topoloom: topoloom_%s: %s\n", call->asked.name, call->why);
+    print_before_abort("topoloom: topoloom_%s: %s\n", call->asked.name, call->why);
     PMPI_Abort(MPI_COMM_WORLD, call->failed);
 }
 
@@ -362,7 +362,7 @@ static int prepare(struct call* call, char* why, size_t why_size) {
     call->run->tag = call->tag;
     call->run->op = call->asked.op;
     call->run->trace =
-        call->blocking && state->trace != NULL && wants_call(state->trace) ? state->trace : NULL;
+        call->blocking && state->trace != NULL && is_call_traced(state->trace) ? state->trace : NULL;
     set_bases(call);
     // Not before: only the first call with a schedule makes its plan.
     call->is_timed = chooses && call->blocking && state->learner != NULL;

@@ -19,7 +19,7 @@ static bool drive(void* process) { return drive_active(process); }
 static int forget_process(MPI_Comm comm, int key, void* value, void* extra) {
     (void)comm, (void)key, (void)extra;
     struct process* process = value;
-    end_progress(&process->progress);
+    stop_progress(&process->progress);
     for (struct state* state = process->states; state != NULL; state = state->next) {
         if (state->setup == NULL && state->own != MPI_COMM_NULL) PMPI_Comm_free(&state->own);
         state->process = NULL;

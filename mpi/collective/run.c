@@ -31,7 +31,7 @@ static int work(const struct run* run, topoloom_slice slice) {
                                          : copy_elements(&run->elements, from, to, one->units);
         if (status != MPI_SUCCESS) return status;
     }
-    if (run->trace != NULL && slice.begin < slice.end) note_copies(run->trace, (int)run->round, begin);
+    if (run->trace != NULL && slice.begin < slice.end) trace_copies(run->trace, (int)run->round, begin);
     return MPI_SUCCESS;
 }
 
@@ -45,8 +45,8 @@ static int post(const struct run* run, uint32_t message, enum direction directio
                                    .tag = run->tag,
                                    .comm = run->own};
     if (run->trace != NULL)
-        note_message(run->trace, direction == sending ? sending_to : receiving_from, (int)run->round,
-                     as_mpi.peer, one->units * run->elements.size);
+        trace_message(run->trace, direction == sending ? event_send : event_receive, (int)run->round,
+                      as_mpi.peer, one->units * run->elements.size);
     return post_message(&as_mpi, direction, persistent, request);
 }
 
@@ -81,7 +81,7 @@ static int start_prepared(struct run* run, const topoloom_round* round) {
 
 static int start_round(struct run* run, const topoloom_round* round) {
     int first = work(run, round->before);
-    if (run->trace != NULL) begin_messages(run->trace);
+    if (run->trace != NULL) begin_traced_messages(run->trace);
     keep_first(&first, run->prepared != NULL ? start_prepared(run, round) : start_messages(run, round));
     run->started = true;
     keep_first(&first, work(run, round->meanwhile));
@@ -119,7 +119,7 @@ static int complete_round(struct run* run, enum effort effort, bool* done) {
     if (run->failed != MPI_SUCCESS) {
         flag = complete_singly(run, wait);
     } else if (run->trace != NULL) {
-        status = complete_traced(run->trace, run->in_flight, run->requests, wait, &flag);
+        status = complete_traced_requests(run->trace, run->in_flight, run->requests, wait, &flag);
     } else {
         status = wait ? PMPI_Waitall(run->in_flight, run->requests, run->statuses)
                       : PMPI_Testall(run->in_flight, run->requests, &flag, run->statuses);

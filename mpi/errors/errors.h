@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Errors of calls, as MPI raises its own.
+// Raises errors as MPI raises its own.
 #ifndef TOPOLOOM_ERRORS_H
 #define TOPOLOOM_ERRORS_H
 
 #include <mpi.h>
 #include <stdbool.h>
 
-/// Whether an error on this communicator ends the program.
+/// Whether the communicator has MPI_ERRORS_ARE_FATAL.
 bool is_fatal(MPI_Comm comm);
-/// Raises an error of this class on the communicator; where that ends the program, says why in one line first.
-/// `name` is that of the call, without topoloom_.
+/// Calls the error handler of the communicator; prints the message first if that ends the program. `name` is the
+/// function's, without topoloom_. Returns the error class.
 int raise_error(MPI_Comm comm, int error_class, const char* name, const char* format, ...)
     __attribute__((format(printf, 4, 5)));
-/// For a call that begins: an error of MPI itself is not explained by what was raised before.
-void forget_raised(void);
-/// Why the last error of this thread was raised, if it was of this class, else an empty text.
-const char* why_raised(int status);
+/// Call it first in a function, so that an error of MPI itself does not get an old message.
+void clear_error_message(void);
+/// The message of this thread's last error if it had this class, else an empty string.
+const char* get_error_message(int error_class);
 
 #endif

@@ -55,18 +55,18 @@ static bool tile(const struct topoloom_grid_state* grid, uint32_t* rank_of_cell,
     write_options(grid, options, sizeof options);
     struct neighbors neighbors = {0};
     int64_t* nodes = malloc(cells * sizeof *nodes);
-    topoloom_seats* seats = NULL;
+    topoloom_process_map* process_map = NULL;
     bool found = list_neighbors(grid, cells, &neighbors) && nodes != NULL;
     if (!found) snprintf(why, why_size, "not enough memory");
     if (found) {
         topoloom_strategy_nodes(grid->whole->strategy, nodes);
-        found = topoloom_seats_learned(cells, 1, 0, nodes, &seats, why, why_size) == 0;
+        found = topoloom_process_map_from_groups(cells, 1, 0, nodes, &process_map, why, why_size) == 0;
     }
     if (found) {
         const topoloom_pattern pattern = {cells, neighbors.first, neighbors.peers, neighbors.bytes};
         topoloom_gain gain;
-        found = topoloom_order(seats, &pattern, options, rank_of_cell, &gain, why, why_size) == 0;
-        topoloom_seats_free(seats);
+        found = topoloom_order(process_map, &pattern, options, rank_of_cell, &gain, why, why_size) == 0;
+        topoloom_process_map_free(process_map);
     }
     free(neighbors.first);
     free(neighbors.peers);

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads the cases, and shares them.
 #define _GNU_SOURCE
 #include "job.h"
 
@@ -8,17 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "last_words.h"
+#include "abort_message.h"
 
-void give_up(const struct job* job, const char* format, ...) {
-    if (job->answer != NULL) {
+void exit_with_problem(const struct job* job, const char* format, ...) {
+    if (job->output != NULL) {
         va_list arguments;
         va_start(arguments, format);
-        fputs("problem ", job->answer);
-        vfprintf(job->answer, format, arguments);
-        fputc('\n', job->answer);
+        fputs("problem ", job->output);
+        vfprintf(job->output, format, arguments);
+        fputc('\n', job->output);
         va_end(arguments);
-        fclose(job->answer);
+        fclose(job->output);
     }
     MPI_Finalize();
     exit(0);
@@ -28,8 +27,9 @@ static FILE* open_in(const char* folder, const char* name, const char* mode) {
     char* path = NULL;
     FILE* file = asprintf(&path, "%s/%s", folder, name) < 0 ? NULL : fopen(path, mode);
     if (file == NULL) {
-        say_last("topoloom: rank 0 cannot open '%s' in '%s'; start in a folder that its host sees\n", name,
-                 folder);
+        print_before_abort(
+            "topoloom: rank 0 cannot open '%s' in '%s'; start in a folder that its host sees\n", name,
+            folder);
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
     free(path);
@@ -38,13 +38,13 @@ static FILE* open_in(const char* folder, const char* name, const char* mode) {
 
 static void share_text(struct job* job, const char* folder) {
     int rank = 0, length = 0;
-    size_t room = 0;
+    size_t capacity = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (rank == 0) {
         FILE* file = open_in(folder, "cases", "re");
-        length = (int)getdelim(&job->text, &room, '\0', file);
+        length = (int)getdelim(&job->text, &capacity, '\0', file);
         fclose(file);
-        job->answer = open_in(folder, "samples", "we");
+        job->output = open_in(folder, "samples", "we");
     }
     MPI_Bcast(&length, 1, MPI_INT, 0, MPI_COMM_WORLD);
     if (rank != 0) job->text = malloc((size_t)length + 1);
@@ -58,17 +58,17 @@ static void read_line(struct job* job, char* line) {
     *value++ = '\0';
     if (strcmp(line, "operation") == 0) {
         job->operation = find_operation(value);
-        job->ours = find_ours(value);
+        job->our_call = find_our_operation(value);
     }
     if (strcmp(line, "ranks") == 0) job->ranks = atoi(value);
     if (strcmp(line, "root") == 0) job->root = atoi(value);
     if (strcmp(line, "repeats") == 0) job->repeats = atoi(value);
     if (strcmp(line, "trace") == 0) job->trace = value;
-    if (strcmp(line, "way") == 0) job->ways[job->way_count++] = value;
+    if (strcmp(line, "way") == 0) job->variants[job->variant_count++] = value;
     if (strcmp(line, "case") == 0) {
         struct sized_case* one = &job->cases[job->case_count++];
         one->bytes = (int)strtol(value, &value, 10);
-        one->way = atoi(value);
+        one->variant = atoi(value);
     }
 }
 
@@ -77,15 +77,15 @@ void read_job(struct job* job, const char* folder) {
     share_text(job, folder);
     size_t lines = 1;
     for (const char* at = job->text; *at != '\0'; ++at) lines += *at == '\n';
-    job->ways = malloc(lines * sizeof *job->ways);
+    job->variants = malloc(lines * sizeof *job->variants);
     job->cases = malloc(lines * sizeof *job->cases);
     char* rest = job->text;
     for (char* line; (line = strsep(&rest, "\n")) != NULL;) read_line(job, line);
 }
 
 void free_job(struct job* job) {
-    if (job->answer != NULL) fclose(job->answer);
+    if (job->output != NULL) fclose(job->output);
     free(job->text);
-    free(job->ways);
+    free(job->variants);
     free(job->cases);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is asked of the program, and its answer: files in one folder, which rank 0 alone has to see.
+// Input and output of the program: files in one folder, which only rank 0 must see.
 #ifndef TOPOLOOM_MEASURE_JOB_H
 #define TOPOLOOM_MEASURE_JOB_H
 
@@ -8,30 +8,31 @@
 
 #include "our_operations.h"
 
-/// A schedule, or MPI's own collective where it is `mpi`, at one size.
+/// A variant at one size.
 struct sized_case {
-    int bytes, way;  // `way` counts the different schedules
+    int bytes, variant;  // index into `variants`
 };
 
-/// The file `cases` has lines of words: `operation NAME`, `ranks N`, `root R`, `repeats N`, maybe `trace FILE`, then
-/// `way SCHEDULE` for each, and `case BYTES WAY`.
+/// The file `cases` has the lines `operation NAME`, `ranks N`, `root R`, `repeats N`, optionally `trace FILE`, then
+/// `way SCHEDULE` for each variant (`mpi`: MPI's own collective), and `case BYTES INDEX` for each case.
 struct job {
-    char* text;  // owned: what the others point to
+    char* text;  // owned; other members point into it
     const struct operation* operation;
-    collective_call* ours;  // of the same name
+    collective_call* our_call;  // of the same operation
     int ranks, root, repeats;
-    const char* trace;  // NULL: none is wanted
-    const char** ways;
-    int way_count;
+    const char* trace;  // NULL = no trace
+    const char** variants;
+    int variant_count;
     struct sized_case* cases;
     int case_count;
-    FILE* answer;  // on rank 0: the file `samples`
+    FILE* output;  // on rank 0: the file `samples`
 };
 
-/// Reads it on rank 0 and lets all know. Collective; ends the program if it cannot.
+/// Reads it on rank 0 and broadcasts it. Collective; aborts the job on errors.
 void read_job(struct job* job, const char* folder);
 void free_job(struct job* job);
-/// Leaves a reason in the answer, and ends the program: collective.
-_Noreturn void give_up(const struct job* job, const char* format, ...) __attribute__((format(printf, 2, 3)));
+/// Writes the problem to the output and exits with status 0. Collective.
+_Noreturn void exit_with_problem(const struct job* job, const char* format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 #endif

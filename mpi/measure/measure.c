@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Times schedules and MPI's own collective in turns, so that what disturbs a machine for a while disturbs all of them.
+// Times schedules and MPI's own collective in turns, so that temporary disturbances affect all of them.
 //
-// Usage: measure FOLDER, of `job.h`. Times are from a common start to the end of the last rank.
+// Usage: measure FOLDER; job.h describes its files. Times are from a common start to the end of the last rank.
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <stdbool.h>
@@ -13,84 +13,80 @@
 #include "job.h"
 #include "topoloom_collective.h"
 
-static bool is_mpi(const struct job* job, int way) { return strcmp(job->ways[way], "mpi") == 0; }
+static bool is_mpi(const struct job* job, int variant) { return strcmp(job->variants[variant], "mpi") == 0; }
 
-/// The communicator's own setting: rank 0 reads it as the communicator is set up.
-static MPI_Comm open_way(const struct job* job, int way, const char* trace) {
+/// A communicator that uses one schedule: rank 0 reads the variable when the library sets the communicator up.
+static MPI_Comm create_comm(const struct job* job, int variant, const char* trace) {
     MPI_Comm comm;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    if (is_mpi(job, way)) return comm;
-    const char* named = NULL;
+    if (is_mpi(job, variant)) return comm;
+    const char* used = NULL;
     char* setting = NULL;
-    if (asprintf(&setting, "schedule=%s%s%s", job->ways[way],
+    if (asprintf(&setting, "schedule=%s%s%s", job->variants[variant],
                  trace == NULL ? "" : ";trace=", trace == NULL ? "" : trace) >= 0)
         setenv("TOPOLOOM_COLLECTIVES", setting, 1);
-    topoloom_schedule_of(comm, job->operation->name, 1, &named);
-    if (strcmp(named, job->ways[way]) != 0)
-        give_up(job, "the schedule '%s' cannot be run among %d ranks", job->ways[way], job->ranks);
+    topoloom_schedule_of(comm, job->operation->name, 1, &used);
+    if (strcmp(used, job->variants[variant]) != 0)
+        exit_with_problem(job, "the schedule '%s' cannot be run among %d ranks", job->variants[variant],
+                          job->ranks);
     free(setting);
     return comm;
 }
 
-static void run(const struct job* job, struct buffers* buffers, const struct sized_case* one, MPI_Comm comm) {
+/// Sets the arguments of a case; returns the function to call.
+static collective_call* prepare_case(const struct job* job, struct buffers* buffers,
+                                     const struct sized_case* one, MPI_Comm comm) {
     set_block(buffers, job->operation, one->bytes);
     buffers->comm = comm;
-    (is_mpi(job, one->way) ? job->operation->run : job->ours)(buffers);
+    return is_mpi(job, one->variant) ? job->operation->run : job->our_call;
 }
 
-static double seconds_of(const struct job* job, struct buffers* buffers, const struct sized_case* one,
-                         MPI_Comm comm, struct start* start) {
-    for (;;) {
-        int came_late = 0;
-        const double began = start_together(start, &came_late);
-        run(job, buffers, one, comm);
-        const double seconds = end_together(start, began, came_late);
-        if (seconds >= 0) return seconds;
-    }
-}
-
-static struct buffers buffers_of(const struct job* job) {
-    size_t most = 0;
+static struct buffers make_all_buffers(const struct job* job) {
+    size_t max_bytes = 0;
     for (int i = 0; i < job->case_count; ++i)
-        if ((size_t)job->cases[i].bytes > most) most = (size_t)job->cases[i].bytes;
+        if ((size_t)job->cases[i].bytes > max_bytes) max_bytes = (size_t)job->cases[i].bytes;
     struct buffers buffers;
-    int lack = !make_buffers(&buffers, job->operation, most, job->ranks);
-    MPI_Allreduce(MPI_IN_PLACE, &lack, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-    if (lack) give_up(job, "not enough memory for blocks of %zu bytes among %d ranks", most, job->ranks);
+    int lacks_memory = !make_buffers(&buffers, job->operation, max_bytes, job->ranks);
+    MPI_Allreduce(MPI_IN_PLACE, &lacks_memory, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    if (lacks_memory)
+        exit_with_problem(job, "not enough memory for blocks of %zu bytes among %d ranks", max_bytes,
+                          job->ranks);
     buffers.root = job->root;
     return buffers;
 }
 
-static void trace_all(const struct job* job, struct buffers* buffers, struct start* start) {
+static void trace_all(const struct job* job, struct buffers* buffers, struct common_start* start) {
     for (int i = 0; i < job->case_count && job->cases[i].bytes == job->cases[0].bytes; ++i) {
         const struct sized_case* one = &job->cases[i];
-        if (is_mpi(job, one->way)) continue;
-        MPI_Comm comm = open_way(job, one->way, job->trace);
-        run(job, buffers, one, comm);
-        seconds_of(job, buffers, one, comm, start);
+        if (is_mpi(job, one->variant)) continue;
+        MPI_Comm comm = create_comm(job, one->variant, job->trace);
+        collective_call* call = prepare_case(job, buffers, one, comm);
+        call(buffers);
+        time_collective(start, call, buffers);
         MPI_Comm_free(&comm);
     }
 }
 
 static void measure(const struct job* job) {
-    struct buffers buffers = buffers_of(job);
-    struct start start = make_start(MPI_COMM_WORLD);
-    MPI_Comm* comms = malloc((size_t)job->way_count * sizeof *comms);
-    for (int way = 0; way < job->way_count; ++way) comms[way] = open_way(job, way, NULL);
-    for (int i = 0; i < job->case_count; ++i)  // first calls make plans and connections
-        run(job, &buffers, &job->cases[i], comms[job->cases[i].way]);
+    struct buffers buffers = make_all_buffers(job);
+    struct common_start start = make_common_start(MPI_COMM_WORLD);
+    MPI_Comm* comms = malloc((size_t)job->variant_count * sizeof *comms);
+    for (int v = 0; v < job->variant_count; ++v) comms[v] = create_comm(job, v, NULL);
+    for (int i = 0; i < job->case_count; ++i)  // warm up: the first calls set up schedules and connections
+        prepare_case(job, &buffers, &job->cases[i], comms[job->cases[i].variant])(&buffers);
     for (int turn = 0; turn < job->repeats; ++turn) {
-        compare_again(&start);
+        resync_clocks(&start);
         for (int i = 0; i < job->case_count; ++i) {
-            const double seconds =
-                seconds_of(job, &buffers, &job->cases[i], comms[job->cases[i].way], &start);
-            if (job->answer != NULL) fprintf(job->answer, "sample %d %.9e\n", i, seconds);
+            const struct sized_case* one = &job->cases[i];
+            collective_call* call = prepare_case(job, &buffers, one, comms[one->variant]);
+            const double seconds = time_collective(&start, call, &buffers);
+            if (job->output != NULL) fprintf(job->output, "sample %d %.9e\n", i, seconds);
         }
-        if (job->answer != NULL) fflush(job->answer);  // what is there if the job is interrupted
+        if (job->output != NULL) fflush(job->output);  // keep what there is if the job is interrupted
     }
     if (job->trace != NULL) trace_all(job, &buffers, &start);
-    if (job->answer != NULL) fputs("end\n", job->answer);
-    for (int way = 0; way < job->way_count; ++way) MPI_Comm_free(&comms[way]);
+    if (job->output != NULL) fputs("end\n", job->output);
+    for (int v = 0; v < job->variant_count; ++v) MPI_Comm_free(&comms[v]);
     free(comms);
     free_buffers(&buffers);
 }
@@ -102,7 +98,7 @@ int main(int argc, char** argv) {
     read_job(&job, argv[1]);
     int ranks = 0;
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    if (ranks != job.ranks) give_up(&job, "the launcher starts %d, not %d ranks", ranks, job.ranks);
+    if (ranks != job.ranks) exit_with_problem(&job, "the launcher starts %d, not %d ranks", ranks, job.ranks);
     measure(&job);
     free_job(&job);
     return MPI_Finalize();

@@ -9,8 +9,8 @@
 #include "topoloom_archive.hpp"
 
 extern "C" {
+#include "abort_message.h"
 #include "errors.h"
-#include "last_words.h"
 }
 
 namespace topoloom::objects {
@@ -55,7 +55,7 @@ void agree(MPI_Comm comm, const std::string& fault, std::initializer_list<Common
     if (rank == first) {
         std::snprintf(said.text, sizeof said.text, "%s", text.c_str());
         said.is_printed = is_fatal(comm);
-        if (said.is_printed) say_last("topoloom: topoloom_objects: %s\n", said.text);
+        if (said.is_printed) print_before_abort("topoloom: topoloom_objects: %s\n", said.text);
     }
     PMPI_Bcast(&said, sizeof said, MPI_BYTE, first,
                comm);  // so that none ends the job before that is printed

@@ -11,9 +11,9 @@ namespace topoloom::objects {
 namespace {
 
 /// The machine, as rank 0 knows it: of the text, or from who shares a node.
-class Seats {
+class ProcessMap {
    public:
-    Seats(const State& state, const RebalanceOptions& options) {
+    ProcessMap(const State& state, const RebalanceOptions& options) {
         const int ranks = state.transport->ranks();
         std::int64_t node = options.node;
         MPI_Comm here = MPI_COMM_NULL;
@@ -33,21 +33,22 @@ class Seats {
             groups.push_back(all[i] >= 0 && !options.machine.empty() ? all[i] : counted);
         }
         const auto count = static_cast<std::size_t>(ranks);
-        failed_ = options.machine.empty()
-                      ? topoloom_seats_learned(count, 1, 0, groups.data(), &seats_, error_, sizeof error_)
-                      : topoloom_seats_described(options.machine.c_str(), count, 1, groups.data(), &seats_,
-                                                 error_, sizeof error_);
+        failed_ =
+            options.machine.empty()
+                ? topoloom_process_map_from_groups(count, 1, 0, groups.data(), &map_, error_, sizeof error_)
+                : topoloom_process_map_on_machine(options.machine.c_str(), count, 1, groups.data(), &map_,
+                                                  error_, sizeof error_);
     }
-    ~Seats() {
-        if (failed_ == 0) topoloom_seats_free(seats_);
+    ~ProcessMap() {
+        if (failed_ == 0) topoloom_process_map_free(map_);
     }
-    Seats(const Seats&) = delete;
-    Seats& operator=(const Seats&) = delete;
-    [[nodiscard]] const topoloom_seats* get() const { return seats_; }
+    ProcessMap(const ProcessMap&) = delete;
+    ProcessMap& operator=(const ProcessMap&) = delete;
+    [[nodiscard]] const topoloom_process_map* get() const { return map_; }
     [[nodiscard]] std::string error() const { return failed_ != 0 ? error_ : ""; }
 
    private:
-    topoloom_seats* seats_ = nullptr;
+    topoloom_process_map* map_ = nullptr;
     int failed_ = 0;
     char error_[256] = "";
 };
@@ -98,8 +99,8 @@ Rebalanced Runtime::rebalance(const std::string& policy, const RebalanceOptions&
            {"rebalance: seconds_per_byte", to_compare(options.seconds_per_byte)},
            {"rebalance: periods", to_compare(options.periods)},
            {"rebalance: tolerance", to_compare(options.tolerance)}});
-    const Seats seats(*state_, options);
-    if (!seats.error().empty()) agree(state_->comm, "rebalance: " + seats.error());
+    const ProcessMap process_map(*state_, options);
+    if (!process_map.error().empty()) agree(state_->comm, "rebalance: " + process_map.error());
     const Gathered all = state_->measured();
     std::vector<std::uint32_t> wanted(all.objects());
     Answer answer;
@@ -110,8 +111,8 @@ Rebalanced Runtime::rebalance(const std::string& policy, const RebalanceOptions&
                                        all.rank.data(),
                                        all.is_proxied.data()};
         const topoloom_moving moving{options.seconds_per_byte, options.periods, options.tolerance, 1};
-        answer.failed = topoloom_rebalance(seats.get(), &objects, policy.c_str(), &moving, wanted.data(),
-                                           &answer.worth, answer.error, sizeof answer.error);
+        answer.failed = topoloom_rebalance(process_map.get(), &objects, policy.c_str(), &moving,
+                                           wanted.data(), &answer.worth, answer.error, sizeof answer.error);
     }
     PMPI_Bcast(&answer, sizeof answer, MPI_BYTE, 0, state_->comm);
     if (answer.failed != 0) agree(state_->comm, std::string("rebalance: ") + answer.error);

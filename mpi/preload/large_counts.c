@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// MPI-4's forms with large counts, by which mpi4py makes all calls where MPI has them. Those of few bytes, which are few for all
-// processes, are the calls with small counts.
+// MPI-4's functions with large counts, which mpi4py always uses. Calls whose bytes fit into an int, the same on all
+// processes, are forwarded to the functions with int counts.
 #include <limits.h>
 
 #include "preload.h"
@@ -8,7 +8,7 @@
 #if MPI_VERSION >= 4
 static bool is_small(MPI_Count count, MPI_Datatype type) {
     MPI_Count size = 0;
-    if (count < 0 || type == MPI_DATATYPE_NULL) return false;  // wrong, as MPI will say
+    if (count < 0 || type == MPI_DATATYPE_NULL) return false;  // MPI raises the error
     PMPI_Type_size_x(type, &size);
     return count <= INT_MAX && count * size <= INT_MAX;
 }
@@ -16,42 +16,47 @@ static bool is_small(MPI_Count count, MPI_Datatype type) {
 #define NONE
 #define PARAMETER , MPI_Request* request
 #define ARGUMENT , request
-/// The body of a function: the form with small counts, or what is behind ours.
-#define FORM(name, small, small_form, large_form)                                         \
-    {                                                                                     \
-        DEFINITION(name);                                                                 \
-        return !stays_mpis(comm) && is_within(comm) && (small) ? small_form : large_form; \
+/// The body of a function: calls the function with int counts, or the next definition.
+#define FORM(name, is_small_call, small_form, large_form)                                                \
+    {                                                                                                    \
+        NEXT_OF(name);                                                                                   \
+        return !is_left_to_mpi(comm) && is_intracomm(comm) && (is_small_call) ? small_form : large_form; \
     }
 #define BROADCAST(name, parameter, argument)                                                       \
     SHIM_EXPORT int name##_c(void* buffer, MPI_Count count, MPI_Datatype type, int root,           \
                              MPI_Comm comm parameter)                                              \
         FORM(name##_c, is_small(count, type), name(buffer, (int)count, type, root, comm argument), \
              next(buffer, count, type, root, comm argument))
-#define COMBINE(name, parameter, argument)                                                              \
-    SHIM_EXPORT int name##_c(const void* from, void* to, MPI_Count count, MPI_Datatype type, MPI_Op op, \
-                             MPI_Comm comm parameter)                                                   \
-        FORM(name##_c, is_small(count, type), name(from, to, (int)count, type, op, comm argument),      \
-             next(from, to, count, type, op, comm argument))
-#define REDUCE(name, parameter, argument)                                                                \
-    SHIM_EXPORT int name##_c(const void* from, void* to, MPI_Count count, MPI_Datatype type, MPI_Op op,  \
-                             int root, MPI_Comm comm parameter)                                          \
-        FORM(name##_c, is_small(count, type), name(from, to, (int)count, type, op, root, comm argument), \
-             next(from, to, count, type, op, root, comm argument))
-/// What each gets from another is as large as what that sends.
-#define EXCHANGE(name, parameter, argument)                                                      \
-    SHIM_EXPORT int name##_c(const void* from, MPI_Count sent, MPI_Datatype sent_type, void* to, \
-                             MPI_Count got, MPI_Datatype got_type, MPI_Comm comm parameter)      \
-        FORM(name##_c, is_small(got, got_type),                                                  \
-             name(from, (int)sent, sent_type, to, (int)got, got_type, comm argument),            \
-             next(from, sent, sent_type, to, got, got_type, comm argument))
-/// `small` is of the side that all have.
+#define COMBINE(name, parameter, argument)                                                                 \
+    SHIM_EXPORT int name##_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type,       \
+                             MPI_Op op, MPI_Comm comm parameter)                                           \
+        FORM(name##_c, is_small(count, type), name(sendbuf, recvbuf, (int)count, type, op, comm argument), \
+             next(sendbuf, recvbuf, count, type, op, comm argument))
+#define REDUCE(name, parameter, argument)                                                            \
+    SHIM_EXPORT int name##_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, \
+                             MPI_Op op, int root, MPI_Comm comm parameter)                           \
+        FORM(name##_c, is_small(count, type),                                                        \
+             name(sendbuf, recvbuf, (int)count, type, op, root, comm argument),                      \
+             next(sendbuf, recvbuf, count, type, op, root, comm argument))
+/// Blocks received are as large as blocks sent.
+#define EXCHANGE(name, parameter, argument)                                                                  \
+    SHIM_EXPORT int name##_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, \
+                             MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm parameter)            \
+        FORM(name##_c, is_small(recvcount, recvtype),                                                        \
+             name(sendbuf, (int)sendcount, sendtype, recvbuf, (int)recvcount, recvtype, comm argument),      \
+             next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm argument))
+/// `small` checks the buffer that is significant on all ranks.
 #define WITH_ROOT(name, small, parameter, argument)                                                          \
-    SHIM_EXPORT int name##_c(const void* from, MPI_Count sent, MPI_Datatype sent_type, void* to,             \
-                             MPI_Count got, MPI_Datatype got_type, int root, MPI_Comm comm parameter)        \
-        FORM(name##_c, small, name(from, (int)sent, sent_type, to, (int)got, got_type, root, comm argument), \
-             next(from, sent, sent_type, to, got, got_type, root, comm argument))
-#define SENDS_LITTLE (from == MPI_IN_PLACE ? is_small(got, got_type) : is_small(sent, sent_type))
-#define GETS_LITTLE (to == MPI_IN_PLACE ? is_small(sent, sent_type) : is_small(got, got_type))
+    SHIM_EXPORT int name##_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, \
+                             MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm parameter)  \
+        FORM(                                                                                                \
+            name##_c, small,                                                                                 \
+            name(sendbuf, (int)sendcount, sendtype, recvbuf, (int)recvcount, recvtype, root, comm argument), \
+            next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm argument))
+#define IS_SMALL_SEND \
+    (sendbuf == MPI_IN_PLACE ? is_small(recvcount, recvtype) : is_small(sendcount, sendtype))
+#define IS_SMALL_RECEIVE \
+    (recvbuf == MPI_IN_PLACE ? is_small(sendcount, sendtype) : is_small(recvcount, recvtype))
 
 BROADCAST(MPI_Bcast, NONE, NONE)
 BROADCAST(MPI_Ibcast, PARAMETER, ARGUMENT)
@@ -69,8 +74,8 @@ EXCHANGE(MPI_Alltoall, NONE, NONE)
 EXCHANGE(MPI_Ialltoall, PARAMETER, ARGUMENT)
 EXCHANGE(MPI_Allgather, NONE, NONE)
 EXCHANGE(MPI_Iallgather, PARAMETER, ARGUMENT)
-WITH_ROOT(MPI_Gather, SENDS_LITTLE, NONE, NONE)
-WITH_ROOT(MPI_Igather, SENDS_LITTLE, PARAMETER, ARGUMENT)
-WITH_ROOT(MPI_Scatter, GETS_LITTLE, NONE, NONE)
-WITH_ROOT(MPI_Iscatter, GETS_LITTLE, PARAMETER, ARGUMENT)
+WITH_ROOT(MPI_Gather, IS_SMALL_SEND, NONE, NONE)
+WITH_ROOT(MPI_Igather, IS_SMALL_SEND, PARAMETER, ARGUMENT)
+WITH_ROOT(MPI_Scatter, IS_SMALL_RECEIVE, NONE, NONE)
+WITH_ROOT(MPI_Iscatter, IS_SMALL_RECEIVE, PARAMETER, ARGUMENT)
 #endif

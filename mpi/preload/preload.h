@@ -1,71 +1,72 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the C and the Fortran wrappers of the preloaded part share.
+// Shared by the wrappers for C and Fortran.
 #ifndef TOPOLOOM_PRELOAD_H
 #define TOPOLOOM_PRELOAD_H
 
 #include "collective.h"
 #include "shim.h"
 
-/// Declares `next`, the definition of an MPI function behind ours.
-#define DEFINITION(name) NEXT(name, __typeof__(&name))
+/// Declares `next`, the next definition of an MPI function.
+#define NEXT_OF(name) NEXT(name, __typeof__(&name))
 
-// ---- served.c: communicators and sizes ---------------------------------------------------------------------------
-/// Whether a call returns when it has ended, goes on by itself, or does so whenever it is started.
-enum form { blocking, nonblocking, persistent };
+// ---- comm_checks.c: communicators and sizes ------------------------------------------------------------------------
+enum call_form { blocking, nonblocking, persistent };
 
-/// What a call moves, in the count of struct plan_key: the same for all processes of its communicator.
-struct moved {
-    enum form form;
+/// A call, described equally on all processes of its communicator.
+struct call_info {
+    enum call_form form;
     enum topoloom_operation operation;
-    int64_t bytes;
-    MPI_Op op;      // MPI_OP_NULL: nothing is combined
-    bool straight;  // blocks may differ, so that all go straight to where they belong, in every library
+    int64_t bytes;  // as counted by the schedules of the operation
+    MPI_Op op;      // MPI_OP_NULL = no reduction
+    bool direct;    // blocks may differ, so that every library sends them directly
 };
-/// Whether a call is ours, as it gains: the same answer for all processes of its communicator, so that none waits.
-/// The first blocking or persistent call of a communicator sets it up: collective. Others find what that has left.
-bool preload_serves(MPI_Comm comm, const struct moved* moved);
+/// Whether to replace a call, because that gains time: the same answer on all processes of its communicator, so that none
+/// hangs. Collective in the first blocking or persistent call of a communicator, which sets it up; local in others.
+bool can_replace(MPI_Comm comm, const struct call_info* call);
 
-enum { aside_bits = 6 };
-/// Communicators of which every call stays MPI's, each where its hash says; 0, which none is: nothing is known. They are
-/// forgotten when they are freed, as another may then get the handle.
-extern _Atomic(MPI_Comm) preload_aside[1 << aside_bits];
-static inline _Atomic(MPI_Comm)* place_aside(MPI_Comm comm) {
-    return &preload_aside[(uintptr_t)comm * 0x9e3779b97f4a7c15 >> (64 - aside_bits)];
+enum { left_bits = 6 };
+/// A hash table of communicators whose calls all stay with MPI; 0 = empty. Freed communicators are removed, because their
+/// handles may be reused.
+extern _Atomic(MPI_Comm) preload_left_comms[1 << left_bits];
+static inline _Atomic(MPI_Comm)* get_left_slot(MPI_Comm comm) {
+    return &preload_left_comms[(uintptr_t)comm * 0x9e3779b97f4a7c15 >> (64 - left_bits)];
 }
-/// What a call that stays MPI's costs should be nothing that a program notices: it asks MPI for nothing.
-static inline bool stays_mpis(MPI_Comm comm) {
-    return atomic_load_explicit(place_aside(comm), memory_order_relaxed) == comm;
+/// Costs almost nothing, because it does not call MPI.
+static inline bool is_left_to_mpi(MPI_Comm comm) {
+    return atomic_load_explicit(get_left_slot(comm), memory_order_relaxed) == comm;
 }
 
-// ---- calls.c: whether a call with these arguments is ours --------------------------------------------------------
-/// Of an intercommunicator neither roots nor counts are those of its own ranks.
-bool is_within(MPI_Comm comm);
-// What is wrong on its face goes to the definition behind ours, so that the error is MPI's.
-bool serves_barrier(enum form form, MPI_Comm comm);
-bool serves_alltoall(enum form form, const void* sendbuf, int sendcount, MPI_Datatype sendtype,
-                     const void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm);
-bool serves_allgather(enum form form, const void* sendbuf, int sendcount, MPI_Datatype sendtype,
-                      const void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm);
-bool serves_allgatherv(enum form form, const void* sendbuf, int sendcount, MPI_Datatype sendtype,
-                       const void* recvbuf, const int recvcounts[], MPI_Datatype recvtype, MPI_Comm comm);
-/// Of the operations in which each rank gives `count` elements, or gets as many.
-bool serves_combining(enum form form, enum topoloom_operation operation, int count, MPI_Datatype datatype,
-                      MPI_Op op, MPI_Comm comm);
-bool serves_reduce_scatter(enum form form, const int recvcounts[], MPI_Datatype datatype, MPI_Op op,
-                           MPI_Comm comm);
-bool serves_bcast(enum form form, const void* buffer, int count, MPI_Datatype datatype, int root,
-                  MPI_Comm comm);
-bool serves_reduce(enum form form, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm);
-bool serves_gather(enum form form, const void* sendbuf, int sendcount, MPI_Datatype sendtype,
-                   const void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
-bool serves_scatter(enum form form, const void* sendbuf, int sendcount, MPI_Datatype sendtype,
-                    const void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
-/// Blocking ones only: they gain nothing but what the user learns of them.
-bool serves_alltoallv(const void* sendbuf, const int sendcounts[], MPI_Datatype sendtype, const void* recvbuf,
-                      const int recvcounts[], MPI_Datatype recvtype, MPI_Comm comm);
-bool serves_gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, const void* recvbuf,
-                    const int recvcounts[], MPI_Datatype recvtype, int root, MPI_Comm comm);
-bool serves_scatterv(const void* sendbuf, const int sendcounts[], MPI_Datatype sendtype, const void* recvbuf,
-                     int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
+// ---- call_checks.c: whether to replace a call with these arguments -------------------------------------------------
+bool is_intracomm(MPI_Comm comm);
+bool can_replace_barrier(enum call_form form, MPI_Comm comm);
+bool can_replace_alltoall(enum call_form form, const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                          const void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm);
+bool can_replace_allgather(enum call_form form, const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                           const void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm);
+bool can_replace_allgatherv(enum call_form form, const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                            const void* recvbuf, const int recvcounts[], MPI_Datatype recvtype,
+                            MPI_Comm comm);
+/// Reductions in which each rank contributes or receives `count` elements.
+bool can_replace_reduction(enum call_form form, enum topoloom_operation operation, int count,
+                           MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
+bool can_replace_reduce_scatter(enum call_form form, const int recvcounts[], MPI_Datatype datatype, MPI_Op op,
+                                MPI_Comm comm);
+bool can_replace_bcast(enum call_form form, const void* buffer, int count, MPI_Datatype datatype, int root,
+                       MPI_Comm comm);
+bool can_replace_reduce(enum call_form form, int count, MPI_Datatype datatype, MPI_Op op, int root,
+                        MPI_Comm comm);
+bool can_replace_gather(enum call_form form, const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                        const void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
+bool can_replace_scatter(enum call_form form, const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                         const void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
+bool can_replace_alltoallv(enum call_form form, const void* sendbuf, const int sendcounts[],
+                           MPI_Datatype sendtype, const void* recvbuf, const int recvcounts[],
+                           MPI_Datatype recvtype, MPI_Comm comm);
+bool can_replace_gatherv(enum call_form form, const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                         const void* recvbuf, const int recvcounts[], MPI_Datatype recvtype, int root,
+                         MPI_Comm comm);
+bool can_replace_scatterv(enum call_form form, const void* sendbuf, const int sendcounts[],
+                          MPI_Datatype sendtype, const void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                          int root, MPI_Comm comm);
 
 #endif

@@ -1,38 +1,39 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Keeps null requests from MPI_Waitall of the MPICH family while there are stand-ins: it ends programs that wait for a generalized
-// request beside a null one (MPICH 4.0: an assertion in MPIR_Waitall_state).
+// Works around a bug of MPICH: MPI_Waitall aborts if it gets generalized requests together with null requests (4.0: an
+// assertion in MPIR_Waitall_state). While generalized requests exist, null requests are left out.
 #include <stdlib.h>
 
+#include "generalized_requests.h"
 #include "preload.h"
-#include "stand_in.h"
 
 #ifndef OPEN_MPI
-typedef int wait_for_all(int count, MPI_Request requests[], MPI_Status statuses[]);
+typedef int waitall_function(int count, MPI_Request requests[], MPI_Status statuses[]);
 
-static int wait_without_nulls(wait_for_all* next, int count, MPI_Request requests[], MPI_Status statuses[]) {
-    const bool wants = statuses != MPI_STATUSES_IGNORE;
+static int wait_without_nulls(waitall_function* next, int count, MPI_Request requests[],
+                              MPI_Status statuses[]) {
+    const bool has_statuses = statuses != MPI_STATUSES_IGNORE;
     MPI_Request* active = malloc((size_t)count * sizeof *active);
-    MPI_Status* of_active = malloc((size_t)count * sizeof *of_active);
+    MPI_Status* active_statuses = malloc((size_t)count * sizeof *active_statuses);
     int* places = malloc((size_t)count * sizeof *places);
     int left = 0, status = MPI_ERR_NO_MEM;
-    if (active != NULL && of_active != NULL && places != NULL) {
+    if (active != NULL && active_statuses != NULL && places != NULL) {
         for (int i = 0; i < count; ++i) {
             if (requests[i] == MPI_REQUEST_NULL) {
-                if (wants) set_empty(&statuses[i]);
+                if (has_statuses) set_empty(&statuses[i]);
                 continue;
             }
             places[left] = i;
-            if (wants) of_active[left] = statuses[i];  // what MPI does not set stays
+            if (has_statuses) active_statuses[left] = statuses[i];  // MPI may leave members unset
             active[left++] = requests[i];
         }
-        status = next(left, active, wants ? of_active : MPI_STATUSES_IGNORE);
+        status = next(left, active, has_statuses ? active_statuses : MPI_STATUSES_IGNORE);
         for (int i = 0; i < left; ++i) {
             requests[places[i]] = active[i];
-            if (wants) statuses[places[i]] = of_active[i];
+            if (has_statuses) statuses[places[i]] = active_statuses[i];
         }
     }
     free(active);
-    free(of_active);
+    free(active_statuses);
     free(places);
     return status;
 }
@@ -43,20 +44,20 @@ static bool has_null(int count, const MPI_Request requests[]) {
     return false;
 }
 
-static int wait_by(wait_for_all* next, int count, MPI_Request requests[], MPI_Status statuses[]) {
-    const bool is_safe = atomic_load_explicit(&stand_ins, memory_order_relaxed) == 0 || count <= 0 ||
-                         requests == NULL || !has_null(count, requests);
+static int wait_with(waitall_function* next, int count, MPI_Request requests[], MPI_Status statuses[]) {
+    const bool is_safe = atomic_load_explicit(&generalized_requests, memory_order_relaxed) == 0 ||
+                         count <= 0 || requests == NULL || !has_null(count, requests);
     return is_safe ? next(count, requests, statuses) : wait_without_nulls(next, count, requests, statuses);
 }
 
 SHIM_EXPORT int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
-    DEFINITION(MPI_Waitall);
-    return wait_by(next, count, requests, statuses);
+    NEXT_OF(MPI_Waitall);
+    return wait_with(next, count, requests, statuses);
 }
 
-// By which the bindings of mpi_f08 come.
+// The bindings of mpi_f08 call this one.
 SHIM_EXPORT int PMPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
-    DEFINITION(PMPI_Waitall);
-    return wait_by(next, count, requests, statuses);
+    NEXT_OF(PMPI_Waitall);
+    return wait_with(next, count, requests, statuses);
 }
 #endif

@@ -5,15 +5,10 @@
 #include <mpi.h>
 #include <stdlib.h>
 
-enum { steps = 4000 };  // of a quantum: some microseconds
-
-static int compare(const void* a, const void* b) {
-    const double left = *(const double*)a, right = *(const double*)b;
-    return (left > right) - (left < right);
-}
+enum { steps = 4000 };  // per quantum: some microseconds
 
 void measure_noise(struct probe* probe, int quanta) {
-#ifdef SMPI_H  // computing takes no simulated time
+#ifdef SMPI_H  // computation takes no simulated time
     quanta = 0;
 #endif
     double* taken = malloc((size_t)quanta * sizeof *taken);
@@ -29,10 +24,11 @@ void measure_noise(struct probe* probe, int quanta) {
         taken[i] = MPI_Wtime() - begin;
         sum += taken[i];
     }
-    qsort(taken, (size_t)quanta, sizeof *taken, compare);
-    begin_record(&probe->answers,
-                 (struct record){.order = probe->orders, .first = probe->rank, .second = probe->rank});
-    const double kept[] = {taken[0], taken[quanta / 2], sum / quanta, taken[quanta - 1]};
-    for (size_t i = 0; i < sizeof kept / sizeof *kept; ++i) keep_sample(&probe->answers, kept[i]);
+    sort_seconds(taken, quanta);
+    begin_record(&probe->results, (struct exchange_record){
+                                      .order = probe->orders, .first = probe->rank, .second = probe->rank});
+    const double statistics[] = {taken[0], taken[quanta / 2], sum / quanta, taken[quanta - 1]};
+    for (size_t i = 0; i < sizeof statistics / sizeof *statistics; ++i)
+        add_result(&probe->results, statistics[i]);
     free(taken);
 }

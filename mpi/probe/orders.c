@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Opens the file again and again: network file systems show then what another host has written.
+// Reopens the file at each poll: only then do network file systems show what another host has written.
 #define _GNU_SOURCE
 #include "orders.h"
 
@@ -13,12 +13,12 @@
 #endif
 
 static const long pause_ns = 2000000;
-/// Without orders for that long, who gives them has been killed: ranks that wait keep cores busy.
-enum { most_silence_s = 600 };
+/// Without orders for that long, `topoloom probe` was probably killed; waiting ranks would keep cores busy.
+enum { stall_timeout_s = 600 };
 enum { gone = -1 };
 
-/// The whole lines from `from` on; NULL without any. `length` is `gone` where there is no file any more.
-static char* new_lines(const char* file, long from, int* length) {
+/// The complete lines from offset `from` on; NULL without any. `length` is `gone` if the file no longer exists.
+static char* read_new_lines(const char* file, long from, int* length) {
     *length = gone;
     FILE* stream = fopen(file, "rb");
     if (stream == NULL) return NULL;
@@ -39,33 +39,33 @@ static char* new_lines(const char* file, long from, int* length) {
     return NULL;
 }
 
-static int is_forgotten(time_t began) {
-#ifdef SMPI_H  // where hours pass in no time
+static int is_abandoned(time_t began) {
+#ifdef SMPI_H  // simulated hours take no time
     (void)began;
     return 0;
 #else
-    return time(NULL) - began > most_silence_s;
+    return time(NULL) - began > stall_timeout_s;
 #endif
 }
 
 static char* wait_for_lines(struct orders* orders, const char* file, int* length) {
     const time_t began = time(NULL);
     for (;;) {
-        char* text = new_lines(file, orders->read, length);
-        if (text == NULL && is_forgotten(began)) *length = gone;
+        char* text = read_new_lines(file, orders->read, length);
+        if (text == NULL && is_abandoned(began)) *length = gone;
         if (text != NULL || *length == gone) return text;
-        const struct timespec span = {.tv_nsec = pause_ns};
-        nanosleep(&span, NULL);
+        const struct timespec pause = {.tv_nsec = pause_ns};
+        nanosleep(&pause, NULL);
     }
 }
 
-static void split(struct orders* orders, int length) {
+static void split_lines(struct orders* orders, int length) {
     orders->count = 0;
     for (int i = 0; i < length; ++i) orders->count += orders->text[i] == '\n';
-    orders->each = malloc((size_t)orders->count * sizeof *orders->each);
+    orders->lines = malloc((size_t)orders->count * sizeof *orders->lines);
     char* line = orders->text;
     for (int i = 0; i < orders->count; ++i) {
-        orders->each[i] = line;
+        orders->lines[i] = line;
         line = strchr(line, '\n');
         *line++ = '\0';
     }
@@ -81,14 +81,14 @@ int read_orders(struct orders* orders, const char* file) {
     if (rank > 0) orders->text = malloc((size_t)length);
     MPI_Bcast(orders->text, length, MPI_CHAR, 0, MPI_COMM_WORLD);
     orders->read += length;
-    split(orders, length);
+    split_lines(orders, length);
     return 1;
 }
 
 void free_orders(struct orders* orders) {
     free(orders->text);
-    free(orders->each);
+    free(orders->lines);
     orders->text = NULL;
-    orders->each = NULL;
+    orders->lines = NULL;
     orders->count = 0;
 }

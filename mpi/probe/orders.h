@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is asked for: lines of words in a file that grows, which rank 0 alone has to see.
+// Reads orders: lines of a growing file, which only rank 0 must see.
 #ifndef TOPOLOOM_PROBE_ORDERS_H
 #define TOPOLOOM_PROBE_ORDERS_H
 
-/// Lines that have come together.
+/// Lines that were read at once.
 struct orders {
-    char* text;   // owned
-    char** each;  // owned; lines without their ends
+    char* text;    // owned
+    char** lines;  // owned; without newlines
     int count;
-    long read;  // of the file, on rank 0
+    long read;  // bytes of the file so far, on rank 0
 };
 
-/// Waits for more lines, and lets all ranks know them: collective. False: the file is gone.
+/// Waits for more lines and broadcasts them. 0: the file is gone, or nothing came for 10 minutes. Collective.
 int read_orders(struct orders* orders, const char* file);
 void free_orders(struct orders* orders);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The rank that asks decides when there is enough, and says how many exchanges are next.
+// The measuring rank decides when it has enough samples, and announces the number of the next exchanges.
 #include "pairs.h"
 
 #include <math.h>
@@ -8,52 +8,55 @@
 
 #include "common_start.h"
 
-/// At least this number of bytes; what was there is kept for the next exchange, as fresh memory takes its time.
-static void* grow(void** memory, size_t* room, size_t bytes) {
-    if (*room < bytes) {
+/// Returns at least this number of bytes. Memory is reused, because first accesses to new memory are slow.
+static void* reserve(void** memory, size_t* size, size_t bytes) {
+    if (*size < bytes) {
         free(*memory);
         *memory = calloc(1, bytes);
-        *room = bytes;
+        *size = bytes;
         if (*memory == NULL) MPI_Abort(MPI_COMM_WORLD, 2);
     }
     return *memory;
 }
 
-static struct exchange make_exchange(struct probe* probe, const struct measure* measure, int size, int peer) {
+static struct exchange make_exchange(struct probe* probe, const struct measurement* measure, int size,
+                                     int peer) {
     const int bytes = measure->sizes[size], window = measure->window > 0 ? measure->window : 1;
-    struct buffers* buffers = &probe->buffers;
-    struct exchange made = {.peer = peer, .bytes = bytes, .window = window};
-    made.out = grow(&buffers->out, &buffers->out_room, (size_t)bytes + 1);
-    made.in = grow(&buffers->in, &buffers->in_room, (size_t)stride_of(bytes) * (size_t)window + 1);
-    made.requests =
-        grow(&buffers->requests, &buffers->requests_room, (2 * (size_t)window + 1) * sizeof *made.requests);
-    return made;
+    struct exchange_buffers* buffers = &probe->buffers;
+    struct exchange exchange = {.peer = peer, .bytes = bytes, .window = window};
+    exchange.out = reserve(&buffers->out, &buffers->out_size, (size_t)bytes + 1);
+    exchange.in = reserve(&buffers->in, &buffers->in_size, (size_t)get_stride(bytes) * (size_t)window + 1);
+    exchange.requests = reserve(&buffers->requests, &buffers->requests_size,
+                                (2 * (size_t)window + 1) * sizeof *exchange.requests);
+    return exchange;
 }
 
-/// Lets the other side know how many exchanges are next, and waits until it knows: the first takes no longer for it.
+/// Tells the peer how many exchanges are next, and waits until it knows, so that the first is not delayed.
 static void announce(const struct exchange* exchange, int more) {
     MPI_Send(&more, 1, MPI_INT, exchange->peer, tag_go, MPI_COMM_WORLD);
     if (more > 0) MPI_Recv(NULL, 0, MPI_BYTE, exchange->peer, tag_go, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
-static void ask(struct probe* probe, const struct kind* kind, const struct exchange* exchange) {
-    struct answers* answers = &probe->answers;
-    const int first = answers->samples.count;
-    int is_first = 1;  // makes connections, and is left out
-    for (int more = first_samples(&probe->sampling); more > 0; is_first = 0) {
+static void take_samples(struct probe* probe, const struct exchange_kind* kind,
+                         const struct exchange* exchange) {
+    struct results* results = &probe->results;
+    const int first = results->samples.count;
+    int is_first = 1;  // sets up the connection, and is left out
+    for (int more = get_first_sample_count(&probe->sampling); more > 0; is_first = 0) {
         announce(exchange, more + is_first);
         for (int i = -is_first; i < more; ++i) {
-            const double seconds = kind->ask(exchange);
-            if (i >= 0 && seconds > 0) keep_sample(answers, seconds);  // else the clock has jumped
+            const double seconds = kind->measure(exchange);
+            if (i >= 0 && seconds > 0) add_result(results, seconds);  // otherwise the clock has jumped
         }
-        const int count = samples_of_last(answers), left = probe->sampling.most - count;
-        more = count == 0 || enough(&probe->sampling, &answers->samples, first) ? 0 : 1 + count / 2;
+        const int count = count_last_samples(results), left = probe->sampling.max_count - count;
+        more =
+            count == 0 || has_enough_samples(&probe->sampling, &results->samples, first) ? 0 : 1 + count / 2;
         if (more > left) more = left;
     }
     announce(exchange, 0);
 }
 
-static void answer(const struct kind* kind, const struct exchange* exchange) {
+static void answer_all(const struct exchange_kind* kind, const struct exchange* exchange) {
     for (int more;;) {
         MPI_Recv(&more, 1, MPI_INT, exchange->peer, tag_go, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         if (more == 0) return;
@@ -62,64 +65,61 @@ static void answer(const struct kind* kind, const struct exchange* exchange) {
     }
 }
 
-void run_pair(struct probe* probe, const struct measure* measure, int first, int second) {
-    const int asks = probe->rank == first;
+static void begin_pair(struct probe* probe, int first, int second, int bytes) {
+    begin_record(
+        &probe->results,
+        (struct exchange_record){.order = probe->orders, .first = first, .second = second, .bytes = bytes});
+}
+
+void run_pair(struct probe* probe, const struct measurement* measure, int first, int second) {
+    const int is_measuring = probe->rank == first;
     for (int size = 0; size < measure->size_count; ++size) {
-        const struct exchange exchange = make_exchange(probe, measure, size, asks ? second : first);
-        if (asks) {
-            begin_record(
-                &probe->answers,
-                (struct record){
-                    .order = probe->orders, .first = first, .second = second, .bytes = exchange.bytes});
-            ask(probe, measure->kind, &exchange);
+        const struct exchange exchange = make_exchange(probe, measure, size, is_measuring ? second : first);
+        if (is_measuring) {
+            begin_pair(probe, first, second, exchange.bytes);
+            take_samples(probe, measure->kind, &exchange);
         } else {
-            answer(measure->kind, &exchange);
+            answer_all(measure->kind, &exchange);
         }
     }
 }
 
-void run_pair_with_others(struct probe* probe, const struct measure* measure, int first, int second,
+void run_pair_with_others(struct probe* probe, const struct measurement* measure, int first, int second,
                           int repeats, MPI_Comm comm) {
-    const int asks = probe->rank == first;
-    struct start start = make_start(comm);
+    const int is_measuring = probe->rank == first;
+    struct common_start start = make_common_start(comm);
     start.clock = probe->clock;
     for (int size = 0; size < measure->size_count; ++size) {
-        const struct exchange exchange = make_exchange(probe, measure, size, asks ? second : first);
-        if (asks)
-            begin_record(
-                &probe->answers,
-                (struct record){
-                    .order = probe->orders, .first = first, .second = second, .bytes = exchange.bytes});
+        const struct exchange exchange = make_exchange(probe, measure, size, is_measuring ? second : first);
+        if (is_measuring) begin_pair(probe, first, second, exchange.bytes);
         for (int i = -1; i < repeats;) {
-            int came_late = 0;
+            int is_late = 0;
             double seconds = 0;
-            const double began = start_together(&start, &came_late);
-            if (asks)
-                seconds = measure->kind->ask(&exchange);
+            const double began = wait_for_start(&start, &is_late);
+            if (is_measuring)
+                seconds = measure->kind->measure(&exchange);
             else
                 measure->kind->answer(&exchange);
-            if (end_together(&start, began, came_late) < 0) continue;
-            if (asks && i >= 0 && seconds > 0) keep_sample(&probe->answers, seconds);
+            if (measure_from_start(&start, began, is_late) < 0) continue;
+            if (is_measuring && i >= 0 && seconds > 0) add_result(&probe->results, seconds);
             ++i;
         }
     }
 }
 
-void run_pair_at(struct probe* probe, const struct measure* measure, int first, int second, double common,
+void run_pair_at(struct probe* probe, const struct measurement* measure, int first, int second, double common,
                  double tolerance) {
-    const int asks = probe->rank == first;
-    const struct exchange exchange = make_exchange(probe, measure, 0, asks ? second : first);
-    const struct start start = {.clock = probe->clock};
-    wait_for_common(&start, common);
-    if (!asks) {
+    const int is_measuring = probe->rank == first;
+    const struct exchange exchange = make_exchange(probe, measure, 0, is_measuring ? second : first);
+    const struct common_start start = {.clock = probe->clock};
+    wait_until_common_time(&start, common);
+    if (!is_measuring) {
         measure->kind->answer(&exchange);
         return;
     }
-    const double seconds = measure->kind->ask(&exchange);
+    const double seconds = measure->kind->measure(&exchange);
     const double began =
-        to_common(&probe->clock, MPI_Wtime()) - seconds;  // after the other side was there, too
-    begin_record(
-        &probe->answers,
-        (struct record){.order = probe->orders, .first = first, .second = second, .bytes = exchange.bytes});
-    keep_sample(&probe->answers, seconds > 0 && began <= common + tolerance ? seconds : NAN);
+        to_common_time(&probe->clock, MPI_Wtime()) - seconds;  // when the peer was ready, too
+    begin_pair(probe, first, second, exchange.bytes);
+    add_result(&probe->results, seconds > 0 && began <= common + tolerance ? seconds : NAN);
 }

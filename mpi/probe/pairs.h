@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One pair of ranks: as many exchanges as it takes.
+// Measures one pair of ranks.
 #ifndef TOPOLOOM_PROBE_PAIRS_H
 #define TOPOLOOM_PROBE_PAIRS_H
 
@@ -8,21 +8,21 @@
 #include "kinds.h"
 #include "rounds.h"
 
-enum { most_sizes = 64 };
+enum { max_sizes = 64 };
 
-struct measure {
-    const struct kind* kind;
-    int sizes[most_sizes], size_count;
+struct measurement {
+    const struct exchange_kind* kind;
+    int sizes[max_sizes], size_count;
     int window;
 };
 
-/// Called by both ranks, of which this is one: the first asks, until it has enough samples.
-void run_pair(struct probe* probe, const struct measure* measure, int first, int second);
-/// The same number of samples on all ranks of the communicator, each from a common start.
-void run_pair_with_others(struct probe* probe, const struct measure* measure, int first, int second,
+/// Called by both ranks: the first measures until it has enough samples, the second answers.
+void run_pair(struct probe* probe, const struct measurement* measure, int first, int second);
+/// Takes `repeats` samples at the same time as the other pairs of the communicator, each from a common start.
+void run_pair_with_others(struct probe* probe, const struct measurement* measure, int first, int second,
                           int repeats, MPI_Comm comm);
-/// A single sample, from a time of the common clock on; NaN where it began later than it may.
-void run_pair_at(struct probe* probe, const struct measure* measure, int first, int second, double common,
+/// Takes one sample at a time of the common clock; NaN if it began more than `tolerance` seconds late.
+void run_pair_at(struct probe* probe, const struct measurement* measure, int first, int second, double common,
                  double tolerance);
 
 #endif

@@ -1,44 +1,44 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Who measures with whom: pairs in their own time, one after another, or all at once.
+// Executes orders: which pairs of ranks measure, and whether one by one or at once.
 #ifndef TOPOLOOM_PROBE_ROUNDS_H
 #define TOPOLOOM_PROBE_ROUNDS_H
 
 #include <stddef.h>
 
-#include "answers.h"
 #include "clock.h"
+#include "results.h"
 #include "sampling.h"
 
-/// What exchanges use, one after another.
-struct buffers {
+/// Reused by all exchanges.
+struct exchange_buffers {
     void *out, *in, *requests;  // owned
-    size_t out_room, in_room, requests_room;
+    size_t out_size, in_size, requests_size;
 };
 
 struct probe {
-    struct buffers buffers;
+    struct exchange_buffers buffers;
     int rank, ranks;
     struct sampling sampling;
-    struct answers answers;
+    struct results results;
     struct common_clock clock;
-    int *members, member_count;  // owned: of the set that this rank is in; 0 of none
-    int own;                     // this rank's place in it
-    int orders;                  // that were carried out
-    int measured;                // whether some of them had any rank measure
+    int *members, member_count;  // owned; the set that contains this rank; count 0 = no set
+    int own;                     // index of this rank in it
+    int orders;                  // executed so far
+    int measured;                // some of them took measurements
 };
 
-/// Carries out an order: collective. False: there is no such order.
+/// Executes an order. 0 = unknown order. Collective.
 ///
-///     sampling LEAST MOST WIDTH SECONDS [EXACT]  of `struct sampling`
-///     among RANK ... ; RANK ... ; ...       disjoint sets for `circle`
-///     circle KIND SIZES WINDOW FIRST COUNT  rounds of each set in which every member meets another, all once in size - 1
+///     sampling MIN MAX WIDTH SECONDS [EXACT]  sets `struct sampling`
+///     among RANK ... ; RANK ... ; ...       defines disjoint sets for `circle`
+///     circle KIND SIZES WINDOW FIRST COUNT  rounds of a tournament in each set; every pair meets once in size - 1 rounds
 ///     pairs KIND SIZES WINDOW A-B ...       each rank in the order of its pairs
-///     alone KIND SIZES WINDOW A-B ...       one after another
-///     together KIND SIZES WINDOW REPEATS A-B ...  at once from a common start; each rank in one pair
-///     timetable KIND SIZE WINDOW PERIOD A-B ... ; A-B ...  a round every PERIOD seconds, each rank in one pair of it
-///     clocks                                compares them, for `together` and `timetable`
-///     noise QUANTA                          of computing on each rank; see noise.c
-int carry_out(struct probe* probe, char* line);
+///     alone KIND SIZES WINDOW A-B ...       one pair at a time
+///     together KIND SIZES WINDOW REPEATS A-B ...  all pairs at once from common starts; each rank in one pair
+///     timetable KIND SIZE WINDOW PERIOD A-B ... ; A-B ...  a round every PERIOD seconds; each rank in one pair per round
+///     clocks                                synchronizes them, for `together` and `timetable`
+///     noise QUANTA                          measures system noise; see noise.h
+int execute_order(struct probe* probe, char* line);
 void free_probe(struct probe* probe);
 
 #endif

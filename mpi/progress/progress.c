@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// It sleeps while nothing is active.
 #define _GNU_SOURCE
 #include "progress.h"
 
@@ -13,44 +12,45 @@ void make_progress(struct progress* progress, bool (*drive)(void* process), void
     pthread_cond_init(&progress->wake, NULL);
 }
 
-/// Returns at once if any is active. False: the thread is to end.
-static bool wait_for_calls(struct progress* progress, bool any) {
+/// Sleeps while no call is active. False: the thread must end.
+static bool wait_for_calls(struct progress* progress, bool any_active) {
     pthread_mutex_lock(&progress->guard);
-    while (!any && !progress->woken && !progress->ends) pthread_cond_wait(&progress->wake, &progress->guard);
+    while (!any_active && !progress->woken && !progress->ends)
+        pthread_cond_wait(&progress->wake, &progress->guard);
     progress->woken = false;
-    const bool goes_on = !progress->ends;
+    const bool continues = !progress->ends;
     pthread_mutex_unlock(&progress->guard);
-    return goes_on;
+    return continues;
 }
 
-static void* drive_calls(void* given) {
-    struct progress* progress = given;
-    // It sleeps between looks, as the program mostly has no CPU to spare; by default the kernel would add 50 us to that.
-    const struct timespec between_looks = {.tv_nsec = progress_pause_ns};
+static void* drive_calls(void* data) {
+    struct progress* progress = data;
+    // Sleep between polls: the program rarely has a spare CPU. The kernel's default timer slack would add 50 us.
+    const struct timespec pause = {.tv_nsec = progress_pause_ns};
     prctl(PR_SET_TIMERSLACK, 1000UL);
-    for (bool any = false; wait_for_calls(progress, any);) {
-        any = progress->drive(progress->process);
-        nanosleep(&between_looks, NULL);
+    for (bool any_active = false; wait_for_calls(progress, any_active);) {
+        any_active = progress->drive(progress->process);
+        nanosleep(&pause, NULL);
     }
     return NULL;
 }
 
 bool start_progress(struct progress* progress) {
     pthread_mutex_lock(&progress->guard);
-    if (!progress->asked) {
-        progress->asked = true;
-        // Signals are for the program's threads, but what a page of its own makes of an access in this one.
-        static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
-        sigset_t all, before;
+    if (!progress->was_started) {
+        progress->was_started = true;
+        // The program's threads handle signals, except those that an instruction of this thread raises.
+        static const int synchronous[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
+        sigset_t all, previous;
         sigfillset(&all);
-        for (size_t i = 0; i < sizeof own / sizeof *own; ++i) sigdelset(&all, own[i]);
-        pthread_sigmask(SIG_SETMASK, &all, &before);
-        progress->runs = pthread_create(&progress->thread, NULL, drive_calls, progress) == 0;
-        pthread_sigmask(SIG_SETMASK, &before, NULL);
+        for (size_t i = 0; i < sizeof synchronous / sizeof *synchronous; ++i) sigdelset(&all, synchronous[i]);
+        pthread_sigmask(SIG_SETMASK, &all, &previous);
+        progress->is_running = pthread_create(&progress->thread, NULL, drive_calls, progress) == 0;
+        pthread_sigmask(SIG_SETMASK, &previous, NULL);
     }
-    const bool runs = progress->runs;
+    const bool is_running = progress->is_running;
     pthread_mutex_unlock(&progress->guard);
-    return runs;
+    return is_running;
 }
 
 void wake_progress(struct progress* progress) {
@@ -60,13 +60,13 @@ void wake_progress(struct progress* progress) {
     pthread_mutex_unlock(&progress->guard);
 }
 
-void end_progress(struct progress* progress) {
+void stop_progress(struct progress* progress) {
     pthread_mutex_lock(&progress->guard);
     progress->ends = true;
     pthread_cond_signal(&progress->wake);
-    const bool runs = progress->runs;
+    const bool is_running = progress->is_running;
     pthread_mutex_unlock(&progress->guard);
-    if (runs) pthread_join(progress->thread, NULL);
+    if (is_running) pthread_join(progress->thread, NULL);
     pthread_cond_destroy(&progress->wake);
     pthread_mutex_destroy(&progress->guard);
 }

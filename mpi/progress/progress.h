@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A thread of a process that drives its non-blocking and persistent calls, so that they go on while nobody tests them.
+// A thread that drives the process's non-blocking and persistent calls while the program does not test them.
 #ifndef TOPOLOOM_PROGRESS_H
 #define TOPOLOOM_PROGRESS_H
 
 #include <pthread.h>
 #include <stdbool.h>
 
-/// How long it sleeps between two looks at what is active.
+/// Pause between two polls of the active calls.
 enum { progress_pause_ns = 20000 };
 
 struct progress {
-    bool (*drive)(void* process);  // takes its calls a step on; false: none is active
+    bool (*drive)(void* process);  // advances active calls; false: none is active
     void* process;
-    pthread_mutex_t guard;  // of what follows
-    pthread_cond_t wake;    // a call has become active, or the thread is to end
-    bool asked, runs, woken, ends;
+    pthread_mutex_t guard;  // of the members below
+    pthread_cond_t wake;    // a call has become active, or the thread must end
+    bool was_started, is_running, woken, ends;
     pthread_t thread;
 };
 void make_progress(struct progress* progress, bool (*drive)(void* process), void* process);
-/// Begins the thread, once however often it is asked for. False: none can be made.
+/// Starts the thread unless it runs. False: it cannot be created.
 bool start_progress(struct progress* progress);
-/// Says that a call has become active.
+/// Call it when a call has become active.
 void wake_progress(struct progress* progress);
-/// Ends the thread, waits for that, and frees what has been made. The caller holds no guard that `drive` takes.
-void end_progress(struct progress* progress);
+/// Joins the thread and frees its resources. The caller must not hold a mutex that `drive` takes.
+void stop_progress(struct progress* progress);
 
 #endif

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One rank's notes as words: the file format.
+// Writes the counts of one rank as a block: the file format.
 //
-// A recording is the 32-byte head "topoloom-recording 1\n" (zero-filled), then one block a rank, in any
+// A recording is the 32-byte header "topoloom-recording 1\n" (zero-filled), then one block per rank, in any
 // order. All numbers are 64-bit signed integers in the byte order of the machine, which the first word shows.
 //   block:        0x746f706f6c6f6f6d ("topoloom"), words in this block, rank, world size,
-//                 1 if written at MPI_Finalize, nanoseconds since MPI_Init, notes lost,
-//                 number of counters, of records, of communicators; then those
-//   counter:      phase, kind (enum kind of record.h), peer (rank in the world), bytes, messages
+//                 1 if written at MPI_Finalize, nanoseconds since MPI_Init, lost calls,
+//                 number of counters, of collective records, of communicators; then those
+//   counter:      phase, kind (enum transfer_kind), peer (rank in the world), bytes, messages
 //   record:       phase, operation (enum operation), communicator id, root or -1, bytes, calls
 //   communicator: id, size, 0, start, stride   or   id, size, 1, then its world ranks in order
 // `bytes` of a record: the message (bcast, reduce, allreduce, scan, exscan), one rank's block (gather,
@@ -18,11 +18,11 @@
 
 #include "record.h"
 
-enum { head_words = 10, length_word = 1, counters_word = 7 };
+enum { header_words = 10, length_word = 1, counters_word = 7 };
 
-const char record_file_head[32] = "topoloom-recording 1\n";
+const char record_file_header[32] = "topoloom-recording 1\n";
 
-bool sink_flush(struct sink* sink) {
+bool flush_sink(struct sink* sink) {
     const char* bytes = (const char*)sink->words;
     size_t left = sink->used * sizeof *sink->words;
     while (left > 0 && !sink->failed) {
@@ -38,11 +38,11 @@ bool sink_flush(struct sink* sink) {
     return !sink->failed;
 }
 
-static void put(struct sink* sink, int64_t word) {
+static void put_word(struct sink* sink, int64_t word) {
     if (sink->failed) return;
     if (sink->used == sink->capacity) {
         if (sink->file >= 0) {
-            sink_flush(sink);
+            flush_sink(sink);
         } else {
             const uint64_t capacity = sink->capacity == 0 ? 1024 : 2 * sink->capacity;
             int64_t* words = realloc(sink->words, capacity * sizeof *words);
@@ -63,30 +63,30 @@ static int64_t put_counters(struct sink* sink) {
         for (uint64_t i = 0; i <= table->mask; ++i) {
             const struct counter* counter = &table->slots[i];
             if (counter->key == 0) continue;
-            put(sink, phase->level);
-            put(sink, (int64_t)((counter->key - 1) & 7));
-            put(sink, (int64_t)((counter->key - 1) >> 3));
-            put(sink, counter->bytes);
-            put(sink, counter->messages);
+            put_word(sink, phase->level);
+            put_word(sink, (int64_t)((counter->key - 1) & 7));
+            put_word(sink, (int64_t)((counter->key - 1) >> 3));
+            put_word(sink, counter->bytes);
+            put_word(sink, counter->messages);
             ++count;
         }
     }
     return count;
 }
 
-static int64_t put_records(struct sink* sink) {
+static int64_t put_collectives(struct sink* sink) {
     int64_t count = 0;
     for (const struct phase* phase = record_phases; phase != NULL; phase = phase->next) {
-        const struct record_table* table = phase->records;
+        const struct collective_table* table = phase->collectives;
         for (uint64_t i = 0; i <= table->mask; ++i) {
-            const struct record* record = &table->slots[i];
+            const struct collective_record* record = &table->slots[i];
             if (record->count == 0) continue;
-            put(sink, phase->level);
-            put(sink, record->operation);
-            put(sink, (int64_t)record->communicator);
-            put(sink, record->root);
-            put(sink, record->bytes);
-            put(sink, record->count);
+            put_word(sink, phase->level);
+            put_word(sink, record->operation);
+            put_word(sink, (int64_t)record->communicator);
+            put_word(sink, record->root);
+            put_word(sink, record->bytes);
+            put_word(sink, record->count);
             ++count;
         }
     }
@@ -95,28 +95,28 @@ static int64_t put_records(struct sink* sink) {
 
 static int64_t put_communicators(struct sink* sink) {
     int64_t count = 0;
-    for (const struct communicator* one = record_communicators; one != NULL; one = one->next, ++count) {
-        put(sink, (int64_t)one->id);
-        put(sink, one->size);
-        put(sink, one->members != NULL);
-        if (one->members == NULL) {
-            put(sink, one->start);
-            put(sink, one->stride);
+    for (const struct communicator* comm = record_communicators; comm != NULL; comm = comm->next, ++count) {
+        put_word(sink, (int64_t)comm->id);
+        put_word(sink, comm->size);
+        put_word(sink, comm->members != NULL);
+        if (comm->members == NULL) {
+            put_word(sink, comm->start);
+            put_word(sink, comm->stride);
         }
-        for (int i = 0; one->members != NULL && i < one->size; ++i) put(sink, one->members[i]);
+        for (int i = 0; comm->members != NULL && i < comm->size; ++i) put_word(sink, comm->members[i]);
     }
     return count;
 }
 
-void block_write(struct sink* sink, bool complete) {
-    const int64_t head[head_words] = {0x746f706f6c6f6f6d,   0,           record_rank, record_size, complete,
-                                      record_nanoseconds(), record_lost, 0,           0,           0};
+void write_block(struct sink* sink, bool complete) {
+    const int64_t header[header_words] = {0x746f706f6c6f6f6d, 0,           record_rank, record_size, complete,
+                                          get_elapsed_ns(),   record_lost, 0,           0,           0};
     const uint64_t first = sink->written;
     const off_t offset = sink->file >= 0 ? lseek(sink->file, 0, SEEK_END) : 0;
-    for (int i = 0; i < head_words; ++i) put(sink, head[i]);
+    for (int i = 0; i < header_words; ++i) put_word(sink, header[i]);
     int64_t counts[3];
     counts[0] = put_counters(sink);
-    counts[1] = put_records(sink);
+    counts[1] = put_collectives(sink);
     counts[2] = put_communicators(sink);
     const int64_t length = (int64_t)(sink->written - first);
     if (sink->file < 0) {
@@ -125,8 +125,8 @@ void block_write(struct sink* sink, bool complete) {
         memcpy(&sink->words[first + counters_word], counts, sizeof counts);
         return;
     }
-    // The lengths are known only now: other threads may have gone on counting while we wrote.
-    if (!sink_flush(sink)) return;
+    // The lengths are known only now: other threads may have counted while we wrote.
+    if (!flush_sink(sink)) return;
     const off_t word = sizeof(int64_t);
     sink->failed = pwrite(sink->file, &length, sizeof length, offset + length_word * word) != sizeof length ||
                    pwrite(sink->file, counts, sizeof counts, offset + counters_word * word) != sizeof counts;

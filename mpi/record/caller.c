@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether a call comes from MPI itself: its input and output (ROMIO) sends by PMPI_ names; after an error it exits.
+// Detects calls that MPI itself makes: its I/O (ROMIO) calls PMPI_ functions, and after an error MPI exits.
 #define _GNU_SOURCE
 #include <link.h>
 #include <string.h>
@@ -12,7 +12,7 @@ struct object {
 };
 
 struct search {
-    uintptr_t address, mpi;
+    uintptr_t address, mpi_address;
     struct object found;
 };
 
@@ -20,32 +20,32 @@ static bool is_within(uintptr_t address, const struct object* object) {
     return address >= object->first && address < object->last;
 }
 
-static int look_at(struct dl_phdr_info* loaded, size_t size, void* data) {
+static int check_object(struct dl_phdr_info* loaded, size_t size, void* data) {
     (void)size;
     struct search* search = data;
     struct object object = {UINTPTR_MAX, 0, false};
     for (int i = 0; i < loaded->dlpi_phnum; ++i) {
-        const ElfW(Phdr)* part = &loaded->dlpi_phdr[i];
-        if (part->p_type != PT_LOAD) continue;
-        const uintptr_t first = loaded->dlpi_addr + part->p_vaddr, last = first + part->p_memsz;
+        const ElfW(Phdr)* segment = &loaded->dlpi_phdr[i];
+        if (segment->p_type != PT_LOAD) continue;
+        const uintptr_t first = loaded->dlpi_addr + segment->p_vaddr, last = first + segment->p_memsz;
         if (first < object.first) object.first = first;
         if (last > object.last) object.last = last;
     }
     if (!is_within(search->address, &object)) return 0;
-    // Open MPI has plug-ins and further libraries.
+    // Open MPI also consists of plug-ins and further libraries.
     const char* name = loaded->dlpi_name == NULL ? "" : loaded->dlpi_name;
-    object.is_mpi =
-        is_within(search->mpi, &object) || strstr(name, "/mca_") != NULL || strstr(name, "/libopen-") != NULL;
+    object.is_mpi = is_within(search->mpi_address, &object) || strstr(name, "/mca_") != NULL ||
+                    strstr(name, "/libopen-") != NULL;
     search->found = object;
     return 1;
 }
 
-bool called_by_mpi(const void* caller) {
+bool is_called_by_mpi(const void* caller) {
     static _Thread_local struct object last;
     const uintptr_t address = (uintptr_t)caller;
     if (is_within(address, &last)) return last.is_mpi;
     struct search search = {address, (uintptr_t)next_symbol("PMPI_Get_version"), {0}};
-    dl_iterate_phdr(look_at, &search);
+    dl_iterate_phdr(check_object, &search);
     last = search.found;
     return last.is_mpi;
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Collectives as (operation, communicator, root, bytes) with a count, and the members of those communicators,
-// once.
+// Counts collectives by (operation, communicator, root, bytes), and keeps the members of each communicator once.
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -8,14 +7,14 @@
 
 struct communicator* _Atomic record_communicators;
 
-static uint64_t mixed(uint64_t hash, uint64_t value) {
+static uint64_t mix_hash(uint64_t hash, uint64_t value) {
     hash = (hash ^ value) * 0x100000001B3u;
     return hash ^ (hash >> 29);
 }
 
-static uint64_t id_of(int size, const int* members, int start, int stride) {
+static uint64_t hash_members(int size, const int* members, int start, int stride) {
     uint64_t id = 0xCBF29CE484222325u;
-    for (int i = 0; i < size; ++i) id = mixed(id, (uint64_t)(members ? members[i] : start + i * stride));
+    for (int i = 0; i < size; ++i) id = mix_hash(id, (uint64_t)(members ? members[i] : start + i * stride));
     id &= INT64_MAX;  // written as a signed word
     return id == 0 ? 1 : id;
 }
@@ -26,8 +25,8 @@ static bool is_strided(const int* members, int size) {
     return true;
 }
 
-/// World ranks of all members of `group`, allocated; NULL where there is no memory.
-static int* members_of(const struct group* group) {
+/// World ranks of all members of `group`, allocated; NULL = no memory.
+static int* list_members(const struct rank_group* group) {
     const size_t size = (size_t)group->size;
     int* members = malloc(2 * size * sizeof *members);
     if (members == NULL) return NULL;
@@ -40,14 +39,14 @@ static int* members_of(const struct group* group) {
     return NULL;
 }
 
-uint64_t communicator_id(struct group* group) {
+uint64_t get_communicator_id(struct rank_group* group) {
     if (group->communicator != 0) return group->communicator;
     struct communicator* communicator = calloc(1, sizeof *communicator);
     if (communicator == NULL) return 0;
     communicator->size = group->size;
     communicator->stride = 1;
     if (!group->is_world) {
-        int* members = members_of(group);
+        int* members = list_members(group);
         if (members == NULL) {
             free(communicator);
             return 0;
@@ -61,7 +60,7 @@ uint64_t communicator_id(struct group* group) {
         }
     }
     communicator->id =
-        id_of(communicator->size, communicator->members, communicator->start, communicator->stride);
+        hash_members(communicator->size, communicator->members, communicator->start, communicator->stride);
     group->communicator = communicator->id;
     for (struct communicator* known = record_communicators; known != NULL; known = known->next) {
         if (known->id != communicator->id) continue;
@@ -74,12 +73,13 @@ uint64_t communicator_id(struct group* group) {
     return group->communicator;
 }
 
-static struct record* find(struct record_table* table, const struct record* key) {
-    uint64_t i = mixed(mixed(key->communicator, (uint64_t)key->bytes),
-                       (uint64_t)key->operation * 0x9E3779B97F4A7C15u + (uint64_t)key->root) &
+static struct collective_record* find_record(struct collective_table* table,
+                                             const struct collective_record* key) {
+    uint64_t i = mix_hash(mix_hash(key->communicator, (uint64_t)key->bytes),
+                          (uint64_t)key->operation * 0x9E3779B97F4A7C15u + (uint64_t)key->root) &
                  table->mask;
     for (;; i = (i + 1) & table->mask) {
-        struct record* record = &table->slots[i];
+        struct collective_record* record = &table->slots[i];
         if (record->count == 0) return record;
         if (record->communicator == key->communicator && record->bytes == key->bytes &&
             record->operation == key->operation && record->root == key->root)
@@ -87,33 +87,33 @@ static struct record* find(struct record_table* table, const struct record* key)
     }
 }
 
-static struct record_table* grown(const struct record_table* old) {
+static struct collective_table* grow_table(const struct collective_table* old) {
     const uint64_t capacity = 2 * (old->mask + 1);
-    struct record_table* table = calloc(1, sizeof *table + capacity * sizeof(struct record));
+    struct collective_table* table = calloc(1, sizeof *table + capacity * sizeof(struct collective_record));
     if (table == NULL) return NULL;
     table->mask = capacity - 1;
     table->used = old->used;
     for (uint64_t i = 0; i <= old->mask; ++i)
-        if (old->slots[i].count != 0) *find(table, &old->slots[i]) = old->slots[i];
+        if (old->slots[i].count != 0) *find_record(table, &old->slots[i]) = old->slots[i];
     return table;
 }
 
-void record_add(enum operation operation, uint64_t communicator, int root, int64_t bytes) {
-    const struct record key = {communicator, bytes, 1, (int32_t)operation, root};
-    struct record_table* table = record_phase->records;
-    struct record* record = find(table, &key);
+void count_collective(enum operation operation, uint64_t communicator, int root, int64_t bytes) {
+    const struct collective_record key = {communicator, bytes, 1, (int32_t)operation, root};
+    struct collective_table* table = record_phase->collectives;
+    struct collective_record* record = find_record(table, &key);
     if (record->count != 0) {
         ++record->count;
         return;
     }
     if (10 * table->used >= 7 * table->mask) {
-        table = grown(table);
+        table = grow_table(table);
         if (table == NULL) {
             ++record_lost;
             return;
         }
-        record_phase->records = table;
-        record = find(table, &key);
+        record_phase->collectives = table;
+        record = find_record(table, &key);
     }
     ++table->used;
     *record = key;

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Fortran's MPI_IN_PLACE, in the terms of C.
+// The address that Fortran programs pass as MPI_IN_PLACE.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 
 #include "record.h"
 
-/// Open MPI: the address of a common block. MPICH family: a variable that holds the address.
-const void* fortran_in_place(void) {
+// Open MPI: the address of a common block. MPICH family: a variable that holds the address.
+const void* get_fortran_in_place(void) {
     static const void* address;
-    static bool looked;
-    if (!looked) {
+    static bool searched;
+    if (!searched) {
         address = dlsym(RTLD_DEFAULT, "mpi_fortran_in_place_");
         void* const* variable = dlsym(RTLD_DEFAULT, "MPIR_F_MPI_IN_PLACE");
         if (address == NULL && variable != NULL) address = *variable;
-        looked = true;
+        searched = true;
     }
     return address;
 }

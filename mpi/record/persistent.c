@@ -1,102 +1,103 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Persistent requests: made once, sent at every start. A plan is what one start sends.
+// Records persistent requests at every start.
 //
-// The notes of a call (note.c) post either into the counters or, between plan_begin and plan_end, into a
-// plan; so a persistent call needs no notes of its own.
+// Recording functions add to the counters or, between begin_persistent_init and end_persistent_init, to the request that
+// is being created. So persistent calls need no recording functions of their own.
 #include <stdlib.h>
 
 #include "record.h"
 
-struct deposit {
+struct effect {
     bool is_collective;
-    int what;  // kind or operation
+    int what;  // enum transfer_kind or enum operation
     int peer;  // or root
     uint64_t communicator;
     int64_t bytes;
 };
 
-struct plan {
+/// What each start of a request adds to the counts.
+struct start_effects {
     uintptr_t request;
     int count, capacity;
-    struct deposit* deposits;
-    struct plan* next;
+    struct effect* effects;
+    struct start_effects* next;
 };
 
 enum { bucket_count = 1024 };
-static struct plan* buckets_[bucket_count];
-static struct plan* making_;
+static struct start_effects* buckets_[bucket_count];
+static struct start_effects* current_;
 
-static struct plan** bucket(uintptr_t request) {
+static struct start_effects** get_bucket(uintptr_t request) {
     return &buckets_[((uint64_t)request * 0x9E3779B97F4A7C15u) >> 54];
 }
 
-static void plan_add(struct deposit deposit) {
-    if (making_->count == making_->capacity) {
-        const int capacity = making_->capacity == 0 ? 1 : 2 * making_->capacity;
-        struct deposit* deposits = realloc(making_->deposits, (size_t)capacity * sizeof *deposits);
-        if (deposits == NULL) {
+static void add_effect(struct effect effect) {
+    if (current_->count == current_->capacity) {
+        const int capacity = current_->capacity == 0 ? 1 : 2 * current_->capacity;
+        struct effect* effects = realloc(current_->effects, (size_t)capacity * sizeof *effects);
+        if (effects == NULL) {
             ++record_lost;
             return;
         }
-        making_->deposits = deposits;
-        making_->capacity = capacity;
+        current_->effects = effects;
+        current_->capacity = capacity;
     }
-    making_->deposits[making_->count++] = deposit;
+    current_->effects[current_->count++] = effect;
 }
 
-void post(enum kind kind, int peer, int64_t bytes) {
+void add_transfer(enum transfer_kind kind, int peer, int64_t bytes) {
     if (peer < 0) {
-        ++record_lost;  // a process that was spawned or connected later: it is not part of this world
-    } else if (making_ == NULL) {
-        counter_add(kind, peer, bytes, 1);
+        ++record_lost;  // spawned or connected later: not a part of this world
+    } else if (current_ == NULL) {
+        count_messages(kind, peer, bytes, 1);
     } else {
-        plan_add((struct deposit){false, (int)kind, peer, 0, bytes});
+        add_effect((struct effect){false, (int)kind, peer, 0, bytes});
     }
 }
 
-void post_collective(enum operation operation, uint64_t communicator, int root, int64_t bytes) {
+void add_collective(enum operation operation, uint64_t communicator, int root, int64_t bytes) {
     if (communicator == 0)
         ++record_lost;
-    else if (making_ == NULL)
-        record_add(operation, communicator, root, bytes);
+    else if (current_ == NULL)
+        count_collective(operation, communicator, root, bytes);
     else
-        plan_add((struct deposit){true, (int)operation, root, communicator, bytes});
+        add_effect((struct effect){true, (int)operation, root, communicator, bytes});
 }
 
-static struct plan** find(MPI_Request request) {
-    struct plan** link = bucket((uintptr_t)request);
+static struct start_effects** find_effects(MPI_Request request) {
+    struct start_effects** link = get_bucket((uintptr_t)request);
     while (*link != NULL && (*link)->request != (uintptr_t)request) link = &(*link)->next;
     return link;
 }
 
-void plan_begin(void) { making_ = calloc(1, sizeof *making_); }
+void begin_persistent_init(void) { current_ = calloc(1, sizeof *current_); }
 
-void plan_end(MPI_Request request) {
-    struct plan* plan = making_;
-    making_ = NULL;
-    if (plan == NULL) return;
-    plan_forget(request);
-    plan->request = (uintptr_t)request;
-    plan->next = *bucket(plan->request);
-    *bucket(plan->request) = plan;
+void end_persistent_init(MPI_Request request) {
+    struct start_effects* found = current_;
+    current_ = NULL;
+    if (found == NULL) return;
+    drop_request(request);
+    found->request = (uintptr_t)request;
+    found->next = *get_bucket(found->request);
+    *get_bucket(found->request) = found;
 }
 
-void plan_play(MPI_Request request) {
-    const struct plan* plan = *find(request);
-    for (int i = 0; plan != NULL && i < plan->count; ++i) {
-        const struct deposit* deposit = &plan->deposits[i];
-        if (deposit->is_collective)
-            record_add((enum operation)deposit->what, deposit->communicator, deposit->peer, deposit->bytes);
+void record_request_start(MPI_Request request) {
+    const struct start_effects* found = *find_effects(request);
+    for (int i = 0; found != NULL && i < found->count; ++i) {
+        const struct effect* effect = &found->effects[i];
+        if (effect->is_collective)
+            count_collective((enum operation)effect->what, effect->communicator, effect->peer, effect->bytes);
         else
-            counter_add((enum kind)deposit->what, deposit->peer, deposit->bytes, 1);
+            count_messages((enum transfer_kind)effect->what, effect->peer, effect->bytes, 1);
     }
 }
 
-void plan_forget(MPI_Request request) {
-    struct plan** link = find(request);
-    struct plan* plan = *link;
-    if (plan == NULL) return;
-    *link = plan->next;
-    free(plan->deposits);
-    free(plan);
+void drop_request(MPI_Request request) {
+    struct start_effects** link = find_effects(request);
+    struct start_effects* found = *link;
+    if (found == NULL) return;
+    *link = found->next;
+    free(found->effects);
+    free(found);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A communicator in an order that is read or computed, the best of several by measurement.
+// topoloom_comm_order: reads or computes an order, or finds the fastest of several by measurement.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,50 +8,52 @@
 
 static const char name[] = "comm_order";
 
-/// Those of rank 0, on all ranks.
+/// Broadcasts the options of rank 0.
 static int share_options(MPI_Comm comm, int rank, int size, const char* text, struct order_options* options) {
-    int wrong = MPI_SUCCESS, length = 0;
-    char why[why_size] = "";
+    int error_class = MPI_SUCCESS, length = 0;
+    char error[error_size] = "";
     if (rank == 0) {
         if (text == NULL) text = getenv("TOPOLOOM_ORDER");
         if (text == NULL) text = "";
         length = (int)strlen(text);
-        wrong = read_order_options(text, size, options, why);
+        error_class = read_order_options(text, size, options, error);
     }
-    int status = agree(comm, name, wrong, why);
+    int status = raise_on_all(comm, name, error_class, error);
     if (status == MPI_SUCCESS) status = PMPI_Bcast(&length, 1, MPI_INT, 0, comm);
     if (status != MPI_SUCCESS) return status;
     char* shared = malloc((size_t)length + 1);
-    status = agree_on_memory(comm, name, shared != NULL);
+    status = raise_if_no_memory(comm, name, shared != NULL);
     if (status == MPI_SUCCESS) {
         if (rank == 0) memcpy(shared, text, (size_t)length);
         status = PMPI_Bcast(shared, length, MPI_CHAR, 0, comm);
         shared[length] = '\0';
-        if (rank != 0) wrong = read_order_options(shared, size, options, why);
-        if (status == MPI_SUCCESS) status = agree_on_memory(comm, name, wrong == MPI_SUCCESS);
+        if (rank != 0) error_class = read_order_options(shared, size, options, error);
+        if (status == MPI_SUCCESS) status = raise_if_no_memory(comm, name, error_class == MPI_SUCCESS);
     }
     free(shared);
     return status;
 }
 
-static bool needs_costs(const struct order_options* options) {
+static bool needs_message_times(const struct order_options* options) {
     for (int i = 0; i < options->order_count; ++i)
-        if (options->orders[i].kind == of_messages) return true;
+        if (options->orders[i].kind == by_message_times) return true;
     return false;
 }
 
-/// What finding an order takes: `seconds` is on rank 0, NULL where no order asks for it.
-struct room {
+/// Memory for finding an order; `seconds` is NULL unless an order needs it, and on other ranks than 0.
+struct workspace {
     int* ranks;
     double* seconds;
 };
 
-static int make_candidate(MPI_Comm comm, MPI_Comm private_comm, const struct order* order,
-                          const struct order_options* options, const struct room* room, MPI_Comm* made) {
-    char why[why_size] = "";
-    const int wrong = find_order(private_comm, order, options, room->seconds, room->ranks, why);
-    const int status = agree(comm, name, wrong, why);
-    return status == MPI_SUCCESS ? make_remapped(comm, name, room->ranks, made) : status;
+static int create_candidate(MPI_Comm comm, MPI_Comm private_comm, const struct order* order,
+                            const struct order_options* options, const struct workspace* workspace,
+                            MPI_Comm* newcomm) {
+    char error[error_size] = "";
+    const int error_class =
+        find_order(private_comm, order, options, workspace->seconds, workspace->ranks, error);
+    const int status = raise_on_all(comm, name, error_class, error);
+    return status == MPI_SUCCESS ? create_remapped(comm, name, workspace->ranks, newcomm) : status;
 }
 
 static void report(const struct order_options* options, int size, int fastest, const int64_t nanoseconds[]) {
@@ -63,10 +65,10 @@ static void report(const struct order_options* options, int size, int fastest, c
     fputc('\n', stderr);
 }
 
-/// Keeps the fastest candidate.
-static int choose(MPI_Comm private_comm, MPI_Comm candidates[], const struct order_options* options,
-                  MPI_Comm* newcomm) {
-    int64_t nanoseconds[most_orders] = {0};
+/// Moves the fastest candidate to `newcomm`.
+static int choose_candidate(MPI_Comm private_comm, MPI_Comm candidates[], const struct order_options* options,
+                            MPI_Comm* newcomm) {
+    int64_t nanoseconds[max_orders] = {0};
     int fastest = 0, status = MPI_SUCCESS, rank = 0, size = 0;
     PMPI_Comm_rank(private_comm, &rank);
     PMPI_Comm_size(private_comm, &size);
@@ -84,23 +86,25 @@ static int order_comm(MPI_Comm comm, MPI_Comm private_comm, const struct order_o
     int rank = 0, size = 0;
     PMPI_Comm_rank(comm, &rank);
     PMPI_Comm_size(comm, &size);
-    const bool costs = needs_costs(options);
+    const bool needs_times = needs_message_times(options);
     const size_t ranks = (size_t)size;
-    struct room room = {malloc(ranks * sizeof *room.ranks),
-                        costs && rank == 0 ? calloc(ranks * ranks, sizeof *room.seconds) : NULL};
-    MPI_Comm candidates[most_orders];
-    for (int c = 0; c < most_orders; ++c) candidates[c] = MPI_COMM_NULL;
-    int status =
-        agree_on_memory(comm, name, room.ranks != NULL && (!costs || rank != 0 || room.seconds != NULL));
-    if (status == MPI_SUCCESS && costs)
-        status = measure_messages(private_comm, name, options->message, room.seconds);
+    struct workspace workspace = {
+        malloc(ranks * sizeof *workspace.ranks),
+        needs_times && rank == 0 ? calloc(ranks * ranks, sizeof *workspace.seconds) : NULL};
+    MPI_Comm candidates[max_orders];
+    for (int c = 0; c < max_orders; ++c) candidates[c] = MPI_COMM_NULL;
+    int status = raise_if_no_memory(
+        comm, name, workspace.ranks != NULL && (!needs_times || rank != 0 || workspace.seconds != NULL));
+    if (status == MPI_SUCCESS && needs_times)
+        status = measure_message_times(private_comm, name, options->message, workspace.seconds);
     for (int c = 0; c < options->order_count && status == MPI_SUCCESS; ++c)
-        status = make_candidate(comm, private_comm, &options->orders[c], options, &room, &candidates[c]);
-    if (status == MPI_SUCCESS) status = choose(private_comm, candidates, options, newcomm);
-    for (int c = 0; c < most_orders; ++c)
+        status =
+            create_candidate(comm, private_comm, &options->orders[c], options, &workspace, &candidates[c]);
+    if (status == MPI_SUCCESS) status = choose_candidate(private_comm, candidates, options, newcomm);
+    for (int c = 0; c < max_orders; ++c)
         if (candidates[c] != MPI_COMM_NULL) PMPI_Comm_free(&candidates[c]);
-    free(room.ranks);
-    free(room.seconds);
+    free(workspace.ranks);
+    free(workspace.seconds);
     return status;
 }
 
@@ -113,7 +117,7 @@ int topoloom_comm_order(MPI_Comm comm, const char* options, MPI_Comm* newcomm) {
     PMPI_Comm_size(comm, &size);
     struct order_options read = {0};
     status = share_options(comm, rank, size, options, &read);
-    // No message of the program meets ours, and no attribute of its communicator is copied.
+    // Separates our messages from the program's, and unlike MPI_Comm_dup copies no attributes.
     MPI_Comm private_comm = MPI_COMM_NULL;
     if (status == MPI_SUCCESS) status = PMPI_Comm_split(comm, 0, rank, &private_comm);
     if (status == MPI_SUCCESS) status = order_comm(comm, private_comm, &read, newcomm);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A vector over the ranks of a communicator becomes a communicator (Karlsson 2012, def. 1, alg. 4.10).
+// topoloom_comm_remap: creates a communicator from a vector of ranks (Karlsson 2012, def. 1, alg. 4.10).
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "last_words.h"
+#include "abort_message.h"
 #include "remap.h"
 
 int check_comm(MPI_Comm comm, const char* name, const void* newcomm) {
@@ -13,81 +13,82 @@ int check_comm(MPI_Comm comm, const char* name, const void* newcomm) {
     if (status != MPI_SUCCESS || (newcomm != NULL && !is_inter)) return status;
     PMPI_Comm_rank(comm, &rank);
     if (rank == 0)
-        say_last("topoloom: topoloom_%s: %s\n", name,
-                 is_inter ? "an intercommunicator has two groups" : "newcomm is null");
+        print_before_abort("topoloom: topoloom_%s: %s\n", name,
+                           is_inter ? "an intercommunicator has two groups" : "newcomm is null");
     const int error_class = is_inter ? MPI_ERR_COMM : MPI_ERR_ARG;
     PMPI_Comm_call_errhandler(comm, error_class);
     return error_class;
 }
 
-int check_permutation(const int ranks[], int count, int size, char why[why_size]) {
+int check_permutation(const int ranks[], int count, int size, char error[error_size]) {
     if (count != size) {
-        snprintf(why, why_size, "the order has %d ranks, but the communicator %d", count, size);
+        snprintf(error, error_size, "the order has %d ranks, but the communicator %d", count, size);
         return MPI_ERR_ARG;
     }
     int* at = malloc((size_t)size * sizeof *at);
     if (at == NULL) {
-        snprintf(why, why_size, "not enough memory");
+        snprintf(error, error_size, "not enough memory");
         return MPI_ERR_NO_MEM;
     }
     memset(at, -1, (size_t)size * sizeof *at);
-    int wrong = MPI_SUCCESS;
-    for (int i = 0; i < size && wrong == MPI_SUCCESS; ++i) {
+    int error_class = MPI_SUCCESS;
+    for (int i = 0; i < size && error_class == MPI_SUCCESS; ++i) {
         const bool exists = ranks[i] >= 0 && ranks[i] < size;
         if (exists && at[ranks[i]] < 0) {
             at[ranks[i]] = i;
             continue;
         }
-        wrong = MPI_ERR_RANK;
+        error_class = MPI_ERR_RANK;
         if (exists)
-            snprintf(why, why_size, "the order has rank %d at %d and at %d", ranks[i], at[ranks[i]], i);
+            snprintf(error, error_size, "the order has rank %d at %d and at %d", ranks[i], at[ranks[i]], i);
         else
-            snprintf(why, why_size, "the order has %d at %d, but ranks are 0 to %d", ranks[i], i, size - 1);
+            snprintf(error, error_size, "the order has %d at %d, but ranks are 0 to %d", ranks[i], i,
+                     size - 1);
     }
     free(at);
-    return wrong;
+    return error_class;
 }
 
-static int include(MPI_Comm comm, int size, const int ranks[], MPI_Comm* newcomm) {
-    MPI_Group present = MPI_GROUP_NULL, wanted = MPI_GROUP_NULL;
-    int status = PMPI_Comm_group(comm, &present);
+static int create_from_ranks(MPI_Comm comm, int size, const int ranks[], MPI_Comm* newcomm) {
+    MPI_Group old_group = MPI_GROUP_NULL, new_group = MPI_GROUP_NULL;
+    int status = PMPI_Comm_group(comm, &old_group);
     if (status != MPI_SUCCESS) return status;
-    status = PMPI_Group_incl(present, size, ranks, &wanted);
+    status = PMPI_Group_incl(old_group, size, ranks, &new_group);
     if (status == MPI_SUCCESS) {
-        status = PMPI_Comm_create(comm, wanted, newcomm);
-        PMPI_Group_free(&wanted);
+        status = PMPI_Comm_create(comm, new_group, newcomm);
+        PMPI_Group_free(&new_group);
     }
-    PMPI_Group_free(&present);
+    PMPI_Group_free(&old_group);
     return status;
 }
 
-int make_remapped(MPI_Comm comm, const char* name, const int ranks[], MPI_Comm* newcomm) {
+int create_remapped(MPI_Comm comm, const char* name, const int ranks[], MPI_Comm* newcomm) {
     int rank = 0, size = 0;
     PMPI_Comm_rank(comm, &rank);
     PMPI_Comm_size(comm, &size);
     int* all = malloc((size_t)size * sizeof *all);
-    int status = agree_on_memory(comm, name, all != NULL);
+    int status = raise_if_no_memory(comm, name, all != NULL);
     if (status == MPI_SUCCESS) {
         if (rank == 0) memcpy(all, ranks, (size_t)size * sizeof *all);
         status = PMPI_Bcast(all, size, MPI_INT, 0, comm);
     }
-    if (status == MPI_SUCCESS) status = include(comm, size, all, newcomm);
+    if (status == MPI_SUCCESS) status = create_from_ranks(comm, size, all, newcomm);
     free(all);
     return status;
 }
 
 int topoloom_comm_remap(MPI_Comm comm, const int ranks[], MPI_Comm* newcomm) {
     static const char name[] = "comm_remap";
-    int rank = 0, size = 0, wrong = MPI_SUCCESS;
+    int rank = 0, size = 0, error_class = MPI_SUCCESS;
     int status = check_comm(comm, name, newcomm);
     if (status != MPI_SUCCESS) return status;
     *newcomm = MPI_COMM_NULL;
     PMPI_Comm_rank(comm, &rank);
     PMPI_Comm_size(comm, &size);
-    char why[why_size] = "the order is null";
-    if (rank == 0) wrong = ranks == NULL ? MPI_ERR_ARG : check_permutation(ranks, size, size, why);
-    status = agree(comm, name, wrong, why);
-    return status == MPI_SUCCESS ? make_remapped(comm, name, ranks, newcomm) : status;
+    char error[error_size] = "the order is null";
+    if (rank == 0) error_class = ranks == NULL ? MPI_ERR_ARG : check_permutation(ranks, size, size, error);
+    status = raise_on_all(comm, name, error_class, error);
+    return status == MPI_SUCCESS ? create_remapped(comm, name, ranks, newcomm) : status;
 }
 
 int topoloom_comm_remap_f(const MPI_Fint* comm, const int ranks[], MPI_Fint* newcomm) {

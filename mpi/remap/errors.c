@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Errors that all ranks raise together.
-#include "last_words.h"
+#include "abort_message.h"
 #include "remap.h"
 
-int agree(MPI_Comm comm, const char* name, int error_class, const char* why) {
+int raise_on_all(MPI_Comm comm, const char* name, int error_class, const char* error) {
     int rank = 0;
     PMPI_Comm_rank(comm, &rank);
-    if (rank == 0 && error_class != MPI_SUCCESS) say_last("topoloom: topoloom_%s: %s\n", name, why);
+    if (rank == 0 && error_class != MPI_SUCCESS)
+        print_before_abort("topoloom: topoloom_%s: %s\n", name, error);
     const int status = PMPI_Bcast(&error_class, 1, MPI_INT, 0, comm);
     if (status != MPI_SUCCESS) return status;
     if (error_class != MPI_SUCCESS) PMPI_Comm_call_errhandler(comm, error_class);
     return error_class;
 }
 
-int agree_on_memory(MPI_Comm comm, const char* name, bool enough) {
-    int lack = !enough;
-    const int status = PMPI_Allreduce(MPI_IN_PLACE, &lack, 1, MPI_INT, MPI_MAX, comm);
+int raise_if_no_memory(MPI_Comm comm, const char* name, bool has_memory) {
+    int lacks_memory = !has_memory;
+    const int status = PMPI_Allreduce(MPI_IN_PLACE, &lacks_memory, 1, MPI_INT, MPI_MAX, comm);
     if (status != MPI_SUCCESS) return status;
-    return agree(comm, name, lack ? MPI_ERR_NO_MEM : MPI_SUCCESS, "not enough memory on a rank");
+    return raise_on_all(comm, name, lacks_memory ? MPI_ERR_NO_MEM : MPI_SUCCESS,
+                        "not enough memory on a rank");
 }

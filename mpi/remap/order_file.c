@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An order in a file, as `topoloom order -o` writes them: a rank per line; # begins a comment.
+// Reads the files that `topoloom order -o` writes: a rank per line; # begins a comment.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <limits.h>
@@ -9,7 +9,7 @@
 
 #include "remap.h"
 
-/// Null where the line is right, else the word that is not a rank.
+/// Returns NULL, or the first word that is not a rank.
 static const char* read_ranks(char* line, int size, int ranks[], int* count) {
     line[strcspn(line, "#\n")] = '\0';
     char* rest = NULL;
@@ -24,26 +24,26 @@ static const char* read_ranks(char* line, int size, int ranks[], int* count) {
     return NULL;
 }
 
-int read_order_file(const char* name, int size, int ranks[], char why[why_size]) {
+int read_order_file(const char* name, int size, int ranks[], char error[error_size]) {
     FILE* file = fopen(name, "re");
     if (file == NULL) {
-        snprintf(why, why_size, "cannot read the order file '%s'", name);
+        snprintf(error, error_size, "cannot read the order file '%s'", name);
         return MPI_ERR_ARG;
     }
     char* line = NULL;
-    size_t room = 0;
-    int count = 0, wrong = MPI_SUCCESS;
-    for (int number = 1; wrong == MPI_SUCCESS && getline(&line, &room, file) >= 0; ++number) {
+    size_t capacity = 0;
+    int count = 0, error_class = MPI_SUCCESS;
+    for (int number = 1; error_class == MPI_SUCCESS && getline(&line, &capacity, file) >= 0; ++number) {
         const char* word = read_ranks(line, size, ranks, &count);
         if (word == NULL) continue;
-        snprintf(why, why_size, "%s: line %d: '%.40s' is not a rank", name, number, word);
-        wrong = MPI_ERR_ARG;
+        snprintf(error, error_size, "%s: line %d: '%.40s' is not a rank", name, number, word);
+        error_class = MPI_ERR_ARG;
     }
     free(line);
     fclose(file);
-    if (wrong != MPI_SUCCESS) return wrong;
-    char reason[why_size];
-    wrong = check_permutation(ranks, count, size, reason);
-    if (wrong != MPI_SUCCESS) snprintf(why, why_size, "%.200s: %.300s", name, reason);
-    return wrong;
+    if (error_class != MPI_SUCCESS) return error_class;
+    char reason[error_size];
+    error_class = check_permutation(ranks, count, size, reason);
+    if (error_class != MPI_SUCCESS) snprintf(error, error_size, "%.200s: %.300s", name, reason);
+    return error_class;
 }

@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How long a message takes from each process to each other.
+// Measures the message time between each pair of processes.
 #include <stdlib.h>
-#include <string.h>
 
 #include "remap.h"
 
 enum { trips = 11 };
 
-static int compare(const void* a, const void* b) {
-    const double left = *(const double*)a, right = *(const double*)b;
-    return (left > right) - (left < right);
-}
-
-/// Seconds of a message to `peer`, which answers; the first round trip makes the connection.
-static int ask(MPI_Comm comm, int peer, char* message, int bytes, double* seconds) {
+/// Seconds of a message to `peer`, which calls answer_round_trips. The first round trip sets up the connection.
+static int time_round_trips(MPI_Comm comm, int peer, char* message, int bytes, double* seconds) {
     double taken[trips];
     for (int i = -1; i < trips; ++i) {
         const double begin = PMPI_Wtime();
@@ -23,12 +17,11 @@ static int ask(MPI_Comm comm, int peer, char* message, int bytes, double* second
         if (status != MPI_SUCCESS) return status;
         if (i >= 0) taken[i] = PMPI_Wtime() - begin;
     }
-    qsort(taken, trips, sizeof *taken, compare);
-    *seconds = taken[trips / 2] / 2;
+    *seconds = find_median(taken, trips) / 2;
     return MPI_SUCCESS;
 }
 
-static int answer(MPI_Comm comm, int peer, char* message, int bytes) {
+static int answer_round_trips(MPI_Comm comm, int peer, char* message, int bytes) {
     for (int i = -1; i < trips; ++i) {
         int status = PMPI_Recv(message, bytes, MPI_BYTE, peer, 0, comm, MPI_STATUS_IGNORE);
         if (status == MPI_SUCCESS) status = PMPI_Send(message, bytes, MPI_BYTE, peer, 0, comm);
@@ -37,31 +30,31 @@ static int answer(MPI_Comm comm, int peer, char* message, int bytes) {
     return MPI_SUCCESS;
 }
 
-/// Rank after rank measures with all higher ones, who wait for it: no two pairs send at once.
-static int measure_own(MPI_Comm comm, int rank, int size, char* message, int bytes, double* own) {
+/// Each rank in turn measures with all higher ranks, which wait for it, so that only one pair sends at a time.
+static int measure_own_row(MPI_Comm comm, int rank, int size, char* message, int bytes, double* own) {
     int status = MPI_SUCCESS;
     for (int lower = 0; lower < rank && status == MPI_SUCCESS; ++lower) {
-        status = answer(comm, lower, message, bytes);
-        if (status == MPI_SUCCESS) status = ask(comm, lower, message, bytes, &own[lower]);
+        status = answer_round_trips(comm, lower, message, bytes);
+        if (status == MPI_SUCCESS) status = time_round_trips(comm, lower, message, bytes, &own[lower]);
     }
     if (rank > 0 && status == MPI_SUCCESS)
         status = PMPI_Recv(NULL, 0, MPI_BYTE, rank - 1, 1, comm, MPI_STATUS_IGNORE);
     for (int higher = rank + 1; higher < size && status == MPI_SUCCESS; ++higher) {
-        status = ask(comm, higher, message, bytes, &own[higher]);
-        if (status == MPI_SUCCESS) status = answer(comm, higher, message, bytes);
+        status = time_round_trips(comm, higher, message, bytes, &own[higher]);
+        if (status == MPI_SUCCESS) status = answer_round_trips(comm, higher, message, bytes);
     }
     if (rank + 1 < size && status == MPI_SUCCESS) status = PMPI_Send(NULL, 0, MPI_BYTE, rank + 1, 1, comm);
     return status;
 }
 
-int measure_messages(MPI_Comm comm, const char* name, int bytes, double* seconds) {
+int measure_message_times(MPI_Comm comm, const char* name, int bytes, double* seconds) {
     int rank = 0, size = 0;
     PMPI_Comm_rank(comm, &rank);
     PMPI_Comm_size(comm, &size);
     char* message = calloc(1, (size_t)bytes);
     double* own = calloc((size_t)size, sizeof *own);
-    int status = agree_on_memory(comm, name, message != NULL && own != NULL);
-    if (status == MPI_SUCCESS) status = measure_own(comm, rank, size, message, bytes, own);
+    int status = raise_if_no_memory(comm, name, message != NULL && own != NULL);
+    if (status == MPI_SUCCESS) status = measure_own_row(comm, rank, size, message, bytes, own);
     if (status == MPI_SUCCESS)
         status = PMPI_Gather(own, size, MPI_DOUBLE, seconds, size, MPI_DOUBLE, 0, comm);
     free(message);

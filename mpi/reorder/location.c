@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where a process is: its host, the switches above, and the cores that it may run on.
+// Finds where a process runs: its node, the switches above it, and the cores of its binding.
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "process_map.h"
 #include "reorder.h"
-#include "seats.h"
 
 static int64_t read_number(const char* pattern, int cpu) {
     char name[128];
@@ -25,30 +25,30 @@ static bool is_in_numa_domain(int cpu, int domain) {
     return access(name, F_OK) == 0;
 }
 
-static int64_t numa_domain(int cpu) {
-    enum { most_domains = 256 };
-    for (int domain = 0; domain < most_domains; ++domain)
+static int64_t find_numa_domain(int cpu) {
+    enum { max_domains = 256 };
+    for (int domain = 0; domain < max_domains; ++domain)
         if (is_in_numa_domain(cpu, domain)) return domain;
     return -1;
 }
 
-static int64_t group_of_cpu(int level, int cpu) {
+static int64_t find_cpu_group(int level, int cpu) {
     if (level == 0) return read_number("/sys/devices/system/cpu/cpu%d/topology/physical_package_id", cpu);
-    if (level == 1) return numa_domain(cpu);
+    if (level == 1) return find_numa_domain(cpu);
     if (level == 2) return read_number("/sys/devices/system/cpu/cpu%d/cache/index3/id", cpu);
     return read_number("/sys/devices/system/cpu/cpu%d/topology/core_id", cpu);
 }
 
-/// The groups that all CPUs of the binding share.
+/// Finds the group that contains all CPUs of the binding, at each level.
 static void find_cores(int64_t groups[core_levels]) {
     for (int level = 0; level < core_levels; ++level) groups[level] = -1;
-    struct cpus cpus;
-    cpus_of_this_thread(&cpus);
+    struct cpu_set cpus;
+    get_thread_cpus(&cpus);
     for (int level = 0; level < core_levels; ++level) {
         int64_t shared = -1;
-        for (int cpu = 0; cpu < most_cpus; ++cpu) {
-            if (!cpus_has(&cpus, cpu)) continue;
-            const int64_t group = group_of_cpu(level, cpu);
+        for (int cpu = 0; cpu < max_cpus; ++cpu) {
+            if (!has_cpu(&cpus, cpu)) continue;
+            const int64_t group = find_cpu_group(level, cpu);
             if (shared != -1 && group != shared) return;
             shared = group;
         }
@@ -56,49 +56,49 @@ static void find_cores(int64_t groups[core_levels]) {
     }
 }
 
-static const uint64_t start_of_hash = 0xcbf29ce484222325;
-static uint64_t hash(uint64_t start, const char* text, size_t length) {  // FNV-1a
-    for (size_t i = 0; i < length; ++i) start = (start ^ (unsigned char)text[i]) * 0x100000001b3;
-    return start;
+static const uint64_t initial_hash = 0xcbf29ce484222325;
+static uint64_t extend_hash(uint64_t hash, const char* text, size_t length) {  // FNV-1a
+    for (size_t i = 0; i < length; ++i) hash = (hash ^ (unsigned char)text[i]) * 0x100000001b3;
+    return hash;
 }
 
-/// From s0.s2.n17 with the pattern switch.switch.node; the lowest switch is always the last level.
+/// Parses an address such as s0.s2.n17 with the pattern switch.switch.node. The lowest switch is the last level.
 static void find_switches(int64_t switches[switch_levels]) {
     memset(switches, 0, switch_levels * sizeof *switches);
     const char* address = getenv("SLURM_TOPOLOGY_ADDR");
     const char* pattern = getenv("SLURM_TOPOLOGY_ADDR_PATTERN");
     if (address == NULL || pattern == NULL) return;
-    uint64_t way = start_of_hash;
+    uint64_t path = initial_hash;
     while (strncmp(pattern, "switch.", 7) == 0) {
         const size_t length = strcspn(address, ".");
         if (address[length] == '\0') break;
-        way = hash(way, address, length + 1);
+        path = extend_hash(path, address, length + 1);
         memmove(switches, switches + 1, (switch_levels - 1) * sizeof *switches);
-        switches[switch_levels - 1] = (int64_t)way;
+        switches[switch_levels - 1] = (int64_t)path;
         address += length + 1;
         pattern += 7;
     }
 }
 
-/// Host names may be the same everywhere (localhost), and containers of one kernel may have several.
-static int64_t find_node(const char* host) {
+/// Host names alone may be equal everywhere (localhost); containers of one kernel may have different ones.
+static int64_t hash_node(const char* host) {
     char boot[64] = "";
     FILE* file = fopen("/proc/sys/kernel/random/boot_id", "re");
     if (file != NULL && fgets(boot, sizeof boot, file) == NULL) boot[0] = '\0';
     if (file != NULL) fclose(file);
-    return (int64_t)hash(hash(start_of_hash, host, strlen(host)), boot, strlen(boot));
+    return (int64_t)extend_hash(extend_hash(initial_hash, host, strlen(host)), boot, strlen(boot));
 }
 
 void find_location(struct location* location) {
     memset(location, 0, sizeof *location);
     find_switches(location->switches);
     find_cores(location->cores);
-#ifdef SMPI_H  // where all processes are on the host that simulates
+#ifdef SMPI_H  // gethostname would return the host that simulates
     char host[MPI_MAX_PROCESSOR_NAME] = "";
     PMPI_Get_processor_name(host, &(int){0});
     snprintf(location->host, host_length, "%.*s", host_length - 1, host);
 #else
     if (gethostname(location->host, host_length - 1) != 0) location->host[0] = '\0';
 #endif
-    location->node = find_node(location->host);
+    location->node = hash_node(location->host);
 }

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// On rank 0: the machine that the processes are on, and a better order for them.
+// On rank 0: builds the process map and finds a better order.
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "process_map.h"
 #include "reorder.h"
-#include "seats.h"
 
 enum { described_levels = 1 + core_levels };
 
-/// How many levels of cores are known of any process: those of no process say nothing about distances.
-static size_t known_core_levels(const struct gathered* job) {
+/// The number of core levels that any process knows. Deeper levels would tell nothing about distances.
+static size_t count_known_core_levels(const struct gathered* job) {
     size_t known = 0;
     for (int p = 0; p < job->ranks; ++p)
         while (known < core_levels && job->locations[p].cores[known] >= 0) ++known;
     return known;
 }
 
-/// Learned from what processes share.
-static topoloom_seats* learned_seats(const struct gathered* job, char* why, size_t why_size) {
-    const size_t ranks = (size_t)job->ranks, known = known_core_levels(job);
+/// Infers the machine from the switches, nodes and core groups that processes share.
+static topoloom_process_map* infer_process_map(const struct gathered* job, char* error, size_t error_size) {
+    const size_t ranks = (size_t)job->ranks, known = count_known_core_levels(job);
     const size_t levels = switch_levels + 1 + known;
     int64_t* groups = malloc(ranks * levels * sizeof *groups);
-    topoloom_seats* seats = NULL;
+    topoloom_process_map* process_map = NULL;
     if (groups == NULL) {
-        snprintf(why, why_size, "not enough memory");
+        snprintf(error, error_size, "not enough memory");
         return NULL;
     }
     for (size_t p = 0; p < ranks; ++p) {
@@ -35,36 +35,37 @@ static topoloom_seats* learned_seats(const struct gathered* job, char* why, size
         row[switch_levels] = at->node;
         memcpy(row + switch_levels + 1, at->cores, known * sizeof *at->cores);
     }
-    topoloom_seats_learned(ranks, levels, switch_levels, groups, &seats, why, why_size);
+    topoloom_process_map_from_groups(ranks, levels, switch_levels, groups, &process_map, error, error_size);
     free(groups);
-    return seats;
+    return process_map;
 }
 
-/// On the machine of a file.
-static topoloom_seats* described_seats(const struct gathered* job, const char* name, char* why,
-                                       size_t why_size) {
+/// Reads the machine from a file.
+static topoloom_process_map* read_process_map(const struct gathered* job, const char* name, char* error,
+                                              size_t error_size) {
     const size_t ranks = (size_t)job->ranks;
     struct machine_file machine;
-    if (!read_machine_file(name, &machine, why, why_size)) return NULL;
+    if (!read_machine_file(name, &machine, error, error_size)) return NULL;
     int64_t (*groups)[described_levels] = malloc(ranks * sizeof *groups);
-    topoloom_seats* seats = NULL;
+    topoloom_process_map* process_map = NULL;
     bool known = groups != NULL;
-    if (!known) snprintf(why, why_size, "not enough memory");
+    if (!known) snprintf(error, error_size, "not enough memory");
     for (size_t p = 0; known && p < ranks; ++p) {
         const struct location* at = &job->locations[p];
         groups[p][0] = node_of_host(&machine, at->host);
         memcpy(groups[p] + 1, at->cores, sizeof at->cores);
         known = groups[p][0] >= 0;
         if (!known)
-            snprintf(why, why_size,
+            snprintf(error, error_size,
                      "host %s (rank %zu) is none of the machine's: no line 'node NUMBER %s' in %s", at->host,
                      p, at->host, name);
     }
     if (known)
-        topoloom_seats_described(machine.text, ranks, described_levels, *groups, &seats, why, why_size);
+        topoloom_process_map_on_machine(machine.text, ranks, described_levels, *groups, &process_map, error,
+                                        error_size);
     free(groups);
     free_machine_file(&machine);
-    return seats;
+    return process_map;
 }
 
 struct rows {
@@ -79,7 +80,7 @@ static void free_rows(struct rows* rows) {
     free(rows->bytes);
 }
 
-static bool make_rows(const struct gathered* job, struct rows* rows) {
+static bool fill_rows(const struct gathered* job, struct rows* rows) {
     const size_t ranks = (size_t)job->ranks;
     rows->first = calloc(ranks + 1, sizeof *rows->first);
     if (rows->first == NULL) return false;
@@ -95,28 +96,31 @@ static bool make_rows(const struct gathered* job, struct rows* rows) {
     return true;
 }
 
-/// The other ranks sleep meanwhile, so the search may use all cores of the node. Threads inherit the binding.
-static int order_on_all_cores(const topoloom_seats* seats, const topoloom_pattern* pattern,
-                              const char* options, uint32_t* process_of_rank, topoloom_gain* gain, char* why,
-                              size_t why_size) {
-    struct cpus bound, all;
-    cpus_of_this_thread(&bound);
+/// The other ranks sleep meanwhile, so the search may use all cores of the node. Threads inherit the binding of this one.
+static int find_order_on_all_cores(const topoloom_process_map* process_map, const topoloom_pattern* pattern,
+                                   const char* options, uint32_t* process_of_rank, topoloom_gain* gain,
+                                   char* error, size_t error_size) {
+    struct cpu_set bound, all;
+    get_thread_cpus(&bound);
     memset(&all, 0xff, sizeof all);
-    cpus_bind_this_thread(&all);
-    const int wrong = topoloom_order(seats, pattern, options, process_of_rank, gain, why, why_size);
-    cpus_bind_this_thread(&bound);
-    return wrong;
+    bind_thread(&all);
+    const int failure =
+        topoloom_order(process_map, pattern, options, process_of_rank, gain, error, error_size);
+    bind_thread(&bound);
+    return failure;
 }
 
-static enum outcome map_on(const topoloom_seats* seats, const struct gathered* job, const char* options,
-                           int* new_rank, topoloom_gain* gain, char* why, size_t why_size) {
+static enum outcome find_new_ranks(const topoloom_process_map* process_map, const struct gathered* job,
+                                   const char* options, int* new_rank, topoloom_gain* gain, char* error,
+                                   size_t error_size) {
     struct rows rows = {NULL, NULL, NULL};
     uint32_t* process_of_rank = malloc((size_t)job->ranks * sizeof *process_of_rank);
     enum outcome outcome = failed;
-    snprintf(why, why_size, "not enough memory");
-    if (process_of_rank != NULL && make_rows(job, &rows)) {
+    snprintf(error, error_size, "not enough memory");
+    if (process_of_rank != NULL && fill_rows(job, &rows)) {
         const topoloom_pattern pattern = {(size_t)job->ranks, rows.first, rows.peers, rows.bytes};
-        if (order_on_all_cores(seats, &pattern, options, process_of_rank, gain, why, why_size) == 0)
+        if (find_order_on_all_cores(process_map, &pattern, options, process_of_rank, gain, error,
+                                    error_size) == 0)
             outcome = kept;
     }
     for (int r = 0; outcome != failed && r < job->ranks; ++r) {
@@ -128,8 +132,8 @@ static enum outcome map_on(const topoloom_seats* seats, const struct gathered* j
     return outcome;
 }
 
-/// Takes `name=value` out of the options, with the comma that divides it from others; the value, or NULL.
-static char* take_option(char* options, const char* name) {
+/// Removes `name=value` and its comma from the options; returns the value, allocated, or NULL.
+static char* extract_option(char* options, const char* name) {
     const size_t length = strlen(name);
     for (char* at = options; *at != '\0'; at += *at == ',') {
         const size_t whole = strcspn(at, ",");
@@ -146,42 +150,44 @@ static char* take_option(char* options, const char* name) {
     return NULL;
 }
 
-void describe_gain(const struct tally* gain, char* line, size_t size) {
+void format_gain(const struct reorder_stats* gain, char* line, size_t size) {
     const double percent = gain->before > 0 ? 100 * (1 - gain->after / gain->before) : 0;
     snprintf(line, size, "%.4g -> %.4g (%.1f %% gain), bytes between nodes %lld -> %lld", gain->before,
-             gain->after, percent, (long long)gain->bytes_between_nodes_before,
-             (long long)gain->bytes_between_nodes_after);
+             gain->after, percent, (long long)gain->inter_node_bytes_before,
+             (long long)gain->inter_node_bytes_after);
 }
 
-static void report(int ranks, const struct tally* one) {
+static void report(int ranks, const struct reorder_stats* stats) {
     char line[256];
-    describe_gain(one, line, sizeof line);
-    fprintf(stderr, "topoloom: %d ranks %s: cost %s\n", ranks, one->reordered ? "reordered" : "left in order",
-            line);
+    format_gain(stats, line, sizeof line);
+    fprintf(stderr, "topoloom: %d ranks %s: cost %s\n", ranks,
+            stats->reordered ? "reordered" : "left in order", line);
 }
 
-enum outcome map_ranks(const struct gathered* job, const char* options, int* new_rank, struct tally* one,
-                       char* why, size_t why_size) {
+enum outcome map_ranks(const struct gathered* job, const char* options, int* new_rank,
+                       struct reorder_stats* stats, char* error, size_t error_size) {
     if (options == NULL) options = getenv("TOPOLOOM_OPTIONS");
     char* rest = strdup(options == NULL ? "" : options);
     if (rest == NULL) {
-        snprintf(why, why_size, "not enough memory");
+        snprintf(error, error_size, "not enough memory");
         return failed;
     }
-    char *machine = take_option(rest, "machine"), *reporting = take_option(rest, "report");
+    char *machine = extract_option(rest, "machine"), *reporting = extract_option(rest, "report");
     const char* described = machine != NULL ? machine : getenv("TOPOLOOM_MACHINE");
-    topoloom_seats* seats = described == NULL ? learned_seats(job, why, why_size)
-                                              : described_seats(job, described, why, why_size);
+    topoloom_process_map* process_map = described == NULL
+                                            ? infer_process_map(job, error, error_size)
+                                            : read_process_map(job, described, error, error_size);
     topoloom_gain gain = {0};
     const enum outcome outcome =
-        seats == NULL ? failed : map_on(seats, job, rest, new_rank, &gain, why, why_size);
-    one->reordered = outcome == reordered;
-    one->before = gain.before;
-    one->after = gain.after;
-    one->bytes_between_nodes_before = gain.bytes_between_nodes_before;
-    one->bytes_between_nodes_after = gain.bytes_between_nodes_after;
-    if (outcome != failed && reporting != NULL && strcmp(reporting, "0") != 0) report(job->ranks, one);
-    topoloom_seats_free(seats);
+        process_map == NULL ? failed
+                            : find_new_ranks(process_map, job, rest, new_rank, &gain, error, error_size);
+    stats->reordered = outcome == reordered;
+    stats->before = gain.before;
+    stats->after = gain.after;
+    stats->inter_node_bytes_before = gain.inter_node_bytes_before;
+    stats->inter_node_bytes_after = gain.inter_node_bytes_after;
+    if (outcome != failed && reporting != NULL && strcmp(reporting, "0") != 0) report(job->ranks, stats);
+    topoloom_process_map_free(process_map);
     free(machine);
     free(reporting);
     free(rest);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From the lists that each rank has of its own neighbors to its rank in a better order.
+// Gathers the neighbor lists of all ranks, and scatters their ranks in a better order.
 //
-// Each rank sends where it is and how long its list is, then its list, to rank 0, and gets one number back.
-// Outside rank 0 this takes 152 bytes and 16 for each neighbor. Rank 0 receives two messages per rank; all
-// else takes O(log ranks) steps.
+// Each rank sends its location and the length of its list, then the list, to rank 0, and receives one number. This takes
+// 152 bytes per rank and 16 per neighbor. Rank 0 receives two messages per rank; all else takes O(log ranks) steps.
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,37 +10,37 @@
 
 #include "reorder.h"
 
-enum { stay = -1 };                      // instead of a new rank
+enum { keep_rank = -1 };                 // instead of a new rank
 enum { bad_peer = -2, no_memory = -1 };  // instead of a count
 
-struct introduction {
+struct process_info {
     struct location location;
     int64_t count;
 };
 
-/// All that rank 0 holds; all NULL elsewhere.
+/// Gathered on rank 0; all NULL elsewhere.
 struct collected {
-    struct introduction* introductions;
+    struct process_info* infos;
     struct location* locations;
     int64_t* counts;
     int *sizes, *offsets, *new_rank;
     int64_t (*neighbors)[2];
 };
 
-static bool collect_room(struct collected* all, int ranks) {
+static bool allocate_collected(struct collected* all, int ranks) {
     const size_t count = (size_t)ranks;
-    all->introductions = calloc(count, sizeof *all->introductions);
+    all->infos = calloc(count, sizeof *all->infos);
     all->locations = malloc(count * sizeof *all->locations);
     all->counts = malloc(count * sizeof *all->counts);
     all->sizes = malloc(count * sizeof *all->sizes);
     all->offsets = malloc(count * sizeof *all->offsets);
     all->new_rank = malloc(count * sizeof *all->new_rank);
-    return all->introductions != NULL && all->locations != NULL && all->counts != NULL &&
-           all->sizes != NULL && all->offsets != NULL && all->new_rank != NULL;
+    return all->infos != NULL && all->locations != NULL && all->counts != NULL && all->sizes != NULL &&
+           all->offsets != NULL && all->new_rank != NULL;
 }
 
 static void free_collected(struct collected* all) {
-    free(all->introductions);
+    free(all->infos);
     free(all->locations);
     free(all->counts);
     free(all->sizes);
@@ -50,7 +49,7 @@ static void free_collected(struct collected* all) {
     free(all->neighbors);
 }
 
-static int64_t checked_count(MPI_Comm comm, int64_t count, const int peers[], const int64_t bytes[]) {
+static int64_t check_list(MPI_Comm comm, int64_t count, const int peers[], const int64_t bytes[]) {
     int ranks = 0;
     PMPI_Comm_size(comm, &ranks);
     for (int64_t i = 0; i < count; ++i) {
@@ -60,14 +59,14 @@ static int64_t checked_count(MPI_Comm comm, int64_t count, const int peers[], co
     return count;
 }
 
-/// Whether there is something to gather; on rank 0 the room for it.
-static bool prepare(struct collected* all, int ranks, char* why, size_t why_size) {
+/// On rank 0: checks the lengths and allocates the lists; false if there is nothing to gather.
+static bool prepare_lists(struct collected* all, int ranks, char* error, size_t error_size) {
     int64_t total = 0;
     for (int r = 0; r < ranks; ++r) {
-        all->locations[r] = all->introductions[r].location;
-        const int64_t count = all->counts[r] = all->introductions[r].count;
+        all->locations[r] = all->infos[r].location;
+        const int64_t count = all->counts[r] = all->infos[r].count;
         if (count < 0) {
-            snprintf(why, why_size,
+            snprintf(error, error_size,
                      count == no_memory ? "rank %d has not enough memory"
                                         : "rank %d names a rank that there is not, or negative bytes",
                      r);
@@ -77,18 +76,18 @@ static bool prepare(struct collected* all, int ranks, char* why, size_t why_size
         all->sizes[r] = (int)count;
         total += count;
         if (total > INT32_MAX) {
-            snprintf(why, why_size, "there are more than 2^31 messages");
+            snprintf(error, error_size, "there are more than 2^31 messages");
             return false;
         }
     }
     if (total == 0) return false;
     all->neighbors = malloc((size_t)total * sizeof *all->neighbors);
-    if (all->neighbors == NULL) snprintf(why, why_size, "not enough memory");
+    if (all->neighbors == NULL) snprintf(error, error_size, "not enough memory");
     return all->neighbors != NULL;
 }
 
-/// Leaves the cores to rank 0, whose search uses them.
-static void wait_asleep(MPI_Request* request) {
+/// Sleeps between tests, to leave the cores to the search of rank 0.
+static void sleep_until_complete(MPI_Request* request) {
     int done = 0;
     for (long pause = 20000;; pause = pause < 1000000 ? 2 * pause : pause) {
         if (PMPI_Test(request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS || done) return;
@@ -104,53 +103,53 @@ static void gather_lists(MPI_Comm comm, int64_t count, const int peers[], const 
     int rank = 0;
     PMPI_Comm_rank(comm, &rank);
     for (int64_t i = 0; i < count; ++i) {
-        const bool nobody = peers[i] == MPI_PROC_NULL;
-        mine[i][0] = nobody ? rank : peers[i];
-        mine[i][1] = nobody ? 0 : bytes == NULL ? 1 : bytes[i];
+        const bool is_null = peers[i] == MPI_PROC_NULL;
+        mine[i][0] = is_null ? rank : peers[i];
+        mine[i][1] = is_null ? 0 : bytes == NULL ? 1 : bytes[i];
     }
     PMPI_Gatherv(mine, (int)count, pair, all->neighbors, all->sizes, all->offsets, pair, 0, comm);
     PMPI_Type_free(&pair);
 }
 
-/// What each process gets: its new rank, or to stay.
-static void choose(struct collected* all, int ranks, const char* options, struct tally* worth, char* why,
-                   size_t why_size) {
+/// Fills new_rank[p], keep_rank for all unless they are reordered.
+static void choose_ranks(struct collected* all, int ranks, const char* options, struct reorder_stats* stats,
+                         char* error, size_t error_size) {
     const struct gathered job = {ranks, all->locations, all->counts, all->neighbors};
-    const enum outcome outcome = map_ranks(&job, options, all->new_rank, worth, why, why_size);
-    if (outcome != failed) why[0] = '\0';
-    for (int p = 0; outcome != reordered && p < ranks; ++p) all->new_rank[p] = stay;
+    const enum outcome outcome = map_ranks(&job, options, all->new_rank, stats, error, error_size);
+    if (outcome != failed) error[0] = '\0';
+    for (int p = 0; outcome != reordered && p < ranks; ++p) all->new_rank[p] = keep_rank;
 }
 
-int better_rank(MPI_Comm comm, int64_t count, const int peers[], const int64_t bytes[], const char* options,
-                struct tally* worth) {
-    int rank = 0, ranks = 0, new_rank = stay;
-    char why[512] = "";
+int find_better_rank(MPI_Comm comm, int64_t count, const int peers[], const int64_t bytes[],
+                     const char* options, struct reorder_stats* stats) {
+    int rank = 0, ranks = 0, new_rank = keep_rank;
+    char error[512] = "";
     struct collected all = {0};
-    struct introduction me;
+    struct process_info me;
     PMPI_Comm_rank(comm, &rank);
     PMPI_Comm_size(comm, &ranks);
-    *worth = (struct tally){.topologies = rank == 0};
-    count = checked_count(comm, count, peers, bytes);
+    *stats = (struct reorder_stats){.topologies = rank == 0};
+    count = check_list(comm, count, peers, bytes);
     int64_t (*mine)[2] = count < 0 ? NULL : malloc((size_t)(count + 1) * sizeof *mine);
     find_location(&me.location);
     me.count = count >= 0 && mine == NULL ? no_memory : count;
-    int go_on = rank != 0 || collect_room(&all, ranks);
-    if (!go_on) snprintf(why, sizeof why, "not enough memory");
-    PMPI_Bcast(&go_on, 1, MPI_INT, 0, comm);
-    if (go_on) {
-        PMPI_Gather(&me, sizeof me, MPI_BYTE, all.introductions, sizeof me, MPI_BYTE, 0, comm);
-        if (rank == 0) go_on = prepare(&all, ranks, why, sizeof why);
-        PMPI_Bcast(&go_on, 1, MPI_INT, 0, comm);
+    int proceed = rank != 0 || allocate_collected(&all, ranks);
+    if (!proceed) snprintf(error, sizeof error, "not enough memory");
+    PMPI_Bcast(&proceed, 1, MPI_INT, 0, comm);
+    if (proceed) {
+        PMPI_Gather(&me, sizeof me, MPI_BYTE, all.infos, sizeof me, MPI_BYTE, 0, comm);
+        if (rank == 0) proceed = prepare_lists(&all, ranks, error, sizeof error);
+        PMPI_Bcast(&proceed, 1, MPI_INT, 0, comm);
     }
-    if (go_on) {
+    if (proceed) {
         gather_lists(comm, count, peers, bytes, &all, mine);
-        if (rank == 0) choose(&all, ranks, options, worth, why, sizeof why);
+        if (rank == 0) choose_ranks(&all, ranks, options, stats, error, sizeof error);
         MPI_Request request = MPI_REQUEST_NULL;
         PMPI_Iscatter(all.new_rank, 1, MPI_INT, &new_rank, 1, MPI_INT, 0, comm, &request);
-        wait_asleep(&request);
+        sleep_until_complete(&request);
     }
-    worth->failed = why[0] != '\0';
-    if (worth->failed) say_not_reordered(why);
+    stats->failed = error[0] != '\0';
+    if (stats->failed) warn_not_reordered(error);
     free_collected(&all);
     free(mine);
     return new_rank;

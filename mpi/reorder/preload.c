@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The preloaded part: MPI's own calls with reorder != 0, and a line about them at the end.
+// Preloaded: wraps MPI's topology functions for calls with reorder != 0, and reports the gain at MPI_Finalize.
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,74 +7,82 @@
 #include <unistd.h>
 
 #include "preload.h"
-#include "seats.h"
+#include "process_map.h"
 
-const struct shim shim = {"reorder", "TOPOLOOM_REORDER", "not reordered", NULL};
+static const struct shim shim_ = {"reorder", "TOPOLOOM_REORDER", "not reordered", NULL};
 
-static char told_to[4096];  // what the variable names: a file, or standard error
+static char report_file_[4096];  // not an absolute path: report on stderr
 
-bool preload_active(void) {
+bool is_reorder_active(void) {
     static int active = -1;
     if (active >= 0) return active;
-    const char* named = getenv(shim.variable);
+    const char* named = getenv(shim_.variable);
     MPI_Comm parent = MPI_COMM_NULL;
-    int initialized = 0;  // not by a session
+    int initialized = 0;  // stays 0 for a session
     PMPI_Initialized(&initialized);
     if (initialized) PMPI_Comm_get_parent(&parent);
-    // MPICH hands the variable on to those who are spawned.
-    active = named != NULL && strlen(named) < sizeof told_to && parent == MPI_COMM_NULL;
-    if (active) strcpy(told_to, named);
-    unsetenv(shim.variable);  // jobs that the program starts itself are not meant
+    // MPICH passes the variable on to spawned processes.
+    active = named != NULL && strlen(named) < sizeof report_file_ && parent == MPI_COMM_NULL;
+    if (active) strcpy(report_file_, named);
+    unsetenv(shim_.variable);  // not for jobs that the program starts
     return active;
 }
 
-void seats_start(void) { preload_active(); }
+static void read_variable(void) { is_reorder_active(); }
 
-int preload_reorder(int status, MPI_Comm* made, MPI_Info info) {
-    return status == MPI_SUCCESS ? topoloom_topology_reorder(made, info) : status;
+__attribute__((constructor)) static void load(int argc, char** argv) {
+    (void)argc;
+    leave_other_mpi(&shim_, argv);
+    call_after_init(read_variable);
 }
 
-// The definition behind ours is asked for a topology that is not reordered.
+static int reorder_if_created(int status, MPI_Comm* created, MPI_Info info) {
+    return status == MPI_SUCCESS ? topoloom_topology_reorder(created, info) : status;
+}
+
+// The next definition creates a topology that is not reordered.
 
 SHIM_EXPORT int MPI_Cart_create(MPI_Comm comm, int ndims, const int dims[], const int periods[], int reorder,
-                                MPI_Comm* made) {
+                                MPI_Comm* newcomm) {
     NEXT(MPI_Cart_create, int (*)(MPI_Comm, int, const int[], const int[], int, MPI_Comm*));
-    if (!reorder || !preload_active()) return next(comm, ndims, dims, periods, reorder, made);
-    return preload_reorder(next(comm, ndims, dims, periods, 0, made), made, MPI_INFO_NULL);
+    if (!reorder || !is_reorder_active()) return next(comm, ndims, dims, periods, reorder, newcomm);
+    return reorder_if_created(next(comm, ndims, dims, periods, 0, newcomm), newcomm, MPI_INFO_NULL);
 }
 
 SHIM_EXPORT int MPI_Graph_create(MPI_Comm comm, int nodes, const int index[], const int edges[], int reorder,
-                                 MPI_Comm* made) {
+                                 MPI_Comm* newcomm) {
     NEXT(MPI_Graph_create, int (*)(MPI_Comm, int, const int[], const int[], int, MPI_Comm*));
-    if (!reorder || !preload_active()) return next(comm, nodes, index, edges, reorder, made);
-    return preload_reorder(next(comm, nodes, index, edges, 0, made), made, MPI_INFO_NULL);
+    if (!reorder || !is_reorder_active()) return next(comm, nodes, index, edges, reorder, newcomm);
+    return reorder_if_created(next(comm, nodes, index, edges, 0, newcomm), newcomm, MPI_INFO_NULL);
 }
 
 SHIM_EXPORT int MPI_Dist_graph_create(MPI_Comm comm, int n, const int sources[], const int degrees[],
                                       const int targets[], const int weights[], MPI_Info info, int reorder,
-                                      MPI_Comm* made) {
+                                      MPI_Comm* newcomm) {
     NEXT(MPI_Dist_graph_create, int (*)(MPI_Comm, int, const int[], const int[], const int[], const int[],
                                         MPI_Info, int, MPI_Comm*));
-    if (!reorder || !preload_active())
-        return next(comm, n, sources, degrees, targets, weights, info, reorder, made);
-    return preload_reorder(next(comm, n, sources, degrees, targets, weights, info, 0, made), made, info);
+    if (!reorder || !is_reorder_active())
+        return next(comm, n, sources, degrees, targets, weights, info, reorder, newcomm);
+    return reorder_if_created(next(comm, n, sources, degrees, targets, weights, info, 0, newcomm), newcomm,
+                              info);
 }
 
 SHIM_EXPORT int MPI_Dist_graph_create_adjacent(MPI_Comm comm, int indegree, const int sources[],
                                                const int source_weights[], int outdegree, const int targets[],
                                                const int target_weights[], MPI_Info info, int reorder,
-                                               MPI_Comm* made) {
+                                               MPI_Comm* newcomm) {
     NEXT(MPI_Dist_graph_create_adjacent, int (*)(MPI_Comm, int, const int[], const int[], int, const int[],
                                                  const int[], MPI_Info, int, MPI_Comm*));
-    const bool ours = reorder && preload_active();
+    const bool is_ours = reorder && is_reorder_active();
     const int status = next(comm, indegree, sources, source_weights, outdegree, targets, target_weights, info,
-                            ours ? 0 : reorder, made);
-    return ours ? preload_reorder(status, made, info) : status;
+                            is_ours ? 0 : reorder, newcomm);
+    return is_ours ? reorder_if_created(status, newcomm, info) : status;
 }
 
-/// Into the file that TOPOLOOM_REORDER names, for `topoloom run`, a line a program; else on standard error.
-static void say(const char* line) {
-    const int file = told_to[0] != '/' ? -1 : open(told_to, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+/// Appends to the file that TOPOLOOM_REORDER names, for `topoloom run`, or prints on stderr.
+static void write_report(const char* line) {
+    const int file =
+        report_file_[0] != '/' ? -1 : open(report_file_, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (file < 0)
         fprintf(stderr, "topoloom: %s\n", line);
     else
@@ -82,18 +90,18 @@ static void say(const char* line) {
     if (file >= 0) close(file);
 }
 
-void preload_report(void) {
+void report_reordering(void) {
     static bool reported;
-    if (!preload_active() || reported) return;
+    if (!is_reorder_active() || reported) return;
     reported = true;
-    struct tally all = {0};
+    struct reorder_stats all = {0};
     int rank = 0;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    PMPI_Reduce(&tally.topologies, &all.topologies, 5, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
-    PMPI_Reduce(&tally.before, &all.before, 2, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+    PMPI_Reduce(&reorder_totals.topologies, &all.topologies, 5, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+    PMPI_Reduce(&reorder_totals.before, &all.before, 2, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
     if (rank != 0) return;
     char gain[256], line[512];
-    describe_gain(&all, gain, sizeof gain);
+    format_gain(&all, gain, sizeof gain);
     if (all.topologies == 0)
         snprintf(line, sizeof line, "nothing reordered: the program made no topology with reorder=1");
     else if (all.failed == all.topologies)
@@ -104,11 +112,11 @@ void preload_report(void) {
     else
         snprintf(line, sizeof line, "%lld of %lld topologies reordered: cost %s", (long long)all.reordered,
                  (long long)all.topologies, gain);
-    say(line);
+    write_report(line);
 }
 
 SHIM_EXPORT int MPI_Finalize(void) {
     NEXT(MPI_Finalize, int (*)(void));
-    preload_report();
+    report_reordering();
     return next();
 }

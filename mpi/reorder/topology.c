@@ -1,28 +1,30 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Topologies with reorder != 0. MPI makes them without reordering first, so that its checks, its errors and
-// its choice of processes hold; then the same topology is made again on the processes in a better order.
+// Topologies with reorder != 0. MPI first creates them without reordering, so that its checks, errors and choice of
+// processes apply; then the same topology is created on the processes in a better order.
 #include <stdlib.h>
 #include <string.h>
 
 #include "reorder.h"
 
-/// Neighbors of a rank as MPI counts them, in one piece: sources, their weights, destinations, their weights.
+/// One array: sources, their weights, destinations, their weights.
 struct neighbors {
     int sources, destinations, weighted;
     int* ranks;
 };
 
-static int* weights_from(const struct neighbors* list) { return list->ranks + list->sources; }
-static int* to(const struct neighbors* list) { return list->ranks + 2 * list->sources; }
-static int* weights_to(const struct neighbors* list) { return to(list) + list->destinations; }
-static int length(const struct neighbors* list) { return 2 * (list->sources + list->destinations); }
+static int* get_source_weights(const struct neighbors* list) { return list->ranks + list->sources; }
+static int* get_destinations(const struct neighbors* list) { return list->ranks + 2 * list->sources; }
+static int* get_destination_weights(const struct neighbors* list) {
+    return get_destinations(list) + list->destinations;
+}
+static int count_values(const struct neighbors* list) { return 2 * (list->sources + list->destinations); }
 
-static bool make_room(struct neighbors* list) {
-    list->ranks = calloc((size_t)length(list) + 1, sizeof *list->ranks);
+static bool allocate_neighbors(struct neighbors* list) {
+    list->ranks = calloc((size_t)count_values(list) + 1, sizeof *list->ranks);
     return list->ranks != NULL;
 }
 
-/// Without `ranks` where memory is short.
+/// Leaves `ranks` NULL without memory.
 static void find_neighbors(MPI_Comm comm, int kind, struct neighbors* list) {
     *list = (struct neighbors){0};
     int rank = 0;
@@ -31,115 +33,117 @@ static void find_neighbors(MPI_Comm comm, int kind, struct neighbors* list) {
         int axes = 0;
         PMPI_Cartdim_get(comm, &axes);
         list->destinations = 2 * axes;
-        if (!make_room(list)) return;
-        for (int i = 0; i < axes; ++i) PMPI_Cart_shift(comm, i, 1, &to(list)[2 * i], &to(list)[2 * i + 1]);
+        if (!allocate_neighbors(list)) return;
+        for (int i = 0; i < axes; ++i)
+            PMPI_Cart_shift(comm, i, 1, &get_destinations(list)[2 * i], &get_destinations(list)[2 * i + 1]);
     } else if (kind == MPI_GRAPH) {
         PMPI_Graph_neighbors_count(comm, rank, &list->destinations);
-        if (!make_room(list)) return;
-        PMPI_Graph_neighbors(comm, rank, list->destinations, to(list));
+        if (!allocate_neighbors(list)) return;
+        PMPI_Graph_neighbors(comm, rank, list->destinations, get_destinations(list));
     } else {
         PMPI_Dist_graph_neighbors_count(comm, &list->sources, &list->destinations, &list->weighted);
-        if (!make_room(list)) return;
-        PMPI_Dist_graph_neighbors(comm, list->sources, list->ranks, weights_from(list), list->destinations,
-                                  to(list), weights_to(list));
+        if (!allocate_neighbors(list)) return;
+        PMPI_Dist_graph_neighbors(comm, list->sources, list->ranks, get_source_weights(list),
+                                  list->destinations, get_destinations(list), get_destination_weights(list));
     }
 }
 
-/// The rank in a better order for these neighbors, or -1.
-static int better_rank_for(MPI_Comm comm, const struct neighbors* list, struct tally* worth) {
+static int find_better_rank_for(MPI_Comm comm, const struct neighbors* list, struct reorder_stats* stats) {
     const int count = list->ranks == NULL ? -1 : list->destinations;
     int64_t* bytes = list->weighted && count > 0 ? malloc((size_t)count * sizeof *bytes) : NULL;
-    const bool lacking = list->weighted && count > 0 && bytes == NULL;
-    for (int i = 0; bytes != NULL && i < count; ++i) bytes[i] = weights_to(list)[i];
-    const int better =
-        better_rank(comm, lacking ? -1 : count, count < 0 ? NULL : to(list), bytes, NULL, worth);
+    const bool lacks_memory = list->weighted && count > 0 && bytes == NULL;
+    for (int i = 0; bytes != NULL && i < count; ++i) bytes[i] = get_destination_weights(list)[i];
+    const int better = find_better_rank(comm, lacks_memory ? -1 : count,
+                                        count < 0 ? NULL : get_destinations(list), bytes, NULL, stats);
     free(bytes);
     return better;
 }
 
-/// Collective calls that one process leaves out hang the others.
-static bool everyone_has(const int* room, MPI_Comm comm) {
-    int has = room != NULL;
-    PMPI_Allreduce(MPI_IN_PLACE, &has, 1, MPI_INT, MPI_LAND, comm);
-    return has;
+/// If one process skipped a collective call, the others would hang.
+static bool is_allocated_everywhere(const int* memory, MPI_Comm comm) {
+    int is_allocated = memory != NULL;
+    PMPI_Allreduce(MPI_IN_PLACE, &is_allocated, 1, MPI_INT, MPI_LAND, comm);
+    return is_allocated;
 }
 
-static int remake_cart(MPI_Comm made, MPI_Comm moved, MPI_Comm* better) {
+static int recreate_cart(MPI_Comm old, MPI_Comm moved, MPI_Comm* better) {
     int axes = 0, status = MPI_ERR_NO_MEM;
-    PMPI_Cartdim_get(made, &axes);
+    PMPI_Cartdim_get(old, &axes);
     int* numbers = calloc(3 * (size_t)axes + 1, sizeof *numbers);
-    if (everyone_has(numbers, moved)) {
-        PMPI_Cart_get(made, axes, numbers, numbers + axes, numbers + 2 * axes);
+    if (is_allocated_everywhere(numbers, moved)) {
+        PMPI_Cart_get(old, axes, numbers, numbers + axes, numbers + 2 * axes);
         status = PMPI_Cart_create(moved, axes, numbers, numbers + axes, 0, better);
     }
     free(numbers);
     return status;
 }
 
-static int remake_graph(MPI_Comm made, MPI_Comm moved, MPI_Comm* better) {
+static int recreate_graph(MPI_Comm old, MPI_Comm moved, MPI_Comm* better) {
     int nodes = 0, edges = 0, status = MPI_ERR_NO_MEM;
-    PMPI_Graphdims_get(made, &nodes, &edges);
+    PMPI_Graphdims_get(old, &nodes, &edges);
     int* numbers = calloc((size_t)nodes + (size_t)edges + 1, sizeof *numbers);
-    if (everyone_has(numbers, moved)) {
-        PMPI_Graph_get(made, nodes, edges, numbers, numbers + nodes);
+    if (is_allocated_everywhere(numbers, moved)) {
+        PMPI_Graph_get(old, nodes, edges, numbers, numbers + nodes);
         status = PMPI_Graph_create(moved, nodes, numbers, numbers + nodes, 0, better);
     }
     free(numbers);
     return status;
 }
 
-/// The list of rank i goes to the process that is rank i now. Nobody else knows this communicator yet.
-static bool exchange(MPI_Comm moved, int old_rank, const struct neighbors* mine, struct neighbors* theirs) {
-    enum { head = 1, body = 2 };
+/// Sends the list of rank i to the process that is rank i now. The communicator has no other traffic.
+static bool exchange_lists(MPI_Comm moved, int old_rank, const struct neighbors* mine,
+                           struct neighbors* theirs) {
+    enum { tag_header = 1, tag_list = 2 };
     const int sent[3] = {mine->sources, mine->destinations, mine->weighted};
     int got[3] = {0};
     MPI_Status from;
-    PMPI_Sendrecv(sent, 3, MPI_INT, old_rank, head, got, 3, MPI_INT, MPI_ANY_SOURCE, head, moved, &from);
+    PMPI_Sendrecv(sent, 3, MPI_INT, old_rank, tag_header, got, 3, MPI_INT, MPI_ANY_SOURCE, tag_header, moved,
+                  &from);
     *theirs = (struct neighbors){got[0], got[1], got[2], NULL};
-    make_room(theirs);
-    const bool go_on = everyone_has(theirs->ranks, moved);
-    if (go_on)
-        PMPI_Sendrecv(mine->ranks, length(mine), MPI_INT, old_rank, body, theirs->ranks, length(theirs),
-                      MPI_INT, from.MPI_SOURCE, body, moved, MPI_STATUS_IGNORE);
-    return go_on;
+    allocate_neighbors(theirs);
+    const bool proceed = is_allocated_everywhere(theirs->ranks, moved);
+    if (proceed)
+        PMPI_Sendrecv(mine->ranks, count_values(mine), MPI_INT, old_rank, tag_list, theirs->ranks,
+                      count_values(theirs), MPI_INT, from.MPI_SOURCE, tag_list, moved, MPI_STATUS_IGNORE);
+    return proceed;
 }
 
-static int* weights_or_none(const struct neighbors* list, int count, int* weights) {
+static int* get_mpi_weights(const struct neighbors* list, int count, int* weights) {
     if (!list->weighted) return MPI_UNWEIGHTED;
     return count == 0 ? MPI_WEIGHTS_EMPTY : weights;
 }
 
-static int remake_dist_graph(MPI_Comm made, MPI_Comm moved, const struct neighbors* mine, MPI_Info info,
-                             MPI_Comm* better) {
+static int recreate_dist_graph(MPI_Comm old, MPI_Comm moved, const struct neighbors* mine, MPI_Info info,
+                               MPI_Comm* better) {
     int old_rank = 0, status = MPI_ERR_NO_MEM;
     struct neighbors list;
-    PMPI_Comm_rank(made, &old_rank);
-    if (exchange(moved, old_rank, mine, &list))
+    PMPI_Comm_rank(old, &old_rank);
+    if (exchange_lists(moved, old_rank, mine, &list))
         status = PMPI_Dist_graph_create_adjacent(
-            moved, list.sources, list.ranks, weights_or_none(&list, list.sources, weights_from(&list)),
-            list.destinations, to(&list), weights_or_none(&list, list.destinations, weights_to(&list)), info,
-            0, better);
+            moved, list.sources, list.ranks, get_mpi_weights(&list, list.sources, get_source_weights(&list)),
+            list.destinations, get_destinations(&list),
+            get_mpi_weights(&list, list.destinations, get_destination_weights(&list)), info, 0, better);
     free(list.ranks);
     return status;
 }
 
-/// Replaces the communicator by one with the same topology, in which this process has another rank.
-static bool remake(MPI_Comm* comm, int kind, const struct neighbors* mine, MPI_Info info, int rank) {
+/// Replaces the communicator by one with the same topology, in which this process has the given rank.
+static bool recreate(MPI_Comm* comm, int kind, const struct neighbors* mine, MPI_Info info, int rank) {
     MPI_Comm moved = MPI_COMM_NULL, better = MPI_COMM_NULL;
     if (PMPI_Comm_split(*comm, 0, rank, &moved) != MPI_SUCCESS) return false;
-    const int remade = kind == MPI_CART    ? remake_cart(*comm, moved, &better)
-                       : kind == MPI_GRAPH ? remake_graph(*comm, moved, &better)
-                                           : remake_dist_graph(*comm, moved, mine, info, &better);
-    int is_there = remade == MPI_SUCCESS;
-    PMPI_Allreduce(MPI_IN_PLACE, &is_there, 1, MPI_INT, MPI_LAND, moved);
+    const int recreated = kind == MPI_CART    ? recreate_cart(*comm, moved, &better)
+                          : kind == MPI_GRAPH ? recreate_graph(*comm, moved, &better)
+                                              : recreate_dist_graph(*comm, moved, mine, info, &better);
+    int is_created = recreated == MPI_SUCCESS;
+    PMPI_Allreduce(MPI_IN_PLACE, &is_created, 1, MPI_INT, MPI_LAND, moved);
     PMPI_Comm_free(&moved);
-    if (is_there) {
+    if (is_created) {
         PMPI_Comm_free(comm);
         *comm = better;
     } else if (better != MPI_COMM_NULL) {
         PMPI_Comm_free(&better);
     }
-    return is_there;
+    return is_created;
 }
 
 int topoloom_topology_reorder(MPI_Comm* comm, MPI_Info info) {
@@ -149,16 +153,16 @@ int topoloom_topology_reorder(MPI_Comm* comm, MPI_Info info) {
     if (status != MPI_SUCCESS || kind == MPI_UNDEFINED) return status;
     struct neighbors mine;
     MPI_Errhandler handler;
-    // The program can do without our communicators; they inherit this.
+    // Our communicators inherit this handler: the program can continue if creating them fails.
     PMPI_Comm_get_errhandler(*comm, &handler);
     PMPI_Comm_set_errhandler(*comm, MPI_ERRORS_RETURN);
     find_neighbors(*comm, kind, &mine);
-    struct tally worth;
-    const int rank = better_rank_for(*comm, &mine, &worth);
-    if (rank < 0 || remake(comm, kind, &mine, info, rank))
-        account(&worth);
+    struct reorder_stats stats;
+    const int rank = find_better_rank_for(*comm, &mine, &stats);
+    if (rank < 0 || recreate(comm, kind, &mine, info, rank))
+        add_to_totals(&stats);
     else
-        account_lost(&worth, "MPI could not make the topology again in the better order");
+        add_failure_to_totals(&stats, "MPI could not make the topology again in the better order");
     free(mine.ranks);
     PMPI_Comm_set_errhandler(*comm, handler);
     PMPI_Errhandler_free(&handler);
@@ -166,26 +170,26 @@ int topoloom_topology_reorder(MPI_Comm* comm, MPI_Info info) {
 }
 
 int topoloom_topology_reorder_f(MPI_Fint* comm, const MPI_Fint* info) {
-    MPI_Comm made = PMPI_Comm_f2c(*comm);
-    const int status = topoloom_topology_reorder(&made, PMPI_Info_f2c(*info));
-    *comm = PMPI_Comm_c2f(made);
+    MPI_Comm reordered = PMPI_Comm_f2c(*comm);
+    const int status = topoloom_topology_reorder(&reordered, PMPI_Info_f2c(*info));
+    *comm = PMPI_Comm_c2f(reordered);
     return status;
 }
 
-static int reorder_made(int status, int reorder, MPI_Comm* made, MPI_Info info) {
-    return status == MPI_SUCCESS && reorder ? topoloom_topology_reorder(made, info) : status;
+static int reorder_created(int status, int reorder, MPI_Comm* created, MPI_Info info) {
+    return status == MPI_SUCCESS && reorder ? topoloom_topology_reorder(created, info) : status;
 }
 
 int topoloom_cart_create(MPI_Comm comm, int ndims, const int dims[], const int periods[], int reorder,
                          MPI_Comm* comm_cart) {
     const int status = PMPI_Cart_create(comm, ndims, dims, periods, 0, comm_cart);
-    return reorder_made(status, reorder, comm_cart, MPI_INFO_NULL);
+    return reorder_created(status, reorder, comm_cart, MPI_INFO_NULL);
 }
 
 int topoloom_graph_create(MPI_Comm comm, int nnodes, const int index[], const int edges[], int reorder,
                           MPI_Comm* comm_graph) {
     const int status = PMPI_Graph_create(comm, nnodes, index, edges, 0, comm_graph);
-    return reorder_made(status, reorder, comm_graph, MPI_INFO_NULL);
+    return reorder_created(status, reorder, comm_graph, MPI_INFO_NULL);
 }
 
 int topoloom_dist_graph_create(MPI_Comm comm, int n, const int sources[], const int degrees[],
@@ -193,7 +197,7 @@ int topoloom_dist_graph_create(MPI_Comm comm, int n, const int sources[], const 
                                MPI_Comm* comm_dist_graph) {
     const int status =
         PMPI_Dist_graph_create(comm, n, sources, degrees, destinations, weights, info, 0, comm_dist_graph);
-    return reorder_made(status, reorder, comm_dist_graph, info);
+    return reorder_created(status, reorder, comm_dist_graph, info);
 }
 
 int topoloom_dist_graph_create_adjacent(MPI_Comm comm, int indegree, const int sources[],
@@ -202,5 +206,5 @@ int topoloom_dist_graph_create_adjacent(MPI_Comm comm, int indegree, const int s
                                         MPI_Comm* comm_dist_graph) {
     const int status = PMPI_Dist_graph_create_adjacent(comm, indegree, sources, sourceweights, outdegree,
                                                        destinations, destweights, info, 0, comm_dist_graph);
-    return reorder_made(status, reorder, comm_dist_graph, info);
+    return reorder_created(status, reorder, comm_dist_graph, info);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The definition of a function behind ours, wherever the program's MPI was loaded from.
+// Finds the next definition of a function, wherever the program's MPI was loaded from.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <link.h>
@@ -8,39 +8,39 @@
 
 #include "shim.h"
 
-struct wanted {
+struct search {
     const char* name;
-    const void* library;  // where it is not wanted
+    const void* excluded;  // base address of the library to skip
     void* found;
 };
 
-/// MPI may have been loaded privately by a plug-in (a Python extension in Fortran): look into every loaded
-/// object.
-static int look_into(struct dl_phdr_info* object, size_t size, void* data) {
+/// Searches one loaded object. RTLD_NEXT misses an MPI that a plug-in loaded privately (a Python extension in Fortran).
+static int search_object(struct dl_phdr_info* object, size_t size, void* data) {
     (void)size;
-    struct wanted* wanted = data;
+    struct search* search = data;
     if (object->dlpi_name == NULL || object->dlpi_name[0] == '\0') return 0;
     void* handle = dlopen(object->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
     if (handle == NULL) return 0;
     Dl_info where;
-    void* symbol = dlsym(handle, wanted->name);
-    if (symbol != NULL && dladdr(symbol, &where) != 0 && where.dli_fbase != wanted->library)
-        wanted->found = symbol;
+    void* symbol = dlsym(handle, search->name);
+    if (symbol != NULL && dladdr(symbol, &where) != 0 && where.dli_fbase != search->excluded)
+        search->found = symbol;
     dlclose(handle);
-    return wanted->found != NULL;
+    return search->found != NULL;
 }
 
-void* other_symbol(const char* name, const void* library) {
-    struct wanted wanted = {name, library, NULL};
-    dl_iterate_phdr(look_into, &wanted);
-    return wanted.found;
+void* other_symbol(const char* name, const void* base) {
+    struct search search = {name, base, NULL};
+    dl_iterate_phdr(search_object, &search);
+    return search.found;
 }
 
 void* next_symbol(const char* name) {
     void* symbol = dlsym(RTLD_NEXT, name);
     if (symbol != NULL) return symbol;
+    static const char here;
     Dl_info self = {0};
-    dladdr(&shim, &self);
+    dladdr(&here, &self);
     symbol = other_symbol(name, self.dli_fbase);
     if (symbol != NULL) return symbol;
     fprintf(stderr, "topoloom: undefined symbol: %s\n", name);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A program of another MPI than the one we were compiled for must run as if we were not there.
+// Steps aside in programs of another MPI than the one that the library was compiled for.
 //
 // Handles are pointers in Open MPI and integers in the MPICH family, so even wrappers that only forward would
-// break it. Before main, such a process starts itself again without us.
+// break such a program. Before main, the process executes itself again without the library.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>
@@ -12,40 +12,40 @@
 
 #include "shim.h"
 
-/// Before main no MPI can be asked anything, but the linker can: beside the library that we brought along there is
-/// no other. (Which of two the program's calls go to depends on how far behind it each of them is.)
-static bool is_the_mpi_we_were_built_for(void) {
+/// Before main, only the linker can tell: no MPI is loaded except the dependency of this library. If two are loaded,
+/// their distance behind the program decides which one it calls.
+static bool is_our_mpi(void) {
     const char* const name = "PMPI_Get_version";
+    static const char here;
     Dl_info self, mpi;
-    if (dladdr(&shim, &self) == 0) return true;
+    if (dladdr(&here, &self) == 0) return true;
     void* const handle = dlopen(self.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
     void* const ours = handle == NULL ? NULL : dlsym(handle, name);
     return ours == NULL || dladdr(ours, &mpi) == 0 || other_symbol(name, mpi.dli_fbase) == NULL;
 }
 
-/// Leaves in LD_PRELOAD what is not ours.
-static void leave_preload(void) {
+static void remove_from_preload(const struct shim* shim) {
     const char* preload = getenv("LD_PRELOAD");
-    char *words = preload == NULL ? NULL : strdup(preload),
-         *rest = words == NULL ? NULL : malloc(strlen(words) + 1);
+    char *libraries = preload == NULL ? NULL : strdup(preload),
+         *rest = libraries == NULL ? NULL : malloc(strlen(libraries) + 1);
     char ours[64];
-    snprintf(ours, sizeof ours, "/topoloom/%s-", shim.name);
+    snprintf(ours, sizeof ours, "/topoloom/%s-", shim->name);
     if (rest == NULL) {
         unsetenv("LD_PRELOAD");
         return;
     }
     rest[0] = '\0';
-    for (char* word = strtok(words, ": "); word != NULL; word = strtok(NULL, ": ")) {
-        if (strstr(word, ours) != NULL) continue;
+    for (char* library = strtok(libraries, ": "); library != NULL; library = strtok(NULL, ": ")) {
+        if (strstr(library, ours) != NULL) continue;
         if (rest[0] != '\0') strcat(rest, ":");
-        strcat(rest, word);
+        strcat(rest, library);
     }
     setenv("LD_PRELOAD", rest, 1);
-    free(words);
+    free(libraries);
     free(rest);
 }
 
-bool launched_as_rank_0(void) {
+bool is_launched_as_rank_0(void) {
     static const char* const names[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"};
     for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
         const char* rank = getenv(names[i]);
@@ -54,16 +54,15 @@ bool launched_as_rank_0(void) {
     return false;
 }
 
-__attribute__((constructor)) static void leave_other_mpi_alone(int argc, char** argv) {
-    (void)argc;
-    if (getenv(shim.variable) == NULL || is_the_mpi_we_were_built_for()) return;
-    if (launched_as_rank_0())
+void leave_other_mpi(const struct shim* shim, char** argv) {
+    if (getenv(shim->variable) == NULL || is_our_mpi()) return;
+    if (is_launched_as_rank_0())
         fprintf(stderr,
-                "topoloom: %s: the program uses another MPI than we were compiled for; name its mpicc with "
+                "topoloom: %s: the program uses another MPI than the preloaded library; name its mpicc with "
                 "--mpicc\n",
-                shim.undone);
-    if (shim.other_mpi != NULL) shim.other_mpi();
-    leave_preload();
-    unsetenv(shim.variable);
+                shim->undone);
+    if (shim->on_other_mpi != NULL) shim->on_other_mpi();
+    remove_from_preload(shim);
+    unsetenv(shim->variable);
     execv("/proc/self/exe", argv);
 }

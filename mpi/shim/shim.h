@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What every library needs that LD_PRELOAD puts before MPI: who it is, and what stands behind it.
+// Shared by all libraries that LD_PRELOAD puts before MPI.
 #ifndef TOPOLOOM_SHIM_H
 #define TOPOLOOM_SHIM_H
 
@@ -12,23 +12,24 @@
 #error "Topoloom needs MPI 3.0 or newer"
 #endif
 
-// The library is inside every process that LD_PRELOAD reaches; only the MPI calls themselves may be seen from
-// outside.
+// LD_PRELOAD loads the library into many processes: it exports only the functions that it wraps.
 #define SHIM_EXPORT __attribute__((visibility("default")))
 
-/// Each shim defines one.
+/// A preloaded library.
 struct shim {
-    const char* name;         // its folder's; its library is called NAME-*.so
-    const char* variable;     // of the environment: without it the shim does nothing
-    const char* undone;       // what does not happen in a program of another MPI, as in "not recorded"
-    void (*other_mpi)(void);  // what else to do there; NULL = nothing
+    const char* name;            // of its folder; the library is called NAME-*.so
+    const char* variable;        // the environment variable that enables it
+    const char* undone;          // the consequence in a program of another MPI, such as "not recorded"
+    void (*on_other_mpi)(void);  // called in such a program; NULL = nothing
 };
-extern const struct shim shim;
 
-/// The definition behind ours, so that shims may follow each other; ends the program if there is none, as the
-/// linker would.
+/// Restarts the process without the library if its MPI is not the one that the library was compiled for.
+/// Call it from a constructor.
+void leave_other_mpi(const struct shim* shim, char** argv);
+
+/// The next definition of `name` after this library's. Exits with status 127 if there is none, as the linker would.
 void* next_symbol(const char* name);
-/// Declares `next`, the definition behind ours of a function that has a type; looked up once, whichever threads call it.
+/// Declares `next`, the next definition of a function of the given type. Thread-safe; looks it up once.
 #define NEXT(name, type)                                                    \
     static __typeof__(type) next_found;                                     \
     __typeof__(type) next = __atomic_load_n(&next_found, __ATOMIC_RELAXED); \
@@ -37,12 +38,12 @@ void* next_symbol(const char* name);
         __atomic_store_n(&next_found, next, __ATOMIC_RELAXED);              \
     }                                                                       \
     _Static_assert(1, "")
-/// A definition outside of one library, given by where it starts; NULL = none.
-void* other_symbol(const char* name, const void* library);
+/// A definition outside of the library that starts at `base`; NULL = none.
+void* other_symbol(const char* name, const void* base);
 
-/// Where MPI cannot be asked yet.
-bool launched_as_rank_0(void);
+/// By the launcher's environment variables, for use before MPI_Init.
+bool is_launched_as_rank_0(void);
 
-static inline bool fortran_ok(const MPI_Fint* error) { return error == 0 || *error == MPI_SUCCESS; }
+static inline bool fortran_ok(const MPI_Fint* error) { return error == NULL || *error == MPI_SUCCESS; }
 
 #endif

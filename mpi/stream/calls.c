@@ -155,4 +155,4 @@ int topoloom_stream_memory(topoloom_stream front, long long* bytes, long long* m
     return MPI_SUCCESS;
 }
 
-const char* topoloom_stream_error(int status) { return why_raised(status); }
+const char* topoloom_stream_error(int status) { return get_error_message(status); }

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compares clocks by messages there and back.
 #include "clock.h"
 
 #include <stddef.h>
 
-enum { exchanges = 16 };
+enum { round_trips = 16 };
 
-static int answer(MPI_Comm comm, int child, int tag) {
+static int send_times(MPI_Comm comm, int child, int tag) {
     int status = MPI_SUCCESS;
-    for (int i = 0; i < exchanges && status == MPI_SUCCESS; ++i) {
+    for (int i = 0; i < round_trips && status == MPI_SUCCESS; ++i) {
         status = PMPI_Recv(NULL, 0, MPI_BYTE, child, tag, comm, MPI_STATUS_IGNORE);
         double now = PMPI_Wtime();
         if (status == MPI_SUCCESS) status = PMPI_Send(&now, 1, MPI_DOUBLE, child, tag, comm);
@@ -16,20 +15,21 @@ static int answer(MPI_Comm comm, int child, int tag) {
     return status;
 }
 
-/// How far this rank's clock is ahead of its parent's: in the fastest exchange least can have delayed one way alone.
-static int ask(MPI_Comm comm, int parent, int tag, double* ahead) {
+/// Finds how far this rank's clock is ahead of its parent's. In the fastest round trip, the delays of both directions
+/// can differ least.
+static int estimate_offset(MPI_Comm comm, int parent, int tag, double* ahead) {
     double fastest = -1;
-    for (int i = 0; i < exchanges; ++i) {
-        double theirs = 0;
+    for (int i = 0; i < round_trips; ++i) {
+        double parent_time = 0;
         const double begin = PMPI_Wtime();
         int status = PMPI_Send(NULL, 0, MPI_BYTE, parent, tag, comm);
         if (status == MPI_SUCCESS)
-            status = PMPI_Recv(&theirs, 1, MPI_DOUBLE, parent, tag, comm, MPI_STATUS_IGNORE);
+            status = PMPI_Recv(&parent_time, 1, MPI_DOUBLE, parent, tag, comm, MPI_STATUS_IGNORE);
         if (status != MPI_SUCCESS) return status;
         const double end = PMPI_Wtime();
         if (fastest >= 0 && end - begin >= fastest) continue;
         fastest = end - begin;
-        *ahead = (begin + end) / 2 - theirs;
+        *ahead = (begin + end) / 2 - parent_time;
     }
     return MPI_SUCCESS;
 }
@@ -41,10 +41,10 @@ static int find_offset(MPI_Comm comm, int tag, double* offset) {
     double ahead = 0;
     for (; step < ranks && status == MPI_SUCCESS; step *= 2) {
         if (rank % (2 * step) == step) {
-            status = ask(comm, rank - step, tag, &ahead);
+            status = estimate_offset(comm, rank - step, tag, &ahead);
             break;
         }
-        if (rank + step < ranks) status = answer(comm, rank + step, tag);
+        if (rank + step < ranks) status = send_times(comm, rank + step, tag);
     }
     *offset = 0;
     if (rank > 0 && status == MPI_SUCCESS)
@@ -55,35 +55,35 @@ static int find_offset(MPI_Comm comm, int tag, double* offset) {
     return status;
 }
 
-static bool is_global(MPI_Comm comm) {
+static bool is_wtime_global(MPI_Comm comm) {
     int* global = NULL;
     int found = 0;
     PMPI_Comm_get_attr(comm, MPI_WTIME_IS_GLOBAL, (void*)&global, &found);
     return found && *global;
 }
 
-int compare_clocks(struct common_clock* clock, MPI_Comm comm, int tag) {
+int sync_clocks(struct common_clock* clock, MPI_Comm comm, int tag) {
     double offset = 0;
-    if (!is_global(comm)) {
+    if (!is_wtime_global(comm)) {
         const int status = find_offset(comm, tag, &offset);
         if (status != MPI_SUCCESS) return status;
     }
     clock->at = PMPI_Wtime();
     clock->offset = offset;
-    if (!clock->compared) {
+    if (!clock->synced) {
         clock->first_at = clock->at;
         clock->first_offset = offset;
-        clock->compared = true;
+        clock->synced = true;
     } else {
         clock->drift = (offset - clock->first_offset) / (clock->at - clock->first_at);
     }
     return MPI_SUCCESS;
 }
 
-double to_common(const struct common_clock* clock, double own) {
-    return own - clock->offset - clock->drift * (own - clock->at);
+double to_common_time(const struct common_clock* clock, double local) {
+    return local - clock->offset - clock->drift * (local - clock->at);
 }
 
-double to_own(const struct common_clock* clock, double common) {
+double to_local_time(const struct common_clock* clock, double common) {
     return clock->at + (common + clock->offset - clock->at) / (1 - clock->drift);
 }

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The clocks of ranks beside each other: MPI_Wtime starts anywhere on each, and may run faster on one than on another.
+// A clock common to all ranks: MPI_Wtime has another origin on each rank, and may drift.
 #ifndef TOPOLOOM_TIMING_CLOCK_H
 #define TOPOLOOM_TIMING_CLOCK_H
 
 #include <mpi.h>
 #include <stdbool.h>
 
-/// How far this rank's clock is ahead of that of rank 0, in seconds. All zero before it is compared.
+/// The offset of this rank's clock from that of rank 0, in seconds. Initialize with zeros.
 struct common_clock {
-    double first_at, first_offset;  // of the first comparison: over the longest time drift shows best
-    double at, offset;              // of the last one
+    double first_at, first_offset;  // at the first synchronization; the longest interval gives the best drift
+    double at, offset;              // at the last synchronization
     double drift;                   // seconds per second
-    bool compared;
+    bool synced;
 };
 
-/// Compares clocks along a binomial tree, by the fastest of several messages there and back (Hunold and
+/// Synchronizes along a binomial tree, by the fastest of several round trips (Hunold and
 /// Carpen-Amarie, "On the impact of synchronizing clocks and processes on benchmarking MPI collectives",
-/// EuroMPI 2015). Collective; nothing else may be under way with this tag. What MPI functions return.
-int compare_clocks(struct common_clock* clock, MPI_Comm comm, int tag);
+/// EuroMPI 2015). Collective; no other message may use this tag. Returns an MPI error code.
+int sync_clocks(struct common_clock* clock, MPI_Comm comm, int tag);
 
-/// A time of this rank's clock on that of rank 0, and the other way round.
-double to_common(const struct common_clock* clock, double own);
-double to_own(const struct common_clock* clock, double common);
+/// Convert between this rank's MPI_Wtime and that of rank 0.
+double to_common_time(const struct common_clock* clock, double local);
+double to_local_time(const struct common_clock* clock, double common);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// MPI's collectives that are timed, by the core's names.
+// MPI's collectives, by the names that the core uses.
 #ifndef TOPOLOOM_TIMING_OPERATIONS_H
 #define TOPOLOOM_TIMING_OPERATIONS_H
 
@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/// Elements are bytes; those of reductions are doubles that are added where they fill the bytes, else bytes.
+/// Arguments of a collective. Elements are bytes; of reductions, doubles to add if the block is a multiple of 8 bytes.
 struct buffers {
     char *in, *out;
     int count, root;
@@ -21,17 +21,17 @@ typedef int collective_call(const struct buffers*);  // NOLINT(readability-ident
 struct operation {
     const char* name;
     collective_call* run;
-    bool in_by_rank, out_by_rank;  // whether a buffer has a block for each rank
-    bool combines;
+    bool in_by_rank, out_by_rank;  // the buffer has a block for each rank
+    bool is_reduction;
 };
 
-/// By name, or as MPI has it: `all-to-all` or `alltoall`, `broadcast` or `bcast`. NULL: there is none of that name.
+/// Accepts our name or MPI's: `all-to-all` or `alltoall`, `broadcast` or `bcast`. NULL = unknown name.
 const struct operation* find_operation(const char* name);
 
-/// For blocks of up to `bytes` on each of `ranks`. False: there is no memory for them on this rank.
+/// For blocks of up to `bytes` per rank. False = no memory on this rank; free_buffers is needed anyway.
 bool make_buffers(struct buffers* buffers, const struct operation* operation, size_t bytes, int ranks);
 void free_buffers(struct buffers* buffers);
-/// What a call of a block of `bytes` takes.
+/// Sets count, datatype and reduction for a block of `bytes`.
 void set_block(struct buffers* buffers, const struct operation* operation, int bytes);
 
 #endif

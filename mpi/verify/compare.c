@@ -1,38 +1,64 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One rank beside its seat in the bindings.
 #include "compare.h"
 
 #include "host_names.h"
 
-enum verdict compare(const struct bindings* bindings, int rank, const struct testimony* found) {
-    const struct seat* seat = &bindings->seats[rank];
-    struct cpus planned, allowed;
-    if (!is_address(bindings->hosts[seat->host]) && bindings_host(bindings, found->host) != seat->host)
+enum verdict compare_rank(const struct bindings* bindings, int rank, const struct affinity* found) {
+    const struct binding* binding = &bindings->by_rank[rank];
+    struct cpu_set planned, allowed;
+    if (!is_ip_address(bindings->hosts[binding->host]) &&
+        find_bindings_host(bindings, found->host) != binding->host)
         return VERDICT_HOST;
-    if (seat->cpus == NULL || !cpus_from_text(seat->cpus, &planned) || !cpus_from_text(found->cpus, &allowed))
+    if (binding->cpus == NULL || !parse_cpus(binding->cpus, &planned) || !parse_cpus(found->cpus, &allowed))
         return VERDICT_OK;
-    if (cpus_within(&allowed, &planned)) return VERDICT_OK;
-    return cpus_within(&planned, &allowed) ? VERDICT_UNBOUND : VERDICT_CPUS;
+    if (is_cpu_subset(&allowed, &planned)) return VERDICT_OK;
+    return is_cpu_subset(&planned, &allowed) ? VERDICT_UNBOUND : VERDICT_CPUS;
 }
 
-void tell_uncompared(FILE* out, const struct bindings* bindings) {
+void print_uncompared_hosts(FILE* out, const struct bindings* bindings) {
     for (int host = 0; host < bindings->host_count; ++host) {
-        if (!is_address(bindings->hosts[host])) continue;
+        if (!is_ip_address(bindings->hosts[host])) continue;
         fprintf(out, "topoloom: hosts planned by their addresses, as %s, are not compared\n",
                 bindings->hosts[host]);
         return;
     }
 }
 
-void explain(FILE* out, enum verdict verdict, const struct bindings* bindings, int rank,
-             const struct testimony* found) {
-    const struct seat* seat = &bindings->seats[rank];
+void print_verdict(FILE* out, enum verdict verdict, const struct bindings* bindings, int rank,
+                   const struct affinity* found) {
+    const struct binding* binding = &bindings->by_rank[rank];
     if (verdict == VERDICT_HOST)
-        fprintf(out, "rank %d is on host %s, planned on %s", rank, found->host, bindings->hosts[seat->host]);
+        fprintf(out, "rank %d is on host %s, planned on %s", rank, found->host,
+                bindings->hosts[binding->host]);
     if (verdict == VERDICT_CPUS)
         fprintf(out, "rank %d runs on CPUs %s of %s, planned on %s", rank, found->cpus, found->host,
-                seat->cpus);
+                binding->cpus);
     if (verdict == VERDICT_UNBOUND)
         fprintf(out, "rank %d is not bound: it may run on CPUs %s of %s, planned on %s", rank, found->cpus,
-                found->host, seat->cpus);
+                found->host, binding->cpus);
+}
+
+int print_misplaced_ranks(FILE* out, const struct bindings* bindings, const struct affinity_report* report) {
+    if (bindings->rank_count != report->count) {
+        fprintf(out, "topoloom: the plan is for %d ranks, but there are %d\n", bindings->rank_count,
+                report->count);
+        return report->count;
+    }
+    int misplaced = 0;
+    for (int rank = 0; rank < report->count; ++rank) {
+        const struct affinity found = get_affinity(report, rank);
+        const enum verdict verdict = compare_rank(bindings, rank, &found);
+        if (verdict == VERDICT_OK) continue;
+        ++misplaced;
+        // One write per line, so that output of other ranks does not mix with it.
+        char line[1024] = "";
+        FILE* const buffer = fmemopen(line, sizeof line, "w");
+        FILE* const text = buffer != NULL ? buffer : out;
+        fputs("topoloom: ", text);
+        print_verdict(text, verdict, bindings, rank, &found);
+        fputc('\n', text);
+        if (buffer != NULL) fclose(buffer);
+        fputs(line, out);
+    }
+    return misplaced;
 }

@@ -1,70 +1,44 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// For programs that ask themselves.
+// For programs that verify their own placement.
 #include "topoloom_verify.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "compare.h"
 
-int tell_elsewhere(FILE* out, const struct bindings* bindings, const struct testimonies* all) {
-    if (bindings->rank_count != all->count) {
-        fprintf(out, "topoloom: the plan is for %d ranks, but there are %d\n", bindings->rank_count,
-                all->count);
-        return all->count;
-    }
-    int elsewhere = 0;
-    for (int rank = 0; rank < all->count; ++rank) {
-        const struct testimony found = testimony_of(all, rank);
-        const enum verdict verdict = compare(bindings, rank, &found);
-        if (verdict == VERDICT_OK) continue;
-        ++elsewhere;
-        // In one piece, or what other ranks print gets into the line.
-        char line[1024] = "";
-        FILE* const buffer = fmemopen(line, sizeof line, "w");
-        FILE* const text = buffer != NULL ? buffer : out;
-        fputs("topoloom: ", text);
-        explain(text, verdict, bindings, rank, &found);
-        fputc('\n', text);
-        if (buffer != NULL) fclose(buffer);
-        fputs(line, out);
-    }
-    return elsewhere;
-}
-
-static int judge(const struct testimonies* all, const char* file, FILE* out) {
+static int compare_with_plan(const struct affinity_report* report, const char* file, FILE* out) {
     struct bindings bindings;
-    char why[512] = "not enough memory";
-    if (all->text == NULL || !bindings_read(file, &bindings, why, sizeof why)) {
-        fprintf(out, "topoloom: not verified: %s\n", why);
+    char error[512] = "not enough memory";
+    if (report->text == NULL || !read_bindings(file, &bindings, error, sizeof error)) {
+        fprintf(out, "topoloom: not verified: %s\n", error);
         return -1;
     }
-    tell_uncompared(out, &bindings);
-    const int elsewhere = tell_elsewhere(out, &bindings, all);
-    bindings_free(&bindings);
-    return elsewhere;
+    print_uncompared_hosts(out, &bindings);
+    const int misplaced = print_misplaced_ranks(out, &bindings, report);
+    free_bindings(&bindings);
+    return misplaced;
 }
 
 int topoloom_verify(MPI_Comm comm, const char* plan, FILE* out) {
     MPI_Comm own = MPI_COMM_NULL;
     MPI_Group group;
-    int is_inter = 0, rank = 0, answer = -1;
+    int is_inter = 0, rank = 0, misplaced = -1;
     if (MPI_Comm_test_inter(comm, &is_inter) != MPI_SUCCESS) return -1;
     if (is_inter) {
         MPI_Comm_rank(comm, &rank);
         if (rank == 0) fputs("topoloom: not verified: an intercommunicator has two groups\n", out);
         return -1;
     }
-    // Unlike a duplicate it takes none of the program's attributes along.
+    // Unlike MPI_Comm_dup, this copies no attributes of the program.
     if (MPI_Comm_group(comm, &group) != MPI_SUCCESS) return -1;
     MPI_Comm_create(comm, group, &own);
     MPI_Group_free(&group);
     if (own == MPI_COMM_NULL) return -1;
-    struct testimonies all = testimonies_gather(own);
+    struct affinity_report report = gather_affinities(own);
     PMPI_Comm_rank(own, &rank);
-    if (rank == 0) answer = judge(&all, plan, out);
-    PMPI_Bcast(&answer, 1, MPI_INT, 0, own);
+    if (rank == 0) misplaced = compare_with_plan(&report, plan, out);
+    PMPI_Bcast(&misplaced, 1, MPI_INT, 0, own);
     PMPI_Comm_free(&own);
-    free(all.text);
-    return answer;
+    free(report.text);
+    return misplaced;
 }

@@ -1,102 +1,104 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which planned rank each process of the job becomes.
+// Assigns the planned ranks to the processes of the job.
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "world.h"
 
-/// A rank of the plan by its slot, or a process in the launcher's order.
-struct place {
+/// A rank of the plan, ordered by slot, or a process, in launcher order.
+struct candidate {
     int host, order, id;
-    bool done;
+    bool matched;
 };
 
-static int by_host(const void* a, const void* b) {
-    const struct place *left = a, *right = b;
+static int compare_hosts(const void* a, const void* b) {
+    const struct candidate *left = a, *right = b;
     if (left->host != right->host) return left->host < right->host ? -1 : 1;
     return (left->order > right->order) - (left->order < right->order);
 }
 
-/// Which of the places owns a CPU.
-static void find_owners(const struct bindings* bindings, const struct place* seats, int count, int* owner) {
-    struct cpus cpus;
-    for (int cpu = 0; cpu < most_cpus; ++cpu) owner[cpu] = -1;
+/// Finds the planned rank (an index into `planned`) that owns each CPU; -1 = none.
+static void find_owners(const struct bindings* bindings, const struct candidate* planned, int count,
+                        int* owner) {
+    struct cpu_set cpus;
+    for (int cpu = 0; cpu < max_cpus; ++cpu) owner[cpu] = -1;
     for (int i = 0; i < count; ++i) {
-        const char* text = bindings->seats[seats[i].id].cpus;
-        if (text == NULL || !cpus_from_text(text, &cpus)) continue;
+        const char* text = bindings->by_rank[planned[i].id].cpus;
+        if (text == NULL || !parse_cpus(text, &cpus)) continue;
         for (int word = 0; word < cpu_words; ++word)
             for (uint64_t left = cpus.words[word]; left != 0; left &= left - 1)
                 owner[64 * word + __builtin_ctzll(left)] = i;
     }
 }
 
-/// On one host: a process that is bound within the CPUs of a seat takes it, the others take what is left.
-static void match_host(const struct bindings* bindings, const struct testimonies* all, struct place* seats,
-                       struct place* processes, int count, int* ranks) {
-    static int owner[most_cpus];
-    struct cpus bound, cpus;
-    find_owners(bindings, seats, count, owner);
+/// Matches the processes of one host: first those that are bound within the CPUs of a planned rank, then the others.
+static void match_host(const struct bindings* bindings, const struct affinity_report* report,
+                       struct candidate* planned, struct candidate* processes, int count, int* ranks) {
+    static int owner[max_cpus];
+    struct cpu_set bound, cpus;
+    find_owners(bindings, planned, count, owner);
     for (int i = 0; i < count; ++i) {
-        if (!cpus_from_text(testimony_of(all, processes[i].id).cpus, &bound)) continue;
-        const int at = owner[cpus_first(&bound)];
-        if (at < 0 || seats[at].done) continue;
-        if (!cpus_from_text(bindings->seats[seats[at].id].cpus, &cpus) || !cpus_within(&bound, &cpus))
+        if (!parse_cpus(get_affinity(report, processes[i].id).cpus, &bound)) continue;
+        const int at = owner[find_first_cpu(&bound)];
+        if (at < 0 || planned[at].matched) continue;
+        if (!parse_cpus(bindings->by_rank[planned[at].id].cpus, &cpus) || !is_cpu_subset(&bound, &cpus))
             continue;
-        ranks[processes[i].id] = seats[at].id;
-        seats[at].done = processes[i].done = true;
+        ranks[processes[i].id] = planned[at].id;
+        planned[at].matched = processes[i].matched = true;
     }
     int next = 0;
     for (int i = 0; i < count; ++i) {
-        if (processes[i].done) continue;
-        while (seats[next].done) ++next;
-        ranks[processes[i].id] = seats[next++].id;
+        if (processes[i].matched) continue;
+        while (planned[next].matched) ++next;
+        ranks[processes[i].id] = planned[next++].id;
     }
 }
 
-static bool match(const struct bindings* bindings, const struct testimonies* all, struct place* seats,
-                  struct place* processes, int* ranks, char* why, int room) {
-    for (int i = 0; i < all->count; ++i) {
-        const char* name = testimony_of(all, i).host;
-        const int host = bindings_host(bindings, name);
+static bool match_all(const struct bindings* bindings, const struct affinity_report* report,
+                      struct candidate* planned, struct candidate* processes, int* ranks, char* error,
+                      size_t error_size) {
+    for (int i = 0; i < report->count; ++i) {
+        const char* name = get_affinity(report, i).host;
+        const int host = find_bindings_host(bindings, name);
         if (host < 0) {
-            snprintf(why, (size_t)room, "there are processes on host %s, which the plan does not name", name);
+            snprintf(error, error_size, "there are processes on host %s, which the plan does not name", name);
             return false;
         }
-        seats[i] = (struct place){bindings->seats[i].host, bindings->seats[i].slot, i, false};
-        processes[i] = (struct place){host, i, i, false};
+        planned[i] = (struct candidate){bindings->by_rank[i].host, bindings->by_rank[i].slot, i, false};
+        processes[i] = (struct candidate){host, i, i, false};
     }
-    qsort(seats, (size_t)all->count, sizeof *seats, by_host);
-    qsort(processes, (size_t)all->count, sizeof *processes, by_host);
-    for (int first = 0, end; first < all->count; first = end) {
-        const int host = seats[first].host;
+    qsort(planned, (size_t)report->count, sizeof *planned, compare_hosts);
+    qsort(processes, (size_t)report->count, sizeof *processes, compare_hosts);
+    for (int first = 0, end; first < report->count; first = end) {
+        const int host = planned[first].host;
         int found = first;
-        for (end = first; end < all->count && seats[end].host == host; ++end) continue;
-        while (found < all->count && processes[found].host == host) ++found;
+        for (end = first; end < report->count && planned[end].host == host; ++end) continue;
+        while (found < report->count && processes[found].host == host) ++found;
         if (found != end) {
-            snprintf(why, (size_t)room, "ranks planned on host %s: %d, but processes there: %d",
+            snprintf(error, error_size, "ranks planned on host %s: %d, but processes there: %d",
                      bindings->hosts[host], end - first, found - first);
             return false;
         }
-        match_host(bindings, all, seats + first, processes + first, end - first, ranks);
+        match_host(bindings, report, planned + first, processes + first, end - first, ranks);
     }
     return true;
 }
 
-bool world_match(const struct bindings* bindings, const struct testimonies* all, int* ranks, char* why,
-                 int room) {
-    if (bindings->rank_count != all->count) {
-        snprintf(why, (size_t)room, "the plan is for %d ranks, but there are %d processes",
-                 bindings->rank_count, all->count);
+bool match_processes(const struct bindings* bindings, const struct affinity_report* report, int* ranks,
+                     char* error, size_t error_size) {
+    if (bindings->rank_count != report->count) {
+        snprintf(error, error_size, "the plan is for %d ranks, but there are %d processes",
+                 bindings->rank_count, report->count);
         return false;
     }
-    struct place* seats = malloc((size_t)all->count * sizeof *seats);
-    struct place* processes = malloc((size_t)all->count * sizeof *processes);
+    struct candidate* planned = malloc((size_t)report->count * sizeof *planned);
+    struct candidate* processes = malloc((size_t)report->count * sizeof *processes);
     bool matched = false;
-    if (seats != NULL && processes != NULL)
-        matched = match(bindings, all, seats, processes, ranks, why, room);
+    if (planned != NULL && processes != NULL)
+        matched = match_all(bindings, report, planned, processes, ranks, error, error_size);
     else
-        snprintf(why, (size_t)room, "not enough memory");
-    free(seats);
+        snprintf(error, error_size, "not enough memory");
+    free(planned);
     free(processes);
     return matched;
 }

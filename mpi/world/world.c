@@ -1,79 +1,80 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Makes the communicator that takes the place of MPI_COMM_WORLD, when MPI has been initialized.
+// After MPI_Init: creates the communicator that replaces MPI_COMM_WORLD.
 #include "world.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-const struct shim shim = {"world", "TOPOLOOM_WORLD", "ranks are not renumbered", NULL};
+const struct shim world_shim = {"world", "TOPOLOOM_WORLD", "ranks are not renumbered", NULL};
 
 MPI_Comm world_renumbered = MPI_COMM_WORLD;
 
 static bool refused_;
 
-static void say_once(const char* why) {
-    static bool said;
-    if (!said) fprintf(stderr, "topoloom: %s: %s\n", shim.undone, why);
-    said = true;
+static void print_once(const char* reason) {
+    static bool printed;
+    if (!printed) fprintf(stderr, "topoloom: %s: %s\n", world_shim.undone, reason);
+    printed = true;
 }
 
-void world_refuse(const char* why) {
+void keep_world(const char* reason) {
     refused_ = true;
-    if (launched_as_rank_0()) say_once(why);
+    if (is_launched_as_rank_0()) print_once(reason);
 }
 
-/// On process 0: the planned rank of each process; NULL with a reason if there is none.
-static int* planned_ranks(const char* file, const struct testimonies* all, char* why, int room) {
+/// On process 0: the planned rank of each process; NULL with the reason in `error`.
+static int* plan_ranks(const char* file, const struct affinity_report* report, char* error,
+                       size_t error_size) {
     struct bindings bindings;
-    int* ranks = malloc((size_t)all->count * sizeof *ranks);
-    snprintf(why, (size_t)room, "not enough memory");
-    if (ranks == NULL || all->text == NULL || !bindings_read(file, &bindings, why, room)) {
+    int* ranks = malloc((size_t)report->count * sizeof *ranks);
+    snprintf(error, error_size, "not enough memory");
+    if (ranks == NULL || report->text == NULL || !read_bindings(file, &bindings, error, error_size)) {
         free(ranks);
         return NULL;
     }
-    const bool matched = world_match(&bindings, all, ranks, why, room);
-    bindings_free(&bindings);
+    const bool matched = match_processes(&bindings, report, ranks, error, error_size);
+    free_bindings(&bindings);
     if (matched) return ranks;
     free(ranks);
     return NULL;
 }
 
-/// Why the processes keep their numbers, whatever the plan; NULL if they need not. Collective.
+/// The reason why no plan can be applied; NULL = none. Collective.
 static const char* find_obstacle(MPI_Comm comm) {
-    int *number = NULL, given = 0, mine[3], most[3];
-    PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_APPNUM, &number, &given);
-    mine[0] = given ? *number : 0;
+    int *number = NULL, has_number = 0, mine[3], most[3];
+    PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_APPNUM, &number, &has_number);
+    mine[0] = has_number ? *number : 0;
     mine[1] = -mine[0];
     mine[2] = refused_;
     PMPI_Allreduce(mine, most, 3, MPI_INT, MPI_MAX, comm);
     if (most[2]) return "the program uses MPI sessions";
-    // Several programs know by their rank which of them they are.
+    // The programs of an MPMD job tell by their rank which of them they are.
     return most[0] == -most[1] ? NULL : "the job runs several programs";
 }
 
-/// The planned rank of this process; -1 where all processes keep theirs.
-static int find_rank(const char* file, MPI_Comm comm) {
-    char why[1024];
+/// The planned rank of this process; -1 if all processes keep theirs.
+static int find_planned_rank(const char* file, MPI_Comm comm) {
+    char error[1024];
     int rank = 0, planned = -1, *ranks = NULL;
     const char* obstacle = find_obstacle(comm);
-    struct testimonies all = testimonies_gather(comm);
+    struct affinity_report report = gather_affinities(comm);
     PMPI_Comm_rank(comm, &rank);
     if (rank == 0 && obstacle == NULL) {
-        ranks = planned_ranks(file, &all, why, sizeof why);
-        if (ranks == NULL) obstacle = why;
+        ranks = plan_ranks(file, &report, error, sizeof error);
+        if (ranks == NULL) obstacle = error;
     }
-    if (rank == 0 && obstacle != NULL) say_once(obstacle);
-    int go_on = ranks != NULL;
-    PMPI_Bcast(&go_on, 1, MPI_INT, 0, comm);
-    if (go_on) PMPI_Scatter(ranks, 1, MPI_INT, &planned, 1, MPI_INT, 0, comm);
+    if (rank == 0 && obstacle != NULL) print_once(obstacle);
+    int is_planned = ranks != NULL;
+    PMPI_Bcast(&is_planned, 1, MPI_INT, 0, comm);
+    if (is_planned) PMPI_Scatter(ranks, 1, MPI_INT, &planned, 1, MPI_INT, 0, comm);
     free(ranks);
-    free(all.text);
+    free(report.text);
     return planned;
 }
 
 #if defined(OPEN_MPI) && OMPI_MAJOR_VERSION >= 5
-static void free_at_finalize(void) {}  // it leaves the attributes of MPI_COMM_WORLD
+static void free_at_finalize(void) {}  // it does not delete the attributes of MPI_COMM_WORLD
 #else
 static int free_renumbered(MPI_Comm self, int key, void* value, void* state) {
     (void)self, (void)key, (void)value, (void)state;
@@ -83,8 +84,8 @@ static int free_renumbered(MPI_Comm self, int key, void* value, void* state) {
     return status;
 }
 
-/// MPI_Finalize deletes the attributes of MPI_COMM_SELF, the newest first, and then those of MPI_COMM_WORLD, which the
-/// program has set on ours: our attribute, the oldest, has it freed at that moment.
+/// MPI_Finalize deletes the attributes of MPI_COMM_SELF, newest first, and then those of MPI_COMM_WORLD. The program set
+/// the latter on our communicator, so our attribute, the oldest of MPI_COMM_SELF, frees it in between.
 static void free_at_finalize(void) {
     int key = MPI_KEYVAL_INVALID;
     PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, free_renumbered, &key, NULL);
@@ -92,16 +93,16 @@ static void free_at_finalize(void) {
 }
 #endif
 
-void seats_start(void) {
-    char* file = getenv(shim.variable) == NULL ? NULL : strdup(getenv(shim.variable));
+static void renumber_world(void) {
+    char* file = getenv(world_shim.variable) == NULL ? NULL : strdup(getenv(world_shim.variable));
     MPI_Comm parent = MPI_COMM_NULL, own = MPI_COMM_NULL, renumbered = MPI_COMM_NULL;
     MPI_Errhandler handler;
     int rank = -1;
-    unsetenv(shim.variable);  // jobs that the program starts itself are not meant
+    unsetenv(world_shim.variable);  // not for jobs that the program starts
     PMPI_Comm_get_parent(&parent);
-    // The plan is not for those who were spawned.
+    // The plan does not cover spawned processes.
     if (file != NULL && parent == MPI_COMM_NULL && PMPI_Comm_dup(MPI_COMM_WORLD, &own) == MPI_SUCCESS) {
-        rank = find_rank(file, own);
+        rank = find_planned_rank(file, own);
         PMPI_Comm_free(&own);
     }
     free(file);
@@ -112,4 +113,10 @@ void seats_start(void) {
     PMPI_Errhandler_free(&handler);
     world_renumbered = renumbered;
     free_at_finalize();
+}
+
+__attribute__((constructor)) static void load(int argc, char** argv) {
+    (void)argc;
+    leave_other_mpi(&world_shim, argv);
+    call_after_init(renumber_world);
 }

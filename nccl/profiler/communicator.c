@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Communicators of this process, and its file in the folder TOPOLOOM_NCCL_OUTPUT: lines of NCCL's Inspector,
-// with calls that are alike in one line, a line where a communicator begins and one where it ends.
+// Writes the communicators of this process to its file in the folder TOPOLOOM_NCCL_OUTPUT, in the format of NCCL's
+// Inspector: a line per kind of call, a line when a communicator is opened and one when it is closed.
 #include "communicator.h"
 
 #include <errno.h>
@@ -10,129 +10,129 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ending.h"
-#include "place.h"
+#include "process_info.h"
+#include "sigterm.h"
 
-enum { FEWEST_KINDS = 3000, UNKNOWN_SIZE = 4096, KINDS_PER_RANK = 3 };
+enum { MIN_KINDS = 3000, UNKNOWN_SIZE = 4096, KINDS_PER_RANK = 3 };
 
 static pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
 static struct communicator* first_;
-static int process_;  // that began the first: in its children the mutex may be locked for ever
+static int process_;  // that opened the first; in forked children the mutex may stay locked
 
-static void complain(const char* what, const char* reason) {
-    static atomic_flag said = ATOMIC_FLAG_INIT;
-    if (!atomic_flag_test_and_set(&said))
-        fprintf(stderr, "topoloom: this process's use of NCCL is not recorded: %s%s\n", what, reason);
+static void warn_once(const char* problem, const char* reason) {
+    static atomic_flag warned = ATOMIC_FLAG_INIT;
+    if (!atomic_flag_test_and_set(&warned))
+        fprintf(stderr, "topoloom: this process's use of NCCL is not recorded: %s%s\n", problem, reason);
 }
 
 static FILE* open_file(void) {
     const char* folder = getenv("TOPOLOOM_NCCL_OUTPUT");
     if (folder == NULL || *folder == '\0') {
-        complain("TOPOLOOM_NCCL_OUTPUT names no folder", "");
+        warn_once("TOPOLOOM_NCCL_OUTPUT names no folder", "");
         return NULL;
     }
     char path[4096];
-    const int length = snprintf(path, sizeof path, "%s/%s.%ld.jsonl", folder, place_host(), (long)getpid());
+    const int length =
+        snprintf(path, sizeof path, "%s/%s.%ld.jsonl", folder, get_host_name(), (long)getpid());
     FILE* file = length < (int)sizeof path ? fopen(path, "a") : NULL;
-    if (file == NULL) complain("cannot write into TOPOLOOM_NCCL_OUTPUT: ", strerror(errno));
+    if (file == NULL) warn_once("cannot write into TOPOLOOM_NCCL_OUTPUT: ", strerror(errno));
     return file;
 }
 
-static void write_head(FILE* file, struct communicator* one) {
+static void write_header(FILE* file, struct communicator* comm) {
     fprintf(file, "{\"header\":{\"id\":\"0x%llx\",\"rank\":%d,\"n_ranks\":%d,\"nnodes\":%d},",
-            (unsigned long long)atomic_load(&one->id), atomic_load(&one->rank), one->ranks, one->nodes);
+            (unsigned long long)atomic_load(&comm->id), atomic_load(&comm->rank), comm->ranks, comm->nodes);
     fprintf(file, "\"metadata\":{\"rec_mechanism\":\"topoloom\",\"hostname\":\"%s\",\"pid\":%d,\"device\":%d",
-            place_host(), one->process, one->device);
+            get_host_name(), comm->process, comm->device);
     int rank, size;
-    if (place_in_job(&rank, &size)) fprintf(file, ",\"job_rank\":%d,\"job_size\":%d", rank, size);
+    if (find_job_rank(&rank, &size)) fprintf(file, ",\"job_rank\":%d,\"job_size\":%d", rank, size);
     fprintf(file, "},");
 }
 
-/// Write an entry; return the calls that it cannot tell the bytes of.
-static uint64_t write_entry(FILE* file, struct communicator* one, const struct entry* entry,
+/// Writes an entry; returns its number of calls if their bytes are unknown.
+static uint64_t write_entry(FILE* file, struct communicator* comm, const struct entry* entry,
                             const char* function) {
     const uint64_t calls = atomic_load(&entry->calls);
     if (entry->element_bytes == 0 || calls == 0) return calls;
     const int is_message = strcmp(function, "Send") == 0;
     const uint64_t elements = is_message ? atomic_load(&entry->elements) : entry->count;
     const char* kind = is_message ? "p2p" : "coll";
-    write_head(file, one);
+    write_header(file, comm);
     fprintf(file, "\"%s_perf\":{\"%s\":\"%s\",\"%s_calls\":%llu,\"%s_msg_size_bytes\":%llu,\"%s\":%d}}\n",
             kind, kind, function, kind, (unsigned long long)calls, kind,
             (unsigned long long)(elements * entry->element_bytes), is_message ? "p2p_peer" : "coll_root",
-            entry->place);
+            entry->peer);
     return 0;
 }
 
-/// Write what was counted, once.
-static void write_all(struct communicator* one) {
-    if (one->process != (int)getpid() || one->is_written) return;
-    one->is_written = 1;
-    FILE* file = atomic_load(&one->id) != 0 ? open_file() : NULL;
+static void write_counts(struct communicator* comm) {
+    if (comm->process != (int)getpid() || comm->is_written) return;
+    comm->is_written = 1;
+    FILE* file = atomic_load(&comm->id) != 0 ? open_file() : NULL;
     if (file == NULL) return;
-    uint64_t lost = atomic_load(&one->table.lost);
-    for (uint64_t i = 0; i <= one->table.mask; i++) {
-        struct entry* entry = &one->table.entries[i];
-        if (entry_is_filled(entry)) lost += write_entry(file, one, entry, one->table.functions[i]);
+    uint64_t lost = atomic_load(&comm->counts.lost);
+    for (uint64_t i = 0; i <= comm->counts.mask; i++) {
+        struct entry* entry = &comm->counts.entries[i];
+        if (is_filled(entry)) lost += write_entry(file, comm, entry, comm->counts.functions[i]);
     }
-    write_head(file, one);
+    write_header(file, comm);
     fprintf(file, "\"recording\":{\"ended\":true,\"lost_calls\":%llu}}\n", (unsigned long long)lost);
-    if (fclose(file) != 0) complain("cannot write all of it: ", strerror(errno));
+    if (fclose(file) != 0) warn_once("cannot write all of it: ", strerror(errno));
 }
 
-/// Other threads may still count: nothing is freed.
-static void write_the_rest(void) {
+/// Frees nothing, because other threads may still count.
+static void write_all(void) {
     pthread_mutex_lock(&mutex_);
-    for (struct communicator* one = first_; one != NULL; one = one->next) write_all(one);
+    for (struct communicator* comm = first_; comm != NULL; comm = comm->next) write_counts(comm);
     pthread_mutex_unlock(&mutex_);
 }
 
-struct communicator* communicator_begin(uint64_t id, int rank, int ranks, int nodes) {
-    struct communicator* one = calloc(1, sizeof *one);
-    const uint64_t kinds = FEWEST_KINDS + KINDS_PER_RANK * (uint64_t)(ranks > 0 ? ranks : UNKNOWN_SIZE);
+struct communicator* open_communicator(uint64_t id, int rank, int ranks, int nodes) {
+    struct communicator* comm = calloc(1, sizeof *comm);
+    const uint64_t kinds = MIN_KINDS + KINDS_PER_RANK * (uint64_t)(ranks > 0 ? ranks : UNKNOWN_SIZE);
     FILE* file = open_file();
-    if (one == NULL || file == NULL || table_make(&one->table, kinds) != 0) {
-        if (file != NULL) complain("there is no memory", "");
+    if (comm == NULL || file == NULL || make_counts(&comm->counts, kinds) != 0) {
+        if (file != NULL) warn_once("there is no memory", "");
         if (file != NULL) fclose(file);
-        free(one);
+        free(comm);
         return NULL;
     }
-    atomic_init(&one->id, id);
-    atomic_init(&one->rank, rank);
-    one->ranks = ranks;
-    one->nodes = nodes;
-    one->device = place_device();
-    one->process = (int)getpid();
+    atomic_init(&comm->id, id);
+    atomic_init(&comm->rank, rank);
+    comm->ranks = ranks;
+    comm->nodes = nodes;
+    comm->device = find_device();
+    comm->process = (int)getpid();
     if (id != 0) {
-        write_head(file, one);
+        write_header(file, comm);
         fprintf(file, "\"recording\":{\"ended\":false}}\n");
     }
     fclose(file);
     pthread_mutex_lock(&mutex_);
-    struct communicator** link = &first_;  // the oldest first: the job's own comes before its parts
+    struct communicator** link = &first_;  // oldest first: the communicator of the job before its subsets
     while (*link != NULL) link = &(*link)->next;
-    *link = one;
+    *link = comm;
     if (process_ == 0) {
-        process_ = one->process;
-        ending_watch(write_the_rest);
+        process_ = comm->process;
+        write_on_sigterm(write_all);
     }
     pthread_mutex_unlock(&mutex_);
-    return one;
+    return comm;
 }
 
-void communicator_end(struct communicator* one) {
+void close_communicator(struct communicator* comm) {
     pthread_mutex_lock(&mutex_);
     struct communicator** link = &first_;
-    while (*link != NULL && *link != one) link = &(*link)->next;
-    if (*link != NULL) *link = one->next;
-    write_all(one);
+    while (*link != NULL && *link != comm) link = &(*link)->next;
+    if (*link != NULL) *link = comm->next;
+    write_counts(comm);
     pthread_mutex_unlock(&mutex_);
-    table_free(&one->table);
-    free(one);
+    free_counts(&comm->counts);
+    free(comm);
 }
 
-/// Where the process exits, or NCCL unloads us.
-__attribute__((destructor)) static void leave(void) {
-    if (getpid() == process_) write_the_rest();
-    ending_forget();
+/// At exit, or when NCCL unloads the plugin.
+__attribute__((destructor)) static void unload(void) {
+    if (getpid() == process_) write_all();
+    restore_sigterm();
 }

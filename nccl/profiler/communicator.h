@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// What this process did on one communicator, and where that is written.
+// The counts of this process on one communicator.
 #ifndef TOPOLOOM_NCCL_COMMUNICATOR_H
 #define TOPOLOOM_NCCL_COMMUNICATOR_H
 
-#include "table.h"
+#include "counts.h"
 
 struct communicator {
-    struct table table;
-    _Atomic uint64_t id;  // 0 until the first event says it, before version 4
+    struct counts counts;
+    _Atomic uint64_t id;  // before version 4, 0 until the first event
     _Atomic int rank;
-    int ranks;  // 0 if nothing says it, before version 4
+    int ranks;  // 0 before version 4
     int nodes;
     int device;
-    int process;  // that began it; its children only have copies
+    int process;  // that opened it; forked children have only copies
     int is_written;
     struct communicator* next;
 };
 
-/// Begin a communicator; NULL, after one line on stderr, if nothing can be written or there is no memory.
-struct communicator* communicator_begin(uint64_t id, int rank, int ranks, int nodes);
+/// NULL, after one line on stderr, if no file can be written or there is no memory.
+struct communicator* open_communicator(uint64_t id, int rank, int ranks, int nodes);
 
-/// Say which communicator it is, where its beginning did not.
-static inline void communicator_is(struct communicator* one, uint64_t id, int rank) {
-    if (atomic_load_explicit(&one->id, memory_order_relaxed) != 0) return;
-    atomic_store_explicit(&one->rank, rank, memory_order_relaxed);
-    atomic_store_explicit(&one->id, id, memory_order_relaxed);
+/// Sets id and rank, if they were unknown to open_communicator.
+static inline void identify_communicator(struct communicator* comm, uint64_t id, int rank) {
+    if (atomic_load_explicit(&comm->id, memory_order_relaxed) != 0) return;
+    atomic_store_explicit(&comm->rank, rank, memory_order_relaxed);
+    atomic_store_explicit(&comm->id, id, memory_order_relaxed);
 }
 
-/// Write what was counted, and free it.
-void communicator_end(struct communicator* one);
+/// Writes the counts and frees the communicator.
+void close_communicator(struct communicator* comm);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// The binary interface of NCCL's profiler plugins, versions 1 to 7: what of it we read.
-///
-/// Version 1 came with NCCL 2.23, 2 with 2.24, 3 with 2.26, 4 with 2.27, 5 with 2.28 and 6 with 2.29; 7 is in
-/// NCCL's sources. Descriptors may be longer than declared here: NCCL owns them.
+// The parts that we read of the binary interface of NCCL's profiler plugins, versions 1 to 7.
+//
+// Version 1 came with NCCL 2.23, 2 with 2.24, 3 with 2.26, 4 with 2.27, 5 with 2.28 and 6 with 2.29; 7 is in
+// NCCL's sources. Descriptors may be longer than declared here: NCCL owns them.
 #ifndef TOPOLOOM_NCCL_INTERFACE_H
 #define TOPOLOOM_NCCL_INTERFACE_H
 
@@ -76,7 +76,7 @@ struct message_v2 {
     int peer;
 };
 
-/// Also of version 3, which differs behind what we read.
+/// Also for version 3, which differs only in later members.
 struct event_v2 {
     uint8_t type;
     void* parent;
@@ -87,7 +87,7 @@ struct event_v2 {
     };
 };
 
-/// Also of collectives by copy engines.
+/// Also for collectives by copy engines.
 struct collective_v4 {
     uint64_t number;
     const char* function;
@@ -116,17 +116,17 @@ struct event_v4 {
     };
 };
 
-/// A call of the program's, before NCCL has planned it.
+/// A call of the program, before NCCL plans it.
 struct collective_call {
     const char* function;
     size_t count;
     const char* datatype;
     int root;
     void* stream;
-    bool captured;  // in a CUDA graph, which may run it any number of times
+    bool captured;  // in a CUDA graph, which may run any number of times
 };
 
-/// Also of versions 6 and 7, which differ behind what we read.
+/// Also for versions 6 and 7, which differ only in later members.
 struct event_v5 {
     uint64_t type;
     void* parent;
@@ -149,7 +149,7 @@ typedef int stop_event(void* handle);
 typedef int record_state(void* handle, int state, void* arguments);
 typedef int finalize(void* context);
 
-/// What a plugin exports: one type per signature of `init` and type of descriptor.
+/// The exported symbol: one type per signature of `init` and type of descriptor.
 #define PROFILER(init_type, event_type)                                             \
     {                                                                               \
         const char* name;                                                           \

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The plugin as NCCL and RCCL see it: one symbol per version of their interface.
+// The symbols that NCCL and RCCL load: one per version of their interface.
 //
-// Until version 4, what NCCL plans is counted. From 5 on, calls of the program are, which NCCL reports however it
-// carries them out; what it plans is only counted for calls in CUDA graphs, as often as the graphs run. Messages
-// have their peers in the plan alone.
+// Until version 4, the plugin counts the operations that NCCL plans. From version 5 on, it counts the program's calls,
+// which NCCL reports however it executes them; planned operations count only for calls captured in CUDA graphs, as often
+// as the graphs run. Only planned messages have peers.
 #include "communicator.h"
 #include "interface.h"
 
 #define EXPORT __attribute__((visibility("default")))
 static const char NAME[] = "Topoloom";
 
-/// What events return: NCCL hands it on as the parent of other events. Until 2.27 it needs one of groups.
-static char group_, counted_, captured_;
+/// Event handles, which NCCL passes on as the parent of other events. Until 2.27, groups need one.
+static char group_, counted_call_, captured_call_;
 
 static const char* const FUNCTIONS_V1[] = {"Broadcast", "Reduce",   "AllGather", "ReduceScatter",
                                            "AllReduce", "SendRecv", "Send",      "Recv"};
@@ -19,129 +19,136 @@ static const char* const DATATYPES_V1[] = {"ncclInt8",    "ncclUint8",   "ncclIn
                                            "ncclInt64",   "ncclUint64",  "ncclFloat16", "ncclFloat32",
                                            "ncclFloat64", "ncclBfloat16"};
 static const char UNKNOWN[] = "?";
-#define WORD(words, code) ((code) < sizeof(words) / sizeof *(words) ? (words)[code] : UNKNOWN)
+#define NAME_OF(names, code) ((code) < sizeof(names) / sizeof *(names) ? (names)[code] : UNKNOWN)
 
-static int begin(void** context, int* mask, int events, uint64_t id, int rank, int ranks, int nodes) {
-    *context = communicator_begin(id, rank, ranks, nodes);
-    if (*context != NULL) *mask = events;  // of all communicators: those before must go on
+static int init_communicator(void** context, int* mask, int events, uint64_t id, int rank, int ranks,
+                             int nodes) {
+    *context = open_communicator(id, rank, ranks, nodes);
+    if (*context != NULL)
+        *mask = events;  // of all communicators, so it must not disable events of earlier ones
     return SUCCESS;
 }
 
-static void count_message(struct communicator* one, const struct operation* message) {
-    if (message->function[0] == 'S')
-        table_count_message(&one->table, message);  // Send; the other side has Recv
+static void count_if_send(struct communicator* comm, const struct operation* message) {
+    if (message->function[0] == 'S') count_message(&comm->counts, message);  // Send; the peer counts Recv
 }
 
-static int init_first(void** context, int* mask) {
-    return begin(context, mask, EVENT_GROUP | EVENT_COLLECTIVE | EVENT_MESSAGE, 0, -1, 0, 0);
+static int init_plugin_v1(void** context, int* mask) {
+    return init_communicator(context, mask, EVENT_GROUP | EVENT_COLLECTIVE | EVENT_MESSAGE, 0, -1, 0, 0);
 }
 
-// Kernels are asked for from here on, and not counted: NCCL then reports graphs that need no proxy, too.
-static int init_third(void** context, int* mask) {
-    return begin(context, mask, EVENT_GROUP | EVENT_COLLECTIVE | EVENT_MESSAGE | EVENT_KERNEL, 0, -1, 0, 0);
+// Kernel events are requested but not counted: with them, NCCL also reports graphs that need no proxy.
+static int init_plugin_v3(void** context, int* mask) {
+    return init_communicator(context, mask, EVENT_GROUP | EVENT_COLLECTIVE | EVENT_MESSAGE | EVENT_KERNEL, 0,
+                             -1, 0, 0);
 }
 
-static int init_fourth(void** context, int* mask, const char* name, uint64_t communicator, int nodes,
-                       int ranks, int rank, logger log) {
+static int init_plugin_v4(void** context, int* mask, const char* name, uint64_t communicator, int nodes,
+                          int ranks, int rank, logger log) {
     (void)name, (void)log;
     const int events = EVENT_GROUP | EVENT_COLLECTIVE | EVENT_MESSAGE | EVENT_KERNEL;
-    return begin(context, mask, events, communicator, rank, ranks, nodes);
+    return init_communicator(context, mask, events, communicator, rank, ranks, nodes);
 }
 
-static int init_fifth(void** context, uint64_t communicator, int* mask, const char* name, int nodes,
-                      int ranks, int rank, logger log) {
+static int init_plugin_v5(void** context, uint64_t communicator, int* mask, const char* name, int nodes,
+                          int ranks, int rank, logger log) {
     (void)name, (void)log;
     const int events =
         EVENT_COLLECTIVE_CALL | EVENT_COLLECTIVE | EVENT_MESSAGE | EVENT_KERNEL | EVENT_COPY_ENGINE;
-    return begin(context, mask, events, communicator, rank, ranks, nodes);
+    return init_communicator(context, mask, events, communicator, rank, ranks, nodes);
 }
 
-static int start_first(void* context, void** handle, const struct event_v1* event) {
-    struct communicator* one = context;
+static int start_event_v1(void* context, void** handle, const struct event_v1* event) {
+    struct communicator* comm = context;
     *handle = event->type == EVENT_GROUP ? &group_ : NULL;
-    if (one == NULL) return SUCCESS;
+    if (comm == NULL) return SUCCESS;
     if (event->type == EVENT_COLLECTIVE) {
         const struct collective_v1* c = &event->collective;
-        communicator_is(one, c->communicator, event->rank);
-        table_count(&one->table, &(struct operation){WORD(FUNCTIONS_V1, c->function),
-                                                     WORD(DATATYPES_V1, c->datatype), c->count, c->root});
+        identify_communicator(comm, c->communicator, event->rank);
+        count_collective(&comm->counts,
+                         &(struct operation){NAME_OF(FUNCTIONS_V1, c->function),
+                                             NAME_OF(DATATYPES_V1, c->datatype), c->count, c->root});
     } else if (event->type == EVENT_MESSAGE) {
         const struct message_v1* m = &event->message;
-        communicator_is(one, m->communicator, event->rank);
-        count_message(one, &(struct operation){WORD(FUNCTIONS_V1, m->function),
-                                               WORD(DATATYPES_V1, m->datatype), m->count, m->peer});
+        identify_communicator(comm, m->communicator, event->rank);
+        count_if_send(comm, &(struct operation){NAME_OF(FUNCTIONS_V1, m->function),
+                                                NAME_OF(DATATYPES_V1, m->datatype), m->count, m->peer});
     }
     return SUCCESS;
 }
 
-static int start_second(void* context, void** handle, const struct event_v2* event) {
-    struct communicator* one = context;
+static int start_event_v2(void* context, void** handle, const struct event_v2* event) {
+    struct communicator* comm = context;
     *handle = event->type == EVENT_GROUP ? &group_ : NULL;
-    if (one == NULL) return SUCCESS;
+    if (comm == NULL) return SUCCESS;
     if (event->type == EVENT_COLLECTIVE) {
         const struct collective_v2* c = &event->collective;
-        communicator_is(one, c->communicator, event->rank);
-        table_count(&one->table, &(struct operation){c->function, c->datatype, c->count, c->root});
+        identify_communicator(comm, c->communicator, event->rank);
+        count_collective(&comm->counts, &(struct operation){c->function, c->datatype, c->count, c->root});
     } else if (event->type == EVENT_MESSAGE) {
         const struct message_v2* m = &event->message;
-        communicator_is(one, m->communicator, event->rank);
-        count_message(one, &(struct operation){m->function, m->datatype, m->count, m->peer});
+        identify_communicator(comm, m->communicator, event->rank);
+        count_if_send(comm, &(struct operation){m->function, m->datatype, m->count, m->peer});
     }
     return SUCCESS;
 }
 
-static void count_planned(struct communicator* one, const struct collective_v4* c) {
-    table_count(&one->table, &(struct operation){c->function, c->datatype, c->count, c->root});
+static void count_planned_collective(struct communicator* comm, const struct collective_v4* c) {
+    count_collective(&comm->counts, &(struct operation){c->function, c->datatype, c->count, c->root});
 }
 
-static void count_peer(struct communicator* one, const struct message_v4* m) {
-    count_message(one, &(struct operation){m->function, m->datatype, m->count, m->peer});
+static void count_planned_message(struct communicator* comm, const struct message_v4* m) {
+    count_if_send(comm, &(struct operation){m->function, m->datatype, m->count, m->peer});
 }
 
-static int start_fourth(void* context, void** handle, const struct event_v4* event) {
+static int start_event_v4(void* context, void** handle, const struct event_v4* event) {
     *handle = event->type == EVENT_GROUP ? &group_ : NULL;
     if (context == NULL) return SUCCESS;
-    if (event->type == EVENT_COLLECTIVE) count_planned(context, &event->collective);
-    if (event->type == EVENT_MESSAGE) count_peer(context, &event->message);
+    if (event->type == EVENT_COLLECTIVE) count_planned_collective(context, &event->collective);
+    if (event->type == EVENT_MESSAGE) count_planned_message(context, &event->message);
     return SUCCESS;
 }
 
-static int start_fifth(void* context, void** handle, const struct event_v5* event) {
-    struct communicator* one = context;
+static int start_event_v5(void* context, void** handle, const struct event_v5* event) {
+    struct communicator* comm = context;
     *handle = NULL;
-    if (one == NULL) return SUCCESS;
+    if (comm == NULL) return SUCCESS;
     if (event->type == EVENT_COLLECTIVE_CALL) {
         const struct collective_call* c = &event->call;
-        *handle = c->captured ? &captured_ : &counted_;
+        *handle = c->captured ? &captured_call_ : &counted_call_;
         if (!c->captured)
-            table_count(&one->table, &(struct operation){c->function, c->datatype, c->count, c->root});
+            count_collective(&comm->counts, &(struct operation){c->function, c->datatype, c->count, c->root});
     } else if (event->type == EVENT_COLLECTIVE || event->type == EVENT_COPY_ENGINE) {
-        if (event->parent != &counted_) count_planned(one, &event->collective);
+        if (event->parent != &counted_call_) count_planned_collective(comm, &event->collective);
     } else if (event->type == EVENT_MESSAGE) {
-        count_peer(one, &event->message);
+        count_planned_message(comm, &event->message);
     }
     return SUCCESS;
 }
 
-static int stop(void* handle) {
+static int ignore_stop(void* handle) {
     (void)handle;
     return SUCCESS;
 }
 
-static int record(void* handle, int state, void* arguments) {
+static int ignore_state(void* handle, int state, void* arguments) {
     (void)handle, (void)state, (void)arguments;
     return SUCCESS;
 }
 
-static int end(void* context) {
-    if (context != NULL) communicator_end(context);
+static int finalize_plugin(void* context) {
+    if (context != NULL) close_communicator(context);
     return SUCCESS;
 }
 
-EXPORT const struct profiler_v1 ncclProfiler_v1 = {NAME, init_first, start_first, stop, record, end};
-EXPORT const struct profiler_v2 ncclProfiler_v2 = {NAME, init_first, start_second, stop, record, end};
-EXPORT const struct profiler_v2 ncclProfiler_v3 = {NAME, init_third, start_second, stop, record, end};
-EXPORT const struct profiler_v4 ncclProfiler_v4 = {NAME, init_fourth, start_fourth, stop, record, end};
-EXPORT const struct profiler_v5 ncclProfiler_v5 = {NAME, init_fifth, start_fifth, stop, record, end};
-EXPORT const struct profiler_v5 ncclProfiler_v6 = {NAME, init_fifth, start_fifth, stop, record, end};
-EXPORT const struct profiler_v5 ncclProfiler_v7 = {NAME, init_fifth, start_fifth, stop, record, end};
+#define EXPORT_PROFILER(version, type, init, start)                                      \
+    EXPORT const struct type ncclProfiler_##version = {NAME,        init,         start, \
+                                                       ignore_stop, ignore_state, finalize_plugin}
+
+EXPORT_PROFILER(v1, profiler_v1, init_plugin_v1, start_event_v1);
+EXPORT_PROFILER(v2, profiler_v2, init_plugin_v1, start_event_v2);
+EXPORT_PROFILER(v3, profiler_v2, init_plugin_v3, start_event_v2);
+EXPORT_PROFILER(v4, profiler_v4, init_plugin_v4, start_event_v4);
+EXPORT_PROFILER(v5, profiler_v5, init_plugin_v5, start_event_v5);
+EXPORT_PROFILER(v6, profiler_v5, init_plugin_v5, start_event_v5);
+EXPORT_PROFILER(v7, profiler_v5, init_plugin_v5, start_event_v5);

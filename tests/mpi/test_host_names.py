@@ -32,7 +32,11 @@ CASES = [
 
 @pytest.fixture(scope="module")
 def find() -> Path:
-    rooms = [ROOT / "mpi/seats", ROOT / "mpi/reorder", ROOT / "core/topoloom/capi"]
+    rooms = [
+        ROOT / "mpi/process_map",
+        ROOT / "mpi/reorder",
+        ROOT / "core/topoloom/capi",
+    ]
     sources = [PROGRAMS / "host_names.c"]
     names = ("cpus", "host_names", "machine_file", "bindings")
     sources += [rooms[0] / f"{name}.c" for name in names]

@@ -131,7 +131,7 @@ def test_a_command_without_verification_is_named(tmp_path: Path) -> None:
     assert "cannot tell the MPI of the program" in hidden.stderr
     wrong = topoloom("verify", own, "--mpicc", "mpicc.mpich", "--", script)
     assert wrong.returncode == 1
-    assert "uses another MPI than we were compiled for" in wrong.stderr
+    assert "uses another MPI than the preloaded library" in wrong.stderr
     assert len(wrong.stdout.splitlines()) == 2
 
 
@@ -154,10 +154,12 @@ def test_run_verifies_its_placement_or_says_why_it_cannot(
 
 
 def test_a_program_can_verify_itself(tmp_path: Path) -> None:
-    folders = [ROOT / "mpi" / name for name in ("verify", "seats", "shim")]
+    folders = [ROOT / "mpi" / name for name in ("verify", "process_map", "shim")]
     sources = [f for folder in folders for f in folder.glob("*.c")]
-    sources = [f for f in sources if f.parent.name != "shim" and f.name != "start.c"]
-    sources = [f for f in sources if f.name != "witness.c"]
+    sources = [
+        f for f in sources if f.parent.name != "shim" and f.name != "init_hook.c"
+    ]
+    sources = [f for f in sources if f.name != "verify_agent.c"]
     program = tmp_path / "verify"
     include = [f"-I{folder}" for folder in folders]
     compiler = MPICH.compilers[".c"]

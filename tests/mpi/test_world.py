@@ -226,7 +226,8 @@ def test_each_call_with_a_communicator_is_wrapped_under_both_names() -> None:
     names = re.findall(r"SHIM_EXPORT int (\w+)\(", made)
     both = ["Send", "Intercomm_create"]
     assert names == [f"{p}_{call}" for call in both for p in ("MPI", "PMPI")]
-    assert "next(b, n, world_seen(comm))" in made
+    assert "next(b, n, replace_world(comm))" in made
     assert (
-        "next(world_seen(local_comm), leader, world_seen(peer), ranges, made)" in made
+        "next(replace_world(local_comm), leader, replace_world(peer), ranges, made)"
+        in made
     )

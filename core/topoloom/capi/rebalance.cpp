@@ -13,7 +13,7 @@
 #include "topoloom/balance/tasks/tasks.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/capi/guarded.hpp"
-#include "topoloom/capi/seats.hpp"
+#include "topoloom/capi/process_map.hpp"
 #include "topoloom/capi/topoloom_rebalance.h"
 #include "topoloom/metric/proxies.hpp"
 #include "topoloom/place/effort.hpp"
@@ -24,8 +24,9 @@ using namespace topoloom;
 namespace {
 
 struct Program {
-    Program(const topoloom_seats& seats, const topoloom_objects& given, const topoloom_moving& moving)
-        : at(seats.allocation),
+    Program(const topoloom_process_map& process_map, const topoloom_objects& given,
+            const topoloom_moving& moving)
+        : at(process_map.allocation),
           graph(graph_of(given)),
           rank_of(reinterpret_cast<const Rank*>(given.process),
                   reinterpret_cast<const Rank*>(given.process) + given.pattern.ranks),
@@ -36,7 +37,7 @@ struct Program {
                 .tolerance = moving.tolerance,
                 .graph = &graph,
                 .periods = std::max(moving.periods, 1.0),
-                .machine = &seats.machine,
+                .machine = &process_map.machine,
                 .slots = at.slots()} {
         for (std::size_t i = 0; i < rank_of.size(); ++i) {
             if (rank_of[i].value >= at.slot_count())
@@ -157,11 +158,11 @@ std::vector<Rank> choose(const Program& program, const std::string& policy, cons
 
 }  // namespace
 
-int topoloom_rebalance(const topoloom_seats* seats, const topoloom_objects* objects, const char* policy,
-                       const topoloom_moving* moving, uint32_t* process_of_object, topoloom_rebalanced* worth,
-                       char* error, size_t error_size) {
+int topoloom_rebalance(const topoloom_process_map* process_map, const topoloom_objects* objects,
+                       const char* policy, const topoloom_moving* moving, uint32_t* process_of_object,
+                       topoloom_rebalanced* worth, char* error, size_t error_size) {
     return guarded(error, error_size, [&] {
-        const Program program(*seats, *objects, *moving);
+        const Program program(*process_map, *objects, *moving);
         const std::vector<Rank> found = choose(program, policy, *objects, *moving);
         *worth = {};
         for (std::size_t i = 0; i < found.size(); ++i) {

@@ -11,7 +11,7 @@
 #include "topoloom/base/option.hpp"
 #include "topoloom/capi/guarded.hpp"
 #include "topoloom/capi/learned_machine.hpp"
-#include "topoloom/capi/seats.hpp"
+#include "topoloom/capi/process_map.hpp"
 #include "topoloom/place/effort.hpp"
 #include "topoloom/place/mapper.hpp"
 
@@ -83,8 +83,8 @@ void order(const Allocation& at, const topoloom_pattern& pattern, const Wanted& 
     const Placement& chosen = better ? found : present;
     gain.before = problem.objective_value(present.slots());
     gain.after = problem.objective_value(chosen.slots());
-    gain.bytes_between_nodes_before = bytes_between_nodes(graph, at, present);
-    gain.bytes_between_nodes_after = bytes_between_nodes(graph, at, chosen);
+    gain.inter_node_bytes_before = bytes_between_nodes(graph, at, present);
+    gain.inter_node_bytes_after = bytes_between_nodes(graph, at, chosen);
     std::unordered_map<Slot, std::uint32_t> process_on;
     for (std::uint32_t p = 0; p < at.slot_count(); ++p) process_on[at.slots()[p]] = p;
     for (const Rank rank : ids<Rank>(graph.rank_count()))
@@ -93,28 +93,35 @@ void order(const Allocation& at, const topoloom_pattern& pattern, const Wanted& 
 
 }  // namespace
 
-int topoloom_seats_learned(size_t processes, size_t levels, size_t node_level, const int64_t* groups,
-                           topoloom_seats** seats, char* error, size_t error_size) {
+int topoloom_process_map_from_groups(size_t processes, size_t levels, size_t node_level,
+                                     const int64_t* groups, topoloom_process_map** process_map, char* error,
+                                     size_t error_size) {
     return guarded(error, error_size, [&] {
-        *seats = new topoloom_seats(learn_machine(groups_of(processes, levels, groups), node_level));
+        *process_map =
+            new topoloom_process_map(learn_machine(groups_of(processes, levels, groups), node_level));
     });
 }
 
-int topoloom_seats_described(const char* machine, size_t processes, size_t levels, const int64_t* groups,
-                             topoloom_seats** seats, char* error, size_t error_size) {
+int topoloom_process_map_on_machine(const char* machine, size_t processes, size_t levels,
+                                    const int64_t* groups, topoloom_process_map** process_map, char* error,
+                                    size_t error_size) {
     return guarded(error, error_size, [&] {
-        *seats = new topoloom_seats(seat_on_machine(machine, groups_of(processes, levels, groups)));
+        *process_map =
+            new topoloom_process_map(seat_on_machine(machine, groups_of(processes, levels, groups)));
     });
 }
 
-const char* topoloom_seats_machine(const topoloom_seats* seats) { return seats->machine.text().c_str(); }
+const char* topoloom_process_map_machine(const topoloom_process_map* process_map) {
+    return process_map->machine.text().c_str();
+}
 
-void topoloom_seats_free(topoloom_seats* seats) { delete seats; }
+void topoloom_process_map_free(topoloom_process_map* process_map) { delete process_map; }
 
-int topoloom_order(const topoloom_seats* seats, const topoloom_pattern* pattern, const char* options,
-                   uint32_t* process_of_rank, topoloom_gain* gain, char* error, size_t error_size) {
+int topoloom_order(const topoloom_process_map* process_map, const topoloom_pattern* pattern,
+                   const char* options, uint32_t* process_of_rank, topoloom_gain* gain, char* error,
+                   size_t error_size) {
     return guarded(error, error_size, [&] {
         const Wanted wanted = read_wanted(options == nullptr ? "" : options);
-        order(seats->allocation, *pattern, wanted, process_of_rank, *gain);
+        order(process_map->allocation, *pattern, wanted, process_of_rank, *gain);
     });
 }

@@ -18,7 +18,7 @@ extern "C" {
 #define TOPOLOOM_API __attribute__((visibility("default")))
 
 /* A machine, and where each process of a job is on it. */
-typedef struct topoloom_seats topoloom_seats; /* NOLINT(readability-identifier-naming): C */
+typedef struct topoloom_process_map topoloom_process_map; /* NOLINT(readability-identifier-naming): C */
 
 /* Learns a machine from what processes share. groups[p * levels + l] is the group of process p at level l, the
  * outermost first: switches, the node (l == node_level), then what cores share, such as package, NUMA
@@ -26,21 +26,21 @@ typedef struct topoloom_seats topoloom_seats; /* NOLINT(readability-identifier-n
  * Switches and nodes become a tree in which the path over one switch costs 32, and each further switch 32 more;
  * within a node processes are 16 apart, and half as far for each further group that they share. Groups need
  * not be equally large. */
-TOPOLOOM_API int topoloom_seats_learned(size_t processes, size_t levels, size_t node_level,
-                                        const int64_t* groups, topoloom_seats** seats, char* error,
-                                        size_t error_size);
+TOPOLOOM_API int topoloom_process_map_from_groups(size_t processes, size_t levels, size_t node_level,
+                                                  const int64_t* groups, topoloom_process_map** process_map,
+                                                  char* error, size_t error_size);
 
 /* The same on a machine given by its short text, as torus:8x8x8 or tree:4:8+node:12:2,distance=1:10. The
  * first of the `levels` groups of a process is the number of its node in the machine; the others order the
  * processes of a node along its slots, which are divided where there are more processes than slots. */
-TOPOLOOM_API int topoloom_seats_described(const char* machine, size_t processes, size_t levels,
-                                          const int64_t* groups, topoloom_seats** seats, char* error,
-                                          size_t error_size);
+TOPOLOOM_API int topoloom_process_map_on_machine(const char* machine, size_t processes, size_t levels,
+                                                 const int64_t* groups, topoloom_process_map** process_map,
+                                                 char* error, size_t error_size);
 
-/* The short text of the machine; lives as long as the seats. */
-TOPOLOOM_API const char* topoloom_seats_machine(const topoloom_seats* seats);
+/* The short text of the machine; lives as long as the process map. */
+TOPOLOOM_API const char* topoloom_process_map_machine(const topoloom_process_map* process_map);
 
-TOPOLOOM_API void topoloom_seats_free(topoloom_seats* seats);
+TOPOLOOM_API void topoloom_process_map_free(topoloom_process_map* process_map);
 
 /* Who sends how much to whom, in compressed sparse rows: rank u sends bytes[k] to peers[k] for
  * first[u] <= k < first[u + 1]. Duplicates are summed. */
@@ -55,7 +55,7 @@ typedef struct {
  * node, with rank i on process i and with rank i on process_of_rank[i]. */
 typedef struct {
     double before, after;
-    int64_t bytes_between_nodes_before, bytes_between_nodes_after;
+    int64_t inter_node_bytes_before, inter_node_bytes_after;
 } topoloom_gain;
 
 /* Chooses process_of_rank[i] for each rank; there may be fewer ranks than processes. The order is never
@@ -65,7 +65,7 @@ typedef struct {
  *   objective=hop-bytes       or congestion, congestion-soft, time
  *   seed=1, threads=0 (0: all cores), seconds=8 (0: no limit)
  * separated by commas. With the same input the order is the same, unless seconds end the search. */
-TOPOLOOM_API int topoloom_order(const topoloom_seats* seats, const topoloom_pattern* pattern,
+TOPOLOOM_API int topoloom_order(const topoloom_process_map* process_map, const topoloom_pattern* pattern,
                                 const char* options, uint32_t* process_of_rank, topoloom_gain* gain,
                                 char* error, size_t error_size);
 

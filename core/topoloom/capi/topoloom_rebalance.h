@@ -53,7 +53,7 @@ typedef struct {
  *   bricks, ...           another mapper as for `topoloom map` that lets ranks share slots
  * All stay where the busiest process would have no less to do, or would gain less in all periods than moving takes; with
  * repartition and mappers, where there would be more hop-bytes instead, or more load beyond the tolerance. */
-TOPOLOOM_API int topoloom_rebalance(const topoloom_seats* seats, const topoloom_objects* objects,
+TOPOLOOM_API int topoloom_rebalance(const topoloom_process_map* process_map, const topoloom_objects* objects,
                                     const char* policy, const topoloom_moving* moving,
                                     uint32_t* process_of_object, topoloom_rebalanced* worth, char* error,
                                     size_t error_size);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a message takes of the CPU on either side: LogP's overhead (Culler et al., PPoPP 1993).
+// The CPU time of a message on either side: LogP's overhead (Culler et al., PPoPP 1993).
 #include "kinds.h"
 
 #include <stddef.h>
 
-/// Round trips of empty messages: when they are over, the message before them is there.
+/// Round trips of empty messages: after them, an earlier message has arrived.
 enum { trips = 2 };
 
-static void pass_time(const struct exchange* e, int first) {
+static void wait_for_delivery(const struct exchange* e, int first) {
     for (int i = 0; i < 2 * trips; ++i) {
         if ((i % 2 == 0) == first)
             MPI_Send(NULL, 0, MPI_BYTE, e->peer, tag_extra, MPI_COMM_WORLD);
@@ -16,8 +16,8 @@ static void pass_time(const struct exchange* e, int first) {
     }
 }
 
-double ask_send_cpu(const struct exchange* e) {
-    pass_time(e, 1);
+double measure_send_cpu(const struct exchange* e) {
+    wait_for_delivery(e, 1);
     const double begin = MPI_Wtime();
     MPI_Send(e->out, e->bytes, MPI_BYTE, e->peer, tag_data, MPI_COMM_WORLD);
     return MPI_Wtime() - begin;
@@ -25,12 +25,12 @@ double ask_send_cpu(const struct exchange* e) {
 
 void answer_send_cpu(const struct exchange* e) {
     MPI_Irecv(e->in, e->bytes, MPI_BYTE, e->peer, tag_data, MPI_COMM_WORLD, e->requests);
-    pass_time(e, 0);
+    wait_for_delivery(e, 0);
     MPI_Wait(e->requests, MPI_STATUS_IGNORE);
 }
 
-double ask_receive_cpu(const struct exchange* e) {
-    pass_time(e, 1);
+double measure_receive_cpu(const struct exchange* e) {
+    wait_for_delivery(e, 1);
     const double begin = MPI_Wtime();
     MPI_Recv(e->in, e->bytes, MPI_BYTE, e->peer, tag_data, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     return MPI_Wtime() - begin;
@@ -39,6 +39,6 @@ double ask_receive_cpu(const struct exchange* e) {
 void answer_receive_cpu(const struct exchange* e) {
     MPI_Request sent;
     MPI_Isend(e->out, e->bytes, MPI_BYTE, e->peer, tag_data, MPI_COMM_WORLD, &sent);
-    pass_time(e, 0);
+    wait_for_delivery(e, 0);
     MPI_Wait(&sent, MPI_STATUS_IGNORE);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Messages there and back: S. Kumar, PhD thesis, UIUC, 2005, ch. 2; C. Karlsson, PhD thesis, CSM, 2012, A 3.1.
+// Round trips: S. Kumar, PhD thesis, UIUC, 2005, ch. 2; C. Karlsson, PhD thesis, CSM, 2012, A 3.1.
 #include "kinds.h"
 
 #include <stddef.h>
@@ -12,7 +12,7 @@ static void receive(const struct exchange* e, int bytes, int tag) {
     MPI_Recv(e->in, bytes, MPI_BYTE, e->peer, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
-double ask_echo(const struct exchange* e) {
+double measure_echo(const struct exchange* e) {
     const double begin = MPI_Wtime();
     for (int i = 0; i < e->window; ++i) {
         send(e, e->bytes, tag_data);
@@ -28,11 +28,11 @@ void answer_echo(const struct exchange* e) {
     }
 }
 
-/// A note follows the message, and is answered when both are there.
-double ask_with_note(const struct exchange* e) {
+/// An empty message follows; the peer replies when both have arrived.
+double measure_followed(const struct exchange* e) {
     receive(e, 0, tag_ready);
     const double begin = MPI_Wtime();
-    // A long one may leave only when its receive is posted.
+    // A long message may be sent only when its receive is posted.
     MPI_Isend(e->out, e->bytes, MPI_BYTE, e->peer, tag_data, MPI_COMM_WORLD, e->requests);
     send(e, 0, tag_extra);
     MPI_Wait(e->requests, MPI_STATUS_IGNORE);
@@ -55,7 +55,7 @@ void answer_unexpected(const struct exchange* e) {
     send(e, 0, tag_back);
 }
 
-double ask_posted(const struct exchange* e) {
+double measure_posted(const struct exchange* e) {
     receive(e, 0, tag_ready);
     const double begin = MPI_Wtime();
     send(e, e->bytes, tag_data);

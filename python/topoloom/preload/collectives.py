@@ -30,7 +30,7 @@ _OPTIONS = (*_FILES, "schedule", "report", "exchange", "learn", "trace", "progre
 
 #: Folders of libtopoloom-collective in addition to ``mpi/collective``.
 _FOLDERS = (
-    *("mpi/errors", "mpi/progress", "mpi/seats"),
+    *("mpi/errors", "mpi/progress", "mpi/process_map"),
     *("mpi/timing", "mpi/trace"),
 )
 
@@ -66,7 +66,7 @@ def build_measurement(compiler: Path) -> Path:
         folders=["mpi/collective", *_FOLDERS],
         libraries=[need_core_library()],
         headers=_core_headers(),
-        exclude=["seats/start.c"],
+        exclude=["process_map/init_hook.c"],
     )
 
 

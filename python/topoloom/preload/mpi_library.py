@@ -25,7 +25,7 @@ def build_reorderer(compiler: Path) -> Path:
     return build_shim(
         "reorder",
         compiler,
-        folders=["mpi/errors", "mpi/remap", "mpi/seats", "mpi/timing"],
+        folders=["mpi/errors", "mpi/remap", "mpi/process_map", "mpi/timing"],
         libraries=[need_core_library()],
         headers=[header],
     )

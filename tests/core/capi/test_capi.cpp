@@ -11,33 +11,38 @@
 namespace {
 
 /// Processes in groups, as a C program sees them.
-class Seats {
+class ProcessMap {
    public:
-    static Seats learned(std::size_t levels, std::size_t node_level,
-                         const std::vector<std::int64_t>& groups) {
-        Seats seats;
-        seats.failed_ = topoloom_seats_learned(groups.size() / levels, levels, node_level, groups.data(),
-                                               &seats.seats_, seats.error_, sizeof seats.error_) != 0;
-        return seats;
+    static ProcessMap from_groups(std::size_t levels, std::size_t node_level,
+                                  const std::vector<std::int64_t>& groups) {
+        ProcessMap process_map;
+        process_map.failed_ = topoloom_process_map_from_groups(
+                                  groups.size() / levels, levels, node_level, groups.data(),
+                                  &process_map.map_, process_map.error_, sizeof process_map.error_) != 0;
+        return process_map;
     }
-    static Seats described(const char* machine, std::size_t levels, const std::vector<std::int64_t>& groups) {
-        Seats seats;
-        seats.failed_ = topoloom_seats_described(machine, groups.size() / levels, levels, groups.data(),
-                                                 &seats.seats_, seats.error_, sizeof seats.error_) != 0;
-        return seats;
+    static ProcessMap on_machine(const char* machine, std::size_t levels,
+                                 const std::vector<std::int64_t>& groups) {
+        ProcessMap process_map;
+        process_map.failed_ = topoloom_process_map_on_machine(
+                                  machine, groups.size() / levels, levels, groups.data(), &process_map.map_,
+                                  process_map.error_, sizeof process_map.error_) != 0;
+        return process_map;
     }
-    ~Seats() { topoloom_seats_free(seats_); }
-    Seats(Seats&& other) noexcept : seats_(other.seats_), failed_(other.failed_) {
+    ~ProcessMap() { topoloom_process_map_free(map_); }
+    ProcessMap(ProcessMap&& other) noexcept : map_(other.map_), failed_(other.failed_) {
         std::copy_n(other.error_, sizeof error_, error_);
-        other.seats_ = nullptr;
+        other.map_ = nullptr;
     }
-    [[nodiscard]] std::string machine() const { return failed_ ? error_ : topoloom_seats_machine(seats_); }
+    [[nodiscard]] std::string machine() const {
+        return failed_ ? error_ : topoloom_process_map_machine(map_);
+    }
     [[nodiscard]] std::string error() const { return failed_ ? error_ : ""; }
-    [[nodiscard]] const topoloom_seats* get() const { return seats_; }
+    [[nodiscard]] const topoloom_process_map* get() const { return map_; }
 
    private:
-    Seats() = default;
-    topoloom_seats* seats_ = nullptr;
+    ProcessMap() = default;
+    topoloom_process_map* map_ = nullptr;
     bool failed_ = false;
     char error_[256] = "";
 };
@@ -49,7 +54,7 @@ struct Ordered {
 };
 
 /// A pattern in which rank u sends 10 bytes to each of sends[u].
-Ordered order(const Seats& seats, const std::vector<std::vector<std::uint32_t>>& sends,
+Ordered order(const ProcessMap& process_map, const std::vector<std::vector<std::uint32_t>>& sends,
               const char* options = nullptr) {
     std::vector<std::uint64_t> first{0};
     std::vector<std::uint32_t> peers;
@@ -61,7 +66,7 @@ Ordered order(const Seats& seats, const std::vector<std::vector<std::uint32_t>>&
     const topoloom_pattern pattern{sends.size(), first.data(), peers.data(), bytes.data()};
     Ordered done{std::vector<std::uint32_t>(sends.size()), {}, {}};
     char error[256] = "";
-    if (topoloom_order(seats.get(), &pattern, options, done.process_of_rank.data(), &done.gain, error,
+    if (topoloom_order(process_map.get(), &pattern, options, done.process_of_rank.data(), &done.gain, error,
                        sizeof error) != 0)
         done.error = error;
     return done;
@@ -80,31 +85,32 @@ std::vector<std::vector<std::uint32_t>> partners(std::uint32_t ranks, std::uint3
 
 TEST_CASE("ranks that communicate are placed on one node") {
     // Processes 0, 1 are on node 5, processes 2, 3 on node 9; ranks 0 and 2 talk, and 1 and 3.
-    const Seats seats = Seats::learned(1, 0, {5, 5, 9, 9});
-    CHECK(seats.machine() == "tree:2+node:2,distance=16:16");
-    const Ordered ordered = order(seats, partners(4, 2));
+    const ProcessMap process_map = ProcessMap::from_groups(1, 0, {5, 5, 9, 9});
+    CHECK(process_map.machine() == "tree:2+node:2,distance=16:16");
+    const Ordered ordered = order(process_map, partners(4, 2));
     REQUIRE(ordered.error.empty());
     const auto& process = ordered.process_of_rank;
     CHECK(process[0] / 2 == process[2] / 2);
     CHECK(process[1] / 2 == process[3] / 2);
-    CHECK(ordered.gain.bytes_between_nodes_before == 40);
-    CHECK(ordered.gain.bytes_between_nodes_after == 0);
+    CHECK(ordered.gain.inter_node_bytes_before == 40);
+    CHECK(ordered.gain.inter_node_bytes_after == 0);
     CHECK(ordered.gain.before == 40 * 32);
     CHECK(ordered.gain.after == 40 * 16);
 }
 
 TEST_CASE("without a gain the order stays") {
-    const Seats seats = Seats::learned(1, 0, {5, 5, 9, 9});
-    const Ordered ordered = order(seats, {{1}, {0}, {3}, {2}}, "mapper=random");
+    const ProcessMap process_map = ProcessMap::from_groups(1, 0, {5, 5, 9, 9});
+    const Ordered ordered = order(process_map, {{1}, {0}, {3}, {2}}, "mapper=random");
     CHECK(ordered.process_of_rank == std::vector<std::uint32_t>{0, 1, 2, 3});
     CHECK(ordered.gain.after == ordered.gain.before);
 }
 
 TEST_CASE("a ragged job becomes part of a regular tree") {
     // Two switches with 2 and 1 nodes; 3, 1 and 2 processes; on the first node two of them share a package.
-    const Seats seats = Seats::learned(3, 1, {1, 10, 0, 1, 10, 0, 1, 10, 1, 1, 11, 0, 2, 12, 0, 2, 12, 1});
-    CHECK(seats.machine() == "tree:2:2+node:2:2,distance=8:16:16");
-    const Ordered ordered = order(seats, partners(6, 3));
+    const ProcessMap process_map =
+        ProcessMap::from_groups(3, 1, {1, 10, 0, 1, 10, 0, 1, 10, 1, 1, 11, 0, 2, 12, 0, 2, 12, 1});
+    CHECK(process_map.machine() == "tree:2:2+node:2:2,distance=8:16:16");
+    const Ordered ordered = order(process_map, partners(6, 3));
     auto sorted = ordered.process_of_rank;
     std::ranges::sort(sorted);
     CHECK(sorted == std::vector<std::uint32_t>{0, 1, 2, 3, 4, 5});
@@ -112,9 +118,9 @@ TEST_CASE("a ragged job becomes part of a regular tree") {
 }
 
 TEST_CASE("equal numbers in different groups are different groups") {
-    CHECK(Seats::learned(2, 1, {0, 0, 1, 0}).machine() == "tree:2");
-    CHECK(Seats::learned(2, 1, {0, 0, 0, 1}).machine() == "tree:2");
-    CHECK(Seats::learned(2, 0, {0, 0, 0, 1}).machine() == "tree:1+node:2,distance=16:16");
+    CHECK(ProcessMap::from_groups(2, 1, {0, 0, 1, 0}).machine() == "tree:2");
+    CHECK(ProcessMap::from_groups(2, 1, {0, 0, 0, 1}).machine() == "tree:2");
+    CHECK(ProcessMap::from_groups(2, 0, {0, 0, 0, 1}).machine() == "tree:1+node:2,distance=16:16");
 }
 
 TEST_CASE("switches are dropped where a regular tree around them would be too large") {
@@ -123,61 +129,62 @@ TEST_CASE("switches are dropped where a regular tree around them would be too la
     for (std::int64_t i = 0; i < 1000; ++i) groups.insert(groups.end(), {i, 0, 0, 0});
     for (std::int64_t i = 0; i < 1000; ++i) groups.insert(groups.end(), {0, i, 0, 0});
     for (std::int64_t i = 0; i < 1000; ++i) groups.insert(groups.end(), {0, 0, i, 0});
-    CHECK(Seats::learned(4, 3, groups).machine() == "tree:1000:1999+node:3,distance=16:16");
+    CHECK(ProcessMap::from_groups(4, 3, groups).machine() == "tree:1000:1999+node:3,distance=16:16");
 }
 
 TEST_CASE("processes of a described machine use its node numbers") {
     // A ring of four nodes, used in the order 0, 2, 1, 3 by a ring of four ranks.
-    const Seats seats = Seats::described("torus:4", 1, {0, 2, 1, 3});
-    const Ordered ordered = order(seats, {{1}, {2}, {3}, {0}});
+    const ProcessMap process_map = ProcessMap::on_machine("torus:4", 1, {0, 2, 1, 3});
+    const Ordered ordered = order(process_map, {{1}, {2}, {3}, {0}});
     CHECK(ordered.gain.before == 60);
     CHECK(ordered.gain.after == 40);
 }
 
 TEST_CASE("slots are divided where more processes run on a node than it has slots") {
-    CHECK(Seats::described("torus:2", 1, {0, 0, 0, 1}).machine() == "torus:2+node:3");
-    CHECK(Seats::described("torus:2+node:2:2,distance=1:8", 1, {0, 0, 0, 0, 0, 1}).machine() ==
+    CHECK(ProcessMap::on_machine("torus:2", 1, {0, 0, 0, 1}).machine() == "torus:2+node:3");
+    CHECK(ProcessMap::on_machine("torus:2+node:2:2,distance=1:8", 1, {0, 0, 0, 0, 0, 1}).machine() ==
           "torus:2+node:2:2:2,distance=0:1:8");
 }
 
 TEST_CASE("processes of a node are ordered by what they share inside") {
     // Cores 0 and 2 are in package 0, bound round-robin: processes 0 and 2 share it.
-    const Seats seats = Seats::described("torus:1+node:2:2,distance=1:8", 2, {0, 0, 0, 1, 0, 0, 0, 1});
-    const Ordered ordered = order(seats, partners(4, 2));
+    const ProcessMap process_map =
+        ProcessMap::on_machine("torus:1+node:2:2,distance=1:8", 2, {0, 0, 0, 1, 0, 0, 0, 1});
+    const Ordered ordered = order(process_map, partners(4, 2));
     CHECK(ordered.gain.before == 40);
     CHECK(ordered.gain.after == 40);
 }
 
 TEST_CASE("fewer ranks than processes may be placed on any process") {
-    const Seats seats = Seats::learned(1, 0, {1, 2, 2, 3});
-    const Ordered ordered = order(seats, {{1}, {0}});
+    const ProcessMap process_map = ProcessMap::from_groups(1, 0, {1, 2, 2, 3});
+    const Ordered ordered = order(process_map, {{1}, {0}});
     CHECK(ordered.process_of_rank[0] + ordered.process_of_rank[1] == 3);
-    CHECK(ordered.gain.bytes_between_nodes_after == 0);
+    CHECK(ordered.gain.inter_node_bytes_after == 0);
 }
 
 TEST_CASE("invalid input becomes one line of text") {
-    CHECK(Seats::described("tours:4", 1, {0}).error().find("'tours'") != std::string::npos);
-    CHECK(Seats::described("torus:4", 1, {4}).error() ==
+    CHECK(ProcessMap::on_machine("tours:4", 1, {0}).error().find("'tours'") != std::string::npos);
+    CHECK(ProcessMap::on_machine("torus:4", 1, {4}).error() ==
           "process 0 is on node 4, but the machine has 4 nodes");
-    CHECK(Seats::learned(1, 0, {}).error() == "there are no processes");
-    CHECK(Seats::learned(1, 1, {0}).error() == "the node is level 1 of only 1 levels");
-    const Seats seats = Seats::learned(1, 0, {0, 1});
-    CHECK(order(seats, {{1}, {0}, {0}}).error.find("3 ranks do not fit") != std::string::npos);
-    CHECK(order(seats, {{7}, {0}}).error.find("only 2 ranks") != std::string::npos);
-    CHECK(order(seats, {{1}, {0}}, "sede=1").error.find("'sede'") != std::string::npos);
-    CHECK(order(seats, {{1}, {0}}, "mapper=atuo").error.find("'atuo'") != std::string::npos);
+    CHECK(ProcessMap::from_groups(1, 0, {}).error() == "there are no processes");
+    CHECK(ProcessMap::from_groups(1, 1, {0}).error() == "the node is level 1 of only 1 levels");
+    const ProcessMap process_map = ProcessMap::from_groups(1, 0, {0, 1});
+    CHECK(order(process_map, {{1}, {0}, {0}}).error.find("3 ranks do not fit") != std::string::npos);
+    CHECK(order(process_map, {{7}, {0}}).error.find("only 2 ranks") != std::string::npos);
+    CHECK(order(process_map, {{1}, {0}}, "sede=1").error.find("'sede'") != std::string::npos);
+    CHECK(order(process_map, {{1}, {0}}, "mapper=atuo").error.find("'atuo'") != std::string::npos);
     char error[8] = "";
-    topoloom_seats* none = nullptr;
-    CHECK(topoloom_seats_learned(0, 1, 0, nullptr, &none, error, sizeof error) == 1);
+    topoloom_process_map* none = nullptr;
+    CHECK(topoloom_process_map_from_groups(0, 1, 0, nullptr, &none, error, sizeof error) == 1);
     CHECK(std::string(error) == "there a");
 }
 
 TEST_CASE("the same input gives the same order on any number of threads") {
     Groups groups;
     for (std::int64_t i = 0; i < 64; ++i) groups.push_back(i * 7 % 8);
-    const Seats seats = Seats::learned(1, 0, groups);
-    const auto one = order(seats, partners(64, 32), "threads=1"),
-               two = order(seats, partners(64, 32), "threads=2");
+    const ProcessMap process_map = ProcessMap::from_groups(1, 0, groups);
+    const auto one = order(process_map, partners(64, 32), "threads=1"),
+               two = order(process_map, partners(64, 32), "threads=2");
     CHECK(one.process_of_rank == two.process_of_rank);
 }
 

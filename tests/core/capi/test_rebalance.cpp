@@ -21,9 +21,10 @@ struct Ring {
         seconds.assign(objects, 1);
         moved_bytes.assign(objects, 1000);
         const std::vector<std::int64_t> nodes{0, 1, 2, 3};
-        REQUIRE(topoloom_seats_described("mesh:2x2", 4, 1, nodes.data(), &seats, error, sizeof error) == 0);
+        REQUIRE(topoloom_process_map_on_machine("mesh:2x2", 4, 1, nodes.data(), &process_map, error,
+                                                sizeof error) == 0);
     }
-    ~Ring() { topoloom_seats_free(seats); }
+    ~Ring() { topoloom_process_map_free(process_map); }
     Ring(const Ring&) = delete;
     Ring& operator=(const Ring&) = delete;
 
@@ -34,11 +35,11 @@ struct Ring {
                                        process.data(),
                                        is_proxied.empty() ? nullptr : is_proxied.data()};
         found.assign(process.size(), 99);
-        return topoloom_rebalance(seats, &objects, policy, &moving, found.data(), &worth, error,
+        return topoloom_rebalance(process_map, &objects, policy, &moving, found.data(), &worth, error,
                                   sizeof error) == 0;
     }
 
-    topoloom_seats* seats = nullptr;
+    topoloom_process_map* process_map = nullptr;
     std::vector<std::uint64_t> first;
     std::vector<std::uint32_t> peers, process, found;
     std::vector<std::int64_t> bytes, moved_bytes;

@@ -131,13 +131,13 @@ def start(words: list[str]) -> subprocess.Popen[str]:
     )
 
 
-def wait_for_answers() -> Path:
+def wait_for_results() -> Path:
     """Wait until a probe has samples; return the folder of its job."""
     end = time.monotonic() + SECONDS
     while time.monotonic() < end:
-        for answers in Path.cwd().glob(".topoloom-probe-*/answers"):
-            if answers.stat().st_size > 10_000:
-                return answers.parent
+        for results in Path.cwd().glob(".topoloom-probe-*/results"):
+            if results.stat().st_size > 10_000:
+                return results.parent
         time.sleep(0.02)
     pytest.fail("nothing was measured")
 
@@ -153,7 +153,7 @@ def test_an_interrupted_probe_can_be_resumed(
     slow_machine: list[str], topoloom: Command
 ) -> None:
     running = start(["probe", "--thorough", "-o", "m.toml", "--", *slow_machine])
-    wait_for_answers()
+    wait_for_results()
     running.send_signal(signal.SIGINT)
     _, said = running.communicate(timeout=SECONDS)
     assert running.returncode == 130, said
@@ -173,7 +173,7 @@ def test_a_termination_by_the_batch_system_keeps_the_measured_samples(
     slow_machine: list[str],
 ) -> None:
     running = start(["probe", "--thorough", "-o", "m.toml", "--", *slow_machine])
-    wait_for_answers()
+    wait_for_results()
     running.send_signal(signal.SIGTERM)
     _, said = running.communicate(timeout=SECONDS)
     assert running.returncode == 128 + signal.SIGTERM, said
@@ -184,7 +184,7 @@ def test_a_termination_by_the_batch_system_keeps_the_measured_samples(
 
 def test_a_killed_job_keeps_its_measured_samples(slow_machine: list[str]) -> None:
     running = start(["probe", "--thorough", "-o", "m.toml", "--", *slow_machine])
-    folder = wait_for_answers()
+    folder = wait_for_results()
     for process in Path("/proc").glob("[0-9]*"):
         try:
             words = (process / "cmdline").read_bytes().split(b"\0")

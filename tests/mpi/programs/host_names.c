@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // host_names PLAN MACHINE NAME: the host of a plan, and the node of a machine file, that a name means.
+#include "process_map.h"
 #include "reorder.h"
-#include "seats.h"
 
 int main(int count, char** words) {
     struct bindings bindings;
     struct machine_file machine;
     char why[512] = "";
-    if (count != 4 || !bindings_read(words[1], &bindings, why, sizeof why) ||
+    if (count != 4 || !read_bindings(words[1], &bindings, why, sizeof why) ||
         !read_machine_file(words[2], &machine, why, sizeof why)) {
         puts(why);
         return 1;
     }
-    const int host = bindings_host(&bindings, words[3]);
+    const int host = find_bindings_host(&bindings, words[3]);
     printf("%s %d\n", host < 0 ? "-" : bindings.hosts[host], (int)node_of_host(&machine, words[3]));
     free_machine_file(&machine);
-    bindings_free(&bindings);
+    free_bindings(&bindings);
     return 0;
 }

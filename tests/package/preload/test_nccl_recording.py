@@ -36,7 +36,7 @@ NEW = (8, 9, 10)
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return compiled(tmp_path_factory.mktemp("plays"))
+    return compiled(tmp_path_factory.mktemp("stub"))
 
 
 @st.composite

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads the status logs of processes; ``mpi/record/marks.c`` has their format."""
+"""Reads the status logs of processes; ``mpi/record/status_log.c`` has their format."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ _OTHER_TYPES = {
     "recvtypes": "const MPI_Datatype *",
 }
 #: Prefix of a C name -> how its wrapper enters; MPI itself calls PMPI names.
-_PREFIXES = {"MPI_": "record_enter()", "PMPI_": "record_enter_from(CALLER)"}
+_PREFIXES = {"MPI_": "enter_call()", "PMPI_": "enter_pmpi_call(CALLER)"}
 
 
 class Call(NamedTuple):
@@ -88,16 +88,16 @@ def _read_calls(table: str) -> Iterator[Call]:
         assert match is not None, line
         name, inside, note = match.groups()
         parameters = inside.split(", ")
-        yield Call(name, parameters, f"note_{note}", section == "persistent")
+        yield Call(name, parameters, f"record_{note}", section == "persistent")
         if section == "collective":
             yield Call(
                 f"I{_decapitalize(name)}",
                 [*parameters, "request"],
-                f"note_{note}",
+                f"record_{note}",
                 False,
             )
             with_info = [*parameters, "info", "request"]
-            yield Call(f"{name}_init", with_info, f"note_{note}", True)
+            yield Call(f"{name}_init", with_info, f"record_{note}", True)
 
 
 def _decapitalize(name: str) -> str:
@@ -148,7 +148,8 @@ def _write_note(call: Call, argument: Callable[[str], str], request: str) -> str
     arguments = [argument(word) if word in call.parameters else word for word in words]
     note = f"{function}({', '.join(arguments)});"
     if call.persistent:
-        note = f"plan_begin();\n        {note}\n        plan_end({request});"
+        end = f"end_persistent_init({request});"
+        note = f"begin_persistent_init();\n        {note}\n        {end}"
     return note
 
 
@@ -160,11 +161,11 @@ def _write_c_wrapper(call: Call, prefix: str, large: bool) -> str:
     return f"""\
 SHIM_EXPORT int {name}({declared}) {{
     NEXT({name}, int (*)({", ".join(types)}));
-    RECORD_ENTER({_PREFIXES[prefix]});
+    ENTER_CALL({_PREFIXES[prefix]});
     const int result = next({", ".join(call.parameters)});
-    if (record_counts(&inside, result)) {{
+    if (lock_if_recorded(&scope, result)) {{
         {note}
-        record_unlock();
+        unlock_recording();
     }}
     return result;
 }}
@@ -182,11 +183,11 @@ def _write_fortran_wrapper(call: Call, suffix: str) -> str:
     return f"""\
 SHIM_EXPORT void {name}({declared}) {{
     NEXT({name}, void (*)({signature}));
-    RECORD_ENTER(record_enter());
+    ENTER_CALL(enter_call());
     next({", ".join(parameters)});
-    if (record_counts(&inside, fortran_status(error))) {{
+    if (lock_if_recorded(&scope, fortran_status(error))) {{
         {note}
-        record_unlock();
+        unlock_recording();
     }}
 }}
 """

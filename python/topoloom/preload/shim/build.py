@@ -46,7 +46,7 @@ def build_shim(
     generate
         Generates one more C file from the preprocessed ``mpi.h`` of that MPI.
     folders
-        More folders of sources, such as ``mpi/seats``.
+        More folders of sources, such as ``mpi/process_map``.
     libraries
         To link with; their paths become run paths.
     headers

@@ -79,7 +79,7 @@ class VerifyAgent:
         self._placement = placement
         self._launcher = find_launcher(list(command))
         compiler = find_compiler(self._launcher, mpicc)
-        self.libraries = [build_shim("verify", compiler, folders=["mpi/seats"])]
+        self.libraries = [build_shim("verify", compiler, folders=["mpi/process_map"])]
         trusted = bool(mpicc or self._launcher.forwarding)
         check_programs(list_programs(command), compiler, self.libraries[0], trusted)
         self.required = renumber or collectives is not None

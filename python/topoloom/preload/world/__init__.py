@@ -11,4 +11,4 @@ from topoloom.preload.world.wrappers import write_wrappers
 
 def build_world(compiler: Path) -> Path:
     """Return the library that renumbers MPI_COMM_WORLD, for the MPI of `compiler`."""
-    return build_shim("world", compiler, write_wrappers, folders=["mpi/seats"])
+    return build_shim("world", compiler, write_wrappers, folders=["mpi/process_map"])

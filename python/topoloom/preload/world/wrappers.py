@@ -54,4 +54,4 @@ SHIM_EXPORT int {name}({declared}) {{
 
 def _translate_argument(parameter: str) -> str:
     name = re.findall(r"\w+", re.sub(r"\[[^]]*\]", "", parameter))[-1]
-    return f"world_seen({name})" if _COMMUNICATOR.fullmatch(parameter) else name
+    return f"replace_world({name})" if _COMMUNICATOR.fullmatch(parameter) else name

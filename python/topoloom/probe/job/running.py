@@ -147,7 +147,7 @@ class ProbeJob:
 
     def _take(self) -> bool:
         """Read whole blocks that have come."""
-        file = self._folder / "answers"
+        file = self._folder / "results"
         if not file.exists():
             return True
         with file.open("rb") as stream:  # again: network file systems then look

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Gives each rank a clock that is an hour ahead of the one before, and compares them twice. Prints the largest error in
+// Gives each rank a clock that is an hour ahead of the one before, and synchronizes them twice. Prints the largest error in
 // seconds, of the host's clock.
 //
 // Usage: skewed_clocks DRIFT. The clock of rank r gains DRIFT times r seconds per second; then a second passes each time.
@@ -34,16 +34,16 @@ int PMPI_Comm_get_attr(MPI_Comm comm, int key, void* value, int* found) {
 #endif
 
 int main(int argc, char** argv) {
-    struct common_clock clock = {.compared = false};
+    struct common_clock clock = {.synced = false};
     MPI_Init(&argc, &argv);
     drift = argc > 1 ? atof(argv[1]) : 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     for (int i = 0; i < 2; ++i) {
-        compare_clocks(&clock, MPI_COMM_WORLD, 0);
+        sync_clocks(&clock, MPI_COMM_WORLD, 0);
         if (drift > 0) sleep(1);
     }
-    const double now = true_time(), own = PMPI_Wtime(), common = to_common(&clock, own);
-    double errors[] = {fabs(common - now), fabs(to_own(&clock, common) - own)}, largest[2];
+    const double now = true_time(), own = PMPI_Wtime(), common = to_common_time(&clock, own);
+    double errors[] = {fabs(common - now), fabs(to_local_time(&clock, common) - own)}, largest[2];
     MPI_Reduce(errors, largest, 2, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
     if (rank == 0) printf("%g %g\n", largest[0], largest[1]);
     return MPI_Finalize();

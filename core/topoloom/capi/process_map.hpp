@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The definition of topoloom_process_map.
+#pragma once
+
+#include "topoloom/capi/learned_machine.hpp"
+#include "topoloom/machine/allocations/allocation.hpp"
+#include "topoloom/machine/text/machine_text.hpp"
+
+struct topoloom_process_map {
+    explicit topoloom_process_map(const topoloom::Seated& seated)
+        : machine(topoloom::make_machine(seated.machine)),
+          allocation(topoloom::Allocation::of_slots(machine, seated.slots)) {}
+
+    topoloom::Machine machine;
+    topoloom::Allocation
+        allocation;  // the slot of process i is the i-th, so block placement is the present order
+};

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The progress thread completes the generalized request, so that the program may wait for it by any function of MPI.
+//
+// A receive from the process itself would also do, but in MPICH 4.0 MPI_Wait does not notice that another thread has sent
+// the message.
+#include "generalized_requests.h"
+
+#include <stdlib.h>
+
+#include "preload.h"
+
+struct proxy {
+    topoloom_request ours;  // until it completes
+    MPI_Request request;
+    bool is_fatal;     // the communicator has MPI_ERRORS_ARE_FATAL
+    atomic_int error;  // our error code
+};
+
+atomic_int generalized_requests;
+
+// MPI may hold its locks during these callbacks, so they must not call it for anything that could block.
+
+static int query(void* extra, MPI_Status* status) {
+    struct proxy* proxy = extra;
+    status->MPI_SOURCE = MPI_ANY_SOURCE;
+    status->MPI_TAG = MPI_ANY_TAG;
+    PMPI_Status_set_elements(status, MPI_BYTE, 0);
+    PMPI_Status_set_cancelled(status, 0);
+    return atomic_load(&proxy->error);
+}
+
+static int free_extra(void* extra) {
+    free(extra);
+    atomic_fetch_sub(&generalized_requests, 1);
+    return MPI_SUCCESS;
+}
+
+/// MPI does not allow programs to cancel collectives.
+static int cancel(void* extra, int complete) {
+    (void)extra, (void)complete;
+    return MPI_SUCCESS;
+}
+
+static void complete(void* extra) {
+    struct proxy* proxy = extra;
+    MPI_Request request = proxy->request;
+    const struct call* call = &proxy->ours->call;
+    if (call->failed != MPI_SUCCESS && proxy->is_fatal) end_program(call);
+    atomic_store(&proxy->error, take_outcome(&proxy->ours));
+    PMPI_Grequest_complete(request);  // from here on the program may free the proxy
+}
+
+static struct proxy* create_proxy(topoloom_request ours) {
+    struct proxy* proxy = calloc(1, sizeof *proxy);
+    if (proxy == NULL) return NULL;
+    if (PMPI_Grequest_start(query, free_extra, cancel, proxy, &proxy->request) != MPI_SUCCESS) {
+        free(proxy);
+        return NULL;
+    }
+    atomic_fetch_add(&generalized_requests, 1);
+    proxy->ours = ours;
+    proxy->is_fatal = is_fatal(ours->call.asked.comm);
+    return proxy;
+}
+
+int return_request(int status, topoloom_request* ours, MPI_Request* request) {
+    if (status != MPI_SUCCESS) return status;
+    struct proxy* proxy = create_proxy(*ours);
+    *request = proxy == NULL ? MPI_REQUEST_NULL : proxy->request;
+    if (proxy == NULL) return topoloom_wait(ours, MPI_STATUS_IGNORE);  // a null request is complete
+    when_complete(*ours, complete, proxy);
+    return MPI_SUCCESS;
+}

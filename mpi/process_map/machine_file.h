@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Reads a machine file: the machine, and the host of each node.
+#ifndef TOPOLOOM_MACHINE_FILE_H
+#define TOPOLOOM_MACHINE_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct machine_file {
+    char* text;
+    struct host* hosts;  // sorted by name
+    size_t host_count;
+};
+/// False with the reason in `error`, which names file and line.
+bool read_machine_file(const char* name, struct machine_file* machine, char* error, size_t error_size);
+/// The same for an open file; without a machine, `text` stays NULL. `name` is for `error`.
+bool read_machine_stream(FILE* file, const char* name, struct machine_file* machine, char* error,
+                         size_t error_size);
+void free_machine_file(struct machine_file* machine);
+/// The node of a host, found as by find_host; -1 = none.
+int64_t node_of_host(const struct machine_file* machine, const char* host);
+
+#endif

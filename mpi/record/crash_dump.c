@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// If the program ends without MPI_Finalize (MPI_Abort, a signal, exit), each rank writes its own file.
+//
+// write_once must be async-signal-safe, so names and buffers are prepared in advance.
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "record.h"
+
+enum { buffer_words = 4096, longest_name = 4096, seconds_to_die = 10 };
+
+static const char* folder_;
+static char name_[longest_name], unfinished_[longest_name + 8], job_ends_[longest_name];
+static int64_t buffer_[buffer_words];
+static atomic_bool written_, notified_;
+static pid_t process_;
+// SIGURG requests the dump (notify_peers.c, and `topoloom record` before it ends a job); the others end the program.
+static const int signals_[] = {SIGTERM, SIGINT, SIGURG, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+enum { signal_count = sizeof signals_ / sizeof signals_[0], first_crash = 3 };
+static struct sigaction previous_[signal_count];
+static char stack_[1 << 16];  // for signals after a stack overflow
+
+/// False in forked children.
+static bool is_armed(void) { return process_ != 0 && process_ == getpid(); }
+
+bool is_crash_dump_due(void) { return is_armed() && !notified_; }
+
+static void write_once(const char* cause, int number) {
+    if (!is_armed() || atomic_exchange(&written_, true)) return;
+    const int file = open(unfinished_, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (!record_spawned) log_status("ended %llx %d %s %d\n", record_job, record_rank, cause, number);
+    if (file < 0) return;
+    struct sink sink = {.file = file, .words = buffer_, .capacity = buffer_words};
+    sink.failed =
+        write(file, record_file_header, sizeof record_file_header) != (ssize_t)sizeof record_file_header;
+    write_block(&sink, false);
+    if (close(file) != 0 || sink.failed)
+        unlink(unfinished_);
+    else
+        rename(unfinished_, name_);
+}
+
+/// Notifies even if a peer requested our dump before: the launcher may kill ranks that have not written yet.
+void dump_and_notify(const char* cause, int number) {
+    write_once(cause, number);
+    if (is_armed() && !atomic_exchange(&notified_, true)) request_peer_dumps(folder_);
+}
+
+/// If `topoloom record` is about to end the job, a call that the signal interrupted must not continue.
+static void wait_for_end(void) {
+    const struct timespec timeout = {.tv_sec = seconds_to_die};
+    if (is_armed() && access(job_ends_, F_OK) == 0) nanosleep(&timeout, NULL);  // or until the next signal
+}
+
+static void on_signal(int number, siginfo_t* info, void* context) {
+    (void)context;
+    const int error = errno;
+    int i = 0;
+    while (i + 1 < signal_count && signals_[i] != number) ++i;
+    if (i >= first_crash)
+        dump_and_notify("signal", number);
+    else
+        write_once(number == SIGURG ? "asked" : "signal", number);
+    if (number == SIGURG) {
+        wait_for_end();
+    } else {  // die of the signal, as the program would have; the CPU raises its own signals again
+        sigaction(number, &previous_[i], NULL);
+        if (i < first_crash || info->si_code <= 0) raise(number);
+    }
+    errno = error;
+}
+
+/// Whether the default action applies, or, to a crash, a handler of Open MPI or UCX, which prints a backtrace.
+static bool is_unhandled(const struct sigaction* action, bool is_crash) {
+    Dl_info library;
+    if (!(action->sa_flags & SA_SIGINFO) && action->sa_handler == SIG_DFL) return true;
+    if (!is_crash || (!(action->sa_flags & SA_SIGINFO) && action->sa_handler == SIG_IGN)) return false;
+    return dladdr((void*)(uintptr_t)action->sa_sigaction, &library) != 0 && library.dli_fname != NULL &&
+           (strstr(library.dli_fname, "/libopen-pal") != NULL ||
+            strstr(library.dli_fname, "/libucs") != NULL);
+}
+
+void prepare_crash_dump(const char* folder) {
+    const char* stem = record_spawned ? "spawned" : "partial";
+    const int length =
+        snprintf(name_, sizeof name_, "%s/%s-%d-%llx.topoloom", folder, stem, record_rank, record_job);
+    if (length < 0 || length >= longest_name) return;
+    snprintf(unfinished_, sizeof unfinished_, "%s.part", name_);
+    snprintf(job_ends_, sizeof job_ends_, "%s/ending", folder);
+    folder_ = folder;
+    process_ = getpid();
+    stack_t stack = {.ss_sp = stack_, .ss_size = sizeof stack_}, current;
+    if (sigaltstack(NULL, &current) == 0 && (current.ss_flags & SS_DISABLE)) sigaltstack(&stack, NULL);
+    for (int i = 0; i < signal_count; ++i) {
+        const struct sigaction action = {.sa_sigaction = on_signal,
+                                         .sa_flags = SA_RESTART | SA_SIGINFO | SA_ONSTACK};
+        if (sigaction(signals_[i], NULL, &previous_[i]) == 0 && is_unhandled(&previous_[i], i >= first_crash))
+            sigaction(signals_[i], &action, NULL);
+    }
+}
+
+void cancel_crash_dump(void) {
+    process_ = 0;
+    for (int i = 0; i < signal_count; ++i) {
+        struct sigaction current;
+        if (sigaction(signals_[i], NULL, &current) == 0 && (current.sa_flags & SA_SIGINFO) &&
+            current.sa_sigaction == on_signal)
+            sigaction(signals_[i], &previous_[i], NULL);
+    }
+}
+
+static const char* exit_cause_ = "main";
+static int exit_number_;
+
+void set_exit_reason(const char* cause, int number) {
+    if (!is_armed()) return;
+    exit_cause_ = cause;
+    exit_number_ = number;
+}
+
+__attribute__((destructor)) static void dump_at_exit(void) { dump_and_notify(exit_cause_, exit_number_); }

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Wrappers that calls.txt cannot express: start, end and phases of a recording, and requests. wrappers_fortran.c has
+// the Fortran ones.
+#include <stdarg.h>
+
+#include "record.h"
+
+// Messages that a tool behind us sends during MPI_Init are not recorded: the outermost call starts the recording.
+#define INIT(name)                                                       \
+    SHIM_EXPORT int name(int* argc, char*** argv) {                      \
+        NEXT(name, int (*)(int*, char***));                              \
+        ENTER_CALL(enter_call());                                        \
+        const int status = next(argc, argv);                             \
+        if (scope.outermost && status == MPI_SUCCESS) start_recording(); \
+        return status;                                                   \
+    }
+#define INIT_THREAD(name)                                                        \
+    SHIM_EXPORT int name(int* argc, char*** argv, int required, int* provided) { \
+        NEXT(name, int (*)(int*, char***, int, int*));                           \
+        ENTER_CALL(enter_call());                                                \
+        const int status = next(argc, argv, required, provided);                 \
+        if (scope.outermost && status == MPI_SUCCESS) start_recording();         \
+        return status;                                                           \
+    }
+#define FINALIZE(name)             \
+    SHIM_EXPORT int name(void) {   \
+        NEXT(name, int (*)(void)); \
+        finish_recording();        \
+        return next();             \
+    }
+#define ABORT(name)                                 \
+    SHIM_EXPORT int name(MPI_Comm comm, int code) { \
+        NEXT(name, int (*)(MPI_Comm, int));         \
+        dump_and_notify("abort", code);             \
+        return next(comm, code);                    \
+    }
+INIT(MPI_Init)
+INIT(PMPI_Init)
+INIT_THREAD(MPI_Init_thread)
+INIT_THREAD(PMPI_Init_thread)
+FINALIZE(MPI_Finalize)
+FINALIZE(PMPI_Finalize)
+ABORT(MPI_Abort)
+ABORT(PMPI_Abort)
+
+#ifdef MPI_SESSION_NULL
+#define SESSION_INIT(name)                                                              \
+    SHIM_EXPORT int name(MPI_Info info, MPI_Errhandler handler, MPI_Session* session) { \
+        NEXT(name, int (*)(MPI_Info, MPI_Errhandler, MPI_Session*));                    \
+        log_status("sessions\n");                                                       \
+        return next(info, handler, session);                                            \
+    }
+SESSION_INIT(MPI_Session_init)
+SESSION_INIT(PMPI_Session_init)
+#endif
+
+void enter_phase(int level) {
+    if (!record_active) return;
+    lock_recording();
+    set_phase(level);
+    unlock_recording();
+}
+
+// Tools define further arguments, such as the name of a phase. Their number is unknown; those that fit into registers
+// are passed on unchanged.
+#define PCONTROL(name)                                                                                  \
+    SHIM_EXPORT int name(const int level, ...) {                                                        \
+        NEXT(name, int (*)(int, ...));                                                                  \
+        ENTER_CALL(enter_call());                                                                       \
+        if (scope.outermost) enter_phase(level);                                                        \
+        va_list more;                                                                                   \
+        va_start(more, level);                                                                          \
+        void *first = va_arg(more, void*), *second = va_arg(more, void*), *third = va_arg(more, void*); \
+        va_end(more);                                                                                   \
+        return next(level, first, second, third);                                                       \
+    }
+PCONTROL(MPI_Pcontrol)
+PCONTROL(PMPI_Pcontrol)
+
+#define REQUEST_CALL(name, enter, record)        \
+    SHIM_EXPORT int name(MPI_Request* request) { \
+        NEXT(name, int (*)(MPI_Request*));       \
+        ENTER_CALL(enter);                       \
+        const MPI_Request given = *request;      \
+        const int status = next(request);        \
+        if (lock_if_recorded(&scope, status)) {  \
+            record(given);                       \
+            unlock_recording();                  \
+        }                                        \
+        return status;                           \
+    }
+#define STARTALL(name, enter)                                                  \
+    SHIM_EXPORT int name(int count, MPI_Request requests[]) {                  \
+        NEXT(name, int (*)(int, MPI_Request[]));                               \
+        ENTER_CALL(enter);                                                     \
+        const int status = next(count, requests);                              \
+        if (lock_if_recorded(&scope, status)) {                                \
+            for (int i = 0; i < count; ++i) record_request_start(requests[i]); \
+            unlock_recording();                                                \
+        }                                                                      \
+        return status;                                                         \
+    }
+REQUEST_CALL(MPI_Start, enter_call(), record_request_start)
+REQUEST_CALL(PMPI_Start, enter_pmpi_call(CALLER), record_request_start)
+STARTALL(MPI_Startall, enter_call())
+STARTALL(PMPI_Startall, enter_pmpi_call(CALLER))
+REQUEST_CALL(MPI_Request_free, enter_call(), drop_request)
+REQUEST_CALL(PMPI_Request_free, enter_pmpi_call(CALLER), drop_request)

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The collectives that are timed. Define OPERATION before including it:
+//   OPERATION(name, lower, Mpi, in_by_rank, out_by_rank, is_reduction, arguments of MPI_Mpi from `struct buffers* b`...)
+OPERATION("all-to-all", alltoall, Alltoall, true, true, false, b->in, b->count, b->type, b->out, b->count,
+          b->type, b->comm)
+OPERATION("all-gather", allgather, Allgather, false, true, false, b->in, b->count, b->type, b->out, b->count,
+          b->type, b->comm)
+OPERATION("all-reduce", allreduce, Allreduce, false, false, true, b->in, b->out, b->count, b->type, b->op,
+          b->comm)
+OPERATION("broadcast", bcast, Bcast, false, false, false, b->out, b->count, b->type, b->root, b->comm)
+OPERATION("reduce", reduce, Reduce, false, false, true, b->in, b->out, b->count, b->type, b->op, b->root,
+          b->comm)
+OPERATION("reduce-scatter", reduce_scatter_block, Reduce_scatter_block, true, false, true, b->in, b->out,
+          b->count, b->type, b->op, b->comm)
+OPERATION("gather", gather, Gather, false, true, false, b->in, b->count, b->type, b->out, b->count, b->type,
+          b->root, b->comm)
+OPERATION("scatter", scatter, Scatter, true, false, false, b->in, b->count, b->type, b->out, b->count,
+          b->type, b->root, b->comm)
+OPERATION("scan", scan, Scan, false, false, true, b->in, b->out, b->count, b->type, b->op, b->comm)
+OPERATION("exscan", exscan, Exscan, false, false, true, b->in, b->out, b->count, b->type, b->op, b->comm)
+OPERATION("barrier", barrier, Barrier, false, false, false, b->comm)

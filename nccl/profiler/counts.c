@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "counts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { EMPTY, CLAIMED, FILLED };
+
+int make_counts(struct counts* counts, uint64_t kinds) {
+    uint64_t size = 64;
+    while (size * 3 / 4 < kinds) size *= 2;
+    memset(counts, 0, sizeof *counts);
+    counts->entries = aligned_alloc(sizeof(struct entry), size * sizeof(struct entry));
+    counts->functions = calloc(size, sizeof *counts->functions);
+    if (counts->entries == NULL || counts->functions == NULL) {
+        free_counts(counts);
+        return -1;
+    }
+    memset(counts->entries, 0, size * sizeof(struct entry));
+    counts->mask = size - 1;
+    counts->limit = size * 3 / 4;  // keeps searches short
+    return 0;
+}
+
+void free_counts(struct counts* counts) {
+    free(counts->entries);
+    free(counts->functions);
+}
+
+/// The first number in a name such as ncclFloat8e4m3 is the size in bits.
+static uint32_t get_element_bytes(const char* datatype) {
+    // NCCL has no name for ncclUint8; RCCL has none for its 8-bit floats either.
+    if (strcmp(datatype, "Unknown") == 0) return 1;
+    const char* digits = datatype + strcspn(datatype, "0123456789");
+    const long bits = strtol(digits, NULL, 10);
+    return bits > 0 && bits % 8 == 0 ? (uint32_t)(bits / 8) : 0;
+}
+
+static uint64_t hash_operation(const struct operation* operation) {
+    uint64_t h = (uint64_t)(uintptr_t)operation->function * 0x9e3779b97f4a7c15u;
+    h = (h ^ (uint64_t)(uintptr_t)operation->datatype) * 0xbf58476d1ce4e5b9u;
+    h = (h ^ operation->count ^ h >> 29) * 0x94d049bb133111ebu;
+    h = (h ^ (uint64_t)(uint32_t)operation->peer ^ h >> 32) * 0x9e3779b97f4a7c15u;
+    return h ^ h >> 32;
+}
+
+static int is_same_kind(const struct entry* entry, const struct operation* operation) {
+    return entry->count == operation->count && entry->peer == operation->peer &&
+           entry->function == operation->function && entry->datatype == operation->datatype;
+}
+
+static void fill_entry(struct counts* counts, struct entry* entry, const struct operation* operation) {
+    entry->peer = operation->peer;
+    entry->function = operation->function;
+    entry->datatype = operation->datatype;
+    entry->count = operation->count;
+    entry->element_bytes = get_element_bytes(operation->datatype);
+    char* name = counts->functions[entry - counts->entries];
+    strncpy(name, operation->function, sizeof *counts->functions - 1);
+    atomic_store_explicit(&entry->state, FILLED, memory_order_release);
+}
+
+/// Finds or creates the entry of an operation; NULL = the table is full.
+static struct entry* find_entry(struct counts* counts, const struct operation* operation) {
+    for (uint64_t at = hash_operation(operation);; at++) {
+        struct entry* entry = &counts->entries[at & counts->mask];
+        uint32_t state = atomic_load_explicit(&entry->state, memory_order_acquire);
+        if (state == FILLED && is_same_kind(entry, operation)) return entry;
+        if (state != EMPTY) continue;  // not waiting for a CLAIMED entry may create a second one of its kind
+        if (atomic_fetch_add_explicit(&counts->used, 1, memory_order_relaxed) >= counts->limit) {
+            atomic_fetch_sub_explicit(&counts->used, 1, memory_order_relaxed);
+            return NULL;
+        }
+        if (atomic_compare_exchange_strong_explicit(&entry->state, &state, CLAIMED, memory_order_acquire,
+                                                    memory_order_relaxed)) {
+            fill_entry(counts, entry, operation);
+            return entry;
+        }
+        atomic_fetch_sub_explicit(&counts->used, 1, memory_order_relaxed);
+    }
+}
+
+void count_collective(struct counts* counts, const struct operation* collective) {
+    struct entry* entry = find_entry(counts, collective);
+    _Atomic uint64_t* counter = entry ? &entry->calls : &counts->lost;
+    atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
+}
+
+void count_message(struct counts* counts, const struct operation* message) {
+    const struct operation any_size = {message->function, message->datatype, 0, message->peer};
+    struct entry* entry = find_entry(counts, &any_size);
+    _Atomic uint64_t* counter = entry ? &entry->calls : &counts->lost;
+    atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
+    if (entry) atomic_fetch_add_explicit(&entry->elements, message->count, memory_order_relaxed);
+}
