@@ -12,7 +12,7 @@ from recorded import MPICH, SIMGRID, run_to_end
 from simulated_hosts import hosts_options
 from streams import POLLS, SOURCES, STREAM, said, sanitized, with_streams
 
-CASES = SOURCES / "choice_cases.c"
+CASES = SOURCES / "tuning_cases.c"
 #: Items that each rank pushes to every other, phase by phase.
 PHASES = (1, 50, 1, 2, 10, 0, 1)
 #: With 18 us per message and 2 us per item: a mesh for few; none seen, none chosen.
@@ -23,7 +23,7 @@ CHOSEN = "".join(
 
 
 def test_a_mesh_is_best_up_to_where_messages_outweigh_items() -> None:
-    words = ["gcc", "-std=c11", "-O2", f"-I{STREAM}", SOURCES / "choice_laws.c"]
+    words = ["gcc", "-std=c11", "-O2", f"-I{STREAM}", SOURCES / "cost_model_laws.c"]
     program = compiled("laws", words)
     done = subprocess.run([program], capture_output=True, text=True, check=False)
     assert said(done) == "the model is right\n"

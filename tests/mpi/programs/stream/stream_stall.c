@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The last rank stops for ever after the first phase, and the others say so: `stream_silence WHO`, where WHO pushes to
-// it, or nobody does if it is -1. `stream_silence WHO full`: WHO alone has patience, and pushes until its memory is full.
+// The last rank stops for ever after the first phase, and the others say so: `stream_stall WHO`, where WHO pushes to
+// it, or nobody does if it is -1. `stream_stall WHO full`: WHO alone has a stall timeout, and pushes until its memory is full.
 #include <signal.h>
 
 #include "ledger.h"
@@ -15,7 +15,7 @@ int main(int argc, char** argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     const int is_full = argc > 2, pushes = rank == atoi(argv[1]);
-    const topoloom_stream_options options = {.patience = is_full && !pushes ? 0 : 0.5};
+    const topoloom_stream_options options = {.stall_timeout = is_full && !pushes ? 0 : 0.5};
     topoloom_stream stream = NULL;
     check(topoloom_stream_create(MPI_COMM_WORLD, sizeof(item), take, NULL, &options, &stream));
     check(topoloom_stream_wait(stream));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Meshes that change from phase to phase: `choice_cases WAY BUCKET K...`. In each phase a rank pushes K items to every other; WAY says
+// Meshes that change from phase to phase: `tuning_cases WAY BUCKET K...`. In each phase a rank pushes K items to every other; WAY says
 // whether they are handled, pulled, or answered by a second stream of that kind. Rank 0 prints what is chosen after each phase.
 #include <mpi.h>
 #include <stdint.h>
@@ -19,7 +19,7 @@ static topoloom_stream asked, answers;
 static int is_answered;
 
 static void fail(const char* what) {
-    fprintf(stderr, "choice_cases: rank %d, phase %d: %s\n", rank, phase, what);
+    fprintf(stderr, "tuning_cases: rank %d, phase %d: %s\n", rank, phase, what);
     MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
@@ -94,7 +94,7 @@ int main(int argc, char** argv) {
         if (taken != (long long)k * (ranks - 1)) fail("items are lost");
         int dimensions = 0, bucket = 0;
         double timeout = 0;
-        topoloom_stream_choice(is_answered ? answers : asked, &dimensions, &bucket, &timeout);
+        topoloom_stream_get_settings(is_answered ? answers : asked, &dimensions, &bucket, &timeout);
         const int own[] = {dimensions, -dimensions, bucket, -bucket};
         int most[4];
         MPI_Allreduce(own, most, 4, MPI_INT, MPI_MAX, MPI_COMM_WORLD);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the model of phases says where it can be worked out by hand.
-#include "choice.h"
+#include "cost_model.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,11 +13,11 @@ static void check(int is_right, const char* what) {
 
 static double seconds(int ranks, int dimensions, struct network network, double per_pair, double bucket,
                       double* used) {
-    int extents[most_axes];
+    int extents[max_axes];
     choose_extents(ranks, dimensions, extents);
     const struct mesh mesh = make_mesh(ranks, dimensions, extents);
     const struct traffic traffic = {per_pair * (ranks - 1), 1000, ranks - 1};
-    return phase_seconds(&mesh, network, traffic, bucket, used);
+    return predict_phase_seconds(&mesh, network, traffic, bucket, used);
 }
 
 /// Items per pair from which on buckets to all take less time than a mesh.
