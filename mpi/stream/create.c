@@ -112,7 +112,7 @@ static int raise_disagreement(const struct stream* stream, enum agreement agreem
             return raise_error(stream->comm, MPI_ERR_ARG, "stream_create",
                                "another rank has an invalid option");
         case out_of_memory:
-            return raise_error(stream->comm, MPI_ERR_NO_MEM, "stream_create", "a rank is out of memory");
+            return raise_error(stream->comm, MPI_ERR_NO_MEM, "stream_create", "a rank has not enough memory");
         default:
             return raise_error(stream->comm, MPI_ERR_ARG, "stream_create",
                                "item_bytes, bucket_bytes or the mesh are not the same on all ranks");
@@ -146,7 +146,7 @@ int topoloom_stream_create(MPI_Comm comm, int item_bytes, topoloom_stream_handle
                            const topoloom_stream_options* given, topoloom_stream* stream) {
     topoloom_stream_options options = given != NULL ? *given : (topoloom_stream_options){0};
     struct stream* made = calloc(1, sizeof *made);
-    if (made == NULL) return raise_error(comm, MPI_ERR_NO_MEM, "stream_create", "out of memory");
+    if (made == NULL) return raise_error(comm, MPI_ERR_NO_MEM, "stream_create", "not enough memory");
     made->fast.item_bytes = item_bytes;
     made->handler = handler;
     made->context = context;

@@ -26,7 +26,7 @@ static const char* find_invalid_order(int ranks, const int* order, char* why, si
     for (; seen != NULL && i < ranks && order[i] >= 0 && order[i] < ranks && !seen[order[i]]; ++i)
         seen[order[i]] = true;
     if (seen == NULL)
-        snprintf(why, size, "out of memory");
+        snprintf(why, size, "not enough memory");
     else if (i < ranks && order[i] >= 0 && order[i] < ranks)
         snprintf(why, size, "order has rank %d twice", order[i]);
     else if (i < ranks)

@@ -114,7 +114,7 @@ int change_layout(struct stream* stream, int dimensions, int bucket_bytes) {
     divide_memory(stream);
     if (!allocate_layout(stream))
         return raise_error(stream->comm, MPI_ERR_NO_MEM, "stream_progress",
-                           "out of memory for the mesh of the next phase");
+                           "not enough memory for the mesh of the next phase");
     open_fast_path(stream, stream->order);
     return MPI_SUCCESS;
 }

@@ -54,7 +54,7 @@ int find_order(struct stream* stream, const topoloom_stream_options* options) {
     stream->order = malloc(ranks * sizeof *stream->order);
     if (firsts == NULL || stream->order == NULL) {
         free(firsts);
-        return raise_error(stream->comm, MPI_ERR_NO_MEM, "stream_create", "out of memory");
+        return raise_error(stream->comm, MPI_ERR_NO_MEM, "stream_create", "not enough memory");
     }
     status = gather_first_ranks(stream, firsts);
     if (status == MPI_SUCCESS)

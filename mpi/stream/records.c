@@ -43,7 +43,7 @@ int reserve_record(struct stream* stream, int hop_number, int bytes, bool may_ex
     if (hop->full.first != NULL && !may_exceed) return MPI_SUCCESS;
     struct bucket* taken = take_bucket(stream, hop->axis, may_exceed);
     if (taken == NULL) {
-        if (may_exceed) return raise_error(stream->comm, MPI_ERR_NO_MEM, "stream_push", "out of memory");
+        if (may_exceed) return raise_error(stream->comm, MPI_ERR_NO_MEM, "stream_push", "not enough memory");
         return close_fullest(stream, &stream->axes[hop->axis]);
     }
     taken->hop = hop_number;

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds out which ranks share a node, and gives them a board. All memory that gathering needs is taken here, where ranks can
-// agree: later, one that had none would leave the others with old loads.
-#include "nodes.h"
+// Finds the ranks of each node, and allocates their shared memory. All memory for gathering is allocated here, where ranks can
+// agree: if it failed later on one rank, the others would use old loads.
+#include "node_memory.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "errors.h"
 
-static uint32_t smallest_of(const struct nodes* nodes) {
-    int least = size_of(nodes, 0);
+static uint32_t min_node_size(const struct nodes* nodes) {
+    int least = node_size(nodes, 0);
     for (int node = 1; node < nodes->count; ++node)
-        if (size_of(nodes, node) < least) least = size_of(nodes, node);
+        if (node_size(nodes, node) < least) least = node_size(nodes, node);
     return (uint32_t)least;
 }
 
-/// `lowest`: by rank, the lowest rank of its node.
-static void list_members(struct nodes* nodes, const int* lowest, const struct state* state, int* node_of) {
+/// Groups ranks by node. lowest[r] is the lowest rank of rank r's node.
+static void list_members(struct nodes* nodes, const int* lowest, const struct comm_state* state,
+                         int* node_of) {
     for (int rank = 0; rank < state->ranks; ++rank)
         if (lowest[rank] == rank) node_of[rank] = nodes->count++;
     for (int rank = 0; rank < state->ranks; ++rank) {
@@ -24,7 +25,7 @@ static void list_members(struct nodes* nodes, const int* lowest, const struct st
         ++nodes->first[node_of[rank] + 1];
     }
     for (int node = 0; node < nodes->count; ++node) nodes->first[node + 1] += nodes->first[node];
-    // From the last rank on, ends become beginnings.
+    // Filling from the last rank on turns ends into beginnings.
     for (int rank = state->ranks - 1; rank >= 0; --rank)
         nodes->member[--nodes->first[node_of[rank] + 1]] = rank;
     memmove(nodes->first, nodes->first + 1, (size_t)nodes->count * sizeof *nodes->first);
@@ -35,7 +36,7 @@ static void list_members(struct nodes* nodes, const int* lowest, const struct st
 void close_nodes(struct nodes* nodes) {
     if (nodes == NULL || nodes->comm == MPI_COMM_NULL) return;
     if (nodes->window != MPI_WIN_NULL) PMPI_Win_free(&nodes->window);
-    nodes->board = NULL;
+    nodes->shared = NULL;
     PMPI_Comm_free(&nodes->comm);
 }
 
@@ -44,42 +45,42 @@ void free_nodes(struct nodes* nodes) {
     free(nodes->first);
     free(nodes->member);
     free(nodes->loads);
-    // Where MPI has failed it may still write there.
-    if (nodes->refusals == 0) free(nodes->messages);
+    // After a failure, MPI may still write there.
+    if (nodes->failures == 0) free(nodes->messages);
     free(nodes->requests);
     free(nodes->statuses);
     free(nodes);
 }
 
-/// Without a board on all ranks where one node has no memory for it.
-static int make_board(const struct state* state, struct nodes* nodes) {
-    const size_t bytes = sizeof(struct board) + 2 * (size_t)state->ranks * sizeof(int64_t);
-    void* board = NULL;
+/// Allocates shared memory on all nodes, or on none if one has not enough.
+static int allocate_shared(const struct comm_state* state, struct nodes* nodes) {
+    const size_t bytes = sizeof(struct shared_loads) + 2 * (size_t)state->ranks * sizeof(int64_t);
+    void* shared = NULL;
     MPI_Aint size = 0;
-    int unit = 0, made[2] = {0, 0}, all[2] = {0, 0};  // the window, and the board in it
+    int unit = 0, made[2] = {0, 0}, all[2] = {0, 0};  // the window, and its memory
     PMPI_Comm_set_errhandler(nodes->comm, MPI_ERRORS_RETURN);
     made[0] = PMPI_Win_allocate_shared(nodes->local == 0 ? (MPI_Aint)bytes : 0, 1, MPI_INFO_NULL, nodes->comm,
-                                       &board, &nodes->window) == MPI_SUCCESS;
-    made[1] = made[0] && PMPI_Win_shared_query(nodes->window, 0, &size, &unit, &board) == MPI_SUCCESS;
-    if (made[1] && nodes->local == 0) memset(board, 0, bytes);
-    // Nobody writes before all know that the board is clean.
+                                       &shared, &nodes->window) == MPI_SUCCESS;
+    made[1] = made[0] && PMPI_Win_shared_query(nodes->window, 0, &size, &unit, &shared) == MPI_SUCCESS;
+    if (made[1] && nodes->local == 0) memset(shared, 0, bytes);
+    // No rank writes before all know that the memory is zeroed.
     const int status = PMPI_Allreduce(made, all, 2, MPI_INT, MPI_MIN, state->own);
-    if (status == MPI_SUCCESS && all[1]) nodes->board = board;
-    // It is freed by all ranks of a node together, or by none.
+    if (status == MPI_SUCCESS && all[1]) nodes->shared = shared;
+    // A window is freed by all ranks of its node, or by none.
     if (!all[0]) nodes->window = MPI_WIN_NULL;
     return status;
 }
 
-/// Refuses, on all ranks, where one has no memory; collective.
-static int agree_on_memory(const struct state* state, bool has_memory) {
+/// Fails on all ranks if one has not enough memory. Collective.
+static int agree_on_memory(const struct comm_state* state, bool has_memory) {
     const int own = has_memory ? state->ranks : state->rank;
     int lowest = 0;
     const int status = PMPI_Allreduce(&own, &lowest, 1, MPI_INT, MPI_MIN, state->own);
     if (status != MPI_SUCCESS || lowest == state->ranks) return status;
-    return raise_error(state->own, MPI_ERR_NO_MEM, "balance", "rank %d has no memory", lowest);
+    return raise_error(state->own, MPI_ERR_NO_MEM, "balance", "rank %d has not enough memory", lowest);
 }
 
-static int find_nodes(struct state* state, struct nodes* made, int* lowest, int* node_of) {
+static int split_by_node(struct comm_state* state, struct nodes* made, int* lowest, int* node_of) {
     int own = state->rank;
     int status =
         PMPI_Comm_split_type(state->own, MPI_COMM_TYPE_SHARED, state->rank, MPI_INFO_NULL, &made->comm);
@@ -91,7 +92,7 @@ static int find_nodes(struct state* state, struct nodes* made, int* lowest, int*
     return status;
 }
 
-int know_nodes(struct state* state) {
+int find_nodes(struct comm_state* state) {
     if (state->nodes != NULL) return MPI_SUCCESS;
     const size_t ranks = (size_t)state->ranks;
     struct nodes* made = calloc(1, sizeof *made);
@@ -110,7 +111,7 @@ int know_nodes(struct state* state) {
                      made->messages != NULL && made->requests != NULL && made->statuses != NULL;
     }
     int status = agree_on_memory(state, has_memory);
-    if (status == MPI_SUCCESS && made != NULL) status = find_nodes(state, made, lowest, node_of);
+    if (status == MPI_SUCCESS && made != NULL) status = split_by_node(state, made, lowest, node_of);
     free(lowest);
     free(node_of);
     if (status != MPI_SUCCESS) {
@@ -119,15 +120,15 @@ int know_nodes(struct state* state) {
     }
     state->nodes = made;
     const bool pays =
-        topoloom_gathers_on_boards((uint32_t)state->ranks, (uint32_t)made->count, smallest_of(made));
-    return pays ? make_board(state, made) : status;
+        topoloom_gathers_by_node((uint32_t)state->ranks, (uint32_t)made->count, min_node_size(made));
+    return pays ? allocate_shared(state, made) : status;
 }
 
-int compare_ways(struct state* state, const topoloom_balance_options* options, bool* gathers) {
-    const int status = know_nodes(state);
+int choose_decision(struct comm_state* state, const topoloom_balance_options* options, bool* gathers) {
+    const int status = find_nodes(state);
     if (status != MPI_SUCCESS) return status;
     const struct nodes* nodes = state->nodes;
-    *gathers = topoloom_gathers_loads((uint32_t)state->ranks, (uint32_t)nodes->count, smallest_of(nodes),
+    *gathers = topoloom_gathers_loads((uint32_t)state->ranks, (uint32_t)nodes->count, min_node_size(nodes),
                                       options->message_s, options->byte_s);
     return status;
 }

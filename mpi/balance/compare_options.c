@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether all ranks give the same options: they would wait for each other otherwise, or make plans that do not fit.
+// Compares the options of all ranks: with different ones they would deadlock or make plans that do not match.
 #include <string.h>
 
 #include "balance.h"
@@ -7,8 +7,8 @@
 
 enum { option_count = 7 };
 
-static const char* const names[option_count] = {"method", "machine",  "decide",    "message_s",
-                                                "byte_s", "patience", "makes_room"};
+static const char* const names[option_count] = {"method", "machine",       "decide",          "message_s",
+                                                "byte_s", "stall_timeout", "reserve_capacity"};
 
 /// FNV-1a.
 static uint64_t hash_bytes(const void* data, size_t size) {
@@ -25,11 +25,11 @@ static uint64_t hash_number(double number) {
     return hash_bytes(&number, sizeof number);
 }
 
-int compare_options(const struct state* state, const topoloom_balance_options* options) {
-    uint64_t own[2 * option_count] = {hash_text(options->method),   hash_text(options->machine),
-                                      (uint64_t)options->decide,    hash_number(options->message_s),
-                                      hash_number(options->byte_s), hash_number(options->patience),
-                                      options->makes_room != 0};
+int compare_options(const struct comm_state* state, const topoloom_balance_options* options) {
+    uint64_t own[2 * option_count] = {hash_text(options->method),    hash_text(options->machine),
+                                      (uint64_t)options->decide,     hash_number(options->message_s),
+                                      hash_number(options->byte_s),  hash_number(options->stall_timeout),
+                                      options->reserve_capacity != 0};
     for (int i = 0; i < option_count; ++i) own[option_count + i] = ~own[i];
     uint64_t least[2 * option_count];
     const int status = PMPI_Allreduce(own, least, 2 * option_count, MPI_UINT64_T, MPI_MIN, state->own);
