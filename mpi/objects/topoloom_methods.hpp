@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Indices of objects, operations of reductions, and what the compiler knows of methods: names, parameters, numbers in a list.
-#ifndef TOPOLOOM_NAMES_HPP
-#define TOPOLOOM_NAMES_HPP
+// Indices of objects, operations of reductions, and compile-time facts about methods: names, parameters, numbers in a list.
+#ifndef TOPOLOOM_METHODS_HPP
+#define TOPOLOOM_METHODS_HPP
 
 #include <algorithm>
 #include <compare>
@@ -18,7 +18,7 @@
 
 namespace topoloom {
 
-/// Where an object is in its array; axes that it has not are 0.
+/// The position of an object in its array; missing axes are 0.
 struct Index {
     std::int64_t x = 0, y = 0, z = 0;
     constexpr Index() = default;
@@ -32,19 +32,19 @@ struct Index {
     friend constexpr auto operator<=>(const Index&, const Index&) = default;
 };
 
-/// How a reduction joins two values: vectors and arrays element by element.
+/// How a reduction combines two values; vectors and arrays are combined element by element.
 struct sum {};
 struct product {};
 struct min {};
 struct max {};
 struct all {};  ///< whether all are true
 struct any {};
-struct join {};  ///< vectors one behind the other, in any order
+struct join {};  ///< vectors are concatenated, in any order
 
 namespace objects {
 
-/// From the compiler's text of a function with a parameter called `named`: what stands for it.
-constexpr std::string_view cut_name(std::string_view text) {
+/// Extracts the argument of the template parameter `named` from __PRETTY_FUNCTION__.
+constexpr std::string_view extract_name(std::string_view text) {
     constexpr std::string_view before = "named = ";
     const std::size_t begin = text.find(before) + before.size();
     std::string_view name = text.substr(begin, text.find_first_of(";]", begin) - begin);
@@ -54,11 +54,11 @@ constexpr std::string_view cut_name(std::string_view text) {
 }
 template <auto named>
 constexpr std::string_view method_name() {
-    return cut_name(__PRETTY_FUNCTION__);
+    return extract_name(__PRETTY_FUNCTION__);
 }
 template <typename named>
 constexpr std::string_view type_name() {
-    return cut_name(__PRETTY_FUNCTION__);
+    return extract_name(__PRETTY_FUNCTION__);
 }
 
 template <typename>
@@ -96,9 +96,9 @@ inline constexpr int operation_of<join> = 6;
 template <typename T>
 concept Operation = operation_of<T> >= 0;
 
-/// What an operation asks of a type, and does. False: it asks for more.
+/// Combines b into a. False: the type does not support the operation.
 template <typename T>
-bool join_values(int operation, T& a, const T& b) {
+bool combine_values(int operation, T& a, const T& b) {
     if constexpr (is_a<T, std::vector> || is_array<T>) {
         if constexpr (is_a<T, std::vector>) {
             if (operation == operation_of<join>) {
@@ -109,7 +109,7 @@ bool join_values(int operation, T& a, const T& b) {
         }
         for (std::size_t i = 0; i < a.size(); ++i) {
             auto one = a[i];
-            if (!join_values(operation, one, static_cast<decltype(one)>(b[i]))) return false;
+            if (!combine_values(operation, one, static_cast<decltype(one)>(b[i]))) return false;
             a[i] = one;
         }
         return true;
@@ -142,7 +142,7 @@ bool combine_packed(int operation, std::vector<char>& first, const char* second,
     Reader reads_a(first.data(), first.size()), reads_b(second, bytes);
     reads_a(a);
     reads_b(b);
-    if (!join_values(operation, a, b)) return false;
+    if (!combine_values(operation, a, b)) return false;
     first.resize(packed_size(a));
     Writer(first.data())(a);
     return true;
@@ -150,7 +150,7 @@ bool combine_packed(int operation, std::vector<char>& first, const char* second,
 
 }  // namespace objects
 
-/// The methods of a type that messages may call: `using methods = topoloom::Methods<&Cell::take, &Cell::step>;`
+/// Lists the methods of a type that messages may call: `using methods = topoloom::Methods<&Cell::take, &Cell::step>;`
 template <auto... listed>
 struct Methods {
     static constexpr std::size_t count = sizeof...(listed);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A table by 64-bit keys: open addressing, linear probing, no tombstones.
+// A hash table with 64-bit keys: open addressing, linear probing, no tombstones.
 #pragma once
 
 #include <cstddef>
@@ -10,18 +10,18 @@
 namespace topoloom::objects {
 
 template <typename Value>
-class Table {
+class HashTable {
    public:
     [[nodiscard]] std::size_t size() const { return size_; }
 
     [[nodiscard]] Value* find(std::uint64_t key) {
         if (size_ == 0) return nullptr;
-        for (std::size_t at = place(key);; at = (at + 1) & mask()) {
+        for (std::size_t at = home_slot(key);; at = (at + 1) & mask()) {
             if (slots_[at].key == key) return &slots_[at].value;
             if (slots_[at].key == none) return nullptr;
         }
     }
-    /// The value, made if there is none. Others move.
+    /// Returns the value, inserting it if need be. Invalidates pointers to others.
     Value& operator[](std::uint64_t key) {
         if (Value* const found = find(key)) return *found;
         if (4 * (size_ + 1) > 3 * slots_.size()) grow();
@@ -30,16 +30,16 @@ class Table {
     }
     void erase(std::uint64_t key) {
         if (size_ == 0) return;
-        std::size_t at = place(key);
+        std::size_t at = home_slot(key);
         while (slots_[at].key != key) {
             if (slots_[at].key == none) return;
             at = (at + 1) & mask();
         }
         --size_;
-        // What follows moves back, unless its place is behind the hole.
+        // Later entries move back into the hole, unless they would lie before their home slot.
         for (std::size_t next = (at + 1) & mask(); slots_[next].key != none; next = (next + 1) & mask()) {
-            const std::size_t wanted = place(slots_[next].key);
-            if (((next - wanted) & mask()) < ((next - at) & mask())) continue;
+            const std::size_t home = home_slot(slots_[next].key);
+            if (((next - home) & mask()) < ((next - at) & mask())) continue;
             slots_[at] = std::move(slots_[next]);
             at = next;
         }
@@ -76,12 +76,12 @@ class Table {
         Value value{};
     };
     [[nodiscard]] std::size_t mask() const { return slots_.size() - 1; }
-    [[nodiscard]] std::size_t place(std::uint64_t key) const {
-        // Fibonacci hashing: keys that follow one another are spread.
+    [[nodiscard]] std::size_t home_slot(std::uint64_t key) const {
+        // Fibonacci hashing spreads consecutive keys.
         return static_cast<std::size_t>((key * 0x9E3779B97F4A7C15) >> 32) & mask();
     }
     Value& put(std::uint64_t key, Value&& value) {
-        std::size_t at = place(key);
+        std::size_t at = home_slot(key);
         while (slots_[at].key != none) at = (at + 1) & mask();
         slots_[at] = Slot{key, std::move(value)};
         return slots_[at].value;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The last rank stops for ever after the first phase, and the others say so: `silence sends|waits`.
+// The last rank stops for ever after the first phase, and the others say so: `stall sends|waits`.
 #include <csignal>
 #include <string_view>
 #include <topoloom_objects.hpp>
@@ -18,7 +18,7 @@ struct Sink : topoloom::Object<Sink> {
 int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     topoloom::SchedulerOptions options;
-    options.patience = 0.5;
+    options.stall_timeout = 0.5;
     options.memory_bytes = 100000;
     topoloom::Scheduler scheduler(MPI_COMM_WORLD, options);
     const int last = scheduler.ranks() - 1;

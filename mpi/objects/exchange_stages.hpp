@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where combined messages go, from stage to stage: along an axis of a virtual mesh each, the lowest first. Free of MPI.
+// Stages of a combined exchange: each sends along one axis of a virtual mesh, the lowest first. Free of MPI.
 //
-// A position is a number with a digit for each axis. The last plane across the highest axis may be incomplete: who would send to
-// a hole in it sends to a complete plane instead, to one by its own place (Kumar 2005, section 3.1; mesh.h of streams).
+// A position is a number with a digit per axis. The last plane across the highest axis may be incomplete. Instead of to a hole
+// in it, a rank sends to a complete plane that depends on its own position (Kumar 2005, section 3.1; mesh.h of streams).
 #pragma once
 
 #include <cstddef>
@@ -32,11 +32,11 @@ class Stages {
     }
     [[nodiscard]] std::size_t count() const { return extents_.size(); }
     [[nodiscard]] bool is_last(std::size_t stage) const { return stage + 1 >= count(); }
-    /// Where what is at a position and for another goes in a stage; the position itself: it stays.
-    [[nodiscard]] int hop(std::size_t stage, int position, int target) const {
+    /// The next position of a message in a stage. The position itself: it stays.
+    [[nodiscard]] int next_hop(std::size_t stage, int position, int target) const {
         return to_digit(stage, position, digit(stage, target));
     }
-    /// To whom a rank sends in a stage that is not the last, where all send, be it nothing, so that receivers know when all has come.
+    /// The receivers of a rank in a stage that is not the last: it sends to all, even nothing, so that they know when to go on.
     [[nodiscard]] std::vector<int> receivers(std::size_t stage, int position) const {
         std::vector<int> found;
         for (int to = 0; to < extents_[stage]; ++to)
@@ -46,7 +46,7 @@ class Stages {
     [[nodiscard]] std::size_t senders(std::size_t stage, int position) const {
         std::size_t found = 0;
         for (int from = 0; from < ranks_; ++from)
-            if (from != position && hop(stage, from, position) == position) ++found;
+            if (from != position && next_hop(stage, from, position) == position) ++found;
         return found;
     }
 

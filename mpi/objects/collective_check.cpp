@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "agreement.hpp"
+#include "collective_check.hpp"
 
 #include <bit>
 #include <cstdio>
@@ -17,27 +17,27 @@ namespace topoloom::objects {
 
 namespace {
 
-/// What the first rank with a fault says.
-struct Said {
+/// The error of the lowest rank with a fault.
+struct FirstError {
     char text[480] = "";
     bool is_printed = false;
 };
 
 }  // namespace
 
-std::int64_t to_compare(const std::string& text) {
+std::int64_t comparable(const std::string& text) {
     return static_cast<std::int64_t>(std::hash<std::string>()(text));
 }
-std::int64_t to_compare(double number) {
+std::int64_t comparable(double number) {
     return std::bit_cast<std::int64_t>(number + 0.0);  // -0 is 0
 }
 
-void agree(MPI_Comm comm, const std::string& fault, std::initializer_list<Common> values) {
+void check_on_all_ranks(MPI_Comm comm, const std::string& fault, std::initializer_list<CommonValue> values) {
     int rank = 0, ranks = 0;
     PMPI_Comm_rank(comm, &rank);
     PMPI_Comm_size(comm, &ranks);
     std::vector<std::int64_t> least{fault.empty() ? ranks : rank};
-    for (const Common& one : values) {
+    for (const CommonValue& one : values) {
         least.push_back(one.value);
         least.push_back(~one.value);
     }
@@ -51,19 +51,19 @@ void agree(MPI_Comm comm, const std::string& fault, std::initializer_list<Common
         if (text.empty()) return;
         first = 0;
     }
-    Said said;
+    FirstError error;
     if (rank == first) {
-        std::snprintf(said.text, sizeof said.text, "%s", text.c_str());
-        said.is_printed = is_fatal(comm);
-        if (said.is_printed) say_last("topoloom: topoloom_objects: %s\n", said.text);
+        std::snprintf(error.text, sizeof error.text, "%s", text.c_str());
+        error.is_printed = is_fatal(comm);
+        if (error.is_printed) say_last("topoloom: topoloom_objects: %s\n", error.text);
     }
-    PMPI_Bcast(&said, sizeof said, MPI_BYTE, first,
-               comm);  // so that none ends the job before that is printed
-    if (said.is_printed)
+    // No rank ends the job before the error is printed.
+    PMPI_Bcast(&error, sizeof error, MPI_BYTE, first, comm);
+    if (error.is_printed)
         PMPI_Comm_call_errhandler(comm, MPI_ERR_ARG);
     else
-        raise_error(comm, MPI_ERR_ARG, "objects", "%s", said.text);
-    throw ObjectsError(said.text);
+        raise_error(comm, MPI_ERR_ARG, "objects", "%s", error.text);
+    throw ObjectsError(error.text);
 }
 
 }  // namespace topoloom::objects
