@@ -248,7 +248,7 @@ class Reader {
     }
     void require(std::uint64_t bytes) const {
         if (bytes > static_cast<std::uint64_t>(end_ - at_))
-            throw ObjectsError("a message ends out_of_order: its `serialize` reads more than it has written");
+            throw ObjectsError("a message is too short: its `serialize` reads more than it has written");
     }
     [[nodiscard]] std::size_t left() const { return static_cast<std::size_t>(end_ - at_); }
 

@@ -2,10 +2,10 @@
 // Collectives on the lines of a grid.
 #include "grid.h"
 
-/// Makes it one of the caller's line.
+/// Directs a call to the caller's line along a dimension.
 static int put_on_line(struct asked* asked, const char* name, topoloom_grid grid, int dimension) {
     if (dimension < 0 || dimension >= grid->dimensions)
-        return raise_error(grid->comm, MPI_ERR_DIMS, name, "%d is none of the dimensions 0 to %d", dimension,
+        return raise_error(grid->comm, MPI_ERR_DIMS, name, "dimension is %d, but must be 0 to %d", dimension,
                            grid->dimensions - 1);
     asked->name = name;
     asked->comm = grid->comm;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which rank has which cell of a grid.
+// Assigns the cells of a grid to ranks.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -7,7 +7,7 @@
 
 const int topoloom_tiled[1] = {0};
 
-/// Neighbors along every dimension, who send each other a byte.
+/// The communication pattern: one byte between neighbors along every dimension.
 struct neighbors {
     uint64_t* first;
     uint32_t* peers;
@@ -36,7 +36,7 @@ static bool list_neighbors(const struct topoloom_grid_state* grid, size_t cells,
     return true;
 }
 
-/// Of the dimensions along which there is more than one cell.
+/// Writes the mapper options, without dimensions of extent 1.
 static void write_options(const struct topoloom_grid_state* grid, char* text, size_t size) {
     int length = snprintf(text, size, "mapper=tile(grid=");
     const char* before = "";
@@ -48,7 +48,7 @@ static void write_options(const struct topoloom_grid_state* grid, char* text, si
     if ((size_t)length < size) snprintf(text + length, size - (size_t)length, ")");
 }
 
-/// False with the reason.
+/// False: `why` has the reason.
 static bool tile(const struct topoloom_grid_state* grid, uint32_t* rank_of_cell, char* why, size_t why_size) {
     const size_t cells = (size_t)grid->whole->ranks;
     char options[512];
@@ -85,7 +85,7 @@ static void find_tiles(struct topoloom_grid_state* grid) {
     free(found);
 }
 
-int find_order(struct topoloom_grid_state* grid, const int order[]) {
+int assign_cells(struct topoloom_grid_state* grid, const int order[]) {
     const int cells = grid->whole->ranks;
     if (grid->rank == 0) {
         const bool given = order != NULL && order != topoloom_tiled;
@@ -94,17 +94,17 @@ int find_order(struct topoloom_grid_state* grid, const int order[]) {
     }
     const int status = PMPI_Bcast(grid->rank_of_cell, cells, MPI_INT, 0, grid->whole->own);
     if (status != MPI_SUCCESS)
-        return raise_error(grid->comm, status, "grid_create", "the order does not come");
+        return raise_error(grid->comm, status, "grid_create", "cannot broadcast the order");
     for (int rank = 0; rank < cells; ++rank) grid->cell_of_rank[rank] = -1;
     for (int cell = 0; cell < cells; ++cell) {
         const int rank = grid->rank_of_cell[cell];
         if (rank < 0 || rank >= cells)
             return raise_error(grid->comm, MPI_ERR_RANK, "grid_create",
-                               "the order has %d for cell %d, but ranks are 0 to %d", rank, cell, cells - 1);
+                               "order[%d] is %d, but ranks are 0 to %d", cell, rank, cells - 1);
         if (grid->cell_of_rank[rank] >= 0)
             return raise_error(grid->comm, MPI_ERR_RANK, "grid_create",
-                               "the order has rank %d for the cells %d and %d", rank,
-                               grid->cell_of_rank[rank], cell);
+                               "order has rank %d for the cells %d and %d", rank, grid->cell_of_rank[rank],
+                               cell);
         grid->cell_of_rank[rank] = cell;
     }
     return MPI_SUCCESS;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What comes to a rank: parts of messages, in the order in which they are found.
+// Incoming parts of messages, in the order of detection.
 #include <string.h>
 
 #include "exchange.h"
@@ -7,7 +7,7 @@
 struct arrival* add_arrival(struct exchange* exchange, int source, int bytes, const char* data) {
     if (exchange->arrival_count == exchange->arrival_room) {
         const size_t room = exchange->arrival_room == 0 ? 16 : 2 * exchange->arrival_room;
-        struct arrival* larger = take_memory(exchange, room * sizeof *larger);
+        struct arrival* larger = exchange_alloc(exchange, room * sizeof *larger);
         if (larger == NULL) return NULL;
         if (exchange->arrival_count > 0)
             memcpy(larger, exchange->arrivals, exchange->arrival_count * sizeof *larger);
@@ -20,25 +20,25 @@ struct arrival* add_arrival(struct exchange* exchange, int source, int bytes, co
     return added;
 }
 
-int keep_own(struct exchange* exchange) {
+int add_own_parts(struct exchange* exchange) {
     const int rank = exchange->state->rank;
     for (size_t i = 0; i < exchange->outgoing_count; ++i) {
         const struct outgoing* part = &exchange->outgoing[i];
         if (part->destination != rank) continue;
-        // An empty part has no address, but is there.
+        // data must not be NULL, which means that the part is still to be received.
         const char* data = part->bytes > 0 ? part->data : "";
         if (add_arrival(exchange, rank, part->bytes, data) == NULL) return MPI_ERR_NO_MEM;
     }
     return MPI_SUCCESS;
 }
 
-// Nobody can take the message between probe and receive: these tags are ours, and threads take turns in the
-// collectives of a communicator. So there is no need for MPI_Mprobe, which not all have.
+// No other receive can match the message between probe and receive: the tags are private, and threads take turns in the
+// collectives of a communicator. So there is no need for MPI_Mprobe, which not all MPIs have.
 int receive_probed(struct exchange* exchange, const MPI_Status* status) {
     int bytes = 0;
     const int counted = PMPI_Get_count(status, MPI_BYTE, &bytes);
     if (counted != MPI_SUCCESS) return counted;
-    char* data = take_memory(exchange, (size_t)bytes);
+    char* data = exchange_alloc(exchange, (size_t)bytes);
     struct arrival* arrival = data == NULL ? NULL : add_arrival(exchange, status->MPI_SOURCE, bytes, data);
     if (arrival == NULL) return MPI_ERR_NO_MEM;
     return PMPI_Irecv(data, bytes, MPI_BYTE, arrival->source, exchange->straight_tag, exchange->state->own,

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a rank sends: parts of messages, as bytes.
+// Outgoing parts of messages, as bytes.
 #include "exchange.h"
 
-static int64_t parts_of(int64_t bytes) { return bytes / part_bytes + 1; }
+static int64_t count_parts(int64_t bytes) { return bytes / part_bytes + 1; }
 
-/// Bytes of a type with gaps, one message after another.
+/// Packs messages of a non-contiguous datatype, one after another.
 static int pack_all(struct exchange* exchange, const struct given* given, const struct elements* elements,
                     int64_t bytes, const char** packed) {
-    char* copy = take_memory(exchange, (size_t)bytes);
+    char* copy = exchange_alloc(exchange, (size_t)bytes);
     if (copy == NULL) return MPI_ERR_NO_MEM;
     *packed = copy;
     int64_t before = 0;
@@ -22,7 +22,7 @@ static int pack_all(struct exchange* exchange, const struct given* given, const 
 }
 
 static struct outgoing* list_parts(struct outgoing* next, int destination, const char* data, int64_t bytes) {
-    for (int64_t at = 0, parts = parts_of(bytes); parts > 0; --parts, at += part_bytes) {
+    for (int64_t at = 0, parts = count_parts(bytes); parts > 0; --parts, at += part_bytes) {
         const int64_t left = bytes - at;
         *next++ = (struct outgoing){destination, (int)(left < part_bytes ? left : part_bytes), data + at};
     }
@@ -36,10 +36,10 @@ int list_outgoing(struct exchange* exchange, const struct given* given) {
     int64_t bytes = 0, parts = 0;
     for (int i = 0; i < given->count; ++i) {
         bytes += given->counts[i] * (int64_t)elements.size;
-        parts += parts_of(given->counts[i] * (int64_t)elements.size);
+        parts += count_parts(given->counts[i] * (int64_t)elements.size);
     }
-    exchange->outgoing = take_memory(exchange, (size_t)parts * sizeof *exchange->outgoing);
-    exchange->sends = take_memory(exchange, (size_t)parts * sizeof(MPI_Request));
+    exchange->outgoing = exchange_alloc(exchange, (size_t)parts * sizeof *exchange->outgoing);
+    exchange->sends = exchange_alloc(exchange, (size_t)parts * sizeof(MPI_Request));
     if (exchange->outgoing == NULL || exchange->sends == NULL) return MPI_ERR_NO_MEM;
     exchange->outgoing_count = (size_t)parts;
     const char* data = given->buffer;
