@@ -134,18 +134,18 @@ class Run {
     void move(const std::vector<std::uint32_t>& owners, int number) {
         std::vector<std::pair<int, int>> order;  // receivers, this rank before all, and blocks
         std::map<int, long long> leaving;
-        long long room = 0, byte_room = 0;
+        long long capacity = 0, byte_capacity = 0;
         for (int b = 0; b < mesh_.all(); ++b) {
             const int to = static_cast<int>(owners[static_cast<std::size_t>(b)]);
             if (is_own(b)) order.emplace_back(to == own_ ? -1 : to, b);
             if (is_own(b) && to != own_) ++leaving[to];
             if (!is_own(b) && to != own_) continue;
-            ++room;
-            byte_room += bytes(b, number);
+            ++capacity;
+            byte_capacity += bytes(b, number);
         }
         std::ranges::sort(order);
-        std::vector<char> tasks(static_cast<std::size_t>(byte_room) + 1);
-        std::vector<long long> sizes(static_cast<std::size_t>(room) + 1), counts;
+        std::vector<char> tasks(static_cast<std::size_t>(byte_capacity) + 1);
+        std::vector<long long> sizes(static_cast<std::size_t>(capacity) + 1), counts;
         std::vector<int> to;
         char* at = tasks.data();
         for (std::size_t i = 0; i < order.size(); ++i) {
@@ -162,10 +162,10 @@ class Run {
             counts.push_back(count);
         }
         topoloom_plan* plan = nullptr;
-        topoloom_plan_given(MPI_COMM_WORLD, static_cast<long long>(order.size()), static_cast<int>(to.size()),
-                            to.data(), counts.data(), nullptr, &plan);
+        topoloom_plan_create(MPI_COMM_WORLD, static_cast<long long>(order.size()),
+                             static_cast<int>(to.size()), to.data(), counts.data(), nullptr, &plan);
         long long held = 0;
-        topoloom_exchange_sized(plan, tasks.data(), byte_room, sizes.data(), room, &held);
+        topoloom_exchange_sized(plan, tasks.data(), byte_capacity, sizes.data(), capacity, &held);
         topoloom_plan_free(&plan);
         for (std::size_t b = 0; b < owners.size(); ++b) {
             if (owners[b] != owners_[b]) moved_bytes_ += bytes(static_cast<int>(b), number);

@@ -95,7 +95,7 @@ class Run {
         options_.method = asked.method.c_str();
         options_.machine = asked.machine;
         options_.slot = ranks.own;
-        options_.makes_room = 1;
+        options_.reserve_capacity = 1;
         for (std::int64_t i = asked.walkers * ranks.own / ranks.all;
              i < asked.walkers * (ranks.own + 1) / ranks.all; ++i) {
             Draw draw(static_cast<std::uint64_t>(i), 0);
@@ -158,10 +158,10 @@ class Run {
     std::size_t hand_over(const Advance& advance_all) {
         topoloom_plan* plan = nullptr;
         topoloom_balance(MPI_COMM_WORLD, static_cast<long long>(walkers_.count()), &options_, &plan);
-        long long held = plan->before + plan->after - plan->kept;  // the room that was promised
+        long long held = plan->before + plan->after - plan->kept;  // reserved capacity
         walkers_.resize(static_cast<std::size_t>(held));
-        topoloom_exchange_request moving = nullptr;
-        topoloom_exchange_start(plan, walkers_.place(0), asked_.bytes, held, &moving);
+        topoloom_exchange_request request = nullptr;
+        topoloom_exchange_start(plan, walkers_.place(0), asked_.bytes, held, &request);
         const auto kept = static_cast<std::size_t>(plan->kept);
         // MPI goes on with what is under way when this rank looks, until all have left and come.
         int done = 0;
@@ -170,9 +170,9 @@ class Run {
             const Seconds begin = Seconds::now();
             advance_all(std::exchange(first, end), end);
             balancing_.add_since(begin, -1);
-            if (done == 0) topoloom_exchange_test(moving, &done);
+            if (done == 0) topoloom_exchange_test(request, &done);
         }
-        topoloom_exchange_finish(&moving, &held);
+        topoloom_exchange_finish(&request, &held);
         walkers_.resize(static_cast<std::size_t>(held));
         topoloom_plan_free(&plan);
         return kept;

@@ -211,7 +211,7 @@ bool is_as_serial(const topoloom::Objects<Block>& blocks, const Setting& s, int 
         whole.step();
     }
     bool is_equal = true;
-    blocks.each([&](Block& block) {
+    blocks.for_each_local([&](Block& block) {
         const topoloom::Index at = block.index();
         const auto x0 = static_cast<int>(at.x) * n, y0 = static_cast<int>(at.y) * n,
                    z0 = static_cast<int>(at.z) * n;
@@ -260,7 +260,7 @@ int main(int argc, char** argv) {
     int is_right = 1;
     const char* right = "simulated";
     double seconds = 0;
-    topoloom::Rebalanced moved;
+    topoloom::RebalanceResult moved;
     {
         // Room for an edge: what is longer than a message is announced, and waits for an answer.
         const std::int64_t edge = 8LL * setting.cells * (setting.dimensions == 3 ? setting.cells : 1);
@@ -272,7 +272,7 @@ int main(int argc, char** argv) {
             scheduler, {setting.blocks[0], setting.blocks[1], setting.blocks[2]},
             [&](topoloom::Index at) { return Block(setting, at); }, options);
         const auto run = [&](int more) {
-            blocks.each([&](Block& block) { blocks[block.index()].send<&Block::start>(more); });
+            blocks.for_each_local([&](Block& block) { blocks[block.index()].send<&Block::start>(more); });
             scheduler.run();
         };
         const int first = policy == "none" ? 0 : steps / 2;

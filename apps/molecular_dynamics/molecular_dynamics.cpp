@@ -215,7 +215,7 @@ int main(int argc, char** argv) {
         return 2;
     }
     std::vector<double> energies;
-    topoloom::Rebalanced done;
+    topoloom::RebalanceResult done;
     std::array<double, 2> seconds{};
     {
         topoloom::Scheduler scheduler(MPI_COMM_WORLD);

@@ -81,7 +81,7 @@ class Run {
    public:
     Run(const Asked& asked, int own, int ranks) : asked_(asked), own_(own), ranks_(ranks) {
         options_.method = asked_.method.c_str();
-        options_.makes_room = 1;
+        options_.reserve_capacity = 1;
     }
 
     /// False: no particle is left anywhere.
@@ -146,8 +146,8 @@ class Run {
         if (ranks_ == 1 || count < 4) to.clear();
         const std::vector<long long> tasks(to.size(), count / 4);
         topoloom_plan* plan = nullptr;
-        topoloom_plan_given(MPI_COMM_WORLD, count, static_cast<int>(to.size()), to.data(), tasks.data(),
-                            nullptr, &plan);
+        topoloom_plan_create(MPI_COMM_WORLD, count, static_cast<int>(to.size()), to.data(), tasks.data(),
+                             nullptr, &plan);
         return plan;
     }
 
@@ -163,10 +163,10 @@ class Run {
         moved_ += plan->after - plan->kept;
         long long held = plan->before + plan->after - plan->kept;
         particles_.resize(static_cast<std::size_t>(held));
-        topoloom_exchange_request moving = nullptr;
-        topoloom_exchange_start(plan, particles_.data(), sizeof(Particle), held, &moving);
+        topoloom_exchange_request request = nullptr;
+        topoloom_exchange_start(plan, particles_.data(), sizeof(Particle), held, &request);
         fly_until(static_cast<std::size_t>(plan->kept));
-        topoloom_exchange_finish(&moving, &held);
+        topoloom_exchange_finish(&request, &held);
         particles_.resize(static_cast<std::size_t>(held));
         topoloom_plan_free(&plan);
     }

@@ -109,7 +109,7 @@ int main(int argc, char** argv) {
     const char* method = is_unasked ? argv[1] + 8 : argv[1];
     const int slot = find_slot(), is_sorted = strcmp(argv[1], "swap") == 0;
     const topoloom_balance_options options = {
-        .method = method, .machine = argc > 4 ? argv[4] : NULL, .slot = slot, .makes_room = 1};
+        .method = method, .machine = argc > 4 ? argv[4] : NULL, .slot = slot, .reserve_capacity = 1};
     char* tasks = calloc(64, (size_t)bytes);
     unsigned seed = (unsigned)slot + 1;
     double sum = 0;

@@ -175,7 +175,7 @@ void measure(topoloom::Stream<uint64_t>& stream, long items, int repeats) {
             buffered = std::min(buffered, nanoseconds([&] { by_buffers(buffers, items, draw); }, items));
         const double single = nanoseconds([&] { by_messages(singles, draw); }, singles);
         long long bytes = 0, most = 0;
-        topoloom_stream_memory(stream.c_stream(), &bytes, &most);
+        topoloom_stream_get_memory(stream.c_stream(), &bytes, &most);
         if (rank == 0)
             std::printf(
                 "{\"stream\": %.3f, \"pushed\": %.3f, \"delivered\": %.3f, \"buffers\": %.3f, "

@@ -140,7 +140,7 @@ static void measure(const char* pattern, int k, int bucket, const char* asked) {
     if (taken != (long long)k * targets) MPI_Abort(MPI_COMM_WORLD, 1);
     int used = dimensions, bytes = 0;
     double timeout = 0;
-    if (dimensions != 0) topoloom_stream_choice(stream, &used, &bytes, &timeout);
+    if (dimensions != 0) topoloom_stream_get_settings(stream, &used, &bytes, &timeout);
     if (rank == 0)
         printf(
             "{\"pattern\": \"%s\", \"k\": %d, \"bucket\": %d, \"dimensions\": %d, \"seconds\": %.9f, "

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Decides, and makes the plan of a rank.
+// topoloom_balance(): finds a balancer, and computes the plan of this rank.
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,10 +16,10 @@ static char* copy_text(const char* text) {
     return copy == NULL ? NULL : strcpy(copy, text);
 }
 
-static int gather_slots(const struct state* state, const topoloom_balance_options* options,
+static int gather_slots(const struct comm_state* state, const topoloom_balance_options* options,
                         uint32_t** slots) {
     int* all = malloc((size_t)state->ranks * sizeof *all);
-    if (all == NULL) return raise_error(state->own, MPI_ERR_NO_MEM, "balance", "there is no memory");
+    if (all == NULL) return raise_error(state->own, MPI_ERR_NO_MEM, "balance", "not enough memory");
     const int status = PMPI_Allgather(&options->slot, 1, MPI_INT, all, 1, MPI_INT, state->own);
     if (status != MPI_SUCCESS) {
         free(all);
@@ -29,41 +29,44 @@ static int gather_slots(const struct state* state, const topoloom_balance_option
         if (all[rank] >= 0) continue;
         const int slot = all[rank];
         free(all);
-        return raise_error(state->own, MPI_ERR_ARG, "balance", "rank %d is on slot %d, below 0", rank, slot);
+        return raise_error(state->own, MPI_ERR_ARG, "balance", "rank %d has slot %d, but slots start at 0",
+                           rank, slot);
     }
-    _Static_assert(sizeof(int) == sizeof(uint32_t), "none of them is negative");
+    _Static_assert(sizeof(int) == sizeof(uint32_t), "non-negative values are the same");
     *slots = (uint32_t*)all;
     return status;
 }
 
-static int by_slot(const void* left, const void* right) {
+static int compare_slots(const void* left, const void* right) {
     const uint32_t *a = left, *b = right;
     if (a[0] != b[0]) return a[0] < b[0] ? -1 : 1;
     return a[1] < b[1] ? -1 : 1;
 }
 
-/// Names two ranks of one slot, which all ranks find alike.
-static int refuse_shared_slots(const struct state* state, const uint32_t* slots, const char* machine) {
+/// Fails if two ranks share a slot, with the same message on all ranks.
+static int check_slots(const struct comm_state* state, const uint32_t* slots, const char* machine) {
     const size_t ranks = (size_t)state->ranks;
     uint32_t (*sorted)[2] = malloc(ranks * sizeof *sorted);
-    if (sorted == NULL) return raise_error(state->own, MPI_ERR_NO_MEM, "balance", "there is no memory");
+    if (sorted == NULL) return raise_error(state->own, MPI_ERR_NO_MEM, "balance", "not enough memory");
     for (size_t i = 0; i < ranks; ++i) {
         sorted[i][0] = slots[i];
         sorted[i][1] = (uint32_t)i;
     }
-    qsort(sorted, ranks, sizeof *sorted, by_slot);
+    qsort(sorted, ranks, sizeof *sorted, compare_slots);
     size_t at = 1;
     while (at < ranks && sorted[at][0] != sorted[at - 1][0]) ++at;
     int status = MPI_SUCCESS;
     if (at < ranks)
         status = raise_error(state->own, MPI_ERR_ARG, "balance",
-                             "ranks %u and %u are both on slot %u of %.60s; each has one of its own",
+                             "ranks %u and %u share slot %u of %.60s: each rank needs its own",
                              sorted[at - 1][1], sorted[at][1], sorted[at][0], machine);
     free(sorted);
     return status;
 }
 
-int find_balancer(struct state* state, const topoloom_balance_options* options, const char* method) {
+/// Makes the balancer of these options, unless the last call had the same. Collective.
+static int find_balancer(struct comm_state* state, const topoloom_balance_options* options,
+                         const char* method) {
     if (state->balancer != NULL && same_text(state->method, method) &&
         same_text(state->machine, options->machine) && state->slot == options->slot)
         return MPI_SUCCESS;
@@ -78,7 +81,7 @@ int find_balancer(struct state* state, const topoloom_balance_options* options, 
         free(slots);
         return raise_error(state->own, MPI_ERR_ARG, "balance", "%s", error);
     }
-    status = slots != NULL ? refuse_shared_slots(state, slots, options->machine) : MPI_SUCCESS;
+    status = slots != NULL ? check_slots(state, slots, options->machine) : MPI_SUCCESS;
     free(slots);
     if (status != MPI_SUCCESS) {
         topoloom_balancer_free(made);
@@ -94,7 +97,7 @@ int find_balancer(struct state* state, const topoloom_balance_options* options, 
     return MPI_SUCCESS;
 }
 
-static int decide_gathered(struct state* state, long long count, topoloom_own_plan* own) {
+static int decide_from_loads(struct comm_state* state, long long count, topoloom_own_plan* own) {
     const int64_t* loads = NULL;
     const int status = gather_loads(state, count, &loads);
     char error[256] = "";
@@ -104,50 +107,59 @@ static int decide_gathered(struct state* state, long long count, topoloom_own_pl
     return failed ? raise_error(state->own, MPI_ERR_COUNT, "balance", "%s", error) : status;
 }
 
-static int decide(struct state* state, long long count, const topoloom_balance_options* options,
+static int decide(struct comm_state* state, long long count, const topoloom_balance_options* options,
                   topoloom_own_plan* own) {
     const char* method = options->method;
     if (method == NULL) method = options->machine != NULL ? "auto" : "sweep";
-    const bool can_talk = strcmp(method, "sweep") == 0;
-    if (options->decide == TOPOLOOM_DECIDE_BY_MESSAGES && !can_talk)
+    const bool is_sweep = strcmp(method, "sweep") == 0;
+    if (options->decide == TOPOLOOM_DECIDE_BY_MESSAGES && !is_sweep)
         return raise_error(state->own, MPI_ERR_ARG, "balance",
-                           "by messages ranks can decide on sweep alone, not on %.60s", method);
-    bool gathers = options->decide == TOPOLOOM_DECIDE_GATHERED || !can_talk;
+                           "decide by messages supports only the method sweep, not %.60s", method);
+    bool gathers = options->decide == TOPOLOOM_DECIDE_GATHERED || !is_sweep;
     int status = MPI_SUCCESS;
-    if (options->decide == TOPOLOOM_DECIDE_FASTEST && can_talk)
-        status = compare_ways(state, options, &gathers);
+    if (options->decide == TOPOLOOM_DECIDE_FASTEST && is_sweep)
+        status = choose_decision(state, options, &gathers);
     if (status == MPI_SUCCESS && !gathers) return decide_by_messages(state, count, own);
     if (status == MPI_SUCCESS) status = find_balancer(state, options, method);
-    return status == MPI_SUCCESS ? decide_gathered(state, count, own) : status;
+    return status == MPI_SUCCESS ? decide_from_loads(state, count, own) : status;
+}
+
+static int check_arguments(const struct comm_state* state, const topoloom_balance_options* options,
+                           topoloom_plan** plan) {
+    const MPI_Comm comm = state->own;
+    if (plan == NULL) return raise_error(comm, MPI_ERR_ARG, "balance", "the address of the plan is NULL");
+    if (options->decide < TOPOLOOM_DECIDE_FASTEST || options->decide > TOPOLOOM_DECIDE_BY_MESSAGES)
+        return raise_error(comm, MPI_ERR_ARG, "balance", "decide is %d, but must be %d to %d",
+                           options->decide, TOPOLOOM_DECIDE_FASTEST, TOPOLOOM_DECIDE_BY_MESSAGES);
+    if (!(options->stall_timeout >= 0))
+        return raise_error(comm, MPI_ERR_ARG, "balance", "stall_timeout is %g s, but must not be negative",
+                           options->stall_timeout);
+    if (!(options->message_s >= 0 && options->byte_s >= 0))
+        return raise_error(comm, MPI_ERR_ARG, "balance",
+                           "message_s is %g s and byte_s %g s, but must not be negative", options->message_s,
+                           options->byte_s);
+    return MPI_SUCCESS;
 }
 
 int topoloom_balance(MPI_Comm comm, long long count, const topoloom_balance_options* given,
                      topoloom_plan** plan) {
     const topoloom_balance_options options = given != NULL ? *given : (topoloom_balance_options){0};
-    struct state* state = NULL;
+    struct comm_state* state = NULL;
     topoloom_own_plan own = {0};
     clear_error_message();
     int status = find_state(comm, &state);
-    if (status == MPI_SUCCESS && !state->is_compared) status = compare_options(state, &options);
+    if (status == MPI_SUCCESS && !state->has_equal_options) status = compare_options(state, &options);
     if (status != MPI_SUCCESS) return status;
-    state->is_compared = true;
-    if (plan == NULL)
-        return raise_error(state->own, MPI_ERR_ARG, "balance", "there is no place for the plan: it is NULL");
-    if (options.decide < TOPOLOOM_DECIDE_FASTEST || options.decide > TOPOLOOM_DECIDE_BY_MESSAGES)
-        return raise_error(state->own, MPI_ERR_ARG, "balance", "%d is none of the ways to decide",
-                           options.decide);
-    if (!(options.patience >= 0))
-        return raise_error(state->own, MPI_ERR_ARG, "balance", "a patience of %g s is less than none",
-                           options.patience);
-    if (!(options.message_s >= 0 && options.byte_s >= 0))
-        return raise_error(state->own, MPI_ERR_ARG, "balance",
-                           "a message of %g s, or a byte of %g s, takes less than none", options.message_s,
-                           options.byte_s);
-    status = decide(state, count, &options, &own);
+    state->has_equal_options = true;
+    status = check_arguments(state, &options, plan);
+    if (status == MPI_SUCCESS) status = decide(state, count, &options, &own);
     if (status != MPI_SUCCESS) return status;
-    status = make_plan(state, &own, count, options.patience, plan);
+    struct plan* made = NULL;
+    status = make_plan(state, &own, count, options.stall_timeout, &made);
     topoloom_own_plan_free(&own);
-    if (status == MPI_SUCCESS) ((struct plan*)*plan)->makes_room = options.makes_room != 0;
+    if (status != MPI_SUCCESS) return status;
+    made->reserve_capacity = options.reserve_capacity != 0;
+    *plan = &made->shares;
     return status;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the parts of the library offer each other. Functions that return int return what the public ones do.
+// Internal interfaces of libtopoloom-balance. Functions that return int return MPI error codes.
 #ifndef TOPOLOOM_BALANCE_PARTS_H
 #define TOPOLOOM_BALANCE_PARTS_H
 
@@ -9,59 +9,63 @@
 #include "topoloom_balance.h"
 #include "topoloom_balancers.h"
 
-/// What a communicator carries as an attribute.
-struct state {
+/// The attribute of a communicator.
+struct comm_state {
     MPI_Comm own;  // a duplicate, with the program's error handler
     int rank, ranks;
     int users;  // the attribute, and plans
-    int plans;  // that were made
+    int plans;  // created so far
     topoloom_balancer* balancer;
     char *method, *machine;  // of the balancer
     int slot;
-    bool is_compared;     // whether all ranks give the same options
-    struct nodes* nodes;  // NULL: not yet asked for
+    bool has_equal_options;  // on all ranks
+    struct nodes* nodes;     // NULL: not found yet
     struct process* process;
-    struct state* next;
+    struct comm_state* next;
 };
 
-/// Tags: of letters while ranks decide, then of exchanges.
-enum { gather_tag = 15, letter_tags = 16, exchange_tags = 3, exchanges_at_once = 8, plans_at_once = 1024 };
-enum exchange_tag { size_tag, room_tag, task_tag };
+/// Tags: first those of decisions, then those of exchanges.
+enum { gather_tag = 15, decision_tags = 16, exchange_tags = 3, exchanges_at_once = 8, plans_at_once = 1024 };
+enum exchange_tag { size_tag, reply_tag, task_tag };
 
 struct plan {
-    topoloom_plan front;
-    struct state* state;
+    topoloom_plan shares;  // must be first
+    struct comm_state* state;
     int number;     // of the communicator's plans
-    int exchanges;  // that were started
-    double patience;
-    bool is_given;    // by the program: ranks may hand over in a circle
-    bool makes_room;  // each rank, for what comes beside what it has
+    int exchanges;  // started so far
+    double stall_timeout;
+    bool is_user_defined;   // by topoloom_plan_create: may contain cycles
+    bool reserve_capacity;  // all ranks have capacity for what they receive beside what they have
 };
 
-/// Finds the state, or makes it, collectively.
-int find_state(MPI_Comm comm, struct state** state);
-void hold_state(struct state* state);
-void release_state(struct state* state);
+// ---- comm_state.c ------------------------------------------------------------------------------------------------
+/// Finds or creates the state of a communicator. Collective.
+int find_state(MPI_Comm comm, struct comm_state** state);
+void retain_state(struct comm_state* state);
+void release_state(struct comm_state* state);
 
-/// Refuses, on all ranks, options that are not the same on all of them; collective.
-int compare_options(const struct state* state, const topoloom_balance_options* options);
+// ---- compare_options.c -------------------------------------------------------------------------------------------
+/// Fails on all ranks if options differ. Collective.
+int compare_options(const struct comm_state* state, const topoloom_balance_options* options);
 
-/// The balancer of these options, which is kept for the next call with the same; collective.
-int find_balancer(struct state* state, const topoloom_balance_options* options, const char* method);
-
-/// Of all ranks, by nodes where that is faster; they stay until the next gathering. Collective.
-int gather_loads(struct state* state, int64_t load, const int64_t** loads);
-/// Whether that is faster than decide_by_messages(); collective.
-int compare_ways(struct state* state, const topoloom_balance_options* options, bool* gathers);
-/// Frees what MPI has of nodes, collectively; then free_nodes() frees the rest.
+// ---- node_memory.c -----------------------------------------------------------------------------------------------
+/// Compares gathering loads with decide_by_messages(). Collective.
+int choose_decision(struct comm_state* state, const topoloom_balance_options* options, bool* gathers);
+/// Frees the MPI objects of nodes; collective. free_nodes() frees the rest.
 void close_nodes(struct nodes* nodes);
 void free_nodes(struct nodes* nodes);
 
-/// The plan of these shares; it holds the state.
-int make_plan(struct state* state, const topoloom_own_plan* own, long long count, double patience,
-              topoloom_plan** plan);
+// ---- gather_loads.c ----------------------------------------------------------------------------------------------
+/// Gathers the loads of all ranks, valid until the next call. Collective.
+int gather_loads(struct comm_state* state, int64_t load, const int64_t** loads);
 
-/// topoloom_decide by messages of MPI.
-int decide_by_messages(struct state* state, long long count, topoloom_own_plan* own);
+// ---- decide_by_messages.c ----------------------------------------------------------------------------------------
+/// Computes a plan by topoloom_decide. Collective.
+int decide_by_messages(struct comm_state* state, long long count, topoloom_own_plan* own);
+
+// ---- plan.c ------------------------------------------------------------------------------------------------------
+/// Makes a plan from these shares; it retains the state.
+int make_plan(struct comm_state* state, const topoloom_own_plan* own, long long count, double stall_timeout,
+              struct plan** plan);
 
 #endif

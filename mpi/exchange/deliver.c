@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Puts what has come in order: sorted by source, in one piece of memory that the program gets.
+// Delivers received parts as messages sorted by source, in one block of memory for the program.
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ struct totals {
     int64_t bytes;
 };
 
-static int count_all(const struct exchange* exchange, struct totals* totals) {
+static int count_messages(const struct exchange* exchange, struct totals* totals) {
     *totals = (struct totals){0, 0};
     for (size_t i = 0; i < exchange->arrival_count; ++i) {
         const bool ends = exchange->arrivals[i].bytes < part_bytes;
@@ -29,10 +29,9 @@ static int count_all(const struct exchange* exchange, struct totals* totals) {
     return MPI_SUCCESS;
 }
 
-/// One piece for all three, which begins with the sources. The buffer is where its first element is, and that may
-/// begin before or after.
-static int make_room(const struct totals* totals, const struct elements* elements,
-                     struct delivery* delivery) {
+/// Allocates one block for sources, counts and data. The buffer address accounts for the lower bound of the datatype.
+static int allocate_delivery(const struct totals* totals, const struct elements* elements,
+                             struct delivery* delivery) {
     enum { line = 64 };
     const size_t lists = 2 * (size_t)totals->messages * sizeof(int);
     const size_t begin = (lists + line - 1) / line * line;
@@ -45,7 +44,7 @@ static int make_room(const struct totals* totals, const struct elements* element
     return MPI_SUCCESS;
 }
 
-/// Counts of messages. Also where one is wrong all are received, or the next exchange would find them.
+/// Lists sources and counts. After an error all parts are still received, or the next exchange would find them.
 static int list_messages(const struct exchange* exchange, const struct elements* elements,
                          struct delivery* delivery, char* why, size_t why_size) {
     int status = MPI_SUCCESS, message = 0;
@@ -58,7 +57,8 @@ static int list_messages(const struct exchange* exchange, const struct elements*
         if (count * elements->size != bytes || count > INT_MAX) {
             status = MPI_ERR_TRUNCATE;
             snprintf(why, why_size,
-                     "a message of %lld B from rank %d is not made of elements of %lld B, or of more than %d",
+                     "a message of %lld B from rank %d is not a whole number of elements of %lld B, or more "
+                     "than %d",
                      (long long)bytes, part->source, (long long)elements->size, INT_MAX);
         }
         delivery->sources[message] = part->source;
@@ -78,7 +78,7 @@ static int receive_into(struct exchange* exchange, char* bytes) {
             status = PMPI_Irecv(at, part->bytes, MPI_BYTE, part->source, exchange->straight_tag,
                                 exchange->state->own, &part->request);
     }
-    // Others have asked for theirs, or soon will.
+    // Other ranks have posted their receives, or soon will.
     if (status == MPI_SUCCESS) status = start_sends(exchange, exchange->announced_above, false);
     at = bytes;
     for (size_t i = 0; i < exchange->arrival_count && status == MPI_SUCCESS;
@@ -95,14 +95,14 @@ static int receive_into(struct exchange* exchange, char* bytes) {
 int deliver(struct exchange* exchange, const struct elements* elements, struct delivery* delivery, char* why,
             size_t why_size) {
     struct totals totals;
-    int status = count_all(exchange, &totals);
-    if (status == MPI_SUCCESS) status = make_room(&totals, elements, delivery);
+    int status = count_messages(exchange, &totals);
+    if (status == MPI_SUCCESS) status = allocate_delivery(&totals, elements, delivery);
     if (status != MPI_SUCCESS) return status;
     if (exchange->arrival_count > 1)
         qsort(exchange->arrivals, exchange->arrival_count, sizeof *exchange->arrivals, compare);
     const int listed = list_messages(exchange, elements, delivery, why, why_size);
     const bool in_place = elements->plain && listed == MPI_SUCCESS;
-    char* bytes = in_place ? delivery->buffer : take_memory(exchange, (size_t)totals.bytes);
+    char* bytes = in_place ? delivery->buffer : exchange_alloc(exchange, (size_t)totals.bytes);
     status = bytes == NULL ? MPI_ERR_NO_MEM : receive_into(exchange, bytes);
     if (status == MPI_SUCCESS) status = listed;
     if (status == MPI_SUCCESS && !in_place)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the parts of the sparse exchange offer each other. Functions that return int return what MPI functions do.
+// Internal interfaces of the sparse exchange. Functions that return int return MPI error codes.
 #ifndef TOPOLOOM_EXCHANGE_PARTS_H
 #define TOPOLOOM_EXCHANGE_PARTS_H
 
@@ -9,20 +9,20 @@
 
 #include "collective.h"
 
-// A message travels in parts, so that MPI's int counts bytes: all but the last have this many, the last one fewer.
+// A message is split into parts, as MPI counts bytes by an int: all but the last have this many bytes, the last one fewer.
 enum { part_bytes = 1 << 22 };
 
-/// A part to be sent.
+/// A part to send.
 struct outgoing {
     int destination, bytes;
     const char* data;
 };
 
-/// A part that has come, or will.
+/// A part received, or announced.
 struct arrival {
     int source, bytes;
-    size_t order;      // in which it was found; those of one source in the order in which they were sent
-    const char* data;  // NULL: sent straight, not yet asked for
+    size_t order;      // of detection; parts of one source are in the order in which they were sent
+    const char* data;  // NULL: sent directly, and not received yet
     MPI_Request request;
 };
 
@@ -34,20 +34,20 @@ struct exchange {
     size_t outgoing_count;
     MPI_Request* sends;
     int send_count;
-    int announced_above;  // parts longer than this are still to be sent when all arrivals are known
+    int announced_above;  // longer parts are sent after all arrivals are known
     struct arrival* arrivals;
     size_t arrival_count, arrival_room;
-    bool is_over;  // all is sent and received, right or wrong
+    bool is_over;  // everything is sent and received, even with an error
     struct memory* memory;
 };
 
 // ---- memory.c ----------------------------------------------------------------------------------------------------
-/// Memory that lives as long as the exchange. NULL: there is none.
-void* take_memory(struct exchange* exchange, size_t bytes);
-void free_memory(struct exchange* exchange);
+/// Allocates memory for the duration of the exchange. NULL: not enough memory.
+void* exchange_alloc(struct exchange* exchange, size_t bytes);
+void exchange_free_all(struct exchange* exchange);
 
-// ---- messages_out.c ----------------------------------------------------------------------------------------------
-/// What the program sends, as it gave it.
+// ---- outgoing.c --------------------------------------------------------------------------------------------------
+/// The send arguments of the call.
 struct given {
     int count;
     const int *destinations, *counts, *displs;
@@ -56,35 +56,36 @@ struct given {
 };
 /// Splits messages into parts.
 int list_outgoing(struct exchange* exchange, const struct given* given);
-/// Starts to send the parts for other ranks that are longer than this. Synchronous: complete when they are received.
+/// Starts sending the parts for other ranks that are longer than this. Synchronous sends complete when they are received.
 int start_sends(struct exchange* exchange, int longer_than, bool synchronous);
 
-// ---- messages_in.c -----------------------------------------------------------------------------------------------
-/// A new one at the end. NULL: no memory.
+// ---- incoming.c --------------------------------------------------------------------------------------------------
+/// Appends an arrival. NULL: not enough memory.
 struct arrival* add_arrival(struct exchange* exchange, int source, int bytes, const char* data);
-/// What a rank sends to itself needs no message.
-int keep_own(struct exchange* exchange);
-/// Starts to receive the part that a probe has found.
+/// Adds the parts that this rank sends to itself.
+int add_own_parts(struct exchange* exchange);
+/// Starts receiving the part that a probe has found.
 int receive_probed(struct exchange* exchange, const MPI_Status* status);
 
-// ---- waiting.c ---------------------------------------------------------------------------------------------------
-/// Waits for all, and drives what else the process has started, which another rank may wait for before it comes here.
+// ---- wait.c ------------------------------------------------------------------------------------------------------
+/// Waits for all requests. Meanwhile it advances other active calls of the process, which ranks may wait for before they enter
+/// this exchange.
 int wait_all(const struct exchange* exchange, int count, MPI_Request* requests);
 int wait_one(const struct exchange* exchange, MPI_Request* request);
 
-// ---- the algorithms: find all arrivals -----------------------------------------------------------------------------
+// ---- mesh.c, nbx.c, reduction.c: algorithms that find all arrivals ---------------------------------------------------
 int exchange_by_mesh(struct exchange* exchange);
 int exchange_by_nbx(struct exchange* exchange);
 int exchange_by_reduction(struct exchange* exchange);
 
 // ---- deliver.c ---------------------------------------------------------------------------------------------------
-/// What the program receives. `sources` begins the memory in which all of it is.
+/// The received messages. `sources` is the start of the one block that holds everything.
 struct delivery {
     int count;
     int *sources, *counts;
     char* buffer;
 };
-/// Waits for everything, and sorts it. Where it fails, `why` says so if there is more to say than MPI does.
+/// Waits for all parts and sorts them. On failure, `why` may explain the error.
 int deliver(struct exchange* exchange, const struct elements* elements, struct delivery* delivery, char* why,
             size_t why_size);
 

@@ -1,55 +1,54 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Through a virtual mesh: parts are combined along one dimension after the other.
+// Exchange along a virtual mesh: parts are combined along one dimension after the other.
 //
-// Ranks are on a circle, and digit i of the distance to the destination, to the base of the mesh's extent, is covered
-// in stage i (Bruck et al., IEEE TPDS 1997, section 3), so that any number of ranks makes a mesh without holes. In a
-// stage a rank sends to all at its distances digit * extent^i, even if there is nothing, so that nobody has to know
-// who sends to it; with 2 dimensions it sends 2 (sqrt P - 1) messages (Kumar, Kale, IPDPS 2003). Long parts are only
-// announced, and go straight.
+// Ranks form a ring. Stage i covers digit i, to the base of the extent, of the distance to the destination (Bruck et al.,
+// IEEE TPDS 1997, section 3). So any number of ranks makes a mesh without holes. In a stage a rank sends to all ranks at
+// distances digit * extent^i, even if it has nothing for them, so that no rank must know who sends to it. With 2
+// dimensions it sends 2 (sqrt P - 1) messages (Kumar, Kale, IPDPS 2003). Long parts are only announced, and sent directly.
 #include <string.h>
 
 #include "exchange.h"
 #include "messages.h"
 
-// A message more costs about 2 us on both sides, another stage about 3: from 8 to 4,096 ranks an extent of 4 is best
-// or close to it.
-enum { most_extent = 4 };
-// Up to this many bytes a part costs less on its way through the mesh than as a message.
-enum { most_carried = 1024 };
-// Of a bundle comes first what MPIs send without being asked to, headers included; the rest when its length is known.
-enum { head_bytes = 4032, most_neighbors = 3 * 16 };
+// Another message costs about 2 us on both sides, another stage about 3: from 8 to 4,096 ranks an extent of 4 is best or
+// close to it.
+enum { max_extent = 4 };
+// Up to this many bytes a part costs less in a bundle than as a message of its own.
+enum { max_bundled_bytes = 1024 };
+// The head of a bundle fits the eager limit of MPIs, headers included; the tail follows when its length is known.
+enum { head_bytes = 4032, max_neighbors = 3 * 16 };
 
-/// What announces a part. Its bytes follow if they are carried, and room up to the next multiple of 8.
+/// Announces a part. Its bytes follow if they are bundled, padded to a multiple of 8.
 struct entry {
     int32_t source, destination;
     int64_t bytes;
 };
 
-/// Entries on their way to a neighbor, behind the number of bytes of all this.
+/// Entries for a neighbor, behind the length of the bundle.
 struct bundle {
     char* data;
-    int64_t length, room;
+    int64_t length, capacity;
 };
 
 struct neighbor {
     int distance, stage;
     struct bundle out;
     char* head;
-    int64_t length;  // of what comes from there
+    int64_t length;  // of the received bundle
     MPI_Request heads[2], tails[2];
 };
 
 struct mesh {
     struct exchange* exchange;
     int extent, stages, count;
-    struct neighbor neighbors[most_neighbors];
+    struct neighbor neighbors[max_neighbors];
 };
 
 enum way { in, out };
 
-static void lay_out(struct mesh* mesh, int ranks) {
+static void set_up_stages(struct mesh* mesh, int ranks) {
     int64_t reach = 1;
-    for (; reach < ranks; reach *= most_extent) ++mesh->stages;
+    for (; reach < ranks; reach *= max_extent) ++mesh->stages;
     for (reach = 1, mesh->extent = 1; reach < ranks;) {  // the smallest with which the stages suffice
         ++mesh->extent;
         reach = 1;
@@ -66,7 +65,7 @@ static void lay_out(struct mesh* mesh, int ranks) {
     }
 }
 
-/// What has covered the lower digits of its distance goes along the lowest that is left.
+/// The next hop covers the lowest non-zero digit of the distance.
 static struct neighbor* next_neighbor(struct mesh* mesh, int distance) {
     int stage = 0;
     for (; distance % mesh->extent == 0; distance /= mesh->extent) ++stage;
@@ -85,7 +84,7 @@ static int target_of(const struct mesh* mesh, const struct neighbor* neighbor) {
 
 static int post_heads(struct mesh* mesh) {
     const struct state* state = mesh->exchange->state;
-    char* heads = take_memory(mesh->exchange, 2 * (size_t)mesh->count * head_bytes);
+    char* heads = exchange_alloc(mesh->exchange, 2 * (size_t)mesh->count * head_bytes);
     if (heads == NULL) return MPI_ERR_NO_MEM;
     int status = MPI_SUCCESS;
     for (int i = 0; i < mesh->count && status == MPI_SUCCESS; ++i) {
@@ -100,28 +99,28 @@ static int post_heads(struct mesh* mesh) {
 
 // ---- bundles -----------------------------------------------------------------------------------------------------
 
-static int64_t carried(const struct entry* entry) {
-    return entry->bytes > most_carried ? 0 : (entry->bytes + 7) / 8 * 8;
+static int64_t bundled_bytes(const struct entry* entry) {
+    return entry->bytes > max_bundled_bytes ? 0 : (entry->bytes + 7) / 8 * 8;
 }
 
 static int append(struct exchange* exchange, struct bundle* bundle, const struct entry* entry,
                   const char* data) {
-    const int64_t length = bundle->length + (int64_t)sizeof *entry + carried(entry);
-    if (length > bundle->room) {
-        char* larger = take_memory(exchange, 2 * (size_t)length);
+    const int64_t length = bundle->length + (int64_t)sizeof *entry + bundled_bytes(entry);
+    if (length > bundle->capacity) {
+        char* larger = exchange_alloc(exchange, 2 * (size_t)length);
         if (larger == NULL) return MPI_ERR_NO_MEM;
         memcpy(larger, bundle->data, (size_t)bundle->length);
         bundle->data = larger;
-        bundle->room = 2 * length;
+        bundle->capacity = 2 * length;
     }
     char* at = bundle->data + bundle->length;
     memcpy(at, entry, sizeof *entry);
-    if (carried(entry) > 0) memcpy(at + sizeof *entry, data, (size_t)entry->bytes);
+    if (bundled_bytes(entry) > 0) memcpy(at + sizeof *entry, data, (size_t)entry->bytes);
     bundle->length = length;
     return MPI_SUCCESS;
 }
 
-/// To the next neighbor, or to the arrivals.
+/// Bundles an entry for the next hop, or adds it to the arrivals.
 static int forward(struct mesh* mesh, const struct entry* entry, const char* data) {
     const struct state* state = mesh->exchange->state;
     if (entry->destination != state->rank) {
@@ -129,7 +128,7 @@ static int forward(struct mesh* mesh, const struct entry* entry, const char* dat
         const int positive = (int)(distance < 0 ? distance + state->ranks : distance);
         return append(mesh->exchange, &next_neighbor(mesh, positive)->out, entry, data);
     }
-    const char* there = entry->bytes > most_carried ? NULL : data;
+    const char* there = entry->bytes > max_bundled_bytes ? NULL : data;
     return add_arrival(mesh->exchange, entry->source, (int)entry->bytes, there) == NULL ? MPI_ERR_NO_MEM
                                                                                         : MPI_SUCCESS;
 }
@@ -152,7 +151,7 @@ static int forward_entries(struct mesh* mesh, const char* entries, int64_t lengt
         struct entry entry;
         memcpy(&entry, entries, sizeof entry);
         status = forward(mesh, &entry, entries + sizeof entry);
-        entries += (int64_t)sizeof entry + carried(&entry);
+        entries += (int64_t)sizeof entry + bundled_bytes(&entry);
     }
     return status;
 }
@@ -184,13 +183,13 @@ static int send_bundle(struct mesh* mesh, struct neighbor* neighbor) {
     return post_tail(mesh, bundle->data + head, bundle->length - head, peer, sending, &neighbor->tails[out]);
 }
 
-/// Waits for the head, and asks for the tail.
+/// Waits for the head of a bundle, and posts a receive for the tail.
 static int receive_head(struct mesh* mesh, struct neighbor* neighbor) {
     const int status = wait_one(mesh->exchange, &neighbor->heads[in]);
     if (status != MPI_SUCCESS) return status;
     memcpy(&neighbor->length, neighbor->head, sizeof neighbor->length);
     if (neighbor->length <= head_bytes) return MPI_SUCCESS;
-    char* whole = take_memory(mesh->exchange, (size_t)neighbor->length);
+    char* whole = exchange_alloc(mesh->exchange, (size_t)neighbor->length);
     if (whole == NULL) return MPI_ERR_NO_MEM;
     memcpy(whole, neighbor->head, head_bytes);
     neighbor->head = whole;
@@ -205,7 +204,7 @@ static int receive_rest(struct mesh* mesh, struct neighbor* neighbor) {
     return forward_entries(mesh, neighbor->head + before, neighbor->length - before);
 }
 
-static int each_of_stage(struct mesh* mesh, int stage, int (*act)(struct mesh*, struct neighbor*)) {
+static int for_each_in_stage(struct mesh* mesh, int stage, int (*act)(struct mesh*, struct neighbor*)) {
     int status = MPI_SUCCESS;
     for (int i = 0; i < mesh->count && status == MPI_SUCCESS; ++i)
         if (mesh->neighbors[i].stage == stage) status = act(mesh, &mesh->neighbors[i]);
@@ -214,14 +213,14 @@ static int each_of_stage(struct mesh* mesh, int stage, int (*act)(struct mesh*, 
 
 int exchange_by_mesh(struct exchange* exchange) {
     struct mesh mesh = {.exchange = exchange};
-    lay_out(&mesh, exchange->state->ranks);
-    exchange->announced_above = most_carried;
+    set_up_stages(&mesh, exchange->state->ranks);
+    exchange->announced_above = max_bundled_bytes;
     int status = post_heads(&mesh);
     if (status == MPI_SUCCESS) status = bundle_outgoing(&mesh);
     for (int stage = 0; stage < mesh.stages && status == MPI_SUCCESS; ++stage) {
-        status = each_of_stage(&mesh, stage, send_bundle);
-        if (status == MPI_SUCCESS) status = each_of_stage(&mesh, stage, receive_head);
-        if (status == MPI_SUCCESS) status = each_of_stage(&mesh, stage, receive_rest);
+        status = for_each_in_stage(&mesh, stage, send_bundle);
+        if (status == MPI_SUCCESS) status = for_each_in_stage(&mesh, stage, receive_head);
+        if (status == MPI_SUCCESS) status = for_each_in_stage(&mesh, stage, receive_rest);
     }
     for (int i = 0; i < mesh.count && status == MPI_SUCCESS; ++i) {
         status = wait_one(exchange, &mesh.neighbors[i].heads[out]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Non-blocking consensus (Hoefler, Siebert, Lumsdaine, PPoPP 2010, algorithm 2): who knows that all it has sent is
-// received enters a barrier, and receives until everybody is there.
+// Non-blocking consensus (Hoefler, Siebert, Lumsdaine, PPoPP 2010, algorithm 2): a rank whose messages are all received
+// enters a barrier, and receives until all ranks have entered.
 #include <sched.h>
 
 #include "exchange.h"

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How many parts come to each rank is the sum of what all send there; then just as many are received.
+// A reduction of the numbers of parts for each rank tells each rank how many to receive.
 #include <string.h>
 
 #include "exchange.h"
 
 int exchange_by_reduction(struct exchange* exchange) {
     const struct state* state = exchange->state;
-    int* counts = take_memory(exchange, (size_t)state->ranks * sizeof *counts);
+    int* counts = exchange_alloc(exchange, (size_t)state->ranks * sizeof *counts);
     if (counts == NULL) return MPI_ERR_NO_MEM;
     memset(counts, 0, (size_t)state->ranks * sizeof *counts);
     for (size_t i = 0; i < exchange->outgoing_count; ++i)
         counts[exchange->outgoing[i].destination] += exchange->outgoing[i].destination != state->rank;
-    // They are on their way while the counts are summed.
+    // Parts travel while the counts are reduced.
     int status = start_sends(exchange, -1, false);
     int incoming = 0;
     if (status == MPI_SUCCESS)

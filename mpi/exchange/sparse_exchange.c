@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The call: checks its arguments, takes an algorithm and hands over what has come.
+// The public functions: checks arguments, selects an algorithm and returns the received messages.
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,52 +8,51 @@
 
 static const char name[] = "sparse_exchange";
 
-static int check_given(const struct given* given, MPI_Comm comm, int ranks) {
+static int check_send_arguments(const struct given* given, MPI_Comm comm, int ranks) {
     if (given->count < 0)
-        return raise_error(comm, MPI_ERR_COUNT, name, "a number of %d messages is negative", given->count);
+        return raise_error(comm, MPI_ERR_COUNT, name, "send_count is %d, but must not be negative",
+                           given->count);
     if (given->type == MPI_DATATYPE_NULL)
-        return raise_error(comm, MPI_ERR_TYPE, name, "the datatype of the send is null");
+        return raise_error(comm, MPI_ERR_TYPE, name, "sendtype is MPI_DATATYPE_NULL");
     if (given->count > 0 && (given->destinations == NULL || given->counts == NULL))
-        return raise_error(comm, MPI_ERR_ARG, name, "there are messages, but the list of %s is null",
-                           given->destinations == NULL ? "destinations" : "send counts");
+        return raise_error(comm, MPI_ERR_ARG, name, "%s is NULL, but there are messages",
+                           given->destinations == NULL ? "destinations" : "sendcounts");
     bool has_any = false;
     for (int i = 0; i < given->count; ++i) {
         if (given->destinations[i] < 0 || given->destinations[i] >= ranks)
-            return raise_error(comm, MPI_ERR_RANK, name,
-                               "destination %d of message %d is none of the ranks 0 to %d",
-                               given->destinations[i], i, ranks - 1);
+            return raise_error(comm, MPI_ERR_RANK, name, "destinations[%d] is %d, but ranks are 0 to %d", i,
+                               given->destinations[i], ranks - 1);
         if (given->counts[i] < 0)
-            return raise_error(comm, MPI_ERR_COUNT, name, "the send count of %d, for rank %d, is negative",
-                               given->counts[i], given->destinations[i]);
+            return raise_error(comm, MPI_ERR_COUNT, name, "sendcounts[%d] is %d, but must not be negative", i,
+                               given->counts[i]);
         has_any = has_any || given->counts[i] > 0;
     }
     if (given->buffer != NULL || !has_any) return MPI_SUCCESS;
     struct elements elements;
     const int status = describe_type(given->type, &elements);
-    // An absolute datatype has its addresses in itself.
+    // A datatype with absolute addresses needs no buffer.
     if (status != MPI_SUCCESS || elements.size == 0 || elements.low != 0) return status;
-    return raise_error(comm, MPI_ERR_BUFFER, name, "the send buffer is null");
+    return raise_error(comm, MPI_ERR_BUFFER, name, "sendbuf is NULL");
 }
 
 static int describe_receive(MPI_Datatype type, MPI_Comm comm, struct elements* elements) {
     if (type == MPI_DATATYPE_NULL)
-        return raise_error(comm, MPI_ERR_TYPE, name, "the datatype of the receive is null");
+        return raise_error(comm, MPI_ERR_TYPE, name, "recvtype is MPI_DATATYPE_NULL");
     const int status = describe_type(type, elements);
     if (status != MPI_SUCCESS || elements->extent >= 0) return status;
-    return raise_error(comm, MPI_ERR_TYPE, name,
-                       "the extent of the receive's datatype, %lld bytes, is negative",
+    return raise_error(comm, MPI_ERR_TYPE, name, "the extent of recvtype is %lld B, but must not be negative",
                        (long long)elements->extent);
 }
 
-/// No rank leaves an exchange before all have entered it: each algorithm ends with what depends on all of them. So when
-/// one has begun the next but one, all have left the first: two pairs of tags in turns keep exchanges apart, for ever.
+/// No rank leaves an exchange before all have entered it, as each algorithm ends with a step that depends on all ranks. So
+/// when a rank begins exchange n + 2, all have left exchange n: two alternating pairs of tags separate exchanges.
 static void take_tags(struct state* state, struct exchange* exchange) {
     exchange->straight_tag = 2 * state->tag_half + 2 * state->odd_exchange;
     exchange->bundle_tag = exchange->straight_tag + 1;
     state->odd_exchange = !state->odd_exchange;
 }
 
-/// Ranks need not agree on what they send to take the mesh, which is best for few and many, short and long messages.
+/// The mesh is the default for all ranks, whatever they send: it is best for few and many, short and long messages.
 static int find_arrivals(struct exchange* exchange) {
     switch (exchange->state->exchange) {
         case exchange_reduction:
@@ -65,7 +64,7 @@ static int find_arrivals(struct exchange* exchange) {
     }
 }
 
-static int fail(MPI_Comm comm, int status, const char* why) {
+static int raise_status(MPI_Comm comm, int status, const char* why) {
     int length = 0, error_class = status;
     char text[MPI_MAX_ERROR_STRING] = "failed";
     if (why[0] == '\0' && PMPI_Error_string(status, text, &length) == MPI_SUCCESS) why = text;
@@ -82,28 +81,28 @@ int topoloom_sparse_exchange(int send_count, const int destinations[], const int
     if (status != MPI_SUCCESS) return status;
     const struct given given = {send_count, destinations, sendcounts, sdispls, sendbuf, sendtype};
     struct elements elements = {0};
-    status = check_given(&given, comm, state->ranks);
+    status = check_send_arguments(&given, comm, state->ranks);
     if (status == MPI_SUCCESS) status = describe_receive(recvtype, comm, &elements);
     if (status != MPI_SUCCESS) return status;
     if (receive_count == NULL || sources == NULL || recvcounts == NULL || recvbuf == NULL)
-        return raise_error(comm, MPI_ERR_ARG, name, "an address for what is received is null");
+        return raise_error(comm, MPI_ERR_ARG, name, "an output argument is NULL");
     status = finish_setup(state);
-    if (status != MPI_SUCCESS) return fail(comm, status, "");
+    if (status != MPI_SUCCESS) return raise_status(comm, status, "");
     struct exchange exchange = {.comm = comm, .state = state, .announced_above = part_bytes};
     take_tags(state, &exchange);
     struct delivery delivery = {0};
     char why[160] = "";
     status = list_outgoing(&exchange, &given);
-    if (status == MPI_SUCCESS) status = keep_own(&exchange);
+    if (status == MPI_SUCCESS) status = add_own_parts(&exchange);
     if (status == MPI_SUCCESS) status = find_arrivals(&exchange);
     if (status == MPI_SUCCESS) status = deliver(&exchange, &elements, &delivery, why, sizeof why);
     if (exchange.is_over) {
-        free_memory(&exchange);
+        exchange_free_all(&exchange);
     } else {
-        // MPI may still write to the memory, and the next exchange but one would take messages of this one for its own.
+        // MPI may still write to the memory, and a later exchange could match messages of this one.
         state->failed = status;
     }
-    if (status != MPI_SUCCESS) return fail(comm, status, why);
+    if (status != MPI_SUCCESS) return raise_status(comm, status, why);
     *receive_count = delivery.count;
     *sources = delivery.sources;
     *recvcounts = delivery.counts;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the parts of process grids offer each other. Functions that return int return what MPI functions do.
+// Internal interfaces of process grids. Functions that return int return MPI error codes.
 #ifndef TOPOLOOM_GRID_PARTS_H
 #define TOPOLOOM_GRID_PARTS_H
 
@@ -7,7 +7,7 @@
 #include "topoloom_grid.h"
 
 struct topoloom_grid_state {
-    MPI_Comm comm;  // the grid's own, which carries the state of all ranks
+    MPI_Comm comm;  // the grid's own
     struct state* whole;
     int dimensions, rank;
     int *extents, *coords;  // of the grid, and of this rank
@@ -15,11 +15,15 @@ struct topoloom_grid_state {
     struct state** lines;  // of this rank, by dimension
 };
 
-/// What one step along a dimension adds to the number of a cell.
-int stride_along(const struct topoloom_grid_state* grid, int dimension);
+/// The difference of cell numbers between neighbors along a dimension.
+static inline int stride_along(const struct topoloom_grid_state* grid, int dimension) {
+    int stride = 1;
+    for (int d = dimension + 1; d < grid->dimensions; ++d) stride *= grid->extents[d];
+    return stride;
+}
 
-// ---- order.c -----------------------------------------------------------------------------------------------------
-/// Finds rank_of_cell and cell_of_rank as the program wants them: on rank 0, for all.
-int find_order(struct topoloom_grid_state* grid, const int order[]);
+// ---- cell_order.c ------------------------------------------------------------------------------------------------
+/// Computes rank_of_cell and cell_of_rank on rank 0, and broadcasts them.
+int assign_cells(struct topoloom_grid_state* grid, const int order[]);
 
 #endif

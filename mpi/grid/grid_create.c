@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Makes a grid and the lines on which a rank is; coordinates.
+// Creates and frees grids with the lines of a rank, and converts coordinates.
 #include <stdlib.h>
 #include <string.h>
 
 #include "grid.h"
 
-int stride_along(const struct topoloom_grid_state* grid, int dimension) {
-    int stride = 1;
-    for (int d = dimension + 1; d < grid->dimensions; ++d) stride *= grid->extents[d];
-    return stride;
-}
-
 static int check_extents(MPI_Comm comm, int dimensions, const int extents[]) {
     if (dimensions < 1 || extents == NULL)
-        return raise_error(comm, MPI_ERR_DIMS, "grid_create", "a grid has one dimension or more, not %d",
+        return raise_error(comm, MPI_ERR_DIMS, "grid_create", "a grid needs one dimension or more, not %d",
                            extents == NULL ? 0 : dimensions);
     int ranks = 0;
     const int status = PMPI_Comm_size(comm, &ranks);
@@ -21,12 +15,13 @@ static int check_extents(MPI_Comm comm, int dimensions, const int extents[]) {
     long long cells = 1;
     for (int d = 0; d < dimensions; ++d) {
         if (extents[d] < 1)
-            return raise_error(comm, MPI_ERR_DIMS, "grid_create",
-                               "the extent %d along dimension %d is below 1", extents[d], d);
+            return raise_error(comm, MPI_ERR_DIMS, "grid_create", "extents[%d] is %d, but must be positive",
+                               d, extents[d]);
         cells = cells > ranks ? cells : cells * extents[d];
     }
     if (cells == ranks) return MPI_SUCCESS;
-    return raise_error(comm, MPI_ERR_DIMS, "grid_create", "the grid has %s cells than the %d ranks",
+    return raise_error(comm, MPI_ERR_DIMS, "grid_create",
+                       "the grid has %s cells than the communicator's %d ranks",
                        cells > ranks ? "more" : "fewer", ranks);
 }
 
@@ -44,7 +39,7 @@ static struct topoloom_grid_state* allocate(int dimensions, const int extents[],
     return grid;
 }
 
-static bool is_whole(const struct topoloom_grid_state* grid) {
+static bool is_allocated(const struct topoloom_grid_state* grid) {
     return grid != NULL && grid->extents != NULL && grid->coords != NULL && grid->lines != NULL &&
            grid->rank_of_cell != NULL && grid->cell_of_rank != NULL;
 }
@@ -64,7 +59,7 @@ static int free_grid(struct topoloom_grid_state* grid) {
     return status;
 }
 
-/// Line after line along a dimension, its members in the order of their coordinates.
+/// Lists all lines along a dimension, with members in the order of coordinates.
 static void list_lines(const struct topoloom_grid_state* grid, int dimension, uint32_t* ranks) {
     const int stride = stride_along(grid, dimension), extent = grid->extents[dimension];
     for (int first = 0; first < grid->whole->ranks; ++first) {
@@ -108,7 +103,7 @@ static int set_up(struct topoloom_grid_state* grid, MPI_Comm comm, const int ord
     status = advance_setup(grid->whole, true, &done);
     if (status != MPI_SUCCESS) return cannot_set_up(comm, "grid_create", status);
     grid->rank = grid->whole->rank;
-    status = find_order(grid, order);
+    status = assign_cells(grid, order);
     if (status != MPI_SUCCESS) return status;
     for (int d = 0; d < grid->dimensions; ++d)
         grid->coords[d] = grid->cell_of_rank[grid->rank] / stride_along(grid, d) % grid->extents[d];
@@ -118,15 +113,15 @@ static int set_up(struct topoloom_grid_state* grid, MPI_Comm comm, const int ord
 
 int topoloom_grid_create(MPI_Comm comm, int dimensions, const int extents[], const int order[],
                          topoloom_grid* grid) {
-    if (grid == NULL) return raise_error(comm, MPI_ERR_ARG, "grid_create", "the grid is null");
+    if (grid == NULL) return raise_error(comm, MPI_ERR_ARG, "grid_create", "the address of the grid is NULL");
     *grid = TOPOLOOM_GRID_NULL;
     int ranks = 0;
     int status = check_extents(comm, dimensions, extents);
     if (status == MPI_SUCCESS) status = PMPI_Comm_size(comm, &ranks);
     if (status != MPI_SUCCESS) return status;
     struct topoloom_grid_state* made = allocate(dimensions, extents, ranks);
-    status = is_whole(made) ? set_up(made, comm, order)
-                            : raise_error(comm, MPI_ERR_NO_MEM, "grid_create", "not enough memory");
+    status = is_allocated(made) ? set_up(made, comm, order)
+                                : raise_error(comm, MPI_ERR_NO_MEM, "grid_create", "not enough memory");
     if (status == MPI_SUCCESS) {
         *grid = made;
     } else {
@@ -145,7 +140,7 @@ int topoloom_grid_free(topoloom_grid* grid) {
 int topoloom_grid_coords(topoloom_grid grid, int rank, int coords[]) {
     if (grid == TOPOLOOM_GRID_NULL || coords == NULL) return MPI_ERR_ARG;
     if (rank < 0 || rank >= grid->whole->ranks)
-        return raise_error(grid->comm, MPI_ERR_RANK, "grid_coords", "%d is none of the ranks 0 to %d", rank,
+        return raise_error(grid->comm, MPI_ERR_RANK, "grid_coords", "rank is %d, but ranks are 0 to %d", rank,
                            grid->whole->ranks - 1);
     for (int d = 0; d < grid->dimensions; ++d)
         coords[d] = grid->cell_of_rank[rank] / stride_along(grid, d) % grid->extents[d];
@@ -157,9 +152,8 @@ int topoloom_grid_rank(topoloom_grid grid, const int coords[], int* rank) {
     int cell = 0;
     for (int d = 0; d < grid->dimensions; ++d) {
         if (coords[d] < 0 || coords[d] >= grid->extents[d])
-            return raise_error(grid->comm, MPI_ERR_DIMS, "grid_rank",
-                               "the coordinate %d along dimension %d is none of 0 to %d", coords[d], d,
-                               grid->extents[d] - 1);
+            return raise_error(grid->comm, MPI_ERR_DIMS, "grid_rank", "coords[%d] is %d, but must be 0 to %d",
+                               d, coords[d], grid->extents[d] - 1);
         cell += coords[d] * stride_along(grid, d);
     }
     *rank = grid->rank_of_cell[cell];

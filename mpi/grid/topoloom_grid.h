@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Collectives on the lines of a process grid: on all rows at once, on all columns, and so on. A part of
- * libtopoloom-collective: settings, requests and errors are as in topoloom_collective.h.
+/* Collectives on the lines of a process grid: on all rows at once, on all columns, and so on. Part of libtopoloom-collective:
+ * settings, requests and errors are as in topoloom_collective.h.
  *
- * Cells are named by their coordinates, the last of which is the fastest. A line along a dimension is the cells that differ
- * in that coordinate alone. There is no communicator of a line: its members are known by arithmetic, and the schedule is
- * the one that is the fastest while all lines along the dimension do the same at once, as they share the network.
+ * Cells are identified by their coordinates, of which the last varies fastest. A line along a dimension consists of the cells
+ * that differ in that coordinate only. Lines need no communicators: their members follow from arithmetic. The schedule of a
+ * line is the fastest one while all lines along the dimension call the same collective at once, as they share the network.
  */
 #ifndef TOPOLOOM_GRID_H
 #define TOPOLOOM_GRID_H
@@ -20,25 +20,25 @@ extern "C" {
 typedef struct topoloom_grid_state* topoloom_grid;
 #define TOPOLOOM_GRID_NULL ((topoloom_grid)0)
 
-/* The order in which every node has a compact tile of the grid: its neighbors along every dimension leave the node as
- * seldom as possible (Karlsson 2012, alg. 5.11, 5.12). Where ranks per node divide the grid into no tiles, or nodes have
- * unequal numbers, other cuts of the mapper `tile` do; where none keeps more neighbors on a node, it is row-major. */
+/* An order that gives every node a compact tile of the grid, so that few neighbors are on other nodes (Karlsson 2012, alg. 5.11,
+ * 5.12). If ranks per node do not divide the grid into tiles, or nodes have unequal numbers of ranks, the mapper `tile` chooses
+ * other cuts. If none keeps more neighbors on a node, the order is row-major. */
 TOPOLOOM_COLLECTIVE_API extern const int topoloom_tiled[1];
 
-/* Collective. extents[i] >= 1 cells along dimension i, as many in all as the communicator has ranks. `order` counts on rank 0:
- * order[cell] is the rank of each cell, numbered row-major; NULL: cell i is rank i; topoloom_tiled: see there. The grid has
- * a communicator of its own, and outlives `comm`. */
+/* Creates a grid with extents[i] >= 1 cells along dimension i, as many in total as comm has ranks. Collective. `order` is
+ * significant on rank 0 only: order[c] is the rank of cell c in row-major order; NULL: rank c; or topoloom_tiled. The grid has
+ * a communicator of its own: comm may be freed. Fails on all ranks if extents or order are invalid. */
 TOPOLOOM_COLLECTIVE_API int topoloom_grid_create(MPI_Comm comm, int dimensions, const int extents[],
                                                  const int order[], topoloom_grid* grid);
-/* Collective. */
+/* Frees a grid and sets it to TOPOLOOM_GRID_NULL. Collective. */
 TOPOLOOM_COLLECTIVE_API int topoloom_grid_free(topoloom_grid* grid);
 
-/* Between ranks of the communicator and coordinates, of which there is one for each dimension. */
+/* Convert between a rank of the communicator and its coordinates, one per dimension. */
 TOPOLOOM_COLLECTIVE_API int topoloom_grid_coords(topoloom_grid grid, int rank, int coords[]);
 TOPOLOOM_COLLECTIVE_API int topoloom_grid_rank(topoloom_grid grid, const int coords[], int* rank);
 
-/* As MPI's own on a communicator of the caller's line along `dimension`, in which its rank is its coordinate: so are roots,
- * and blocks lie in the order of coordinates. Collective on the line. */
+/* Work like the MPI functions on a communicator of the caller's line along `dimension`, in which ranks are coordinates: so are
+ * roots, and blocks are in the order of coordinates. Collective on the line. */
 TOPOLOOM_COLLECTIVE_API int topoloom_line_bcast(void* buffer, int count, MPI_Datatype datatype, int root,
                                                 topoloom_grid grid, int dimension);
 TOPOLOOM_COLLECTIVE_API int topoloom_line_reduce(const void* sendbuf, void* recvbuf, int count,
@@ -57,7 +57,7 @@ TOPOLOOM_COLLECTIVE_API int topoloom_line_allreduce(const void* sendbuf, void* r
                                                     MPI_Datatype datatype, MPI_Op op, topoloom_grid grid,
                                                     int dimension);
 
-/* Started; topoloom_wait and topoloom_test complete them. Those of different dimensions may overlap. */
+/* Non-blocking forms, completed by topoloom_wait and topoloom_test. Calls along different dimensions may overlap. */
 TOPOLOOM_COLLECTIVE_API int topoloom_line_ibcast(void* buffer, int count, MPI_Datatype datatype, int root,
                                                  topoloom_grid grid, int dimension,
                                                  topoloom_request* request);
@@ -81,8 +81,8 @@ TOPOLOOM_COLLECTIVE_API int topoloom_line_iallreduce(const void* sendbuf, void* 
                                                      MPI_Datatype datatype, MPI_Op op, topoloom_grid grid,
                                                      int dimension, topoloom_request* request);
 
-/* The schedule that a call of this operation (`bcast`, ...) and size takes on lines along a dimension, as
- * topoloom_schedule_of. The text lives as long as the grid. */
+/* Returns the schedule of a call of this operation (`bcast`, ...) and size on lines along a dimension, as topoloom_schedule_of
+ * does. The text is valid as long as the grid. */
 TOPOLOOM_COLLECTIVE_API int topoloom_line_schedule_of(topoloom_grid grid, int dimension,
                                                       const char* operation, long long bytes,
                                                       const char** schedule);

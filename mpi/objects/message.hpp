@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Messages as they wait and as they travel, and the queue in which they wait.
+// Messages in memory and in transit, and the queue in which they wait.
 #pragma once
 
 #include <cstddef>
@@ -14,35 +14,35 @@
 namespace topoloom::objects {
 
 enum class Kind : std::uint8_t {
-    to_object,  // a call of a method
-    to_root,    // a broadcast that rank 0 is to number
-    to_all,     // a broadcast: `index` is its number
-    to_some,    // a multicast: groups of members, then the values
-    partial,    // of a reduction: a PartialHead, then the value
-    result,     // for a callback
-    arrival,    // an object
-    located,    // where an object has arrived: `index`, and Location
-    // Of brackets, whose turn is `sequence`:
-    inserted,        // a call of a method, to be combined with others
-    done_inserting,  // an object has inserted `index` messages
-    opens_bracket,
-    combined  // ranks and messages; `entry` is the stage
+    call,               // of a method
+    broadcast_request,  // to rank 0, which numbers broadcasts
+    broadcast,          // `index` is its number
+    multicast,          // lists of members, then the values
+    partial,            // of a reduction: a PartialHeader, then the value
+    reduction_result,   // for a callback
+    migration,          // an object
+    location,           // of object `index`: a Location
+    // Of combined exchanges, whose round is `sequence`:
+    insertion,        // a call that is combined with others
+    insertions_done,  // an object has inserted `index` messages
+    exchange_opened,
+    combined  // ranks and messages of stage `entry`
 };
 
 struct Header {
-    std::uint64_t index = 0;   // of the object that it is for
-    std::uint64_t sender = 0;  // see Sender
+    std::uint64_t index = 0;   // of the destination object
+    std::uint64_t sender = 0;  // an ObjectKey
     std::int32_t priority = 0;
     std::uint32_t bytes = 0;     // behind the header
     std::uint32_t sequence = 0;  // between a sender and an object of an ordered array
     std::int32_t origin = 0;     // the rank that sent it first
     std::uint32_t entry = 0;
     std::uint16_t array = 0;
-    Kind kind = Kind::to_object;
+    Kind kind = Kind::call;
     bool is_sequenced = false;
     bool was_forwarded = false;
     std::uint8_t padding = 0;
-    std::uint16_t bracket = 0;
+    std::uint16_t exchange = 0;
     Route route = Route::tree;  // of a multicast
     std::uint8_t unused[3] = {};
 };
@@ -51,7 +51,7 @@ static_assert(sizeof(Header) == 48);
 struct alignas(16) Message {
     Message* next = nullptr;
     Header header;
-    std::int32_t from = -1;  // the rank that is to hear when it is taken
+    std::int32_t from = -1;  // the rank to which its bytes are released; -1: none
     [[nodiscard]] char* values() { return reinterpret_cast<char*>(this + 1); }
 
     static Message* make(std::size_t bytes) {
@@ -68,7 +68,7 @@ struct alignas(16) Message {
     static void discard(Message* message) { ::operator delete(message); }
 };
 
-/// The lowest priority first, and first in, first out within one.
+/// The lowest priority first; first in, first out within one priority.
 class Queue {
    public:
     Queue() = default;
@@ -78,16 +78,15 @@ class Queue {
         while (Message* const message = pop()) Message::discard(message);
     }
     [[nodiscard]] bool empty() const { return count_ == 0; }
-    [[nodiscard]] std::size_t size() const { return count_; }
     void push(Message* message) {
         ++count_;
-        (message->header.priority == 0 ? common_ : others_[message->header.priority]).push_back(message);
+        list_of(*message).push_back(message);
     }
     void push_front(Message* message) {
         ++count_;
-        (message->header.priority == 0 ? common_ : others_[message->header.priority]).push_front(message);
+        list_of(*message).push_front(message);
     }
-    /// Null: none.
+    /// Returns null if the queue is empty.
     Message* pop() {
         if (count_ == 0) return nullptr;
         --count_;
@@ -99,7 +98,7 @@ class Queue {
     }
 
    private:
-    struct Line {
+    struct List {
         Message* first = nullptr;
         Message* last = nullptr;
         void push_back(Message* message) {
@@ -114,8 +113,11 @@ class Queue {
         }
         Message* pop() { return std::exchange(first, first->next); }
     };
-    Line common_;  // priority 0, which is that of most
-    std::map<int, Line> others_;
+    List& list_of(const Message& message) {
+        return message.header.priority == 0 ? common_ : others_[message.header.priority];
+    }
+    List common_;  // priority 0, by far the most frequent
+    std::map<int, List> others_;
     std::size_t count_ = 0;
 };
 

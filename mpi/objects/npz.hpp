@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What objects did as a communication graph in an .npz file.
+// Writes measurements as a communication graph in an .npz file.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace topoloom::objects {
 
-/// As `topoloom map` and scipy.sparse.load_npz read it: not compressed. False: it cannot be written, and is not there.
-[[nodiscard]] bool write_graph(const std::string& path, const Measured& measured);
+/// Writes an uncompressed file for `topoloom map` and scipy.sparse.load_npz. False: it could not be written, and does not exist.
+[[nodiscard]] bool write_graph_file(const std::string& path, const Measurements& measurements);
 
 }  // namespace topoloom::objects

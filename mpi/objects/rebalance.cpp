@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where a policy wants objects: libtopoloom decides, ranks move them.
+// Rebalances objects: libtopoloom chooses their ranks by a policy, and ranks migrate them.
 #include <algorithm>
 
-#include "agreement.hpp"
+#include "collective_check.hpp"
 #include "state.hpp"
 #include "topoloom_rebalance.h"
 
@@ -10,7 +10,7 @@ namespace topoloom::objects {
 
 namespace {
 
-/// The machine, as rank 0 knows it: of the text, or from who shares a node.
+/// The machine of the options, or the one detected from ranks that share a node.
 class ProcessMap {
    public:
     ProcessMap(const State& state, const RebalanceOptions& options) {
@@ -53,83 +53,87 @@ class ProcessMap {
     char error_[256] = "";
 };
 
-/// What is wrong with the options here; empty: nothing.
-std::string refused(const RebalanceOptions& options) {
-    const auto text = [](const char* name, auto value, const char* wanted) {
-        return std::string("rebalance: ") + name + " is " + std::to_string(value) + ", and " + wanted;
+/// Describes an invalid option; empty: all are valid.
+std::string find_invalid_option(const RebalanceOptions& options) {
+    const auto text = [](const char* name, auto value, const char* allowed) {
+        return std::string("rebalance: ") + name + " is " + std::to_string(value) + ", but must " + allowed;
     };
-    if (!(options.periods > 0)) return text("periods", options.periods, "is above 0");
+    if (!(options.periods > 0)) return text("periods", options.periods, "be positive");
     if (!(options.seconds_per_byte >= 0))
-        return text("seconds_per_byte", options.seconds_per_byte, "is 0 or more");
-    if (!(options.tolerance >= 0)) return text("tolerance", options.tolerance, "is 0 or more");
-    if (options.node < -1) return text("node", options.node, "is a node's number from 0 on, or -1");
+        return text("seconds_per_byte", options.seconds_per_byte, "not be negative");
+    if (!(options.tolerance >= 0)) return text("tolerance", options.tolerance, "not be negative");
+    if (options.node < -1) return text("node", options.node, "be a node number or -1");
     return {};
 }
 
-struct Answer {
+/// The decision of rank 0.
+struct Decision {
     int failed = 0;
     char error[256] = "";
-    topoloom_rebalanced worth{};
+    topoloom_rebalanced result{};
 };
 
-/// What objects here sent to has moved: their next messages shall go there, and not by the home ranks.
-void learn_whereabouts(State& state, const Gathered& before, const std::vector<std::uint32_t>& wanted) {
-    const std::vector<std::uint64_t> first = state.first_objects();
+/// Records the new locations of the peers of objects on this rank, so that messages need no detour by home ranks.
+void record_moves(State& state, const DetailedMeasurements& before,
+                  const std::vector<std::uint32_t>& new_rank) {
+    const std::vector<std::uint64_t> first = state.number_arrays();
     const auto here = static_cast<std::uint32_t>(state.transport->rank());
-    for (std::size_t object = 0; object < wanted.size(); ++object) {
-        if (wanted[object] != here) continue;
+    for (std::size_t object = 0; object < new_rank.size(); ++object) {
+        if (new_rank[object] != here) continue;
         for (std::uint64_t i = before.first[object]; i < before.first[object + 1]; ++i) {
             const std::uint32_t peer = before.peers[i];
             const auto next = std::ranges::upper_bound(first, std::uint64_t{peer});
             const auto array = static_cast<std::size_t>(next - first.begin()) - 1;
-            const std::uint32_t moves = before.moves[peer] + (wanted[peer] != before.here[peer] ? 1 : 0);
-            state.locate(*state.arrays[array], peer - first[array],
-                         {static_cast<std::int32_t>(wanted[peer]), moves});
+            const std::uint32_t moves =
+                before.moves[peer] + (new_rank[peer] != before.current_rank[peer] ? 1 : 0);
+            state.record_location(*state.arrays[array], peer - first[array],
+                                  {static_cast<std::int32_t>(new_rank[peer]), moves});
         }
     }
 }
 
 }  // namespace
 
-Rebalanced Runtime::rebalance(const std::string& policy, const RebalanceOptions& options) {
-    state_->refuse_in_methods("rebalance()");
-    agree(state_->comm, refused(options),
-          {{"rebalance: policy", to_compare(policy)},
-           {"rebalance: machine", to_compare(options.machine)},
-           {"rebalance: seconds_per_byte", to_compare(options.seconds_per_byte)},
-           {"rebalance: periods", to_compare(options.periods)},
-           {"rebalance: tolerance", to_compare(options.tolerance)}});
+RebalanceResult Runtime::rebalance(const std::string& policy, const RebalanceOptions& options) {
+    state_->refuse_in_method("rebalance()");
+    check_on_all_ranks(state_->comm, find_invalid_option(options),
+                       {{"rebalance: policy", comparable(policy)},
+                        {"rebalance: machine", comparable(options.machine)},
+                        {"rebalance: seconds_per_byte", comparable(options.seconds_per_byte)},
+                        {"rebalance: periods", comparable(options.periods)},
+                        {"rebalance: tolerance", comparable(options.tolerance)}});
     const ProcessMap process_map(*state_, options);
-    if (!process_map.error().empty()) agree(state_->comm, "rebalance: " + process_map.error());
-    const Gathered all = state_->measured();
-    std::vector<std::uint32_t> wanted(all.objects());
-    Answer answer;
+    if (!process_map.error().empty()) check_on_all_ranks(state_->comm, "rebalance: " + process_map.error());
+    const DetailedMeasurements all = state_->measurements();
+    std::vector<std::uint32_t> new_rank(all.objects());
+    Decision decision;
     if (rank() == 0) {
         const topoloom_objects objects{{all.objects(), all.first.data(), all.peers.data(), all.bytes.data()},
                                        all.seconds.data(),
                                        all.packed_bytes.data(),
                                        all.rank.data(),
                                        all.is_proxied.data()};
-        const topoloom_moving moving{options.seconds_per_byte, options.periods, options.tolerance, 1};
-        answer.failed = topoloom_rebalance(process_map.get(), &objects, policy.c_str(), &moving,
-                                           wanted.data(), &answer.worth, answer.error, sizeof answer.error);
+        const topoloom_moving costs{options.seconds_per_byte, options.periods, options.tolerance, 1};
+        decision.failed = topoloom_rebalance(process_map.get(), &objects, policy.c_str(), &costs,
+                                           wanted.data(), &decision.result, decision.error, sizeof decision.error);
     }
-    PMPI_Bcast(&answer, sizeof answer, MPI_BYTE, 0, state_->comm);
-    if (answer.failed != 0) agree(state_->comm, std::string("rebalance: ") + answer.error);
-    PMPI_Bcast(wanted.data(), static_cast<int>(wanted.size()), MPI_UINT32_T, 0, state_->comm);
-    state_->forget_measured();
-    const std::vector<std::uint64_t> first = state_->first_objects();
+    PMPI_Bcast(&decision, sizeof decision, MPI_BYTE, 0, state_->comm);
+    if (decision.failed != 0) check_on_all_ranks(state_->comm, std::string("rebalance: ") + decision.error);
+    PMPI_Bcast(new_rank.data(), static_cast<int>(new_rank.size()), MPI_UINT32_T, 0, state_->comm);
+    state_->reset_measurements();
+    const std::vector<std::uint64_t> first = state_->number_arrays();
     for (std::size_t a = 0; a + 1 < first.size(); ++a) {
         for (std::uint64_t i = first[a]; i < first[a + 1]; ++i) {
-            if (wanted[i] == all.rank[i] || all.here[i] != static_cast<std::uint32_t>(rank())) continue;
-            migrate(resident(static_cast<std::uint32_t>(a), i - first[a]), static_cast<int>(wanted[i]));
+            if (new_rank[i] == all.rank[i] || all.current_rank[i] != static_cast<std::uint32_t>(rank()))
+                continue;
+            migrate(resident(static_cast<std::uint32_t>(a), i - first[a]), static_cast<int>(new_rank[i]));
         }
     }
     run();
-    learn_whereabouts(*state_, all, wanted);
-    const topoloom_rebalanced& worth = answer.worth;
-    return {worth.moved,   worth.moved_bytes,      worth.busiest_before, worth.busiest_after,
-            worth.average, worth.hop_bytes_before, worth.hop_bytes_after};
+    record_moves(*state_, all, new_rank);
+    const topoloom_rebalanced& result = decision.result;
+    return {result.moved,   result.moved_bytes,      result.busiest_before, result.busiest_after,
+            result.average, result.hop_bytes_before, result.hop_bytes_after};
 }
 
 }  // namespace topoloom::objects

@@ -1,73 +1,75 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reductions: values are combined on each rank, and go up a tree of ranks together with how many they are, so that it does
-// not matter where an object was when it contributed. Those of a section for one object go straight to the rank of that
-// object, when all members of a rank have contributed.
+// Reductions: values are combined on each rank and go up a tree of ranks with the number of contributions. So it does not
+// matter where an object was when it contributed. Values of a section for one object go directly to the rank of that object,
+// as soon as all members on a rank have contributed.
 #include <utility>
 
 #include "state.hpp"
 
 namespace topoloom::objects {
 
-void State::contribute(const PartialHead& head, const char* value, std::size_t bytes) {
-    Partial& partial = partials[{head.group.number, head.group.turn}];
-    if (partial.head.contributions == 0) {
-        partial.head = head;
+void State::contribute(const PartialHeader& header, const char* value, std::size_t bytes) {
+    Partial& partial = partials[{header.group.number, header.group.round}];
+    if (partial.header.contributions == 0) {
+        partial.header = header;
         partial.value.assign(value, value + bytes);
     } else {
-        const Target &target = head.target, &first = partial.head.target;
+        const Target &target = header.target, &first = partial.header.target;
         if (target.kind != first.kind || target.array != first.array || target.entry != first.entry ||
-            target.index != first.index || head.operation != partial.head.operation)
-            fail("objects contribute to one reduction by different operations or for different results");
+            target.index != first.index || header.operation != partial.header.operation)
+            fail("objects contribute to one reduction with different operations or targets");
         const auto combine = target.kind == Target::callback
                                  ? callbacks[target.entry].combine
                                  : arrays[target.array]->type.entries[target.entry].combine;
-        if (combine == nullptr || !combine(head.operation, partial.value, value, bytes))
+        if (combine == nullptr || !combine(header.operation, partial.value, value, bytes))
             fail("a reduction cannot combine values of this type by this operation");
-        partial.head.contributions += head.contributions;
+        partial.header.contributions += header.contributions;
     }
-    const bool is_direct = is_for_one_object(head.group, head.target);
-    if ((is_direct || transport->rank() == 0) && partial.head.contributions == partial.head.group.members) {
+    const bool is_direct = is_for_one_object(header.group, header.target);
+    if ((is_direct || transport->rank() == 0) &&
+        partial.header.contributions == partial.header.group.members) {
         const Partial finished = std::move(partial);
-        partials.erase({head.group.number, head.group.turn});
-        finish(finished);
-    } else if (is_direct && partial.head.contributions >= partial.head.group.here && send_on(partial)) {
-        partials.erase({head.group.number, head.group.turn});
+        partials.erase({header.group.number, header.group.round});
+        finish_reduction(finished);
+    } else if (is_direct && partial.header.contributions >= partial.header.group.here &&
+               forward_partial(partial)) {
+        partials.erase({header.group.number, header.group.round});
     }
 }
 
-/// When this rank has nothing else to do.
-void State::send_partials() {
-    std::erase_if(partials, [&](const auto& entry) { return send_on(entry.second); });
+/// Called when this rank has nothing else to do.
+void State::forward_partials() {
+    std::erase_if(partials, [&](const auto& entry) { return forward_partial(entry.second); });
 }
 
-/// To where it is combined with others; false: that is here.
-bool State::send_on(const Partial& partial) {
-    const Target& target = partial.head.target;
+/// Forwards a partial result to where it is combined with others. False: that is here.
+bool State::forward_partial(const Partial& partial) {
+    const Target& target = partial.header.target;
     const int here = transport->rank();
     int to = parent_of(here);
-    if (is_for_one_object(partial.head.group, target)) {
+    if (is_for_one_object(partial.header.group, target)) {
         if (resident(target.array, target.index) != nullptr) return false;
-        if (arrays[target.array]->front == nullptr) return true;
-        to = whereabouts(*arrays[target.array], target.index);
-        if (to == here) fail(name_of(target.array, target.index) + " is on no rank");
+        if (arrays[target.array]->user_array == nullptr) return true;
+        to = last_known_rank(*arrays[target.array], target.index);
+        if (to == here) fail(describe_object(target.array, target.index) + " is on no rank");
     } else if (here == 0) {
         return false;
     }
-    PartialHead head = partial.head;
-    head.group.here = 0;
+    PartialHeader forwarded = partial.header;
+    forwarded.group.here = 0;
     Header header;
     header.kind = Kind::partial;
-    header.bytes = static_cast<std::uint32_t>(sizeof head + partial.value.size());
+    header.bytes = static_cast<std::uint32_t>(sizeof forwarded + partial.value.size());
     std::vector<char> packed(header.bytes);
-    std::memcpy(packed.data(), &head, sizeof head);
+    std::memcpy(packed.data(), &forwarded, sizeof forwarded);
     if (!partial.value.empty())
-        std::memcpy(packed.data() + sizeof head, partial.value.data(), partial.value.size());
+        std::memcpy(packed.data() + sizeof forwarded, partial.value.data(), partial.value.size());
     transport->send(to, header, packed.data());
     return true;
 }
 
-void State::finish(const Partial& partial) {
-    const Target& target = partial.head.target;
+void State::finish_reduction(const Partial& partial) {
+    const Target& target = partial.header.target;
     Message* const message = Message::make(partial.value.size());
     if (!partial.value.empty()) std::memcpy(message->values(), partial.value.data(), partial.value.size());
     message->header.entry = target.entry;
@@ -79,16 +81,16 @@ void State::finish(const Partial& partial) {
     } else if (target.kind == Target::element) {
         send(message);
     } else {
-        message->header.kind = Kind::result;
-        take_result(message->header, message->values());
+        message->header.kind = Kind::reduction_result;
+        distribute_result(message->header, message->values());
         Message::discard(message);
     }
     current = interrupted;
 }
 
-void State::take_result(const Header& header, const char* values) {
-    each_child(transport->rank(), transport->ranks(),
-               [&](int child) { transport->send(child, header, values); });
+void State::distribute_result(const Header& header, const char* values) {
+    for_each_child(transport->rank(), transport->ranks(),
+                   [&](int child) { transport->send(child, header, values); });
     queue.push(Message::copy(header, values));
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a process knows of objects. The parts: messages.cpp brings messages to objects, moving.cpp objects to ranks,
-// groups.cpp has broadcasts and multicasts, reductions.cpp reductions, run.cpp the loop.
+// The objects of a process, and everything that the scheduler knows of others.
 #pragma once
 
 #include <deque>
@@ -11,23 +10,24 @@
 #include <tuple>
 #include <vector>
 
-#include "brackets.hpp"
+#include "combined_exchange.hpp"
+#include "hash_table.hpp"
 #include "message.hpp"
-#include "table.hpp"
 #include "topoloom_scheduler.hpp"
 #include "transport.hpp"
 
 namespace topoloom::objects {
 
-/// What an object has sent to another since the last rebalance, and the number of its next message.
-struct Sent {
+/// What an object has sent to another since the last rebalance, and the sequence number of its next message.
+struct Traffic {
     std::int64_t bytes = 0, messages = 0;
-    std::int64_t cast_bytes = 0, reduced_bytes = 0;  // of these by multicasts, by reductions of sections
-    std::uint32_t next = 0;
+    std::int64_t multicast_bytes = 0,
+                 reduced_bytes = 0;  // of these: by multicasts, by reductions of sections
+    std::uint32_t next_sequence = 0;
 };
 
-/// Who sends: an object, or the main program of a rank.
-struct Sender {
+/// Identifies an object, or the main program of a rank, by one number.
+struct ObjectKey {
     static constexpr int shift = 40;
     static constexpr std::uint64_t main_program = 0xFFFFFF;
     [[nodiscard]] static std::uint64_t of(std::uint64_t array, std::uint64_t index) {
@@ -44,65 +44,65 @@ struct Address {
     std::uint64_t index = 0;
 };
 
-/// Where an object was when it had moved so often.
+/// Where an object was after a number of moves.
 struct Location {
     std::int32_t rank = 0;
     std::uint32_t moves = 0;
 };
 
-/// What an object does in a many-to-many in a phase: its turn, and what it has inserted in this.
-struct Inserting {
+/// An object's part in a many-to-many in a phase: the current round, and its insertions in that round.
+struct Insertions {
     std::uint64_t phase = 0;
-    std::uint32_t turn = 0;
-    std::uint64_t inserted = 0;
+    std::uint32_t round = 0;
+    std::uint64_t count = 0;
 };
 
-/// Of an object that has moved, for all ranks.
-struct Whereabouts {
+/// The location of an object that has moved, as sent to all ranks.
+struct MovedObject {
     std::uint64_t index = 0;
     Location location;
     std::uint64_t array = 0;
 };
 
-/// An object that is here.
+/// An object on this rank.
 struct Resident {
     void* object = nullptr;
     std::uint64_t index = 0;
     std::uint32_t array = 0;
     std::uint32_t moves = 0;
-    std::uint64_t broadcasts = 0;  // that it has been given
-    std::uint64_t reductions = 0;  // that it has contributed to
-    double seconds = 0;
-    Table<Sent> sent;               // by Sender::of the receiver
-    Table<std::uint32_t> expected;  // of ordered arrays: the number of the next message, by sender
-    std::vector<Message*> early;    // those that others go before
-    int wanted = -1;                // the rank to move to
-    Table<Inserting> inserting;     // by many-to-many
-    std::int32_t designated = 0;    // where it was at the last fence, if it has moved since,
-    std::uint64_t left_in = ~std::uint64_t{0};  // as is known by the phase in which it left
+    std::uint64_t broadcasts = 0;        // delivered to it
+    std::uint64_t reductions = 0;        // that it has contributed to
+    double seconds = 0;                  // in methods
+    HashTable<Traffic> sent;             // by ObjectKey of the receiver
+    HashTable<std::uint32_t> expected;   // in ordered arrays: the next sequence number, by sender
+    std::vector<Message*> out_of_order;  // wait for earlier ones
+    int target_rank = -1;                // requested migration; -1: none
+    HashTable<Insertions> insertions;    // by many-to-many
+    std::int32_t fence_rank = 0;         // its rank at the last fence, if it has moved
+    std::uint64_t moved_in_phase = ~std::uint64_t{0};  // since: only then is fence_rank valid
     ~Resident() {
-        for (Message* const message : early) Message::discard(message);
+        for (Message* const message : out_of_order) Message::discard(message);
     }
 };
 
 struct Array {
     Type type;
-    void* front = nullptr;  // the Objects<T>; null: gone
-    ArraySetting setting;
-    Table<Resident*> residents;
-    std::uint64_t designated = 0;      // objects that were here at the last fence
-    Table<Location> locations;         // of others: where an object went from here, arrived, or answered
-    std::vector<Message*> broadcasts;  // of this phase, which objects that arrive may lack
+    void* user_array = nullptr;  // the Objects<T>; null: removed
+    ArraySettings settings;
+    HashTable<Resident*> residents;
+    std::uint64_t fence_objects = 0;  // on this rank at the last fence
+    HashTable<Location> locations;    // of others: recorded when they left, arrived at home, or were reported
+    std::vector<Message*> broadcasts;  // of this phase, for objects that arrive without them
     std::uint64_t broadcast_count = 0;
 };
 
-/// Whether the parts of a reduction meet where the object is that it is for, and not on rank 0.
+/// Whether the parts of a reduction are combined on the rank of one object, and not on rank 0.
 [[nodiscard]] inline bool is_for_one_object(const Group& group, const Target& target) {
     return group.is_section() && target.kind == Target::element;
 }
 
-/// A part of a reduction on its way up the tree of ranks, or to an object.
-struct PartialHead {
+/// The header of a partial result on its way up the tree of ranks, or to an object.
+struct PartialHeader {
     Group group;
     Target target;
     std::uint64_t contributions = 0;
@@ -110,7 +110,7 @@ struct PartialHead {
     std::int32_t padding = 0;
 };
 struct Partial {
-    PartialHead head;
+    PartialHeader header;
     std::vector<char> value;
 };
 
@@ -119,123 +119,136 @@ struct Callback {
     bool (*combine)(int, std::vector<char>&, const char*, std::size_t);
 };
 
-/// And how often objects have moved, and where those are that are to move.
-struct Gathered : Measured {
-    std::vector<std::uint32_t> moves, here;
+struct DetailedMeasurements : Measurements {
+    std::vector<std::uint32_t> moves;
+    std::vector<std::uint32_t> current_rank;  // before requested migrations
 };
 
+/// Functions are in the file named above them. Each file calls only those of files above it.
 struct State final : Receiver {
     State(MPI_Comm comm, const SchedulerOptions& given);
     ~State();
 
-    // messages.cpp
-    void send(Message* message);
-    bool take(int from, const Header& header, const char* values) override;
-    bool take_one(int from, const Header& header, const char* values);
-    void deliver(Message* message);
-    void release(Message* message);
-    void discard(Message* message);
-    void pass_on(const Header& header, const char* values);
+    // diagnostics.cpp
+    /// Raises an error by the communicator's error handler, and throws ObjectsError if it returns.
+    [[noreturn]] void fail(const std::string& text) const;
+    void refuse_in_method(const char* call) const;
+    [[nodiscard]] std::string describe_object(std::uint32_t array, std::uint64_t index) const;
+    /// Only inside a catch block.
+    [[nodiscard]] std::string describe_serialize_error(std::uint32_t array, std::uint64_t index) const;
+
+    // locations.cpp
     [[nodiscard]] Resident* resident(std::uint32_t array, std::uint64_t index);
     [[nodiscard]] int home(const Array& array, std::uint64_t index) const;
-    [[nodiscard]] int whereabouts(Array& array, std::uint64_t index) const;
-    void locate(Array& array, std::uint64_t index, const Location& location);
-    void say_where(const Address& object, int to, const Location& location);
+    [[nodiscard]] int last_known_rank(Array& array, std::uint64_t index) const;
+    void record_location(Array& array, std::uint64_t index, const Location& location);
+    void report_location(const Address& object, int to, const Location& location);
+    void trim_locations();
 
-    // moving.cpp
-    Resident* create(std::uint32_t array, std::uint64_t index, void* object);
-    void ask_to_move(Resident& resident, int rank);
-    void depart(Resident* resident);
-    void arrive(const Header& header, const char* values);
-    void forget_locations();
+    // messages.cpp
+    void send(Message* message);
+    void forward(const Header& header, const char* values);
+    void release(Message* message);
+    void discard(Message* message);
 
-    // groups.cpp
+    // broadcast.cpp
     void broadcast(Message* message);
-    void take_broadcast(const Header& header, const char* values);
-    void give_broadcasts(Array& array, Resident& resident);
+    void receive_broadcast(const Header& header, const char* values);
+    void deliver_broadcasts(Array& array, Resident& resident);
     void multicast(const Header& header, const std::vector<std::uint64_t>& members, const char* values);
-    void take_multicast(const Header& header, const char* values);
-    void forget_broadcasts();
-
-    // brackets.cpp
-    [[nodiscard]] std::uint32_t add_bracket(std::uint32_t array, const ManyToManyOptions& given);
-    void install(Bracket& bracket, Combining strategy);
-    [[nodiscard]] int designated(const Resident& resident) const;
-    [[nodiscard]] Inserting& inserting(Resident& resident, std::uint32_t bracket);
-    void insert(std::uint32_t bracket, Resident& resident, Message* message);
-    void be_done(std::uint32_t bracket, Resident& resident);
-    void take_inserted(Message* message);
-    void take_done(const Header& header);
-    void take_opening(const Header& header);
-    void take_combined(const Header& header, const char* values);
-    void take_carried(Message* message);
-    void go_on(Bracket& bracket, const Header& header);
-    void note(Bracket& bracket, const Bracket::Turn& turn);
-    void send_stage(Bracket& bracket, Bracket::Turn& turn, const Header& of);
-    void fence();
-    [[nodiscard]] std::vector<Whereabouts> own_arrivals();
-    void learn_locations(const std::vector<Whereabouts>& own);
-    void learn(Bracket& bracket, const Bracket::Seen& of_all);
+    void receive_multicast(const Header& header, const char* values);
+    void discard_broadcasts();
 
     // reductions.cpp
-    void contribute(const PartialHead& head, const char* value, std::size_t bytes);
-    void send_partials();
-    [[nodiscard]] bool send_on(const Partial& partial);
-    void finish(const Partial& partial);
-    void take_result(const Header& header, const char* values);
+    void contribute(const PartialHeader& header, const char* value, std::size_t bytes);
+    void forward_partials();
+    [[nodiscard]] bool forward_partial(const Partial& partial);
+    void finish_reduction(const Partial& partial);
+    void distribute_result(const Header& header, const char* values);
+
+    // method_times.cpp
+    void start_measuring();
+    /// Adds the times of recent calls to their objects, less the share in which the processor ran other threads.
+    void assign_times();
+
+    // combined_exchange.cpp
+    [[nodiscard]] std::uint32_t add_exchange(std::uint32_t array, const ManyToManyOptions& given);
+    void install(CombinedExchange& exchange, Combining strategy);
+    [[nodiscard]] int designated_rank(const Resident& resident) const;
+    [[nodiscard]] Insertions& insertions(Resident& resident, std::uint32_t exchange);
+    void insert(std::uint32_t exchange, Resident& resident, Message* message);
+    void finish_insertions(std::uint32_t exchange, Resident& resident);
+    void receive_insertion(Message* message);
+    void receive_insertions_done(const Header& header);
+    void open_exchange(const Header& header);
+    void receive_combined(const Header& header, const char* values);
+    void deliver_exchanged(Message* message);
+    void advance_exchange(CombinedExchange& exchange, const Header& header);
+    void count_traffic(CombinedExchange& exchange, const CombinedExchange::Round& round);
+    void send_stage(CombinedExchange& exchange, CombinedExchange::Round& round, const Header& of);
+    void fence();
+    [[nodiscard]] std::vector<MovedObject> list_arrivals();
+    void gather_locations(const std::vector<MovedObject>& own);
+    void choose_strategy(CombinedExchange& exchange, const CombinedExchange::Totals& totals);
+
+    // migration.cpp
+    Resident* create(std::uint32_t array, std::uint64_t index, void* object);
+    void request_migration(Resident& resident, int rank);
+    void migrate_out(Resident* resident);
+    void migrate_in(const Header& header, const char* values);
+
+    // dispatch.cpp
+    bool receive(int from, const Header& header, const char* values) override;
+    bool dispatch(int from, const Header& header, const char* values);
+    void deliver(Message* message);
+    void call_method(Resident& resident, Message* message);
 
     // run.cpp
     void run();
-    void make_room();
-    void wait_for_room(bool delivers);
-    void wait(bool has_room);
+    void wait_for_space();
+    void wait_until_not_full(bool delivers);
+    void wait(bool is_blocked);
     void deliver_next(Message* message);
-    void depart_late();
-    void begin_measuring();
-    void raise_trouble();
-    void call(Resident& resident, Message* message);
-    void settle_loads();
-    [[noreturn]] void fail(const std::string& text) const;
-    void refuse_in_methods(const char* call) const;
-    [[nodiscard]] std::string name_of(std::uint32_t array, std::uint64_t index) const;
-    /// Within a catch.
-    [[nodiscard]] std::string serialize_threw(std::uint32_t array, std::uint64_t index) const;
+    void process_migrations();
+    void rethrow_pending();
 
-    // measured.cpp
-    /// The number of the first object of each array; then of all.
-    [[nodiscard]] std::vector<std::uint64_t> first_objects() const;
-    [[nodiscard]] Gathered measured();
-    void forget_measured();
+    // measurements.cpp
+    /// The number of the first object of each array; then the number of all objects.
+    [[nodiscard]] std::vector<std::uint64_t> number_arrays() const;
+    [[nodiscard]] DetailedMeasurements measurements();
+    void reset_measurements();
 
     MPI_Comm comm;
     SchedulerOptions options;
     std::unique_ptr<Transport> transport;
     std::vector<std::unique_ptr<Array>> arrays;
     std::vector<Callback> callbacks;
-    std::deque<Bracket> brackets;
-    std::uint64_t phases = 0;      // that have ended
-    std::vector<Address> arrived;  // in this phase
+    std::deque<CombinedExchange> exchanges;
+    std::uint64_t phases = 0;       // that have ended
+    std::vector<Address> arrivals;  // migrated here in this phase
     Queue queue;
-    Resident* current = nullptr;  // whose method runs
-    int delivering = 0;           // methods and callbacks that run, one within a send of the main program
-    bool is_running = false;      // run()
-    std::deque<Address> late;     // objects that leave when no method runs in run()
-    double waited = 0;            // seconds in sends, of methods
-    double quiet_since = 0;       // when something came last
-    Table<Sent> sent_by_main;
-    std::map<std::tuple<std::uint64_t, std::uint64_t>, Partial> partials;  // by group and turn
+    Resident* current = nullptr;             // whose method runs
+    int delivering = 0;                      // nesting depth of methods and callbacks
+    bool is_running = false;                 // run()
+    std::deque<Address> migration_requests;  // carried out when no method runs in run()
+    double blocked_seconds = 0;              // in sends of methods
+    double idle_since = 0;                   // 0: not idle
+    HashTable<Traffic> sent_by_main;
+    std::map<std::tuple<std::uint64_t, std::uint64_t>, Partial> partials;  // by group and round
     std::uint64_t sections = 0;
-    std::exception_ptr trouble;  // with what has come, for run() to raise
+    std::exception_ptr pending_exception;  // of a received record, for run() to rethrow
 
-    // Calls since the processor time was last read: what they took by the clock.
+    // Calls since the processor time was last read, with their elapsed seconds.
     std::vector<std::pair<Resident*, double>> calls;
-    double clock_then = 0, processor_then = 0;
+    double last_clock = 0, last_processor = 0;
 };
 
-/// What is being thrown says; within a catch.
-[[nodiscard]] std::string thrown_text();
-/// Seconds by the clock, and of this thread's processor.
-[[nodiscard]] double clock_now();
-[[nodiscard]] double processor_now();
+/// The text of the current exception. Only inside a catch block.
+[[nodiscard]] std::string describe_exception();
+/// Reading the processor time takes a third of a microsecond: it is read once per interval, in seconds.
+constexpr double assign_interval = 100e-6;
+/// Elapsed seconds, and processor seconds of this thread.
+[[nodiscard]] double clock_seconds();
+[[nodiscard]] double processor_seconds();
 
 }  // namespace topoloom::objects

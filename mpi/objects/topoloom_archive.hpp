@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Archives: one function `serialize` of a type says its size, packs it, and unpacks it.
+// Archives: one function `serialize` of a type serves to size, pack and unpack it.
 //
 //     struct Particle {
 //         double mass;
@@ -7,8 +7,8 @@
 //         void serialize(auto& archive) { archive(mass, trace); }
 //     };
 //
-// Trivially copyable types need no such function. Pointers, iterators and views do not travel, nor in arrays, optionals, pairs,
-// tuples and variants; but C++ does not say what members a plain struct has, so that it must not have any of these.
+// Trivially copyable types need no such function. Pointers, iterators and views are rejected, also in arrays, optionals, pairs,
+// tuples and variants. C++ cannot inspect the members of a plain struct: it must not contain any of these.
 #ifndef TOPOLOOM_ARCHIVE_HPP
 #define TOPOLOOM_ARCHIVE_HPP
 
@@ -33,7 +33,7 @@
 
 namespace topoloom {
 
-/// An error of objects: which object, which method, and what happened.
+/// An error of objects. what() names the object, the method and the cause.
 class ObjectsError : public std::runtime_error {
    public:
     using std::runtime_error::runtime_error;
@@ -42,7 +42,7 @@ class ObjectsError : public std::runtime_error {
 namespace objects {
 
 template <typename>
-inline constexpr bool never = false;
+inline constexpr bool always_false = false;
 template <typename, template <typename...> class>
 inline constexpr bool is_a = false;
 template <template <typename...> class Template, typename... Parts>
@@ -51,33 +51,33 @@ template <typename>
 inline constexpr bool is_array = false;
 template <typename T, std::size_t size>
 inline constexpr bool is_array<std::array<T, size>> = true;
-/// Whether it refers to memory of its process, or holds what does.
+/// Whether a type refers to memory of its process, or contains such a type.
 template <typename T>
-inline constexpr bool refers =
+inline constexpr bool holds_reference =
     std::is_pointer_v<T> || std::is_member_pointer_v<T> || std::is_null_pointer_v<T> ||
     is_a<T, std::reference_wrapper> || std::input_or_output_iterator<T> || std::ranges::view<T>;
 template <typename T>
-inline constexpr bool refers<const T> = refers<T>;
+inline constexpr bool holds_reference<const T> = holds_reference<T>;
 template <typename T, std::size_t size>
-inline constexpr bool refers<T[size]> = refers<T>;
+inline constexpr bool holds_reference<T[size]> = holds_reference<T>;
 template <typename T, std::size_t size>
-inline constexpr bool refers<std::array<T, size>> = refers<T>;
+inline constexpr bool holds_reference<std::array<T, size>> = holds_reference<T>;
 template <typename T>
-inline constexpr bool refers<std::optional<T>> = refers<T>;
+inline constexpr bool holds_reference<std::optional<T>> = holds_reference<T>;
 template <typename... Parts>
-inline constexpr bool refers<std::pair<Parts...>> = (refers<Parts> || ...);
+inline constexpr bool holds_reference<std::pair<Parts...>> = (holds_reference<Parts> || ...);
 template <typename... Parts>
-inline constexpr bool refers<std::tuple<Parts...>> = (refers<Parts> || ...);
+inline constexpr bool holds_reference<std::tuple<Parts...>> = (holds_reference<Parts> || ...);
 template <typename... Parts>
-inline constexpr bool refers<std::variant<Parts...>> = (refers<Parts> || ...);
+inline constexpr bool holds_reference<std::variant<Parts...>> = (holds_reference<Parts> || ...);
 
 template <typename T, typename Archive>
 concept SerializesItself = requires(T& value, Archive& archive) { value.serialize(archive); };
 
 template <typename T>
-concept Plain = std::is_trivially_copyable_v<T> && !refers<T> && !std::is_empty_v<T>;
+concept Plain = std::is_trivially_copyable_v<T> && !holds_reference<T> && !std::is_empty_v<T>;
 
-/// What such views refer to is copied into the message, and is there for the call that takes it.
+/// Views whose elements are copied into the message, where they are valid during the call of the method.
 template <typename>
 inline constexpr bool is_view = false;
 template <typename T>
@@ -94,8 +94,8 @@ void serialize_elements(Archive& archive, std::vector<T>& values) {
     std::uint64_t count = values.size();
     archive.raw(&count, sizeof count);
     if constexpr (Archive::reads) {
-        // A garbled count is found before there is memory for it, where elements take a byte or more.
-        if (count > archive.left() && packed_size(T{}) > 0) archive.need(count);
+        // Detects a corrupt count before allocating memory, if elements take at least a byte.
+        if (count > archive.left() && packed_size(T{}) > 0) archive.require(count);
         values.resize(count);
     }
     if constexpr (Plain<T> && !std::is_same_v<T, bool> && !SerializesItself<T, Archive>) {
@@ -156,7 +156,7 @@ void serialize_item(Archive& archive, T& value) {
         std::uint64_t count = value.size();
         archive.raw(&count, sizeof count);
         if constexpr (Archive::reads) {
-            archive.need(count);
+            archive.require(count);
             value.resize(count);
         }
         archive.raw(value.data(), count);
@@ -179,14 +179,14 @@ void serialize_item(Archive& archive, T& value) {
         }
         if (has) serialize_item(archive, *value);
     } else {
-        static_assert(never<T>,
-                      "topoloom: this type cannot be serialised; give it a member function "
-                      "`void serialize(auto& archive) { archive(first, second); }` that names its members, "
-                      "of which pointers and views do not travel");
+        static_assert(always_false<T>,
+                      "topoloom: this type cannot be serialized; give it a member function "
+                      "`void serialize(auto& archive) { archive(first, second); }` that lists its members, "
+                      "without pointers and views");
     }
 }
 
-/// Says how many bytes a Writer will need.
+/// Counts the bytes that a Writer needs.
 class Sizer {
    public:
     static constexpr bool reads = false;
@@ -202,7 +202,7 @@ class Sizer {
     std::size_t bytes_ = 0;
 };
 
-/// Packs to where there is room for it.
+/// Packs values into memory of sufficient size.
 class Writer {
    public:
     static constexpr bool reads = false;
@@ -224,7 +224,7 @@ class Writer {
     char* at_;
 };
 
-/// Unpacks what a Writer has packed. Throws where there is less.
+/// Unpacks what a Writer has packed. Throws ObjectsError at the end of the data.
 class Reader {
    public:
     static constexpr bool reads = true;
@@ -234,7 +234,7 @@ class Reader {
         (serialize_item(*this, values), ...);
     }
     void raw(void* to, std::size_t bytes) {
-        need(bytes);
+        require(bytes);
         if (bytes > 0) std::memcpy(to, at_, bytes);
         at_ += bytes;
     }
@@ -243,16 +243,14 @@ class Reader {
         if (over != 0) skip(to - over, 1);
     }
     const char* skip(std::uint64_t count, std::size_t size) {
-        need(count * size);
+        require(count * size);
         return std::exchange(at_, at_ + count * size);
     }
-    /// At least that is still to come.
-    void need(std::uint64_t bytes) const {
+    void require(std::uint64_t bytes) const {
         if (bytes > static_cast<std::uint64_t>(end_ - at_))
-            throw ObjectsError("a message ends early: its `serialize` reads more than it has written");
+            throw ObjectsError("a message is too short: its `serialize` reads more than it has written");
     }
     [[nodiscard]] std::size_t left() const { return static_cast<std::size_t>(end_ - at_); }
-    [[nodiscard]] const char* at() const { return at_; }
 
    private:
     const char* begin_;

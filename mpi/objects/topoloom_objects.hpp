@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// topoloom::Objects<T>: indexed arrays of objects that send each other messages, and move between ranks.
+// topoloom::Objects<T>: indexed arrays of objects that send each other messages and migrate between ranks.
 //
 //     struct Cell : topoloom::Object<Cell> {
 //         void take(int side, std::vector<double> edge);        // called by messages
-//         void serialize(auto& archive) { archive(values); }    // moves it
+//         void serialize(auto& archive) { archive(values); }    // for migration
 //         using methods = topoloom::Methods<&Cell::take>;
 //         std::vector<double> values;
 //     };
 //     topoloom::Scheduler scheduler(MPI_COMM_WORLD);
 //     topoloom::Objects<Cell> cells(scheduler, {8, 8}, [](topoloom::Index at) { return Cell(at); });
 //     cells[{0, 3}].send<&Cell::take>(1, edge);
-//     scheduler.run();                                          // to the end of all messages, on all ranks
+//     scheduler.run();                                          // until all messages are delivered, on all ranks
 //
-// All of it is for one thread at a time. Errors are raised by the error handler that the communicator had when the
-// scheduler was made; where that returns, ObjectsError is thrown.
+// Only one thread at a time may use a scheduler and its objects. Errors invoke the error handler that the communicator had
+// when the scheduler was created, and throw ObjectsError if it returns.
 #ifndef TOPOLOOM_OBJECTS_HPP
 #define TOPOLOOM_OBJECTS_HPP
 
@@ -28,42 +28,42 @@
 #include <utility>
 #include <vector>
 
-#include "topoloom_names.hpp"
+#include "topoloom_methods.hpp"
 #include "topoloom_scheduler.hpp"
 
 namespace topoloom {
 
-/// The result of a reduction comes to this function on every rank.
+/// A function that receives the result of a reduction on every rank.
 template <typename T>
 struct Callback {
     std::uint32_t number = 0;
 };
 
-/// Runs objects of all arrays that are made with it, the lowest priority first and in the order of arrival within one, over a
-/// private duplicate of the communicator. Making and destroying it is collective.
+/// Runs the objects of its arrays over a private duplicate of the communicator. Messages are delivered by priority, the lowest
+/// first, and in the order of arrival within one. Construction and destruction are collective.
 class Scheduler {
    public:
     explicit Scheduler(MPI_Comm comm, const SchedulerOptions& options = {}) : runtime_(comm, options) {}
 
-    /// Collective: calls methods until every message is taken, on all ranks, those too that methods send meanwhile.
+    /// Collective. Calls methods until all messages are delivered on all ranks, including those sent meanwhile.
     void run() { runtime_.run(); }
     [[nodiscard]] int rank() const { return runtime_.rank(); }
     [[nodiscard]] int ranks() const { return runtime_.ranks(); }
-    /// The most bytes of messages from other ranks and for them that this rank has held at once. More than memory_bytes only
-    /// where methods of ranks waited for each other in a circle, or one message was longer.
-    [[nodiscard]] std::int64_t most_held() const { return runtime_.most_held(); }
+    /// Most bytes of messages from and for other ranks held at once on this rank. They exceed memory_bytes only if methods of
+    /// ranks waited for each other in a cycle, or for a longer message.
+    [[nodiscard]] std::int64_t peak_message_bytes() const { return runtime_.peak_message_bytes(); }
 
-    /// Collective; between two runs. What objects did since the last rebalance.
-    [[nodiscard]] Measured measured() { return runtime_.measured(); }
-    /// The same as a communication graph that `topoloom map` reads: an .npz file, written by rank 0.
-    void write_measured(const std::string& path) { runtime_.write_measured(path); }
-    /// Collective; between two runs. Moves objects where the policy wants them: none, greedy, place, bricks, or a balancer such
-    /// as diffusion or alias.
-    Rebalanced rebalance(const std::string& policy, const RebalanceOptions& options = {}) {
+    /// Collective, between two runs. Returns the measurements of all objects since the last rebalance.
+    [[nodiscard]] Measurements measurements() { return runtime_.measurements(); }
+    /// Collective, between two runs. Rank 0 writes the measurements as a communication graph (.npz) for `topoloom map`.
+    void write_graph(const std::string& path) { runtime_.write_graph(path); }
+    /// Collective, between two runs. Moves objects to the ranks that a policy chooses: none, greedy, few-bytes, repartition,
+    /// place, bricks, or a balancer such as diffusion or alias. Fails on all ranks if the policy or an option is invalid.
+    RebalanceResult rebalance(const std::string& policy, const RebalanceOptions& options = {}) {
         return runtime_.rebalance(policy, options);
     }
 
-    /// For results of reductions. Made in the same order on all ranks.
+    /// Registers a function for results of reductions, in the same order on all ranks.
     template <typename T>
     [[nodiscard]] Callback<T> callback(std::function<void(const T&)> function) {
         return {runtime_.add_callback(
@@ -83,7 +83,7 @@ class Scheduler {
 template <typename T>
 class Objects;
 
-/// One array, in messages and in objects that move.
+/// Identifies an array. May be stored in messages and objects.
 template <typename T>
 struct Handle {
     std::uint32_t number = 0;
@@ -91,7 +91,7 @@ struct Handle {
 
 namespace objects {
 
-/// The value that a method's parameter takes, converted only where types differ.
+/// Converts an argument to the type of a method's parameter, if they differ.
 template <typename Parameter, typename Given>
 decltype(auto) as_parameter(const Given& given) {
     static_assert(std::is_convertible_v<const Given&, Parameter>,
@@ -111,14 +111,14 @@ Message* message_for(const Given&... given) {
             given))...>
         values(as_parameter<std::tuple_element_t<i, ValuesOf<method>>>(given)...);
         Message* const message = Runtime::make_message(packed_size(std::get<i>(values)...));
-        Writer writer(Runtime::room(message));
+        Writer writer(Runtime::values(message));
         writer(std::get<i>(values)...);
         return message;
     }(std::index_sequence_for<Given...>{});
 }
 
 template <typename T, auto method>
-constexpr std::uint32_t number_of() {
+constexpr std::uint32_t method_number() {
     constexpr std::size_t number = T::methods::template number<method>();
     static_assert(number < T::methods::count, "topoloom: list the method in T::methods");
     return static_cast<std::uint32_t>(number);
@@ -140,54 +140,53 @@ constexpr Entry entry_of() {
 template <typename Value>
 Message* packed(const Value& value) {
     Message* const message = Runtime::make_message(packed_size(value));
-    Writer(Runtime::room(message))(value);
+    Writer(Runtime::values(message))(value);
     return message;
 }
 
-inline std::uint64_t flat(const Runtime& runtime, std::uint32_t array, const Index& at) {
-    const auto& size = runtime.extents(array).size;
-    const std::array<std::int64_t, 3> given{at.x, at.y, at.z};
+/// Returns the number of objects for an index out of range.
+inline std::uint64_t to_number(const Extents& extents, const Index& at) {
+    const std::array<std::int64_t, 3> coordinates{at.x, at.y, at.z};
     std::uint64_t number = 0;
     for (std::size_t axis = 0; axis < 3; ++axis) {
-        const auto one = static_cast<std::uint64_t>(given[axis]);
-        if (one >= size[axis]) [[unlikely]]
-            return runtime.extents(array).count();  // which no object has
-        number = number * size[axis] + one;
+        const auto one = static_cast<std::uint64_t>(coordinates[axis]);
+        if (one >= extents.size[axis]) [[unlikely]]
+            return extents.count();
+        number = number * extents.size[axis] + one;
     }
     return number;
 }
 
-inline Index unflat(const Extents& extents, std::uint64_t number) {
+inline Index to_index(const Extents& extents, std::uint64_t number) {
     return {number / (extents.size[1] * extents.size[2]), number / extents.size[2] % extents.size[1],
             number % extents.size[2]};
 }
 
 }  // namespace objects
 
-/// A many-to-many between the objects of an array. May be copied, and travel in messages and objects.
+/// A many-to-many between the objects of an array. May be copied, and stored in messages and objects.
 template <typename T>
 struct ManyToMany {
     std::uint32_t number = 0;
 };
 
-/// Some objects of an array, listed. May be copied, and travel in messages and objects; its reductions are between copies of
-/// one section.
+/// A list of objects of an array. May be copied, and stored in messages and objects. Its members reduce by copies of one section.
 template <typename T>
 struct Section {
     Handle<T> array;
     std::uint64_t number = 0;
-    std::uint64_t turn = 0;
+    std::uint64_t round = 0;
     std::vector<std::uint64_t> members;
-    void serialize(auto& archive) { archive(array, number, turn, members); }
+    void serialize(auto& archive) { archive(array, number, round, members); }
 };
 
-/// What a type derives from whose objects are in an array: `struct Cell : topoloom::Object<Cell>`. These functions are for
-/// methods, not for constructors.
+/// Base class of the objects of an array: `struct Cell : topoloom::Object<Cell>`. Its functions may be called in methods, but
+/// not in constructors.
 template <typename T>
 class Object {
    public:
     [[nodiscard]] Index index() const {
-        return objects::unflat(runtime().extents(array_->handle().number), runtime().index(resident_));
+        return objects::to_index(runtime().extents(array_->handle().number), runtime().index(resident_));
     }
     [[nodiscard]] Objects<T>& array() const { return *array_; }
     template <typename Other>
@@ -196,85 +195,88 @@ class Object {
     }
     [[nodiscard]] Scheduler& scheduler() const { return array_->scheduler(); }
 
-    /// When the method that a message has called is over; outside run(), when that begins.
+    /// Migrates after the method that a message has called; outside of run(), when run() begins.
     void migrate_to(int rank) { runtime().migrate(resident_, rank); }
 
-    /// Every object of the array calls this in the same order; when all have, the result goes to the callback on every rank.
+    /// Contributes to a reduction over all objects of the array, which contribute in the same order. The result goes to the
+    /// callback on every rank.
     template <objects::Operation How, typename Value>
     void contribute(Callback<Value> to, const std::type_identity_t<Value>& value) {
         runtime().contribute(group(), objects::operation_of<How>,
                              {objects::Target::callback, 0, to.number, 0}, objects::packed(value));
     }
-    /// The result is sent to that method of all objects of the array.
+    /// Contributes to a reduction whose result is sent to a method of all objects of the array.
     template <objects::Operation How, auto method, typename Value>
     void contribute(const Value& value) {
         const objects::Target all{objects::Target::everyone, array_->handle().number,
-                                  objects::number_of<T, method>(), 0};
+                                  objects::method_number<T, method>(), 0};
         runtime().contribute(group(), objects::operation_of<How>, all, objects::message_for<method>(value));
     }
-    /// Or of one of them.
+    /// Contributes to a reduction whose result is sent to a method of one object of the array.
     template <objects::Operation How, auto method, typename Value>
     void contribute_to(const Index& to, const Value& value) {
         const objects::Target one{objects::Target::element, array_->handle().number,
-                                  objects::number_of<T, method>(), array_->checked(to)};
+                                  objects::method_number<T, method>(), array_->linear_index(to)};
         runtime().contribute(group(), objects::operation_of<How>, one, objects::message_for<method>(value));
     }
-    /// Among the objects of a section, each of which has a copy of it.
+    /// Contributes to a reduction over a section, of which each member has a copy.
     template <objects::Operation How, typename Value>
     void contribute(Section<T>& section, Callback<Value> to, const std::type_identity_t<Value>& value) {
-        runtime().contribute({section.number, section.members.size(), section.turn++},
+        runtime().contribute({section.number, section.members.size(), section.round++},
                              objects::operation_of<How>, {objects::Target::callback, 0, to.number, 0},
                              objects::packed(value));
     }
-    /// Or for one object, of any array: what members on one rank contribute goes to its rank in one message, combined.
+    /// Contributes to a reduction over a section for one object of any array. Each rank sends one combined message.
     template <objects::Operation How, auto method, typename Other, typename Value>
     void contribute_to(Section<T>& section, Handle<Other> others, const Index& to, const Value& value) {
         const objects::Target one{objects::Target::element, others.number,
-                                  objects::number_of<Other, method>(), objects_of(others).checked(to)};
+                                  objects::method_number<Other, method>(),
+                                  objects_of(others).linear_index(to)};
         const auto is_here = [&](std::uint64_t member) {
             return runtime().find(section.array.number, member) != nullptr;
         };
         const auto here = static_cast<std::uint64_t>(std::ranges::count_if(section.members, is_here));
-        runtime().contribute({section.number, section.members.size(), section.turn++, here},
+        runtime().contribute({section.number, section.members.size(), section.round++, here},
                              objects::operation_of<How>, one, objects::message_for<method>(value));
     }
 
-    /// A message for another object of the array that travels when all objects are done, combined with others.
+    /// Inserts a message for another object of the array. It is sent, combined with others, when all objects are done.
     template <auto method, typename... Given>
     void insert(ManyToMany<T> into, const Index& to, const Given&... given) {
         runtime().insert(into.number, resident_, objects::message_for<method>(given...),
-                         array_->handle().number, objects::number_of<T, method>(), array_->checked(to));
+                         array_->handle().number, objects::method_number<T, method>(),
+                         array_->linear_index(to));
     }
-    /// Every object calls this once each time that the many-to-many is used, before the fence.
-    void done(ManyToMany<T> with) { runtime().be_done(with.number, resident_); }
+    /// Ends the insertions of this object. Every object calls this once for each use, before the fence.
+    void done(ManyToMany<T> with) { runtime().finish_insertions(with.number, resident_); }
 
    private:
     friend class Objects<T>;
     [[nodiscard]] objects::Runtime& runtime() const { return array_->scheduler().runtime(); }
     [[nodiscard]] objects::Group group() const {
-        return {array_->handle().number, array_->size(), runtime().next_turn(resident_)};
+        return {array_->handle().number, array_->size(), runtime().next_reduction(resident_)};
     }
     Objects<T>* array_ = nullptr;
     objects::Resident* resident_ = nullptr;
 };
 
-/// Sends to one object.
+/// A reference to one object, wherever it is.
 template <typename T>
 class Element {
    public:
     Element(objects::Runtime& runtime, std::uint32_t array, std::uint64_t index)
         : runtime_(runtime), array_(array), index_(index) {}
 
-    /// The method is called with these values, once, wherever the object is then. It does not wait.
+    /// Calls a method with these values once, asynchronously.
     template <auto method, typename... Given>
     void send(const Given&... given) const {
-        send_first<method>(0, given...);
+        send_with_priority<method>(0, given...);
     }
-    /// Lower priorities are called first; those of send() have 0.
+    /// Lower priorities are called first; send() has priority 0.
     template <auto method, typename... Given>
-    void send_first(int priority, const Given&... given) const {
-        runtime_.send(objects::message_for<method>(given...), array_, objects::number_of<T, method>(), index_,
-                      priority);
+    void send_with_priority(int priority, const Given&... given) const {
+        runtime_.send(objects::message_for<method>(given...), array_, objects::method_number<T, method>(),
+                      index_, priority);
     }
 
    private:
@@ -284,41 +286,41 @@ class Element {
 };
 
 struct ObjectsOptions {
-    /// Objects take what one object sends them by send() in the order in which it was sent, whatever its priorities and
-    /// however they move meanwhile.
+    /// Messages of one object to another by send() are delivered in order, regardless of priorities and migrations.
     bool is_ordered = false;
-    /// The rank that makes an object and knows where it is later: the same function on all ranks. None: blocks of indices.
+    /// The home rank of an object, which creates it and tracks its location; the same function on all ranks. Default: blocks of
+    /// indices.
     std::function<int(const Index&)> home;
 };
 
-/// The array. Making it and destroying it is collective, in the same order on all ranks, and between two runs.
+/// An array of objects. Construction and destruction are collective, in the same order on all ranks, and between two runs.
 template <typename T>
 class Objects {
     static_assert(std::derived_from<T, Object<T>>, "topoloom: T derives from topoloom::Object<T>");
     static_assert(std::is_default_constructible_v<T>,
-                  "topoloom: an object that arrives on another rank is made without arguments first");
+                  "topoloom: an object that migrates is default-constructed first");
     static_assert(objects::SerializesItself<T, objects::Sizer> &&
                       objects::SerializesItself<T, objects::Writer> &&
                       objects::SerializesItself<T, objects::Reader>,
-                  "topoloom: objects move between ranks: give T a member function "
+                  "topoloom: objects migrate between ranks: give T a member function "
                   "`void serialize(auto& archive) { archive(first, second); }` that names its members");
 
    public:
-    /// `make` is called with an index and returns an object, on the home rank.
+    /// `make` returns the object of an index; it is called on the home rank.
     template <std::invocable<Index> Make>
     Objects(Scheduler& scheduler, std::initializer_list<std::int64_t> extents, Make make,
             const ObjectsOptions& options = {})
         : scheduler_(scheduler) {
-        objects::ArraySetting setting{checked_extents(extents), options.is_ordered, {}};
+        objects::ArraySettings settings{checked_extents(extents), options.is_ordered, {}};
         if (options.home)
-            setting.home = [home = options.home, size = setting.extents](std::uint64_t number) {
-                return home(objects::unflat(size, number));
+            settings.home = [home = options.home, size = settings.extents](std::uint64_t number) {
+                return home(objects::to_index(size, number));
             };
-        number_ = runtime().add_array(type(), this, setting);
+        number_ = runtime().add_array(type(), this, settings);
         try {
-            for (std::uint64_t i = 0; i < setting.extents.count(); ++i)
+            for (std::uint64_t i = 0; i < settings.extents.count(); ++i)
                 if (runtime().home(number_, i) == runtime().rank())
-                    runtime().create(number_, i, new T(make(objects::unflat(setting.extents, i))));
+                    runtime().create(number_, i, new T(make(objects::to_index(settings.extents, i))));
         } catch (...) {
             runtime().remove_array(number_);
             throw;
@@ -328,52 +330,52 @@ class Objects {
     Objects(const Objects&) = delete;
     Objects& operator=(const Objects&) = delete;
 
-    [[nodiscard]] Element<T> operator[](const Index& at) { return {runtime(), number_, checked(at)}; }
-    /// Calls the method of every object once, wherever it moves meanwhile.
+    [[nodiscard]] Element<T> operator[](const Index& at) { return {runtime(), number_, linear_index(at)}; }
+    /// Calls a method of every object once, even if it migrates meanwhile.
     template <auto method, typename... Given>
     void broadcast(const Given&... given) {
-        runtime().broadcast(objects::message_for<method>(given...), number_, objects::number_of<T, method>(),
-                            0);
+        runtime().broadcast(objects::message_for<method>(given...), number_,
+                            objects::method_number<T, method>(), 0);
     }
     [[nodiscard]] Section<T> section(const std::vector<Index>& members) {
         Section<T> made{handle(), runtime().next_section(), 0, {}};
-        for (const Index& at : members) made.members.push_back(checked(at));
+        for (const Index& at : members) made.members.push_back(linear_index(at));
         return made;
     }
-    /// To all of a section: one message for each rank that has some of it.
+    /// Calls a method of all objects of a section, by one message to each rank that has some.
     template <auto method, Route route = Route::tree, typename... Given>
     void multicast(const Section<T>& to, const Given&... given) {
-        runtime().multicast(objects::message_for<method>(given...), number_, objects::number_of<T, method>(),
-                            to.members, route);
+        runtime().multicast(objects::message_for<method>(given...), number_,
+                            objects::method_number<T, method>(), to.members, route);
     }
 
-    /// Collective; between two runs, and in the same order on all ranks.
+    /// Collective, between two runs, and in the same order on all ranks.
     [[nodiscard]] ManyToMany<T> many_to_many(const ManyToManyOptions& options = {}) {
         return {runtime().add_many_to_many(number_, options)};
     }
-    /// What the last fence has found: between two runs the same on all ranks.
-    [[nodiscard]] Learned learned(ManyToMany<T> of) const { return runtime().learned(of.number); }
+    /// Returns the strategy chosen at the last fence; between two runs, the same on all ranks.
+    [[nodiscard]] ManyToManyChoice choice(ManyToMany<T> of) const { return runtime().choice(of.number); }
 
     [[nodiscard]] Handle<T> handle() const { return {number_}; }
     [[nodiscard]] Scheduler& scheduler() const { return scheduler_; }
     [[nodiscard]] std::uint64_t size() const { return runtime().extents(number_).count(); }
-    /// The object, if it is on this rank; until it moves.
+    /// Returns the object if it is on this rank, else null. Valid until it migrates.
     [[nodiscard]] T* local(const Index& at) const {
-        return static_cast<T*>(runtime().find(number_, checked(at)));
+        return static_cast<T*>(runtime().find(number_, linear_index(at)));
     }
-    /// Those of this rank.
-    void each(const std::function<void(T&)>& visit) const {
-        runtime().each(number_, [&](void* object) { visit(*static_cast<T*>(object)); });
+    /// Visits the objects on this rank, in the order of indices.
+    void for_each_local(const std::function<void(T&)>& visit) const {
+        runtime().for_each_local(number_, [&](void* object) { visit(*static_cast<T*>(object)); });
     }
-    /// Moves an object of this rank, when the next run() begins.
+    /// Migrates an object of this rank when the next run() begins.
     void migrate(const Index& at, int rank) {
-        runtime().migrate(runtime().resident(number_, checked(at)), rank);
+        runtime().migrate(runtime().resident(number_, linear_index(at)), rank);
     }
-    /// The index as a number.
-    [[nodiscard]] std::uint64_t checked(const Index& at) const {
-        const std::uint64_t number = objects::flat(runtime(), number_, at);
+    /// Returns the row-major number of an index. Fails if it is out of range.
+    [[nodiscard]] std::uint64_t linear_index(const Index& at) const {
+        const std::uint64_t number = objects::to_number(runtime().extents(number_), at);
         if (number >= size()) [[unlikely]]
-            refuse(at);
+            fail_out_of_range(at);
         return number;
     }
 
@@ -391,17 +393,17 @@ class Objects {
         }
         if (!fits)
             runtime().fail("an array of " + std::string(objects::type_name<T>()) +
-                           " has one to three extents from 1 on, and fewer than 2^32 objects");
+                           " needs one to three positive extents, and fewer than 2^32 objects");
         return extents;
     }
-    [[noreturn]] void refuse(const Index& at) const {
+    [[noreturn]] void fail_out_of_range(const Index& at) const {
         const objects::Extents& extents = runtime().extents(number_);
-        std::string asked = std::to_string(at.x), have = std::to_string(extents.size[0]);
-        if (extents.axes > 1 || at.y != 0 || at.z != 0) asked += ", " + std::to_string(at.y);
-        if (extents.axes > 2 || at.z != 0) asked += ", " + std::to_string(at.z);
+        std::string index = std::to_string(at.x), size = std::to_string(extents.size[0]);
+        if (extents.axes > 1 || at.y != 0 || at.z != 0) index += ", " + std::to_string(at.y);
+        if (extents.axes > 2 || at.z != 0) index += ", " + std::to_string(at.z);
         for (int axis = 1; axis < extents.axes; ++axis)
-            have += " x " + std::to_string(extents.size[static_cast<std::size_t>(axis)]);
-        runtime().fail("there is no object (" + asked + ") in the array of " + have + " " +
+            size += " x " + std::to_string(extents.size[static_cast<std::size_t>(axis)]);
+        runtime().fail("there is no object (" + index + ") in the array of " + size + " " +
                        std::string(objects::type_name<T>()));
     }
 

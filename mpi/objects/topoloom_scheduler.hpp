@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The scheduler of a process: whose turn it is, where objects are, and when all is done. Programs include
-// topoloom_objects.hpp; what is in namespace topoloom::objects is for that.
+// Options and results of topoloom_objects.hpp, which programs include. Namespace topoloom::objects is internal.
 #ifndef TOPOLOOM_SCHEDULER_HPP
 #define TOPOLOOM_SCHEDULER_HPP
 
@@ -21,85 +20,85 @@
 
 namespace topoloom {
 
-/// What objects did since the last rebalance, on every rank the same. Objects are numbered array by array in the order in
-/// which these were made, and by index, the last axis fastest.
-struct Measured {
-    std::vector<double> seconds;             ///< of processor time in methods
-    std::vector<std::int64_t> packed_bytes;  ///< what moving it takes
-    std::vector<std::uint32_t> rank;         ///< where it is, or moves when run() begins
-    /// What object u sends: bytes[k] in messages[k] messages to peers[k], first[u] <= k < first[u + 1].
+/// Measurements of all objects since the last rebalance, the same on every rank. Objects are numbered array by array, in the
+/// order of creation, and by index within an array, the last axis fastest.
+struct Measurements {
+    std::vector<double> seconds;             ///< processor time in methods
+    std::vector<std::int64_t> packed_bytes;  ///< bytes to migrate the object
+    std::vector<std::uint32_t> rank;         ///< its rank, or the one it moves to when run() begins
+    /// Object u sends bytes[k] bytes in messages[k] messages to object peers[k], for first[u] <= k < first[u + 1].
     std::vector<std::uint64_t> first;
     std::vector<std::uint32_t> peers;
     std::vector<std::int64_t> bytes, messages;
-    /// 1: of all bytes that it sends and receives, most go to or come from a rank once, by its multicasts and by
-    /// reductions of sections for it.
+    /// 1: most bytes that the object sends and receives are in multicasts, or in reductions of sections for it, which go to or
+    /// come from each rank once.
     std::vector<std::uint8_t> is_proxied;
 
     [[nodiscard]] std::size_t objects() const { return rank.size(); }
 };
 
-/// What rebalancing goes by, beside what is measured: the same on all ranks, but for the node.
+/// All but the node must be the same on all ranks.
 struct RebalanceOptions {
-    std::string machine;  ///< such as torus:4x4; empty: what ranks share, learned
-    int node = -1;  ///< the number of this rank's node in it; -1: nodes in the order of their first ranks
-    double seconds_per_byte = 0;  ///< that moving takes
-    double periods = 1;           ///< how often the time since the last rebalance comes again; above 0
-    double tolerance = 0.05;      ///< of load above the average
+    std::string machine;  ///< such as torus:4x4; empty: detected from ranks that share nodes
+    int node = -1;        ///< this rank's node in the machine; -1: nodes in the order of their first ranks
+    double seconds_per_byte = 0;  ///< of migration
+    double periods = 1;           ///< time until the next rebalance, in times since the last one; positive
+    double tolerance = 0.05;      ///< allowed load above the average, as a fraction
 };
 
-/// What a rebalance did. Loads in seconds, of the busiest rank.
-struct Rebalanced {
+/// The effect of a rebalance. Loads are the seconds of the busiest rank.
+struct RebalanceResult {
     std::int64_t moved = 0;  ///< objects
     std::int64_t moved_bytes = 0;
     double busiest_before = 0, busiest_after = 0, average = 0;
     double hop_bytes_before = 0, hop_bytes_after = 0;  ///< bytes times distance, of all messages
 };
 
-/// The same on all ranks, but for the patience.
+/// All but the stall timeout must be the same on all ranks.
 struct SchedulerOptions {
-    /// That a rank holds at most of messages from other ranks and for them; methods, and the main program, wait in sends for
-    /// others to take theirs. At least 4096 for each other rank.
+    /// Limit for messages from and for other ranks on a rank; at least 4096 for each other rank. Sends of methods, and of the
+    /// main program, wait at the limit until others have received.
     std::int64_t memory_bytes = std::int64_t{1} << 28;
-    double patience = 0;        ///< s that a rank waits with nothing to do until it is an error; 0: for ever
-    int message_bytes = 16384;  ///< what ranks gather for each other at most before it travels
-    bool measures = true;       ///< loads and who sends to whom
+    double stall_timeout = 0;   ///< seconds without work or messages until an error is raised; 0: never
+    int message_bytes = 16384;  ///< size up to which messages to a rank are aggregated
+    bool measure = true;        ///< measure loads and traffic
 };
 
-/// How messages of a many-to-many travel: straight to their ranks, or combined along the axes of a virtual mesh of two axes, a grid
-/// of three, or a hypercube.
+/// How messages of a many-to-many travel: directly, or combined along the axes of a virtual mesh (two axes), grid (three axes) or
+/// hypercube.
 enum class Combining : std::uint8_t { direct, mesh, grid, hypercube };
 
 struct ManyToManyOptions {
-    /// What fences choose from, all ranks the same; until the first one that is taken which is first here.
-    std::vector<Combining> among = {Combining::direct, Combining::mesh, Combining::grid,
-                                    Combining::hypercube};
-    double alpha = 0, beta = 0;  ///< seconds for a message and for a byte; 0: measured between neighbors
+    /// Strategies to choose from at fences, the same on all ranks. The first one is used until the first fence.
+    std::vector<Combining> strategies = {Combining::direct, Combining::mesh, Combining::grid,
+                                         Combining::hypercube};
+    double alpha = 0, beta = 0;  ///< seconds per message and per byte; 0: measured between neighbors
 };
 
-/// The strategy of a many-to-many, and what it follows from: averages of the phase before the last fence in which it was used.
-struct Learned {
+/// The strategy of a many-to-many, and the averages that it was chosen by: those of the last phase that used it.
+struct ManyToManyChoice {
     Combining strategy = Combining::direct;
-    double degree = 0;  ///< ranks that a rank has messages for
-    double bytes = 0;   ///< to each of these, with 48 for each message
+    double degree = 0;  ///< destination ranks per rank
+    double bytes = 0;   ///< to each of them, including 48 per message
 };
 
-/// How a multicast reaches the ranks of its section: each from the sender, each from the one before, or along a tree.
+/// How a multicast reaches the ranks of its section: each from the sender, each from the previous one, or along a tree.
 enum class Route : std::uint8_t { direct, ring, tree };
 
 namespace objects {
 
-struct Message;   // of an object, in memory
-struct Resident;  // an object that is here
+struct Message;
+struct Resident;  // an object on this rank
 
-/// One method that messages call.
+/// A method that messages may call.
 struct Entry {
     std::string_view name;
     void (*invoke)(void* object, Reader& values);
-    /// Reduces two values of its one parameter into the first; null where it has not one.
+    /// Reduces two values of its only parameter into the first; null if it has several or none.
     bool (*combine)(int operation, std::vector<char>& first, const char* second, std::size_t bytes);
 };
 
-/// What the scheduler needs of the type of an array.
+/// The operations of the element type of an array.
 struct Type {
     std::string_view name;
     void* (*make)();
@@ -112,32 +111,32 @@ struct Type {
     std::size_t entry_count;
 };
 
-/// Extents of an array of one to three axes; others are 1.
+/// Extents of an array with one to three axes; the others are 1.
 struct Extents {
     std::array<std::uint64_t, 3> size{1, 1, 1};
     int axes = 1;
     [[nodiscard]] std::uint64_t count() const { return size[0] * size[1] * size[2]; }
 };
 
-struct ArraySetting {
+struct ArraySettings {
     Extents extents;
     bool is_ordered = false;
     std::function<int(std::uint64_t)> home;
 };
 
-/// Where the result of a reduction goes.
+/// The destination of the result of a reduction.
 struct Target {
     enum Kind : std::uint32_t { callback, everyone, element } kind = callback;
-    std::uint32_t array = 0, entry = 0;  // or the callback's number in `entry`
+    std::uint32_t array = 0, entry = 0;  // `entry` is the callback's number if there is one
     std::uint64_t index = 0;
 };
 
-/// Who reduces: all of an array, or a section, which has a number of its own.
+/// The participants of a reduction: an array, or a section, which has a number of its own.
 struct Group {
     std::uint64_t number = 0;
     std::uint64_t members = 0;
-    std::uint64_t turn = 0;  // how many reductions it had before
-    std::uint64_t here = 0;  // members on this rank; 0: not known
+    std::uint64_t round = 0;  // reductions of this group before
+    std::uint64_t here = 0;   // members on this rank; 0: unknown
     [[nodiscard]] bool is_section() const { return number >> 63 != 0; }
 };
 
@@ -153,30 +152,30 @@ class TOPOLOOM_OBJECTS_API Runtime {
     [[nodiscard]] int rank() const;
     [[nodiscard]] int ranks() const;
     void run();
-    [[nodiscard]] std::int64_t most_held() const;
-    [[nodiscard]] Measured measured();
-    void write_measured(const std::string& path);
-    Rebalanced rebalance(const std::string& policy, const RebalanceOptions& options);
+    [[nodiscard]] std::int64_t peak_message_bytes() const;
+    [[nodiscard]] Measurements measurements();
+    void write_graph(const std::string& path);
+    RebalanceResult rebalance(const std::string& policy, const RebalanceOptions& options);
 
-    std::uint32_t add_array(const Type& type, void* array, ArraySetting setting);
+    std::uint32_t add_array(const Type& type, void* array, ArraySettings settings);
     void remove_array(std::uint32_t array);
     void create(std::uint32_t array, std::uint64_t index, void* object);
     [[nodiscard]] void* array(std::uint32_t array) const;
     [[nodiscard]] int home(std::uint32_t array, std::uint64_t index) const;
     [[nodiscard]] const Extents& extents(std::uint32_t array) const;
 
-    /// Room for the values of a message, then to be sent by one of the next three.
+    /// Allocates a message with space for its values. One of the functions below sends it.
     static Message* make_message(std::size_t bytes);
-    static char* room(Message* message);
+    static char* values(Message* message);
     void send(Message* message, std::uint32_t array, std::uint32_t entry, std::uint64_t index, int priority);
     void broadcast(Message* message, std::uint32_t array, std::uint32_t entry, int priority);
     void multicast(Message* message, std::uint32_t array, std::uint32_t entry,
                    const std::vector<std::uint64_t>& members, Route route);
     std::uint32_t add_many_to_many(std::uint32_t array, const ManyToManyOptions& options);
-    [[nodiscard]] Learned learned(std::uint32_t many_to_many) const;
+    [[nodiscard]] ManyToManyChoice choice(std::uint32_t many_to_many) const;
     void insert(std::uint32_t many_to_many, Resident* from, Message* message, std::uint32_t array,
                 std::uint32_t entry, std::uint64_t index);
-    void be_done(std::uint32_t many_to_many, Resident* from);
+    void finish_insertions(std::uint32_t many_to_many, Resident* from);
     void contribute(const Group& group, int operation, const Target& target, Message* value);
 
     using Invoke = std::function<void(Reader&)>;
@@ -184,15 +183,15 @@ class TOPOLOOM_OBJECTS_API Runtime {
                                bool (*combine)(int, std::vector<char>&, const char*, std::size_t));
 
     [[nodiscard]] std::uint64_t index(const Resident* resident) const;
-    std::uint64_t next_turn(Resident* resident);
+    std::uint64_t next_reduction(Resident* resident);
     std::uint64_t next_section();
     void migrate(Resident* resident, int rank);
     [[nodiscard]] void* find(std::uint32_t array, std::uint64_t index) const;
     [[nodiscard]] Resident* resident(std::uint32_t array, std::uint64_t index) const;
-    /// Calls `visit` for every object of the array that is here, in the order of indices.
-    void each(std::uint32_t array, const std::function<void(void*)>& visit) const;
+    /// Visits the objects of an array on this rank, in the order of indices.
+    void for_each_local(std::uint32_t array, const std::function<void(void*)>& visit) const;
 
-    /// Raises an error by the communicator's error handler; where that returns, throws ObjectsError.
+    /// Raises an error by the communicator's error handler, and throws ObjectsError if it returns.
     [[noreturn]] void fail(const std::string& text) const;
 
    private:

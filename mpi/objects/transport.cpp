@@ -12,205 +12,210 @@ namespace topoloom::objects {
 
 namespace {
 
-constexpr std::size_t posted = 8;
+constexpr std::size_t slot_count = 8;
 constexpr int tag_of_messages = 0, tag_of_long_records = 1;
 
 }  // namespace
 
 Transport::Transport(MPI_Comm comm, std::size_t message_bytes, std::int64_t memory_bytes, Receiver& receiver)
-    : comm_(comm), receiver_(receiver), limit_(message_bytes) {
-    constexpr std::size_t most_messages = 32;  // in a window: MPI looks through those that it holds
+    : comm_(comm), receiver_(receiver), message_bytes_(message_bytes) {
+    constexpr std::size_t max_messages = 32;  // in a window: MPI searches those that it holds
     PMPI_Comm_rank(comm_, &rank_);
     PMPI_Comm_size(comm_, &ranks_);
     peers_.resize(static_cast<std::size_t>(ranks_));
-    each_child(rank_, ranks_, [&](int) { ++children_; });
-    // Half for other ranks; the rest from them, where a message may come on top of each window.
-    bound_ = allowed_ = memory_bytes / 2;
+    for_each_child(rank_, ranks_, [&](int) { ++children_; });
+    // Half for other ranks; the rest from them, as one message may exceed each window.
+    initial_limit_ = limit_ = memory_bytes / 2;
     if (ranks_ == 1) return;
     const auto share = static_cast<std::size_t>(memory_bytes / 4 / (ranks_ - 1));
-    limit_ = std::min(message_bytes, share);
-    window_ = std::min(share, most_messages * limit_);
-    buffers_.assign(posted, std::vector<char>(limit_ + sizeof(Head)));
-    receives_.assign(posted, MPI_REQUEST_NULL);
-    done_.resize(posted);
-    statuses_.resize(posted);
-    for (std::size_t slot = 0; slot < posted; ++slot) start_receive(slot);
+    message_bytes_ = std::min(message_bytes, share);
+    window_ = std::min(share, max_messages * message_bytes_);
+    slots_.assign(slot_count, std::vector<char>(message_bytes_ + sizeof(Envelope)));
+    receive_requests_.assign(slot_count, MPI_REQUEST_NULL);
+    complete_slots_.resize(slot_count);
+    statuses_.resize(slot_count);
+    for (std::size_t slot = 0; slot < slot_count; ++slot) post_receive(slot);
 }
 
 Transport::~Transport() {
-    int is_over = 0;
-    PMPI_Finalized(&is_over);
-    if (is_over != 0) return;
-    for (MPI_Request& request : receives_) {
+    int is_finalized = 0;
+    PMPI_Finalized(&is_finalized);
+    if (is_finalized != 0) return;
+    for (MPI_Request& request : receive_requests_) {
         if (request == MPI_REQUEST_NULL) continue;
         PMPI_Cancel(&request);
         PMPI_Wait(&request, MPI_STATUS_IGNORE);
     }
-    PMPI_Waitall(static_cast<int>(sends_.size()), sends_.data(), MPI_STATUSES_IGNORE);
+    PMPI_Waitall(static_cast<int>(send_requests_.size()), send_requests_.data(), MPI_STATUSES_IGNORE);
 }
 
-void Transport::start_receive(std::size_t slot) {
-    PMPI_Irecv(buffers_[slot].data(), static_cast<int>(buffers_[slot].size()), MPI_BYTE, MPI_ANY_SOURCE,
-               tag_of_messages, comm_, &receives_[slot]);
+void Transport::post_receive(std::size_t slot) {
+    PMPI_Irecv(slots_[slot].data(), static_cast<int>(slots_[slot].size()), MPI_BYTE, MPI_ANY_SOURCE,
+               tag_of_messages, comm_, &receive_requests_[slot]);
 }
 
 void Transport::send(int rank, const Header& header, const char* values) {
     const std::size_t bytes = sizeof header + header.bytes;
-    std::vector<char>& gathered = peer(rank).gathered;
-    if (gathered.size() > sizeof(Head) && gathered.size() + bytes > limit_ + sizeof(Head)) close(rank);
-    if (gathered.empty()) {
-        if (!spare_.empty()) {
-            gathered = std::move(spare_.back());
-            spare_.pop_back();
+    std::vector<char>& open = peer(rank).open;
+    const std::size_t capacity = message_bytes_ + sizeof(Envelope);
+    if (open.size() > sizeof(Envelope) && open.size() + bytes > capacity) close_message(rank);
+    if (open.empty()) {
+        if (!free_buffers_.empty()) {
+            open = std::move(free_buffers_.back());
+            free_buffers_.pop_back();
         }
-        gathered.reserve(std::min(limit_, std::size_t{1024}) + sizeof(Head));
-        gathered.resize(sizeof(Head));
-        unsent_.push_back(rank);
+        open.reserve(std::min(message_bytes_, std::size_t{1024}) + sizeof(Envelope));
+        open.resize(sizeof(Envelope));
+        open_to_.push_back(rank);
     }
-    const std::size_t at = gathered.size();
-    gathered.resize(at + bytes);
-    std::memcpy(gathered.data() + at, &header, sizeof header);
-    if (header.bytes > 0) std::memcpy(gathered.data() + at + sizeof header, values, header.bytes);
-    out_ += static_cast<std::int64_t>(bytes);
-    count_held();
-    if (gathered.size() > limit_ + sizeof(Head)) close(rank);
+    const std::size_t at = open.size();
+    open.resize(at + bytes);
+    std::memcpy(open.data() + at, &header, sizeof header);
+    if (header.bytes > 0) std::memcpy(open.data() + at + sizeof header, values, header.bytes);
+    out_bytes_ += static_cast<std::int64_t>(bytes);
+    update_peak();
+    if (open.size() > capacity) close_message(rank);
 }
 
 void Transport::flush() {
-    for (std::size_t i = unsent_.size(); i-- > 0;)
-        if (peer(unsent_[i]).full.empty() && is_open_to(peer(unsent_[i]))) close(unsent_[i]);
+    for (std::size_t i = open_to_.size(); i-- > 0;) {
+        const Peer& to = peer(open_to_[i]);
+        if (to.full.empty() && has_window(to)) close_message(open_to_[i]);
+    }
 }
 
-/// What is gathered for a rank leaves now, or when its turn comes.
-void Transport::close(int rank) {
+/// Sends the open message to a rank, now or when the window allows.
+void Transport::close_message(int rank) {
     Peer& to = peer(rank);
-    unsent_.erase(std::find(unsent_.begin(), unsent_.end(), rank));
-    to.full.push_back(std::exchange(to.gathered, {}));
-    ++full_;
-    start_full(rank);
+    open_to_.erase(std::find(open_to_.begin(), open_to_.end(), rank));
+    to.full.push_back(std::exchange(to.open, {}));
+    ++full_messages_;
+    send_full(rank);
 }
 
-void Transport::start_full(int rank) {
+void Transport::send_full(int rank) {
     Peer& to = peer(rank);
-    while (!to.full.empty() && is_open_to(to)) {
+    while (!to.full.empty() && has_window(to)) {
         std::vector<char> message = std::move(to.full.front());
         to.full.pop_front();
-        --full_;
-        to.filled += message.size() - sizeof(Head);
-        start(rank, std::move(message));
+        --full_messages_;
+        to.sent_bytes += message.size() - sizeof(Envelope);
+        send_message(rank, std::move(message));
     }
 }
 
-Transport::Head Transport::next_head(int rank, Form form) {
+Transport::Envelope Transport::next_envelope(int rank, Form form) {
     const stamp stamp = count_sent(&quiescence_);
     Peer& to = peer(rank);
-    if (!is_full(false)) to.said = to.released;
-    return {stamp.phase, stamp.wave, to.sent++, form, 0, made_, to.said};
+    if (!is_full(false)) to.reported = to.released;
+    return {stamp.phase, stamp.wave, to.sent++, form, 0, registered_, to.reported};
 }
 
-void Transport::start(int rank, std::vector<char>&& message) {
-    const std::size_t bytes = message.size() - sizeof(Head);
-    const auto counted = static_cast<std::int64_t>(bytes);
-    if (bytes > limit_) {  // one record, longer than what receivers expect
-        Head head = next_head(rank, long_record);
-        head.bytes = static_cast<std::uint32_t>(bytes);
-        std::vector<char> announced(sizeof head);
-        std::memcpy(announced.data(), &head, sizeof head);
-        start_send({std::move(announced), 0}, rank, tag_of_messages);
-        message.erase(message.begin(), message.begin() + sizeof head);
-        start_send({std::move(message), counted}, rank, tag_of_long_records);
+void Transport::send_message(int rank, std::vector<char>&& message) {
+    const std::size_t bytes = message.size() - sizeof(Envelope);
+    const auto record_bytes = static_cast<std::int64_t>(bytes);
+    if (bytes > message_bytes_) {  // one record that exceeds the slots of the receiver
+        Envelope envelope = next_envelope(rank, long_record);
+        envelope.bytes = static_cast<std::uint32_t>(bytes);
+        std::vector<char> announcement(sizeof envelope);
+        std::memcpy(announcement.data(), &envelope, sizeof envelope);
+        start_send({std::move(announcement), 0}, rank, tag_of_messages);
+        message.erase(message.begin(), message.begin() + sizeof envelope);
+        start_send({std::move(message), record_bytes}, rank, tag_of_long_records);
     } else {
-        const Head head = next_head(rank, records);
-        std::memcpy(message.data(), &head, sizeof head);
-        start_send({std::move(message), counted}, rank, tag_of_messages);
+        const Envelope envelope = next_envelope(rank, records);
+        std::memcpy(message.data(), &envelope, sizeof envelope);
+        start_send({std::move(message), record_bytes}, rank, tag_of_messages);
     }
 }
 
-void Transport::start_send(Flight&& flight, int rank, int tag) {
-    flights_.push_back(std::move(flight));
+void Transport::start_send(Send&& send, int rank, int tag) {
+    sends_.push_back(std::move(send));
     MPI_Request request = MPI_REQUEST_NULL;
-    const std::vector<char>& bytes = flights_.back().bytes;
+    const std::vector<char>& bytes = sends_.back().bytes;
     PMPI_Isend(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, rank, tag, comm_, &request);
-    sends_.push_back(request);
-    if (sends_.size() % 64 == 0) reclaim();
+    send_requests_.push_back(request);
+    if (send_requests_.size() % 64 == 0) reclaim_sends();
 }
 
-void Transport::reclaim() {
-    if (sends_.empty()) return;
-    sent_now_.resize(sends_.size());
+void Transport::reclaim_sends() {
+    if (send_requests_.empty()) return;
+    complete_sends_.resize(send_requests_.size());
     int count = 0;
-    PMPI_Testsome(static_cast<int>(sends_.size()), sends_.data(), &count, sent_now_.data(),
-                  MPI_STATUSES_IGNORE);
+    PMPI_Testsome(static_cast<int>(send_requests_.size()), send_requests_.data(), &count,
+                  complete_sends_.data(), MPI_STATUSES_IGNORE);
     if (count <= 0) return;
     std::size_t kept = 0;
-    for (std::size_t i = 0; i < sends_.size(); ++i) {
-        Flight& flight = flights_[i];
-        if (sends_[i] == MPI_REQUEST_NULL) {
-            out_ -= flight.counted;
-            flight.bytes.clear();
-            if (spare_.size() < 64 && flight.bytes.capacity() <= 2 * limit_)
-                spare_.push_back(std::move(flight.bytes));
+    for (std::size_t i = 0; i < send_requests_.size(); ++i) {
+        Send& send = sends_[i];
+        if (send_requests_[i] == MPI_REQUEST_NULL) {
+            out_bytes_ -= send.record_bytes;
+            send.bytes.clear();
+            if (free_buffers_.size() < 64 && send.bytes.capacity() <= 2 * message_bytes_)
+                free_buffers_.push_back(std::move(send.bytes));
             continue;
         }
-        sends_[kept] = sends_[i];
-        if (kept != i) flights_[kept] = std::move(flight);
+        send_requests_[kept] = send_requests_[i];
+        if (kept != i) sends_[kept] = std::move(send);
         ++kept;
     }
+    send_requests_.resize(kept);
     sends_.resize(kept);
-    flights_.resize(kept);
 }
 
 void Transport::release(int from, const Header& header) {
     const std::uint64_t bytes = sizeof header + header.bytes;
     Peer& source = peer(from);
-    in_ -= static_cast<std::int64_t>(bytes);
-    const bool was_due = source.released - source.said > window_ / 2;
+    in_bytes_ -= static_cast<std::int64_t>(bytes);
+    const bool was_due = source.released - source.reported > window_ / 2;
     source.released += bytes;
-    if (was_due || source.released - source.said <= window_ / 2) return;
+    if (was_due || source.released - source.reported <= window_ / 2) return;
     if (is_full(false))
-        owed_.push_back(from);
+        report_due_.push_back(from);
     else
-        say_released(from);
+        report_released(from);
 }
 
-/// By a message without records.
-void Transport::say_released(int rank) { start(rank, std::vector<char>(sizeof(Head))); }
+/// Sends a message without records.
+void Transport::report_released(int rank) { send_message(rank, std::vector<char>(sizeof(Envelope))); }
 
-void Transport::say_owed() {
+void Transport::report_due() {
     if (is_full(false)) return;
-    for (const int rank : std::exchange(owed_, {}))
-        if (peer(rank).released - peer(rank).said > window_ / 2) say_released(rank);
+    for (const int rank : std::exchange(report_due_, {}))
+        if (peer(rank).released - peer(rank).reported > window_ / 2) report_released(rank);
 }
 
-void Transport::take_slots(int count) {
+void Transport::process_slots(int count) {
     for (int i = 0; i < count; ++i) {
-        const auto slot = static_cast<std::size_t>(done_[static_cast<std::size_t>(i)]);
+        const auto slot = static_cast<std::size_t>(complete_slots_[static_cast<std::size_t>(i)]);
         const MPI_Status& status = statuses_[static_cast<std::size_t>(i)];
         int bytes = 0;
         PMPI_Get_count(&status, MPI_BYTE, &bytes);
-        take(status.MPI_SOURCE, buffers_[slot].data(), static_cast<std::size_t>(bytes));
-        start_receive(slot);
+        process(status.MPI_SOURCE, slots_[slot].data(), static_cast<std::size_t>(bytes));
+        post_receive(slot);
     }
 }
 
 bool Transport::receive() {
     if (ranks_ == 1) return false;
     int count = 0;
-    PMPI_Testsome(static_cast<int>(posted), receives_.data(), &count, done_.data(), statuses_.data());
+    PMPI_Testsome(static_cast<int>(slot_count), receive_requests_.data(), &count, complete_slots_.data(),
+                  statuses_.data());
     if (count == MPI_UNDEFINED) count = 0;
-    take_slots(count);
-    if (!waiting_.empty()) take_waiting();
-    if (!owed_.empty()) say_owed();
+    process_slots(count);
+    if (!deferred_.empty()) process_deferred();
+    if (!report_due_.empty()) report_due();
     return count > 0;
 }
 
-bool Transport::wait(bool has_room) {
+bool Transport::wait(bool is_blocked) {
     if (ranks_ == 1) return false;
-#ifdef SMPI_H  // where polling is simulated call by call
-    if (waiting_.empty() && has_room) {
+#ifdef SMPI_H  // SimGrid simulates every poll
+    if (deferred_.empty() && !is_blocked) {
         int count = 0;
-        PMPI_Waitsome(static_cast<int>(posted), receives_.data(), &count, done_.data(), statuses_.data());
-        take_slots(count);
+        PMPI_Waitsome(static_cast<int>(slot_count), receive_requests_.data(), &count, complete_slots_.data(),
+                      statuses_.data());
+        process_slots(count);
         return true;
     }
 #endif
@@ -218,148 +223,148 @@ bool Transport::wait(bool has_room) {
         empty_polls_ = 0;
         return true;
     }
-    if (!has_room) reclaim();
+    if (is_blocked) reclaim_sends();
     if (++empty_polls_ % 512 != 0) return false;
-    reclaim();
+    reclaim_sends();
     sched_yield();
     return false;
 }
 
-void Transport::take(int source, const char* bytes, std::size_t size) {
-    Head head;
-    std::memcpy(&head, bytes, sizeof head);
+void Transport::process(int source, const char* bytes, std::size_t size) {
+    Envelope envelope;
+    std::memcpy(&envelope, bytes, sizeof envelope);
     Peer& from = peer(source);
-    if (head.form == up || head.form == down) {
+    if (envelope.form == wave_up || envelope.form == wave_down) {
         Sums sums;
-        std::memcpy(sums.data(), bytes + sizeof head, sizeof sums);
-        if (head.form == down) return conclude(sums);
+        std::memcpy(sums.data(), bytes + sizeof envelope, sizeof sums);
+        if (envelope.form == wave_down) return finish_wave(sums);
         for (std::size_t i = 0; i < sums.size(); ++i) sums_[i] += sums[i];
         from.has_child_reported = true;
-        ++reported_;
-        return report_up();
+        ++reported_children_;
+        return send_sums_up();
     }
-    in_ += static_cast<std::int64_t>(size - sizeof head + head.bytes);
-    count_held();
-    if (head.released > from.released_there) {
-        from.released_there = head.released;
-        start_full(source);
+    in_bytes_ += static_cast<std::int64_t>(size - sizeof envelope + envelope.bytes);
+    update_peak();
+    if (envelope.released > from.released_by_peer) {
+        from.released_by_peer = envelope.released;
+        send_full(source);
     }
-    if (head.form == records && head.sequence == from.came && is_time_for(head)) {
-        ++from.came;
-        count_received(&quiescence_, {head.phase, head.wave});
-        return take_records(source, bytes + sizeof head, bytes + size);
+    if (envelope.form == records && envelope.sequence == from.received && is_current(envelope)) {
+        ++from.received;
+        count_received(&quiescence_, {envelope.phase, envelope.wave});
+        return deliver_records(source, bytes + sizeof envelope, bytes + size);
     }
-    Incoming& waiting = waiting_.emplace_back();
-    waiting.head = head;
-    waiting.source = source;
-    waiting.bytes.assign(bytes + sizeof head, bytes + size);
+    Deferred& deferred = deferred_.emplace_back();
+    deferred.envelope = envelope;
+    deferred.source = source;
+    deferred.bytes.assign(bytes + sizeof envelope, bytes + size);
 }
 
-void Transport::take_records(int source, const char* at, const char* end) {
+void Transport::deliver_records(int source, const char* at, const char* end) {
     while (at < end) {
         Header header;
         std::memcpy(&header, at, sizeof header);
         at += sizeof header;
-        if (!receiver_.take(source, header, at)) release(source, header);
+        if (!receiver_.receive(source, header, at)) release(source, header);
         at += header.bytes;
     }
 }
 
-/// Whether it was its turn.
-bool Transport::take_one(Incoming& waiting) {
-    std::uint32_t& came = peer(waiting.source).came;
-    if (waiting.head.sequence != came || !is_time_for(waiting.head)) return false;
-    if (waiting.head.form == long_record) {
-        if (!waiting.is_asked_for) {
-            waiting.is_asked_for = true;
-            waiting.bytes.resize(waiting.head.bytes);
-            PMPI_Irecv(waiting.bytes.data(), static_cast<int>(waiting.bytes.size()), MPI_BYTE, waiting.source,
-                       tag_of_long_records, comm_, &waiting.request);
+/// Returns whether the message was complete and next in order.
+bool Transport::try_deliver(Deferred& deferred) {
+    std::uint32_t& received = peer(deferred.source).received;
+    if (deferred.envelope.sequence != received || !is_current(deferred.envelope)) return false;
+    if (deferred.envelope.form == long_record) {
+        if (!deferred.is_posted) {
+            deferred.is_posted = true;
+            deferred.bytes.resize(deferred.envelope.bytes);
+            PMPI_Irecv(deferred.bytes.data(), static_cast<int>(deferred.bytes.size()), MPI_BYTE,
+                       deferred.source, tag_of_long_records, comm_, &deferred.request);
         }
-        int is_here = 0;
-        PMPI_Test(&waiting.request, &is_here, MPI_STATUS_IGNORE);
-        if (is_here == 0) return false;
+        int is_complete = 0;
+        PMPI_Test(&deferred.request, &is_complete, MPI_STATUS_IGNORE);
+        if (is_complete == 0) return false;
     }
-    ++came;
-    count_received(&quiescence_, {waiting.head.phase, waiting.head.wave});
-    take_records(waiting.source, waiting.bytes.data(), waiting.bytes.data() + waiting.bytes.size());
+    ++received;
+    count_received(&quiescence_, {deferred.envelope.phase, deferred.envelope.wave});
+    deliver_records(deferred.source, deferred.bytes.data(), deferred.bytes.data() + deferred.bytes.size());
     return true;
 }
 
-void Transport::take_waiting() {
+void Transport::process_deferred() {
     for (bool again = true; again;) {
         again = false;
-        for (auto at = waiting_.begin(); at != waiting_.end();) {
-            const bool taken = take_one(*at);
-            at = taken ? waiting_.erase(at) : std::next(at);
-            again |= taken;
+        for (auto at = deferred_.begin(); at != deferred_.end();) {
+            const bool is_delivered = try_deliver(*at);
+            at = is_delivered ? deferred_.erase(at) : std::next(at);
+            again |= is_delivered;
         }
     }
 }
 
-void Transport::control(Form form, const Sums& sums, int to) {
-    Head head;
-    head.form = form;
-    std::vector<char> bytes(sizeof head + sizeof sums);
-    std::memcpy(bytes.data(), &head, sizeof head);
-    std::memcpy(bytes.data() + sizeof head, sums.data(), sizeof sums);
+void Transport::send_sums(Form form, const Sums& sums, int to) {
+    Envelope envelope;
+    envelope.form = form;
+    std::vector<char> bytes(sizeof envelope + sizeof sums);
+    std::memcpy(bytes.data(), &envelope, sizeof envelope);
+    std::memcpy(bytes.data() + sizeof envelope, sums.data(), sizeof sums);
     start_send({std::move(bytes), 0}, to, tag_of_messages);
 }
 
-void Transport::join_wave(bool waits_in_send) {
+void Transport::join_wave(bool is_blocked) {
     std::int64_t counts[2];
     ::join_wave(&quiescence_, counts);
     sums_[0] += counts[0];
     sums_[1] += counts[1];
-    sums_[2] += waits_in_send || holds_back() ? 1 : 0;
-    report_up();
+    sums_[2] += is_blocked || has_unsent() ? 1 : 0;
+    send_sums_up();
 }
 
-void Transport::report_up() {
-    if (!quiescence_.in_wave || reported_ < children_) return;
-    if (rank_ != 0) return control(up, sums_, parent_of(rank_));
-    conclude(Sums(sums_));
+void Transport::send_sums_up() {
+    if (!quiescence_.in_wave || reported_children_ < children_) return;
+    if (rank_ != 0) return send_sums(wave_up, sums_, parent_of(rank_));
+    finish_wave(Sums(sums_));
 }
 
-void Transport::conclude(const Sums& sums) {
-    each_child(rank_, ranks_, [&](int child) {
-        control(down, sums, child);
+void Transport::finish_wave(const Sums& sums) {
+    for_each_child(rank_, ranks_, [&](int child) {
+        send_sums(wave_down, sums, child);
         peer(child).has_child_reported = false;
     });
-    // With messages that wait for others the phase is not over, whatever the sums.
+    // The phase has not ended while messages wait for windows, whatever the sums.
     const std::int64_t counts[2] = {sums[0], sums[1] - sums[2]};
     has_ended_ = end_wave(&quiescence_, counts);
     if (has_ended_) {
         is_open_ = false;
-        allowed_ = bound_;
-    } else if (sums[0] == sums[1] && holds_back() && is_full(false)) {
-        allowed_ *= 2;  // nothing is under way, so that nobody else would make room
+        limit_ = initial_limit_;
+    } else if (sums[0] == sums[1] && has_unsent() && is_full(false)) {
+        limit_ *= 2;  // nothing is in flight, so nobody else can make space
     }
     sums_ = {};
-    reported_ = 0;
+    reported_children_ = 0;
 }
 
-bool Transport::take_end() { return std::exchange(has_ended_, false); }
+bool Transport::consume_end() { return std::exchange(has_ended_, false); }
 
-/// Receivers that take no messages, or else those that a wave waits for, which may wait for others.
-Awaited Transport::awaited() const {
-    Awaited awaited{"messages are not taken by", {}, 1};
+/// Names the receivers that consume no messages, or else the ranks that a wave waits for.
+Stall Transport::find_stall() const {
+    Stall stall{"messages are not received by", {}, 1};
     for (int other = 0; other < ranks_; ++other) {
         const Peer& to = peers_[static_cast<std::size_t>(other)];
-        if (!to.full.empty() || (!to.gathered.empty() && !is_open_to(to))) awaited.ranks.push_back(other);
+        if (!to.full.empty() || (!to.open.empty() && !has_window(to))) stall.ranks.push_back(other);
     }
-    if (!awaited.ranks.empty()) return awaited;
-    awaited.reason = "no word of the end comes from";
-    each_child(rank_, ranks_, [&](int child) {
-        if (!peers_[static_cast<std::size_t>(child)].has_child_reported) awaited.ranks.push_back(child);
+    if (!stall.ranks.empty()) return stall;
+    stall.reason = "the end of the phase is not confirmed by";
+    for_each_child(rank_, ranks_, [&](int child) {
+        if (!peers_[static_cast<std::size_t>(child)].has_child_reported) stall.ranks.push_back(child);
     });
     const double height = static_cast<double>(children_) / std::bit_width(static_cast<unsigned>(ranks_));
-    awaited.patience = 1 + height / 2;
-    if (awaited.ranks.empty() && rank_ != 0) {
-        awaited.ranks.push_back(parent_of(rank_));
-        awaited.patience = 2 - height / 2;
+    stall.timeout_factor = 1 + height / 2;
+    if (stall.ranks.empty() && rank_ != 0) {
+        stall.ranks.push_back(parent_of(rank_));
+        stall.timeout_factor = 2 - height / 2;
     }
-    return awaited;
+    return stall;
 }
 
 }  // namespace topoloom::objects

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What travels between ranks: records gathered into messages of MPI, in order by pair of ranks; the windows that bound what is
-// under way; and the waves that find out when nothing is.
+// Records travel between ranks in MPI messages, in order for each pair of ranks. Windows bound what is in flight, and waves
+// detect when nothing is.
 //
-// A rank sends another at most a window of bytes that this has not released, by taking them on and being done with them; the
-// rest waits at the sender. Messages say how much has been released. Who holds too much for others releases nothing and calls no
-// methods, so that memory is bounded along chains of ranks, too. Ranks that wait for each other in a circle are found by a wave
-// whose sums are equal though some wait: then each of these may hold twice as much (Parks, Bounded Scheduling of Process
+// A rank sends another at most a window of bytes that the receiver has not released, by consuming them; the rest waits at the
+// sender. Messages carry how much has been released. A rank that holds too much for others releases nothing and calls no
+// methods, so memory is bounded along chains of ranks, too. Ranks that wait for each other in a cycle are detected by a wave
+// whose sums are equal although some wait. Then each of these may hold twice as much (Parks, Bounded Scheduling of Process
 // Networks, 1995).
 #pragma once
 
 #include <mpi.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -23,155 +24,159 @@
 
 namespace topoloom::objects {
 
-/// The binomial tree of ranks below rank 0 that reductions and broadcasts go along.
+/// The binomial tree of ranks below rank 0, for reductions and broadcasts.
 [[nodiscard]] inline int parent_of(int rank) { return rank & (rank - 1); }
 template <typename Visit>
-void each_child(int rank, int ranks, const Visit& visit) {
+void for_each_child(int rank, int ranks, const Visit& visit) {
     for (int bit = 1; bit < ranks && (rank & bit) == 0; bit <<= 1)
         if ((rank | bit) < ranks) visit(rank | bit);
 }
 
-/// Takes records as they arrive.
+/// Consumes records as they arrive.
 class Receiver {
    public:
-    /// Whether it keeps the record and releases it later.
-    virtual bool take(int from, const Header& header, const char* values) = 0;
+    /// Returns whether it keeps the record and releases it later.
+    virtual bool receive(int from, const Header& header, const char* values) = 0;
 
    protected:
     ~Receiver() = default;
 };
 
-/// Ranks that are waited for, why, and for how much longer than by a rank that knows more: up to twice.
-struct Awaited {
+/// The ranks that this one waits for, and what they fail to do.
+struct Stall {
     const char* reason = nullptr;
     std::vector<int> ranks;
-    double patience = 1;
+    /// Scales the timeout by up to 2 on ranks that wait for waiting ranks, so that the rank that knows the culprit reports first.
+    double timeout_factor = 1;
 };
 
 class Transport {
    public:
-    /// Over the communicator, which must be private; `memory_bytes` from least_memory() on.
+    /// Requires a private communicator, and at least min_memory() bytes.
     Transport(MPI_Comm comm, std::size_t message_bytes, std::int64_t memory_bytes, Receiver& receiver);
     ~Transport();
     Transport(const Transport&) = delete;
     Transport& operator=(const Transport&) = delete;
-    [[nodiscard]] static std::int64_t least_memory(int ranks) { return std::int64_t{4096} * (ranks - 1); }
+    [[nodiscard]] static std::int64_t min_memory(int ranks) { return std::int64_t{4096} * (ranks - 1); }
 
     [[nodiscard]] int rank() const { return rank_; }
     [[nodiscard]] int ranks() const { return ranks_; }
 
     void send(int rank, const Header& header, const char* values);
-    /// Sends what may be sent now.
+    /// Sends what windows allow.
     void flush();
-    /// Begins a phase: from now on to its end the receiver is given what comes.
-    void open() { is_open_ = true; }
-    /// What comes from ranks that have made more arrays and callbacks waits.
-    void set_made(std::size_t count) { made_ = static_cast<std::uint32_t>(count); }
-    /// Gives the receiver what has come. Whether there was something.
+    /// Begins a phase: until its end, arrivals are delivered.
+    void begin_phase() { is_open_ = true; }
+    /// Sets the number of arrays and callbacks; messages of ranks that have registered more are deferred.
+    void set_registered(std::size_t count) { registered_ = static_cast<std::uint32_t>(count); }
+    /// Delivers arrivals. Returns whether there were any.
     bool receive();
-    /// Waits until something comes, or lets others run; whether something has come. `has_room`: this rank does not wait for
-    /// others to take messages.
-    bool wait(bool has_room);
+    /// Waits until something arrives, or yields the processor. Returns whether something arrived. `is_blocked`: this rank waits for
+    /// others to consume its messages.
+    bool wait(bool is_blocked);
 
-    /// The receiver is done with a record from this rank.
+    /// Releases a record from this rank, which the receiver has consumed.
     void release(int from, const Header& header);
-    /// Whether more is held for other ranks than methods may find, or than the main program may.
-    [[nodiscard]] bool is_full(bool for_main) const { return out_ > (for_main ? allowed_ / 2 : allowed_); }
-    /// The most bytes of messages from and for other ranks that were here at once.
-    [[nodiscard]] std::int64_t most_held() const { return most_held_; }
+    /// Whether more is held for other ranks than methods (or the main program) may leave behind.
+    [[nodiscard]] bool is_full(bool for_main) const { return out_bytes_ > (for_main ? limit_ / 2 : limit_); }
+    /// Most bytes of messages from and for other ranks held at once.
+    [[nodiscard]] std::int64_t peak_bytes() const { return peak_bytes_; }
 
-    /// A rank that has nothing to do joins, or one that waits in a send; returns at once.
-    void join_wave(bool waits_in_send);
+    /// Joins a wave without waiting. Requires a rank that is idle or blocked in a send.
+    void join_wave(bool is_blocked);
     [[nodiscard]] bool is_in_wave() const { return quiescence_.in_wave; }
-    /// Whether a wave has found that the phase is over; said once. What has come of the next one waits for open().
-    bool take_end();
-    [[nodiscard]] Awaited awaited() const;
+    /// Returns true once, when a wave has detected the end of the phase. Arrivals of the next one wait for begin_phase().
+    bool consume_end();
+    [[nodiscard]] Stall find_stall() const;
 
    private:
-    enum Form : std::uint32_t { records, long_record, up, down };
-    struct Head {
+    enum Form : std::uint32_t { records, long_record, wave_up, wave_down };
+    struct Envelope {
         std::uint32_t phase = 0, wave = 0, sequence = 0, form = records;
-        std::uint32_t bytes = 0;     // of the record that follows in a message of its own
-        std::uint32_t made = 0;      // arrays and callbacks
-        std::uint64_t released = 0;  // of what the receiver has sent, in all
+        std::uint32_t bytes = 0;       // of the long record that follows in its own message
+        std::uint32_t registered = 0;  // arrays and callbacks
+        std::uint64_t released = 0;    // bytes of the receiver's records, in total
     };
-    struct Incoming {
-        Head head;
+    /// A message that is out of order, of the next phase, or long.
+    struct Deferred {
+        Envelope envelope;
         int source = 0;
         std::vector<char> bytes;
         MPI_Request request = MPI_REQUEST_NULL;
-        bool is_asked_for = false;
+        bool is_posted = false;
     };
-    /// What there is between this rank and another. Bytes are those of records since the beginning.
+    /// Traffic with another rank. Bytes are totals of records.
     struct Peer {
-        std::vector<char> gathered;         // a head, then records
-        std::list<std::vector<char>> full;  // the same, which wait for the window
-        std::uint32_t sent = 0, came = 0;   // messages, whose numbers wrap around
-        std::uint64_t filled = 0, released_there = 0;
-        std::uint64_t released = 0, said = 0;  // by this rank
+        std::vector<char> open;                              // an envelope, then records
+        std::list<std::vector<char>> full;                   // the same, waiting for the window
+        std::uint32_t sent = 0, received = 0;                // message numbers, which wrap around
+        std::uint64_t sent_bytes = 0, released_by_peer = 0;  // of those sent
+        std::uint64_t released = 0, reported = 0;            // of those received
         bool has_child_reported = false;
     };
-    struct Flight {
+    struct Send {
         std::vector<char> bytes;
-        std::int64_t counted = 0;
+        std::int64_t record_bytes = 0;
     };
-    /// Messages sent and received, and ranks that wait for others to take theirs.
+    /// Messages sent and received, and blocked ranks.
     using Sums = std::array<std::int64_t, 3>;
 
     [[nodiscard]] Peer& peer(int rank) { return peers_[static_cast<std::size_t>(rank)]; }
-    [[nodiscard]] bool is_open_to(const Peer& to) const { return to.filled - to.released_there <= window_; }
-    void start_receive(std::size_t slot);
-    void close(int rank);
-    void start_full(int rank);
-    void start(int rank, std::vector<char>&& message);
-    void say_released(int rank);
-    void say_owed();
-    Head next_head(int rank, Form form);
-    void start_send(Flight&& flight, int rank, int tag);
-    void reclaim();
-    void count_held() { most_held_ = out_ + in_ > most_held_ ? out_ + in_ : most_held_; }
-    void take_slots(int count);
-    void take(int source, const char* bytes, std::size_t size);
-    void take_records(int source, const char* at, const char* end);
-    void take_waiting();
-    bool take_one(Incoming& waiting);
-    [[nodiscard]] bool is_time_for(const Head& head) const {
-        return is_open_ && !is_of_next_phase(&quiescence_, {head.phase, head.wave}) &&
-               static_cast<std::int32_t>(head.made - made_) <= 0;
+    [[nodiscard]] bool has_window(const Peer& to) const {
+        return to.sent_bytes - to.released_by_peer <= window_;
     }
-    [[nodiscard]] bool holds_back() const { return full_ > 0 || !unsent_.empty(); }
-    void control(Form form, const Sums& sums, int to);
-    void report_up();
-    void conclude(const Sums& sums);
+    void post_receive(std::size_t slot);
+    void close_message(int rank);
+    void send_full(int rank);
+    void send_message(int rank, std::vector<char>&& message);
+    void report_released(int rank);
+    void report_due();
+    Envelope next_envelope(int rank, Form form);
+    void start_send(Send&& send, int rank, int tag);
+    void reclaim_sends();
+    void update_peak() { peak_bytes_ = std::max(peak_bytes_, out_bytes_ + in_bytes_); }
+    void process_slots(int count);
+    void process(int source, const char* bytes, std::size_t size);
+    void deliver_records(int source, const char* at, const char* end);
+    void process_deferred();
+    bool try_deliver(Deferred& deferred);
+    [[nodiscard]] bool is_current(const Envelope& envelope) const {
+        return is_open_ && !is_of_next_phase(&quiescence_, {envelope.phase, envelope.wave}) &&
+               static_cast<std::int32_t>(envelope.registered - registered_) <= 0;
+    }
+    [[nodiscard]] bool has_unsent() const { return full_messages_ > 0 || !open_to_.empty(); }
+    void send_sums(Form form, const Sums& sums, int to);
+    void send_sums_up();
+    void finish_wave(const Sums& sums);
 
     MPI_Comm comm_;
     Receiver& receiver_;
     int rank_ = 0, ranks_ = 1;
-    std::uint64_t window_ = 0;              // a rank with so much at another sends it no more
-    std::size_t limit_;                     // of a message
-    std::int64_t bound_ = 0, allowed_ = 0;  // of out_: at first, and now
-    std::int64_t out_ = 0, in_ = 0;         // bytes of records here for other ranks, and from them
-    std::int64_t most_held_ = 0;
+    std::uint64_t window_ = 0;                    // unreleased bytes at a peer above which nothing is sent
+    std::size_t message_bytes_;                   // of a message
+    std::int64_t initial_limit_ = 0, limit_ = 0;  // of out_bytes_
+    std::int64_t out_bytes_ = 0, in_bytes_ = 0;   // records held for other ranks, and from them
+    std::int64_t peak_bytes_ = 0;
 
     std::vector<Peer> peers_;
-    std::vector<int> unsent_;  // the ranks that something is gathered for
-    std::vector<int> owed_;    // those that are to hear what is released
-    int full_ = 0;             // messages
-    std::vector<std::vector<char>> spare_;
-    std::vector<Flight> flights_;
-    std::vector<MPI_Request> sends_;
-    std::vector<int> sent_now_;
+    std::vector<int> open_to_;     // ranks with an open message
+    std::vector<int> report_due_;  // ranks to which released bytes must be reported
+    int full_messages_ = 0;
+    std::vector<std::vector<char>> free_buffers_;
+    std::vector<Send> sends_;
+    std::vector<MPI_Request> send_requests_;
+    std::vector<int> complete_sends_;
 
-    std::vector<std::vector<char>> buffers_;
-    std::vector<MPI_Request> receives_;
-    std::vector<int> done_;
+    std::vector<std::vector<char>> slots_;
+    std::vector<MPI_Request> receive_requests_;
+    std::vector<int> complete_slots_;
     std::vector<MPI_Status> statuses_;
-    std::list<Incoming> waiting_;  // out of order, of the next phase, or long
+    std::list<Deferred> deferred_;
     int empty_polls_ = 0;
 
     quiescence quiescence_{};
-    std::uint32_t made_ = 0;
-    int children_ = 0, reported_ = 0;
+    std::uint32_t registered_ = 0;
+    int children_ = 0, reported_children_ = 0;
     Sums sums_{};
     bool is_open_ = false, has_ended_ = false;
 };

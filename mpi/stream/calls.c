@@ -1,157 +1,157 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What programs call, but to make and free a stream.
+// The public functions, except for create, free and abandon.
 #include "stream.h"
 
 static int check_push(const struct stream* stream, int bytes, int rank) {
-    const int size = stream->front.item_bytes;
+    const int size = stream->fast.item_bytes;
     if (rank < 0 || rank >= stream->ranks)
-        return raise_error(stream->comm, MPI_ERR_RANK, "stream_push", "rank %d is none of the ranks 0 to %d",
+        return raise_error(stream->comm, MPI_ERR_RANK, "stream_push", "rank is %d, but ranks are 0 to %d",
                            rank, stream->ranks - 1);
-    if (stream->front.ranks == 0 && !is_in_handler(stream))
+    if (stream->fast.open_ranks == 0 && !is_process_in_handler(stream))
         return raise_error(stream->comm, MPI_ERR_OTHER, "stream_push",
                            "this rank is done, and the phase has not ended");
-    // The mesh may get another axis.
-    const int address = stream->choice.is_open && stream->axis_count == 1 ? (int)sizeof(uint32_t) : 0;
     if (size == TOPOLOOM_STREAM_VARIABLE && bytes < 0)
-        return raise_error(
-            stream->comm, MPI_ERR_COUNT, "stream_push",
-            "items of variable size are pushed by topoloom_stream_push_bytes, with 0 B or more");
-    const int most = stream->room - record_bytes(stream, stream->hop_count - 1, 0) - address;
+        return raise_error(stream->comm, MPI_ERR_COUNT, "stream_push",
+                           "items of variable size need topoloom_stream_push_bytes, with 0 B or more");
+    // Tuning may add an axis, and with it an address.
+    const int address = stream->tuning.is_enabled && stream->axis_count == 1 ? (int)sizeof(uint32_t) : 0;
+    const int most = stream->payload_bytes - record_bytes(stream, stream->hop_count - 1, 0) - address;
     if (size == TOPOLOOM_STREAM_VARIABLE ? bytes > most : bytes != size)
         return raise_error(stream->comm, MPI_ERR_COUNT, "stream_push",
-                           "an item of %d B; the stream has items of %s%d B", bytes,
+                           "the item has %d B, but the stream takes %s%d B", bytes,
                            size == TOPOLOOM_STREAM_VARIABLE ? "up to " : "",
                            size == TOPOLOOM_STREAM_VARIABLE ? most : size);
     return MPI_SUCCESS;
 }
 
-static int hop_to(topoloom_stream front, int rank) {
-    return front->hops != NULL ? (int)front->hops[rank] : rank;
+static int hop_to(topoloom_stream handle, int rank) {
+    return handle->next_hops != NULL ? (int)handle->next_hops[rank] : rank;
 }
 
-static void note_partner(struct stream* stream, int rank) {
-    bool* is_partner = stream->choice.is_partner;
+static void count_partner(struct stream* stream, int rank) {
+    bool* is_partner = stream->tuning.is_partner;
     if (is_partner == NULL || is_partner[rank] || rank == stream->rank) return;
     is_partner[rank] = true;
-    ++stream->tally.partners;
+    ++stream->traffic.partners;
 }
 
-static void note_room(struct stream* stream, bool has_room) {
-    if (!has_room && !stream->lacks_room) stream->silence.since = 0;
-    stream->lacks_room = !has_room;
+static void set_blocked(struct stream* stream, bool is_blocked) {
+    if (is_blocked && !stream->is_blocked) stream->stall.since = 0;
+    stream->is_blocked = is_blocked;
 }
 
-static int push(topoloom_stream front, const void* item, int bytes, int rank, uint32_t urgent) {
-    struct stream* stream = behind(front);
+static int push(topoloom_stream handle, const void* item, int bytes, int rank, uint32_t urgent) {
+    struct stream* stream = stream_of(handle);
     int status = check_push(stream, bytes, rank);
     if (status != MPI_SUCCESS) return status;
-    int hop = hop_to(front, rank), record = record_bytes(stream, hop, bytes);
+    int hop = hop_to(handle, rank), record = record_bytes(stream, hop, bytes);
     bool moved = false;
-    char* room = NULL;
-    if (stream->hops[hop].open != NULL && front->buckets[hop].end - front->buckets[hop].at < record) {
+    char* space = NULL;
+    if (stream->hops[hop].open != NULL && handle->buckets[hop].end - handle->buckets[hop].next < record) {
         status = close_bucket(stream, hop);
-        // Who pushes all the time receives now and then.
-        if (status == MPI_SUCCESS) status = step(stream, false, &moved);
+        // A rank that pushes all the time must receive, too.
+        if (status == MPI_SUCCESS) status = advance(stream, false, &moved);
     }
-    for (bool tried = false; status == MPI_SUCCESS; tried = true) {
-        // A handler of another stream may be in its next phase already: what it pushes is for the next one here, too.
-        const bool is_over = front->ranks == 0 && !stream->has_ended;
-        if (!is_over) status = find_room(stream, hop, record, stream->in_handler, &room);
-        note_room(stream, room != NULL || is_over);
-        if (status != MPI_SUCCESS || room != NULL) break;
-        if (stream->handler == NULL && tried) return TOPOLOOM_STREAM_FULL;
-        status = step_all(stream, false);
-        hop = hop_to(front, rank);  // the phase may have ended, and the mesh changed
+    for (bool has_tried = false; status == MPI_SUCCESS; has_tried = true) {
+        // A handler of another stream may already be in its next phase: its item is for the next phase here, too.
+        const bool must_wait = handle->open_ranks == 0 && !stream->has_ended;
+        if (!must_wait) status = reserve_record(stream, hop, record, stream->is_in_handler, &space);
+        set_blocked(stream, space == NULL && !must_wait);
+        if (status != MPI_SUCCESS || space != NULL) break;
+        if (stream->handler == NULL && has_tried) return TOPOLOOM_STREAM_FULL;
+        status = advance_all(stream, false);
+        hop = hop_to(handle, rank);  // the phase may have ended, and the mesh changed
         record = record_bytes(stream, hop, bytes);
     }
     if (status != MPI_SUCCESS) return status;
-    note_partner(stream, rank);
-    write_record(stream, hop, room, item, bytes, (uint32_t)rank | urgent);
+    count_partner(stream, rank);
+    write_record(stream, hop, space, item, bytes, (uint32_t)rank | urgent);
     return urgent != 0 ? close_bucket(stream, hop) : MPI_SUCCESS;
 }
 
-int topoloom_stream_push_bytes(topoloom_stream front, const void* item, int bytes, int rank) {
-    return push(front, item, bytes, rank, 0);
+int topoloom_stream_push_bytes(topoloom_stream handle, const void* item, int bytes, int rank) {
+    return push(handle, item, bytes, rank, 0);
 }
 
-int topoloom_stream_push_urgent(topoloom_stream front, const void* item, int bytes, int rank) {
-    return push(front, item, bytes, rank, urgent_bit);
+int topoloom_stream_push_urgent(topoloom_stream handle, const void* item, int bytes, int rank) {
+    return push(handle, item, bytes, rank, urgent_bit);
 }
 
-int topoloom_stream_push_many(topoloom_stream front, const void* items, const int* ranks, long long count,
+int topoloom_stream_push_many(topoloom_stream handle, const void* items, const int* ranks, long long count,
                               long long* pushed) {
     const char* item = items;
     int status = MPI_SUCCESS;
-    for (*pushed = 0; *pushed < count; ++*pushed, item += front->item_bytes) {
-        status = topoloom_stream_push(front, item, ranks[*pushed]);
+    for (*pushed = 0; *pushed < count; ++*pushed, item += handle->item_bytes) {
+        status = topoloom_stream_push(handle, item, ranks[*pushed]);
         if (status != MPI_SUCCESS) break;
     }
     return status;
 }
 
-static int check_outside(const struct stream* stream, const char* name) {
-    if (!stream->in_handler) return MPI_SUCCESS;
-    return raise_error(stream->comm, MPI_ERR_OTHER, name, "called by a handler of the stream");
+static int refuse_in_handler(const struct stream* stream, const char* name) {
+    if (!stream->is_in_handler) return MPI_SUCCESS;
+    return raise_error(stream->comm, MPI_ERR_OTHER, name, "called in a handler of the stream");
 }
 
-int topoloom_stream_pull(topoloom_stream front, const void** item, int* bytes) {
-    struct stream* stream = behind(front);
+int topoloom_stream_pull(topoloom_stream handle, const void** item, int* bytes) {
+    struct stream* stream = stream_of(handle);
     if (stream->handler != NULL)
         return raise_error(stream->comm, MPI_ERR_OTHER, "stream_pull", "the stream has a handler");
-    int status = find_pulled(stream, item, bytes);
+    int status = pull_item(stream, item, bytes);
     if (status != MPI_SUCCESS || *item != NULL) return status;
-    status = step_all(stream, true);
-    return status == MPI_SUCCESS ? find_pulled(stream, item, bytes) : status;
+    status = advance_all(stream, true);
+    return status == MPI_SUCCESS ? pull_item(stream, item, bytes) : status;
 }
 
-int topoloom_stream_flush(topoloom_stream front) { return close_all(behind(front)); }
+int topoloom_stream_flush(topoloom_stream handle) { return flush_all(stream_of(handle)); }
 
-int topoloom_stream_done(topoloom_stream front) {
-    struct stream* stream = behind(front);
-    const int status = check_outside(stream, "stream_done");
+int topoloom_stream_done(topoloom_stream handle) {
+    struct stream* stream = stream_of(handle);
+    const int status = refuse_in_handler(stream, "stream_done");
     if (status != MPI_SUCCESS) return status;
-    if (!stream->is_done) stream->silence.since = 0;
+    if (!stream->is_done) stream->stall.since = 0;
     stream->is_done = true;
-    front->ranks = 0;
+    handle->open_ranks = 0;
     return MPI_SUCCESS;
 }
 
-int topoloom_stream_progress(topoloom_stream front, int* ended) {
-    struct stream* stream = behind(front);
+int topoloom_stream_progress(topoloom_stream handle, int* ended) {
+    struct stream* stream = stream_of(handle);
     *ended = 0;
-    int status = check_outside(stream, "stream_progress");
-    if (status == MPI_SUCCESS) status = step_all(stream, true);
+    int status = refuse_in_handler(stream, "stream_progress");
+    if (status == MPI_SUCCESS) status = advance_all(stream, true);
     if (status != MPI_SUCCESS || !stream->has_ended) return status;
     *ended = 1;
     stream->has_ended = false;
     stream->is_done = false;
-    front->ranks = (uint32_t)stream->ranks;
+    handle->open_ranks = (uint32_t)stream->ranks;
     return MPI_SUCCESS;
 }
 
-int topoloom_stream_wait(topoloom_stream front) {
-    const struct stream* stream = behind(front);
-    int status = check_outside(stream, "stream_wait");
+int topoloom_stream_wait(topoloom_stream handle) {
+    const struct stream* stream = stream_of(handle);
+    int status = refuse_in_handler(stream, "stream_wait");
     if (status == MPI_SUCCESS && stream->handler == NULL)
         return raise_error(stream->comm, MPI_ERR_OTHER, "stream_wait",
-                           "items are pulled: pull until topoloom_stream_progress says that it ended");
-    if (status == MPI_SUCCESS) status = topoloom_stream_done(front);
-    for (int ended = 0; status == MPI_SUCCESS && !ended;) status = topoloom_stream_progress(front, &ended);
+                           "the stream has no handler: pull until topoloom_stream_progress sets `ended`");
+    if (status == MPI_SUCCESS) status = topoloom_stream_done(handle);
+    for (int ended = 0; status == MPI_SUCCESS && !ended;) status = topoloom_stream_progress(handle, &ended);
     return status;
 }
 
-int topoloom_stream_choice(topoloom_stream front, int* dimensions, int* bucket_bytes, double* timeout) {
-    const struct stream* stream = behind(front);
+int topoloom_stream_get_settings(topoloom_stream handle, int* dimensions, int* bucket_bytes,
+                                 double* flush_timeout) {
+    const struct stream* stream = stream_of(handle);
     *dimensions = stream->axis_count;
     *bucket_bytes = stream->bucket_bytes;
-    *timeout = stream->timeout;
+    *flush_timeout = stream->flush_timeout;
     return MPI_SUCCESS;
 }
 
-int topoloom_stream_memory(topoloom_stream front, long long* bytes, long long* most) {
-    const struct stream* stream = behind(front);
+int topoloom_stream_get_memory(topoloom_stream handle, long long* bytes, long long* peak_bytes) {
+    const struct stream* stream = stream_of(handle);
     *bytes = stream->bytes;
-    *most = stream->most_bytes;
+    *peak_bytes = stream->peak_bytes;
     return MPI_SUCCESS;
 }
 

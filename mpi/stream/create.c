@@ -1,210 +1,98 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Makes and frees streams.
+// Creates, frees and abandons streams.
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "stream.h"
 
-static const double standard_timeout = 1e-3;
-enum { most_standard_bucket = 65536 };
-
-/// The large ones of few hops take the least time per item, and those of many together no more memory.
-int standard_bucket(int hops, bool has_bound) {
-    enum { least = 8192, together = 1 << 20 };
-    const int share = together / hops / least * least;
-    return has_bound || share < least ? least : share > most_standard_bucket ? most_standard_bucket : share;
-}
-
-/// Allocates all but buckets to send.
-static bool allocate(struct stream* stream) {
-    const size_t hops = (size_t)stream->hop_count;
-    const size_t flights = (size_t)stream->most_in_flight * hops;
-    stream->hops = calloc(hops, sizeof *stream->hops);
-    stream->flights = calloc(flights, sizeof *stream->flights);
-    stream->flown = calloc(flights, sizeof(struct bucket*));
-    stream->front.buckets = calloc(hops, sizeof *stream->front.buckets);
-    if (stream->hops == NULL || stream->flights == NULL || stream->flown == NULL ||
-        stream->front.buckets == NULL)
-        return false;
-    if (stream->axis_count > 1) {
-        stream->next_hops = calloc((size_t)stream->ranks, sizeof *stream->next_hops);
-        if (stream->next_hops == NULL) return false;
-    }
-    if (stream->choice.is_open && stream->choice.is_partner == NULL) {
-        stream->choice.is_partner = calloc((size_t)stream->ranks, sizeof(bool));
-        if (stream->choice.is_partner == NULL) return false;
-    }
-    for (int a = 0; a < stream->axis_count; ++a) {
-        struct axis* axis = &stream->axes[a];
-        for (int i = 0; i < axis->most_count; ++i) {
-            axis->arrivals[i].bucket = make_bucket(stream, a);
-            if (axis->arrivals[i].bucket == NULL) return false;
-        }
-    }
-    return true;
-}
-
-static void free_queue(struct queue* queue) {
-    for (struct bucket* one; (one = take_first(queue)) != NULL;) free(one);
-}
-
-static void free_layout(struct stream* stream) {
-    for (int a = 0; a < stream->axis_count; ++a) {
-        struct axis* axis = &stream->axes[a];
-        for (int i = 0; i < most_arrivals; ++i) free(axis->arrivals[i].bucket);
-        struct queue idle = {axis->idle, NULL};
-        free_queue(&idle);
-    }
-    for (int h = 0; stream->hops != NULL && h < stream->hop_count; ++h) {
-        free(stream->hops[h].open);
-        free_queue(&stream->hops[h].full);
-    }
-    for (int f = 0; f < stream->flight_count; ++f) free(stream->flown[f]);
-    free_queue(&stream->own);
-    free(stream->hops);
-    free(stream->flights);
-    free(stream->flown);
-    free(stream->front.buckets);
-    free(stream->next_hops);
-}
+static const double default_flush_timeout = 1e-3;
 
 static void free_stream(struct stream* stream) {
     free_layout(stream);
-    free(stream->choice.is_partner);
+    free(stream->tuning.is_partner);
     free(stream->order);
     free(stream);
 }
 
-/// A third of what may be used receives, up to what is useful.
-static void share_memory(struct stream* stream) {
-    const long long buckets = stream->memory_bytes / ((long long)sizeof(struct bucket) + stream->room);
-    stream->most_in_flight = stream->bucket_bytes < large_bytes ? most_in_flight : most_large_in_flight;
-    for (int a = 0; a < stream->axis_count; ++a) {
-        struct axis* axis = &stream->axes[a];
-        const long long share = buckets / stream->axis_count,
-                        useful = 2LL * (axis->hops + stream->most_in_flight);
-        axis->most_count = buckets == 0 || share / 3 > most_arrivals ? most_arrivals : (int)(share / 3);
-        if (axis->most_count == 0) axis->most_count = 1;
-        const long long left = share - axis->most_count;
-        axis->most = (int)(buckets == 0 || left > useful ? useful : left);
-    }
-}
-
-static long long least_memory(int axes, int bucket_bytes) {
-    const long long head = sizeof(struct bucket) - sizeof(struct stamp);
-    return 2 * axes * (head + bucket_bytes);
-}
-
-bool is_beyond(long long memory_bytes, int axes, int bucket_bytes) {
-    return memory_bytes != 0 && memory_bytes < least_memory(axes, bucket_bytes);
-}
-
-/// By which hop each rank is reached, and what pushing in line may do.
-static void open_front(struct stream* stream, const int* order) {
-    name_hops(stream, order);
-    const bool is_plain = stream->front.item_bytes != TOPOLOOM_STREAM_VARIABLE;
-    // Over a mesh that may change, all pushes are seen.
-    const bool is_seen = stream->choice.is_open && stream->axis_count > 1;
-    stream->front.plain_hops = is_plain && !is_seen ? (uint32_t)stream->last_hops : 0;
-}
-
-int change_layout(struct stream* stream, int dimensions, int bucket_bytes) {
-    int extents[most_axes];
-    free_layout(stream);
-    stream->bytes = 0;
-    stream->next_hops = NULL;
-    stream->front.hops = NULL;
-    for (int a = 0; a < most_axes; ++a) stream->axes[a] = (struct axis){0};
-    extents_along(stream, dimensions, extents);
-    lay_axes(stream, dimensions, extents);
-    stream->bucket_bytes = bucket_bytes;
-    stream->room = bucket_bytes - (int)sizeof(struct stamp);
-    stream->first_tag = most_axes - stream->first_tag;
-    stream->next_flight = 0;
-    share_memory(stream);
-    if (!allocate(stream))
-        return raise_error(stream->comm, MPI_ERR_NO_MEM, "stream_progress",
-                           "there is no memory for the mesh of the next phase");
-    open_front(stream, stream->order);
-    return MPI_SUCCESS;
-}
-
-/// Of a bucket that holds an item on any hop.
-static long long least_bucket(int item_bytes) {
+/// Bytes of a bucket that holds one item on any hop.
+static long long min_bucket_bytes(int item_bytes) {
     return item_bytes + 2LL * (long long)sizeof(uint32_t) + (long long)sizeof(struct stamp);
 }
 
-/// Buckets that are open to the model hold an item of any hop.
-static void open_choice(struct stream* stream, const topoloom_stream_options* options) {
+static void enable_tuning(struct stream* stream, const topoloom_stream_options* options) {
     enum { least = 1024 };
-    struct choice* choice = &stream->choice;
-    const int item = stream->front.item_bytes;
-    choice->is_bucket_given = options->bucket_bytes != 0 || item == TOPOLOOM_STREAM_VARIABLE;
-    choice->is_timeout_given = options->timeout != 0;
-    choice->alpha = options->alpha;
-    choice->beta = options->beta;
-    choice->least_bucket = choice->is_bucket_given ? 0 : least;
-    // No bucket that is chosen holds larger ones: they are refused.
-    while (!choice->is_bucket_given && choice->least_bucket < least_bucket(item) &&
-           choice->least_bucket < most_standard_bucket)
-        choice->least_bucket *= 2;
+    struct tuning* tuning = &stream->tuning;
+    const int item = stream->fast.item_bytes;
+    tuning->is_enabled = true;
+    tuning->is_bucket_fixed = options->bucket_bytes != 0 || item == TOPOLOOM_STREAM_VARIABLE;
+    tuning->is_timeout_fixed = options->flush_timeout != 0;
+    tuning->alpha = options->alpha;
+    tuning->beta = options->beta;
+    tuning->min_bucket_bytes = tuning->is_bucket_fixed ? 0 : least;
+    // Any bucket size that is chosen must hold an item; larger items are rejected.
+    while (!tuning->is_bucket_fixed && tuning->min_bucket_bytes < min_bucket_bytes(item) &&
+           tuning->min_bucket_bytes < max_default_bucket_bytes)
+        tuning->min_bucket_bytes *= 2;
 }
 
-/// Why there can't be a stream with these arguments; NULL: there can.
-static const char* find_fault(struct stream* stream, topoloom_stream_options* options, char* why,
-                              size_t size) {
-    const int item = stream->front.item_bytes;
-    if (lay_out(stream, options, why, size) != NULL) return why;
+/// Describes an invalid argument in `why`; NULL: all are valid.
+static const char* find_invalid_option(struct stream* stream, topoloom_stream_options* options, char* why,
+                                       size_t size) {
+    const int item = stream->fast.item_bytes;
+    if (lay_out_mesh(stream, options, why, size) != NULL) return why;
     if (options->bucket_bytes == 0)
-        options->bucket_bytes = standard_bucket(stream->hop_count, options->memory_bytes != 0);
+        options->bucket_bytes = default_bucket_bytes(stream->hop_count, options->memory_bytes != 0);
     stream->bucket_bytes = options->bucket_bytes;
     stream->memory_bytes = options->memory_bytes;
     if (item < 0) {
-        snprintf(why, size, "a size of items of %d B is negative", item);
-    } else if (options->bucket_bytes < least_bucket(item)) {
-        snprintf(why, size, "bucket_bytes of %d holds no item; it takes %lld", options->bucket_bytes,
-                 least_bucket(item));
-    } else if (!(options->timeout > 0)) {
-        snprintf(why, size, "a timeout of %g s is not positive", options->timeout);
-    } else if (!(options->patience >= 0)) {
-        snprintf(why, size, "a patience of %g s is negative", options->patience);
+        snprintf(why, size, "item_bytes is %d, but must not be negative", item);
+    } else if (options->bucket_bytes < min_bucket_bytes(item)) {
+        snprintf(why, size, "bucket_bytes is %d, but an item needs %lld or more", options->bucket_bytes,
+                 min_bucket_bytes(item));
+    } else if (!(options->flush_timeout > 0)) {
+        snprintf(why, size, "flush_timeout is %g s, but must be positive", options->flush_timeout);
+    } else if (!(options->stall_timeout >= 0)) {
+        snprintf(why, size, "stall_timeout is %g s, but must not be negative", options->stall_timeout);
     } else if (!(options->alpha >= 0 && options->beta >= 0)) {
-        snprintf(why, size, "an alpha of %g s or a beta of %g s is negative", options->alpha, options->beta);
+        snprintf(why, size, "alpha is %g s and beta %g s, but must not be negative", options->alpha,
+                 options->beta);
     } else {
-        stream->room = options->bucket_bytes - (int)sizeof(struct stamp);
-        if (!is_beyond(options->memory_bytes, stream->axis_count, options->bucket_bytes)) return NULL;
+        stream->payload_bytes = options->bucket_bytes - (int)sizeof(struct stamp);
+        if (fits_memory(options->memory_bytes, stream->axis_count, options->bucket_bytes)) return NULL;
         snprintf(why, size,
-                 "memory_bytes of %lld is below %lld: a bucket to send and one to receive per axis",
-                 options->memory_bytes, least_memory(stream->axis_count, options->bucket_bytes));
+                 "memory_bytes is %lld, but one bucket to send and one to receive per axis need %lld",
+                 options->memory_bytes, min_memory(stream->axis_count, options->bucket_bytes));
     }
     return why;
 }
 
-enum agreement { agreed, failed_here, failed_elsewhere, without_memory, unequal };
+enum agreement { agreed, invalid_here, invalid_elsewhere, out_of_memory, unequal };
 
-/// All ranks learn whether there is a stream, so that none waits for others.
-static int agree(const struct stream* stream, bool faulty, bool made, int layout, enum agreement* agreement) {
+/// Tells all ranks whether there is a stream, so that none waits for others.
+static int agree(const struct stream* stream, bool is_invalid, bool is_allocated, int layout_hash,
+                 enum agreement* agreement) {
     enum { values = 8 };
-    const int item = stream->front.item_bytes, room = stream->room;
-    const int own[values] = {faulty, !made, item, ~item, room, ~room, layout, ~layout};
+    const int item = stream->fast.item_bytes, payload = stream->payload_bytes;
+    const int own[values] = {is_invalid, !is_allocated, item,        ~item,
+                             payload,    ~payload,      layout_hash, ~layout_hash};
     int most[values];
     const int status = PMPI_Allreduce(own, most, values, MPI_INT, MPI_MAX, stream->comm);
     *agreement = agreed;
     if (status != MPI_SUCCESS) return status;
     if (most[0])
-        *agreement = faulty ? failed_here : failed_elsewhere;
+        *agreement = is_invalid ? invalid_here : invalid_elsewhere;
     else if (most[1])
-        *agreement = without_memory;
+        *agreement = out_of_memory;
     else if (most[2] != ~most[3] || most[4] != ~most[5] || most[6] != ~most[7])
         *agreement = unequal;
     return MPI_SUCCESS;
 }
 
-static int duplicate(MPI_Comm comm, struct stream* stream) {
+static int duplicate_comm(MPI_Comm comm, struct stream* stream) {
     int is_inter = 0;
     int status = PMPI_Comm_test_inter(comm, &is_inter);
     if (status == MPI_SUCCESS && is_inter)
-        return raise_error(comm, MPI_ERR_COMM, "stream_create", "an intercommunicator is not served");
+        return raise_error(comm, MPI_ERR_COMM, "stream_create", "intercommunicators are not supported");
     if (status == MPI_SUCCESS) status = PMPI_Comm_dup(comm, &stream->comm);
     MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
     if (status == MPI_SUCCESS) status = PMPI_Comm_get_errhandler(comm, &handler);
@@ -216,66 +104,65 @@ static int duplicate(MPI_Comm comm, struct stream* stream) {
     return status;
 }
 
-static int refuse(const struct stream* stream, enum agreement agreement, const char* why) {
+static int raise_disagreement(const struct stream* stream, enum agreement agreement, const char* why) {
     switch (agreement) {
-        case failed_here:
+        case invalid_here:
             return raise_error(stream->comm, MPI_ERR_ARG, "stream_create", "%s", why);
-        case failed_elsewhere:
-            return raise_error(stream->comm, MPI_ERR_ARG, "stream_create", "another rank has a wrong option");
-        case without_memory:
-            return raise_error(stream->comm, MPI_ERR_NO_MEM, "stream_create", "a rank has no memory for it");
+        case invalid_elsewhere:
+            return raise_error(stream->comm, MPI_ERR_ARG, "stream_create",
+                               "another rank has an invalid option");
+        case out_of_memory:
+            return raise_error(stream->comm, MPI_ERR_NO_MEM, "stream_create", "a rank has not enough memory");
         default:
             return raise_error(stream->comm, MPI_ERR_ARG, "stream_create",
                                "item_bytes, bucket_bytes or the mesh are not the same on all ranks");
     }
 }
 
-/// The communicator is there.
 static int set_up(struct stream* stream, topoloom_stream_options* options) {
     char why[160];
-    stream->timeout = options->timeout;
-    stream->silence.patience = options->patience;
-    const bool faulty = find_fault(stream, options, why, sizeof why) != NULL;
-    bool made = false;
-    if (!faulty) {
-        share_memory(stream);
-        made = allocate(stream);
+    stream->flush_timeout = options->flush_timeout;
+    stream->stall.timeout = options->stall_timeout;
+    const bool is_invalid = find_invalid_option(stream, options, why, sizeof why) != NULL;
+    bool is_allocated = false;
+    if (!is_invalid) {
+        divide_memory(stream);
+        is_allocated = allocate_layout(stream);
     }
     enum agreement agreement = agreed;
     const int* order = options->order != NULL ? options->order : stream->order;
-    const int layout = faulty ? 0 : layout_hash(stream, order);
-    int status = agree(stream, faulty, made, layout, &agreement);
+    const int hash = is_invalid ? 0 : hash_layout(stream, order);
+    int status = agree(stream, is_invalid, is_allocated, hash, &agreement);
     if (status != MPI_SUCCESS) return status;
-    if (agreement != agreed) return refuse(stream, agreement, why);
-    open_front(stream, order);
-    stream->front.ranks = (uint32_t)stream->ranks;
-    if (stream->choice.is_open) status = measure_network(stream);
+    if (agreement != agreed) return raise_disagreement(stream, agreement, why);
+    open_fast_path(stream, order);
+    stream->fast.open_ranks = (uint32_t)stream->ranks;
+    if (stream->tuning.is_enabled) status = measure_network(stream);
     if (status != MPI_SUCCESS) return status;
-    return enter_process(stream);
+    return register_stream(stream);
 }
 
 int topoloom_stream_create(MPI_Comm comm, int item_bytes, topoloom_stream_handler* handler, void* context,
                            const topoloom_stream_options* given, topoloom_stream* stream) {
     topoloom_stream_options options = given != NULL ? *given : (topoloom_stream_options){0};
     struct stream* made = calloc(1, sizeof *made);
-    if (made == NULL) return raise_error(comm, MPI_ERR_NO_MEM, "stream_create", "there is no memory");
-    made->front.item_bytes = item_bytes;
+    if (made == NULL) return raise_error(comm, MPI_ERR_NO_MEM, "stream_create", "not enough memory");
+    made->fast.item_bytes = item_bytes;
     made->handler = handler;
     made->context = context;
     made->comm = MPI_COMM_NULL;
-    int status = duplicate(comm, made);
+    int status = duplicate_comm(comm, made);
     if (status == MPI_SUCCESS) status = find_order(made, &options);
     if (status == MPI_SUCCESS) {
-        made->choice.is_open = options.dimensions == TOPOLOOM_STREAM_AUTO;
-        if (made->choice.is_open) {
-            open_choice(made, &options);
-            options.dimensions = first_dimensions(made);
+        if (options.dimensions == TOPOLOOM_STREAM_AUTO) {
+            enable_tuning(made, &options);
+            options.dimensions = initial_dimensions(made);
         }
-        if (options.timeout == 0) options.timeout = standard_timeout;
+        if (options.flush_timeout == 0) options.flush_timeout = default_flush_timeout;
         status = set_up(made, &options);
     }
     if (status == MPI_SUCCESS) {
-        *stream = &made->front;
+        *stream = &made->fast;
         return status;
     }
     if (made->comm != MPI_COMM_NULL) PMPI_Comm_free(&made->comm);
@@ -283,36 +170,36 @@ int topoloom_stream_create(MPI_Comm comm, int item_bytes, topoloom_stream_handle
     return status;
 }
 
-int topoloom_stream_free(topoloom_stream* front) {
-    if (*front == NULL) return MPI_SUCCESS;
-    struct stream* stream = behind(*front);
-    if (is_finalized(stream)) return topoloom_stream_abandon(front);
-    if (stream->in_handler || stream->is_done || has_unsent(stream) || has_undelivered(stream))
+int topoloom_stream_free(topoloom_stream* handle) {
+    if (*handle == NULL) return MPI_SUCCESS;
+    struct stream* stream = stream_of(*handle);
+    if (is_finalized(stream)) return topoloom_stream_abandon(handle);
+    if (stream->is_in_handler || stream->is_done || has_unsent(stream) || has_undelivered(stream))
         return raise_error(stream->comm, MPI_ERR_OTHER, "stream_free",
                            "the phase of the stream has not ended");
-    *front = NULL;
-    leave_process(stream);
-    int status = leave_tree(stream);
+    *handle = NULL;
+    unregister_stream(stream);
+    int status = finish_wave(stream);
     if (status == MPI_SUCCESS) status = PMPI_Comm_free(&stream->comm);
     free_stream(stream);
     return status;
 }
 
-/// Whether MPI may still read or write the stream's memory.
+/// Whether MPI may still access the stream's memory.
 static bool has_requests(const struct stream* stream) {
-    bool has = stream->flight_count > 0 || stream->tree.request_count > 0;
-    for (int a = 0; a < stream->axis_count; ++a) has = has || stream->axes[a].count > 0;
+    bool has = stream->send_count > 0 || stream->wave.request_count > 0;
+    for (int a = 0; a < stream->axis_count; ++a) has = has || stream->axes[a].incoming_count > 0;
     return has && !is_finalized(stream);
 }
 
-int topoloom_stream_abandon(topoloom_stream* front) {
-    if (*front == NULL) return MPI_SUCCESS;
-    struct stream* stream = behind(*front);
-    if (is_in_handler(stream))
-        return raise_error(stream->comm, MPI_ERR_OTHER, "stream_abandon", "called by a handler");
-    *front = NULL;
-    leave_process(stream);
-    // Others may still send: the communicator stays, and so does the memory of messages under way.
+int topoloom_stream_abandon(topoloom_stream* handle) {
+    if (*handle == NULL) return MPI_SUCCESS;
+    struct stream* stream = stream_of(*handle);
+    if (is_process_in_handler(stream))
+        return raise_error(stream->comm, MPI_ERR_OTHER, "stream_abandon", "called in a handler");
+    *handle = NULL;
+    unregister_stream(stream);
+    // Others may still send: the communicator stays, and so does the memory of messages in flight.
     if (!has_requests(stream)) free_stream(stream);
     return MPI_SUCCESS;
 }

@@ -1,81 +1,82 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lays the virtual mesh along the ranks: what buckets there are, and by which one each rank is reached.
+// Lays out the virtual mesh: its axes, and the next hop to each rank.
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "stream.h"
 
-static const char* find_extent_fault(const struct stream* stream, const topoloom_stream_options* options,
-                                     int dimensions, char* why, size_t size) {
-    double held = 1;
+static const char* find_invalid_extent(const struct stream* stream, const topoloom_stream_options* options,
+                                       int dimensions, char* why, size_t size) {
+    double positions = 1;
     for (int a = 0; a < dimensions; ++a) {
         if (options->extents[a] < 1) {
-            snprintf(why, size, "an extent of %d is not positive", options->extents[a]);
+            snprintf(why, size, "extents[%d] is %d, but must be positive", a, options->extents[a]);
             return why;
         }
-        held *= options->extents[a];
+        positions *= options->extents[a];
     }
-    if (held >= stream->ranks) return NULL;
-    snprintf(why, size, "extents hold %.0f ranks, and there are %d", held, stream->ranks);
+    if (positions >= stream->ranks) return NULL;
+    snprintf(why, size, "extents hold %.0f ranks, but there are %d", positions, stream->ranks);
     return why;
 }
 
-static const char* find_order_fault(int ranks, const int* order, char* why, size_t size) {
+static const char* find_invalid_order(int ranks, const int* order, char* why, size_t size) {
     bool* seen = calloc((size_t)ranks, sizeof *seen);
     int i = 0;
     for (; seen != NULL && i < ranks && order[i] >= 0 && order[i] < ranks && !seen[order[i]]; ++i)
         seen[order[i]] = true;
     if (seen == NULL)
-        snprintf(why, size, "there is no memory");
+        snprintf(why, size, "not enough memory");
     else if (i < ranks && order[i] >= 0 && order[i] < ranks)
         snprintf(why, size, "order has rank %d twice", order[i]);
     else if (i < ranks)
-        snprintf(why, size, "order has rank %d, which is none of the ranks 0 to %d", order[i], ranks - 1);
-    const bool right = i == ranks;
+        snprintf(why, size, "order has rank %d, but ranks are 0 to %d", order[i], ranks - 1);
+    const bool is_valid = i == ranks;
     free(seen);
-    return right ? NULL : why;
+    return is_valid ? NULL : why;
 }
 
-const char* lay_out(struct stream* stream, const topoloom_stream_options* options, char* why, size_t size) {
+const char* lay_out_mesh(struct stream* stream, const topoloom_stream_options* options, char* why,
+                         size_t size) {
     const int dimensions = options->dimensions == 0 ? 1 : options->dimensions;
-    if (stream->choice.is_open && (options->extents != NULL || options->order != NULL)) {
-        snprintf(why, size, "extents and order need a number of dimensions, not TOPOLOOM_STREAM_AUTO");
+    if (stream->tuning.is_enabled && (options->extents != NULL || options->order != NULL)) {
+        snprintf(why, size, "extents and order cannot be combined with TOPOLOOM_STREAM_AUTO");
         return why;
     }
-    if (dimensions < 1 || dimensions > most_axes) {
-        snprintf(why, size, "a mesh of %d dimensions; it has 1 to %d", dimensions, most_axes);
+    if (dimensions < 1 || dimensions > max_axes) {
+        snprintf(why, size, "dimensions is %d, but must be 1 to %d", dimensions, max_axes);
         return why;
     }
     const char* fault = NULL;
-    if (options->extents != NULL) fault = find_extent_fault(stream, options, dimensions, why, size);
+    if (options->extents != NULL) fault = find_invalid_extent(stream, options, dimensions, why, size);
     if (fault == NULL && options->order != NULL)
-        fault = find_order_fault(stream->ranks, options->order, why, size);
+        fault = find_invalid_order(stream->ranks, options->order, why, size);
     if (fault != NULL) return fault;
-    int extents[most_axes];
-    extents_along(stream, dimensions, extents);
-    lay_axes(stream, dimensions, options->extents != NULL ? options->extents : extents);
+    int extents[max_axes];
+    choose_extents_by_node(stream, dimensions, extents);
+    set_mesh(stream, dimensions, options->extents != NULL ? options->extents : extents);
     return NULL;
 }
 
-void lay_axes(struct stream* stream, int dimensions, const int* extents) {
+void set_mesh(struct stream* stream, int dimensions, const int* extents) {
     stream->mesh = make_mesh(stream->ranks, dimensions, extents);
     stream->hop_count = 0;
     stream->axis_count = stream->mesh.axes;
     for (int a = 0; a < stream->axis_count; ++a) {
-        stream->axes[a] = (struct axis){.first_hop = stream->hop_count, .hops = stream->mesh.extents[a]};
-        stream->hop_count += stream->axes[a].hops;
+        stream->axes[a] = (struct axis){.first_hop = stream->hop_count, .hop_count = stream->mesh.extents[a]};
+        stream->hop_count += stream->axes[a].hop_count;
     }
-    stream->last_hops = stream->axes[0].hops;
+    stream->final_hops = stream->axes[0].hop_count;
 }
 
-/// Fowler, Noll and Vo's, word by word.
-static uint32_t hash_on(uint32_t hash, int word) { return (hash ^ (uint32_t)word) * 16777619U; }
+/// One step of FNV-1a, for a whole word.
+static uint32_t hash_word(uint32_t hash, int word) { return (hash ^ (uint32_t)word) * 16777619U; }
 
-int layout_hash(const struct stream* stream, const int* order) {
-    uint32_t hash = hash_on(2166136261U, stream->choice.is_open);
-    for (int a = 0; a < stream->axis_count; ++a) hash = hash_on(hash, stream->mesh.extents[a]);
+int hash_layout(const struct stream* stream, const int* order) {
+    uint32_t hash = hash_word(2166136261U, stream->tuning.is_enabled);
+    for (int a = 0; a < stream->axis_count; ++a) hash = hash_word(hash, stream->mesh.extents[a]);
     for (int i = 0; i < stream->ranks && stream->axis_count > 1; ++i)
-        hash = hash_on(hash, order != NULL ? order[i] : i);
+        hash = hash_word(hash, order != NULL ? order[i] : i);
     return (int)(hash >> 1);
 }
 
@@ -83,15 +84,11 @@ static int rank_at(const int* order, int position) {
     return order == NULL || position < 0 ? position : order[position];
 }
 
-static void name_direct(struct stream* stream) {
-    stream->own_hop = stream->rank;
-    for (int h = 0; h < stream->hop_count; ++h) stream->hops[h] = (struct hop){.rank = h, .axis = 0};
-}
-
-void name_hops(struct stream* stream, const int* order) {
+void assign_hops(struct stream* stream, const int* order) {
     const struct mesh* mesh = &stream->mesh;
     if (mesh->axes == 1) {
-        name_direct(stream);
+        stream->local_hop = stream->rank;
+        for (int h = 0; h < stream->hop_count; ++h) stream->hops[h] = (struct hop){.rank = h, .axis = 0};
         return;
     }
     int own = 0;
@@ -107,6 +104,6 @@ void name_hops(struct stream* stream, const int* order) {
         const int hop = stream->axes[axis].first_hop + digit_of(mesh, i, axis);
         stream->next_hops[rank_at(order, i)] = (uint32_t)hop;
     }
-    stream->own_hop = digit_of(mesh, own, 0);
-    stream->front.hops = stream->next_hops;
+    stream->local_hop = digit_of(mesh, own, 0);
+    stream->fast.next_hops = stream->next_hops;
 }

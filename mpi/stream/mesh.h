@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Routes over a virtual mesh, from position to position: free of MPI, so that a test can try all pairs.
+// Routes over a virtual mesh, from position to position. Free of MPI, so that a test can try all pairs.
 //
-// A position is a number with a digit per axis, the last axis' lowest. A route corrects digits from the last axis to
-// axis 0 (Wesolowski et al., ICPP 2014), so that a rank sends to the others on its lines only, as many as the
-// sum of the extents. The last plane across axis 0 may be incomplete: positions from `ranks` on are holes.
+// A position is a number with one digit per axis, the last axis lowest. A route corrects digits from the last axis to
+// axis 0 (Wesolowski et al., ICPP 2014). So a rank sends to the others on its lines only: as many as the sum of the
+// extents. The last plane across axis 0 may be incomplete: positions from `ranks` on are holes.
 #ifndef TOPOLOOM_STREAM_MESH_H
 #define TOPOLOOM_STREAM_MESH_H
 
 #include <stdint.h>
 
-enum { most_axes = 4 };
+enum { max_axes = 4 };
 
 struct mesh {
     int ranks, axes;
-    int extents[most_axes], strides[most_axes];
+    int extents[max_axes], strides[max_axes];
 };
 
-/// The least extents that are about equal and hold all ranks.
+/// Chooses the smallest, about equal extents that hold all ranks.
 static inline void choose_extents(int ranks, int dimensions, int* extents) {
     int64_t left = ranks;
     for (int a = dimensions - 1; a >= 0; --a) {
@@ -31,10 +31,10 @@ static inline void choose_extents(int ranks, int dimensions, int* extents) {
     }
 }
 
-/// Leaves out what no rank is in, so that of two ranks or more the first plane across axis 0 is full, and not the only one.
-/// The extents must hold all ranks.
+/// Drops planes and axes without ranks. With two ranks or more, the first plane across axis 0 is then complete, and not the
+/// only one. The extents must hold all ranks.
 static inline struct mesh make_mesh(int ranks, int dimensions, const int* extents) {
-    int used[most_axes], count = 0;
+    int used[max_axes], count = 0;
     int64_t stride = 1;
     for (int a = dimensions - 1; a >= 0; --a) {
         const int planes = (int)((ranks + stride - 1) / stride);
@@ -54,21 +54,27 @@ static inline struct mesh make_mesh(int ranks, int dimensions, const int* extent
     return mesh;
 }
 
+static inline int count_hops(const struct mesh* mesh) {
+    int hops = 0;
+    for (int a = 0; a < mesh->axes; ++a) hops += mesh->extents[a];
+    return hops;
+}
+
 static inline int digit_of(const struct mesh* mesh, int position, int axis) {
     return position / mesh->strides[axis] % mesh->extents[axis];
 }
 
-/// That an item goes along next; 0 if it is there.
+/// The axis of an item's next hop; 0 if it has arrived.
 static inline int next_axis(const struct mesh* mesh, int position, int target) {
     int axis = mesh->axes - 1;
     while (axis > 0 && digit_of(mesh, position, axis) == digit_of(mesh, target, axis)) --axis;
     return axis;
 }
 
-/// Where the position's bucket for a digit of an axis goes. -1: nowhere, as no item ends in a hole.
+/// The position that a hop to this digit of an axis leads to. -1: none, as no item ends in a hole.
 ///
-/// Until axis 0 comes, only ranks of the incomplete plane meet holes. There an item changes to a complete plane on the same
-/// hop, to one by the sender's place so that all get their share, and meets no hole any more.
+/// Above axis 0, only ranks of the incomplete plane meet holes. There an item changes to a complete plane on the same
+/// hop and meets no more holes. The plane depends on the sender's position, which spreads the load.
 static inline int position_of_hop(const struct mesh* mesh, int position, int axis, int digit) {
     const int64_t there = position + ((int64_t)digit - digit_of(mesh, position, axis)) * mesh->strides[axis];
     if (there < mesh->ranks) return (int)there;

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// When a phase has ended: all ranks are idle, and no message is under way.
+// Detects the end of a phase: all ranks are idle, and no message is in flight.
 //
-// A rank joins a wave, a reduction of the numbers of messages sent and received, when it is idle; it goes on receiving,
-// and handlers may send. Every message says how many waves its sender had joined. What the sender sent after it joined
-// does not count as received before the receiver has joined, too, so that the sums are those of a consistent cut (Lai,
-// Yang, IPL 1987): if they are equal no message crosses the cut, all ranks were idle at it, and nothing can wake them.
-// One wave that begins after the last message is enough, and at most one was under way before.
+// An idle rank joins a wave, a reduction of the numbers of messages sent and received. It goes on receiving meanwhile,
+// and handlers may send. Every message carries the number of waves its sender had joined. A message sent after that
+// counts as received only once the receiver has joined, too. So the sums are those of a consistent cut (Lai, Yang,
+// IPL 1987). If they are equal, no message crosses the cut and all ranks were idle at it: nothing can wake them.
+// One wave that begins after the last message is enough, and at most one was in progress before.
 //
-// Where items travel by several hops, each hop is a message of its own, and a rank that holds items for others is not idle:
-// to pass them on is what a handler does that pushes.
+// If items travel over several hops, each hop is a message of its own. A rank that holds items for others is not idle:
+// forwarding them is like a push of a handler.
 #ifndef TOPOLOOM_STREAM_QUIESCENCE_H
 #define TOPOLOOM_STREAM_QUIESCENCE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/// What a message carries. Differences count, as they wrap around.
+/// Carried by every message. The numbers wrap around: only their differences count.
 struct stamp {
     uint32_t phase, wave;
 };
@@ -33,7 +33,7 @@ static inline struct stamp count_sent(struct quiescence* q) {
     return stamp;
 }
 
-/// The sender knows that the phase has ended, and this rank does not: the message must wait, and is not yet counted.
+/// The sender knows that the phase has ended, and this rank does not: the message must wait, uncounted.
 static inline bool is_of_next_phase(const struct quiescence* q, struct stamp stamp) {
     return stamp.phase != q->phase;
 }
@@ -45,7 +45,7 @@ static inline void count_received(struct quiescence* q, struct stamp stamp) {
         ++q->received;
 }
 
-/// What an idle rank contributes to the sums: messages sent and received.
+/// Writes this rank's contribution to the sums: messages sent and received. Requires an idle rank.
 static inline void join_wave(struct quiescence* q, int64_t counts[2]) {
     counts[0] = q->sent;
     counts[1] = q->received;
@@ -55,7 +55,7 @@ static inline void join_wave(struct quiescence* q, int64_t counts[2]) {
     q->in_wave = true;
 }
 
-/// With the sums over all ranks. Returns whether the phase has ended.
+/// Takes the sums over all ranks. Returns whether the phase has ended.
 static inline bool end_wave(struct quiescence* q, const int64_t sums[2]) {
     q->in_wave = false;
     const bool ended = sums[0] == sums[1];

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Receives buckets, passes on what is for other ranks, and delivers the rest. No more is received than there is room for:
-// the senders wait.
+// Receives buckets, forwards items for other ranks, and delivers the rest. No more is received than there is memory for: the
+// senders wait.
 #include "stream.h"
 
-static struct arrival* arrival_at(struct axis* axis, int i) {
-    return &axis->arrivals[(axis->begin + i) % axis->most_count];
+static struct incoming* incoming_at(struct axis* axis, int i) {
+    return &axis->incoming[(axis->first_incoming + i) % axis->max_incoming];
 }
 
 static int receive_along(struct stream* stream, int number, bool* moved) {
     struct axis* axis = &stream->axes[number];
-    while (axis->count < axis->most_count) {
+    while (axis->incoming_count < axis->max_incoming) {
         int found = 0, bytes = 0;
         MPI_Status probed;
         const int tag = stream->first_tag + number;
         int status = PMPI_Iprobe(MPI_ANY_SOURCE, tag, stream->comm, &found, &probed);
         if (status != MPI_SUCCESS || !found) return status;
         PMPI_Get_count(&probed, MPI_BYTE, &bytes);
-        struct arrival* arrival = arrival_at(axis, axis->count);
-        status = PMPI_Irecv(&arrival->bucket->stamp, bytes, MPI_BYTE, probed.MPI_SOURCE, tag, stream->comm,
-                            &arrival->request);
+        struct incoming* incoming = incoming_at(axis, axis->incoming_count);
+        status = PMPI_Irecv(&incoming->bucket->stamp, bytes, MPI_BYTE, probed.MPI_SOURCE, tag, stream->comm,
+                            &incoming->request);
         if (status != MPI_SUCCESS) return status;
-        arrival->counted = false;
-        arrival->bucket->bytes = bytes - (int)sizeof arrival->bucket->stamp;
-        arrival->bucket->delivered = 0;
-        ++axis->count;
+        incoming->is_counted = false;
+        incoming->bucket->bytes = bytes - (int)sizeof incoming->bucket->stamp;
+        incoming->bucket->delivered = 0;
+        ++axis->incoming_count;
         *moved = true;
     }
     return MPI_SUCCESS;
@@ -36,26 +36,30 @@ int receive(struct stream* stream, bool* moved) {
     return status;
 }
 
-/// Whether the first message that was asked for has come, and may be looked at.
-static int has_come(struct stream* stream, struct axis* axis, bool* come) {
-    // Where the program does not know yet that a phase has ended, nothing of the next may be seen.
-    *come = axis->count > 0 && !stream->has_ended;
-    if (!*come) return MPI_SUCCESS;
-    struct arrival* first = arrival_at(axis, 0);
+/// Returns the first incoming bucket of an axis if it is complete and belongs to this phase, else NULL.
+static int test_first(struct stream* stream, struct axis* axis, struct bucket** arrived) {
+    *arrived = NULL;
+    // The program does not know yet that the phase has ended: it must not see items of the next one.
+    if (axis->incoming_count == 0 || stream->has_ended) return MPI_SUCCESS;
+    struct incoming* first = incoming_at(axis, 0);
     int flag = 1;
     const int status = PMPI_Test(&first->request, &flag, MPI_STATUS_IGNORE);
-    *come = flag && (first->counted || !is_of_next_phase(&stream->quiescence, first->bucket->stamp));
-    if (*come && !first->counted) count_received(&stream->quiescence, first->bucket->stamp);
-    first->counted = first->counted || *come;
+    if (!flag) return status;
+    if (!first->is_counted) {
+        if (is_of_next_phase(&stream->quiescence, first->bucket->stamp)) return status;
+        count_received(&stream->quiescence, first->bucket->stamp);
+        first->is_counted = true;
+    }
+    *arrived = first->bucket;
     return status;
 }
 
 static void remove_first(struct axis* axis) {
-    axis->begin = (axis->begin + 1) % axis->most_count;
-    --axis->count;
+    axis->first_incoming = (axis->first_incoming + 1) % axis->max_incoming;
+    --axis->incoming_count;
 }
 
-/// Of an item that has a length of its own, and the item behind it.
+/// Reads the length of an item of variable size, and moves on to the item.
 static int read_length(const char** at) {
     uint32_t length = 0;
     memcpy(&length, *at, sizeof length);
@@ -63,67 +67,66 @@ static int read_length(const char** at) {
     return (int)length;
 }
 
-static void count_taken(struct stream* stream, int items, int bytes) {
-    stream->tally.items += items;
-    stream->tally.bytes += bytes;
+static void count_delivered(struct stream* stream, int items, int bytes) {
+    stream->traffic.items += items;
+    stream->traffic.bytes += bytes;
 }
 
 static int call_handler(struct stream* stream, struct bucket* bucket) {
-    const int size = stream->front.item_bytes;
+    const int size = stream->fast.item_bytes;
     while (bucket->delivered < bucket->bytes) {
         const char* items = bucket->items + bucket->delivered;
         const int count = size != TOPOLOOM_STREAM_VARIABLE ? (bucket->bytes - bucket->delivered) / size
                                                            : read_length(&items);
-        const bool was_open = stream->front.ranks > 0;
-        begin_handler(stream);
-        stream->front.ranks = (uint32_t)stream->ranks;
+        const bool was_open = stream->fast.open_ranks > 0;
+        enter_handler(stream);
+        stream->fast.open_ranks = (uint32_t)stream->ranks;
         int taken = stream->handler(stream->context, items, count);
         const bool stops = taken < 0 || taken < (size != TOPOLOOM_STREAM_VARIABLE ? count : 1);
         if (taken < 0) taken = ~taken;
-        stream->front.ranks = was_open ? (uint32_t)stream->ranks : 0;
-        end_handler(stream);
+        stream->fast.open_ranks = was_open ? (uint32_t)stream->ranks : 0;
+        leave_handler(stream);
         const int before = bucket->delivered;
         if (size != TOPOLOOM_STREAM_VARIABLE)
             bucket->delivered += taken * size;
         else if (taken > 0)
             bucket->delivered = (int)(items + count - bucket->items);
-        count_taken(stream, taken, bucket->delivered - before);
+        count_delivered(stream, taken, bucket->delivered - before);
         if (stops) return TOPOLOOM_STREAM_STOPPED;
     }
     return MPI_SUCCESS;
 }
 
-/// Passes items on to hops along axes before the message's own, or to this rank itself, while there is room.
+/// Forwards items to hops of lower axes, or to this rank itself, as far as there is space.
 static int forward(struct stream* stream, struct bucket* bucket) {
-    const int size = stream->front.item_bytes;
+    const int size = stream->fast.item_bytes;
     while (bucket->delivered < bucket->bytes) {
         const char* at = bucket->items + bucket->delivered;
-        uint32_t target = 0;
-        memcpy(&target, at, sizeof target);
-        at += sizeof target;
+        uint32_t address = 0;
+        memcpy(&address, at, sizeof address);
+        at += sizeof address;
         const int bytes = size != TOPOLOOM_STREAM_VARIABLE ? size : read_length(&at);
-        const int hop = (int)stream->next_hops[target & ~urgent_bit];
-        char* room = NULL;
-        int status = find_room(stream, hop, record_bytes(stream, hop, bytes), false, &room);
-        if (status != MPI_SUCCESS || room == NULL) return status;
-        write_record(stream, hop, room, at, bytes, target);
+        const int hop = (int)stream->next_hops[address & ~urgent_bit];
+        char* space = NULL;
+        int status = reserve_record(stream, hop, record_bytes(stream, hop, bytes), false, &space);
+        if (status != MPI_SUCCESS || space == NULL) return status;
+        write_record(stream, hop, space, at, bytes, address);
         bucket->delivered = (int)(at + bytes - bucket->items);
-        if ((target & urgent_bit) != 0) status = close_bucket(stream, hop);
+        if ((address & urgent_bit) != 0) status = close_bucket(stream, hop);
         if (status != MPI_SUCCESS) return status;
     }
     return MPI_SUCCESS;
 }
 
-/// Who has no room for an item keeps its message, and goes on with other axes.
+/// Forwards what has arrived along an axis. Without space, the message stays, and other axes proceed.
 ///
-/// No ranks wait for each other in a circle: a message along axis 0 waits for handlers or pulls alone, and one along axis
-/// a for buckets of axes below a, which come back as the messages in them are received, by induction over a.
+/// This cannot deadlock. A message along axis 0 waits for handlers or pulls only. One along axis a waits for buckets of axes
+/// below a, which are freed as the messages in them are received, by induction over a.
 static int forward_along(struct stream* stream, struct axis* axis, bool* moved) {
     for (;;) {
-        bool come = false;
-        int status = has_come(stream, axis, &come);
-        if (status != MPI_SUCCESS || !come) return status;
-        struct bucket* bucket = arrival_at(axis, 0)->bucket;
+        struct bucket* bucket = NULL;
+        int status = test_first(stream, axis, &bucket);
+        if (status != MPI_SUCCESS || bucket == NULL) return status;
         const int before = bucket->delivered;
         status = forward(stream, bucket);
         *moved = *moved || bucket->delivered > before;
@@ -138,32 +141,32 @@ static int forward_all(struct stream* stream, bool* moved) {
     for (int a = 1; a < stream->axis_count && status == MPI_SUCCESS; ++a)
         status = forward_along(stream, &stream->axes[a], &here);
     *moved = *moved || here;
-    // What is there need not wait for more.
-    if (status == MPI_SUCCESS && here && is_filled(stream, stream->own_hop))
-        status = close_bucket(stream, stream->own_hop);
+    // Items that have arrived need not wait for more.
+    if (status == MPI_SUCCESS && here && filled_bytes(stream, stream->local_hop) > 0)
+        status = close_bucket(stream, stream->local_hop);
     return status;
 }
 
-static int deliver_own(struct stream* stream, bool* moved) {
-    while (stream->own.first != NULL) {
-        // What the handler pushes to its own rank comes after it.
-        const int status = call_handler(stream, stream->own.first);
+static int deliver_local(struct stream* stream, bool* moved) {
+    while (stream->local.first != NULL) {
+        // Pushes of the handler to its own rank queue up behind this bucket.
+        const int status = call_handler(stream, stream->local.first);
         *moved = true;
         if (status != MPI_SUCCESS) return status;
-        drop_bucket(stream, take_first(&stream->own));
+        release_bucket(stream, dequeue(&stream->local));
     }
     return MPI_SUCCESS;
 }
 
-static int deliver_last(struct stream* stream, bool* moved) {
+static int deliver_final(struct stream* stream, bool* moved) {
     struct axis* axis = &stream->axes[0];
-    int status = deliver_own(stream, moved);
+    int status = deliver_local(stream, moved);
     while (status == MPI_SUCCESS) {
-        bool come = false;
-        status = has_come(stream, axis, &come);
-        if (status != MPI_SUCCESS || !come) break;
+        struct bucket* bucket = NULL;
+        status = test_first(stream, axis, &bucket);
+        if (status != MPI_SUCCESS || bucket == NULL) break;
         *moved = true;
-        status = call_handler(stream, arrival_at(axis, 0)->bucket);
+        status = call_handler(stream, bucket);
         if (status == MPI_SUCCESS) remove_first(axis);
     }
     return status;
@@ -171,27 +174,25 @@ static int deliver_last(struct stream* stream, bool* moved) {
 
 int deliver_arrivals(struct stream* stream, bool* moved) {
     const int status = forward_all(stream, moved);
-    return status != MPI_SUCCESS || stream->handler == NULL ? status : deliver_last(stream, moved);
+    return status != MPI_SUCCESS || stream->handler == NULL ? status : deliver_final(stream, moved);
 }
 
 bool has_undelivered(const struct stream* stream) {
     for (int a = 0; a < stream->axis_count; ++a)
-        if (stream->axes[a].count > 0) return true;
-    return stream->own.first != NULL;
+        if (stream->axes[a].incoming_count > 0) return true;
+    return stream->local.first != NULL;
 }
 
-int find_pulled(struct stream* stream, const void** item, int* bytes) {
+int pull_item(struct stream* stream, const void** item, int* bytes) {
     struct axis* axis = &stream->axes[0];
-    const int size = stream->front.item_bytes;
+    const int size = stream->fast.item_bytes;
     *item = NULL;
     for (;;) {
-        struct bucket* bucket = stream->own.first;
-        const bool is_own = bucket != NULL;
-        if (!is_own) {
-            bool come = false;
-            const int status = has_come(stream, axis, &come);
-            if (status != MPI_SUCCESS || !come) return status;
-            bucket = arrival_at(axis, 0)->bucket;
+        struct bucket* bucket = stream->local.first;
+        const bool is_local = bucket != NULL;
+        if (!is_local) {
+            const int status = test_first(stream, axis, &bucket);
+            if (status != MPI_SUCCESS || bucket == NULL) return status;
         }
         if (bucket->delivered < bucket->bytes) {
             const char* at = bucket->items + bucket->delivered;
@@ -199,12 +200,12 @@ int find_pulled(struct stream* stream, const void** item, int* bytes) {
             *item = at;
             const int before = bucket->delivered;
             bucket->delivered = (int)(at + *bytes - bucket->items);
-            count_taken(stream, 1, bucket->delivered - before);
+            count_delivered(stream, 1, bucket->delivered - before);
             return MPI_SUCCESS;
         }
-        // The program has had the last item of it until now.
-        if (is_own)
-            drop_bucket(stream, take_first(&stream->own));
+        // The program held the last item of this bucket until now.
+        if (is_local)
+            release_bucket(stream, dequeue(&stream->local));
         else
             remove_first(axis);
     }

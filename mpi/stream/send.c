@@ -1,122 +1,120 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sends buckets. Synchronous messages: a bucket is free when its receiver has asked for it, so that what a sleeping
-// receiver has not taken is in the senders' bounded memory, and not in MPI's.
+// Sends buckets by synchronous messages: a bucket is free when its receiver has posted a receive. What a sleeping receiver
+// has not taken thus stays in the bounded memory of its senders, and not in that of MPI.
+#include "cost_model.h"
 #include "stream.h"
 
-static int start(struct stream* stream, struct bucket* bucket) {
+static int start_send(struct stream* stream, struct bucket* bucket) {
     struct hop* hop = &stream->hops[bucket->hop];
     bucket->stamp = count_sent(&stream->quiescence);
     const int bytes = (int)sizeof bucket->stamp + bucket->bytes;
     const int status = PMPI_Issend(&bucket->stamp, bytes, MPI_BYTE, hop->rank, stream->first_tag + hop->axis,
-                                   stream->comm, &stream->flights[stream->flight_count]);
+                                   stream->comm, &stream->sends[stream->send_count]);
     if (status != MPI_SUCCESS) return status;
-    stream->flown[stream->flight_count++] = bucket;
+    stream->sent_buckets[stream->send_count++] = bucket;
     ++hop->in_flight;
     return MPI_SUCCESS;
 }
 
 int close_bucket(struct stream* stream, int number) {
     struct hop* hop = &stream->hops[number];
-    topoloom_stream_bucket* front = &stream->front.buckets[number];
     struct bucket* bucket = hop->open;
-    bucket->bytes = (int)(front->at - bucket->items);
+    bucket->bytes = (int)filled_bytes(stream, number);
     bucket->delivered = 0;
     hop->open = NULL;
-    *front = (topoloom_stream_bucket){NULL, NULL};
-    if (number == stream->own_hop) {
-        append(&stream->own, bucket);
-        return MPI_SUCCESS;
-    }
-    if (hop->in_flight < stream->most_in_flight && hop->full.first == NULL) return start(stream, bucket);
-    append(&hop->full, bucket);
+    stream->fast.buckets[number] = (topoloom_stream_bucket){NULL, NULL};
+    if (number == stream->local_hop)
+        enqueue(&stream->local, bucket);
+    else if (hop->in_flight < stream->max_in_flight && hop->full.first == NULL)
+        return start_send(stream, bucket);
+    else
+        enqueue(&hop->full, bucket);
     return MPI_SUCCESS;
 }
 
-bool is_filled(const struct stream* stream, int hop) {
+ptrdiff_t filled_bytes(const struct stream* stream, int hop) {
     const struct bucket* open = stream->hops[hop].open;
-    return open != NULL && stream->front.buckets[hop].at > open->items;
+    return open == NULL ? 0 : stream->fast.buckets[hop].next - open->items;
 }
 
-int close_all(struct stream* stream) {
+int flush_all(struct stream* stream) {
     int status = MPI_SUCCESS;
     for (int hop = 0; hop < stream->hop_count && status == MPI_SUCCESS; ++hop)
-        if (is_filled(stream, hop)) status = close_bucket(stream, hop);
+        if (filled_bytes(stream, hop) > 0) status = close_bucket(stream, hop);
     return status;
 }
 
-int close_idle(struct stream* stream) {
-    enum { looks = 100 };           // in a timeout
-    const double most_lull = 1e-5;  // of a rank that is done: about what a message takes
+int flush_idle(struct stream* stream) {
+    enum { checks_per_timeout = 100 };
     int status = MPI_SUCCESS;
-    // Nobody else adds to what goes along the last axis.
+    // Only this rank's own items travel along the last axis: a rank that is done adds no more.
     const struct axis* last = &stream->axes[stream->axis_count - 1];
-    for (int h = last->first_hop; h < last->first_hop + last->hops; ++h)
-        if (stream->is_done && status == MPI_SUCCESS && is_filled(stream, h))
+    for (int h = last->first_hop; h < last->first_hop + last->hop_count; ++h)
+        if (stream->is_done && status == MPI_SUCCESS && filled_bytes(stream, h) > 0)
             status = close_bucket(stream, h);
     const double now = PMPI_Wtime();
-    struct lull* lull = &stream->lull;
-    if (status != MPI_SUCCESS || now < lull->look_at) return status;
+    struct idle_flush* before = &stream->idle_flush;
+    if (status != MPI_SUCCESS || now < before->next_check) return status;
     long long filled = 0;
-    for (int h = 0; h < stream->hop_count; ++h)
-        if (is_filled(stream, h)) filled += stream->front.buckets[h].at - stream->hops[h].open->items;
-    const bool is_lull = lull->sent == stream->quiescence.sent && lull->filled == filled;
-    const double wait = stream->timeout / looks;
-    const bool is_short = stream->is_done && wait > most_lull;
-    *lull = (struct lull){now + (is_short ? most_lull : wait), stream->quiescence.sent, filled};
-    return is_lull ? close_all(stream) : MPI_SUCCESS;
+    for (int h = 0; h < stream->hop_count; ++h) filled += filled_bytes(stream, h);
+    const bool is_unchanged = before->sent == stream->quiescence.sent && before->filled_bytes == filled;
+    double wait = stream->flush_timeout / checks_per_timeout;
+    if (stream->is_done) wait = lesser(wait, done_idle_seconds);
+    *before = (struct idle_flush){now + wait, stream->quiescence.sent, filled};
+    return is_unchanged ? flush_all(stream) : MPI_SUCCESS;
 }
 
-int close_late(struct stream* stream) {
+int flush_late(struct stream* stream) {
     const double now = PMPI_Wtime();
-    if (now < stream->look_at) return MPI_SUCCESS;
-    stream->look_at = now + stream->timeout / 2;
+    if (now < stream->next_flush_check) return MPI_SUCCESS;
+    stream->next_flush_check = now + stream->flush_timeout / 2;
     int status = MPI_SUCCESS;
     for (int h = 0; h < stream->hop_count && status == MPI_SUCCESS; ++h) {
         struct hop* hop = &stream->hops[h];
-        const bool is_late = is_filled(stream, h) && hop->seen == hop->open;
-        hop->seen = hop->open;
+        const bool is_late = filled_bytes(stream, h) > 0 && hop->last_checked == hop->open;
+        hop->last_checked = hop->open;
         if (is_late) status = close_bucket(stream, h);
     }
     return status;
 }
 
-/// What has waited for it takes its place.
-static int end_flight(struct stream* stream, int number) {
-    struct bucket* bucket = stream->flown[number];
+/// Frees the bucket of a complete send, and sends the next one to the same hop.
+static int complete_send(struct stream* stream, int number) {
+    struct bucket* bucket = stream->sent_buckets[number];
     struct hop* hop = &stream->hops[bucket->hop];
-    const int last = --stream->flight_count;
-    stream->flights[number] = stream->flights[last];
-    stream->flown[number] = stream->flown[last];
+    const int last = --stream->send_count;
+    stream->sends[number] = stream->sends[last];
+    stream->sent_buckets[number] = stream->sent_buckets[last];
     --hop->in_flight;
-    drop_bucket(stream, bucket);
-    struct bucket* waiting = take_first(&hop->full);
-    return waiting != NULL ? start(stream, waiting) : MPI_SUCCESS;
+    release_bucket(stream, bucket);
+    struct bucket* waiting = dequeue(&hop->full);
+    return waiting != NULL ? start_send(stream, waiting) : MPI_SUCCESS;
 }
 
-/// One call asks for many: each makes MPI look for messages, and takes time.
+/// Tests many requests per call, as each call makes MPI look for messages.
 int complete_sends(struct stream* stream, bool* moved) {
-    enum { most_asked = 64, most_calls = 16 };
+    enum { max_tested = 64, max_calls = 16 };
     int status = MPI_SUCCESS;
-    for (int calls = 0; calls < most_calls && stream->flight_count > 0; ++calls) {
-        if (stream->next_flight >= stream->flight_count) stream->next_flight = 0;
-        const int first = stream->next_flight, left = stream->flight_count - first;
-        const int asked = left < most_asked ? left : most_asked;
-        int index = MPI_UNDEFINED, sent = 0;
-        status = PMPI_Testany(asked, &stream->flights[first], &index, &sent, MPI_STATUS_IGNORE);
-        if (status == MPI_SUCCESS && !sent) {
-            stream->next_flight += asked;
+    for (int calls = 0; calls < max_calls && stream->send_count > 0; ++calls) {
+        if (stream->next_send >= stream->send_count) stream->next_send = 0;
+        const int first = stream->next_send, left = stream->send_count - first;
+        const int tested = left < max_tested ? left : max_tested;
+        int index = MPI_UNDEFINED, is_complete = 0;
+        status = PMPI_Testany(tested, &stream->sends[first], &index, &is_complete, MPI_STATUS_IGNORE);
+        if (status == MPI_SUCCESS && !is_complete) {
+            stream->next_send += tested;
             break;
         }
         *moved = true;
-        if (status == MPI_SUCCESS) status = end_flight(stream, first + index);
+        if (status == MPI_SUCCESS) status = complete_send(stream, first + index);
         if (status != MPI_SUCCESS) break;
     }
     return status;
 }
 
 bool has_unsent(const struct stream* stream) {
-    if (stream->flight_count > 0 || stream->own.first != NULL) return true;
+    if (stream->send_count > 0 || stream->local.first != NULL) return true;
     for (int h = 0; h < stream->hop_count; ++h)
-        if (is_filled(stream, h)) return true;  // full ones wait for those in flight
+        if (filled_bytes(stream, h) > 0) return true;  // full buckets wait for those in flight
     return false;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// topoloom::Stream<T>: streams of small messages for C++, pushed in line and handled by any callable.
+// topoloom::Stream<T>: streams of small messages with an inline push and any callable as handler.
 #ifndef TOPOLOOM_STREAM_HPP
 #define TOPOLOOM_STREAM_HPP
 
@@ -18,7 +18,7 @@
 
 namespace topoloom {
 
-/// MPI's error code, and why, where the communicator's error handler returns.
+/// An MPI error code with its explanation, thrown if the communicator's error handler returns.
 class StreamError : public std::runtime_error {
    public:
     explicit StreamError(int code) : std::runtime_error(text_of(code)), code_(code) {}
@@ -27,7 +27,7 @@ class StreamError : public std::runtime_error {
    private:
     static std::string text_of(int code) {
         const std::string why = topoloom_stream_error(code);
-        return why.empty() ? "a call of a stream failed" : why;
+        return why.empty() ? "a stream operation failed" : why;
     }
 
     int code_;
@@ -35,50 +35,49 @@ class StreamError : public std::runtime_error {
 
 namespace detail {
 
-/// What a handler has thrown, from there to the call that delivers.
-inline std::exception_ptr& thrown() {
+/// The exception of a handler, until the delivering call rethrows it: it must not pass through C.
+inline std::exception_ptr& pending_exception() {
     thread_local std::exception_ptr pending;
     return pending;
 }
 
 inline void check(int status) {
-    if (status == TOPOLOOM_STREAM_STOPPED && thrown() != nullptr)
-        std::rethrow_exception(std::exchange(thrown(), nullptr));
+    if (status == TOPOLOOM_STREAM_STOPPED && pending_exception() != nullptr)
+        std::rethrow_exception(std::exchange(pending_exception(), nullptr));
     if (status != MPI_SUCCESS) throw StreamError(status);
 }
 
-/// Calls a handler for each of the items. One that throws has taken its item.
+/// Calls a handler for each item. An item whose call throws counts as taken.
 template <typename T, typename Handler>
-int take_items(void* context, const void* items, int count) {
+int handle_items(void* context, const void* items, int count) {
     Handler& handler = *static_cast<Handler*>(context);
-    const T* at = static_cast<const T*>(items);
-    const T* const end = at + count;
+    const T* item = static_cast<const T*>(items);
+    const T* const end = item + count;
     try {
-        while (at != end) handler(*at++);
+        while (item != end) handler(*item++);
     } catch (...) {
-        thrown() = std::current_exception();
+        pending_exception() = std::current_exception();
     }
-    const int taken = static_cast<int>(at - static_cast<const T*>(items));
-    return thrown() == nullptr ? taken : ~taken;
+    const int taken = static_cast<int>(item - static_cast<const T*>(items));
+    return pending_exception() == nullptr ? taken : ~taken;
 }
 
 }  // namespace detail
 
-/// Items of one type that ranks push to each other; see topoloom_stream.h. `Handler` is called with each, by reference.
-/// Not thread-safe.
+/// A stream of items of type T; see topoloom_stream.h. Not thread-safe. Calls throw StreamError.
 template <typename T>
     requires(std::is_trivially_copyable_v<T> && alignof(T) <= 64)
 class Stream {
    public:
-    /// Collective. What a handler throws leaves the push, progress or wait that delivers; the items behind it come later.
-    /// A push that throws has not pushed.
+    /// Collective. The handler is called with each item. Its exceptions leave the push, progress or wait that delivers; later
+    /// items are delivered by later calls. A push that throws has not pushed its item.
     template <std::invocable<const T&> Handler>
     Stream(MPI_Comm comm, Handler handler, const topoloom_stream_options& options = {}) {
-        auto kept = std::make_unique<Kept<Handler>>(std::move(handler));
-        create(comm, &detail::take_items<T, Handler>, &kept->handler, options);
-        handler_ = std::move(kept);
+        auto owned = std::make_unique<OwnedHandler<Handler>>(std::move(handler));
+        create(comm, &detail::handle_items<T, Handler>, &owned->handler, options);
+        handler_ = std::move(owned);
     }
-    /// Collective. Items are pulled.
+    /// Collective. Without a handler, items are pulled.
     explicit Stream(MPI_Comm comm, const topoloom_stream_options& options = {}) {
         create(comm, nullptr, nullptr, options);
     }
@@ -94,34 +93,34 @@ class Stream {
     }
     Stream(const Stream&) = delete;
     Stream& operator=(const Stream&) = delete;
-    /// Collective, between two phases. When an exception ends the scope the stream is abandoned instead.
+    /// Frees the stream between two phases: collective. During stack unwinding it abandons the stream instead.
     ~Stream() {
         if (std::uncaught_exceptions() > exceptions_ || topoloom_stream_free(&stream_) != MPI_SUCCESS)
             topoloom_stream_abandon(&stream_);
     }
 
-    /// False only where items are pulled: it is not pushed, as something must be pulled first.
+    /// Pushes an item. Returns false only without a handler, if the item was not pushed: pull first.
     bool push(const T& item, int rank) {
         const auto to = static_cast<uint32_t>(rank);
-        if (to < stream_->ranks) [[likely]] {
-            const uint32_t hop = stream_->hops != nullptr ? stream_->hops[to] : to;
+        if (to < stream_->open_ranks) [[likely]] {
+            const uint32_t hop = stream_->next_hops != nullptr ? stream_->next_hops[to] : to;
             topoloom_stream_bucket& bucket = stream_->buckets[hop];
-            if (bucket.at != bucket.end && hop < stream_->plain_hops) [[likely]] {
-                std::memcpy(bucket.at, &item, sizeof(T));
-                bucket.at += sizeof(T);
+            if (bucket.next != bucket.end && hop < stream_->plain_hops) [[likely]] {
+                std::memcpy(bucket.next, &item, sizeof(T));
+                bucket.next += sizeof(T);
                 return true;
             }
         }
         return push_slowly(item, rank);
     }
-    /// The same for an item that waits nowhere: on each hop its bucket leaves at once.
+    /// Pushes an item whose bucket leaves at once on each hop.
     bool push_urgent(const T& item, int rank) {
         const int status = topoloom_stream_push_urgent(stream_, &item, sizeof(T), rank);
         if (status == TOPOLOOM_STREAM_FULL) return false;
         detail::check(status);
         return true;
     }
-    /// Nothing: there is none now.
+    /// Returns the next delivered item, if there is one.
     [[nodiscard]] std::optional<T> pull() {
         const void* item = nullptr;
         int bytes = 0;
@@ -129,31 +128,32 @@ class Stream {
         if (item == nullptr) return std::nullopt;
         return *static_cast<const T*>(item);
     }
+    /// Sends all buckets that hold items.
     void flush() { detail::check(topoloom_stream_flush(stream_)); }
-    /// This rank pushes no more in this phase.
+    /// Ends the pushes of this rank in this phase.
     void done() { detail::check(topoloom_stream_done(stream_)); }
-    /// Whether the phase has ended on all ranks.
+    /// Receives, delivers and sends without waiting. Returns true once, when the phase has ended on all ranks.
     bool progress() {
         int ended = 0;
         detail::check(topoloom_stream_progress(stream_, &ended));
         return ended != 0;
     }
-    /// Done, and progress to the end of the phase.
+    /// Calls done, and progress until the phase has ended.
     void wait() { detail::check(topoloom_stream_wait(stream_)); }
 
     [[nodiscard]] topoloom_stream c_stream() const { return stream_; }
 
    private:
-    struct Anything {
-        virtual ~Anything() = default;
+    struct AnyHandler {
+        virtual ~AnyHandler() = default;
     };
     template <typename Handler>
-    struct Kept : Anything {
-        explicit Kept(Handler&& given) : handler(std::move(given)) {}
+    struct OwnedHandler : AnyHandler {
+        explicit OwnedHandler(Handler&& given) : handler(std::move(given)) {}
         Handler handler;
     };
 
-    /// By value and out of line, so that items and what counts them stay in registers where they are pushed.
+    /// By value and out of line, so that items and counters stay in registers in loops that push.
     [[gnu::noinline, gnu::cold]] bool push_slowly(T item, int rank) {
         const int status = topoloom_stream_push_bytes(stream_, &item, sizeof(T), rank);
         if (status == TOPOLOOM_STREAM_FULL) return false;
@@ -167,8 +167,8 @@ class Stream {
     }
 
     topoloom_stream stream_ = nullptr;
-    int exceptions_ = std::uncaught_exceptions();  // that were thrown and not caught when it was made
-    std::unique_ptr<Anything> handler_;
+    int exceptions_ = std::uncaught_exceptions();  // at construction: more in the destructor mean unwinding
+    std::unique_ptr<AnyHandler> handler_;
 };
 
 }  // namespace topoloom

@@ -1,37 +1,33 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A wave: ranks add up numbers towards rank 0 in a binary tree, and the sums come back. 2 (P - 1) messages, where an
-// MPI's non-blocking reduction may take P (P - 1), which SMPI's does.
+// A wave: a non-blocking allreduce along a binary tree rooted at rank 0. It takes 2 (P - 1) messages, where MPI_Iallreduce
+// may take P (P - 1), as SMPI's does.
 #include "stream.h"
 
-/// Only a model needs more than the numbers of messages.
-static int value_count(const struct stream* stream) {
-    return stream->choice.is_open ? wave_values : wave_items;
+/// Only the cost model needs more than the numbers of messages.
+static int count_values(const struct stream* stream) {
+    return stream->tuning.is_enabled ? wave_value_count : wave_items;
 }
 
-static void note(struct wave* wave, MPI_Request request) { wave->requests[wave->request_count++] = request; }
-
-static int send(struct stream* stream, int rank, int tag, const int64_t numbers[wave_values]) {
-    MPI_Request request = MPI_REQUEST_NULL;
-    const int status =
-        PMPI_Isend(numbers, value_count(stream), MPI_INT64_T, rank, tag, stream->comm, &request);
-    if (status == MPI_SUCCESS) note(&stream->tree, request);
+static int send_values(struct stream* stream, int rank, int tag, const int64_t* values) {
+    struct wave* wave = &stream->wave;
+    const int status = PMPI_Isend(values, count_values(stream), MPI_INT64_T, rank, tag, stream->comm,
+                                  &wave->requests[wave->request_count]);
+    wave->request_count += status == MPI_SUCCESS;
     return status;
 }
 
-static int receive_from(struct stream* stream, int rank, int tag, int64_t numbers[wave_values]) {
-    MPI_Request request = MPI_REQUEST_NULL;
-    const int status =
-        PMPI_Irecv(numbers, value_count(stream), MPI_INT64_T, rank, tag, stream->comm, &request);
-    if (status == MPI_SUCCESS) note(&stream->tree, request);
+static int receive_values(struct stream* stream, int rank, int tag, int64_t* values) {
+    struct wave* wave = &stream->wave;
+    const int status = PMPI_Irecv(values, count_values(stream), MPI_INT64_T, rank, tag, stream->comm,
+                                  &wave->requests[wave->request_count]);
+    wave->request_count += status == MPI_SUCCESS;
     return status;
 }
 
-static int child_count(const struct stream* stream) {
+static int count_children(const struct stream* stream) {
     const int left = stream->ranks - 1 - 2 * stream->rank;
-    return left < 0 ? 0 : left < most_children ? left : most_children;
+    return left < 0 ? 0 : left < max_children ? left : max_children;
 }
-
-/// Whether what the wave has sent and asked for is done.
 static int test_all(struct wave* wave, bool* is_done) {
     int flag = 1;
     int status = MPI_SUCCESS;
@@ -42,53 +38,53 @@ static int test_all(struct wave* wave, bool* is_done) {
     return status;
 }
 
-int begin_wave(struct stream* stream, const int64_t numbers[wave_values], bool* begun) {
-    struct wave* wave = &stream->tree;
-    // The sums of the wave before may be on their way to children.
-    int status = test_all(wave, begun);
-    if (status != MPI_SUCCESS || !*begun) return status;
-    wave->state = wave_gathers;
-    for (int i = 0; i < wave_values; ++i) wave->own[i] = numbers[i];
-    for (int c = 0; c < child_count(stream) && status == MPI_SUCCESS; ++c)
-        status = receive_from(stream, 2 * stream->rank + 1 + c, tag_up, wave->from_children[c]);
+int begin_wave(struct stream* stream, const int64_t values[wave_value_count], bool* has_begun) {
+    struct wave* wave = &stream->wave;
+    // The sums of the previous wave may be on their way to the children.
+    int status = test_all(wave, has_begun);
+    if (status != MPI_SUCCESS || !*has_begun) return status;
+    wave->state = wave_gathering;
+    for (int i = 0; i < wave_value_count; ++i) wave->own[i] = values[i];
+    for (int c = 0; c < count_children(stream) && status == MPI_SUCCESS; ++c)
+        status = receive_values(stream, 2 * stream->rank + 1 + c, tag_up, wave->from_children[c]);
     return status;
 }
 
-static int pass_up(struct stream* stream) {
-    struct wave* wave = &stream->tree;
-    for (int c = 0; c < child_count(stream); ++c)
-        for (int i = 0; i < wave_values; ++i) wave->own[i] += wave->from_children[c][i];
+static int send_up(struct stream* stream) {
+    struct wave* wave = &stream->wave;
+    for (int c = 0; c < count_children(stream); ++c)
+        for (int i = 0; i < wave_value_count; ++i) wave->own[i] += wave->from_children[c][i];
     const int parent = (stream->rank - 1) / 2;
-    wave->state = wave_waits;
+    wave->state = wave_waiting;
     if (stream->rank == 0) {
-        for (int i = 0; i < wave_values; ++i) wave->sums[i] = wave->own[i];
-        choose_next(stream, wave->sums);
+        for (int i = 0; i < wave_value_count; ++i) wave->sums[i] = wave->own[i];
+        choose_settings(stream, wave->sums);
         return MPI_SUCCESS;
     }
-    const int status = send(stream, parent, tag_up, wave->own);
-    return status == MPI_SUCCESS ? receive_from(stream, parent, tag_down, wave->sums) : status;
+    const int status = send_values(stream, parent, tag_up, wave->own);
+    return status == MPI_SUCCESS ? receive_values(stream, parent, tag_down, wave->sums) : status;
 }
 
-int end_of_wave(struct stream* stream, bool* has_sums) {
-    struct wave* wave = &stream->tree;
+int advance_wave(struct stream* stream, bool* has_sums) {
+    struct wave* wave = &stream->wave;
     bool is_done = false;
     *has_sums = false;
     int status = test_all(wave, &is_done);
-    if (status == MPI_SUCCESS && is_done && wave->state == wave_gathers) {
-        status = pass_up(stream);
+    if (status == MPI_SUCCESS && is_done && wave->state == wave_gathering) {
+        status = send_up(stream);
         if (status == MPI_SUCCESS) status = test_all(wave, &is_done);
     }
     if (status != MPI_SUCCESS || !is_done) return status;
-    for (int c = 0; c < child_count(stream) && status == MPI_SUCCESS; ++c)
-        status = send(stream, 2 * stream->rank + 1 + c, tag_down, wave->sums);
+    for (int c = 0; c < count_children(stream) && status == MPI_SUCCESS; ++c)
+        status = send_values(stream, 2 * stream->rank + 1 + c, tag_down, wave->sums);
     *has_sums = status == MPI_SUCCESS;
     return status;
 }
 
-int awaited_ranks(const struct stream* stream, int ranks[most_children]) {
-    const struct wave* wave = &stream->tree;
+int list_awaited(const struct stream* stream, int ranks[max_children]) {
+    const struct wave* wave = &stream->wave;
     int count = 0;
-    if (stream->quiescence.in_wave && wave->state == wave_waits) {
+    if (stream->quiescence.in_wave && wave->state == wave_waiting) {
         ranks[0] = (stream->rank - 1) / 2;
         return 1;
     }
@@ -100,7 +96,7 @@ int awaited_ranks(const struct stream* stream, int ranks[most_children]) {
     return count;
 }
 
-int leave_tree(struct stream* stream) {
-    struct wave* wave = &stream->tree;
+int finish_wave(struct stream* stream) {
+    struct wave* wave = &stream->wave;
     return PMPI_Waitall(wave->request_count, wave->requests, MPI_STATUSES_IGNORE);
 }

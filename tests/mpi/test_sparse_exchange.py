@@ -87,14 +87,17 @@ def test_errors_are_returned_if_the_program_handles_them(
 @pytest.mark.parametrize(
     ("which", "line"),
     [
-        ("number", "a number of -2 messages is negative"),
-        ("destination", "destination 2 of message 0 is none of the ranks 0 to 1"),
-        ("count", "the send count of -1, for rank 0, is negative"),
-        ("list", "there are messages, but the list of destinations is null"),
-        ("buffer", "the send buffer is null"),
-        ("type", "the datatype of the send is null"),
-        ("address", "an address for what is received is null"),
-        ("length", "a message of 1 B from rank 1 is not made of elements of 8 B"),
+        ("number", "send_count is -2, but must not be negative"),
+        ("destination", "destinations[0] is 2, but ranks are 0 to 1"),
+        ("count", "sendcounts[0] is -1, but must not be negative"),
+        ("list", "destinations is NULL, but there are messages"),
+        ("buffer", "sendbuf is NULL"),
+        ("type", "sendtype is MPI_DATATYPE_NULL"),
+        ("address", "an output argument is NULL"),
+        (
+            "length",
+            "a message of 1 B from rank 1 is not a whole number of elements of 8 B",
+        ),
     ],
 )
 def test_a_wrong_argument_ends_the_program_with_one_line(

@@ -35,19 +35,19 @@ void write_plan(Shares shares, topoloom_own_plan* plan) {
     plan->owner = owner.release();
 }
 
-/// Carries the messages of a rank until it has decided; false if a callback gives up.
-bool carry_messages(PeerChannel& channel, Coroutine<OwnPlan>& coroutine, const topoloom_carrier& carrier) {
+/// Carries the messages of a rank until the coroutine has decided; false if a callback message failed.
+bool carry_messages(PeerChannel& channel, Coroutine<OwnPlan>& coroutine, const topoloom_channel& messages) {
     coroutine.start();
     while (true) {
         for (const auto& [to, topic, words] : channel.take_messages()) {
-            if (carrier.send(carrier.context, to, static_cast<int>(topic), words.data(), words.size()) != 0)
+            if (messages.send(messages.context, to, static_cast<int>(topic), words.data(), words.size()) != 0)
                 return false;
         }
         if (coroutine.done()) return true;
         const std::int64_t* words = nullptr;
         std::size_t count = 0;
-        if (carrier.receive(carrier.context, channel.from().value_or(TOPOLOOM_ANY_RANK),
-                            static_cast<int>(channel.topic()), &words, &count) != 0)
+        if (messages.receive(messages.context, channel.from().value_or(TOPOLOOM_ANY_RANK),
+                             static_cast<int>(channel.topic()), &words, &count) != 0)
             return false;
         channel.deliver({words, words + count});
     }
@@ -109,21 +109,21 @@ int topoloom_balancer_own_plan(const topoloom_balancer* balancer, size_t ranks, 
     });
 }
 
-int topoloom_decide(uint32_t rank, uint32_t ranks, int64_t load, const topoloom_carrier* carrier,
+int topoloom_decide(uint32_t rank, uint32_t ranks, int64_t load, const topoloom_channel* messages,
                     topoloom_own_plan* plan, char* error, size_t error_size) {
-    bool carried = true;
+    bool is_complete = true;
     const int status = guarded(error, error_size, [&] {
         PeerChannel channel;
         Coroutine<OwnPlan> coroutine = decide(channel, rank, ranks, load);
-        carried = carry_messages(channel, coroutine, *carrier);
-        if (!carried) fail("a message between ranks failed");
+        is_complete = carry_messages(channel, coroutine, *messages);
+        if (!is_complete) fail("a message between ranks failed");
         const OwnPlan own = coroutine.take();
         Shares shares;
         for (const auto& [to, tasks] : own.to) shares.to.push_back({to, tasks});
         if (own.from) shares.from.push_back({own.from->rank, own.from->tasks});
         write_plan(std::move(shares), plan);
     });
-    return carried ? status : 2;
+    return is_complete ? status : 2;
 }
 
 int topoloom_gathers_loads(uint32_t ranks, uint32_t nodes, uint32_t smallest_node, double message_s,
@@ -132,10 +132,10 @@ int topoloom_gathers_loads(uint32_t ranks, uint32_t nodes, uint32_t smallest_nod
     if (message_s > 0) costs.message_s = message_s;
     if (byte_s > 0) costs.byte_s = byte_s;
     const DecisionTimes times = decision_times({ranks, nodes, smallest_node}, costs);
-    return std::min(times.gathered, times.on_boards) <= times.distributed ? 1 : 0;
+    return std::min(times.gathered, times.by_node) <= times.distributed ? 1 : 0;
 }
 
-int topoloom_gathers_on_boards(uint32_t ranks, uint32_t nodes, uint32_t smallest_node) {
+int topoloom_gathers_by_node(uint32_t ranks, uint32_t nodes, uint32_t smallest_node) {
     const DecisionTimes times = decision_times({ranks, nodes, smallest_node}, {});
-    return times.on_boards < times.gathered ? 1 : 0;
+    return times.by_node < times.gathered ? 1 : 0;
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Balancers for libraries that move tasks: what one rank sends and receives. Does not use MPI.
+/* Balancers for libraries that move tasks: the part of sends in receives. Does not use MPI.
  *
- * Functions that return int return 0, or 1 with one line of text in `error` (of `error_size` bytes, 256 are
- * enough); in case of an error nothing is created. No exception leaves the library. Calls on different objects may
- * run at the same time.
+ * Functions that return int return 0, or 1 with a one-line message in `error` (error_size bytes; 256 are enough); in case of an error nothing is created. No exception leaves the library. Calls on different objects may
+ * run concurrently.
  */
 #ifndef TOPOLOOM_BALANCERS_H
 #define TOPOLOOM_BALANCERS_H
@@ -35,8 +34,8 @@ TOPOLOOM_API void topoloom_own_plan_free(topoloom_own_plan* plan);
 
 typedef struct topoloom_balancer topoloom_balancer;
 
-/* Makes a balancer. `method` is as for `topoloom balance`, such as alias(remainder=exact). `machine`, NULL or a machine text,
- * is for methods that choose near ranks; rank i is on slots[i]. */
+/* Makes a balancer. `method` is one of `topoloom balance`, such as alias(remainder=exact). `machine` (may be NULL) is a machine text,
+ * is for methods that prefer near ranks; rank i is on slots[i]. */
 TOPOLOOM_API int topoloom_balancer_make(const char* method, const char* machine, size_t ranks,
                                         const uint32_t* slots, topoloom_balancer** balancer, char* error,
                                         size_t error_size);
@@ -47,26 +46,26 @@ TOPOLOOM_API int topoloom_balancer_own_plan(const topoloom_balancer* balancer, s
                                             const int64_t* loads, uint32_t rank, topoloom_own_plan* plan,
                                             char* error, size_t error_size);
 
-/* Callbacks that carry messages between ranks. They return 0, or another number to give up. `topic` is from 0 to 15. */
+/* Callbacks that carry messages between ranks. They return 0, or another value on failure. `tag` is 0 to 15. */
 typedef struct {
     void* context;
-    int (*send)(void* context, uint32_t to, int topic, const int64_t* words, size_t count);
-    /* From any rank if `from` is TOPOLOOM_ANY_RANK. The words are valid until the next call. */
-    int (*receive)(void* context, uint32_t from, int topic, const int64_t** words, size_t* count);
-} topoloom_carrier;
+    int (*send)(void* context, uint32_t to, int tag, const int64_t* values, size_t count);
+    /* Receives from any rank if `from` is TOPOLOOM_ANY_RANK. The values are valid valid until the next call. */
+    int (*receive)(void* context, uint32_t from, int tag, const int64_t** values, size_t* count);
+} topoloom_channel;
 #define TOPOLOOM_ANY_RANK UINT32_MAX
 
 /* Computes the plan of the method sweep by messages, without all loads on any rank. Each rank sends at most
- * 2 ceil(log2 ranks) + 9 messages. All ranks call it. Returns 2 if a callback gave up. */
-TOPOLOOM_API int topoloom_decide(uint32_t rank, uint32_t ranks, int64_t load, const topoloom_carrier* carrier,
+ * 2 ceil(log2 ranks) + 9 messages. All ranks call it. Returns 2 if a callback gave failed. */
+TOPOLOOM_API int topoloom_decide(uint32_t rank, uint32_t ranks, int64_t load, const topoloom_channel* channel,
                                  topoloom_own_plan* plan, char* error, size_t error_size);
 
-/* Whether it is faster to gather all loads. A message takes message_s and a byte byte_s seconds; 0: the default. The smallest
- * node has smallest_node ranks, at least 1. */
+/* Whether it is faster to gather all loads. A seconds per message and byte_s per byte_s seconds; (0: the default. The smallest
+ * node has smallest_node ranks, at least 1 ranks. */
 TOPOLOOM_API int topoloom_gathers_loads(uint32_t ranks, uint32_t nodes, uint32_t smallest_node,
                                         double message_s, double byte_s);
-/* Whether loads are then gathered in memory that the ranks of a node share, instead of from rank to rank. */
-TOPOLOOM_API int topoloom_gathers_on_boards(uint32_t ranks, uint32_t nodes, uint32_t smallest_node);
+/* Whether gathering through memory shared in memory that the ranks of each node is instead of from rank to rank. */
+TOPOLOOM_API int topoloom_gathers_by_node(uint32_t ranks, uint32_t nodes, uint32_t smallest_node);
 
 /* NOLINTEND(readability-identifier-naming) */
 

@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! What topoloom_balance.h declares, for Fortran. The module has another name, as Fortran allows none that a procedure has.
+! topoloom_balance.h for Fortran. The module has another name, as Fortran does not allow that of a procedure.
 module topoloom_balancing
   use, intrinsic :: iso_c_binding, only: c_associated, c_double, c_f_pointer, c_int, c_loc, c_long_long, c_null_char, &
       c_null_ptr, c_ptr
@@ -9,21 +9,21 @@ module topoloom_balancing
   private
   public :: topoloom_balance_options, topoloom_plan, topoloom_exchange_request
   public :: TOPOLOOM_DECIDE_FASTEST, TOPOLOOM_DECIDE_GATHERED, TOPOLOOM_DECIDE_BY_MESSAGES
-  public :: topoloom_balance, topoloom_plan_given, topoloom_plan_free, topoloom_exchange, topoloom_exchange_sized
+  public :: topoloom_balance, topoloom_plan_create, topoloom_plan_free, topoloom_exchange, topoloom_exchange_sized
   public :: topoloom_exchange_start, topoloom_exchange_sized_start, topoloom_exchange_test, topoloom_exchange_finish
   public :: topoloom_balance_error
 
   integer, parameter :: TOPOLOOM_DECIDE_FASTEST = 0, TOPOLOOM_DECIDE_GATHERED = 1, TOPOLOOM_DECIDE_BY_MESSAGES = 2
 
-  !> As in C; texts that are not allocated are not given.
+  !> As in C; unallocated texts select the default.
   type :: topoloom_balance_options
     character(:), allocatable :: method, machine
     integer :: slot = 0, decide = TOPOLOOM_DECIDE_FASTEST
-    real(c_double) :: message_s = 0, byte_s = 0, patience = 0
-    logical :: makes_room = .false.
+    real(c_double) :: message_s = 0, byte_s = 0, stall_timeout = 0
+    logical :: reserve_capacity = .false.
   end type
 
-  !> As in C. The arrays are the library's, until the plan is freed.
+  !> As in C. The library owns the arrays until the plan is freed.
   type :: topoloom_plan
     integer(c_long_long) :: before = 0, after = 0, kept = 0
     integer(c_int), pointer :: to(:) => null(), from(:) => null()
@@ -31,12 +31,12 @@ module topoloom_balancing
     type(c_ptr), private :: plan = c_null_ptr
   end type
 
-  !> With the communicators of mpi_f08, or integers.
+  !> Communicators are those of mpi_f08, or integers.
   interface topoloom_balance
     module procedure balance, balance_integer
   end interface
-  interface topoloom_plan_given
-    module procedure plan_given, plan_given_integer
+  interface topoloom_plan_create
+    module procedure plan_create, plan_create_integer
   end interface
 
 contains
@@ -56,39 +56,39 @@ contains
     type(topoloom_balance_options), intent(in) :: options
     type(topoloom_plan), intent(out) :: plan
     integer, optional, intent(out) :: ierror
-    call give(c_balance(comm, count, text(options%method), text(options%machine), numbers(options), plan%plan), &
+    call set_error(c_balance(comm, count, text(options%method), text(options%machine), convert_options(options), plan%plan), &
         ierror)
-    call look_into(plan)
+    call read_plan(plan)
   end subroutine
 
-  subroutine plan_given(comm, count, to_count, to, tasks_to, options, plan, ierror)
+  subroutine plan_create(comm, count, to_count, to, tasks_to, options, plan, ierror)
     type(MPI_Comm), intent(in) :: comm
     integer(c_long_long), intent(in) :: count, tasks_to(*)
     integer, intent(in) :: to_count, to(*)
     type(topoloom_balance_options), intent(in) :: options
     type(topoloom_plan), intent(out) :: plan
     integer, optional, intent(out) :: ierror
-    call plan_given_integer(comm%MPI_VAL, count, to_count, to, tasks_to, options, plan, ierror)
+    call plan_create_integer(comm%MPI_VAL, count, to_count, to, tasks_to, options, plan, ierror)
   end subroutine
 
-  subroutine plan_given_integer(comm, count, to_count, to, tasks_to, options, plan, ierror)
+  subroutine plan_create_integer(comm, count, to_count, to, tasks_to, options, plan, ierror)
     integer, intent(in) :: comm, to_count, to(*)
     integer(c_long_long), intent(in) :: count, tasks_to(*)
     type(topoloom_balance_options), intent(in) :: options
     type(topoloom_plan), intent(out) :: plan
     integer, optional, intent(out) :: ierror
-    call give(c_plan_given(comm, count, to_count, to, tasks_to, numbers(options), plan%plan), ierror)
-    call look_into(plan)
+    call set_error(c_plan_create(comm, count, to_count, to, tasks_to, convert_options(options), plan%plan), ierror)
+    call read_plan(plan)
   end subroutine
 
-  function numbers(options) result(others)
+  function convert_options(options) result(others)
     type(topoloom_balance_options), intent(in) :: options
     type(c_options) :: others
     others = c_options(slot=options%slot, decide=options%decide, message_s=options%message_s, &
-        byte_s=options%byte_s, patience=options%patience, makes_room=merge(1, 0, options%makes_room))
+        byte_s=options%byte_s, stall_timeout=options%stall_timeout, reserve_capacity=merge(1, 0, options%reserve_capacity))
   end function
 
-  subroutine look_into(plan)
+  subroutine read_plan(plan)
     type(topoloom_plan), intent(inout) :: plan
     type(c_plan), pointer :: made
     if (.not. c_associated(plan%plan)) return
@@ -105,68 +105,68 @@ contains
   subroutine topoloom_plan_free(plan, ierror)
     type(topoloom_plan), intent(inout) :: plan
     integer, optional, intent(out) :: ierror
-    call give(c_plan_free(plan%plan), ierror)
+    call set_error(c_plan_free(plan%plan), ierror)
     plan = topoloom_plan()
   end subroutine
 
-  subroutine topoloom_exchange(plan, tasks, task_bytes, room, held, ierror)
+  subroutine topoloom_exchange(plan, tasks, task_bytes, capacity, held, ierror)
     type(topoloom_plan), intent(in) :: plan
     type(*), dimension(..), target, intent(inout) :: tasks
     integer, intent(in) :: task_bytes
-    integer(c_long_long), intent(in) :: room
+    integer(c_long_long), intent(in) :: capacity
     integer(c_long_long), intent(out) :: held
     integer, optional, intent(out) :: ierror
     held = plan%before
-    call give(c_exchange(plan%plan, memory(tasks), task_bytes, room, held), ierror)
+    call set_error(c_exchange(plan%plan, memory(tasks), task_bytes, capacity, held), ierror)
   end subroutine
 
-  subroutine topoloom_exchange_sized(plan, tasks, byte_room, sizes, room, held, ierror)
+  subroutine topoloom_exchange_sized(plan, tasks, byte_capacity, sizes, capacity, held, ierror)
     type(topoloom_plan), intent(in) :: plan
     type(*), dimension(..), target, intent(inout) :: tasks
-    integer(c_long_long), intent(in) :: byte_room, room
+    integer(c_long_long), intent(in) :: byte_capacity, capacity
     integer(c_long_long), intent(inout) :: sizes(*)
     integer(c_long_long), intent(out) :: held
     integer, optional, intent(out) :: ierror
     held = plan%before
-    call give(c_exchange_sized(plan%plan, memory(tasks), byte_room, sizes, room, held), ierror)
+    call set_error(c_exchange_sized(plan%plan, memory(tasks), byte_capacity, sizes, capacity, held), ierror)
   end subroutine
 
-  subroutine topoloom_exchange_start(plan, tasks, task_bytes, room, moving, ierror)
+  subroutine topoloom_exchange_start(plan, tasks, task_bytes, capacity, request, ierror)
     type(topoloom_plan), intent(in) :: plan
     type(*), dimension(..), target, asynchronous :: tasks
     integer, intent(in) :: task_bytes
-    integer(c_long_long), intent(in) :: room
-    type(topoloom_exchange_request), intent(out) :: moving
+    integer(c_long_long), intent(in) :: capacity
+    type(topoloom_exchange_request), intent(out) :: request
     integer, optional, intent(out) :: ierror
-    call give(c_exchange_start(plan%plan, memory(tasks), task_bytes, room, moving), ierror)
+    call set_error(c_exchange_start(plan%plan, memory(tasks), task_bytes, capacity, request), ierror)
   end subroutine
 
-  subroutine topoloom_exchange_sized_start(plan, tasks, byte_room, sizes, room, moving, ierror)
+  subroutine topoloom_exchange_sized_start(plan, tasks, byte_capacity, sizes, capacity, request, ierror)
     type(topoloom_plan), intent(in) :: plan
     type(*), dimension(..), target, asynchronous :: tasks
-    integer(c_long_long), intent(in) :: byte_room, room
+    integer(c_long_long), intent(in) :: byte_capacity, capacity
     integer(c_long_long), target, asynchronous, contiguous :: sizes(:)
-    type(topoloom_exchange_request), intent(out) :: moving
+    type(topoloom_exchange_request), intent(out) :: request
     integer, optional, intent(out) :: ierror
-    call give(c_exchange_sized_start(plan%plan, memory(tasks), byte_room, memory(sizes), room, moving), ierror)
+    call set_error(c_exchange_sized_start(plan%plan, memory(tasks), byte_capacity, memory(sizes), capacity, request), ierror)
   end subroutine
 
-  subroutine topoloom_exchange_test(moving, done, ierror)
-    type(topoloom_exchange_request), intent(in) :: moving
+  subroutine topoloom_exchange_test(request, done, ierror)
+    type(topoloom_exchange_request), intent(in) :: request
     logical, intent(out) :: done
     integer, optional, intent(out) :: ierror
     integer(c_int) :: flag
     flag = 0
-    call give(c_exchange_test(moving, flag), ierror)
+    call set_error(c_exchange_test(request, flag), ierror)
     done = flag /= 0
   end subroutine
 
-  subroutine topoloom_exchange_finish(moving, held, ierror)
-    type(topoloom_exchange_request), intent(inout) :: moving
+  subroutine topoloom_exchange_finish(request, held, ierror)
+    type(topoloom_exchange_request), intent(inout) :: request
     integer(c_long_long), intent(out) :: held
     integer, optional, intent(out) :: ierror
     held = 0
-    call give(c_exchange_finish(moving, held), ierror)
+    call set_error(c_exchange_finish(request, held), ierror)
   end subroutine
 
   subroutine topoloom_balance_error(status, text)
@@ -176,13 +176,13 @@ contains
     call c_balance_error(status, text, len(text))
   end subroutine
 
-  subroutine give(status, ierror)
+  subroutine set_error(status, ierror)
     integer(c_int), intent(in) :: status
     integer, optional, intent(out) :: ierror
     if (present(ierror)) ierror = status
   end subroutine
 
-  !> Null, which is an error where there are tasks, for an array with gaps: C sees the memory, not the array.
+  !> The address of an array; null for a non-contiguous one, which is an error if there are tasks.
   function memory(tasks) result(where)
     type(*), dimension(..), target, intent(in) :: tasks
     type(c_ptr) :: where

@@ -28,7 +28,7 @@ def balance(
     decide: str = "fastest",
     message_s: float = 0,
     byte_s: float = 0,
-    patience: float = 0,
+    stall_timeout: float = 0,
     mpicc: str | None = None,
 ) -> Plan:
     """Decide who hands how many tasks to whom, so that all have as many. Collective.
@@ -41,9 +41,8 @@ def balance(
         Whose ranks balance.
     count
         Tasks that this rank has.
-    method, machine, message_s, byte_s, patience
-        As in ``topoloom_balance.h``; seconds, 0 for what is usual. The same on all
-        ranks.
+    method, machine, message_s, byte_s, stall_timeout
+        As in ``topoloom_balance.h``: seconds; 0: the default. The same on all ranks.
     slot
         Of this rank on the machine, of no other one.
     decide
@@ -69,7 +68,7 @@ def balance(
         _DECIDE.index(decide),
         message_s,
         byte_s,
-        patience,
+        stall_timeout,
     )
     plan = ctypes.c_void_p()
     _check(
@@ -90,14 +89,14 @@ def plan(
     to: ArrayLike,
     tasks_to: ArrayLike,
     *,
-    patience: float = 0,
+    stall_timeout: float = 0,
     mpicc: str | None = None,
 ) -> Plan:
     """Make a plan of what this rank hands over, which the program decides. Collective.
 
     Parameters
     ----------
-    comm, count, patience, mpicc
+    comm, count, stall_timeout, mpicc
         As of `balance`.
     to
         Other ranks, each at most once; shape ``(n,)``.
@@ -117,11 +116,11 @@ def plan(
     tasks = np.ascontiguousarray(tasks_to, np.int64).ravel()
     # What has no counterpart is refused in C, where all ranks learn of it.
     receivers = ranks.size if ranks.size == tasks.size else -1
-    options = _Options(patience=patience)
+    options = _Options(stall_timeout=stall_timeout)
     made = ctypes.c_void_p()
     _check(
         library,
-        library.topoloom_plan_given(
+        library.topoloom_plan_create(
             c_handle(comm),
             ctypes.c_longlong(count),
             ctypes.c_int(receivers),
@@ -344,8 +343,8 @@ class _Options(ctypes.Structure):
         ("decide", ctypes.c_int),
         ("message_s", ctypes.c_double),
         ("byte_s", ctypes.c_double),
-        ("patience", ctypes.c_double),
-        ("makes_room", ctypes.c_int),
+        ("stall_timeout", ctypes.c_double),
+        ("reserve_capacity", ctypes.c_int),
     )
 
 

@@ -35,7 +35,7 @@ class Stream:
     Making it is collective.
     In a phase ranks push items; it ends when all ranks wait and all items have come.
     In a ``with`` block, an exception abandons the stream: nothing of it is delivered
-    any more, and ranks that wait for this one learn of it by `patience` only.
+    any more, and ranks that wait for this one notice by `stall_timeout` only.
     Each comes once, in the order of the pushes from one rank to another. Items are
     delivered in `push`, `progress` and `wait`, of all streams of the process.
     libtopoloom-stream is compiled for mpi4py's MPI when first used, and cached.
@@ -49,8 +49,8 @@ class Stream:
     handler
         Called with arrays of items that have come; shape ``(n,)``, read-only, and gone
         when it returns. It may push. Without it, `pull` and `wait` return them.
-    bucket_bytes, memory_bytes, timeout, patience
-        As in ``topoloom_stream.h``; bytes and seconds, 0 for what is usual.
+    bucket_bytes, memory_bytes, flush_timeout, stall_timeout
+        As in ``topoloom_stream.h``: bytes and seconds; 0: the default.
     dimensions
         Of the virtual mesh: 1, direct, to 4; ``"auto"``: chosen for each phase by what
         was pushed in the one before, with buckets and timeout where these are 0.
@@ -75,9 +75,9 @@ class Stream:
         *,
         bucket_bytes: int = 0,
         memory_bytes: int = 0,
-        timeout: float = 0,
+        flush_timeout: float = 0,
         dimensions: int | Literal["auto"] = 1,
-        patience: float = 0,
+        stall_timeout: float = 0,
         alpha: float = 0,
         beta: float = 0,
         mpicc: str | None = None,
@@ -94,11 +94,11 @@ class Stream:
         options = _Options(
             bucket_bytes,
             memory_bytes,
-            timeout,
+            flush_timeout,
             _AUTO if dimensions == "auto" else dimensions,
             None,
             None,
-            patience,
+            stall_timeout,
             alpha,
             beta,
         )
@@ -187,11 +187,11 @@ class Stream:
         self._check(self._library.topoloom_stream_wait(self._open()))
         return self._taken()
 
-    def choice(self) -> tuple[int, int, float]:
-        """Return dimensions, bytes of a bucket, and timeout in s of the next phase."""
+    def settings(self) -> tuple[int, int, float]:
+        """Return dimensions, bucket bytes and flush timeout in s of the next phase."""
         dimensions, size, timeout = ctypes.c_int(), ctypes.c_int(), ctypes.c_double()
         self._check(
-            self._library.topoloom_stream_choice(
+            self._library.topoloom_stream_get_settings(
                 self._open(),
                 ctypes.byref(dimensions),
                 ctypes.byref(size),
@@ -285,11 +285,11 @@ class _Options(ctypes.Structure):
     _fields_ = (
         ("bucket_bytes", ctypes.c_int),
         ("memory_bytes", ctypes.c_longlong),
-        ("timeout", ctypes.c_double),
+        ("flush_timeout", ctypes.c_double),
         ("dimensions", ctypes.c_int),
         ("extents", ctypes.c_void_p),
         ("order", ctypes.c_void_p),
-        ("patience", ctypes.c_double),
+        ("stall_timeout", ctypes.c_double),
         ("alpha", ctypes.c_double),
         ("beta", ctypes.c_double),
     )

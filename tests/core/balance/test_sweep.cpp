@@ -148,14 +148,14 @@ TEST_CASE("boards save messages with many ranks per node, and each serves few ot
         return decision_times({nodes * per_node, nodes, per_node}, {});
     };
     for (const std::uint32_t nodes : {2U, 10U, 100U, 1000U}) {
-        CHECK(of(nodes, 1).on_boards > of(nodes, 1).gathered);
+        CHECK(of(nodes, 1).by_node > of(nodes, 1).gathered);
         CHECK(of(nodes, 12).gathered == decision_times({nodes * 12, 1, nodes * 12}, {}).gathered);
     }
-    CHECK(of(10, 12).on_boards < of(10, 12).gathered / 2);
-    CHECK(of(85, 12).on_boards < of(85, 12).gathered);
-    CHECK(of(1000, 12).on_boards > of(1000, 12).gathered);
-    CHECK(of(1000, 128).on_boards < of(1000, 128).gathered);
-    CHECK(!(of(1, 12).on_boards <= of(1, 12).gathered));
+    CHECK(of(10, 12).by_node < of(10, 12).gathered / 2);
+    CHECK(of(85, 12).by_node < of(85, 12).gathered);
+    CHECK(of(1000, 12).by_node > of(1000, 12).gathered);
+    CHECK(of(1000, 128).by_node < of(1000, 128).gathered);
+    CHECK(!(of(1, 12).by_node <= of(1, 12).gathered));
     // A node with few ranks keeps all waiting, since each of them serves more nodes.
-    CHECK(decision_times({120, 10, 2}, {}).on_boards > of(10, 12).on_boards);
+    CHECK(decision_times({120, 10, 2}, {}).by_node > of(10, 12).by_node);
 }

@@ -133,7 +133,7 @@ Moves decided(const Loads& loads) {
     for (std::uint32_t rank = 0; rank < ranks; ++rank)
         threads.emplace_back([&, rank] {
             Post::Rank context{&post, rank, {}, 1'000'000};
-            const topoloom_carrier carrier{&context, Post::send, Post::receive};
+            const topoloom_channel carrier{&context, Post::send, Post::receive};
             char error[256] = "";
             failed[rank] =
                 topoloom_decide(rank, ranks, loads[rank], &carrier, &plans[rank], error, sizeof error);
@@ -188,7 +188,7 @@ TEST_CASE("errors are one line") {
 TEST_CASE("a transport that gives up returns its own status") {
     Post post(2);
     Post::Rank context{&post, 0, {}, 0};
-    const topoloom_carrier carrier{&context, Post::send, Post::receive};
+    const topoloom_channel carrier{&context, Post::send, Post::receive};
     topoloom_own_plan plan{};
     char error[256] = "";
     CHECK(topoloom_decide(0, 2, 4, &carrier, &plan, error, sizeof error) == 2);
@@ -198,6 +198,6 @@ TEST_CASE("a transport that gives up returns its own status") {
 TEST_CASE("a few ranks gather loads, and many do not") {
     CHECK(topoloom_gathers_loads(2, 1, 2, 0, 0) == 1);
     CHECK(topoloom_gathers_loads(100'000'000, 1'000'000, 100, 1e-6, 1e-9) == 0);
-    CHECK(topoloom_gathers_on_boards(120, 10, 12) == 1);
-    CHECK(topoloom_gathers_on_boards(120, 120, 1) == 0);
+    CHECK(topoloom_gathers_by_node(120, 10, 12) == 1);
+    CHECK(topoloom_gathers_by_node(120, 120, 1) == 0);
 }

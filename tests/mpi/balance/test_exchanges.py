@@ -48,7 +48,7 @@ def test_tasks_move_among_simulated_ranks(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("ranks", [3, 8])
 def test_tasks_move_between_nodes_with_separate_memory(ranks: int) -> None:
-    """MPICH takes every other rank for one of another node: each node has a board."""
+    """MPICH takes every other rank for one of another node: each shares memory."""
     program = with_balancing(MPICH, CASES)
     cliques = {"MPIR_CVAR_NUM_CLIQUES": "2"}
     done = run_to_end(MPICH.command(ranks, program, 2), **cliques)
@@ -88,36 +88,36 @@ LINES = (
     "balance: the loads of ranks 0 to 1 add up to 2^62 or more",
     "balance: no balancer 'alais' (did you mean 'alias'?)",
     "balance: slot 9 is none of the 8 slots of ring:8",
-    "balance: ranks 1 and 2 are both on slot 3 of ring:8; each has one of its own",
-    "balance: a message of -1 s, or a byte of 0 s, takes less than none",
+    "balance: ranks 1 and 2 share slot 3 of ring:8: each rank needs its own",
+    "balance: message_s is -1 s and byte_s 0 s, but must not be negative",
     "balance: method is not the same on all ranks",
-    "balance: patience is not the same on all ranks",
-    "balance: by messages ranks can decide on sweep alone, not on alias",
-    "balance: a patience of -1 s is less than none",
-    "plan_given: more tasks are handed over than there are",
-    "plan_given: a receiver is handed less than no task",
-    "plan_given: rank 1 gives no plan",
-    "plan_given: a receiver is not another rank",
-    "balance: the communicator is MPI_COMM_NULL: freed, or never made",
-    "exchange: 2 tasks would be here, and there is room for 1",
+    "balance: stall_timeout is not the same on all ranks",
+    "balance: decide by messages supports only the method sweep, not alias",
+    "balance: stall_timeout is -1 s, but must not be negative",
+    "plan_create: tasks_to adds up to more tasks than this rank has",
+    "plan_create: a number in tasks_to is negative",
+    "plan_create: rank 1 passed invalid arguments",
+    "plan_create: a receiver is not another rank of the communicator",
+    "balance: the communicator is MPI_COMM_NULL: freed, or never created",
+    "exchange: 2 tasks exceed the capacity of 1",
     "exchange: the tasks are NULL",
     "exchange: a size is negative",
 )
 
-PROMISED = (
-    "exchange: rank 2 has promised room for 2 tasks, of which 2 come: "
-    "there is less room, or fewer bytes of it"
+RESERVED = (
+    "exchange: rank 2 has reserved capacity for 2 tasks and receives 2, "
+    "but its capacity is lower"
 )
 
 
 def test_an_error_ends_the_program_with_one_line() -> None:
     program = with_balancing(OPEN_MPI_4, MISTAKES)
-    done = run_to_end(OPEN_MPI_4.command(3, program, "room"))
+    done = run_to_end(OPEN_MPI_4.command(3, program, "capacity"))
     assert done.returncode != 0
     assert f"topoloom: topoloom_{LINES[15]}" in done.stderr
-    done = run_to_end(OPEN_MPI_4.command(3, program, "promised-room"))
+    done = run_to_end(OPEN_MPI_4.command(3, program, "reserved-capacity"))
     assert done.returncode != 0
-    assert f"topoloom: topoloom_{PROMISED}" in done.stderr
+    assert f"topoloom: topoloom_{RESERVED}" in done.stderr
     done = run_to_end(OPEN_MPI_4.command(3, program, "said"))
     for line in LINES:
         assert f"topoloom: topoloom_{line}" in done.stderr

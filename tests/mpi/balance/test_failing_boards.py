@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A failure of one rank while ranks gather loads is an error on all ranks.
 
-MPICH takes every other rank for one of another node: ranks 0 and 2 share a board, and
-1 and 3. Each line has what the ranks of a call got: a plan of the right loads (+), one
-of others (x), or an error (e).
+MPICH takes every other rank for one of another node: ranks 0 and 2 share memory, and
+so do 1 and 3. Each line has what the ranks of a call got: a plan of the right loads
+(+), one of others (x), or an error (e).
 """
 
 from __future__ import annotations
@@ -23,20 +23,18 @@ BY_NAME = {
     "MPICH 5": MPICH_5,
 }
 CASES = {
-    "nothing": ["++++ on boards"] * 6,
+    "nothing": ["++++ by node"] * 6,
     "window": ["++++ by MPI"] * 6,
-    "memory": ["eeee by MPI", *["++++ on boards"] * 5],
+    "memory": ["eeee by MPI", *["++++ by node"] * 5],
     # Those of the other node get no loads.
-    "receive": ["++++ on boards"] * 2 + ["eeee on boards"] + ["eeee"] * 3,
+    "receive": ["++++ by node"] * 2 + ["eeee by node"] + ["eeee"] * 3,
     # They have got them, and learn of the failure in the next call.
-    "wait": ["++++ on boards"] * 2
-    + ["e+e+ on boards", "eeee on boards"]
-    + ["eeee"] * 2,
+    "wait": ["++++ by node"] * 2 + ["e+e+ by node", "eeee by node"] + ["eeee"] * 2,
 }
 ERRORS = {
-    "memory": "rank 2 has no memory",
-    "receive": "MPI has failed for rank 2, or for a node that it gathers from",
-    "wait": "MPI has failed for rank 2, or for a node that it gathers from",
+    "memory": "rank 2 has not enough memory",
+    "receive": "MPI failed on rank 2, or on a node that it gathers from",
+    "wait": "MPI failed on rank 2, or on a node that it gathers from",
 }
 
 
@@ -66,4 +64,4 @@ def test_each_host_has_a_board(several_hosts: SeveralHosts) -> None:
     words = [*option, "alpha:2,beta:3,gamma:1", "-n", 6, program, "nothing"]
     done = several_hosts.run(*words)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines() == ["++++++ on boards"] * 6
+    assert done.stdout.splitlines() == ["++++++ by node"] * 6

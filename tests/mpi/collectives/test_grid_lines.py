@@ -48,11 +48,14 @@ def test_lines_with_a_named_schedule_give_the_results_of_mpi(
 @pytest.mark.parametrize(
     ("which", "line"),
     [
-        ("cells", "grid_create: the grid has more cells than the 2 ranks"),
-        ("extent", "grid_create: the extent 0 along dimension 1 is below 1"),
-        ("order", "grid_create: the order has rank 1 for the cells 0 and 1"),
-        ("rank", "grid_create: the order has 2 for cell 1, but ranks are 0 to 1"),
-        ("dimension", "line_bcast: 2 is none of the dimensions 0 to 1"),
+        (
+            "cells",
+            "grid_create: the grid has more cells than the communicator's 2 ranks",
+        ),
+        ("extent", "grid_create: extents[1] is 0, but must be positive"),
+        ("order", "grid_create: order has rank 1 for the cells 0 and 1"),
+        ("rank", "grid_create: order[1] is 2, but ranks are 0 to 1"),
+        ("dimension", "line_bcast: dimension is 2, but must be 0 to 1"),
         ("root", "line_bcast: root 2 is none of the ranks 0 to 1"),
         ("coordinate", "grid_rank: the coordinate 2 along dimension 1 is none of 0 to"),
     ],

@@ -55,12 +55,12 @@ def test_moving_objects_needs_little_memory(mpi: Mpi) -> None:
 @pytest.mark.parametrize(
     ("which", "words"),
     [
-        ("sends", "messages are not taken by"),
-        ("waits", "no word of the end comes from"),
+        ("sends", "messages are not received by"),
+        ("waits", "the end of the phase is not confirmed by"),
     ],
 )
 def test_a_rank_that_stops_responding_is_named(which: str, words: str) -> None:
-    program = with_objects(MPICH, SOURCES / "silence.cpp")
+    program = with_objects(MPICH, SOURCES / "stall.cpp")
     done = run_to_end(MPICH.command(3, program, which))
     assert done.returncode != 0
     line = f"topoloom: topoloom_objects: rank 0 has waited for 0.5 s: {words} rank 2"

@@ -7,7 +7,7 @@ from object_programs import SOURCES, said, with_objects
 from recorded import MPICH, run_to_end
 
 LINES = (
-    "memory on rank 1: 2 threw memory_bytes is 10, and 2 ranks need 4096",
+    "memory on rank 1: 2 threw memory_bytes is 10, but 2 ranks need 4096",
     "unequal: 2 threw message_bytes is not the same on all ranks",
     "home: 2 threw object (2) of ",
     "thrown: 2 threw object (0) of ",
@@ -18,16 +18,16 @@ LINES = (
     "measured locked: 2 threw object (1) of ",
     "locked: object (1) of ",
     "taken: 8",
-    "periods: 2 threw rebalance: periods is 0.000000, and is above 0",
+    "periods: 2 threw rebalance: periods is 0.000000, but must be positive",
     "policies: 2 threw rebalance: policy is not the same on all ranks",
     "callback: callback 0 threw 8",
     "mixed: ",
 )
 ENDS = (
-    "Cell::measure threw a method calls measured(), which only the main program may",
+    "Cell::measure threw a method calls measurements(), which only the main program",
     "serialize threw it is locked",
-    "serialize threw it is locked: it stays",
-    "contribute to one reduction by different operations or for different results",
+    "serialize threw it is locked: it does not move",
+    "contribute to one reduction with different operations or targets",
 )
 
 

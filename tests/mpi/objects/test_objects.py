@@ -67,14 +67,14 @@ MISTAKES = {
     "index": "there is no object (1, 9) in the array of 2 x 3",
     "negative": "there is no object (-1, 0) in the array of 2 x 3",
     "axis": "there is no object (0, 0, 1) in the array of 2 x 3",
-    "extents": "has one to three extents from 1 on",
-    "home": "has its home on rank 9, and there are 2",
-    "rank": "cannot move to rank 64: there are 2",
+    "extents": "needs one to three positive extents",
+    "home": "has its home on rank 9, but there are only 2",
+    "rank": "cannot move to rank 64: there are only 2 ranks",
     "throw": "::fail threw seven is too many",
     "nested": "a method calls run(), which only the main program may",
     "lengths": "threw a reduction of vectors whose lengths differ",
-    "memory": "memory_bytes is 4000, and 2 ranks need 4096 or more",
-    "patience": "a patience of -1.0",
+    "memory": "memory_bytes is 4000, but 2 ranks need 4096 or more",
+    "stall": "stall_timeout is -1.0",
     "serialize": "has packed 4 bytes more than it unpacks",
     "policy": "rebalance: no policy 'gredy' (did you mean 'greedy'?)",
     "machine": "rebalance: cannot read machine 'torus:4xx4'",
@@ -104,13 +104,13 @@ def test_a_caught_error_leaves_the_other_objects_running(
 @pytest.mark.parametrize(
     ("macro", "words"),
     [
-        ("NOT_SERIALISED", "objects move between ranks: give T a member function"),
+        ("NOT_SERIALIZED", "objects migrate between ranks: give T a member function"),
         ("NOT_LISTED", "list the method in T::methods"),
-        ("VALUE", "this type cannot be serialised; give it a member function"),
+        ("VALUE", "this type cannot be serialized; give it a member function"),
     ],
 )
 def test_types_that_cannot_be_sent_do_not_compile(macro: str, words: str) -> None:
-    source = SOURCES / "not_serialised.cpp"
+    source = SOURCES / "not_serialized.cpp"
     command = [compiler(MPICH), *flags(), f"-D{macro}", "-fsyntax-only", str(source)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode != 0

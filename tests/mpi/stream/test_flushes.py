@@ -23,15 +23,15 @@ def test_items_are_flushed_on_time(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "call", "why"),
     [
-        ([0], "progress", "messages are not taken by rank 2"),
-        ([-1], "progress", "no word of the end comes from rank 2"),
-        ([0, "full"], "push", "messages are not taken by rank 2"),
+        ([0], "progress", "messages are not received by rank 2"),
+        ([-1], "progress", "the end of the phase is not confirmed by rank 2"),
+        ([0, "full"], "push", "messages are not received by rank 2"),
     ],
 )
 def test_a_rank_that_stops_responding_is_named(
     words: list[object], call: str, why: str
 ) -> None:
-    program = with_streams(MPICH, SOURCES / "stream_silence.c")
+    program = with_streams(MPICH, SOURCES / "stream_stall.c")
     done = run_to_end(MPICH.command(3, program, *words))
     assert done.returncode != 0
     line = f"topoloom_stream_{call}: rank 0 has waited for 0.5 s: {why}"

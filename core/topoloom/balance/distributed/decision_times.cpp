@@ -16,11 +16,11 @@ DecisionTimes decision_times(const DecidingRanks& deciding, const DecisionCosts&
     // On the critical path scans send 58 numbers per round more than one per message: their numbers, to two over one link.
     constexpr double round_bytes = 8 * 58;
     times.distributed = (7 * rounds + 3) * costs.message_s + rounds * round_bytes * costs.byte_s;
-    times.on_boards = std::numeric_limits<double>::infinity();
+    times.by_node = std::numeric_limits<double>::infinity();
     if (nodes > 1) {
         const double sent = (nodes + smallest_node - 1) / smallest_node;
-        const double messages = 1 + (sent - 1) * costs.further_message + costs.board;
-        times.on_boards = messages * costs.message_s + alone;
+        const double messages = 1 + (sent - 1) * costs.further_message + costs.node_exchange;
+        times.by_node = messages * costs.message_s + alone;
     }
     return times;
 }

@@ -12,7 +12,7 @@ struct DecisionCosts {
     double byte_s = 1e-10;         // per byte of a long message
     double rank_s = 1.2e-8;        // to compute a plan, per rank
     double further_message = 0.3;  // each further message sent at once, in messages
-    double board = 0.5;            // writing loads to shared memory and two node barriers, in messages
+    double node_exchange = 0.5;    // writing loads to shared memory and two node barriers, in messages
 };
 
 /// The number of ranks and how nodes hold them.
@@ -24,13 +24,13 @@ struct DecidingRanks {
 
 struct DecisionTimes {
     double gathered = 0;     // s
-    double on_boards = 0;    // s; infinite on one node
+    double by_node = 0;      // s; infinite on one node
     double distributed = 0;  // s
 };
 
-/// Gathering takes log2(ranks) messages in a row, or with boards that the ranks of a node share one from each rank to each of its
-/// share of the other nodes; and 8 bytes of each rank. decide() takes about seven times as many messages as the former. So
-/// gathering is faster up to some ten thousand ranks, and decide() beyond.
+/// Predicts both. Gathering takes log2(ranks) messages in a row. Through memory shared by the ranks of a node, it takes one from
+/// each rank to its share of the other nodes. Either way it moves 8 bytes per rank. decide() takes about seven times as many
+/// messages as the former. So gathering is faster up to some ten thousand ranks, and decide() beyond.
 [[nodiscard]] DecisionTimes decision_times(const DecidingRanks& deciding, const DecisionCosts& costs);
 
 }  // namespace topoloom

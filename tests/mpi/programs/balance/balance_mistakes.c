@@ -43,7 +43,7 @@ static int try_balance(MPI_Comm comm, long long count, topoloom_balance_options 
 /// Rank 1 hands over what it cannot.
 static int try_plan(int to, long long tasks) {
     topoloom_plan* plan = NULL;
-    const int status = topoloom_plan_given(MPI_COMM_WORLD, 5, rank == 1, &to, &tasks, NULL, &plan);
+    const int status = topoloom_plan_create(MPI_COMM_WORLD, 5, rank == 1, &to, &tasks, NULL, &plan);
     if (status == MPI_SUCCESS) topoloom_plan_free(&plan);
     return explained(status);
 }
@@ -70,26 +70,27 @@ static int try_exchange(const char* what) {
     long long tasks[8] = {1, 2, 3, 4, 5, 6}, sizes[8], held = -1;
     for (int i = 0; i < 8; ++i) sizes[i] = sizeof *tasks;
     topoloom_plan* plan = NULL;
-    const topoloom_balance_options options = {.makes_room = strncmp(what, "promised", 8) == 0};
+    const topoloom_balance_options options = {.reserve_capacity = strncmp(what, "reserved", 8) == 0};
     int status = topoloom_balance(MPI_COMM_WORLD, rank == 0 ? 6 : 0, &options, &plan);
     if (status != MPI_SUCCESS) return status;
     const int is_last = rank == 2, is_giver = rank == 0;
     const int is_sized = strncmp(what, "sized", 5) == 0;
-    long long room = 8;
+    long long capacity = 8;
     void* array = tasks;
     int bytes = sizeof *tasks;
-    if (strcmp(what, "room") == 0 && is_last) room = 1;
-    if (strcmp(what, "promised-room") == 0 && is_last) room = 1;
-    if (strcmp(what, "negative-room") == 0 && is_last) room = -1;
+    if (strcmp(what, "capacity") == 0 && is_last) capacity = 1;
+    if (strcmp(what, "reserved-capacity") == 0 && is_last) capacity = 1;
+    if (strcmp(what, "negative-capacity") == 0 && is_last) capacity = -1;
     if (strcmp(what, "null") == 0 && is_last) array = NULL;
     if (strcmp(what, "null-giver") == 0 && is_giver) array = NULL;
-    if (strcmp(what, "promised-giver") == 0 && is_giver) array = NULL;
+    if (strcmp(what, "reserved-giver") == 0 && is_giver) array = NULL;
     if (strcmp(what, "bytes") == 0 && is_last) bytes = 0;
     if (strcmp(what, "other-bytes") == 0 && is_last) bytes = 4;
     if (strcmp(what, "sized-negative") == 0 && is_giver) sizes[1] = -1;
-    const long long byte_room = strcmp(what, "sized-room") == 0 && is_last ? 9 : (long long)sizeof tasks;
-    status = is_sized ? topoloom_exchange_sized(plan, array, byte_room, sizes, room, &held)
-                      : topoloom_exchange(plan, array, bytes, room, &held);
+    const long long byte_capacity =
+        strcmp(what, "sized-capacity") == 0 && is_last ? 9 : (long long)sizeof tasks;
+    status = is_sized ? topoloom_exchange_sized(plan, array, byte_capacity, sizes, capacity, &held)
+                      : topoloom_exchange(plan, array, bytes, capacity, &held);
     if (!all_are_there(tasks, held)) printf("rank %d: tasks are lost or doubled (%s)\n", rank, what);
     topoloom_plan_free(&plan);
     int any = 0;
@@ -101,20 +102,20 @@ static int try_exchange(const char* what) {
 /// What explained an earlier error of the same class does not explain one of MPI's own.
 static void try_errors_of_mpi(void) {
     topoloom_plan* plan = NULL;
-    const int ours = try_balance(MPI_COMM_WORLD, 5, (topoloom_balance_options){.patience = -1});
+    const int ours = try_balance(MPI_COMM_WORLD, 5, (topoloom_balance_options){.stall_timeout = -1});
     alltoall_fails = 1;
-    const int own = topoloom_plan_given(MPI_COMM_WORLD, 5, 0, NULL, NULL, NULL, &plan);
+    const int own = topoloom_plan_create(MPI_COMM_WORLD, 5, 0, NULL, NULL, NULL, &plan);
     alltoall_fails = 0;
     if (ours != MPI_ERR_ARG || own != MPI_ERR_ARG || topoloom_balance_error(own)[0] != '\0')
         printf("rank %d: an older text explains an error of MPI's own\n", rank);
 }
 
 static const char* const mistakes[] = {
-    "count",         "sum",        "method",  "option",     "machine",        "slot",
-    "shared-slot",   "seconds",    "differ",  "rounds",     "talk",           "patience",
-    "more",          "less",       "nobody",  "freed",      "room",           "negative-room",
-    "null",          "null-giver", "bytes",   "sized-room", "sized-negative", "promised-giver",
-    "negative-slot", "decide",     "no-plan", "no-handle",  "freed-plan",     "ended",
+    "count",         "sum",        "method",  "option",         "machine",        "slot",
+    "shared-slot",   "seconds",    "differ",  "rounds",         "talk",           "stall",
+    "more",          "less",       "nobody",  "freed",          "capacity",       "negative-capacity",
+    "null",          "null-giver", "bytes",   "sized-capacity", "sized-negative", "reserved-giver",
+    "negative-slot", "decide",     "no-plan", "no-handle",      "freed-plan",     "ended",
     "other-bytes"};
 
 static int make(const char* what) {
@@ -149,7 +150,7 @@ static int make(const char* what) {
         return try_balance(MPI_COMM_WORLD, 5, (topoloom_balance_options){.message_s = -1});
     if (strcmp(what, "differ") == 0) {
         const int status = try_different((topoloom_balance_options){.method = "alias"});
-        return status != MPI_SUCCESS ? try_different((topoloom_balance_options){.patience = 1}) : status;
+        return status != MPI_SUCCESS ? try_different((topoloom_balance_options){.stall_timeout = 1}) : status;
     }
     if (strcmp(what, "rounds") == 0)
         return try_balance(MPI_COMM_WORLD, 5,
@@ -160,8 +161,8 @@ static int make(const char* what) {
         return try_balance(
             MPI_COMM_WORLD, 5,
             (topoloom_balance_options){.method = "alias", .decide = TOPOLOOM_DECIDE_BY_MESSAGES});
-    if (strcmp(what, "patience") == 0)
-        return try_balance(MPI_COMM_WORLD, 5, (topoloom_balance_options){.patience = -1});
+    if (strcmp(what, "stall") == 0)
+        return try_balance(MPI_COMM_WORLD, 5, (topoloom_balance_options){.stall_timeout = -1});
     if (strcmp(what, "more") == 0) return try_plan(0, 6);
     if (strcmp(what, "less") == 0) return try_plan(0, -1);
     if (strcmp(what, "nobody") == 0) return try_plan(3, 1);

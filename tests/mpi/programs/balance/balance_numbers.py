@@ -110,7 +110,7 @@ def a_rank_is_silent() -> None:
     """Get the tasks from the exception if the last rank does not take part."""
     last = comm.size - 1
     to = [last] if comm.rank == 0 else []
-    given = plan(comm, 3, to, [2] if to else [], patience=0.2, mpicc=MPICC)
+    given = plan(comm, 3, to, [2] if to else [], stall_timeout=0.2, mpicc=MPICC)
     if comm.rank == last:
         comm.Barrier()
         return
@@ -130,7 +130,7 @@ def a_rank_is_silent() -> None:
 move(balance(comm, COUNT, mpicc=MPICC))
 move(balance(comm, COUNT, decide="by-messages", mpicc=MPICC))
 with_slots = balance(
-    comm, COUNT, machine="ring:8", slot=7 - comm.rank, patience=60, mpicc=MPICC
+    comm, COUNT, machine="ring:8", slot=7 - comm.rank, stall_timeout=60, mpicc=MPICC
 )
 move(with_slots)
 go_round()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The last rank stops between the plan and the exchange: `dying_rank said|returned|killed`. `said`: the others end with a line;
-// `returned`: they go on, and what they had is once somewhere among them; `killed`: the last rank dies, and nobody is patient.
+// `returned`: they go on, and what they had is once somewhere among them; `killed`: the last rank dies, and no rank has a stall timeout.
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -47,7 +47,7 @@ int main(int argc, char** argv) {
     const int first = rank == 0 ? 0 : 10 * (ranks + rank - 2), all = 10 * (2 * ranks - 3);
     long long* tasks = calloc((size_t)most * words, sizeof *tasks);
     for (int i = 0; i < count; ++i) tasks[(size_t)i * words] = first + i;
-    const topoloom_balance_options options = {.patience = is_killed ? 0 : 2};
+    const topoloom_balance_options options = {.stall_timeout = is_killed ? 0 : 2};
     topoloom_plan* plan = NULL;
     topoloom_balance(MPI_COMM_WORLD, count, &options, &plan);
     if (dies && is_killed) raise(SIGKILL);

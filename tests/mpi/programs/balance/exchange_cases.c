@@ -57,23 +57,23 @@ static void gather_plans(const topoloom_plan* plan, int* plans) {
         expect(plans[plan->from[i] * ranks + rank] == plan->tasks_from[i], "a giver and a receiver differ");
 }
 
-/// With no more room than needed: where all have promised some, for those that come beside all that are there.
+/// With no more capacity than needed; with reserve_capacity, for received tasks beside all present ones.
 static void move_equal(topoloom_plan* plan, const int* plans, const int* before, int overlapped,
-                       int makes_room) {
+                       int reserve_capacity) {
     const long long fitting = plan->after > plan->before ? plan->after : plan->before;
-    const long long room = makes_room ? plan->before + plan->after - plan->kept : fitting;
-    struct task* tasks = malloc((size_t)(room + 1) * sizeof *tasks);
+    const long long capacity = reserve_capacity ? plan->before + plan->after - plan->kept : fitting;
+    struct task* tasks = malloc((size_t)(capacity + 1) * sizeof *tasks);
     struct task* right = malloc((size_t)(plan->after + 1) * sizeof *right);
     for (int i = 0; i < before[rank]; ++i) tasks[i] = made(rank, i);
     long long held = -1;
     if (overlapped) {
-        topoloom_exchange_request moving = NULL;
-        topoloom_exchange_start(plan, tasks, sizeof *tasks, room, &moving);
-        for (int done = 0, i = 0; !done && i < 1000000; ++i) topoloom_exchange_test(moving, &done);
-        topoloom_exchange_finish(&moving, &held);
-        expect(moving == NULL, "the exchange is still there");
+        topoloom_exchange_request request = NULL;
+        topoloom_exchange_start(plan, tasks, sizeof *tasks, capacity, &request);
+        for (int done = 0, i = 0; !done && i < 1000000; ++i) topoloom_exchange_test(request, &done);
+        topoloom_exchange_finish(&request, &held);
+        expect(request == NULL, "the exchange is still there");
     } else {
-        topoloom_exchange(plan, tasks, sizeof *tasks, room, &held);
+        topoloom_exchange(plan, tasks, sizeof *tasks, capacity, &held);
     }
     const int count = expected(plans, right, before);
     expect(held == plan->after && count == held, "the number of tasks is wrong");
@@ -83,17 +83,17 @@ static void move_equal(topoloom_plan* plan, const int* plans, const int* before,
 }
 
 static void move_sized(topoloom_plan* plan, const int* plans, const int* before) {
-    const long long room = plan->after > plan->before ? plan->after : plan->before;
+    const long long capacity = plan->after > plan->before ? plan->after : plan->before;
     struct task* right = malloc((size_t)(plan->after + 1) * sizeof *right);
-    long long* sizes = malloc((size_t)(room + 1) * sizeof *sizes);
-    char* bytes = malloc((size_t)(room + 1) * 16);
+    long long* sizes = malloc((size_t)(capacity + 1) * sizeof *sizes);
+    char* bytes = malloc((size_t)(capacity + 1) * 16);
     long long at = 0, held = -1;
     for (int i = 0; i < before[rank]; ++i) {
         sizes[i] = size_of(rank, i);
         memset(bytes + at, rank + i, (size_t)sizes[i]);
         at += sizes[i];
     }
-    topoloom_exchange_sized(plan, bytes, (room + 1) * 16, sizes, room, &held);
+    topoloom_exchange_sized(plan, bytes, (capacity + 1) * 16, sizes, capacity, &held);
     const int count = expected(plans, right, before);
     at = 0;
     for (int i = 0; i < count; ++i) {
@@ -115,8 +115,8 @@ static void draw_and_move(unsigned* seed, MPI_Comm comm, const topoloom_balance_
     topoloom_plan* plan = NULL;
     topoloom_balance(comm, before[rank], options, &plan);
     gather_plans(plan, plans);
-    move_equal(plan, plans, before, 0, options->makes_room);
-    move_equal(plan, plans, before, 1, options->makes_room);
+    move_equal(plan, plans, before, 0, options->reserve_capacity);
+    move_equal(plan, plans, before, 1, options->reserve_capacity);
     move_sized(plan, plans, before);
     if (options->method == NULL) {  // the other way to decide finds the same plan
         topoloom_balance_options other = *options;
@@ -141,7 +141,7 @@ static void run_all(MPI_Comm among, int draws, const char* machine) {
         {.decide = TOPOLOOM_DECIDE_BY_MESSAGES},
         {.method = "alias"},
         {.method = "qwalk"},
-        {.method = "qwalk", .makes_room = 1},
+        {.method = "qwalk", .reserve_capacity = 1},
         {.method = "transport", .machine = machine, .slot = ranks - 1 - rank}};
     int* plans = malloc((size_t)(ranks * ranks) * sizeof *plans);
     unsigned seed = 1;

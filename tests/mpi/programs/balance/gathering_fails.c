@@ -74,7 +74,7 @@ int main(int argc, char** argv) {
         }
         MPI_Gather(&said, 1, MPI_CHAR, all, 1, MPI_CHAR, 0, MPI_COMM_WORLD);
         MPI_Reduce(&used, &sum, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
-        if (rank == 0) printf("%s %s\n", all, sum > 0 ? "on boards" : "by MPI");
+        if (rank == 0) printf("%s %s\n", all, sum > 0 ? "by node" : "by MPI");
         if (rank != failing_rank && status != MPI_SUCCESS) {
             char line[300];
             snprintf(line, sizeof line, "%s\n", topoloom_balance_error(status));

@@ -80,7 +80,7 @@ struct Part : topoloom::Object<Part> {
 
 std::int64_t sum_of(topoloom::Objects<Part>& parts, int Part::* member) {
     std::int64_t own = 0, all = 0;
-    parts.each([&](Part& part) { own += part.*member; });
+    parts.for_each_local([&](Part& part) { own += part.*member; });
     MPI_Allreduce(&own, &all, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
     return all;
 }
@@ -89,7 +89,7 @@ std::int64_t sum_of(topoloom::Objects<Part>& parts, int Part::* member) {
 struct Ordered : topoloom::Object<Ordered> {
     void start() {
         for (const int priority : {2, 0, -1, 0, 5, -1})
-            array()[index()].send_first<&Ordered::note>(priority, priority * 10 + next++ % 10);
+            array()[index()].send_with_priority<&Ordered::note>(priority, priority * 10 + next++ % 10);
     }
     void note(int what) { noted.push_back(what); }
     void serialize(auto& archive) { archive(noted, next); }
@@ -116,7 +116,7 @@ int main(int argc, char** argv) {
         scheduler.run();
         expect(sum_of(parts, &Part::wandered) == 20 * 31, "all wander");
         expect(sum_of(parts, &Part::counted) == 200 * scheduler.ranks(), "a broadcast reaches all once");
-        parts.each([](Part& part) { part.counted = 0; });
+        parts.for_each_local([](Part& part) { part.counted = 0; });
 
         std::int64_t sum = 0;
         const auto on_sum = scheduler.callback<std::int64_t>([&](const std::int64_t& got) { sum = got; });
@@ -135,7 +135,7 @@ int main(int argc, char** argv) {
         expect(sum == 4 * (0 + 1 + 2 + 3 + 4) + 50 * (0 + 1 + 2 + 3), "a sum comes to all ranks");
         expect(most == std::vector<double>{3, 0}, "a maximum of vectors");
         expect(sum_of(parts, &Part::learned) == 20 * 20, "a result goes to all objects");
-        parts.each([](Part& part) { part.learned = 0; });
+        parts.for_each_local([](Part& part) { part.learned = 0; });
         if (is_first) parts.broadcast<&Part::agree_with_one>();
         scheduler.run();
         expect(sum_of(parts, &Part::learned) == 20 * 7, "a result goes to one object");
@@ -152,7 +152,7 @@ int main(int argc, char** argv) {
         }
         scheduler.run();
         expect(sum_of(parts, &Part::counted) == 4 * 111, "a multicast reaches its members by each route");
-        parts.each([&](Part& part) {
+        parts.for_each_local([&](Part& part) {
             if (part.section.members.empty()) return;
             if (part.index().x == 2) part.array().multicast<&Part::wander>(part.section, 5);
             for (int i = 0; i < 2 && part.index().x == 0; ++i)
@@ -162,28 +162,28 @@ int main(int argc, char** argv) {
         expect(of_section == 8, "a section reduces");
 
         // Long messages, views, all kinds of values.
-        parts.each([](Part& part) { part.counted = 0; });
+        parts.for_each_local([](Part& part) { part.counted = 0; });
         const std::vector<double> ones(1000, 1.0);
         if (is_last) parts[{1, 1}].send<&Part::view>(0, ones);
         parts[{3, 4}].send<&Part::view>(0, std::span<const double>(ones));
         parts[{0, 0}].send<&Part::carry>(some_load);
         scheduler.run();
         expect(sum_of(parts, &Part::counted) == 1000 + 1001 * scheduler.ranks(), "long messages arrive");
-        parts.each([](Part& part) { expect(part.viewed_aligned, "views are aligned"); });
+        parts.for_each_local([](Part& part) { expect(part.viewed_aligned, "views are aligned"); });
 
         if (is_first) parts.broadcast<&Part::log_to>(logs.handle());
         scheduler.run();
-        logs.each([](Log& log) { expect(log.lines.size() == 20, "another array hears"); });
+        logs.for_each_local([](Log& log) { expect(log.lines.size() == 20, "another array hears"); });
 
         topoloom::Objects<Ordered> ordered(scheduler, {scheduler.ranks()}, [](Index) { return Ordered(); });
         if (is_first) ordered.broadcast<&Ordered::start>();
         scheduler.run();
-        ordered.each([](Ordered& one) {
+        ordered.for_each_local([](Ordered& one) {
             expect(one.noted == std::vector<int>{-8, -5, 1, 3, 20, 54}, "the lowest priority goes first");
         });
 
         // Phases one after another, without a barrier between.
-        parts.each([](Part& part) { part.counted = 0; });
+        parts.for_each_local([](Part& part) { part.counted = 0; });
         for (int phase = 0; phase < 50; ++phase) {
             parts[{phase % 4, phase % 5}].send<&Part::count>(1);
             scheduler.run();

@@ -37,7 +37,7 @@ struct Cell : topoloom::Object<Cell> {
         migrate_to(1 - scheduler().rank());
         stayed = destroyed == before;
     }
-    void measure() { static_cast<void>(scheduler().measured()); }
+    void measure() { static_cast<void>(scheduler().measurements()); }
     void take(std::vector<Nothing> many, std::tuple<int, std::string> two) {
         taken = many.size() + static_cast<std::size_t>(std::get<0>(two)) + std::get<1>(two).size();
     }
@@ -115,7 +115,7 @@ int main(int argc, char** argv) {
     run("after both", scheduler);  // drops what is left for the array that is gone
 
     if (rank == 0) cells.migrate(0, 1);
-    const topoloom::Measured seen = scheduler.measured();
+    const topoloom::Measurements seen = scheduler.measurements();
     say("to move", "is on rank " + std::to_string(seen.rank[0]) + " of " + std::to_string(seen.objects()));
     scheduler.rebalance("none");
     if (rank == 1) std::fputs(cells.local(0) != nullptr ? "moved: yes\n" : "moved: no\n", stdout);
@@ -130,7 +130,7 @@ int main(int argc, char** argv) {
     if (rank == 0) cells[1].send<&Cell::measure>();
     run("measured", scheduler);
     if (rank == 0) cells.local(1)->refuses = true;
-    both("measured locked", [&] { static_cast<void>(scheduler.measured()); });
+    both("measured locked", [&] { static_cast<void>(scheduler.measurements()); });
     if (rank == 0) cells.migrate(1, 1);
     run("locked", scheduler);
     if (rank == 0) cells.local(1)->refuses = false;

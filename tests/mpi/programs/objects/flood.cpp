@@ -77,7 +77,7 @@ int main(int argc, char** argv) {
         }
         scheduler.run();
         std::int64_t count = 0, sum = 0;
-        sinks.each([&](const Sink& sink) {
+        sinks.for_each_local([&](const Sink& sink) {
             count += sink.count;
             sum += static_cast<std::int64_t>(sink.sum);
         });
@@ -85,7 +85,7 @@ int main(int argc, char** argv) {
         sum = over_all(sum, MPI_SUM);
         if (!from_main && !in_circle) expected = over_all(expected, MPI_SUM);
         is_right = count == expected && sum == expected * static_cast<std::int64_t>(length);
-        const std::int64_t held = over_all(scheduler.most_held(), MPI_MAX);
+        const std::int64_t held = over_all(scheduler.peak_message_bytes(), MPI_MAX);
         if (rank == 0)
             std::printf("%s: %lld messages, %lld bytes held\n", is_right ? "right" : "WRONG",
                         static_cast<long long>(count), static_cast<long long>(held));

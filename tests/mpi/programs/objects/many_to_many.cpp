@@ -92,11 +92,11 @@ bool compare(const std::string& strategy, std::int64_t objects, std::uint64_t ph
     topoloom::Objects<Cell> cells(scheduler, {objects}, [](topoloom::Index) { return Cell(); });
     topoloom::ManyToManyOptions options{.alpha = 1e-5, .beta = 1e-9};
     for (std::size_t i = 0; i < names.size(); ++i)
-        if (strategy == names[i]) options.among = {static_cast<Combining>(i)};
+        if (strategy == names[i]) options.strategies = {static_cast<Combining>(i)};
     const topoloom::ManyToMany<Cell> exchange = cells.many_to_many(options);
     for (std::uint64_t phase = 0; phase < phases; ++phase) {
         std::vector<topoloom::Index> leave;
-        cells.each([&](Cell& cell) { leave.push_back(cell.index()); });
+        cells.for_each_local([&](Cell& cell) { leave.push_back(cell.index()); });
         for (const topoloom::Index& at : leave) {
             const std::uint64_t drawn = mix(seed + phase + static_cast<std::uint64_t>(at.x) * 7);
             if (drawn % 3 == 0)
@@ -107,7 +107,7 @@ bool compare(const std::string& strategy, std::int64_t objects, std::uint64_t ph
         scheduler.run();
     }
     std::int64_t wrong = 0, messages = 0;
-    cells.each([&](const Cell& cell) {
+    cells.for_each_local([&](const Cell& cell) {
         if (cell.counts[0] != cell.counts[1] || cell.sums[0] != cell.sums[1]) ++wrong;
         messages += cell.counts[0];
     });
@@ -123,7 +123,7 @@ bool switches(int argc, char** argv) {
     topoloom::Scheduler scheduler(MPI_COMM_WORLD);
     topoloom::Objects<Cell> cells(scheduler, {scheduler.ranks()}, [](topoloom::Index) { return Cell(); });
     topoloom::ManyToManyOptions options;
-    options.among = {Combining::mesh, Combining::direct};
+    options.strategies = {Combining::mesh, Combining::direct};
     options.alpha = 1e-5;
     options.beta = 1e-9;
     const topoloom::ManyToMany<Cell> exchange = cells.many_to_many(options);
@@ -134,14 +134,14 @@ bool switches(int argc, char** argv) {
         expected += bytes * (scheduler.ranks() - 1);
         if (scheduler.rank() == 0) cells.broadcast<&Cell::to_all>(exchange, bytes);
         scheduler.run();
-        const topoloom::Learned learned = cells.learned(exchange);
+        const topoloom::ManyToManyChoice choice = cells.choice(exchange);
         char line[100];
-        std::snprintf(line, sizeof line, "%s %g %g\n", names[static_cast<std::size_t>(learned.strategy)],
-                      learned.degree, learned.bytes);
+        std::snprintf(line, sizeof line, "%s %g %g\n", names[static_cast<std::size_t>(choice.strategy)],
+                      choice.degree, choice.bytes);
         lines += line;
     }
     std::int64_t wrong = 0;
-    cells.each([&](const Cell& cell) { wrong += cell.counts[0] != expected ? 1 : 0; });
+    cells.for_each_local([&](const Cell& cell) { wrong += cell.counts[0] != expected ? 1 : 0; });
     if (scheduler.rank() == 0) std::fputs(lines.c_str(), stdout);
     return over_all(wrong) == 0;
 }

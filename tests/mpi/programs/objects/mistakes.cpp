@@ -49,10 +49,10 @@ void make(std::string_view which, topoloom::Scheduler& scheduler, topoloom::Obje
     if (which == "nested" && is_first) cells[{0, 1}].send<&Plain::run_again>();
     if (which == "lengths" && is_first) cells.broadcast<&Plain::differ>(on_sum);
     if (which == "serialize" && is_first) cells[{0, 2}].send<&Plain::move>(scheduler.ranks() - 1);
-    if (which == "memory" || which == "patience") {
+    if (which == "memory" || which == "stall") {
         topoloom::SchedulerOptions options;
         options.memory_bytes = which == "memory" ? 4000 : options.memory_bytes;
-        options.patience = which == "patience" ? -1 : 0;
+        options.stall_timeout = which == "stall" ? -1 : 0;
         topoloom::Scheduler other(MPI_COMM_WORLD, options);
     }
     if (which == "done") {

@@ -94,10 +94,10 @@ int main(int argc, char** argv) {
         for (const char* policy : {"none", "place"}) {
             if (rank == 0) all.broadcast<&Hub::start>(rounds);
             scheduler.run();
-            const topoloom::Measured seen = scheduler.measured();
+            const topoloom::Measurements seen = scheduler.measurements();
             for (std::size_t object = 0; object < seen.objects(); ++object)
                 is_right = is_right && (seen.is_proxied[object] != 0) == (object < hubs);
-            if (argc > 2) scheduler.write_measured(argv[2]);
+            if (argc > 2) scheduler.write_graph(argv[2]);
             static_cast<void>(scheduler.rebalance(policy));
         }
         if (rank == 0) all.broadcast<&Hub::report>(result);

@@ -38,7 +38,7 @@ struct Walker : topoloom::Object<Walker> {
         const std::int64_t of_this = sent.messages;
         sent.add(of_this);
         const int priority = static_cast<int>(draw() % 3) - 1;
-        array()[next].send_first<&Walker::take>(priority, index().x, of_this, steps - 1);
+        array()[next].send_with_priority<&Walker::take>(priority, index().x, of_this, steps - 1);
         if (draw() % 2 == 0) {
             ++moves;
             const auto ranks = static_cast<std::uint64_t>(scheduler().ranks());
@@ -98,7 +98,7 @@ int main(int argc, char** argv) {
         const auto size = static_cast<std::size_t>(objects);
         std::vector<std::int64_t> counts(3 * size * size);  // sent less had: messages, numbers; had
         std::vector<std::int64_t> sums(4);                  // moves, wrong, messages, objects
-        walkers.each([&](Walker& one) {
+        walkers.for_each_local([&](Walker& one) {
             const auto at = static_cast<std::size_t>(one.index().x);
             for (std::size_t other = 0; other < size; ++other) {
                 counts[at * size + other] += one.to[other].messages;

@@ -23,7 +23,7 @@ struct Worker : topoloom::Object<Worker> {
 };
 
 /// Whether all objects are somewhere once, and how many of the heavy ones are on the rank that has most of them.
-int most_heavy(const topoloom::Measured& measured, int ranks) {
+int most_heavy(const topoloom::Measurements& measured, int ranks) {
     std::vector<int> count(static_cast<std::size_t>(ranks));
     for (int i = 0; i < heavy; ++i) ++count[measured.rank[static_cast<std::size_t>(i)]];
     return *std::max_element(count.begin(), count.end());
@@ -38,26 +38,27 @@ int main(int argc, char** argv) {
         topoloom::Scheduler scheduler(MPI_COMM_WORLD);
         topoloom::Objects<Worker> workers(scheduler, {objects}, [](topoloom::Index) { return Worker(); });
         const auto measure = [&] {
-            workers.each([](Worker& worker) { worker.array()[worker.index()].send<&Worker::work>(0); });
+            workers.for_each_local(
+                [](Worker& worker) { worker.array()[worker.index()].send<&Worker::work>(0); });
             scheduler.run();
         };
         measure();
-        scheduler.write_measured(argv[1]);
-        const topoloom::Measured all = scheduler.measured();
+        scheduler.write_graph(argv[1]);
+        const topoloom::Measurements all = scheduler.measurements();
         is_right &= all.objects() == objects && all.packed_bytes[5] == sizeof(double);
         // Blocks of indices: the heavy ones are on the first ranks.
         is_right &= most_heavy(all, scheduler.ranks()) == heavy;
         is_right &= scheduler.rebalance("none").moved == 0;
         for (const char* policy : {"greedy", "few-bytes", "alias", "diffusion", "repartition", "place"}) {
             measure();
-            const topoloom::Rebalanced done = scheduler.rebalance(policy, {.tolerance = 0.2});
+            const topoloom::RebalanceResult done = scheduler.rebalance(policy, {.tolerance = 0.2});
             const bool is_better = done.busiest_after <= done.busiest_before * 1.0001 && done.average > 0;
-            const bool is_spread = most_heavy(scheduler.measured(), scheduler.ranks()) <= 2;
+            const bool is_spread = most_heavy(scheduler.measurements(), scheduler.ranks()) <= 2;
             if (scheduler.rank() == 0 && !(is_better && is_spread)) std::printf("not so: %s\n", policy);
             is_right &= is_better && is_spread;
         }
         int here = 0, everywhere = 0;
-        workers.each([&](Worker&) { ++here; });
+        workers.for_each_local([&](Worker&) { ++here; });
         MPI_Allreduce(&here, &everywhere, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
         is_right &= everywhere == objects;
         if (is_right && scheduler.rank() == 0) std::printf("rebalanced\n");

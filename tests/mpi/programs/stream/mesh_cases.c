@@ -38,7 +38,7 @@ static long long run(topoloom_stream_options options, int most_passes) {
     }
     check_sums(&l);
     long long now = 0, most = 0;
-    check(topoloom_stream_memory(l.stream, &now, &most));
+    check(topoloom_stream_get_memory(l.stream, &now, &most));
     free_ledger(&l);
     return most;
 }

@@ -38,7 +38,7 @@ static void check_mesh(int ranks, int dimensions, const int* extents) {
 
 /// Extents of any sizes that hold the ranks.
 static void check_given(int ranks, int dimensions) {
-    int extents[most_axes], held = 1;
+    int extents[max_axes], held = 1;
     for (int a = 0; a < dimensions; ++a) held *= extents[a] = 1 + rand() % 7;
     if (held >= ranks) check_mesh(ranks, dimensions, extents);
 }
@@ -46,8 +46,8 @@ static void check_given(int ranks, int dimensions) {
 int main(int argc, char** argv) {
     const int most = argc > 1 ? atoi(argv[1]) : 40;
     for (int ranks = 1; ranks <= most; ++ranks) {
-        for (int dimensions = 1; dimensions <= most_axes; ++dimensions) {
-            int extents[most_axes];
+        for (int dimensions = 1; dimensions <= max_axes; ++dimensions) {
+            int extents[max_axes];
             choose_extents(ranks, dimensions, extents);
             check_mesh(ranks, dimensions, extents);
             for (int a = 0; a < dimensions; ++a) {

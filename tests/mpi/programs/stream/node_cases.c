@@ -28,8 +28,8 @@ int main(int argc, char** argv) {
     const struct axis* last = &stream->axes[stream->axis_count - 1];
     int own = 0;
     for (int i = 0; i < ranks; ++i) own += nodes[i] == node;
-    right = stream->axis_count == options.dimensions && last->hops == own;
-    for (int h = last->first_hop; h < last->first_hop + last->hops; ++h)
+    right = stream->axis_count == options.dimensions && last->hop_count == own;
+    for (int h = last->first_hop; h < last->first_hop + last->hop_count; ++h)
         right = right && nodes[stream->hops[h].rank] == node;
     topoloom_stream_free(&made);
     MPI_Allreduce(MPI_IN_PLACE, &right, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);

@@ -28,7 +28,7 @@ static int handle(void* context, const void* items, int count) {
 static topoloom_stream_options draw_options(int seed) {
     topoloom_stream_options options = {.bucket_bytes = 48 + seed * 37 % 200, .dimensions = dimensions};
     if (draw(2) == 0) options.memory_bytes = 4096 + draw(20000);
-    options.timeout = draw(2) == 0 ? 1e-5 : 1e-3;
+    options.flush_timeout = draw(2) == 0 ? 1e-5 : 1e-3;
     return options;
 }
 
@@ -142,7 +142,7 @@ static void run_asleep(void) {
     check(topoloom_stream_wait(l.stream));
     check_sums(&l);
     long long now = 0, most = 0;
-    check(topoloom_stream_memory(l.stream, &now, &most));
+    check(topoloom_stream_get_memory(l.stream, &now, &most));
     if (most > bound) fail("the bound did not hold");
     free_ledger(&l);
 }
@@ -182,7 +182,7 @@ static void run_replies(int seed, int rounds) {
         if (answered != count) fail("a request was not answered once");
     }
     long long now = 0, most = 0;
-    check(topoloom_stream_memory(replies, &now, &most));
+    check(topoloom_stream_get_memory(replies, &now, &most));
     if (most > options.memory_bytes) fail("the bound did not hold");
     check(topoloom_stream_free(&requests));
     check(topoloom_stream_free(&replies));

@@ -24,7 +24,7 @@ static int take(void* context, const void* items, int count) {
 }
 
 static void open_stream(int dimensions) {
-    const topoloom_stream_options options = {.timeout = 0.1, .dimensions = dimensions};
+    const topoloom_stream_options options = {.flush_timeout = 0.1, .dimensions = dimensions};
     check(topoloom_stream_create(comm, sizeof(item), take, NULL, &options, &stream));
     plain = urgent = 0;
     MPI_Barrier(comm);

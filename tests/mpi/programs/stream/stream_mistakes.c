@@ -57,9 +57,9 @@ static int try_mesh(const int* extents, const int* order) {
 }
 
 static const char* const mistakes[] = {
-    "rank",     "negative", "done",    "size",       "bound",  "bucket",  "timeout",  "item",     "pull",
-    "wait",     "free",     "handler", "dimensions", "extent", "extents", "twice",    "stranger", "unequal",
-    "patience", "network",  "auto",    "huge",       "chosen", "largest", "variable", "many"};
+    "rank",  "negative", "done",    "size",       "bound",  "bucket",  "flush",    "item",     "pull",
+    "wait",  "free",     "handler", "dimensions", "extent", "extents", "twice",    "stranger", "unequal",
+    "stall", "network",  "auto",    "huge",       "chosen", "largest", "variable", "many"};
 
 static int make(const char* what) {
     long value = 1;
@@ -75,9 +75,9 @@ static int make(const char* what) {
     if (strcmp(what, "size") == 0) status = topoloom_stream_push_bytes(stream, &value, 3, 0);
     if (strcmp(what, "bound") == 0) status = try_options((topoloom_stream_options){.memory_bytes = 5000}, 8);
     if (strcmp(what, "bucket") == 0) status = try_options((topoloom_stream_options){.bucket_bytes = 10}, 8);
-    if (strcmp(what, "timeout") == 0) status = try_options((topoloom_stream_options){.timeout = -1}, 8);
-    if (strcmp(what, "patience") == 0) status = try_options((topoloom_stream_options){.patience = -1}, 8);
-    if (strcmp(what, "item") == 0) status = try_options((topoloom_stream_options){.timeout = 1}, -4);
+    if (strcmp(what, "flush") == 0) status = try_options((topoloom_stream_options){.flush_timeout = -1}, 8);
+    if (strcmp(what, "stall") == 0) status = try_options((topoloom_stream_options){.stall_timeout = -1}, 8);
+    if (strcmp(what, "item") == 0) status = try_options((topoloom_stream_options){.flush_timeout = 1}, -4);
     if (strcmp(what, "huge") == 0) status = try_options((topoloom_stream_options){0}, INT_MAX);
     if (strcmp(what, "chosen") == 0)
         status = try_options((topoloom_stream_options){.dimensions = TOPOLOOM_STREAM_AUTO}, INT_MAX);

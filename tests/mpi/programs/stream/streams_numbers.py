@@ -134,7 +134,7 @@ def refusals() -> list[str]:
         found.append(error.why if error.why in str(error) else str(error))
     stream.wait()
     stream.close()
-    for call in (lambda: stream.push(1, 0), stream.wait, stream.choice):
+    for call in (lambda: stream.push(1, 0), stream.wait, stream.settings):
         try:
             call()
         except ValueError as error:

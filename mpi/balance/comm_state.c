@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The state of a communicator is an attribute of it: nothing is global but the key.
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "balance.h"
+#include "errors.h"
+
+/// An attribute of MPI_COMM_SELF, whose attributes MPI_Finalize deletes first: so duplicates are freed in time.
+struct process {
+    struct comm_state* states;
+    int key;  // of communicator attributes
+};
+
+static void free_comms(struct comm_state* state) {
+    close_nodes(state->nodes);
+    if (state->own != MPI_COMM_NULL) PMPI_Comm_free(&state->own);
+}
+
+static void free_state(struct comm_state* state) {
+    if (state->process != NULL) {
+        struct comm_state** link = &state->process->states;
+        while (*link != state) link = &(*link)->next;
+        *link = state->next;
+    }
+    free_comms(state);
+    free_nodes(state->nodes);
+    topoloom_balancer_free(state->balancer);
+    free(state->method);
+    free(state->machine);
+    free(state);
+}
+
+void retain_state(struct comm_state* state) { ++state->users; }
+
+void release_state(struct comm_state* state) {
+    if (--state->users == 0) free_state(state);
+}
+
+static int delete_state(MPI_Comm comm, int key, void* value, void* extra) {
+    (void)comm, (void)key, (void)extra;
+    release_state(value);
+    return MPI_SUCCESS;
+}
+
+static int delete_process(MPI_Comm comm, int key, void* value, void* extra) {
+    (void)comm, (void)key, (void)extra;
+    struct process* process = value;
+    for (struct comm_state* state = process->states; state != NULL; state = state->next) {
+        free_comms(state);
+        state->process = NULL;
+    }
+    free(process);
+    return MPI_SUCCESS;
+}
+
+static int find_process(struct process** process) {
+    static _Atomic int key = MPI_KEYVAL_INVALID;
+    int status = MPI_SUCCESS, found = 0;
+    if (atomic_load(&key) == MPI_KEYVAL_INVALID) {
+        int made = MPI_KEYVAL_INVALID, none = MPI_KEYVAL_INVALID;
+        status = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_process, &made, NULL);
+        if (status != MPI_SUCCESS) return status;
+        if (!atomic_compare_exchange_strong(&key, &none, made)) PMPI_Comm_free_keyval(&made);
+    }
+    status = PMPI_Comm_get_attr(MPI_COMM_SELF, atomic_load(&key), (void*)process, &found);
+    if (status != MPI_SUCCESS || found) return status;
+    struct process* made = calloc(1, sizeof *made);
+    if (made == NULL) return MPI_ERR_NO_MEM;
+    // One key per process: simulated processes (SimGrid) share MPI_COMM_WORLD and its attributes.
+    status = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_state, &made->key, NULL);
+    if (status == MPI_SUCCESS) status = PMPI_Comm_set_attr(MPI_COMM_SELF, atomic_load(&key), made);
+    if (status != MPI_SUCCESS)
+        free(made);
+    else
+        *process = made;
+    return status;
+}
+
+static int duplicate_comm(MPI_Comm comm, struct comm_state* state) {
+    MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+    int status = PMPI_Comm_dup(comm, &state->own);
+    if (status == MPI_SUCCESS) status = PMPI_Comm_get_errhandler(comm, &handler);
+    if (status != MPI_SUCCESS) return status;
+    status = PMPI_Comm_set_errhandler(state->own, handler);
+    if (handler != MPI_ERRORS_ARE_FATAL && handler != MPI_ERRORS_RETURN) PMPI_Errhandler_free(&handler);
+    PMPI_Comm_rank(state->own, &state->rank);
+    PMPI_Comm_size(state->own, &state->ranks);
+    return status;
+}
+
+static int make_state(MPI_Comm comm, struct process* process, struct comm_state** state) {
+    int is_inter = 0;
+    int status = PMPI_Comm_test_inter(comm, &is_inter);
+    if (status != MPI_SUCCESS) return status;
+    if (is_inter) return raise_error(comm, MPI_ERR_COMM, "balance", "intercommunicators are not supported");
+    struct comm_state* made = calloc(1, sizeof *made);
+    if (made == NULL) return raise_error(comm, MPI_ERR_NO_MEM, "balance", "not enough memory");
+    made->own = MPI_COMM_NULL;
+    made->users = 1;
+    status = duplicate_comm(comm, made);
+    if (status == MPI_SUCCESS) status = PMPI_Comm_set_attr(comm, process->key, made);
+    if (status != MPI_SUCCESS) {
+        free_state(made);
+        return status;
+    }
+    made->process = process;
+    made->next = process->states;
+    process->states = made;
+    *state = made;
+    return status;
+}
+
+int find_state(MPI_Comm comm, struct comm_state** state) {
+    if (comm == MPI_COMM_NULL)
+        return raise_error(MPI_COMM_WORLD, MPI_ERR_COMM, "balance",
+                           "the communicator is MPI_COMM_NULL: freed, or never created");
+    struct process* process = NULL;
+    int found = 0;
+    int status = find_process(&process);
+    if (status == MPI_SUCCESS) status = PMPI_Comm_get_attr(comm, process->key, (void*)state, &found);
+    if (status != MPI_SUCCESS || found) return status;
+    return make_state(comm, process, state);
+}

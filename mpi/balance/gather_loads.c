@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Gathers the loads of all ranks. On nodes with many ranks, these share memory, and each exchanges loads with some of the
+// other nodes: one step between nodes instead of log2 P. No rank decides on incomplete loads: if MPI fails for a rank, its node
+// fails and notifies the others by messages without loads.
+#include <sched.h>
+#include <string.h>
+
+#include "errors.h"
+#include "node_memory.h"
+
+/// Whether this rank exchanges loads with another node.
+static bool is_responsible(const struct nodes* nodes, int node) {
+    return node != nodes->own && node % node_size(nodes, nodes->own) == nodes->local;
+}
+
+/// The rank of a node that exchanges loads with this node.
+static int peer_of(const struct nodes* nodes, int node) {
+    return nodes->member[nodes->first[node] + nodes->own % node_size(nodes, node)];
+}
+
+static bool has_failed(const struct nodes* nodes) {
+    const int64_t failed_in = atomic_load_explicit(&nodes->shared->failed_in, memory_order_acquire);
+    return failed_in != 0 && failed_in <= nodes->gatherings;
+}
+
+static void record_failure(const struct comm_state* state) {
+    struct shared_loads* shared = state->nodes->shared;
+    int64_t none = 0;
+    if (atomic_load(&shared->failed_in) != 0) return;
+    atomic_store(&shared->failed_rank, state->rank);
+    atomic_compare_exchange_strong(&shared->failed_in, &none, state->nodes->gatherings);
+}
+
+/// Waits until a counter reaches a value, or a rank of the node fails.
+static int wait_for_counter(const struct comm_state* state, const _Atomic int64_t* counter, int64_t value) {
+    int status = MPI_SUCCESS, found = 0;
+    while (atomic_load_explicit(counter, memory_order_acquire) < value && status == MPI_SUCCESS &&
+           !has_failed(state->nodes)) {
+        // The probe lets MPI progress. The awaited rank may need this core.
+        status = PMPI_Iprobe(MPI_ANY_SOURCE, gather_tag, state->own, &found, MPI_STATUS_IGNORE);
+        sched_yield();
+    }
+    return status;
+}
+
+/// Sends empty messages to this rank's nodes from `first` on, which wait for loads. It waits for none itself.
+static void notify_failure(const struct comm_state* state, int first) {
+    const struct nodes* nodes = state->nodes;
+    MPI_Request sent = MPI_REQUEST_NULL;
+    for (int node = first; node < nodes->count; ++node)
+        if (is_responsible(nodes, node) && PMPI_Isend(NULL, 0, MPI_INT64_T, peer_of(nodes, node), gather_tag,
+                                                      state->own, &sent) == MPI_SUCCESS)
+            PMPI_Request_free(&sent);
+}
+
+/// Exchanges this node's loads with this rank's share of the other nodes, and stores theirs in `loads`.
+static int exchange_loads(const struct comm_state* state, const int64_t* own_loads, int64_t* received,
+                          int64_t* loads) {
+    const struct nodes* nodes = state->nodes;
+    const int size = node_size(nodes, nodes->own);
+    int count = 0;
+    int64_t* at = received;
+    for (int node = 0; node < nodes->count; ++node) {
+        if (!is_responsible(nodes, node)) continue;
+        MPI_Request* requests = &nodes->requests[count];
+        const int others = node_size(nodes, node), peer = peer_of(nodes, node);
+        int status = PMPI_Irecv(at, others, MPI_INT64_T, peer, gather_tag, state->own, &requests[0]);
+        if (status == MPI_SUCCESS)
+            status = PMPI_Isend(own_loads, size, MPI_INT64_T, peer, gather_tag, state->own, &requests[1]);
+        if (status != MPI_SUCCESS) {
+            notify_failure(state, node);
+            return status;
+        }
+        count += 2;
+        at += others;
+    }
+    const int status = PMPI_Waitall(count, nodes->requests, nodes->statuses);
+    if (status != MPI_SUCCESS) return status;
+    count = 0;
+    for (int node = 0; node < nodes->count; ++node) {
+        if (!is_responsible(nodes, node)) continue;
+        int received_count = 0;
+        PMPI_Get_count(&nodes->statuses[count], MPI_INT64_T, &received_count);
+        if (received_count == 0) return MPI_ERR_OTHER;
+        for (int i = nodes->first[node]; i < nodes->first[node + 1]; ++i)
+            loads[nodes->member[i]] = *received++;
+        count += 2;
+    }
+    return status;
+}
+
+/// Raises the error on all ranks of the node, in this and in every later gathering.
+static int raise_failure(const struct comm_state* state) {
+    return raise_error(state->own, MPI_ERR_OTHER, "balance",
+                       "cannot gather the loads of all ranks: MPI failed on rank %d, or on a node that it "
+                       "gathers from",
+                       atomic_load(&state->nodes->shared->failed_rank));
+}
+
+static int gather_by_nodes(const struct comm_state* state, int64_t load) {
+    struct nodes* nodes = state->nodes;
+    struct shared_loads* shared = nodes->shared;
+    // Nodes that were not notified in the first failed gathering were in the second.
+    if (nodes->failures > 1) return raise_failure(state);
+    const size_t ranks = (size_t)state->ranks;
+    const int size = node_size(nodes, nodes->own);
+    int64_t* all_loads = shared->loads + (size_t)(nodes->gatherings % 2) * ranks;
+    int64_t* own_loads = nodes->messages;
+    const int64_t complete = ++nodes->gatherings * size;
+    all_loads[state->rank] = load;
+    atomic_fetch_add_explicit(&shared->written, 1, memory_order_release);
+    int status = wait_for_counter(state, &shared->written, complete);
+    if (status != MPI_SUCCESS || has_failed(nodes)) {
+        notify_failure(state, 0);
+    } else {
+        for (int i = 0; i < size; ++i) own_loads[i] = all_loads[nodes->member[nodes->first[nodes->own] + i]];
+        status = exchange_loads(state, own_loads, own_loads + size, all_loads);
+    }
+    if (status != MPI_SUCCESS) record_failure(state);
+    atomic_fetch_add_explicit(&shared->received, 1, memory_order_release);
+    if (status == MPI_SUCCESS) status = wait_for_counter(state, &shared->received, complete);
+    if (status != MPI_SUCCESS || has_failed(nodes)) {
+        ++nodes->failures;
+        return raise_failure(state);
+    }
+    memcpy(nodes->loads, all_loads, ranks * sizeof *nodes->loads);
+    return status;
+}
+
+int gather_loads(struct comm_state* state, int64_t load, const int64_t** loads) {
+    const int status = find_nodes(state);
+    if (status != MPI_SUCCESS) return status;
+    *loads = state->nodes->loads;
+    if (state->nodes->shared != NULL) return gather_by_nodes(state, load);
+    return PMPI_Allgather(&load, 1, MPI_INT64_T, state->nodes->loads, 1, MPI_INT64_T, state->own);
+}

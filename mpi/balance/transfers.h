@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The transfers of an exchange: one from each source, and one to each receiver.
+#ifndef TOPOLOOM_BALANCE_TRANSFERS_H
+#define TOPOLOOM_BALANCE_TRANSFERS_H
+
+#include "balance.h"
+
+struct transfer {
+    int rank;  // of the peer
+    long long tasks, bytes;
+    char* data;
+    long long* sizes;    // NULL: all tasks have one size
+    int accepted_bytes;  // reply: bytes per task that the receiver accepts; 1: any sizes; 0: refused
+    bool is_accepted;    // the reply fits the tasks
+    bool is_sent;        // the source sends what the plan says
+    int open_parts;      // posted and incomplete
+    bool has_stalled;
+};
+
+enum event_kind { sizes_sent, sizes_received, reply_sent, reply_received, part_sent, part_received };
+
+/// What the completion of a request means.
+struct event {
+    enum event_kind kind;
+    int transfer;
+    bool is_first;  // part of its transfer
+};
+
+struct topoloom_exchange_state {
+    struct plan* plan;
+    char* tasks;
+    long long* sizes;
+    long long task_bytes, capacity, byte_capacity;  // task_bytes 0: tasks of different sizes
+    long long bytes, kept_bytes;                    // before
+    int tag;
+    struct transfer *to, *from;
+    char* arrived;  // tasks from all sources; NULL: received directly behind the kept tasks
+    long long* arrived_sizes;
+    int unknown_sizes;    // sources whose sizes are outstanding
+    int awaited_replies;  // receivers whose replies are outstanding
+    bool is_reserved;     // all ranks have reserved capacity: no replies
+    bool has_replied, is_accepted;
+    const char* fault;  // why this rank neither sends nor receives; NULL: it does
+    int status;
+    MPI_Request* requests;
+    struct event* events;
+    int* indices;
+    MPI_Status* statuses;
+    int request_count, request_capacity;
+    double last_progress;  // time; 0: not waiting yet
+    bool is_cancelled;
+};
+
+// ---- stall.c -----------------------------------------------------------------------------------------------------
+/// Records progress. Returns whether there was none for longer than the stall timeout.
+bool update_stall(struct topoloom_exchange_state* exchange, bool has_progressed);
+/// Raises an error that names the stalled ranks.
+int raise_stall(const struct topoloom_exchange_state* exchange);
+
+// ---- transfers.c -------------------------------------------------------------------------------------------------
+long long sum_sizes(const long long* sizes, long long count);
+/// Whether all received tasks fit the capacity.
+bool fits_capacity(const struct topoloom_exchange_state* exchange);
+/// Posts what does not depend on other ranks.
+void start_transfers(struct topoloom_exchange_state* exchange);
+/// Advances, and waits for an event if `waits`. Returns whether all is done.
+bool advance_transfers(struct topoloom_exchange_state* exchange, bool waits);
+
+#endif

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Waits for requests of an exchange.
+#include <sched.h>
+
+#include "exchange.h"
+
+int wait_all(const struct exchange* exchange, int count, MPI_Request* requests) {
+    int status = MPI_SUCCESS, done = 0;
+    while (status == MPI_SUCCESS && !done) {
+        if (!drive_active(exchange->state->process))
+            return PMPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
+        status = PMPI_Testall(count, requests, &done, MPI_STATUSES_IGNORE);
+        if (!done) sched_yield();
+    }
+    return status;
+}
+
+int wait_one(const struct exchange* exchange, MPI_Request* request) { return wait_all(exchange, 1, request); }

@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Combined exchanges: messages inserted until all objects are done travel combined, in stages.
+//
+// Messages of an object are collected on its designated rank, where it was at the last fence. That rank knows how many objects
+// must be done, and how many messages they have inserted. In every stage but the last it receives from a known number of ranks
+// before it forwards. Messages to objects that have moved since the fence are forwarded.
+#include "combined_exchange.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "state.hpp"
+
+extern "C" {
+#include "topoloom_schedules.h"
+}
+
+namespace topoloom::objects {
+
+namespace {
+
+/// Measures seconds per message and per byte between neighbors: the least of some exchanges, and the most of all ranks.
+std::array<double, 2> measure_costs(MPI_Comm comm, int rank, int ranks) {
+    constexpr int small = 8, large = 1 << 16, rounds = 10;
+    const int partner = (rank ^ 1) < ranks ? rank ^ 1 : MPI_PROC_NULL;
+    std::vector<char> out(large), in(large);
+    std::array<double, 2> least{1, 1};
+    for (int round = 0; round < 2 * rounds; ++round) {
+        const auto which = static_cast<std::size_t>(round / rounds);
+        const int bytes = which == 0 ? small : large;
+        const double begin = PMPI_Wtime();
+        PMPI_Sendrecv(out.data(), bytes, MPI_BYTE, partner, 0, in.data(), bytes, MPI_BYTE, partner, 0, comm,
+                      MPI_STATUS_IGNORE);
+        least[which] = std::min(least[which], PMPI_Wtime() - begin);
+    }
+    std::array<double, 2> costs{std::max(least[0], 1e-9), std::max(least[1] - least[0], 1e-9) / large};
+    PMPI_Allreduce(MPI_IN_PLACE, costs.data(), 2, MPI_DOUBLE, MPI_MAX, comm);
+    return costs;
+}
+
+}  // namespace
+
+CombinedExchange::Round::~Round() {
+    for (const HeldMessage& one : held) Message::discard(one.message);
+}
+
+std::uint32_t State::add_exchange(std::uint32_t array, const ManyToManyOptions& given) {
+    const int ranks = transport->ranks();
+    if (given.strategies.empty()) fail("a many-to-many needs at least one strategy");
+    if (!(given.alpha >= 0) || !(given.beta >= 0))
+        fail("alpha and beta of a many-to-many must not be negative");
+    if (exchanges.size() > 0xFFFF) fail("there are already 65,536 many-to-manys");
+    CombinedExchange& made = exchanges.emplace_back();
+    made.array = array;
+    made.options = given;
+    if (given.alpha <= 0 || given.beta <= 0) {
+        MPI_Comm separate = MPI_COMM_NULL;  // from messages of the transport
+        PMPI_Comm_dup(comm, &separate);
+        const std::array<double, 2> costs = measure_costs(separate, transport->rank(), ranks);
+        PMPI_Comm_free(&separate);
+        made.options.alpha = costs[0];
+        made.options.beta = costs[1];
+    }
+    int empty = arrays[array]->fence_objects == 0 ? 1 : 0;
+    PMPI_Allreduce(MPI_IN_PLACE, &empty, 1, MPI_INT, MPI_MAX, comm);
+    made.has_empty_ranks = empty != 0;
+    install(made, given.strategies.front());
+    return static_cast<std::uint32_t>(exchanges.size() - 1);
+}
+
+void State::install(CombinedExchange& exchange, Combining strategy) {
+    exchange.choice.strategy = strategy;
+    exchange.stages = Stages(strategy, transport->ranks());
+    exchange.senders.clear();
+    for (std::size_t stage = 0; stage < exchange.stages.count(); ++stage)
+        exchange.senders.push_back(
+            exchange.stages.is_last(stage) ? 0 : exchange.stages.senders(stage, transport->rank()));
+}
+
+int State::designated_rank(const Resident& resident) const {
+    return resident.moved_in_phase == phases ? resident.fence_rank : transport->rank();
+}
+
+Insertions& State::insertions(Resident& resident, std::uint32_t exchange) {
+    Insertions& of = resident.insertions[exchange];
+    if (of.phase != phases) of = {phases, 0, 0};
+    return of;
+}
+
+void State::insert(std::uint32_t exchange, Resident& resident, Message* message) {
+    Insertions& of = insertions(resident, exchange);
+    ++of.count;
+    Header& header = message->header;
+    if (options.measure) {
+        Traffic& sent = resident.sent[ObjectKey::of(header.array, header.index)];
+        sent.bytes += header.bytes;
+        ++sent.messages;
+    }
+    const int to = designated_rank(resident);
+    header.kind = Kind::insertion;
+    header.exchange = static_cast<std::uint16_t>(exchange);
+    header.sequence = of.round;
+    header.origin = to;
+    header.sender = ObjectKey::of(resident.array, resident.index);
+    if (to == transport->rank()) return receive_insertion(message);
+    transport->send(to, header, message->values());
+    Message::discard(message);
+}
+
+void State::finish_insertions(std::uint32_t exchange, Resident& resident) {
+    Insertions& of = insertions(resident, exchange);
+    Header header;
+    header.kind = Kind::insertions_done;
+    header.exchange = static_cast<std::uint16_t>(exchange);
+    header.sequence = of.round++;
+    header.index = std::exchange(of.count, 0);
+    const int to = designated_rank(resident);
+    if (to == transport->rank()) return receive_insertions_done(header);
+    transport->send(to, header, nullptr);
+}
+
+void State::receive_insertion(Message* message) {
+    const Header header = message->header;  // a copy: completing its round packs and frees the message
+    CombinedExchange& exchange = exchanges[header.exchange];
+    CombinedExchange::Round& round = exchange.rounds[header.sequence];
+    ++round.inserted;
+    round.held.push_back({last_known_rank(*arrays[header.array], header.index), message, true});
+    advance_exchange(exchange, header);
+}
+
+void State::receive_insertions_done(const Header& header) {
+    CombinedExchange& exchange = exchanges[header.exchange];
+    CombinedExchange::Round& round = exchange.rounds[header.sequence];
+    ++round.done_objects;
+    round.expected += header.index;
+    advance_exchange(exchange, header);
+}
+
+/// Tells ranks without objects, which others wait for, that a round has begun.
+void State::open_exchange(const Header& header) {
+    CombinedExchange& exchange = exchanges[header.exchange];
+    CombinedExchange::Round& round = exchange.rounds[header.sequence];
+    if (round.is_open) return;
+    round.is_open = true;
+    if (exchange.has_empty_ranks && exchange.stages.count() > 1) {
+        Header opened = header;
+        opened.kind = Kind::exchange_opened;
+        opened.bytes = 0;
+        if (transport->rank() != 0) transport->send(parent_of(transport->rank()), opened, nullptr);
+        for_each_child(transport->rank(), transport->ranks(),
+                       [&](int child) { transport->send(child, opened, nullptr); });
+    }
+    advance_exchange(exchange, header);
+}
+
+void State::receive_combined(const Header& header, const char* values) {
+    CombinedExchange& exchange = exchanges[header.exchange];
+    const bool is_last = exchange.stages.is_last(header.entry);
+    CombinedExchange::Round& round = exchange.rounds[header.sequence];
+    for (std::size_t at = 0; at < header.bytes;) {
+        std::int32_t to = 0;
+        Header inner;
+        std::memcpy(&to, values + at, sizeof to);
+        std::memcpy(&inner, values + at + sizeof to, sizeof inner);
+        at += sizeof to + sizeof inner;
+        Message* const message = Message::copy(inner, values + at);
+        at += inner.bytes;
+        if (is_last)
+            deliver_exchanged(message);
+        else
+            round.held.push_back({to, message, false});
+    }
+    if (is_last) return;
+    round.received.resize(exchange.stages.count());
+    ++round.received[header.entry];
+    open_exchange(header);
+    advance_exchange(exchange, header);
+}
+
+/// Delivers a message on the rank where its object should be.
+void State::deliver_exchanged(Message* message) {
+    message->header.kind = Kind::call;
+    message->header.sequence = 0;
+    const Header& header = message->header;
+    if (resident(header.array, header.index) != nullptr) return queue.push(message);
+    const int here = transport->rank();
+    // It may have overtaken its object on the way here. Return it to the sender, whose next message arrives after the object.
+    if (last_known_rank(*arrays[header.array], header.index) == here && header.origin != here) {
+        message->header.was_forwarded = true;
+        transport->send(header.origin, header, message->values());
+    } else {
+        forward(header, message->values());
+    }
+    Message::discard(message);
+}
+
+/// Begins a round when all messages are inserted, and a stage when all messages of the previous one have arrived.
+void State::advance_exchange(CombinedExchange& exchange, const Header& header) {
+    CombinedExchange::Round& round = exchange.rounds[header.sequence];
+    const Stages& stages = exchange.stages;
+    if (round.is_complete) return;
+    if (!round.has_begun) {
+        const bool is_ready =
+            round.done_objects == arrays[exchange.array]->fence_objects && round.inserted == round.expected;
+        if (!is_ready) return;
+        round.has_begun = true;
+        count_traffic(exchange, round);
+        open_exchange(header);
+        if (round.is_complete) return;
+    }
+    round.received.resize(stages.count());
+    for (; round.stage < stages.count(); ++round.stage, round.has_sent = false) {
+        if (!std::exchange(round.has_sent, true)) send_stage(exchange, round, header);
+        if (round.received[round.stage] < exchange.senders[round.stage]) return;
+    }
+    round.is_complete = true;
+    for (const CombinedExchange::HeldMessage& held : std::exchange(round.held, {}))
+        deliver_exchanged(held.message);
+}
+
+/// Counts peers and bytes, to choose a strategy at the fence.
+void State::count_traffic(CombinedExchange& exchange, const CombinedExchange::Round& round) {
+    std::set<int> peers;
+    for (const CombinedExchange::HeldMessage& held : round.held) {
+        if (!held.is_own || held.to == transport->rank()) continue;
+        peers.insert(held.to);
+        exchange.totals.bytes += static_cast<std::int64_t>(sizeof(Header)) + held.message->header.bytes;
+    }
+    ++exchange.totals.rounds;
+    exchange.totals.peers += static_cast<std::int64_t>(peers.size());
+}
+
+void State::send_stage(CombinedExchange& exchange, CombinedExchange::Round& round, const Header& of) {
+    const int here = transport->rank();
+    std::map<int, std::vector<char>> packed;
+    if (!exchange.stages.is_last(round.stage))
+        for (const int to : exchange.stages.receivers(round.stage, here)) packed[to];
+    std::vector<CombinedExchange::HeldMessage> staying;
+    for (const CombinedExchange::HeldMessage& held : std::exchange(round.held, {})) {
+        const int to = exchange.stages.next_hop(round.stage, here, held.to);
+        if (to == here) {
+            staying.push_back(held);
+            continue;
+        }
+        std::vector<char>& bytes = packed[to];
+        const std::int32_t destination = held.to;
+        const auto append = [&](const void* from, std::size_t count) {
+            const char* const begin = static_cast<const char*>(from);
+            bytes.insert(bytes.end(), begin, begin + count);
+        };
+        append(&destination, sizeof destination);
+        append(&held.message->header, sizeof(Header));
+        append(held.message->values(), held.message->header.bytes);
+        Message::discard(held.message);
+    }
+    round.held = std::move(staying);
+    Header header;
+    header.kind = Kind::combined;
+    header.exchange = of.exchange;
+    header.sequence = of.sequence;
+    header.entry = static_cast<std::uint32_t>(round.stage);
+    for (const auto& [to, bytes] : packed) {
+        if (bytes.size() > 0x7FFF0000) fail("combined messages of a many-to-many have more than 2 GB");
+        header.bytes = static_cast<std::uint32_t>(bytes.size());
+        transport->send(to, header, bytes.data());
+    }
+}
+
+/// Ends a phase: all ranks learn the locations of moved objects and the totals of exchanges, and install the fastest strategies.
+void State::fence() {
+    for (const auto& array : arrays) array->fence_objects = array->residents.size();
+    ++phases;
+    if (exchanges.empty()) return arrivals.clear();
+    constexpr std::size_t values = 4;
+    std::vector<std::int64_t> sums(values * exchanges.size() + 2);
+    std::string unfinished;
+    for (std::size_t e = 0; e < exchanges.size(); ++e) {
+        CombinedExchange& exchange = exchanges[e];
+        const Array& array = *arrays[exchange.array];
+        sums[values * e] = exchange.totals.rounds;
+        sums[values * e + 1] = exchange.totals.peers;
+        sums[values * e + 2] = exchange.totals.bytes;
+        sums[values * e + 3] = array.fence_objects == 0 ? 1 : 0;
+        for (const auto& [number, round] : exchange.rounds)
+            if (array.user_array != nullptr && !round.is_complete &&
+                (round.done_objects > 0 || round.inserted > 0 || round.is_open))
+                unfinished = "in a many-to-many of " + std::string(array.type.name) + " only " +
+                             std::to_string(round.done_objects) + " objects of rank " +
+                             std::to_string(transport->rank()) + " are done: all must be, before the fence";
+        exchange.rounds.clear();
+        exchange.totals = {};
+    }
+    const std::vector<MovedObject> moved = list_arrivals();
+    sums[values * exchanges.size()] = static_cast<std::int64_t>(moved.size());
+    sums[values * exchanges.size() + 1] = unfinished.empty() ? 0 : 1;
+    PMPI_Allreduce(MPI_IN_PLACE, sums.data(), static_cast<int>(sums.size()), MPI_INT64_T, MPI_SUM, comm);
+    if (sums[values * exchanges.size()] > 0) gather_locations(moved);
+    for (std::size_t e = 0; e < exchanges.size(); ++e) {
+        exchanges[e].has_empty_ranks = sums[values * e + 3] > 0;
+        choose_strategy(exchanges[e], {sums[values * e], sums[values * e + 1], sums[values * e + 2]});
+    }
+    if (sums.back() > 0) fail(!unfinished.empty() ? unfinished : "a many-to-many is not done on other ranks");
+}
+
+std::vector<MovedObject> State::list_arrivals() {
+    std::vector<MovedObject> moved;
+    for (const Address& address : std::exchange(arrivals, {}))
+        if (const Resident* const here = resident(address.array, address.index))
+            moved.push_back({address.index, {transport->rank(), here->moves}, address.array});
+    return moved;
+}
+
+void State::gather_locations(const std::vector<MovedObject>& own) {
+    const int ranks = transport->ranks(), count = static_cast<int>(own.size() * sizeof own[0]);
+    std::vector<int> counts(static_cast<std::size_t>(ranks)), offsets(counts.size());
+    PMPI_Allgather(&count, 1, MPI_INT, counts.data(), 1, MPI_INT, comm);
+    for (std::size_t i = 1; i < counts.size(); ++i) offsets[i] = offsets[i - 1] + counts[i - 1];
+    std::vector<MovedObject> all(static_cast<std::size_t>(offsets.back() + counts.back()) / sizeof own[0]);
+    PMPI_Allgatherv(own.data(), count, MPI_BYTE, all.data(), counts.data(), offsets.data(), MPI_BYTE, comm);
+    for (const MovedObject& one : all) record_location(*arrays[one.array], one.index, one.location);
+}
+
+void State::choose_strategy(CombinedExchange& exchange, const CombinedExchange::Totals& totals) {
+    if (totals.rounds == 0) return;
+    exchange.choice.degree = static_cast<double>(totals.peers) / static_cast<double>(totals.rounds);
+    exchange.choice.bytes =
+        totals.peers > 0 ? static_cast<double>(totals.bytes) / static_cast<double>(totals.peers) : 0;
+    double least = -1;
+    Combining best = exchange.choice.strategy;
+    for (const Combining strategy : exchange.options.strategies) {
+        double seconds = 0;
+        char error[256];
+        if (topoloom_many_to_many_time(static_cast<topoloom_combining>(strategy),
+                                       static_cast<std::uint64_t>(transport->ranks()), exchange.choice.degree,
+                                       exchange.choice.bytes, exchange.options.alpha, exchange.options.beta,
+                                       &seconds, error, sizeof error) != 0)
+            fail(error);
+        if (least >= 0 && seconds >= least) continue;
+        least = seconds;
+        best = strategy;
+    }
+    if (best != exchange.choice.strategy) install(exchange, best);
+}
+
+}  // namespace topoloom::objects

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Dispatches received records by their kind, and calls methods and callbacks.
+#include <exception>
+#include <memory>
+#include <utility>
+
+#include "state.hpp"
+
+namespace topoloom::objects {
+
+/// An error must not lose the other records of the message: run() raises it later.
+bool State::receive(int from, const Header& header, const char* values) {
+    try {
+        return dispatch(from, header, values);
+    } catch (...) {
+        if (pending_exception == nullptr) pending_exception = std::current_exception();
+        return false;
+    }
+}
+
+/// Returns whether the record waits in the queue.
+bool State::dispatch(int from, const Header& header, const char* values) {
+    switch (header.kind) {
+        case Kind::call:
+            if (const Resident* const here = resident(header.array, header.index)) {
+                if (header.was_forwarded)
+                    report_location({header.array, header.index}, header.origin,
+                                    {transport->rank(), here->moves});
+                Message* const message = Message::copy(header, values);
+                message->from = from;
+                queue.push(message);
+                return true;
+            }
+            forward(header, values);
+            return false;
+        case Kind::broadcast_request:
+            broadcast(Message::copy(header, values));
+            return false;
+        case Kind::broadcast:
+            receive_broadcast(header, values);
+            return false;
+        case Kind::multicast:
+            receive_multicast(header, values);
+            return false;
+        case Kind::partial: {
+            PartialHeader partial;
+            std::memcpy(&partial, values, sizeof partial);
+            contribute(partial, values + sizeof partial, header.bytes - sizeof partial);
+            return false;
+        }
+        case Kind::insertion:
+            receive_insertion(Message::copy(header, values));
+            return false;
+        case Kind::insertions_done:
+            receive_insertions_done(header);
+            return false;
+        case Kind::exchange_opened:
+            open_exchange(header);
+            return false;
+        case Kind::combined:
+            receive_combined(header, values);
+            return false;
+        case Kind::reduction_result:
+            distribute_result(header, values);
+            return false;
+        case Kind::migration:
+            migrate_in(header, values);
+            return false;
+        case Kind::location: {
+            Location location;
+            std::memcpy(&location, values, sizeof location);
+            record_location(*arrays[header.array], header.index, location);
+            return false;
+        }
+    }
+    return false;
+}
+
+void State::deliver(Message* message) {
+    const Header& header = message->header;
+    if (header.kind == Kind::reduction_result) {
+        const std::unique_ptr<Message, decltype(&Message::discard)> owned(message, &Message::discard);
+        try {
+            Reader reader(message->values(), header.bytes);
+            callbacks[header.entry].invoke(reader);
+        } catch (...) {
+            fail("callback " + std::to_string(header.entry) + " threw " + describe_exception());
+        }
+        return;
+    }
+    Resident* const here = resident(header.array, header.index);
+    if (here == nullptr) {  // it left while the message waited
+        forward(header, message->values());
+        return discard(message);
+    }
+    if (!header.is_sequenced) return call_method(*here, message);
+    std::uint32_t& expected = here->expected[header.sender];
+    if (header.sequence != expected) {
+        release(message);  // earlier ones may need the space
+        return here->out_of_order.push_back(message);
+    }
+    ++expected;
+    // The next one may be here already. It goes before all others, as they have overtaken it.
+    for (std::size_t i = 0; i < here->out_of_order.size(); ++i) {
+        Message* const next = here->out_of_order[i];
+        if (next->header.sender != header.sender || next->header.sequence != expected) continue;
+        here->out_of_order.erase(here->out_of_order.begin() + static_cast<std::ptrdiff_t>(i));
+        queue.push_front(next);
+        break;
+    }
+    call_method(*here, message);
+}
+
+void State::call_method(Resident& resident, Message* message) {
+    const auto discard_it = [this](Message* called) { discard(called); };
+    const std::unique_ptr<Message, decltype(discard_it)> owned(message, discard_it);
+    const Header& header = message->header;
+    const Entry& entry = arrays[header.array]->type.entries[header.entry];
+    const double begin = options.measure ? clock_seconds() : 0, blocked_before = blocked_seconds;
+    const int target_before = resident.target_rank;
+    current = &resident;
+    try {
+        Reader reader(message->values(), header.bytes);
+        entry.invoke(resident.object, reader);
+    } catch (...) {
+        current = nullptr;
+        resident.target_rank = target_before;
+        fail(describe_object(resident.array, resident.index) + ": " + std::string(entry.name) + " threw " +
+             describe_exception());
+    }
+    current = nullptr;
+    if (options.measure) {
+        const double end = clock_seconds();
+        calls.emplace_back(&resident, end - begin - (blocked_seconds - blocked_before));
+        if (end - last_clock > assign_interval) assign_times();
+    }
+}
+
+}  // namespace topoloom::objects

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Stages of a combined exchange: each sends along one axis of a virtual mesh, the lowest first. Free of MPI.
+//
+// A position is a number with a digit per axis. The last plane across the highest axis may be incomplete. Instead of to a hole
+// in it, a rank sends to a complete plane that depends on its own position (Kumar 2005, section 3.1; mesh.h of streams).
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "topoloom_scheduler.hpp"
+
+namespace topoloom::objects {
+
+class Stages {
+   public:
+    Stages() = default;
+    Stages(Combining strategy, int ranks) : ranks_(ranks) {
+        const int axes = strategy == Combining::mesh ? 2 : strategy == Combining::grid ? 3 : 1;
+        int extent = strategy == Combining::direct ? ranks : 2;
+        const auto holds_all = [&] {
+            long long places = 1;
+            for (int axis = 0; axis < axes; ++axis) places *= extent;
+            return places >= ranks;
+        };
+        while (strategy != Combining::hypercube && !holds_all()) ++extent;
+        for (int stride = 1; stride < ranks; stride *= extents_.back()) {
+            const int planes = (ranks + stride - 1) / stride;
+            strides_.push_back(stride);
+            extents_.push_back(extent < planes ? extent : planes);
+        }
+    }
+    [[nodiscard]] std::size_t count() const { return extents_.size(); }
+    [[nodiscard]] bool is_last(std::size_t stage) const { return stage + 1 >= count(); }
+    /// The next position of a message in a stage. The position itself: it stays.
+    [[nodiscard]] int next_hop(std::size_t stage, int position, int target) const {
+        return to_digit(stage, position, digit(stage, target));
+    }
+    /// The receivers of a rank in a stage that is not the last: it sends to all, even nothing, so that they know when to go on.
+    [[nodiscard]] std::vector<int> receivers(std::size_t stage, int position) const {
+        std::vector<int> found;
+        for (int to = 0; to < extents_[stage]; ++to)
+            if (to != digit(stage, position)) found.push_back(to_digit(stage, position, to));
+        return found;
+    }
+    [[nodiscard]] std::size_t senders(std::size_t stage, int position) const {
+        std::size_t found = 0;
+        for (int from = 0; from < ranks_; ++from)
+            if (from != position && next_hop(stage, from, position) == position) ++found;
+        return found;
+    }
+
+   private:
+    [[nodiscard]] int digit(std::size_t stage, int position) const {
+        return position / strides_[stage] % extents_[stage];
+    }
+    [[nodiscard]] int to_digit(std::size_t stage, int position, int to) const {
+        const int there = position + (to - digit(stage, position)) * strides_[stage];
+        if (there < ranks_) return there;
+        const int plane = strides_.back(), complete = ranks_ / plane;
+        return there % plane + position % plane % complete * plane;
+    }
+
+    int ranks_ = 1;
+    std::vector<int> extents_, strides_;
+};
+
+}  // namespace topoloom::objects

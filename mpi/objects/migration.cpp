@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Migrates objects: packs them with their scheduling state, and unpacks them on the new rank.
+#include <utility>
+
+#include "state.hpp"
+
+namespace topoloom::objects {
+
+namespace {
+
+/// Serializes everything about an object except itself.
+template <typename Archive>
+void serialize_state(Archive& archive, Resident& resident) {
+    archive(resident.moves, resident.broadcasts, resident.reductions, resident.seconds, resident.sent,
+            resident.expected, resident.insertions, resident.fence_rank, resident.moved_in_phase);
+    std::uint64_t count = resident.out_of_order.size();
+    archive(count);
+    for (std::uint64_t i = 0; i < count; ++i) {
+        if constexpr (Archive::reads) {
+            Header header;
+            archive(header);
+            resident.out_of_order.push_back(Message::copy(header, archive.skip(header.bytes, 1)));
+        } else {
+            archive(resident.out_of_order[i]->header);
+            archive.raw(resident.out_of_order[i]->values(), resident.out_of_order[i]->header.bytes);
+        }
+    }
+}
+
+}  // namespace
+
+Resident* State::create(std::uint32_t array, std::uint64_t index, void* object) {
+    auto* const made = new Resident();
+    made->object = object;
+    made->array = array;
+    made->index = index;
+    arrays[array]->residents[index] = made;
+    arrays[array]->type.bind(object, arrays[array]->user_array, made);
+    return made;
+}
+
+/// Migrates later, when no method runs: one of this object may be on the stack.
+void State::request_migration(Resident& resident, int rank) {
+    if (resident.target_rank < 0)
+        migration_requests.push_back({static_cast<std::uint16_t>(resident.array), resident.index});
+    resident.target_rank = rank;
+}
+
+void State::migrate_out(Resident* resident) {
+    const int to = std::exchange(resident->target_rank, -1);
+    if (to == transport->rank()) return;
+    assign_times();
+    Array& array = *arrays[resident->array];
+    ++resident->moves;
+    resident->fence_rank = designated_rank(*resident);
+    resident->moved_in_phase = phases;
+    Sizer sizer;
+    serialize_state(sizer, *resident);
+    std::size_t bytes = (sizer.bytes() + 15) / 16 * 16;  // views in the object keep their alignment
+    const std::size_t state_bytes = bytes;
+    Message* message = nullptr;
+    std::string problem;
+    try {
+        bytes += array.type.size(resident->object);
+        if (bytes > 0x7FFF0000)
+            throw ObjectsError(describe_object(resident->array, resident->index) + " has " +
+                               std::to_string(bytes) + " bytes, more than a message can have");
+        message = Message::make(bytes);
+        Writer writer(message->values());
+        serialize_state(writer, *resident);
+        Writer object_writer(message->values() + state_bytes);
+        array.type.pack(resident->object, object_writer);
+    } catch (...) {
+        problem = describe_serialize_error(resident->array, resident->index);
+    }
+    if (!problem.empty()) {
+        if (message != nullptr) Message::discard(message);
+        --resident->moves;
+        fail(problem + ": it does not move");
+    }
+    message->header.kind = Kind::migration;
+    message->header.array = static_cast<std::uint16_t>(resident->array);
+    message->header.index = resident->index;
+    message->header.entry = static_cast<std::uint32_t>(state_bytes);
+    transport->send(to, message->header, message->values());
+    Message::discard(message);
+    array.residents.erase(resident->index);
+    array.locations[resident->index] = {to, resident->moves};
+    array.type.destroy(resident->object);
+    delete resident;
+}
+
+void State::migrate_in(const Header& header, const char* values) {
+    Array& array = *arrays[header.array];
+    if (array.user_array == nullptr) return;
+    void* const object = array.type.make();
+    Resident* const here = create(header.array, header.index, object);
+    Reader reader(values, header.entry);
+    serialize_state(reader, *here);
+    array.locations.erase(header.index);
+    if (!exchanges.empty()) arrivals.push_back({header.array, header.index});
+    report_location({header.array, header.index}, home(array, header.index),
+                    {transport->rank(), here->moves});
+    deliver_broadcasts(array, *here);
+    // A copy, as received bytes are not aligned.
+    Message* const packed = Message::make(header.bytes - header.entry);
+    std::memcpy(packed->values(), values + header.entry, packed->header.bytes);
+    Reader object_reader(packed->values(), packed->header.bytes);
+    std::string problem;
+    try {
+        array.type.unpack(object, object_reader);
+    } catch (...) {
+        problem = describe_serialize_error(header.array, header.index);
+    }
+    const std::size_t left = object_reader.left();
+    Message::discard(packed);
+    if (!problem.empty()) fail(problem);
+    if (left != 0)
+        fail(describe_object(header.array, header.index) + " has packed " + std::to_string(left) +
+             " bytes more than it unpacks: its `serialize` is not the same both ways");
+}
+
+}  // namespace topoloom::objects

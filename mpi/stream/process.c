@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The list of a process's streams, an attribute of MPI_COMM_SELF: ranks that SimGrid simulates share global variables.
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "stream.h"
+
+static int free_process(MPI_Comm comm, int key, void* value, void* extra) {
+    (void)comm, (void)key, (void)extra;
+    struct process* process = value;
+    for (struct stream* s = process->streams; s != NULL; s = s->next) s->process = NULL;
+    free(process);
+    return MPI_SUCCESS;
+}
+
+static int find_key(int* found) {
+    static _Atomic int key = MPI_KEYVAL_INVALID;
+    int status = MPI_SUCCESS;
+    if (atomic_load(&key) == MPI_KEYVAL_INVALID) {
+        int made = MPI_KEYVAL_INVALID, none = MPI_KEYVAL_INVALID;
+        status = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, free_process, &made, NULL);
+        if (status == MPI_SUCCESS && !atomic_compare_exchange_strong(&key, &none, made))
+            status = PMPI_Comm_free_keyval(&made);
+    }
+    *found = atomic_load(&key);
+    return status;
+}
+
+int register_stream(struct stream* stream) {
+    struct process* process = NULL;
+    int key = MPI_KEYVAL_INVALID, found = 0;
+    int status = find_key(&key);
+    if (status == MPI_SUCCESS) status = PMPI_Comm_get_attr(MPI_COMM_SELF, key, (void*)&process, &found);
+    if (status != MPI_SUCCESS) return status;
+    if (!found) {
+        process = calloc(1, sizeof *process);
+        if (process == NULL) return MPI_ERR_NO_MEM;
+        status = PMPI_Comm_set_attr(MPI_COMM_SELF, key, process);
+        if (status != MPI_SUCCESS) {
+            free(process);
+            return status;
+        }
+    }
+    stream->process = process;
+    stream->next = process->streams;
+    process->streams = stream;
+    return MPI_SUCCESS;
+}
+
+void unregister_stream(struct stream* stream) {
+    if (stream->process == NULL) return;
+    struct stream** link = &stream->process->streams;
+    while (*link != stream) link = &(*link)->next;
+    *link = stream->next;
+}
+
+bool is_process_in_handler(const struct stream* stream) {
+    return stream->process != NULL && stream->process->handlers > 0;
+}
+
+void enter_handler(struct stream* stream) {
+    stream->is_in_handler = true;
+    if (stream->process != NULL) ++stream->process->handlers;
+}
+
+void leave_handler(struct stream* stream) {
+    stream->is_in_handler = false;
+    if (stream->process != NULL) --stream->process->handlers;
+}

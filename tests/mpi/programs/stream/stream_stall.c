@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The last rank stops for ever after the first phase, and the others say so: `stream_stall WHO`, where WHO pushes to
+// it, or nobody does if it is -1. `stream_stall WHO full`: WHO alone has a stall timeout, and pushes until its memory is full.
+#include <signal.h>
+
+#include "ledger.h"
+
+static int take(void* context, const void* items, int count) {
+    (void)context, (void)items;
+    return count;
+}
+
+int main(int argc, char** argv) {
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    const int is_full = argc > 2, pushes = rank == atoi(argv[1]);
+    const topoloom_stream_options options = {.stall_timeout = is_full && !pushes ? 0 : 0.5};
+    topoloom_stream stream = NULL;
+    check(topoloom_stream_create(MPI_COMM_WORLD, sizeof(item), take, NULL, &options, &stream));
+    check(topoloom_stream_wait(stream));
+    if (rank == ranks - 1) raise(SIGSTOP);
+    const item one = {.source = rank};
+    do
+        if (pushes) check(topoloom_stream_push(stream, &one, ranks - 1));
+    while (is_full && pushes);
+    topoloom_stream_wait(stream);
+    MPI_Finalize();
+    return 0;
+}
