@@ -28,14 +28,14 @@ static int check_given(const struct given* given, MPI_Comm comm, int ranks) {
         has_any = has_any || given->counts[i] > 0;
     }
     if (given->buffer != NULL || !has_any) return MPI_SUCCESS;
-    struct elements elements;
+    struct type_desc elements;
     const int status = describe_type(given->type, &elements);
     // An absolute datatype has its addresses in itself.
-    if (status != MPI_SUCCESS || elements.size == 0 || elements.low != 0) return status;
+    if (status != MPI_SUCCESS || elements.size == 0 || elements.true_lb != 0) return status;
     return raise_error(comm, MPI_ERR_BUFFER, name, "the send buffer is null");
 }
 
-static int describe_receive(MPI_Datatype type, MPI_Comm comm, struct elements* elements) {
+static int describe_receive(MPI_Datatype type, MPI_Comm comm, struct type_desc* elements) {
     if (type == MPI_DATATYPE_NULL)
         return raise_error(comm, MPI_ERR_TYPE, name, "the datatype of the receive is null");
     const int status = describe_type(type, elements);
@@ -47,10 +47,10 @@ static int describe_receive(MPI_Datatype type, MPI_Comm comm, struct elements* e
 
 /// No rank leaves an exchange before all have entered it: each algorithm ends with what depends on all of them. So when
 /// one has begun the next but one, all have left the first: two pairs of tags in turns keep exchanges apart, for ever.
-static void take_tags(struct state* state, struct exchange* exchange) {
-    exchange->straight_tag = 2 * state->tag_half + 2 * state->odd_exchange;
+static void take_tags(struct comm_state* state, struct exchange* exchange) {
+    exchange->straight_tag = 2 * state->tags_per_kind + 2 * state->exchange_parity;
     exchange->bundle_tag = exchange->straight_tag + 1;
-    state->odd_exchange = !state->odd_exchange;
+    state->exchange_parity = !state->exchange_parity;
 }
 
 /// Ranks need not agree on what they send to take the mesh, which is best for few and many, short and long messages.
@@ -77,11 +77,11 @@ int topoloom_sparse_exchange(int send_count, const int destinations[], const int
                              const void* sendbuf, const int sdispls[], MPI_Datatype sendtype,
                              int* receive_count, int** sources, int** recvcounts, void* recvbuf,
                              MPI_Datatype recvtype, MPI_Comm comm) {
-    struct state* state = NULL;
-    int status = find_state(comm, &state);
+    struct comm_state* state = NULL;
+    int status = open_state(comm, &state);
     if (status != MPI_SUCCESS) return status;
     const struct given given = {send_count, destinations, sendcounts, sdispls, sendbuf, sendtype};
-    struct elements elements = {0};
+    struct type_desc elements = {0};
     status = check_given(&given, comm, state->ranks);
     if (status == MPI_SUCCESS) status = describe_receive(recvtype, comm, &elements);
     if (status != MPI_SUCCESS) return status;
@@ -101,7 +101,7 @@ int topoloom_sparse_exchange(int send_count, const int destinations[], const int
         free_memory(&exchange);
     } else {
         // MPI may still write to the memory, and the next exchange but one would take messages of this one for its own.
-        state->failed = status;
+        state->error = status;
     }
     if (status != MPI_SUCCESS) return fail(comm, status, why);
     *receive_count = delivery.count;

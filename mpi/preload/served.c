@@ -60,25 +60,25 @@ static bool suits(MPI_Comm comm) {
 }
 
 /// A rank that lacks the memory to begin would leave the others waiting: it is found out before they do.
-static bool all_reserve(MPI_Comm comm, struct state** state) {
+static bool all_reserve(MPI_Comm comm, struct comm_state** state) {
     int able = reserve_state(comm, state);
     const int status = PMPI_Allreduce(MPI_IN_PLACE, &able, 1, MPI_INT, MPI_MIN, comm);
     if (status == MPI_SUCCESS && able) return true;
-    forgo_state(comm, *state);
+    abandon_state(comm, *state);
     return false;
 }
 
 /// The first blocking or persistent call of a communicator learns where its processes are, and whether any call gains there;
 /// NULL: none does, or one of the processes cannot set the communicator up, of which all know.
-static struct state* gaining_state(MPI_Comm comm) {
-    struct state* state = NULL;
+static struct comm_state* gaining_state(MPI_Comm comm) {
+    struct comm_state* state = NULL;
     bool done = false;
-    if (!suits(comm) || !all_reserve(comm, &state) || find_state(comm, &state) != MPI_SUCCESS) return NULL;
+    if (!suits(comm) || !all_reserve(comm, &state) || open_state(comm, &state) != MPI_SUCCESS) return NULL;
     const bool serves = advance_setup(state, true, &done) == MPI_SUCCESS;
     if (serves &&
         (state->learner != NULL || state->trace != NULL || topoloom_strategy_may_help(state->strategy)))
         return state;
-    drop_state(comm);
+    detach_state(comm);
     return NULL;
 }
 
@@ -90,20 +90,20 @@ static bool is_predefined(MPI_Op op) {
     return false;
 }
 
-static bool gains(struct state* state, const struct moved* moved) {
+static bool gains(struct comm_state* state, const struct moved* moved) {
     int commutes = 1;
     if (moved->straight) return state->learner != NULL || state->trace != NULL;
     if (moved->op != MPI_OP_NULL) PMPI_Op_commutative(moved->op, &commutes);
     const bool is_blocking = moved->form == blocking;
-    return state_helps(state, moved->operation, moved->bytes, !commutes,
-                       is_blocking ? 0 : 1e-9 * progress_pause_ns);
+    return is_worth_replacing(state, moved->operation, moved->bytes, !commutes,
+                              is_blocking ? 0 : 1e-9 * progress_pause_ns);
 }
 
 /// The program waits for non-blocking ones by MPI's own calls, which drive nothing of ours: a thread has to. In that no function
 /// of the program is called, nor needed after the program has freed it.
-static bool can_go_on(const struct state* state, const struct moved* moved) {
+static bool can_go_on(const struct comm_state* state, const struct moved* moved) {
     return moved->form == blocking ||
-           (state->goes_on && (moved->op == MPI_OP_NULL || is_predefined(moved->op)));
+           (state->has_progress_threads && (moved->op == MPI_OP_NULL || is_predefined(moved->op)));
 }
 
 static int forget_aside(MPI_Comm comm, int key, void* value, void* extra) {
@@ -117,8 +117,8 @@ bool preload_serves(MPI_Comm comm, const struct moved* moved) {
     static _Atomic int key = MPI_KEYVAL_INVALID;
     if (comm == MPI_COMM_NULL || !is_running()) return false;
     int found = 0;
-    struct state* state = NULL;
-    if (attribute_key(&key, forget_aside) != MPI_SUCCESS ||
+    struct comm_state* state = NULL;
+    if (create_keyval_once(&key, forget_aside) != MPI_SUCCESS ||
         PMPI_Comm_get_attr(comm, key, (void*)&state, &found) != MPI_SUCCESS)
         return false;
     if (!found && moved->form == nonblocking) return false;  // it must not wait for others

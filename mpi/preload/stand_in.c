@@ -44,8 +44,8 @@ static void complete(void* extra) {
     struct stand_in* one = extra;
     MPI_Request theirs = one->theirs;
     const struct call* call = &one->ours->call;
-    if (call->failed != MPI_SUCCESS && one->ends_program) end_program(call);
-    atomic_store(&one->failed, take_outcome(&one->ours));
+    if (call->error != MPI_SUCCESS && one->ends_program) abort_with_call_error(call);
+    atomic_store(&one->failed, consume_status(&one->ours));
     PMPI_Grequest_complete(theirs);  // from here on the program may free the stand-in
 }
 
@@ -58,7 +58,7 @@ static struct stand_in* make_stand_in(topoloom_request ours) {
     }
     atomic_fetch_add(&stand_ins, 1);
     one->ours = ours;
-    one->ends_program = is_fatal(ours->call.asked.comm);
+    one->ends_program = is_fatal(ours->call.arguments.comm);
     return one;
 }
 
@@ -67,6 +67,6 @@ int hand_over(int started, topoloom_request* ours, MPI_Request* request) {
     struct stand_in* one = make_stand_in(*ours);
     *request = one == NULL ? MPI_REQUEST_NULL : one->theirs;
     if (one == NULL) return topoloom_wait(ours, MPI_STATUS_IGNORE);  // a null request is complete
-    when_complete(*ours, complete, one);
+    notify_when_complete(*ours, complete, one);
     return MPI_SUCCESS;
 }

@@ -73,7 +73,7 @@ static struct token* make_token(topoloom_request ours) {
     }
     if (one != NULL) {
         one->ours = ours;
-        one->ends_program = is_fatal(ours->call.asked.comm);
+        one->ends_program = is_fatal(ours->call.arguments.comm);
         struct token** chain = chain_of(one->theirs);
         one->next = *chain;
         *chain = one;
@@ -86,10 +86,10 @@ static struct token* make_token(topoloom_request ours) {
 static void complete(void* extra) {
     struct token* one = extra;
     const struct call* call = &one->ours->call;
-    if (call->failed != MPI_SUCCESS && one->ends_program) end_program(call);
+    if (call->error != MPI_SUCCESS && one->ends_program) abort_with_call_error(call);
     const int tag = one->tag;
     const char more = 0;
-    const int length = take_outcome(&one->ours) != MPI_SUCCESS;
+    const int length = consume_status(&one->ours) != MPI_SUCCESS;
     PMPI_Send(&more, length, MPI_CHAR, 0, tag, self);  // from here on the program may free the token
 }
 
@@ -97,13 +97,13 @@ int hand_out(int made, topoloom_request* ours, MPI_Request* request) {
     if (made != MPI_SUCCESS) return made;
     struct token* one = make_token(*ours);
     if (one == NULL) {
-        const MPI_Comm comm = (*ours)->call.asked.comm;
-        const char* name = (*ours)->call.asked.name;
+        const MPI_Comm comm = (*ours)->call.arguments.comm;
+        const char* name = (*ours)->call.arguments.name;
         topoloom_request_free(ours);
         return raise_error(comm, MPI_ERR_NO_MEM, name, "not enough memory");
     }
     *request = one->theirs;
-    when_complete(one->ours, complete, one);
+    notify_when_complete(one->ours, complete, one);
     return MPI_SUCCESS;
 }
 

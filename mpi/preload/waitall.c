@@ -18,7 +18,7 @@ static int wait_without_nulls(wait_for_all* next, int count, MPI_Request request
     if (active != NULL && of_active != NULL && places != NULL) {
         for (int i = 0; i < count; ++i) {
             if (requests[i] == MPI_REQUEST_NULL) {
-                if (wants) set_empty(&statuses[i]);
+                if (wants) set_empty_status(&statuses[i]);
                 continue;
             }
             places[left] = i;

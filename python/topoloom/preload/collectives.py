@@ -30,6 +30,7 @@ _OPTIONS = (*_FILES, "schedule", "report", "exchange", "learn", "trace", "progre
 
 #: What libtopoloom-collective is made of, beside ``mpi/collective``.
 _ROOMS = (
+    "mpi/collective/operations",
     *("mpi/errors", "mpi/progress", "mpi/seats"),
     *("mpi/timing", "mpi/trace"),
 )
