@@ -231,7 +231,7 @@ def count_forced(
         for case in CASES
     ],
 )
-def test_names_are_the_schedules(
+def test_named_algorithms_send_what_their_schedules_do(
     case: Case, count_forced: Callable[[Case], tuple[Traffic, str]]
 ) -> None:
     expected = traffic(case.operation, case.algorithm.schedule, case.ranks)
@@ -247,7 +247,7 @@ by_version = pytest.mark.parametrize(
 
 
 @by_version
-def test_open_mpi_changes_its_algorithm_where_the_file_says(
+def test_open_mpi_switches_algorithms_at_the_thresholds(
     library: Library, tmp_path: Path
 ) -> None:
     """Bruck sends 3 messages among 8 ranks, all others 7."""
@@ -261,7 +261,7 @@ def test_open_mpi_changes_its_algorithm_where_the_file_says(
         assert found == {"alltoall": Counter({(messages, messages): 8})}
 
 
-def test_mpich_changes_its_algorithm_where_the_file_says(tmp_path: Path) -> None:
+def test_mpich_switches_algorithms_at_the_thresholds(tmp_path: Path) -> None:
     asked = Asked(Call("all-to-all", 8, 1), "bruck", MODEL)
     rules = tmp_path / "rules.json"
     rules.write_text(mpich.write(asked))
@@ -314,7 +314,7 @@ def test_mpich_reads_the_rules_of_several_collectives(tmp_path: Path) -> None:
         assert found[function] == by_rank(pairs, 8)
 
 
-def test_mpich_does_what_is_not_decided_as_before(tmp_path: Path) -> None:
+def test_mpich_keeps_its_defaults_for_other_calls(tmp_path: Path) -> None:
     rules = tmp_path / "rules.json"
     rules.write_text(mpich.write(Asked(Call("all-to-all", 8, 1), "bruck", MODEL)))
     functions = ("bcast", "allreduce", "allgather", "reduce_scatter", "barrier")
@@ -324,7 +324,7 @@ def test_mpich_does_what_is_not_decided_as_before(tmp_path: Path) -> None:
         assert MPICH_4_0.traffic(8, size, functions, rules) == own
 
 
-def test_mpich_refuses_a_file_that_is_none_of_its_own(tmp_path: Path) -> None:
+def test_mpich_refuses_a_foreign_file(tmp_path: Path) -> None:
     rules = tmp_path / "rules.json"
     rules.write_text('{"collective=sorting": {"algorithm=quick": {}}}')
     done = MPICH_4_0.run(2, 8, ["alltoall"], rules)

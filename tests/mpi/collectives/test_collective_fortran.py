@@ -10,7 +10,7 @@ from recorded import MPICH, OPEN_MPI_4, PROGRAMS, Mpi, need
 
 
 @pytest.mark.parametrize("mpi", [OPEN_MPI_4, MPICH], ids=lambda mpi: mpi.name)
-def test_answers_are_those_of_mpi(mpi: Mpi) -> None:
+def test_results_match_mpi(mpi: Mpi) -> None:
     prefix = installed(mpi)
     words = ["pkg-config", "--cflags", "--libs", "topoloom-collective-fortran"]
     flags = run(words, PKG_CONFIG_PATH=f"{prefix}/lib/pkgconfig").split()

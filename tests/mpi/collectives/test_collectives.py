@@ -50,15 +50,13 @@ def cases(request: pytest.FixtureRequest) -> Cases:
 
 @pytest.mark.parametrize("drawn", [20, pytest.param(60, marks=pytest.mark.full)])
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4, 7, 8])
-def test_the_choice_leaves_what_mpi_leaves(
-    cases: Cases, ranks: int, drawn: int
-) -> None:
+def test_chosen_schedules_match_mpi(cases: Cases, ranks: int, drawn: int) -> None:
     assert "\n0 failures" in "\n" + cases.run(ranks, ranks, drawn)
 
 
 @pytest.mark.every_mpi
 @pytest.mark.parametrize("ranks", [5, 8])
-def test_each_schedule_leaves_what_mpi_leaves(cases: Cases, ranks: int) -> None:
+def test_every_schedule_matches_mpi(cases: Cases, ranks: int) -> None:
     assert "\n0 failures" in "\n" + cases.run(ranks, ranks, 8, *SCHEDULES)
 
 
@@ -71,7 +69,7 @@ FITTED = (
 )
 
 
-def test_schedules_that_fit_a_machine_leave_what_mpi_leaves(cases: Cases) -> None:
+def test_machine_specific_schedules_match_mpi(cases: Cases) -> None:
     assert "\n0 failures" in "\n" + cases.run(9, 9, 3, *FITTED)
 
 
@@ -87,7 +85,9 @@ def remarks(cases: Cases, setting: str) -> set[str]:
     return {what for _, ours, what in said if ours}
 
 
-def test_a_report_says_what_decides(cases: Cases, tmp_path: Path) -> None:
+def test_the_report_names_what_schedules_are_chosen_by(
+    cases: Cases, tmp_path: Path
+) -> None:
     costs, torus = tmp_path / "costs", tmp_path / "torus"
     costs.write_text(COSTS)
     host = run(cases.mpi.command(1, "hostname")).split()[-1]
@@ -101,7 +101,7 @@ def test_a_report_says_what_decides(cases: Cases, tmp_path: Path) -> None:
     assert whole.endswith("by name, ring, else by the machine's routes")
 
 
-def test_a_wrong_setting_is_said_once_and_left_out(
+def test_a_wrong_setting_is_reported_once_and_ignored(
     cases: Cases, tmp_path: Path
 ) -> None:
     torus = tmp_path / "torus"
@@ -119,7 +119,7 @@ def test_a_wrong_setting_is_said_once_and_left_out(
     assert any("by name, ring" in line for line in said), said
 
 
-def test_ranks_agree_that_count_other_types(tmp_path: Path) -> None:
+def test_ranks_with_different_types_agree(tmp_path: Path) -> None:
     """A third of 40 bytes are 13, or 8 if counts of pairs are divided."""
     source = PROGRAMS / "collectives/paired_types.c"
     program = with_collectives(OPEN_MPI_4, source)

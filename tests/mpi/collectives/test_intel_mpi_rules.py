@@ -106,7 +106,7 @@ def expected(operation: str, each: Counterpart, ranks: int) -> Traffic:
 
 @pytest.mark.parametrize("ranks", RANKS)
 @pytest.mark.parametrize("index", range(3))
-def test_numbers_of_intel_mpi_are_the_schedules(
+def test_numbered_algorithms_send_what_their_schedules_do(
     program: Path, ranks: int, index: int
 ) -> None:
     chosen = [
@@ -124,7 +124,7 @@ def test_numbers_of_intel_mpi_are_the_schedules(
     }
 
 
-def test_intel_mpi_changes_its_algorithm_where_the_variable_says(
+def test_intel_mpi_switches_algorithms_at_the_thresholds(
     program: Path,
 ) -> None:
     ranks, change = 8, 4000  # bytes that ranks divide

@@ -49,19 +49,17 @@ def agree(mpi: Mpi, *words: object) -> None:
 
 
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
-def test_ranks_agree_whatever_their_clocks_say(mpi: Mpi) -> None:
+def test_ranks_agree_despite_skewed_clocks(mpi: Mpi) -> None:
     agree(mpi, 1)
 
 
-def test_a_rank_without_memory_learns_what_others_do() -> None:
+def test_a_rank_without_memory_learns_the_same() -> None:
     agree(OPEN_MPI_4, 2, "poor")
 
 
 @pytest.mark.parametrize("which", ["learn", "exchange"])
 @pytest.mark.parametrize("mpi", [OPEN_MPI_4, MPICH], ids=lambda mpi: mpi.name)
-def test_a_rank_that_missed_a_step_fails_rather_than_take_another(
-    mpi: Mpi, which: str
-) -> None:
+def test_a_rank_that_missed_a_call_fails_later_calls(mpi: Mpi, which: str) -> None:
     program = with_collectives(mpi, HERE / "after_failure.c")
     assert "3 of 3 calls fail" in learn(mpi, 2, program, which).splitlines()
 
@@ -98,7 +96,7 @@ def repeat(
 
 
 @pytest.mark.parametrize("size", [512, 4096])
-def test_it_ends_at_the_best_schedule(
+def test_learning_finds_the_best_schedule(
     repeated: list[str], tmp_path: Path, size: int
 ) -> None:
     machine = tmp_path / "machine"

@@ -146,7 +146,7 @@ def test_a_trace_has_the_messages_of_the_schedule(
         assert wait.ready < wait.sent < wait.receive.end
 
 
-def test_ranks_whose_calls_are_traced_wait_in_their_own_order(tmp_path: Path) -> None:
+def test_traced_ranks_wait_in_any_order(tmp_path: Path) -> None:
     program = with_collectives(OPEN_MPI_4, PROGRAMS / "collectives" / "traced_order.c")
     trace = tmp_path / "calls.jsonl"
     command = OPEN_MPI_4.command(4, program)
@@ -194,7 +194,7 @@ def check_trace(trace: CallTrace, call: Call, schedule: str) -> None:
         (["--model", "hdr", "--timeline", "x.svg"], "are for --run; add it"),
     ],
 )
-def test_bad_input_is_refused_in_a_line(
+def test_bad_input_is_refused_with_one_line(
     topoloom: Command, words: list[object], message: str
 ) -> None:
     refused(topoloom, message, "alltoall", "-n", 4, *words)
@@ -218,7 +218,7 @@ def test_a_measurement_fits_its_operation(topoloom: Command) -> None:
     refused(topoloom, "timelines are drawn of up to 64 ranks, not of 65", *wide)
 
 
-def test_the_launcher_starts_as_many_ranks(
+def test_the_launcher_starts_the_given_number_of_ranks(
     topoloom: Command, simulated: list[str]
 ) -> None:
     words = ["alltoall", "-n", 4, "--run", "--", *simulated, "-n", 3]
@@ -230,9 +230,7 @@ SAMPLES = "sample 0 2e-6 sample 1 1e-6 sample 0 4e-6 sample 1 3e-6 sample 0 9e-6
 
 
 @pytest.mark.parametrize("turns", [0, 2])
-def test_an_interrupt_gives_the_turns_that_are_complete(
-    turns: int, tmp_path: Path
-) -> None:
+def test_an_interrupt_keeps_complete_turns(turns: int, tmp_path: Path) -> None:
     launcher = tmp_path / "slow"
     words = SAMPLES.split()[: 12 if turns else 3]
     lines = " ".join(["printf '%s %s %s\\n'", *words, "sample 1 1e"])

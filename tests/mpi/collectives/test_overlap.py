@@ -31,7 +31,7 @@ def test_matrices_are_transposed() -> None:
     assert "overlap: the rows per rank must be even" in odd.stderr
 
 
-def test_cmake_builds_it(tmp_path: Path) -> None:
+def test_cmake_builds_the_example(tmp_path: Path) -> None:
     prefix, build = installed(OPEN_MPI_4), tmp_path / "build"
     cmake(APP, build, OPEN_MPI_4, f"-DCMAKE_PREFIX_PATH={prefix}")
     assert "verified" in run(OPEN_MPI_4.command(2, build / "overlap", 4))

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from own_process import topoloom
 from recorded import MPICH, MPIS, OPEN_MPI_4, Mpi, built
-from replaced import RANKS, REPLACED, answers, reports, run
+from replaced_collectives import RANKS, REPLACED, answers, reports, run
 
 from topoloom import save_graph
 from topoloom.graphs import ring
@@ -45,7 +45,7 @@ def theirs(program: Programs) -> Answers:
 
 @pytest.mark.every_mpi
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
-def test_answers_are_those_of_mpi(mpi: Mpi, program: Programs, theirs: Answers) -> None:
+def test_results_match_mpi(mpi: Mpi, program: Programs, theirs: Answers) -> None:
     assert len(theirs(mpi)) > RANKS * 60
     for setting in SETTINGS:
         ours = run(mpi, setting, program(mpi))
@@ -62,7 +62,7 @@ def test_answers_are_those_of_mpi(mpi: Mpi, program: Programs, theirs: Answers) 
     ids=["nothing", "named", "learning"],
 )
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
-def test_on_one_host_calls_stay_mpis_unless_the_user_wants_ours(
+def test_calls_on_one_host_are_replaced_only_on_request(
     mpi: Mpi, setting: str, ours: bool
 ) -> None:
     program = built(mpi, REPLACED / "messages.c")
@@ -72,7 +72,7 @@ def test_on_one_host_calls_stay_mpis_unless_the_user_wants_ours(
     assert int(of_ranks) == sum(range(RANKS))
 
 
-def test_forms_with_large_counts_are_served_where_little_is_sent() -> None:
+def test_large_count_functions_are_replaced_for_small_counts() -> None:
     """By which mpi4py makes all calls where MPI has them."""
     program = built(MPICH, REPLACED / "messages.c")
     for schedule, ours in (
@@ -86,7 +86,7 @@ def test_forms_with_large_counts_are_served_where_little_is_sent() -> None:
 
 
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
-def test_a_communicator_with_the_handle_of_a_freed_one_is_another(mpi: Mpi) -> None:
+def test_a_reused_communicator_handle_is_a_new_communicator(mpi: Mpi) -> None:
     """What stays MPI's is remembered by handle: those of one process, not of all."""
     program = built(mpi, REPLACED / "reused.c")
     ours = run(mpi, "schedule=ring", program)
@@ -97,7 +97,7 @@ def test_a_communicator_with_the_handle_of_a_freed_one_is_another(mpi: Mpi) -> N
 
 @pytest.mark.parametrize("source", ["replaced_f08.F90", "replaced_f90.F90"])
 @pytest.mark.parametrize("mpi", [OPEN_MPI_4, MPICH], ids=lambda mpi: mpi.name)
-def test_programs_in_fortran_are_served(mpi: Mpi, source: str) -> None:
+def test_fortran_calls_are_replaced(mpi: Mpi, source: str) -> None:
     program = built(mpi, REPLACED / source)
     ours = run(mpi, "", program)
     assert answers(ours) == answers(run(mpi, None, program))
@@ -108,7 +108,7 @@ WRONG = ("root", "count", "op", "communicator")
 
 
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
-def test_errors_that_are_returned_are_those_of_mpi(mpi: Mpi, program: Programs) -> None:
+def test_returned_errors_match_mpi(mpi: Mpi, program: Programs) -> None:
     words = (program(mpi), "returned", *WRONG)
     returned = answers(run(mpi, "", *words))
     assert len(returned) > RANKS * len(WRONG)
@@ -117,9 +117,7 @@ def test_errors_that_are_returned_are_those_of_mpi(mpi: Mpi, program: Programs) 
 
 @pytest.mark.parametrize("wrong", WRONG)
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
-def test_errors_end_the_program_as_those_of_mpi(
-    mpi: Mpi, wrong: str, program: Programs
-) -> None:
+def test_fatal_errors_match_mpi(mpi: Mpi, wrong: str, program: Programs) -> None:
     fatal = run(mpi, "", program(mpi), wrong)
     assert fatal.returncode != 0
     assert not reports(fatal)
@@ -128,7 +126,7 @@ def test_errors_end_the_program_as_those_of_mpi(
 @pytest.mark.parametrize(
     ("mpi", "other"), [(OPEN_MPI_4, MPICH), (MPICH, OPEN_MPI_4)], ids=["open", "mpich"]
 )
-def test_a_program_of_another_mpi_runs_as_it_is(
+def test_a_program_of_another_mpi_runs_unchanged(
     mpi: Mpi, other: Mpi, program: Programs, theirs: Answers
 ) -> None:
     done = run(mpi, "", program(mpi), of=other)
@@ -170,7 +168,7 @@ def test_run_replaces_the_collectives_of_the_placed_program(
     ) in done.stderr
 
 
-def test_a_users_machine_counts_before_the_one_of_the_job(
+def test_the_users_machine_overrides_that_of_the_job(
     program: Programs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -208,7 +206,7 @@ def test_a_users_machine_counts_before_the_one_of_the_job(
         ("trace=", "gives 'trace' no value"),
     ],
 )
-def test_a_wrong_setting_starts_nothing(setting: str, message: str) -> None:
+def test_a_wrong_setting_starts_no_program(setting: str, message: str) -> None:
     where = ["--machine", "mesh:1+node:2", "--replace-collectives", setting]
     done = topoloom("run", *where, "--", "mpirun.mpich", "-n", 2, "echo", "started")
     assert done.returncode == 2

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from recorded import MPICH, MPICH_5, OPEN_MPI_5, Mpi, built
-from replaced import REPLACED, answers, run as run_some
+from replaced_collectives import REPLACED, answers, run as run_some
 
 run = partial(run_some, ranks=3)
 #: Each serves what the program of a case starts.
@@ -36,26 +36,26 @@ def persistent(mpi: Mpi) -> Path:
     ],
     ids=lambda given: given[0] if isinstance(given, list) else "",
 )
-def test_started_ones_are_as_mpis(
+def test_persistent_results_match_mpi(
     mpi: Mpi, persistent: Path, schedule: str, words: list[object]
 ) -> None:
     done = run(mpi, f"{schedule};progress=1", persistent, "multiple", *words)
     assert answers(done) == ["0 wrong, ours"]
 
 
-def test_without_threads_of_the_program_they_stay_mpis(
+def test_nothing_is_replaced_without_thread_multiple(
     mpi: Mpi, persistent: Path
 ) -> None:
     done = run(mpi, f"{TREES};progress=1", persistent, "single", "repeated", 2)
     assert answers(done) == ["0 wrong, theirs"]
 
 
-def test_where_mpi_would_not_notice_their_end_they_stay_mpis() -> None:
+def test_nothing_is_replaced_where_mpi_would_miss_completion() -> None:
     program = built(MPICH, REPLACED / "persistent.c")
     done = run(MPICH, f"{DOUBLING};progress=1", program, "multiple", "unseen", 3)
     assert answers(done) == ["0 wrong, theirs"]
 
 
-def test_errors_are_those_of_mpi(mpi: Mpi, persistent: Path) -> None:
+def test_errors_match_mpi(mpi: Mpi, persistent: Path) -> None:
     done = run(mpi, f"{TREES};progress=1", persistent, "multiple", "wrong")
     assert answers(done) == answers(run(mpi, None, persistent, "multiple", "wrong"))

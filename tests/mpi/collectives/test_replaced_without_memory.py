@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 from own_process import topoloom
 from recorded import MPICH, OPEN_MPI_4, Mpi, built
-from replaced import RANKS, REPLACED, answers, run
+from replaced_collectives import RANKS, REPLACED, answers, run
 
 from topoloom import save_graph
 from topoloom.graphs import ring
@@ -28,7 +28,7 @@ def setting(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.mark.parametrize("mpi", [OPEN_MPI_4, MPICH], ids=lambda mpi: mpi.name)
-def test_a_communicator_is_served_on_all_ranks_or_none(mpi: Mpi, setting: str) -> None:
+def test_calls_are_replaced_on_all_ranks_or_none(mpi: Mpi, setting: str) -> None:
     program = built(mpi, REPLACED / "short_of_memory.c")
     (line,) = answers(run(mpi, setting, program, "setup"))
     failures, given_up, *wrong = (int(words.split()[0]) for words in line.split(", "))
@@ -37,7 +37,7 @@ def test_a_communicator_is_served_on_all_ranks_or_none(mpi: Mpi, setting: str) -
 
 
 @pytest.mark.parametrize("mpi", [OPEN_MPI_4, MPICH], ids=lambda mpi: mpi.name)
-def test_a_rank_that_cannot_choose_says_so(mpi: Mpi, setting: str) -> None:
+def test_a_rank_that_cannot_choose_reports_an_error(mpi: Mpi, setting: str) -> None:
     program = built(mpi, REPLACED / "short_of_memory.c")
     for allocations in (1, 500):  # while it finds out whether ours gains, and after
         done = run(mpi, setting, program, "call", allocations)

@@ -30,20 +30,20 @@ def test_threads_use_communicators_of_their_own(
     assert said == "0 wrong\n"
 
 
-def test_calls_go_on_while_nobody_tests_them(threads: list[str]) -> None:
+def test_calls_advance_without_tests(threads: list[str]) -> None:
     # In rounds, so that what was posted at the start is not all.
     setting = "progress=1;schedule=bruck"
     assert run([*threads, "unseen", 200], TOPOLOOM_COLLECTIVES=setting) == "0 wrong\n"
 
 
-def test_a_communicator_is_set_up_once_whoever_goes_on_with_it(
+def test_a_communicator_is_set_up_once_by_several_threads(
     threads: list[str],
 ) -> None:
     said = run([*threads, "fresh", 40], TOPOLOOM_COLLECTIVES="progress=1")
     assert said == "0 wrong\n"
 
 
-def test_a_program_with_one_thread_goes_on_by_tests() -> None:
+def test_a_single_threaded_program_advances_calls_by_tests() -> None:
     source = PROGRAMS / "collectives/repeated.c"
     program = with_collectives(OPEN_MPI_4, source)
     done = subprocess.run(

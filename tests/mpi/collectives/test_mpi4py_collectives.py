@@ -14,7 +14,7 @@ from recorded import MPICH, MPIS, OPEN_MPI_4, PROGRAMS, need
 NUMBERS = PROGRAMS / "collectives" / "collectives_numbers.py"
 
 
-def test_answers_are_those_of_mpi4py() -> None:
+def test_results_match_mpi4py() -> None:
     ask = "from mpi4py import MPI; print(MPI.Get_library_version())"
     version = subprocess.run(
         [sys.executable, "-c", ask], capture_output=True, text=True, check=True

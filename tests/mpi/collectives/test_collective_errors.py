@@ -32,7 +32,7 @@ MISTAKES = {
 
 @pytest.mark.every_mpi
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
-def test_mistakes_end_no_program(mpi: Mpi) -> None:
+def test_wrong_arguments_do_not_abort(mpi: Mpi) -> None:
     program = with_collectives(mpi, PROGRAMS / "collectives/mistakes.c")
     said = run(mpi.command(3, program, *MISTAKES)).splitlines()
     assert said == [f"{name}: {what} {what} {what}" for name, what in MISTAKES.items()]
@@ -52,7 +52,7 @@ FORMS = 4
 
 @pytest.mark.parametrize("ranks", [3, 4])
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
-def test_a_larger_count_on_one_rank_holds_up_no_other(mpi: Mpi, ranks: int) -> None:
+def test_a_larger_count_on_one_rank_blocks_no_other(mpi: Mpi, ranks: int) -> None:
     # Short ones: Open MPI 4.1 writes behind the buffer of a longer truncated message.
     program = with_collectives(mpi, PROGRAMS / "collectives/larger_counts.c")
     said = run_to_end(mpi.command(ranks, program, 4 * ranks, *SCHEDULES))
@@ -69,7 +69,7 @@ def test_a_larger_count_on_one_rank_holds_up_no_other(mpi: Mpi, ranks: int) -> N
 
 
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
-def test_a_killed_rank_ends_ours_as_it_ends_the_library(
+def test_a_killed_rank_aborts_ours_like_mpis_collectives(
     mpi: Mpi, tmp_path: Path
 ) -> None:
     program = with_collectives(mpi, PROGRAMS / "collectives/killed_rank.c")
@@ -91,7 +91,7 @@ SETTINGS = ("", "machine={machine};learn=1;trace={trace}")
 
 @pytest.mark.parametrize("settings", SETTINGS, ids=["none", "machine"])
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
-def test_a_rank_short_of_memory_is_not_alone_with_it(
+def test_all_ranks_fail_when_one_lacks_memory(
     mpi: Mpi, settings: str, tmp_path: Path
 ) -> None:
     machine = tmp_path / "machine"
@@ -108,7 +108,7 @@ def test_a_rank_short_of_memory_is_not_alone_with_it(
 
 
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
-def test_what_cannot_be_set_up_ends_a_program_that_returns_no_errors(mpi: Mpi) -> None:
+def test_a_failed_setup_aborts_by_default(mpi: Mpi) -> None:
     program = with_collectives(mpi, PROGRAMS / "collectives/short_of_memory.c")
     ended = run_to_end(mpi.command(3, program, 0))
     assert ended.returncode != 0

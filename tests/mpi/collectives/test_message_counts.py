@@ -15,7 +15,7 @@ RANKS = 5
 
 
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
-def test_messages_and_bytes_are_the_schedules(mpi: Mpi) -> None:
+def test_messages_and_bytes_match_the_schedule(mpi: Mpi) -> None:
     source = PROGRAMS / "collectives/counted_messages.c"
     program = with_collectives(mpi, source)
     printed = run(mpi.command(RANKS, program, 1, 2, *SCHEDULES))

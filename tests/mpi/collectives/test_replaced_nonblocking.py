@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from own_process import topoloom
 from recorded import MPICH, MPIS, OPEN_MPI_4, Mpi, built
-from replaced import REPLACED, answers, reports, run as run_some
+from replaced_collectives import REPLACED, answers, reports, run as run_some
 
 from topoloom import save_graph
 from topoloom.graphs import ring
@@ -28,15 +28,13 @@ def started(mpi: Mpi) -> Path:
 @pytest.mark.parametrize(
     "setting", ["schedule=bruck", "schedule=recursive-doubling(fold=even)", "learn=1"]
 )
-def test_answers_are_those_of_blocking_calls(
-    mpi: Mpi, setting: str, started: Path
-) -> None:
+def test_results_match_blocking_calls(mpi: Mpi, setting: str, started: Path) -> None:
     done = run(mpi, f"{setting};progress=1", started, "multiple", "drawn", 60)
     assert answers(done) == ["0 wrong, ours"]
 
 
 @ours
-def test_calls_go_on_while_the_program_is_in_mpi(mpi: Mpi, started: Path) -> None:
+def test_calls_advance_while_the_program_is_in_mpi(mpi: Mpi, started: Path) -> None:
     setting = "schedule=recursive-doubling(fold=even);progress=1"
     done = run(mpi, setting, started, "multiple", "unseen", 20, 64)
     assert answers(done) == ["0 wrong, ours"]
@@ -46,7 +44,7 @@ def test_calls_go_on_while_the_program_is_in_mpi(mpi: Mpi, started: Path) -> Non
 @pytest.mark.parametrize(
     ("level", "progress"), [("single", 1), ("multiple", 0)], ids=["single", "alone"]
 )
-def test_without_a_thread_calls_stay_mpis(
+def test_nothing_is_replaced_without_a_progress_thread(
     mpi: Mpi, level: str, progress: int, started: Path
 ) -> None:
     setting = f"schedule=recursive-doubling(fold=even);progress={progress}"
@@ -57,7 +55,7 @@ def test_without_a_thread_calls_stay_mpis(
 
 
 @ours
-def test_calls_stay_mpis_where_a_thread_would_notice_them_too_late(
+def test_nothing_is_replaced_where_the_thread_is_too_slow(
     mpi: Mpi, started: Path, tmp_path: Path
 ) -> None:
     """On nodes that are said to be apart, where short blocking calls are ours."""
@@ -78,13 +76,13 @@ def test_calls_stay_mpis_where_a_thread_would_notice_them_too_late(
 
 
 @ours
-def test_what_mpi_lets_free_may_be_freed_at_once(mpi: Mpi, started: Path) -> None:
+def test_handles_may_be_freed_while_calls_are_pending(mpi: Mpi, started: Path) -> None:
     done = run(mpi, "schedule=binomial;progress=1", started, "multiple", "freed")
     assert answers(done) == ["0 wrong, ours"]
 
 
 @ours
-def test_a_call_that_does_not_block_sets_nothing_up(mpi: Mpi, started: Path) -> None:
+def test_a_nonblocking_call_sets_up_nothing(mpi: Mpi, started: Path) -> None:
     done = run(mpi, "schedule=binomial;progress=1", started, "multiple", "alone")
     assert answers(done) == ["0 wrong, theirs"]
     assert len(reports(done)) == 1  # of the world
@@ -95,7 +93,7 @@ def test_a_call_that_does_not_block_sets_nothing_up(mpi: Mpi, started: Path) -> 
     "what",
     ["nulls", "truncated", "faults", "attributes", "again", "fortran", "leaving"],
 )
-def test_odd_programs_run_as_with_mpis_own(mpi: Mpi, what: str) -> None:
+def test_unusual_programs_run_as_with_mpi(mpi: Mpi, what: str) -> None:
     program = built(mpi, REPLACED / "odd_starts.c")
     schedule = "bruck" if what in ("attributes", "again") else "binomial"
     if what in ("nulls", "faults", "fortran", "leaving"):
@@ -106,7 +104,7 @@ def test_odd_programs_run_as_with_mpis_own(mpi: Mpi, what: str) -> None:
 
 @pytest.mark.parametrize("source", ["started_f08.F90", "started_f90.F90"])
 @pytest.mark.parametrize("mpi", [OPEN_MPI_4, MPICH], ids=lambda mpi: mpi.name)
-def test_programs_in_fortran_are_served(mpi: Mpi, source: str) -> None:
+def test_fortran_calls_are_replaced(mpi: Mpi, source: str) -> None:
     program = built(mpi, REPLACED / source)
     done = run(mpi, "schedule=ring;progress=1", program)
     assert answers(done) == answers(run(mpi, None, program))
@@ -115,7 +113,7 @@ def test_programs_in_fortran_are_served(mpi: Mpi, source: str) -> None:
 
 @pytest.mark.every_mpi
 @ours
-def test_errors_are_those_of_mpi(mpi: Mpi, started: Path) -> None:
+def test_errors_match_mpi(mpi: Mpi, started: Path) -> None:
     words = [started, "multiple", "wrong", "root", "count", "op", "communicator"]
     returned = run(mpi, "schedule=binomial;progress=1", *words)
     assert answers(returned) == answers(run(mpi, None, *words))
