@@ -31,16 +31,16 @@ struct call* remove_complete_calls(struct process_state* process) {
     return to_notify;
 }
 
-bool step_call(struct call* call, enum advance_mode mode) {
+bool advance_active_call(struct call* call, enum advance_mode mode) {
     const int status = call->advance(call, mode, &call->is_complete);
     call->is_complete = call->is_complete || status != MPI_SUCCESS;
     return call->is_complete;
 }
 
-struct call* step_active_calls(struct process_state* process) {
+struct call* advance_active_calls(struct process_state* process) {
     bool any_complete = false;
     for (struct call* call = process->active; call != NULL; call = call->next)
-        any_complete = step_call(call, testing) || any_complete;
+        any_complete = advance_active_call(call, testing) || any_complete;
     return any_complete ? remove_complete_calls(process) : NULL;
 }
 
@@ -56,7 +56,7 @@ void notify_complete(struct call* call) {
 
 bool drive_active_calls(struct process_state* process) {
     lock_process(process);
-    struct call* to_notify = step_active_calls(process);
+    struct call* to_notify = advance_active_calls(process);
     const bool any_active = process->active != NULL;
     unlock_process(process);
     notify_complete(to_notify);

@@ -190,7 +190,7 @@ static int64_t count_units(const struct call* call) {
                           : count * (call->reads_input ? call->input_type.size : call->output_type.size);
 }
 
-static int describe_plan(const struct call* call, struct plan_query* query) {
+static int build_plan_query(const struct call* call, struct plan_query* query) {
     const struct arguments* arguments = &call->arguments;
     const struct comm_state* state = call->state;
     *query =
@@ -350,7 +350,7 @@ static int acquire_call_run(struct call* call, struct plan_query* query, char* e
 static int create_call_run(struct call* call, char* error, size_t error_size) {
     struct comm_state* state = call->state;
     struct plan_query query;
-    int status = describe_plan(call, &query);
+    int status = build_plan_query(call, &query);
     if (status != MPI_SUCCESS) return status;
     const bool is_empty = query.bytes == 0 && !call->arguments.is_vector;
     if (is_empty && call->arguments.operation != TOPOLOOM_BARRIER) return MPI_SUCCESS;

@@ -98,9 +98,9 @@ enum advance_mode { posting, testing, waiting };
 // Under the guard of the process.
 void activate_call(struct process_state* process, struct call* call);
 /// Returns whether the call is complete. An error remains in the call until the program asks for it.
-bool step_call(struct call* call, enum advance_mode mode);
+bool advance_active_call(struct call* call, enum advance_mode mode);
 /// Advances all active calls and removes the complete ones. Returns the first of those to be notified.
-struct call* step_active_calls(struct process_state* process);
+struct call* advance_active_calls(struct process_state* process);
 struct call* remove_complete_calls(struct process_state* process);
 // Not under the guard.
 void notify_complete(struct call* call);

@@ -12,8 +12,8 @@ static bool have_same_key(const struct plan_key* a, const struct plan_key* b) {
            a->in_rank_order == b->in_rank_order && a->wants_result == b->wants_result;
 }
 
-static bool matches(const struct plan* plan, const struct plan_key* key, const int64_t* blocks,
-                    size_t length) {
+static bool is_plan_for(const struct plan* plan, const struct plan_key* key, const int64_t* blocks,
+                        size_t length) {
     return have_same_key(&plan->key, key) && plan->blocks_length == length &&
            (length == 0 || memcmp(plan->blocks, blocks, length * sizeof *blocks) == 0);
 }
@@ -55,7 +55,7 @@ struct plan* find_plan(struct comm_state* state, const struct plan_key* key, con
     int oldest = 0;
     for (int i = 0; i < plan_capacity; ++i) {
         struct plan* plan = state->plans[i];
-        if (plan != NULL && matches(plan, key, blocks, length)) {
+        if (plan != NULL && is_plan_for(plan, key, blocks, length)) {
             plan->last_used = ++state->plan_uses;
             return plan;
         }

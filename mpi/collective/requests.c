@@ -41,7 +41,8 @@ static void start_request(topoloom_request request) {
     request->call.error = MPI_SUCCESS;  // of an earlier start
     lock_process(process);
     activate_call(process, &request->call);
-    struct call* to_notify = step_call(&request->call, posting) ? remove_complete_calls(process) : NULL;
+    struct call* to_notify =
+        advance_active_call(&request->call, posting) ? remove_complete_calls(process) : NULL;
     wake_progress(&process->progress);
     unlock_process(process);
     notify_complete(to_notify);
@@ -139,7 +140,7 @@ static bool is_active(topoloom_request request) {
 static bool test_active(topoloom_request request) {
     struct process_state* process = request->call.state->process;
     lock_process(process);
-    struct call* to_notify = request->call.is_complete ? NULL : step_active_calls(process);
+    struct call* to_notify = request->call.is_complete ? NULL : advance_active_calls(process);
     const bool is_complete = request->call.is_complete;
     unlock_process(process);
     notify_complete(to_notify);
@@ -153,7 +154,7 @@ static void wait_active(topoloom_request request) {
         if (test_active(request)) return;
         sched_yield();
     }
-    step_call(call, waiting);
+    advance_active_call(call, waiting);
     (void)remove_complete_calls(process);  // no other is active, and nobody else waits for this one
 }
 

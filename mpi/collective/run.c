@@ -42,8 +42,8 @@ static int execute_work(const struct run* run, topoloom_slice slice) {
 
 // ---- messages ----------------------------------------------------------------------------------------------------
 
-static int post(const struct run* run, uint32_t index, enum direction direction, bool persistent,
-                MPI_Request* request) {
+static int post_planned_message(const struct run* run, uint32_t index, enum direction direction,
+                                bool persistent, MPI_Request* request) {
     const topoloom_message* planned = &run->plan->program.messages[index];
     const int peer = (int)planned->peer;
     const struct message message = {.type = &run->type,
@@ -65,7 +65,7 @@ static int start_messages(struct run* run, const topoloom_round* round) {
         MPI_Request* request = &run->requests[run->in_flight++];
         *request = MPI_REQUEST_NULL;
         const enum direction direction = m < round->sends.begin ? receiving : sending;
-        record_first_error(&first, post(run, m, direction, false, request));
+        record_first_error(&first, post_planned_message(run, m, direction, false, request));
     }
     return first;
 }
@@ -76,8 +76,9 @@ static int start_persistent_requests(struct run* run, const topoloom_round* roun
     int first = receives > 0 ? PMPI_Startall(receives, run->requests) : MPI_SUCCESS;
     for (uint32_t m = round->sends.begin; m < round->sends.end; ++m) {
         MPI_Request* request = &run->persistent[m];
-        record_first_error(&first, *request != MPI_REQUEST_NULL ? PMPI_Start(request)
-                                                                : post(run, m, sending, false, request));
+        record_first_error(&first, *request != MPI_REQUEST_NULL
+                                       ? PMPI_Start(request)
+                                       : post_planned_message(run, m, sending, false, request));
     }
     run->in_flight = (int)(round->sends.end - round->receives.begin);
     for (int i = 0; i < run->in_flight; ++i) run->statuses[i].MPI_ERROR = MPI_SUCCESS;
@@ -98,7 +99,7 @@ static int create_missing_requests(const struct run* run) {
             const enum direction direction = m < round->sends.begin ? receiving : sending;
             if (run->persistent[m] != MPI_REQUEST_NULL) continue;
             if (direction == sending && is_sent_eagerly(run, &program->messages[m])) continue;
-            const int status = post(run, m, direction, true, &run->persistent[m]);
+            const int status = post_planned_message(run, m, direction, true, &run->persistent[m]);
             if (status != MPI_SUCCESS) return status;
         }
     }

@@ -109,7 +109,7 @@ static char* find_option_end(char* text) {
     return text;
 }
 
-static char* join(const struct text parts[setting_count], size_t* length) {
+static char* join_parts(const struct text parts[setting_count], size_t* length) {
     *length = setting_count;
     for (int i = 0; i < setting_count; ++i) *length += parts[i].length;
     char* all = malloc(*length);
@@ -135,7 +135,7 @@ char* read_settings(size_t* length, char* error, size_t error_size) {
         if (*option != '\0') is_valid = read_option(option, parts, error, error_size);
         option = next;
     }
-    char* all = is_valid ? join(parts, length) : NULL;
+    char* all = is_valid ? join_parts(parts, length) : NULL;
     for (int i = 0; i < setting_count; ++i) free(parts[i].data);
     free(options);
     return all;

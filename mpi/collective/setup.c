@@ -25,7 +25,7 @@ enum step {
 
 /// What a rank says of itself: its number as the settings count, a number that only ranks of its host have, and whether it
 /// has a progress thread.
-enum { field_place, field_host, field_has_thread, field_count };
+enum { field_location, field_host, field_has_thread, field_count };
 
 struct setup {
     enum step step;
@@ -172,11 +172,11 @@ static int start_location_gather(struct comm_state* state, struct setup* setup) 
     int length = 0;
     PMPI_Get_processor_name(host, &length);
     int64_t* location = setup->own_location;
-    location[field_place] = location[field_host] = (int64_t)(compute_hash(host) >> 1);
+    location[field_location] = location[field_host] = (int64_t)(compute_hash(host) >> 1);
     if (has_settings && parts[setting_placement][0] != '\0')
-        location[field_place] = get_world_rank(state);
+        location[field_location] = get_world_rank(state);
     else if (has_settings && parts[setting_machine][0] != '\0')
-        location[field_place] = find_node(parts[setting_machine], host, location[field_host]);
+        location[field_location] = find_node(parts[setting_machine], host, location[field_host]);
     location[field_has_thread] =
         has_settings && parts[setting_progress][0] == '1' && start_progress_thread(state);
 #ifdef SMPI_H  // as in start_agreement
@@ -243,7 +243,7 @@ static int start_strategy_agreement(struct comm_state* state, struct setup* setu
     const int64_t* hosts = setup->locations + field_host * ranks;
     state->has_progress_threads = have_all_threads(setup->locations + field_has_thread * ranks, ranks);
     const topoloom_setting given = {.ranks = ranks,
-                                    .seats = setup->locations + field_place * ranks,
+                                    .seats = setup->locations + field_location * ranks,
                                     .machine = parts[setting_machine],
                                     .placement = parts[setting_placement],
                                     .decisions = parts[setting_decisions],
