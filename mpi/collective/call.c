@@ -104,6 +104,32 @@ static int check_own_block(struct call* call) {
     return record_error(call, MPI_ERR_TRUNCATE, reason);
 }
 
+// ---- begin -------------------------------------------------------------------------------------------------------
+
+static char* get_input_base(const struct call* call) {
+    if (!call->reads_input) return NULL;
+    if (call->input_copy == NULL) return (char*)call->arguments.input.buffer;
+    return call->input_copy - (call->combines ? call->input_type.true_lb : 0);
+}
+
+static char* get_output_base(const struct call* call) {
+    if (!call->writes_output) return NULL;
+    return call->output_copy != NULL ? call->output_copy : (char*)call->arguments.output.buffer;
+}
+
+static void set_run_parameters(const struct call* call) {
+    const struct comm_state* state = call->state;
+    struct run* run = call->run;
+    run->duplicate = state->duplicate;
+    run->error_comm = call->is_blocking ? call->arguments.comm : MPI_COMM_NULL;
+    run->members = state->members;
+    run->tag = call->tag;
+    run->op = call->arguments.op;
+    run->trace = call->is_blocking && state->trace != NULL && wants_call(state->trace) ? state->trace : NULL;
+    run->base[TOPOLOOM_INPUT] = get_input_base(call);
+    run->base[TOPOLOOM_OUTPUT] = get_output_base(call);
+}
+
 int begin_call(struct call* call) {
     struct arguments* arguments = &call->arguments;
     call->advance = advance_call;
@@ -112,6 +138,13 @@ int begin_call(struct call* call) {
     if (status != MPI_SUCCESS) return status;
     struct comm_state* state = call->state;
     __atomic_add_fetch(&state->references, 1, __ATOMIC_RELAXED);
+    call->run = acquire_repeated_run(call);
+    if (call->run != NULL) {
+        call->tag = take_tag(state, false);
+        set_run_parameters(call);
+        call->is_prepared = true;
+        return MPI_SUCCESS;
+    }
     status = check_arguments(arguments, state->rank, state->ranks);
     if (status == MPI_SUCCESS) {
         resolve_in_place(call);
@@ -122,18 +155,10 @@ int begin_call(struct call* call) {
     if (status == MPI_SUCCESS && arguments->line == NULL)
         status = record_error(call, begin_setup(arguments->comm, state), NULL);
     if (status == MPI_SUCCESS)
-        call->tag =
-            take_tag(state, call->is_persistent);  // only now: this rank may repeat a call that failed
+        call->tag = take_tag(state, call->is_persistent);  // only now: this rank may repeat a failed call
     else
         end_call(call);
     return status;
-}
-
-static bool is_predefined_type(MPI_Datatype type, int* status) {
-    int integers = 0, addresses = 0, types = 0, combiner = MPI_COMBINER_NAMED;
-    *status = PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
-    return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL ||
-           combiner == MPI_COMBINER_F90_COMPLEX || combiner == MPI_COMBINER_F90_INTEGER;
 }
 
 /// The program's operator gets a duplicate with the type's attributes. Other duplicates have none, because deleting them
@@ -315,17 +340,6 @@ static int fill_copies(struct call* call) {
     return status;
 }
 
-static char* get_input_base(const struct call* call) {
-    if (!call->reads_input) return NULL;
-    if (call->input_copy == NULL) return (char*)call->arguments.input.buffer;
-    return call->input_copy - (call->combines ? call->input_type.true_lb : 0);
-}
-
-static char* get_output_base(const struct call* call) {
-    if (!call->writes_output) return NULL;
-    return call->output_copy != NULL ? call->output_copy : (char*)call->arguments.output.buffer;
-}
-
 // ---- the run -----------------------------------------------------------------------------------------------------
 
 /// Chooses the schedule unless the query names it, and acquires a run of the plan. Under the guard of the state.
@@ -361,24 +375,15 @@ static int create_call_run(struct call* call, char* error, size_t error_size) {
     status = acquire_call_run(call, &query, error, error_size);
     pthread_mutex_unlock(&state->guard);
     if (status != MPI_SUCCESS) return status;
-    struct run* run = call->run;
-    run->duplicate = state->duplicate;
-    run->error_comm = call->is_blocking ? call->arguments.comm : MPI_COMM_NULL;
-    run->members = state->members;
-    run->tag = call->tag;
-    run->op = call->arguments.op;
-    run->trace = call->is_blocking && state->trace != NULL && wants_call(state->trace) ? state->trace : NULL;
-    run->base[TOPOLOOM_INPUT] = get_input_base(call);
-    run->base[TOPOLOOM_OUTPUT] = get_output_base(call);
+    set_run_parameters(call);
+    remember_call(call);
     // Timed from here, because only the first call with a schedule creates its plan.
     call->is_timed = is_schedule_chosen && call->is_blocking && state->learner != NULL;
     if (call->is_timed) call->begin = PMPI_Wtime();
-    return call->is_persistent ? create_persistent_requests(run) : MPI_SUCCESS;
+    return call->is_persistent ? create_persistent_requests(call->run) : MPI_SUCCESS;
 }
 
 int prepare_call(struct call* call, bool wait, bool* done) {
-    *done = true;
-    if (call->is_prepared) return MPI_SUCCESS;
     struct comm_state* state = call->state;
     int status = advance_setup(state, wait, done);
     if (status != MPI_SUCCESS) return record_error(call, status, NULL);
@@ -399,10 +404,10 @@ int prepare_call(struct call* call, bool wait, bool* done) {
 int advance_call(struct call* call, enum advance_mode mode, bool* done) {
     *done = true;
     if (call->error != MPI_SUCCESS) return call->error;
-    int status = prepare_call(call, mode == waiting, done);
+    int status = call->is_prepared ? MPI_SUCCESS : prepare_call(call, mode == waiting, done);
     if (status != MPI_SUCCESS || !*done || call->run == NULL) return status;
     if (!call->is_running) {
-        status = fill_copies(call);
+        if (call->copies != NULL) status = fill_copies(call);
         if (status != MPI_SUCCESS) return record_error(call, status, NULL);
         if (call->run->trace != NULL) begin_trace(call->run->trace);
         call->is_running = true;

@@ -31,6 +31,8 @@ struct type_desc {
     bool is_contiguous;  // without gaps, also between elements
 };
 int describe_type(MPI_Datatype type, struct type_desc* desc);
+/// Whether the handle is never freed.
+bool is_predefined_type(MPI_Datatype type, int* status);
 /// Copies elements without what lies in their gaps.
 int copy_elements(const struct type_desc* type, const char* from, char* to, int64_t count);
 int pack_elements(const struct type_desc* type, const char* from, int64_t count, char* bytes);
@@ -195,6 +197,14 @@ struct comparison {
     int64_t bytes;
     double round_delay;
 };
+/// The last blocking call of an operation, if another one may reuse its plan.
+struct repeated_call {
+    struct plan* plan;  // NULL: none
+    struct arguments arguments;
+    struct type_desc type;  // of messages
+    bool combines, reads_input, writes_output;
+    int commutes;  // the operator
+};
 struct comm_state {
     struct process_state* process;  // NULL after MPI_Finalize
     struct comm_state* next;        // of the process
@@ -220,6 +230,7 @@ struct comm_state {
     pthread_mutex_t guard;  // of setup, plans and learner: threads may wait for different requests
     uint64_t plan_uses;
     struct plan* plans[plan_capacity];
+    struct repeated_call last_calls[operation_count];
     struct comparison comparisons[operation_count];
     MPI_Datatype checked_type;  // the last type and operator that MPI has accepted
     MPI_Op checked_op;
@@ -247,6 +258,11 @@ bool is_worth_replacing(struct comm_state* state, enum topoloom_operation operat
 /// Finds the schedule that the strategy chooses. Raises errors as of a function of this name.
 int find_schedule(struct comm_state* state, const char* name, MPI_Comm comm, const char* operation,
                   long long bytes, const char** schedule);
+
+// ---- repeated_call.c ---------------------------------------------------------------------------------------------
+/// Acquires a run for a call that equals the last one of its operation. NULL: it does not, or there is no memory.
+struct run* acquire_repeated_run(struct call* call);
+void remember_call(const struct call* call);
 
 // ---- call.c ------------------------------------------------------------------------------------------------------
 /// A collective call. Its creator sets only `arguments`, `is_persistent` and `is_blocking`.

@@ -14,6 +14,8 @@ static void free_state(struct comm_state* state) {
     free_learner(state);
     for (int i = 0; i < plan_capacity; ++i)
         if (state->plans[i] != NULL) release_plan(state->plans[i]);
+    for (int i = 0; i < operation_count; ++i)
+        if (state->last_calls[i].plan != NULL) release_plan(state->last_calls[i].plan);
     if (state->strategy != NULL) topoloom_strategy_free(state->strategy);
     free_trace(state->trace);
     pthread_mutex_destroy(&state->guard);

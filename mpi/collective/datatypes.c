@@ -19,6 +19,13 @@ int describe_type(MPI_Datatype type, struct type_desc* desc) {
     return status;
 }
 
+bool is_predefined_type(MPI_Datatype type, int* status) {
+    int integers = 0, addresses = 0, types = 0, combiner = MPI_COMBINER_NAMED;
+    *status = PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
+    return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL ||
+           combiner == MPI_COMBINER_F90_COMPLEX || combiner == MPI_COMBINER_F90_INTEGER;
+}
+
 /// MPI_Pack counts bytes in int, so many elements are packed in several steps.
 static int64_t max_elements_per_step(const struct type_desc* type) {
     enum { max_bytes = INT_MAX / 2 };
