@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From the arguments of a call to a run: which schedule, where data are, and copies of what lies in gaps.
+// A collective call: from its arguments to the run of a plan.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,352 +8,371 @@
 #include "collective.h"
 #include "learning.h"
 
-static bool combines(const struct call* call) { return call->asked.op != MPI_OP_NULL; }
+// ---- errors ------------------------------------------------------------------------------------------------------
 
-/// An error of a call that is under way waits until somebody waits for the call: handlers of the program are for its threads,
-/// and it may have freed the communicator.
-static int fail(struct call* call, int status, const char* why) {
+/// The error of a pending call is raised when the program waits for it: error handlers belong to the program's threads, and
+/// the communicator may have been freed.
+static int record_error(struct call* call, int status, const char* reason) {
     if (status == MPI_SUCCESS) return status;
     int length = 0;
     char text[MPI_MAX_ERROR_STRING];
-    if (status == MPI_ERR_NO_MEM && why == NULL) why = "not enough memory";
-    if (why == NULL && PMPI_Error_string(status, text, &length) == MPI_SUCCESS) why = text;
-    call->failed = status;
-    snprintf(call->why, sizeof call->why, "%s", why == NULL ? "failed" : why);
-    if (!call->under_way) raise_failed(call);
+    if (status == MPI_ERR_NO_MEM && reason == NULL) reason = "not enough memory";
+    if (reason == NULL && PMPI_Error_string(status, text, &length) == MPI_SUCCESS) reason = text;
+    call->error = status;
+    snprintf(call->error_text, sizeof call->error_text, "%s", reason == NULL ? "failed" : reason);
+    if (!call->is_pending) raise_call_error(call);
     return status;
 }
 
-void raise_failed(const struct call* call) {
-    int error_class = call->failed;
-    PMPI_Error_class(call->failed, &error_class);
-    raise_error(call->asked.comm, error_class, call->asked.name, "%s", call->why);
+void raise_call_error(const struct call* call) {
+    int error_class = call->error;
+    PMPI_Error_class(call->error, &error_class);
+    raise_error(call->arguments.comm, error_class, call->arguments.name, "%s", call->error_text);
 }
 
-void end_program(const struct call* call) {
-    print_before_abort("topoloom: topoloom_%s: %s\n", call->asked.name, call->why);
-    PMPI_Abort(MPI_COMM_WORLD, call->failed);
+void abort_with_call_error(const struct call* call) {
+    print_before_abort("topoloom: topoloom_%s: %s\n", call->arguments.name, call->error_text);
+    PMPI_Abort(MPI_COMM_WORLD, call->error);
 }
 
 // ---- arguments ---------------------------------------------------------------------------------------------------
 
-/// From now on an input that lies in the output's memory is an input like any other, of which there is a copy.
+/// After this, an input in the output's memory is an input like any other where a copy of it will be made.
 static void resolve_in_place(struct call* call) {
-    struct asked* asked = &call->asked;
-    if (asked->operation == TOPOLOOM_SCATTER) {
-        call->in_place = has_output(asked, call->state->rank) && asked->output.buffer == MPI_IN_PLACE;
-        return;
+    struct arguments* arguments = &call->arguments;
+    struct buffer_desc *input = &arguments->input, *output = &arguments->output;
+    const bool has_in = has_input(arguments, call->state->rank);
+    const bool has_out = has_output(arguments, call->state->rank);
+    call->combines = arguments->op != MPI_OP_NULL;
+    // MPI forbids to combine into the input, but some libraries accept it.
+    if (call->combines && has_out && input->buffer == output->buffer) input->buffer = MPI_IN_PLACE;
+    call->in_place = arguments->operation == TOPOLOOM_SCATTER ? has_out && output->buffer == MPI_IN_PLACE
+                                                              : has_in && input->buffer == MPI_IN_PLACE;
+    if (call->in_place && must_copy_in_place(arguments->operation)) {
+        if (arguments->operation == TOPOLOOM_ALL_TO_ALL) *input = *output;
+        input->buffer = output->buffer;
     }
-    // MPI forbids to combine into the input by another name, but some libraries let it pass.
-    if (combines(call) && has_output(asked, call->state->rank) && asked->input.buffer == asked->output.buffer)
-        asked->input.buffer = MPI_IN_PLACE;
-    call->in_place = has_input(asked, call->state->rank) && asked->input.buffer == MPI_IN_PLACE;
-    if (!call->in_place || !needs_input(asked->operation)) return;
-    if (asked->operation == TOPOLOOM_ALL_TO_ALL) asked->input = asked->output;
-    asked->input.buffer = asked->output.buffer;
+    call->reads_input = has_in && input->buffer != MPI_IN_PLACE;
+    call->writes_output = has_out && output->buffer != MPI_IN_PLACE;
 }
 
-static bool gives_input(const struct call* call) {
-    return has_input(&call->asked, call->state->rank) && call->asked.input.buffer != MPI_IN_PLACE;
-}
-
-static bool gets_output(const struct call* call) {
-    return has_output(&call->asked, call->state->rank) && call->asked.output.buffer != MPI_IN_PLACE;
-}
-
-static int64_t block_bytes(const struct side* side, const struct elements* elements, int rank) {
-    return (side->counts != NULL ? side->counts[rank] : side->count) * elements->size;
-}
-
-/// What a rank sends to itself, it also receives.
-static int check_own(struct call* call) {
-    const struct asked* asked = &call->asked;
-    if (combines(call) || !gives_input(call) || !gets_output(call)) return MPI_SUCCESS;
-    const int64_t sent = block_bytes(&asked->input, &call->input, call->state->rank);
-    const int64_t received = block_bytes(&asked->output, &call->output, call->state->rank);
-    if (sent == received) return MPI_SUCCESS;
-    char why[160];
-    snprintf(why, sizeof why, "rank %d sends itself %lld bytes, but receives %lld", call->state->rank,
-             (long long)sent, (long long)received);
-    return fail(call, MPI_ERR_TRUNCATE, why);
-}
-
-/// What this library cannot know: whether types are committed, and operators defined for them.
-static int check_types(struct call* call) {
-    const struct asked* asked = &call->asked;
-    struct state* state = call->state;
-    const bool gives = gives_input(call), gets = gets_output(call);
+static int describe_types(struct call* call) {
     int status = MPI_SUCCESS;
-    if (combines(call)) {
-        const MPI_Datatype type = gives ? asked->input.type : asked->output.type;
-        if (type == state->right_type && asked->op == state->right_op) return MPI_SUCCESS;
-        status = check_with_mpi(state->process, type, asked->op);
-        if (status == MPI_SUCCESS) {
-            state->right_type = type;
-            state->right_op = asked->op;
-        }
-        return fail(call, status, NULL);
-    }
-    if (gives && !call->input.plain) status = check_with_mpi(state->process, asked->input.type, MPI_OP_NULL);
-    if (status == MPI_SUCCESS && gets && !call->output.plain)
-        status = check_with_mpi(state->process, asked->output.type, MPI_OP_NULL);
-    return fail(call, status, NULL);
+    if (call->reads_input) status = describe_type(call->arguments.input.type, &call->input_type);
+    if (status == MPI_SUCCESS && call->writes_output)
+        status = describe_type(call->arguments.output.type, &call->output_type);
+    return record_error(call, status, NULL);
 }
 
-int next_tag(struct state* state, bool persistent) {
-    int* next = persistent ? &state->next_persistent : &state->next_tag;
-    const int tag = *next + (persistent ? state->tag_half : 0);
-    *next = (*next + 1) % state->tag_half;
-    return tag;
+/// Lets MPI check what only it knows: that types are committed and the operator is defined for them.
+static int check_types(struct call* call) {
+    const struct arguments* arguments = &call->arguments;
+    struct comm_state* state = call->state;
+    int status = MPI_SUCCESS;
+    if (call->combines) {
+        const MPI_Datatype type = call->reads_input ? arguments->input.type : arguments->output.type;
+        if (type == state->checked_type && arguments->op == state->checked_op) return MPI_SUCCESS;
+        status = check_type_and_op(state->process, type, arguments->op);
+        if (status == MPI_SUCCESS) {
+            state->checked_type = type;
+            state->checked_op = arguments->op;
+        }
+        return record_error(call, status, NULL);
+    }
+    if (call->reads_input && !call->input_type.is_contiguous)
+        status = check_type_and_op(state->process, arguments->input.type, MPI_OP_NULL);
+    if (status == MPI_SUCCESS && call->writes_output && !call->output_type.is_contiguous)
+        status = check_type_and_op(state->process, arguments->output.type, MPI_OP_NULL);
+    return record_error(call, status, NULL);
+}
+
+static int64_t get_block_bytes(const struct buffer_desc* desc, const struct type_desc* type, int rank) {
+    return (desc->counts != NULL ? desc->counts[rank] : desc->count) * type->size;
+}
+
+/// A rank receives from itself as much as it sends to itself.
+static int check_own_block(struct call* call) {
+    const struct arguments* arguments = &call->arguments;
+    if (call->combines || !call->reads_input || !call->writes_output) return MPI_SUCCESS;
+    const int rank = call->state->rank;
+    const int64_t sent = get_block_bytes(&arguments->input, &call->input_type, rank);
+    const int64_t received = get_block_bytes(&arguments->output, &call->output_type, rank);
+    if (sent == received) return MPI_SUCCESS;
+    char reason[160];
+    snprintf(reason, sizeof reason, "rank %d sends %lld bytes to itself but receives %lld", rank,
+             (long long)sent, (long long)received);
+    return record_error(call, MPI_ERR_TRUNCATE, reason);
+}
+
+// ---- begin -------------------------------------------------------------------------------------------------------
+
+static char* get_input_base(const struct call* call) {
+    if (!call->reads_input) return NULL;
+    if (call->input_copy == NULL) return (char*)call->arguments.input.buffer;
+    return call->input_copy - (call->combines ? call->input_type.true_lb : 0);
+}
+
+static char* get_output_base(const struct call* call) {
+    if (!call->writes_output) return NULL;
+    return call->output_copy != NULL ? call->output_copy : (char*)call->arguments.output.buffer;
+}
+
+static void set_run_parameters(const struct call* call) {
+    const struct comm_state* state = call->state;
+    struct run* run = call->run;
+    run->duplicate = state->duplicate;
+    run->error_comm = call->is_blocking ? call->arguments.comm : MPI_COMM_NULL;
+    run->members = state->members;
+    run->tag = call->tag;
+    run->op = call->arguments.op;
+    run->trace = call->is_blocking && state->trace != NULL && wants_call(state->trace) ? state->trace : NULL;
+    run->base[TOPOLOOM_INPUT] = get_input_base(call);
+    run->base[TOPOLOOM_OUTPUT] = get_output_base(call);
 }
 
 int begin_call(struct call* call) {
-    struct asked* asked = &call->asked;
-    call->state = asked->among;
-    int status = asked->among == NULL ? locate_state(asked->comm, &call->state) : MPI_SUCCESS;
+    struct arguments* arguments = &call->arguments;
+    call->advance = advance_call;
+    call->state = arguments->line;
+    int status = arguments->line == NULL ? attach_state(arguments->comm, &call->state) : MPI_SUCCESS;
     if (status != MPI_SUCCESS) return status;
-    struct state* state = call->state;
-    __atomic_add_fetch(&state->users, 1, __ATOMIC_RELAXED);
-    status = check_asked(asked, state->rank, state->ranks);
+    struct comm_state* state = call->state;
+    __atomic_add_fetch(&state->references, 1, __ATOMIC_RELAXED);
+    call->run = acquire_repeated_run(call);
+    if (call->run != NULL) {
+        call->tag = take_tag(state, false);
+        set_run_parameters(call);
+        call->is_prepared = true;
+        return MPI_SUCCESS;
+    }
+    status = check_arguments(arguments, state->rank, state->ranks);
     if (status == MPI_SUCCESS) {
         resolve_in_place(call);
-        if (gives_input(call)) status = fail(call, describe_type(asked->input.type, &call->input), NULL);
-        if (status == MPI_SUCCESS && gets_output(call))
-            status = fail(call, describe_type(asked->output.type, &call->output), NULL);
-        if (status == MPI_SUCCESS) status = check_types(call);
-        if (status == MPI_SUCCESS) status = check_own(call);
-        if (status == MPI_SUCCESS && asked->among == NULL)
-            status = fail(call, begin_state(asked->comm, state), NULL);
+        status = describe_types(call);
     }
+    if (status == MPI_SUCCESS) status = check_types(call);
+    if (status == MPI_SUCCESS) status = check_own_block(call);
+    if (status == MPI_SUCCESS && arguments->line == NULL)
+        status = record_error(call, begin_setup(arguments->comm, state), NULL);
     if (status == MPI_SUCCESS)
-        // Not before, as this rank may call again what was wrong here alone.
-        call->tag = next_tag(state, call->persistent);
+        call->tag = take_tag(state, call->is_persistent);  // only now: this rank may repeat a failed call
     else
         end_call(call);
     return status;
 }
 
-static bool lives_for_ever(MPI_Datatype type, int* status) {
-    int integers = 0, addresses = 0, types = 0, combiner = MPI_COMBINER_NAMED;
-    *status = PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
-    return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL ||
-           combiner == MPI_COMBINER_F90_COMPLEX || combiner == MPI_COMBINER_F90_INTEGER;
-}
-
-/// A function of the program gets a type as it knows it, with its attributes. Otherwise these are not copied, as whatever
-/// thread frees the copy calls the program to delete them.
-static int keep_type(MPI_Datatype* type, bool combines, bool* owned) {
+/// The program's operator gets a duplicate with the type's attributes. Other duplicates have none, because deleting them
+/// would call the program in whatever thread frees the duplicate.
+static int duplicate_type(MPI_Datatype* type, bool with_attributes, bool* is_owned) {
     int status = MPI_SUCCESS;
-    if (lives_for_ever(*type, &status) || status != MPI_SUCCESS) return status;
-    MPI_Datatype kept = MPI_DATATYPE_NULL;
-#ifdef SMPI_H  // where one of a resized type has another extent
-    combines = true;
+    if (is_predefined_type(*type, &status) || status != MPI_SUCCESS) return status;
+    MPI_Datatype duplicate = MPI_DATATYPE_NULL;
+#ifdef SMPI_H  // where a contiguous type of a resized type has another extent
+    with_attributes = true;
 #endif
-    status = combines ? PMPI_Type_dup(*type, &kept) : PMPI_Type_contiguous(1, *type, &kept);
-    if (status == MPI_SUCCESS && !combines) status = PMPI_Type_commit(&kept);
-    *owned = kept != MPI_DATATYPE_NULL;
-    if (*owned) *type = kept;
+    status = with_attributes ? PMPI_Type_dup(*type, &duplicate) : PMPI_Type_contiguous(1, *type, &duplicate);
+    if (status == MPI_SUCCESS && !with_attributes) status = PMPI_Type_commit(&duplicate);
+    *is_owned = duplicate != MPI_DATATYPE_NULL;
+    if (*is_owned) *type = duplicate;
     return status;
 }
 
-int keep_types(struct call* call) {
-    struct asked* asked = &call->asked;
-    int status = gives_input(call) ? keep_type(&asked->input.type, combines(call), &call->owns_input_type)
-                                   : MPI_SUCCESS;
-    if (status == MPI_SUCCESS && gets_output(call))
-        status = keep_type(&asked->output.type, combines(call), &call->owns_output_type);
-    call->input.type = asked->input.type;
-    call->output.type = asked->output.type;
-    return fail(call, status, NULL);
+int duplicate_types(struct call* call) {
+    struct arguments* arguments = &call->arguments;
+    int status = MPI_SUCCESS;
+    if (call->reads_input)
+        status = duplicate_type(&arguments->input.type, call->combines, &call->owns_input_type);
+    if (status == MPI_SUCCESS && call->writes_output)
+        status = duplicate_type(&arguments->output.type, call->combines, &call->owns_output_type);
+    call->input_type.type = arguments->input.type;
+    call->output_type.type = arguments->output.type;
+    return record_error(call, status, NULL);
 }
 
 // ---- the plan ----------------------------------------------------------------------------------------------------
 
-/// What the core is asked, besides where blocks are that differ.
-struct question {
+/// What is needed to find the plan.
+struct plan_query {
     topoloom_call call;
-    const char* schedule;               // NULL: the strategy's
-    int64_t bytes;                      // what the strategy chooses by
-    const struct side *input, *output;  // sides whose blocks differ
+    const char* schedule;                      // NULL: to be chosen
+    int64_t bytes;                             // by which it is chosen
+    const struct buffer_desc *input, *output;  // those whose blocks differ; NULL: blocks are equal
 };
 
-/// Bytes, or elements of a reduction: of the vector, a rank's block, or a pair's; on average where they differ.
-static int64_t units_of(const struct call* call) {
-    const struct asked* asked = &call->asked;
+/// Bytes, or elements of a reduction: of the vector, a rank's block, or a pair's. The mean where blocks differ.
+static int64_t count_units(const struct call* call) {
+    const struct arguments* arguments = &call->arguments;
     const int ranks = call->state->ranks;
-    if (asked->operation == TOPOLOOM_BARRIER) return 0;
-    if (asked->operation == TOPOLOOM_REDUCE_SCATTER)
-        return asked->input.counts == NULL ? asked->input.count : total_count(&asked->input, ranks) / ranks;
-    const bool from_input = gives_input(call);
-    const struct side* side = from_input ? &asked->input : &asked->output;
-    const struct elements* elements = from_input ? &call->input : &call->output;
-    // Ranks may count other types, of the same bytes.
-    if (asked->operation == TOPOLOOM_ALL_GATHER && asked->output.counts != NULL)
-        return total_count(&asked->output, ranks) * call->output.size / ranks;
-    return combines(call) ? side->count : side->count * elements->size;
+    if (arguments->operation == TOPOLOOM_BARRIER) return 0;
+    if (arguments->operation == TOPOLOOM_REDUCE_SCATTER)
+        return arguments->input.counts == NULL ? arguments->input.count
+                                               : get_total_count(&arguments->input, ranks) / ranks;
+    // Ranks may count different types of the same total size.
+    if (arguments->operation == TOPOLOOM_ALL_GATHER && arguments->output.counts != NULL)
+        return get_total_count(&arguments->output, ranks) * call->output_type.size / ranks;
+    const int64_t count = call->reads_input ? arguments->input.count : arguments->output.count;
+    return call->combines ? count
+                          : count * (call->reads_input ? call->input_type.size : call->output_type.size);
 }
 
-static int ask(const struct call* call, struct question* question) {
-    const struct asked* asked = &call->asked;
-    const struct state* state = call->state;
-    const struct elements* elements = gives_input(call) ? &call->input : &call->output;
-    *question = (struct question){.call = {.operation = asked->operation,
-                                           .ranks = (size_t)state->ranks,
-                                           .rank = (uint32_t)state->rank,
-                                           .root = (uint32_t)asked->root,
-                                           .units = units_of(call),
-                                           .unit_bytes = 1,
-                                           .in_place = call->in_place && !needs_input(asked->operation),
-                                           .wants_result = 1}};
-    topoloom_call* core = &question->call;
-    if (combines(call)) {
+static int build_plan_query(const struct call* call, struct plan_query* query) {
+    const struct arguments* arguments = &call->arguments;
+    const struct comm_state* state = call->state;
+    *query =
+        (struct plan_query){.call = {.operation = arguments->operation,
+                                     .ranks = (size_t)state->ranks,
+                                     .rank = (uint32_t)state->rank,
+                                     .root = (uint32_t)arguments->root,
+                                     .units = count_units(call),
+                                     .unit_bytes = 1,
+                                     .in_place = call->in_place && !must_copy_in_place(arguments->operation),
+                                     .wants_result = 1}};
+    topoloom_call* core = &query->call;
+    if (call->combines) {
         int commutes = 0;
-        const int status = PMPI_Op_commutative(asked->op, &commutes);
+        const int status = PMPI_Op_commutative(arguments->op, &commutes);
         if (status != MPI_SUCCESS) return status;
+        const MPI_Aint size = call->reads_input ? call->input_type.size : call->output_type.size;
         core->in_rank_order = !commutes;
-        core->unit_bytes = elements->size > 0 ? (uint64_t)elements->size : 1;
-        if (!commutes && asked->operation == TOPOLOOM_REDUCE && asked->root != 0) {
-            // Trees keep the order of ranks only if they begin at rank 0.
+        core->unit_bytes = size > 0 ? (uint64_t)size : 1;
+        if (!commutes && arguments->operation == TOPOLOOM_REDUCE && arguments->root != 0) {
+            // Trees keep the order of ranks only from root 0.
             core->operation = TOPOLOOM_ALL_REDUCE;
             core->root = 0;
-            core->wants_result = state->rank == asked->root;
-            question->schedule = "recursive-doubling(fold=even)";
+            core->wants_result = state->rank == arguments->root;
+            query->schedule = "recursive-doubling(fold=even)";
         }
     }
-    question->bytes = core->units * (int64_t)core->unit_bytes;
-    if (!asked->vector) return MPI_SUCCESS;
-    // Only what goes straight does without knowing the blocks of others.
-    if (asked->operation == TOPOLOOM_ALL_TO_ALL) question->schedule = "at-once";
-    if (asked->operation == TOPOLOOM_GATHER || asked->operation == TOPOLOOM_SCATTER)
-        question->schedule = "linear";
-    if (question->schedule != NULL) core->units = 0;
-    if (gives_input(call)) question->input = &asked->input;
-    if (gets_output(call) && asked->operation != TOPOLOOM_REDUCE_SCATTER) question->output = &asked->output;
+    query->bytes = core->units * (int64_t)core->unit_bytes;
+    if (!arguments->is_vector) return MPI_SUCCESS;
+    // Only direct messages need no knowledge of other ranks' blocks.
+    if (arguments->operation == TOPOLOOM_ALL_TO_ALL) query->schedule = "at-once";
+    if (arguments->operation == TOPOLOOM_GATHER || arguments->operation == TOPOLOOM_SCATTER)
+        query->schedule = "linear";
+    if (query->schedule != NULL) core->units = 0;
+    if (call->reads_input) query->input = &arguments->input;
+    if (call->writes_output && arguments->operation != TOPOLOOM_REDUCE_SCATTER)
+        query->output = &arguments->output;
     return MPI_SUCCESS;
 }
 
-/// Writes where the blocks of a side are; returns how many they are.
-static size_t list_side(const struct call* call, const struct side* side, const struct elements* elements,
-                        bool is_copy, int64_t* units, const int64_t** core_units,
-                        const int64_t** core_offsets) {
-    const int count = side->by_rank ? call->state->ranks : 1;
-    list_blocks(side, combines(call) ? 1 : elements->size, count, is_copy, units, units + count);
-    *core_units = units;
-    *core_offsets = units + count;
+/// Writes sizes, then offsets of the blocks of a buffer; returns how many values these are.
+static size_t list_blocks(const struct call* call, const struct buffer_desc* desc,
+                          const struct type_desc* type, bool is_copy, int64_t* values,
+                          const int64_t** core_units, const int64_t** core_offsets) {
+    const int count = desc->has_block_per_rank ? call->state->ranks : 1;
+    locate_blocks(desc, call->combines ? 1 : type->size, count, is_copy, values, values + count);
+    *core_units = values;
+    *core_offsets = values + count;
     return 2 * (size_t)count;
 }
 
-static int find_plan_of(struct call* call, struct question* question, char* why, size_t why_size,
-                        struct plan** plan) {
-    struct state* state = call->state;
-    topoloom_call* core = &question->call;
-    int64_t* counts = NULL;
+static int find_call_plan(const struct call* call, struct plan_query* query, char* error, size_t error_size,
+                          struct plan** plan) {
+    topoloom_call* core = &query->call;
+    int64_t* blocks = NULL;
     size_t length = 0;
-    if (question->input != NULL || question->output != NULL) {
-        counts = malloc(4 * (size_t)state->ranks * sizeof *counts);
-        if (counts == NULL) return MPI_ERR_NO_MEM;
-        if (question->input != NULL)
-            length += list_side(call, question->input, &call->input, call->input_copy != NULL, counts,
-                                &core->input_units, &core->input_offsets);
-        if (question->output != NULL)
-            length += list_side(call, question->output, &call->output, call->output_copy != NULL,
-                                counts + length, &core->output_units, &core->output_offsets);
+    if (query->input != NULL || query->output != NULL) {
+        blocks = malloc(4 * (size_t)call->state->ranks * sizeof *blocks);
+        if (blocks == NULL) return MPI_ERR_NO_MEM;
+        if (query->input != NULL)
+            length += list_blocks(call, query->input, &call->input_type, call->input_copy != NULL, blocks,
+                                  &core->input_units, &core->input_offsets);
+        if (query->output != NULL)
+            length += list_blocks(call, query->output, &call->output_type, call->output_copy != NULL,
+                                  blocks + length, &core->output_units, &core->output_offsets);
     }
     const struct plan_key key = {.operation = core->operation,
                                  .root = (int)core->root,
                                  .units = core->units,
                                  .unit_bytes = (int64_t)core->unit_bytes,
-                                 .schedule = question->schedule,
+                                 .schedule = query->schedule,
                                  .in_place = core->in_place != 0,
                                  .in_rank_order = core->in_rank_order != 0,
                                  .wants_result = core->wants_result != 0};
-    *plan = find_plan(state, &key, core, counts, length, why, why_size);
-    free(counts);
+    *plan = find_plan(call->state, &key, core, blocks, length, error, error_size);
+    free(blocks);
     return *plan == NULL ? MPI_ERR_OTHER : MPI_SUCCESS;
 }
 
-// ---- memory ------------------------------------------------------------------------------------------------------
+// ---- copies of buffers -------------------------------------------------------------------------------------------
 
-/// Room for copies of what needs one. An input of elements to be combined keeps their layout.
-static int make_copies(struct call* call) {
-    const struct asked* asked = &call->asked;
+/// A copy of input that is to be combined keeps the layout of its elements; other copies are contiguous.
+static int allocate_copies(struct call* call) {
+    const struct arguments* arguments = &call->arguments;
     const int ranks = call->state->ranks;
-    const bool lies_below = call->in_place && needs_input(asked->operation);
-    int64_t in = 0, out = 0;
-    if (gives_input(call)) {
-        const int64_t count = total_count(&asked->input, ranks);
-        if (combines(call)) {
-            in = lies_below && count > 0 ? (count - 1) * call->input.extent + call->input.span : 0;
-        } else if (lies_below || !call->input.plain) {
-            in = count * call->input.size;
-        }
+    const bool is_overwritten = call->in_place && must_copy_in_place(arguments->operation);
+    int64_t input_bytes = 0, output_bytes = 0;
+    if (call->reads_input && (is_overwritten || !(call->combines || call->input_type.is_contiguous))) {
+        const struct type_desc* type = &call->input_type;
+        const int64_t count = get_total_count(&arguments->input, ranks);
+        if (!call->combines)
+            input_bytes = count * type->size;
+        else if (count > 0)
+            input_bytes = (count - 1) * type->extent + type->true_extent;
     }
-    if (gets_output(call) && !combines(call) && !call->output.plain)
-        out = total_count(&asked->output, ranks) * call->output.size;
-    if (in + out == 0) return MPI_SUCCESS;
-    call->copies = malloc((size_t)(in + out));
+    if (call->writes_output && !call->combines && !call->output_type.is_contiguous)
+        output_bytes = get_total_count(&arguments->output, ranks) * call->output_type.size;
+    if (input_bytes + output_bytes == 0) return MPI_SUCCESS;
+    call->copies = malloc((size_t)(input_bytes + output_bytes));
     if (call->copies == NULL) return MPI_ERR_NO_MEM;
-    if (in > 0) call->input_copy = call->copies;
-    if (out > 0) call->output_copy = call->copies + in;
+    if (input_bytes > 0) call->input_copy = call->copies;
+    if (output_bytes > 0) call->output_copy = call->copies + input_bytes;
     return MPI_SUCCESS;
 }
 
 static int fill_copies(struct call* call) {
-    const struct asked* asked = &call->asked;
+    const struct arguments* arguments = &call->arguments;
     const int rank = call->state->rank, ranks = call->state->ranks;
     int status = MPI_SUCCESS;
     if (call->input_copy != NULL) {
-        status = combines(call)
-                     ? copy_elements(&call->input, asked->input.buffer, call->input_copy - call->input.low,
-                                     total_count(&asked->input, ranks))
-                     : pack_side(&asked->input, &call->input, ranks, -1, call->input_copy);
+        status = call->combines
+                     ? copy_elements(&call->input_type, arguments->input.buffer,
+                                     call->input_copy - call->input_type.true_lb,
+                                     get_total_count(&arguments->input, ranks))
+                     : pack_buffer(&arguments->input, &call->input_type, ranks, -1, call->input_copy);
     }
-    const bool sends_output = asked->operation == TOPOLOOM_BROADCAST ? rank == asked->root : call->in_place;
-    if (status == MPI_SUCCESS && call->output_copy != NULL && sends_output && !needs_input(asked->operation))
-        status = pack_side(&asked->output, &call->output, ranks, rank, call->output_copy);
+    const bool sends_output = arguments->operation == TOPOLOOM_BROADCAST
+                                  ? rank == arguments->root
+                                  : call->in_place && !must_copy_in_place(arguments->operation);
+    if (status == MPI_SUCCESS && call->output_copy != NULL && sends_output)
+        status = pack_buffer(&arguments->output, &call->output_type, ranks, rank, call->output_copy);
     return status;
-}
-
-static void set_bases(struct call* call) {
-    const struct asked* asked = &call->asked;
-    struct run* run = call->run;
-    const MPI_Aint low = combines(call) ? call->input.low : 0;
-    run->base[TOPOLOOM_INPUT] = !gives_input(call)         ? NULL
-                                : call->input_copy != NULL ? call->input_copy - low
-                                                           : (char*)asked->input.buffer;
-    run->base[TOPOLOOM_OUTPUT] = !gets_output(call)          ? NULL
-                                 : call->output_copy != NULL ? call->output_copy
-                                                             : (char*)asked->output.buffer;
 }
 
 // ---- the run -----------------------------------------------------------------------------------------------------
 
-static int prepare(struct call* call, char* why, size_t why_size) {
-    struct state* state = call->state;
-    struct question question;
-    int status = ask(call, &question);
-    if (status != MPI_SUCCESS) return status;
-    const bool is_empty = question.bytes == 0 && !call->asked.vector;
-    if (is_empty && call->asked.operation != TOPOLOOM_BARRIER) return MPI_SUCCESS;
-    status = make_copies(call);
-    if (status != MPI_SUCCESS) return status;
-    pthread_mutex_lock(&state->guard);
-    const struct choice choice = {.operation = question.call.operation,
-                                  .bytes = question.bytes,
-                                  .in_rank_order = question.call.in_rank_order,
-                                  .is_timed = call->blocking};
-    const bool chooses = question.schedule == NULL;
-    if (chooses && !choose_schedule(state, &choice, &question.schedule, why, why_size))
-        status = MPI_ERR_OTHER;
+/// Chooses the schedule unless the query names it, and acquires a run of the plan. Under the guard of the state.
+static int acquire_call_run(struct call* call, struct plan_query* query, char* error, size_t error_size) {
+    const struct choice choice = {.operation = query->call.operation,
+                                  .bytes = query->bytes,
+                                  .in_rank_order = query->call.in_rank_order,
+                                  .is_timed = call->is_blocking};
+    if (query->schedule == NULL &&
+        !choose_schedule(call->state, &choice, &query->schedule, error, error_size))
+        return MPI_ERR_OTHER;
     struct plan* plan = NULL;
-    if (status == MPI_SUCCESS) status = find_plan_of(call, &question, why, why_size, &plan);
-    if (status == MPI_SUCCESS) {
-        struct elements elements;
-        describe_type(MPI_BYTE, &elements);
-        if (combines(call)) elements = gives_input(call) ? call->input : call->output;
-        call->run = take_run(plan, &elements);
-        if (call->run == NULL) status = MPI_ERR_NO_MEM;
-    }
+    const int status = find_call_plan(call, query, error, error_size, &plan);
+    if (status != MPI_SUCCESS) return status;
+    struct type_desc type;
+    describe_type(MPI_BYTE, &type);
+    if (call->combines) type = call->reads_input ? call->input_type : call->output_type;
+    call->run = acquire_run(plan, &type);
+    return call->run == NULL ? MPI_ERR_NO_MEM : MPI_SUCCESS;
+}
+
+static int create_call_run(struct call* call, char* error, size_t error_size) {
+    struct comm_state* state = call->state;
+    struct plan_query query;
+    int status = build_plan_query(call, &query);
+    if (status != MPI_SUCCESS) return status;
+    const bool is_empty = query.bytes == 0 && !call->arguments.is_vector;
+    if (is_empty && call->arguments.operation != TOPOLOOM_BARRIER) return MPI_SUCCESS;
+    status = allocate_copies(call);
+    if (status != MPI_SUCCESS) return status;
+    const bool is_schedule_chosen = query.schedule == NULL;
+    pthread_mutex_lock(&state->guard);
+    status = acquire_call_run(call, &query, error, error_size);
     pthread_mutex_unlock(&state->guard);
     if (status != MPI_SUCCESS) return status;
     call->run->own = state->own;
@@ -362,60 +381,62 @@ static int prepare(struct call* call, char* why, size_t why_size) {
     call->run->tag = call->tag;
     call->run->op = call->asked.op;
     call->run->trace =
-        call->blocking && state->trace != NULL && is_call_traced(state->trace) ? state->trace : NULL;
-    set_bases(call);
-    // Not before: only the first call with a schedule makes its plan.
-    call->is_timed = chooses && call->blocking && state->learner != NULL;
-    if (call->is_timed) call->began = PMPI_Wtime();
-    return call->persistent ? prepare_run(call->run) : MPI_SUCCESS;
+        call->blocking && state->trace != NULL && is_call_traced(call);
+    remember_call(call);
+    // Timed from here, because only the first call with a schedule creates its plan.
+    call->is_timed = is_schedule_chosen && call->is_blocking && state->learner != NULL;
+    if (call->is_timed) call->begin = PMPI_Wtime();
+    return call->is_persistent ? create_persistent_requests(call->run) : MPI_SUCCESS;
 }
 
-int ready_call(struct call* call, bool wait, bool* done) {
-    *done = true;
-    if (call->ready) return MPI_SUCCESS;
-    int status = advance_setup(call->state, wait, done);
-    if (status != MPI_SUCCESS) return fail(call, status, NULL);
+int prepare_call(struct call* call, bool wait, bool* done) {
+    struct comm_state* state = call->state;
+    int status = advance_setup(state, wait, done);
+    if (status != MPI_SUCCESS) return record_error(call, status, NULL);
     if (!*done) return MPI_SUCCESS;
-    before_trying(call);
-    char why[512];
-    why[0] = '\0';
-    status = prepare(call, why, sizeof why);
-    call->ready = status == MPI_SUCCESS;
-    if (!call->ready && call->blocking && call->state->learner != NULL)
-        stop_learning(call->state, MPI_ERR_NO_MEM);  // mostly, and else the same on all ranks
-    return fail(call, status, why[0] == '\0' ? NULL : why);
+    const bool may_be_timed = call->is_blocking && state->learner != NULL;
+    // A timed call may try another schedule, from which later choices follow. Active calls choose before, as on all ranks.
+    if (may_be_timed) drive_active_calls(state->process);
+    char error[512];
+    error[0] = '\0';
+    status = create_call_run(call, error, sizeof error);
+    call->is_prepared = status == MPI_SUCCESS;
+    // This rank may learn less than others: it fails all later calls rather than choose another schedule. Errors other than
+    // too little memory occur on all ranks.
+    if (!call->is_prepared && may_be_timed) state->error = MPI_ERR_NO_MEM;
+    return record_error(call, status, error[0] == '\0' ? NULL : error);
 }
 
-int advance_call(struct call* call, enum effort effort, bool* done) {
+int advance_call(struct call* call, enum advance_mode mode, bool* done) {
     *done = true;
-    if (call->failed != MPI_SUCCESS) return call->failed;
-    int status = ready_call(call, effort == waiting, done);
+    if (call->error != MPI_SUCCESS) return call->error;
+    int status = call->is_prepared ? MPI_SUCCESS : prepare_call(call, mode == waiting, done);
     if (status != MPI_SUCCESS || !*done || call->run == NULL) return status;
-    if (!call->started) {
-        status = fill_copies(call);
-        if (status != MPI_SUCCESS) return fail(call, status, NULL);
+    if (!call->is_running) {
+        if (call->copies != NULL) status = fill_copies(call);
+        if (status != MPI_SUCCESS) return record_error(call, status, NULL);
         if (call->run->trace != NULL) begin_trace(call->run->trace);
-        call->started = true;
+        call->is_running = true;
     }
-    status = advance_run(call->run, effort, done);
-    if (status != MPI_SUCCESS) return fail(call, status, NULL);
+    status = advance_run(call->run, mode, done);
+    if (status != MPI_SUCCESS) return record_error(call, status, NULL);
     if (!*done) return MPI_SUCCESS;
-    call->started = false;
-    const struct asked* asked = &call->asked;
-    const bool is_source = asked->operation == TOPOLOOM_BROADCAST && call->state->rank == asked->root;
+    call->is_running = false;
+    const struct arguments* arguments = &call->arguments;
+    const bool is_source = arguments->operation == TOPOLOOM_BROADCAST && call->state->rank == arguments->root;
     if (call->output_copy == NULL || is_source) return MPI_SUCCESS;
-    return fail(call, unpack_side(&asked->output, &call->output, call->state->ranks, call->output_copy),
-                NULL);
+    status = unpack_buffer(&arguments->output, &call->output_type, call->state->ranks, call->output_copy);
+    return record_error(call, status, NULL);
 }
 
 void end_call(struct call* call) {
     if (call->run != NULL) {
         pthread_mutex_lock(&call->state->guard);
-        give_back_run(call->run);
+        release_run(call->run);
         pthread_mutex_unlock(&call->state->guard);
     }
     free(call->copies);
-    if (call->owns_input_type) PMPI_Type_free(&call->asked.input.type);
-    if (call->owns_output_type) PMPI_Type_free(&call->asked.output.type);
+    if (call->owns_input_type) PMPI_Type_free(&call->arguments.input.type);
+    if (call->owns_output_type) PMPI_Type_free(&call->arguments.output.type);
     release_state(call->state);
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the parts of libtopoloom-collective offer each other. They call PMPI_ only, so that no tool takes our
-// messages for the program's. Functions that return int return what MPI functions do.
-#ifndef TOPOLOOM_COLLECTIVE_PARTS_H
-#define TOPOLOOM_COLLECTIVE_PARTS_H
+// Internal interface of libtopoloom-collective, by file from the lowest layer to the highest (README.md).
+//
+// Only PMPI_ functions are called, so that no tool counts these messages as the program's. Functions that return int return
+// an MPI error code.
+#ifndef TOPOLOOM_COLLECTIVE_INTERNAL_H
+#define TOPOLOOM_COLLECTIVE_INTERNAL_H
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -17,279 +19,319 @@
 #include "topoloom_schedules.h"
 #include "trace.h"
 
-// ---- asked.c: a call with its arguments, whatever the operation ------------------------------------------------
-/// One buffer: a block of `count` elements, or one for each rank, one after another or where displs say.
-struct side {
+struct call;
+struct comm_state;
+struct run;
+
+// ---- datatypes.c -------------------------------------------------------------------------------------------------
+/// How elements of a datatype lie in memory.
+struct type_desc {
+    MPI_Datatype type;
+    MPI_Aint size, extent, true_lb, true_extent;
+    bool is_contiguous;  // without gaps, also between elements
+};
+int describe_type(MPI_Datatype type, struct type_desc* desc);
+/// Whether the handle is never freed.
+bool is_predefined_type(MPI_Datatype type, int* status);
+/// Copies elements without what lies in their gaps.
+int copy_elements(const struct type_desc* type, const char* from, char* to, int64_t count);
+int pack_elements(const struct type_desc* type, const char* from, int64_t count, char* bytes);
+int unpack_elements(const struct type_desc* type, const char* bytes, int64_t count, char* to);
+
+// ---- arguments.c -------------------------------------------------------------------------------------------------
+/// A buffer argument: one block of `count` elements, or one block per rank.
+struct buffer_desc {
     const void* buffer;
     int64_t count;
-    const int* counts;  // by rank, instead of count
-    const int* displs;  // by rank, in extents; NULL: one after another
+    const int* counts;  // per rank, instead of count
+    const int* displs;  // per rank, in extents; NULL: blocks are adjacent
     MPI_Datatype type;
-    bool by_rank;  // whether there is a block for each rank
+    bool has_block_per_rank;
 };
-struct state;
-struct asked {
-    const char* name;
+struct arguments {
+    const char* name;  // of the function, without topoloom_
     enum topoloom_operation operation;
-    MPI_Comm comm;        // on which errors are raised
-    struct state* among;  // NULL: all ranks of the communicator
+    MPI_Comm comm;            // on which errors are raised
+    struct comm_state* line;  // of a grid, whose ranks take part; NULL: all ranks of the communicator
     int root;
-    MPI_Op op;    // MPI_OP_NULL: nothing is combined
-    bool vector;  // whether blocks of ranks may differ in size
-    struct side input, output;
+    MPI_Op op;       // MPI_OP_NULL: no reduction
+    bool is_vector;  // blocks of ranks may differ in size
+    struct buffer_desc input, output;
 };
-/// Whether this rank gives or gets a result, and thus has that side.
-bool has_input(const struct asked* asked, int rank);
-bool has_output(const struct asked* asked, int rank);
-/// Whether the operation combines elements, so that there has to be an operator.
-bool needs_op(enum topoloom_operation operation);
-/// Raises an error where an argument is wrong, as MPI does.
-int check_asked(const struct asked* asked, int rank, int ranks);
+/// Whether the operation has an input or output buffer on this rank.
+bool has_input(const struct arguments* arguments, int rank);
+bool has_output(const struct arguments* arguments, int rank);
+/// Whether input in place must be copied, because output overwrites it while it is still needed.
+bool must_copy_in_place(enum topoloom_operation operation);
+/// Raises an error, as MPI does, if an argument is wrong.
+int check_arguments(const struct arguments* arguments, int rank, int ranks);
 
-// ---- the files of the operations: what they ask ------------------------------------------------------------------
-struct asked ask_bcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm);
-struct asked ask_reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-                        int root, MPI_Comm comm);
-struct asked ask_gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                        int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
-struct asked ask_scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                         int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
-struct asked ask_allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                           int recvcount, MPI_Datatype recvtype, MPI_Comm comm);
-struct asked ask_allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-                           MPI_Comm comm);
+// ---- buffers.c ---------------------------------------------------------------------------------------------------
+int64_t get_total_count(const struct buffer_desc* desc, int ranks);
+/// Writes the size and offset of the block of each rank, in 1/`unit` elements. In a copy blocks are adjacent.
+void locate_blocks(const struct buffer_desc* desc, int64_t unit, int ranks, bool is_copy, int64_t* sizes,
+                   int64_t* offsets);
+/// Packs the block of one rank, or all blocks if `rank` is below 0, into a contiguous copy of the buffer.
+int pack_buffer(const struct buffer_desc* desc, const struct type_desc* type, int ranks, int rank,
+                char* copy);
+int unpack_buffer(const struct buffer_desc* desc, const struct type_desc* type, int ranks, const char* copy);
 
-// ---- elements.c: elements in memory ------------------------------------------------------------------------------
-struct elements {
-    MPI_Datatype type;
-    MPI_Aint size, extent;
-    MPI_Aint low, span;  // where the data of one begin, and how far they reach from there
-    bool plain;          // without gaps, so that any number of them is one piece of memory
+// ---- active.c ----------------------------------------------------------------------------------------------------
+/// What a process has started and where it is used.
+struct process_state {
+    bool is_threaded;           // MPI_THREAD_MULTIPLE: the guard is used
+    pthread_mutex_t guard;      // of both lists, and of active calls while they advance
+    struct call* active;        // non-blocking and persistent calls that have been started
+    struct comm_state* states;  // of its communicators
+    MPI_Comm self;              // a private MPI_COMM_SELF that returns errors
+    struct progress progress;   // with progress=1, a thread drives the active calls
+#ifdef SMPI_H
+    _Atomic int state_keyval;
+#endif
 };
-int describe_type(MPI_Datatype type, struct elements* elements);
-/// Copies elements, whatever lies between them.
-int copy_elements(const struct elements* elements, const char* from, char* to, int64_t count);
-int pack_elements(const struct elements* elements, const char* from, int64_t count, char* bytes);
-int unpack_elements(const struct elements* elements, const char* bytes, int64_t count, char* to);
+static inline void lock_process(struct process_state* process) {
+    if (process->is_threaded) pthread_mutex_lock(&process->guard);
+}
+static inline void unlock_process(struct process_state* process) {
+    if (process->is_threaded) pthread_mutex_unlock(&process->guard);
+}
+/// How far a call advances: until messages are in flight, while they have completed, or to its end.
+enum advance_mode { posting, testing, waiting };
+// Under the guard of the process.
+void activate_call(struct process_state* process, struct call* call);
+/// Returns whether the call is complete. An error remains in the call until the program asks for it.
+bool advance_active_call(struct call* call, enum advance_mode mode);
+/// Advances all active calls and removes the complete ones. Returns the first of those to be notified.
+struct call* advance_active_calls(struct process_state* process);
+struct call* remove_complete_calls(struct process_state* process);
+// Not under the guard.
+void notify_complete(struct call* call);
+/// Advances all active calls. False: none is left.
+bool drive_active_calls(struct process_state* process);
+bool has_other_active_calls(struct process_state* process, const struct call* call);
+/// Runs a call that has begun and is not active.
+int finish_call(struct call* call);
 
-// ---- plan.c: what the core answered, kept for the next call of its kind -----------------------------------------
+// ---- process_state.c ---------------------------------------------------------------------------------------------
+int get_process_state(struct process_state** process);
+/// Lets MPI check a datatype, and an operator unless it is MPI_OP_NULL. Raises nothing.
+int check_type_and_op(struct process_state* process, MPI_Datatype type, MPI_Op op);
+/// Creates a keyval for attributes once, however many threads call it.
+int create_keyval_once(_Atomic int* keyval, MPI_Comm_delete_attr_function* delete_attribute);
+
+// ---- run.c -------------------------------------------------------------------------------------------------------
 struct plan_key {
     enum topoloom_operation operation;
     int root;
     int64_t units;
     int64_t unit_bytes;
-    const char* schedule;  // the text of the strategy, which is one object for each text
+    const char* schedule;  // compared by address: a strategy has one object per text
     bool in_place, in_rank_order, wants_result;
 };
-struct run;
+/// A program of the core, kept for later calls with the same key and blocks.
 struct plan {
     struct plan_key key;
-    int64_t* counts;  // of input and output with their offsets, where blocks differ
-    size_t count_length;
+    int64_t* blocks;  // sizes and offsets of input and output, where blocks differ
+    size_t blocks_length;
     topoloom_program program;
-    size_t most_requests;  // of a round
-    struct run* idle;      // to be used again
-    int users;             // runs that are not idle, and the state as long as it keeps it
+    size_t max_requests;  // of a round
+    struct run* idle;     // for reuse
+    int references;       // runs that are not idle, and the cache
     uint64_t last_used;
 };
-/// Finds or makes it, for a run to be taken from it; `counts` are those that the call points to. NULL with the reason.
-struct plan* find_plan(struct state* state, const struct plan_key* key, const topoloom_call* call,
-                       const int64_t* counts, size_t length, char* why, size_t why_size);
-/// Frees it when nobody holds it any more.
-void release_plan(struct plan* plan);
-
-// ---- process.c: what this process has under way, whatever the communicator --------------------------------------
-struct call;
-struct process {
-    bool threaded;          // MPI_THREAD_MULTIPLE: the guard is in use
-    pthread_mutex_t guard;  // of both lists, and of the calls in the first while they go on
-    struct call* active;    // non-blocking and persistent ones that have been started
-    struct state* states;
-    MPI_Comm alone;            // this process, where errors are returned
-    struct progress progress;  // where it was asked for, a thread drives the active calls
-#ifdef SMPI_H
-    _Atomic int state_key;
-#endif
-};
-/// The process's own: an attribute of MPI_COMM_SELF.
-int find_process(struct process** process);
-/// What MPI says of a datatype, and of an operator if it is not MPI_OP_NULL, without raising an error.
-int check_with_mpi(struct process* process, MPI_Datatype type, MPI_Op op);
-void lock_process(struct process* process);
-void unlock_process(struct process* process);
-/// Makes a key of attributes once, however many threads ask for it.
-int attribute_key(_Atomic int* key, MPI_Comm_delete_attr_function* forget);
-
-// ---- state.c: what a communicator carries ------------------------------------------------------------------------
-enum { plan_count = 32, exchange_tags = 4, sum_count = 3, operation_count = TOPOLOOM_EXSCAN + 1 };
-struct setup;
-/// What the strategy has said of the last call of an operation.
-struct gain {
-    bool known, in_rank_order, helps;
-    int64_t bytes;
-    double round_delay;
-};
-struct state {
-    struct process* process;
-    struct state* next;  // of the process
-    int users;           // the communicator, calls that have not ended, and states of lines
-    MPI_Comm own;        // a private duplicate
-    int rank, ranks;
-    struct state* whole;  // whose duplicate this is, where only some of its ranks are meant; NULL: its own
-    int* members;         // these ranks; NULL: all
-    bool begun;           // to be set up
-    bool is_freed;        // by the program
-    bool goes_on;         // each of its processes has a thread that drives what has been started
-    struct setup* setup;  // while it is being set up
-    int failed;           // the error that this has ended with, and every call since
-    topoloom_strategy* strategy;
-    topoloom_learner* learner;    // NULL: nothing is to be learned
-    struct run* sums[sum_count];  // for its fences
-    struct trace* trace;          // of blocking calls; NULL: none
-    int tag_half;                 // tags below are of calls, those above of persistent ones
-    int next_tag, next_persistent;
-    enum exchange_algorithm exchange;
-    int odd_exchange;       // 0 or 1: which tags the next sparse exchange takes, above all others
-    pthread_mutex_t guard;  // of the plans and the learner, as threads may wait for different requests
-    uint64_t uses;
-    struct plan* plans[plan_count];
-    struct gain gains[operation_count];
-    MPI_Datatype right_type;  // and operator: MPI has said that they go together
-    MPI_Op right_op;
-};
-/// The state of a communicator, which the first call begins to set up: collective. Then advance_setup must say that it is
-/// done before anything else is used. Raises its errors.
-int find_state(MPI_Comm comm, struct state** state);
-/// The same in two steps: wrong calls, which other ranks may not make, begin nothing. The second raises nothing.
-int locate_state(MPI_Comm comm, struct state** state);
-int begin_state(MPI_Comm comm, struct state* state);
-void release_state(struct state* state);
-/// Takes the memory that it needs to begin, alone, and raises nothing. Where a rank lacks that, all of them forgo the state.
-bool reserve_state(MPI_Comm comm, struct state** state);
-void forgo_state(MPI_Comm comm, struct state* state);
-/// As if no call had begun to set it up: collective.
-void drop_state(MPI_Comm comm);
-/// Whether a call gains by our schedule, though each of its rounds is noticed `round_delay` seconds after its end: the same
-/// answer for all its processes. One that cannot find out says yes, and fails each call from then on: no other rank is
-/// left waiting without a word.
-bool state_helps(struct state* state, enum topoloom_operation operation, int64_t bytes, bool in_rank_order,
-                 double round_delay);
-/// A state of the ranks of a line, among whom this one is at `rank`. It takes over the strategy and the members; NULL: no
-/// memory.
-struct state* make_line_state(struct state* whole, int rank, int ranks, int* members,
-                              topoloom_strategy* strategy);
-/// Raises nothing; an error is the same on all ranks, and of every later call, too.
-int advance_setup(struct state* state, bool wait, bool* done);
-/// Waits for it, while what else the process has started goes on: another rank may wait for that before it comes here.
-int finish_setup(struct state* state);
-/// Raises the error of a setup.
-int cannot_set_up(MPI_Comm comm, const char* name, int status);
-/// What the state's strategy chooses; errors are raised on the communicator, as of a function of this name.
-int schedule_of(struct state* state, const char* name, MPI_Comm comm, const char* operation, long long bytes,
-                const char** schedule);
-
-// ---- run.c: moves the data -----------------------------------------------------------------------------------------
+/// An execution of a plan.
 struct run {
     struct plan* plan;
-    struct run* next;  // in the plan's list of idle ones
-    MPI_Comm own;
-    MPI_Comm comm;       // on which errors that end the program end the run; null: they wait until its end
+    struct run* next;  // among the idle runs of the plan
+    MPI_Comm duplicate;
+    MPI_Comm
+        error_comm;  // the run ends at once after an error that is fatal there; MPI_COMM_NULL: it never does
     const int* members;  // of the state
     int tag;
-    struct elements elements;  // what is sent: bytes, or elements to be combined
+    struct type_desc type;  // of messages: bytes, or elements of a reduction
     MPI_Op op;
-    struct trace* trace;  // NULL: it is not traced
+    struct trace* trace;  // NULL: not traced
     char* base[3];        // by topoloom_memory
     char* scratch;        // owned
     size_t scratch_bytes;
     MPI_Request* requests;
-    MPI_Status* statuses;   // of the requests of a round
-    MPI_Request* prepared;  // of all rounds, persistent or null; NULL: they are made as they come
+    MPI_Status* statuses;     // of the requests of a round
+    MPI_Request* persistent;  // of all rounds, some of them null; NULL: requests are created in each round
     size_t round;
+    bool is_round_started;
     int in_flight;
-    int failed;  // the first error so far
-    bool started;
+    int error;  // the first
 };
-/// Room for a run of a plan, which may have been used before. NULL: no memory.
-struct run* take_run(struct plan* plan, const struct elements* elements);
-void give_back_run(struct run* run);
+/// NULL: no memory.
+struct run* create_run(struct plan* plan);
 void free_run(struct run* run);
-/// Makes persistent messages of all rounds, where they are of use.
-int prepare_run(struct run* run);
-/// How far a step goes: to messages that are under way, whether or not they have arrived; to those that have not; to the end.
-enum effort { posting, testing, waiting };
-/// Messages that fail hold up no peer: the other rounds follow before the error is reported.
-int advance_run(struct run* run, enum effort effort, bool* done);
+/// Sets the type of messages, and allocates scratch memory for it. False: no memory.
+bool set_run_type(struct run* run, const struct type_desc* type);
+/// Creates persistent requests for all rounds, where they are faster.
+int create_persistent_requests(struct run* run);
+/// After an error the other rounds follow before it is returned, so that no peer hangs.
+int advance_run(struct run* run, enum advance_mode mode, bool* done);
 
-// ---- sides.c: sizes of what the program gives and wants, and copies of it -----------------------------------------
-int64_t total_count(const struct side* side, int ranks);
-/// Whether the input of a call in place would lie below the result, so that it has to be copied first.
-bool needs_input(enum topoloom_operation operation);
-/// Where the block of each rank is, in units of `unit` bytes; in a copy they lie one after another.
-void list_blocks(const struct side* side, int64_t unit, int ranks, bool is_copy, int64_t* units,
-                 int64_t* offsets);
-/// The whole of a side into a copy, or the other way; `rank` < 0 or the only block that counts.
-int pack_side(const struct side* side, const struct elements* elements, int ranks, int rank, char* copy);
-int unpack_side(const struct side* side, const struct elements* elements, int ranks, const char* copy);
+// ---- plan.c ------------------------------------------------------------------------------------------------------
+/// Finds a plan or creates it. Under the guard of the state. NULL with the error.
+struct plan* find_plan(struct comm_state* state, const struct plan_key* key, const topoloom_call* call,
+                       const int64_t* blocks, size_t length, char* error, size_t error_size);
+void release_plan(struct plan* plan);
+/// Takes an idle run of a plan, or creates one. NULL: no memory.
+struct run* acquire_run(struct plan* plan, const struct type_desc* type);
+void release_run(struct run* run);
 
-// ---- call.c: from the arguments to a run -------------------------------------------------------------------------
-/// A collective in all its parts. All but `asked`, `persistent` and `blocking` is zero before it is begun.
-struct call {
-    struct asked asked;
-    bool persistent, blocking;
-    struct state* state;
-    struct call* next;              // of the active ones
-    struct elements input, output;  // of the program's buffers
-    int tag;
-    bool in_place;                   // what would be in the input is in the output
-    bool complete;                   // since it was started last
-    void (*awaits)(void* awaiting);  // NULL: nobody wants to be called when it is
-    void* awaiting;
-    bool ready, started, owns_input_type, owns_output_type;
-    struct run* run;                 // NULL: there is nothing to do
-    char* copies;                    // owned: what lies in gaps, or on top of each other, goes through copies
-    char *input_copy, *output_copy;  // parts of them; NULL: the program's own buffer serves
-    bool under_way;                  // started, and not waited for since
-    int failed;                      // the error that it has ended with
-    char why[160];
-    bool is_timed;  // what it takes from when it was ready is to be learned from
-    double began;
+// ---- setup.c -----------------------------------------------------------------------------------------------------
+/// Begins the setup, unless it has begun. Collective. Nothing else may use the state before advance_setup is done.
+int begin_setup(MPI_Comm comm, struct comm_state* state);
+/// Raises nothing. An error is the same on all ranks and for all later calls.
+int advance_setup(struct comm_state* state, bool wait, bool* done);
+/// Waits for the setup while active calls advance, because other ranks may have to finish those first.
+int finish_setup(struct comm_state* state);
+
+// ---- comm_state.c ------------------------------------------------------------------------------------------------
+enum { plan_capacity = 32, exchange_tags = 4, fence_size_count = 3, operation_count = TOPOLOOM_EXSCAN + 1 };
+/// The last answer of is_worth_replacing for an operation.
+struct comparison {
+    bool is_known, in_rank_order, is_faster;
+    int64_t bytes;
+    double round_delay;
 };
-/// Finds the state, takes a place among its calls, and checks the arguments.
-int begin_call(struct call* call);
-/// The tag of another call, the same on all ranks.
-int next_tag(struct state* state, bool persistent);
-/// Keeps what the program may free while the call is under way.
-int keep_types(struct call* call);
-/// Makes the run. Until then `done` is false.
-int ready_call(struct call* call, bool wait, bool* done);
-/// Goes on. After the end the next call of it starts it again.
-int advance_call(struct call* call, enum effort effort, bool* done);
-void end_call(struct call* call);
-/// Raises the error that it has ended with.
-void raise_failed(const struct call* call);
-/// Says in a line with what error a call has ended, and ends the program.
-void end_program(const struct call* call);
+/// The last blocking call of an operation, if another one may reuse its plan.
+struct repeated_call {
+    struct plan* plan;  // NULL: none
+    struct arguments arguments;
+    struct type_desc type;  // of messages
+    bool combines, reads_input, writes_output;
+    int commutes;  // the operator
+};
+struct comm_state {
+    struct process_state* process;  // NULL after MPI_Finalize
+    struct comm_state* next;        // of the process
+    int references;                 // the communicator, calls that have not ended, and states of lines
+    MPI_Comm duplicate;             // private
+    int rank, ranks;
+    struct comm_state* parent;  // of a line of a grid: the state whose duplicate it uses; else NULL
+    int* members;               // of a line: ranks in the duplicate; NULL: all
+    bool has_begun_setup;
+    bool is_freed;              // by the program
+    bool has_progress_threads;  // on every process
+    struct setup* setup;        // NULL: not begun, or done
+    int error;                  // that ended this state, and that all later calls return
+    topoloom_strategy* strategy;
+    topoloom_learner* learner;  // NULL without learn=1
+    struct run* fence_runs[fence_size_count];
+    struct trace* trace;  // NULL without trace=
+    // Tags of calls, then as many of persistent calls, then those of sparse exchanges.
+    int tags_per_kind;
+    int next_tag, next_persistent_tag;
+    enum exchange_algorithm exchange;
+    int exchange_parity;    // 0 or 1: which tags the next sparse exchange takes
+    pthread_mutex_t guard;  // of setup, plans and learner: threads may wait for different requests
+    uint64_t plan_uses;
+    struct plan* plans[plan_capacity];
+    struct repeated_call last_calls[operation_count];
+    struct comparison comparisons[operation_count];
+    MPI_Datatype checked_type;  // the last type and operator that MPI has accepted
+    MPI_Op checked_op;
+};
+/// Finds the state of a communicator or attaches one, without setup: only this rank may have called, by mistake. Raises its
+/// errors.
+int attach_state(MPI_Comm comm, struct comm_state** state);
+/// Attaches a state and begins its setup. Collective. Raises its errors.
+int open_state(MPI_Comm comm, struct comm_state** state);
+void release_state(struct comm_state* state);
+/// Allocates what open_state needs. Local; raises nothing. If any rank returns false, all must abandon the state.
+bool reserve_state(MPI_Comm comm, struct comm_state** state);
+void abandon_state(MPI_Comm comm, struct comm_state* state);
+/// Detaches a state that has been set up. Collective.
+void detach_state(MPI_Comm comm);
+/// The state of the ranks of a line; takes over `members` and `strategy`. NULL: no memory.
+struct comm_state* create_line_state(struct comm_state* parent, int rank, int ranks, int* members,
+                                     topoloom_strategy* strategy);
+int raise_setup_error(MPI_Comm comm, const char* name, int status);
+int take_tag(struct comm_state* state, bool persistent);
+/// Whether our schedule is faster than MPI's collective though each round ends `round_delay` seconds late, or the user asked
+/// for it. Equal on all ranks: one that cannot find out returns true and fails all later calls, so that no rank hangs.
+bool is_worth_replacing(struct comm_state* state, enum topoloom_operation operation, int64_t bytes,
+                        bool in_rank_order, double round_delay);
+/// Finds the schedule that the strategy chooses. Raises errors as of a function of this name.
+int find_schedule(struct comm_state* state, const char* name, MPI_Comm comm, const char* operation,
+                  long long bytes, const char** schedule);
 
-// ---- requests.c ------------------------------------------------------------------------------------------------------
+// ---- repeated_call.c ---------------------------------------------------------------------------------------------
+/// Acquires a run for a call that equals the last one of its operation. NULL: it does not, or there is no memory.
+struct run* acquire_repeated_run(struct call* call);
+void remember_call(const struct call* call);
+
+// ---- call.c ------------------------------------------------------------------------------------------------------
+/// A collective call. Its creator sets only `arguments`, `is_persistent` and `is_blocking`.
+struct call {
+    struct arguments arguments;
+    bool is_persistent, is_blocking;
+    struct comm_state* state;
+    struct call* next;  // of the active calls
+    int (*advance)(struct call* call, enum advance_mode mode, bool* done);
+    int tag;
+    bool combines, in_place;                   // in place: input is in the output buffer
+    bool reads_input, writes_output;           // by buffers that are not MPI_IN_PLACE
+    struct type_desc input_type, output_type;  // of these
+    bool owns_input_type, owns_output_type;
+    bool is_prepared;
+    struct run* run;                  // NULL: no data
+    bool is_running;                  // since copies have been filled
+    char* copies;                     // owned: of buffers with gaps, or that output overwrites
+    char *input_copy, *output_copy;   // parts of them; NULL: not copied
+    bool is_pending;                  // started, and its status not yet consumed
+    bool is_complete;                 // since the last start
+    void (*on_complete)(void* data);  // NULL: no callback
+    void* on_complete_data;
+    int error;
+    char error_text[160];
+    bool is_timed;
+    double begin;  // of the time
+};
+/// Acquires the state, checks the arguments and takes a tag. Raises errors.
+int begin_call(struct call* call);
+/// Duplicates datatypes, which the program may free while the call is pending.
+int duplicate_types(struct call* call);
+/// Creates the run, once the communicator is set up.
+int prepare_call(struct call* call, bool wait, bool* done);
+/// Prepares the call if needed, and advances its run. After the end the next call starts it again.
+int advance_call(struct call* call, enum advance_mode mode, bool* done);
+void end_call(struct call* call);
+void raise_call_error(const struct call* call);
+/// Prints the error and aborts the program.
+void abort_with_call_error(const struct call* call);
+
+// ---- blocking.c --------------------------------------------------------------------------------------------------
+int run_blocking(const struct arguments* arguments);
+
+// ---- requests.c --------------------------------------------------------------------------------------------------
 struct topoloom_request_state {
     struct call call;
-    bool active;
+    bool is_active;
 };
-/// Takes all active calls a step on. False: there are none.
-bool drive_active(struct process* process);
-/// Runs a call that has begun, and is not among the active ones.
-int finish_call(struct call* call);
-/// The same, and ends it.
-int finish_blocking(struct call* call);
-int run_blocking(const struct asked* asked);
-int start_nonblocking(const struct asked* asked, topoloom_request* request);
-int make_persistent(const struct asked* asked, topoloom_request* request);
-/// Calls `awaits` once, now or when it is complete, in the thread that notices it. That may free the request.
-void when_complete(topoloom_request request, void (*awaits)(void* awaiting), void* awaiting);
-/// As of what was not to be waited for.
-void set_empty(MPI_Status* status);
-/// Ends a complete one as a wait does, and returns its error, which is not raised.
-int take_outcome(topoloom_request* request);
+int start_nonblocking(const struct arguments* arguments, topoloom_request* request);
+int create_persistent(const struct arguments* arguments, topoloom_request* request);
+/// Calls `on_complete` once, now or in the thread that completes the request. It may free the request.
+void notify_when_complete(topoloom_request request, void (*on_complete)(void* data), void* data);
+/// Consumes a completed request as MPI_Wait does. Returns its error without raising it.
+int consume_status(topoloom_request* request);
+/// Sets the empty status of MPI.
+void set_empty_status(MPI_Status* status);
+
+// ---- operations/: the arguments of calls -------------------------------------------------------------------------
+struct arguments describe_bcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm);
+struct arguments describe_reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
+                                 MPI_Op op, int root, MPI_Comm comm);
+struct arguments describe_gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                 int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
+struct arguments describe_scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                  int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
+struct arguments describe_allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                    int recvcount, MPI_Datatype recvtype, MPI_Comm comm);
+struct arguments describe_allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
+                                    MPI_Op op, MPI_Comm comm);
 
 #endif

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One message of a program, as MPI is to move it.
+// Point-to-point messages of any length.
 #ifndef TOPOLOOM_COLLECTIVE_MESSAGES_H
 #define TOPOLOOM_COLLECTIVE_MESSAGES_H
 
 #include "collective.h"
 
 struct message {
-    const struct elements* elements;
+    const struct type_desc* type;
     int64_t count;
-    char* at;
+    char* buffer;
     int peer, tag;
     MPI_Comm comm;
 };
 enum direction { sending, receiving };
-/// Starts it, or makes a persistent request of it.
+/// Starts the message, or creates a persistent request for it.
 int post_message(const struct message* message, enum direction direction, bool persistent,
                  MPI_Request* request);
 

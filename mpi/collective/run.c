@@ -1,95 +1,135 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Moves the data of a program, round by round.
+// Executes a program of the core, round by round.
 #include <limits.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "collective.h"
 #include "messages.h"
 
-static char* address(const struct run* run, topoloom_place at) {
-    return run->base[at.memory] + at.offset * run->elements.extent;
+static void record_first_error(int* first, int status) {
+    if (*first == MPI_SUCCESS) *first = status;
+}
+
+// ---- local work --------------------------------------------------------------------------------------------------
+
+static char* get_address(const struct run* run, topoloom_place place) {
+    return run->base[place.memory] + place.offset * run->type.extent;
 }
 
 static int combine(const struct run* run, const char* from, char* to, int64_t count) {
     for (int64_t done = 0; done < count; done += INT_MAX) {
         const int part = (int)(count - done < INT_MAX ? count - done : INT_MAX);
-        const MPI_Aint offset = (MPI_Aint)done * run->elements.extent;
-        const int status = PMPI_Reduce_local(from + offset, to + offset, part, run->elements.type, run->op);
+        const MPI_Aint offset = (MPI_Aint)done * run->type.extent;
+        const int status = PMPI_Reduce_local(from + offset, to + offset, part, run->type.type, run->op);
         if (status != MPI_SUCCESS) return status;
     }
     return MPI_SUCCESS;
 }
 
-static int work(const struct run* run, topoloom_slice slice) {
+static int execute_work(const struct run* run, topoloom_slice slice) {
     const double begin = run->trace != NULL ? PMPI_Wtime() : 0;
     for (uint32_t i = slice.begin; i < slice.end; ++i) {
-        const topoloom_work* one = &run->plan->program.works[i];
-        const char* from = address(run, one->from);
-        char* to = address(run, one->to);
-        const int status = one->combines ? combine(run, from, to, one->units)
-                                         : copy_elements(&run->elements, from, to, one->units);
+        const topoloom_work* work = &run->plan->program.works[i];
+        const char* from = get_address(run, work->from);
+        char* to = get_address(run, work->to);
+        const int status = work->combines ? combine(run, from, to, work->units)
+                                          : copy_elements(&run->type, from, to, work->units);
         if (status != MPI_SUCCESS) return status;
     }
     if (run->trace != NULL && slice.begin < slice.end) trace_copies(run->trace, (int)run->round, begin);
     return MPI_SUCCESS;
 }
 
-static int post(const struct run* run, uint32_t message, enum direction direction, bool persistent,
-                MPI_Request* request) {
-    const topoloom_message* one = &run->plan->program.messages[message];
-    const struct message as_mpi = {.elements = &run->elements,
-                                   .count = one->units,
-                                   .at = one->units == 0 ? NULL : address(run, one->at),
-                                   .peer = run->members == NULL ? (int)one->peer : run->members[one->peer],
-                                   .tag = run->tag,
-                                   .comm = run->own};
+// ---- messages ----------------------------------------------------------------------------------------------------
+
+static int post_planned_message(const struct run* run, uint32_t index, enum direction direction,
+                                bool persistent, MPI_Request* request) {
+    const topoloom_message* planned = &run->plan->program.messages[index];
+    const int peer = (int)planned->peer;
+    const struct message message = {.type = &run->type,
+                                    .count = planned->units,
+                                    .buffer = planned->units == 0 ? NULL : get_address(run, planned->at),
+                                    .peer = run->members == NULL ? peer : run->members[peer],
+                                    .tag = run->tag,
+                                    .comm = run->duplicate};
     if (run->trace != NULL)
         trace_message(run->trace, direction == sending ? event_send : event_receive, (int)run->round,
-                      as_mpi.peer, one->units * run->elements.size);
-    return post_message(&as_mpi, direction, persistent, request);
+                      as_mpi.peer, planned->units * run->type.size);
+    return post_message(&message, direction, persistent, request);
 }
 
-static void keep_first(int* first, int status) {
-    if (*first == MPI_SUCCESS) *first = status;
-}
-
-// Receives and sends of a round are neighbors among the messages.
+// The receives of a round are followed by its sends among the messages.
 static int start_messages(struct run* run, const topoloom_round* round) {
     int first = MPI_SUCCESS;
     for (uint32_t m = round->receives.begin; m < round->sends.end; ++m) {
         MPI_Request* request = &run->requests[run->in_flight++];
         *request = MPI_REQUEST_NULL;
-        keep_first(&first, post(run, m, m < round->sends.begin ? receiving : sending, false, request));
+        const enum direction direction = m < round->sends.begin ? receiving : sending;
+        record_first_error(&first, post_planned_message(run, m, direction, false, request));
     }
     return first;
 }
 
-static int start_prepared(struct run* run, const topoloom_round* round) {
+static int start_persistent_requests(struct run* run, const topoloom_round* round) {
     const int receives = (int)(round->receives.end - round->receives.begin);
-    run->requests = run->prepared + round->receives.begin;
+    run->requests = run->persistent + round->receives.begin;
     int first = receives > 0 ? PMPI_Startall(receives, run->requests) : MPI_SUCCESS;
     for (uint32_t m = round->sends.begin; m < round->sends.end; ++m) {
-        MPI_Request* request = &run->prepared[m];
-        keep_first(&first, *request != MPI_REQUEST_NULL ? PMPI_Start(request)
-                                                        : post(run, m, sending, false, request));
+        MPI_Request* request = &run->persistent[m];
+        record_first_error(&first, *request != MPI_REQUEST_NULL
+                                       ? PMPI_Start(request)
+                                       : post_planned_message(run, m, sending, false, request));
     }
     run->in_flight = (int)(round->sends.end - round->receives.begin);
     for (int i = 0; i < run->in_flight; ++i) run->statuses[i].MPI_ERROR = MPI_SUCCESS;
     return first;
 }
 
+/// Open MPI sends short messages within MPI_Isend, sooner than by a persistent request; other libraries take as long.
+static bool is_sent_eagerly(const struct run* run, const topoloom_message* message) {
+    enum { max_bytes = 256 };
+    return message->units * run->type.size <= max_bytes;
+}
+
+static int create_missing_requests(const struct run* run) {
+    const topoloom_program* program = &run->plan->program;
+    for (size_t r = 0; r < program->round_count; ++r) {
+        const topoloom_round* round = &program->rounds[r];
+        for (uint32_t m = round->receives.begin; m < round->sends.end; ++m) {
+            const enum direction direction = m < round->sends.begin ? receiving : sending;
+            if (run->persistent[m] != MPI_REQUEST_NULL) continue;
+            if (direction == sending && is_sent_eagerly(run, &program->messages[m])) continue;
+            const int status = post_planned_message(run, m, direction, true, &run->persistent[m]);
+            if (status != MPI_SUCCESS) return status;
+        }
+    }
+    return MPI_SUCCESS;
+}
+
+int create_persistent_requests(struct run* run) {
+    const size_t count = run->plan->program.message_count;
+    run->persistent = malloc((count + 1) * sizeof *run->persistent);
+    if (run->persistent == NULL) return MPI_ERR_NO_MEM;
+    for (size_t i = 0; i < count; ++i) run->persistent[i] = MPI_REQUEST_NULL;
+    free(run->requests);
+    run->requests = NULL;
+    return create_missing_requests(run);
+}
+
+// ---- rounds ------------------------------------------------------------------------------------------------------
+
 static int start_round(struct run* run, const topoloom_round* round) {
-    int first = work(run, round->before);
+    int first = execute_work(run, round->before);
     if (run->trace != NULL) begin_traced_messages(run->trace);
-    keep_first(&first, run->prepared != NULL ? start_prepared(run, round) : start_messages(run, round));
-    run->started = true;
-    keep_first(&first, work(run, round->meanwhile));
+    record_first_error(
+        &first, run->persistent != NULL ? start_persistent_requests(run, round) : start_messages(run, round));
+    run->is_round_started = true;
+    record_first_error(&first, execute_work(run, round->meanwhile));
     return first;
 }
 
-/// The first error of several requests, instead of MPI's, which is that there is one; or `otherwise`.
-static int first_error(const struct run* run, int otherwise) {
+/// The first error in the statuses, in place of MPI_ERR_IN_STATUS; `otherwise` if there is none.
+static int find_first_error(const struct run* run, int otherwise) {
     for (int i = 0; i < run->in_flight; ++i) {
         const int status = run->statuses[i].MPI_ERROR;
         if (status != MPI_SUCCESS && status != MPI_ERR_PENDING) return status;
@@ -97,8 +137,8 @@ static int first_error(const struct run* run, int otherwise) {
     return otherwise;
 }
 
-/// After an error, whatever MPI has made of the other requests.
-static bool complete_singly(struct run* run, bool wait) {
+/// After an error each request is completed alone, because its state is unknown.
+static bool complete_individually(struct run* run, bool wait) {
     bool all = true;
     for (int i = 0; i < run->in_flight; ++i) {
         int flag = 1;
@@ -109,146 +149,98 @@ static bool complete_singly(struct run* run, bool wait) {
     return all;
 }
 
-static int complete_round(struct run* run, enum effort effort, bool* done) {
+static int complete_round(struct run* run, enum advance_mode mode, bool* done) {
     int flag = run->in_flight == 0, status = MPI_SUCCESS;
-    const bool wait = effort == waiting;
-    if (flag || effort == posting) {
+    const bool wait = mode == waiting;
+    if (flag || mode == posting) {
         *done = flag;
         return MPI_SUCCESS;
     }
-    if (run->failed != MPI_SUCCESS) {
-        flag = complete_singly(run, wait);
+    if (run->error != MPI_SUCCESS) {
+        flag = complete_individually(run, wait);
     } else if (run->trace != NULL) {
         status = complete_traced_requests(run->trace, run->in_flight, run->requests, wait, &flag);
     } else {
         status = wait ? PMPI_Waitall(run->in_flight, run->requests, run->statuses)
                       : PMPI_Testall(run->in_flight, run->requests, &flag, run->statuses);
-        // Open MPI calls it a success where a persistent one has failed.
-        const bool is_silent = status == MPI_SUCCESS && flag && run->prepared != NULL;
-        if (status == MPI_ERR_IN_STATUS || is_silent) status = first_error(run, status);
+        // Open MPI returns MPI_SUCCESS where a persistent request has failed.
+        const bool may_hide_error = status == MPI_SUCCESS && flag && run->persistent != NULL;
+        if (status == MPI_ERR_IN_STATUS || may_hide_error) status = find_first_error(run, status);
     }
     *done = status == MPI_SUCCESS && (wait || flag != 0);
     if (*done) run->in_flight = 0;
     return status;
 }
 
-/// Open MPI sends what is short within MPI_Isend, and thus sooner than by a persistent request; others take as long.
-static bool is_sent_at_once(const struct run* run, const topoloom_message* message) {
-    enum { most = 256 };
-    return message->units * run->elements.size <= most;
+/// The other rounds follow after an error, because peers wait for their messages, unless the error ends the program.
+static bool continue_after_error(struct run* run, int status) {
+    record_first_error(&run->error, status);
+    return status == MPI_SUCCESS || run->error_comm == MPI_COMM_NULL || !is_fatal(run->error_comm);
 }
 
-/// Makes the persistent messages that there are not.
-static int make_prepared(const struct run* run) {
-    const topoloom_program* program = &run->plan->program;
-    for (size_t r = 0; r < program->round_count; ++r) {
-        const topoloom_round* round = &program->rounds[r];
-        for (uint32_t m = round->receives.begin; m < round->sends.end; ++m) {
-            const bool sends = m >= round->sends.begin;
-            if (run->prepared[m] != MPI_REQUEST_NULL) continue;
-            if (sends && is_sent_at_once(run, &program->messages[m])) continue;
-            const int status = post(run, m, sends ? sending : receiving, true, &run->prepared[m]);
-            if (status != MPI_SUCCESS) return status;
-        }
-    }
-    return MPI_SUCCESS;
-}
-
-int prepare_run(struct run* run) {
-    const size_t count = run->plan->program.message_count;
-    run->prepared = malloc((count + 1) * sizeof *run->prepared);
-    if (run->prepared == NULL) return MPI_ERR_NO_MEM;
-    for (size_t i = 0; i < count; ++i) run->prepared[i] = MPI_REQUEST_NULL;
-    free(run->requests);
-    run->requests = NULL;
-    return make_prepared(run);
-}
-
-/// Keeps the first error. Peers wait for what comes next, so it is reported at the end, unless it ends the program.
-static bool goes_on(struct run* run, int status) {
-    keep_first(&run->failed, status);
-    return status == MPI_SUCCESS || run->comm == MPI_COMM_NULL || !is_fatal(run->comm);
-}
-
-int advance_run(struct run* run, enum effort effort, bool* done) {
+int advance_run(struct run* run, enum advance_mode mode, bool* done) {
     const topoloom_program* program = &run->plan->program;
     *done = false;
     while (run->round < program->round_count) {
         const topoloom_round* round = &program->rounds[run->round];
         bool complete = false;
-        if (!run->started && !goes_on(run, start_round(run, round))) return run->failed;
-        if (!goes_on(run, complete_round(run, effort, &complete))) return run->failed;
-        if (!complete && effort == waiting) continue;  // others are under way, after an error
+        if (!run->is_round_started && !continue_after_error(run, start_round(run, round))) return run->error;
+        if (!continue_after_error(run, complete_round(run, mode, &complete))) return run->error;
+        if (!complete && mode == waiting) continue;  // after an error, other requests are still in flight
         if (!complete) return MPI_SUCCESS;
-        if (!goes_on(run, work(run, round->after))) return run->failed;
-        run->started = false;
+        if (!continue_after_error(run, execute_work(run, round->after))) return run->error;
+        run->is_round_started = false;
         ++run->round;
     }
-    const int status = run->failed;
+    const int status = run->error;
     // Some libraries free persistent requests that fail, but the next start needs them.
-    if (status != MPI_SUCCESS && run->prepared != NULL) (void)make_prepared(run);
+    if (status != MPI_SUCCESS && run->persistent != NULL) (void)create_missing_requests(run);
     run->round = 0;
-    run->failed = MPI_SUCCESS;
+    run->error = MPI_SUCCESS;
     *done = true;
     return status;
 }
 
-/// Room for what passes through; its elements begin `low` bytes behind where they are said to be.
-static bool make_room(struct run* run) {
+// ---- memory ------------------------------------------------------------------------------------------------------
+
+/// The base is where the first element's lower bound of 0 would be.
+static bool reserve_scratch(struct run* run) {
     const int64_t units = run->plan->program.scratch_units;
-    const struct elements* elements = &run->elements;
+    const struct type_desc* type = &run->type;
     const size_t bytes =
-        units == 0 ? 0 : (size_t)((units - 1) * elements->extent + elements->span + elements->extent);
+        units == 0 ? 0 : (size_t)((units - 1) * type->extent + type->true_extent + type->extent);
     if (bytes > run->scratch_bytes) {
         free(run->scratch);
         run->scratch = malloc(bytes);
         run->scratch_bytes = run->scratch == NULL ? 0 : bytes;
         if (run->scratch == NULL) return false;
     }
-    run->base[TOPOLOOM_SCRATCH] = run->scratch - elements->low;
+    run->base[TOPOLOOM_SCRATCH] = run->scratch - type->true_lb;
     return true;
 }
 
-struct run* take_run(struct plan* plan, const struct elements* elements) {
-    struct run* run = plan->idle;
-    if (run != NULL) {
-        plan->idle = run->next;
-    } else {
-        run = calloc(1, sizeof *run);
-        if (run == NULL) return NULL;
-        run->requests = malloc((plan->most_requests + 1) * sizeof *run->requests);
-        run->statuses = malloc((plan->most_requests + 1) * sizeof *run->statuses);
-    }
+struct run* create_run(struct plan* plan) {
+    struct run* run = calloc(1, sizeof *run);
+    if (run == NULL) return NULL;
     run->plan = plan;
-    run->next = NULL;
-    run->elements = *elements;
-    if ((run->requests == NULL && run->prepared == NULL) || run->statuses == NULL || !make_room(run)) {
-        free_run(run);
-        return NULL;
-    }
-    ++plan->users;
-    return run;
+    run->requests = malloc((plan->max_requests + 1) * sizeof *run->requests);
+    run->statuses = malloc((plan->max_requests + 1) * sizeof *run->statuses);
+    if (run->requests != NULL && run->statuses != NULL) return run;
+    free_run(run);
+    return NULL;
+}
+
+bool set_run_type(struct run* run, const struct type_desc* type) {
+    run->type = *type;
+    return reserve_scratch(run);
 }
 
 void free_run(struct run* run) {
-    if (run == NULL) return;
-    for (size_t i = 0; run->prepared != NULL && i < run->plan->program.message_count; ++i)
-        if (run->prepared[i] != MPI_REQUEST_NULL) PMPI_Request_free(&run->prepared[i]);
-    if (run->prepared == NULL) free(run->requests);
-    free(run->prepared);
+    for (size_t i = 0; run->persistent != NULL && i < run->plan->program.message_count; ++i)
+        if (run->persistent[i] != MPI_REQUEST_NULL) PMPI_Request_free(&run->persistent[i]);
+    if (run->persistent == NULL) free(run->requests);
+    free(run->persistent);
     free(run->statuses);
     free(run->scratch);
     free(run);
-}
-
-void give_back_run(struct run* run) {
-    if (run->in_flight > 0) return;  // after an error: messages may still use its memory
-    struct plan* plan = run->plan;
-    if (run->prepared != NULL || run->round > 0) {
-        free_run(run);
-    } else {
-        run->next = plan->idle;
-        plan->idle = run;
-    }
-    release_plan(plan);
 }

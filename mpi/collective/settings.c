@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads the files that TOPOLOOM_COLLECTIVES names.
+// Reads TOPOLOOM_COLLECTIVES and the files that it names.
 #define _GNU_SOURCE
 #include "settings.h"
 
@@ -12,47 +12,46 @@ struct text {
     size_t length;
 };
 
-static bool read_file(const char* name, struct text* text, char* why, size_t why_size) {
+static bool read_file(const char* name, struct text* text, char* error, size_t error_size) {
     FILE* file = fopen(name, "re");
     if (file == NULL) {
-        snprintf(why, why_size, "cannot read '%s', which TOPOLOOM_COLLECTIVES names", name);
+        snprintf(error, error_size, "cannot read '%s', which TOPOLOOM_COLLECTIVES names", name);
         return false;
     }
-    size_t room = 0;
-    bool right = true;
+    size_t capacity = 0;
+    bool has_memory = true;
     for (;;) {
-        if (text->length + 1 >= room) {
-            room = room == 0 ? 4096 : 2 * room;
-            char* larger = realloc(text->data, room);
-            right = larger != NULL;
-            if (!right) break;
+        if (text->length + 1 >= capacity) {
+            capacity = capacity == 0 ? 4096 : 2 * capacity;
+            char* larger = realloc(text->data, capacity);
+            has_memory = larger != NULL;
+            if (!has_memory) break;
             text->data = larger;
         }
-        const size_t count = fread(text->data + text->length, 1, room - 1 - text->length, file);
+        const size_t count = fread(text->data + text->length, 1, capacity - 1 - text->length, file);
         text->length += count;
         if (count == 0) break;
     }
-    if (!right) {
-        snprintf(why, why_size, "not enough memory");
-    } else if (ferror(file) || memchr(text->data, '\0', text->length) != NULL) {
-        snprintf(why, why_size, "'%s' cannot be read, or is not a text", name);
-        right = false;
+    const bool is_text = has_memory && !ferror(file) && memchr(text->data, '\0', text->length) == NULL;
+    if (!has_memory) {
+        snprintf(error, error_size, "not enough memory");
+    } else if (!is_text) {
+        snprintf(error, error_size, "'%s' cannot be read, or is not a text file", name);
     } else if (text->length == 0) {
-        snprintf(why, why_size, "'%s', which TOPOLOOM_COLLECTIVES names, is empty", name);
-        right = false;
+        snprintf(error, error_size, "'%s', which TOPOLOOM_COLLECTIVES names, is empty", name);
     } else {
         text->data[text->length] = '\0';
     }
     fclose(file);
-    return right;
+    return is_text && text->length > 0;
 }
 
-static const char* const names[setting_count] = {"machine",  "placement", "decisions", "schedule", "report",
-                                                 "exchange", "learn",     "trace",     "progress"};
+static const char* const option_names[setting_count] = {
+    "machine", "placement", "decisions", "schedule", "report", "exchange", "learn", "trace", "progress"};
 
-bool find_exchange(const char* name, enum exchange_algorithm* found) {
+bool parse_exchange(const char* name, enum exchange_algorithm* found) {
     static const char* const algorithms[] = {"", "reduction", "nbx", "mesh"};
-    for (int i = exchange_by_default; i <= exchange_mesh; ++i) {
+    for (int i = exchange_default; i <= exchange_mesh; ++i) {
         if (strcmp(name, algorithms[i]) != 0) continue;
         *found = (enum exchange_algorithm)i;
         return true;
@@ -60,47 +59,48 @@ bool find_exchange(const char* name, enum exchange_algorithm* found) {
     return false;
 }
 
-/// One option; `option` is changed.
-static bool read_option(char* option, struct text parts[setting_count], char* why, size_t why_size) {
+/// Reads one option, whose text is modified.
+static bool read_option(char* option, struct text parts[setting_count], char* error, size_t error_size) {
     char* value = strchr(option, '=');
-    int which = of_decisions;  // a name alone
+    int which = setting_decisions;  // the default: a file name alone
     if (value != NULL) {
         *value++ = '\0';
-        for (which = 0; which < setting_count && strcmp(option, names[which]) != 0; ++which) {
+        for (which = 0; which < setting_count && strcmp(option, option_names[which]) != 0; ++which) {
         }
     } else {
         value = option;
     }
     if (which == setting_count) {
-        snprintf(why, why_size,
+        snprintf(error, error_size,
                  "TOPOLOOM_COLLECTIVES has no option '%s'; there are: machine, placement, decisions, "
                  "schedule, report, exchange, learn, trace, progress",
                  option);
         return false;
     }
     if (parts[which].data != NULL) {
-        snprintf(why, why_size, "TOPOLOOM_COLLECTIVES gives '%s' twice", names[which]);
+        snprintf(error, error_size, "TOPOLOOM_COLLECTIVES gives '%s' twice", option_names[which]);
         return false;
     }
     enum exchange_algorithm exchange;
-    if (which == of_exchange && !find_exchange(value, &exchange)) {
-        snprintf(why, why_size,
-                 "TOPOLOOM_COLLECTIVES: there is no exchange '%s'; there are: reduction, nbx, mesh", value);
+    if (which == setting_exchange && !parse_exchange(value, &exchange)) {
+        snprintf(error, error_size,
+                 "TOPOLOOM_COLLECTIVES has no exchange '%s'; there are: reduction, nbx, mesh", value);
         return false;
     }
-    const bool is_switch = which == of_report || which == of_learn || which == of_progress;
+    const bool is_switch = which == setting_report || which == setting_learn || which == setting_progress;
     if (is_switch && strcmp(value, "0") != 0 && strcmp(value, "1") != 0) {
-        snprintf(why, why_size, "TOPOLOOM_COLLECTIVES: '%s' is 0 or 1, not '%s'", names[which], value);
+        snprintf(error, error_size, "TOPOLOOM_COLLECTIVES: '%s' is 0 or 1, not '%s'", option_names[which],
+                 value);
         return false;
     }
-    if (which < of_schedule) return read_file(value, &parts[which], why, why_size);
+    if (which < setting_schedule) return read_file(value, &parts[which], error, error_size);
     parts[which].data = strdup(value);
     parts[which].length = strlen(value);
     return parts[which].data != NULL;
 }
 
-/// Options end at a semicolon outside of parentheses, as schedules have options of their own.
-static char* end_of_option(char* text) {
+/// An option ends at a semicolon outside of parentheses, because schedules have options of their own.
+static char* find_option_end(char* text) {
     int depth = 0;
     for (; *text != '\0'; ++text) {
         depth += *text == '(' ? 1 : *text == ')' ? -1 : 0;
@@ -109,7 +109,7 @@ static char* end_of_option(char* text) {
     return text;
 }
 
-static char* join(const struct text parts[setting_count], size_t* length) {
+static char* join_parts(const struct text parts[setting_count], size_t* length) {
     *length = setting_count;
     for (int i = 0; i < setting_count; ++i) *length += parts[i].length;
     char* all = malloc(*length);
@@ -122,20 +122,20 @@ static char* join(const struct text parts[setting_count], size_t* length) {
     return all;
 }
 
-char* read_settings(size_t* length, char* why, size_t why_size) {
-    why[0] = '\0';
+char* read_settings(size_t* length, char* error, size_t error_size) {
+    error[0] = '\0';
     const char* given = getenv("TOPOLOOM_COLLECTIVES");
     char* options = strdup(given == NULL ? "" : given);
     struct text parts[setting_count] = {{NULL, 0}};
-    bool right = options != NULL;
-    for (char* option = options; right && *option != '\0';) {
-        char* end = end_of_option(option);
+    bool is_valid = options != NULL;
+    for (char* option = options; is_valid && *option != '\0';) {
+        char* end = find_option_end(option);
         char* next = *end == '\0' ? end : end + 1;
         *end = '\0';
-        if (*option != '\0') right = read_option(option, parts, why, why_size);
+        if (*option != '\0') is_valid = read_option(option, parts, error, error_size);
         option = next;
     }
-    char* all = right ? join(parts, length) : NULL;
+    char* all = is_valid ? join_parts(parts, length) : NULL;
     for (int i = 0; i < setting_count; ++i) free(parts[i].data);
     free(options);
     return all;

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* libtopoloom-collective: MPI's collectives by the schedule that suits the machine and the size of each call.
+/* libtopoloom-collective: MPI's collectives, by the schedule that suits the machine and the size of each call.
  *
- * Names, arguments, MPI_IN_PLACE and return values are MPI's. A communicator gets a private duplicate when it is
- * first used, so that no message meets the program's; it is freed with the communicator. Which schedule a call
- * takes depends on its operation, its size and the machine alone, which rank 0 of the communicator reads from the
- * environment variable TOPOLOOM_COLLECTIVES, and on what all ranks have learned, so that they always agree. It has
- * options separated by semicolons, or is the name of a decision table.
- *   machine=FILE     lines `machine TEXT` and `node NUMBER HOST`, and what messages cost
- *   placement=FILE   what `topoloom map` writes: where each rank of MPI_COMM_WORLD is
- *   decisions=FILE   what `topoloom collective --decisions` writes
- *   schedule=NAME    only this one, in operations that it can do
+ * Names, arguments, MPI_IN_PLACE and return values are MPI's. The first call on a communicator duplicates it, so that
+ * messages are kept apart from the program's; the duplicate is freed with the communicator. The schedule of a call depends
+ * only on its operation, its size, the settings and, with learn=1, on what all ranks have learned: ranks always agree.
+ *
+ * Rank 0 of the communicator reads the settings from the environment variable TOPOLOOM_COLLECTIVES: options separated by
+ * semicolons, or the name of a decision table. Without it, only the hosts of the processes are known.
+ *   machine=FILE     lines `machine TEXT` and `node NUMBER HOST`, and message costs
+ *   placement=FILE   written by `topoloom map`: the slot of each rank of MPI_COMM_WORLD
+ *   decisions=FILE   written by `topoloom collective --decisions`
+ *   schedule=NAME    the only schedule, for operations that support it
  *   exchange=NAME    of topoloom_exchange.h: reduction, nbx or mesh
- *   learn=1          measured times of the blocking calls of a communicator correct what is known of the machine
- *   trace=FILE       rank 0 appends to it who waited for whom in blocking calls: the first 100 of a communicator
- *   progress=1       a thread of each process takes on what it has started, if the program asked for MPI_THREAD_MULTIPLE
- *   report=1         rank 0 says on standard error what each communicator uses
- * Without it the machine is learned from the hosts of the processes.
+ *   learn=1          choose schedules by measured times of the communicator's blocking calls, too
+ *   trace=FILE       rank 0 appends who waited for whom in the first 100 blocking calls of a communicator
+ *   progress=1       a thread per process advances started collectives, if the program asked for MPI_THREAD_MULTIPLE
+ *   report=1         rank 0 prints to standard error what each communicator uses
  *
- * Errors are raised by the communicator's error handler, as by MPI, those of a started collective when it is tested or
- * waited for; MPICH raises what goes wrong with messages on MPI_COMM_WORLD. Intercommunicators are not served. The operator
- * of a started collective gets duplicates of derived datatypes, which the program may have freed.
+ * Errors are raised by the communicator's error handler, those of a started collective when it is tested or waited for.
+ * MPICH raises errors of messages on MPI_COMM_WORLD. Intercommunicators are not supported. The operator of a started
+ * collective gets duplicates of derived datatypes, because the program may have freed its own.
  */
 #ifndef TOPOLOOM_COLLECTIVE_H
 #define TOPOLOOM_COLLECTIVE_H
@@ -32,12 +32,12 @@ extern "C" {
 
 #define TOPOLOOM_COLLECTIVE_API __attribute__((visibility("default")))
 
-/* A collective that has been started, or may be: what MPI_Request is to MPI's. */
+/* A non-blocking or persistent collective: the counterpart of MPI_Request. */
 typedef struct topoloom_request_state* topoloom_request; /* NOLINT(readability-identifier-naming): C */
 #define TOPOLOOM_REQUEST_NULL ((topoloom_request)0)
 
-/* Blocking; non-blocking, to be waited for; persistent, to be started as often as wanted, with the same buffers.
- * A started collective goes on whenever its request is tested or waited for. */
+/* The blocking, non-blocking and persistent form of each operation. Without progress=1, a started collective advances only
+ * when the process tests or waits for a request. */
 TOPOLOOM_COLLECTIVE_API int topoloom_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
                                               void* recvbuf, int recvcount, MPI_Datatype recvtype,
                                               MPI_Comm comm);
@@ -200,8 +200,8 @@ TOPOLOOM_COLLECTIVE_API int topoloom_barrier(MPI_Comm comm);
 TOPOLOOM_COLLECTIVE_API int topoloom_ibarrier(MPI_Comm comm, topoloom_request* request);
 TOPOLOOM_COLLECTIVE_API int topoloom_barrier_init(MPI_Comm comm, MPI_Info info, topoloom_request* request);
 
-/* As MPI_Start and so on: a null or inactive request is complete, and one that is not persistent is freed when it
- * is. Statuses are empty. */
+/* As MPI_Start and its relatives: a null or inactive request is complete, completion frees a request unless it is
+ * persistent, and statuses are empty. */
 TOPOLOOM_COLLECTIVE_API int topoloom_start(topoloom_request* request);
 TOPOLOOM_COLLECTIVE_API int topoloom_startall(int count, topoloom_request requests[]);
 TOPOLOOM_COLLECTIVE_API int topoloom_test(topoloom_request* request, int* flag, MPI_Status* status);
@@ -209,18 +209,19 @@ TOPOLOOM_COLLECTIVE_API int topoloom_testall(int count, topoloom_request request
                                              MPI_Status statuses[]);
 TOPOLOOM_COLLECTIVE_API int topoloom_wait(topoloom_request* request, MPI_Status* status);
 TOPOLOOM_COLLECTIVE_API int topoloom_waitall(int count, topoloom_request requests[], MPI_Status statuses[]);
-/* Of an inactive persistent request. */
+/* Frees an inactive persistent request. */
 TOPOLOOM_COLLECTIVE_API int topoloom_request_free(topoloom_request* request);
 
-/* With learn=1: all ranks tell each other what their calls took, and from the next call on take what is then the fastest.
- * Collective. The library does so itself, after each call while there is much to learn, then ever more rarely; this is
- * for times that a program knows to be good, as before a phase. Without learn=1 it does nothing. Its memory is there from
- * when the communicator is set up. A rank that fails a blocking call before it begins, such as for want of memory, knows less
- * than others from then on, and fails all calls on the communicator rather than take another schedule. */
+/* With learn=1, all ranks share the measured times of their calls; from the next call on, they choose the schedules that are
+ * then fastest. Collective. The library runs fences itself, after each call at first, then ever more rarely; this function is
+ * for a good time that only the program knows, such as the start of a phase. Without learn=1 it does nothing.
+ *
+ * It needs no memory beyond what the setup of the communicator has allocated. A rank on which a blocking call fails before it
+ * begins, such as for lack of memory, knows less than others: it fails all later calls on the communicator. */
 TOPOLOOM_COLLECTIVE_API int topoloom_collective_fence(MPI_Comm comm);
 
-/* The schedule that a call of this operation (`alltoall`, ...) and size takes; bytes as in `topoloom collective`.
- * Collective when the communicator is first used. The text lives as long as the communicator. */
+/* Finds the schedule of a call of this operation (`alltoall`, ...) and size; bytes are those of `topoloom collective`. The
+ * first use of a communicator is collective. The text lives as long as the communicator. */
 TOPOLOOM_COLLECTIVE_API int topoloom_schedule_of(MPI_Comm comm, const char* operation, long long bytes,
                                                  const char** schedule);
 

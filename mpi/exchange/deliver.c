@@ -30,22 +30,22 @@ static int count_messages(const struct exchange* exchange, struct totals* totals
 }
 
 /// Allocates one block for sources, counts and data. The buffer address accounts for the lower bound of the datatype.
-static int allocate_delivery(const struct totals* totals, const struct elements* elements,
+static int allocate_delivery(const struct totals* totals, const struct type_desc* elements,
                              struct delivery* delivery) {
     enum { line = 64 };
     const size_t lists = 2 * (size_t)totals->messages * sizeof(int);
     const size_t begin = (lists + line - 1) / line * line;
     const int64_t count = elements->size > 0 ? totals->bytes / elements->size : 0;
-    const int64_t reach = count > 0 ? (count - 1) * elements->extent + elements->span : 0;
+    const int64_t reach = count > 0 ? (count - 1) * elements->extent + elements->true_extent : 0;
     char* made = malloc(begin + (size_t)reach + line);
     if (made == NULL) return MPI_ERR_NO_MEM;
     *delivery = (struct delivery){totals->messages, (int*)made, (int*)made + totals->messages,
-                                  made + begin - elements->low};
+                                  made + begin - elements->true_lb};
     return MPI_SUCCESS;
 }
 
 /// Lists sources and counts. After an error all parts are still received, or the next exchange would find them.
-static int list_messages(const struct exchange* exchange, const struct elements* elements,
+static int list_messages(const struct exchange* exchange, const struct type_desc* elements,
                          struct delivery* delivery, char* why, size_t why_size) {
     int status = MPI_SUCCESS, message = 0;
     int64_t bytes = 0;
@@ -76,7 +76,7 @@ static int receive_into(struct exchange* exchange, char* bytes) {
         struct arrival* part = &exchange->arrivals[i];
         if (part->data == NULL)
             status = PMPI_Irecv(at, part->bytes, MPI_BYTE, part->source, exchange->straight_tag,
-                                exchange->state->own, &part->request);
+                                exchange->state->duplicate, &part->request);
     }
     // Other ranks have posted their receives, or soon will.
     if (status == MPI_SUCCESS) status = start_sends(exchange, exchange->announced_above, false);
@@ -92,7 +92,7 @@ static int receive_into(struct exchange* exchange, char* bytes) {
     return status;
 }
 
-int deliver(struct exchange* exchange, const struct elements* elements, struct delivery* delivery, char* why,
+int deliver(struct exchange* exchange, const struct type_desc* elements, struct delivery* delivery, char* why,
             size_t why_size) {
     struct totals totals;
     int status = count_messages(exchange, &totals);
@@ -101,7 +101,7 @@ int deliver(struct exchange* exchange, const struct elements* elements, struct d
     if (exchange->arrival_count > 1)
         qsort(exchange->arrivals, exchange->arrival_count, sizeof *exchange->arrivals, compare);
     const int listed = list_messages(exchange, elements, delivery, why, why_size);
-    const bool in_place = elements->plain && listed == MPI_SUCCESS;
+    const bool in_place = elements->is_contiguous && listed == MPI_SUCCESS;
     char* bytes = in_place ? delivery->buffer : exchange_alloc(exchange, (size_t)totals.bytes);
     status = bytes == NULL ? MPI_ERR_NO_MEM : receive_into(exchange, bytes);
     if (status == MPI_SUCCESS) status = listed;

@@ -28,7 +28,7 @@ struct arrival {
 
 struct exchange {
     MPI_Comm comm;  // the program's
-    const struct state* state;
+    const struct comm_state* state;
     int straight_tag, bundle_tag;
     struct outgoing* outgoing;
     size_t outgoing_count;
@@ -86,7 +86,7 @@ struct delivery {
     char* buffer;
 };
 /// Waits for all parts and sorts them. On failure, `why` may explain the error.
-int deliver(struct exchange* exchange, const struct elements* elements, struct delivery* delivery, char* why,
+int deliver(struct exchange* exchange, const struct type_desc* elements, struct delivery* delivery, char* why,
             size_t why_size);
 
 #endif

@@ -41,6 +41,6 @@ int receive_probed(struct exchange* exchange, const MPI_Status* status) {
     char* data = exchange_alloc(exchange, (size_t)bytes);
     struct arrival* arrival = data == NULL ? NULL : add_arrival(exchange, status->MPI_SOURCE, bytes, data);
     if (arrival == NULL) return MPI_ERR_NO_MEM;
-    return PMPI_Irecv(data, bytes, MPI_BYTE, arrival->source, exchange->straight_tag, exchange->state->own,
-                      &arrival->request);
+    return PMPI_Irecv(data, bytes, MPI_BYTE, arrival->source, exchange->straight_tag,
+                      exchange->state->duplicate, &arrival->request);
 }

@@ -73,17 +73,17 @@ static struct neighbor* next_neighbor(struct mesh* mesh, int distance) {
 }
 
 static int source_of(const struct mesh* mesh, const struct neighbor* neighbor) {
-    const struct state* state = mesh->exchange->state;
+    const struct comm_state* state = mesh->exchange->state;
     return (int)(((int64_t)state->rank + state->ranks - neighbor->distance) % state->ranks);
 }
 
 static int target_of(const struct mesh* mesh, const struct neighbor* neighbor) {
-    const struct state* state = mesh->exchange->state;
+    const struct comm_state* state = mesh->exchange->state;
     return (int)(((int64_t)state->rank + neighbor->distance) % state->ranks);
 }
 
 static int post_heads(struct mesh* mesh) {
-    const struct state* state = mesh->exchange->state;
+    const struct comm_state* state = mesh->exchange->state;
     char* heads = exchange_alloc(mesh->exchange, 2 * (size_t)mesh->count * head_bytes);
     if (heads == NULL) return MPI_ERR_NO_MEM;
     int status = MPI_SUCCESS;
@@ -92,7 +92,7 @@ static int post_heads(struct mesh* mesh) {
         neighbor->head = heads + 2 * i * head_bytes;
         neighbor->out = (struct bundle){neighbor->head + head_bytes, sizeof(int64_t), head_bytes};
         status = PMPI_Irecv(neighbor->head, head_bytes, MPI_BYTE, source_of(mesh, neighbor),
-                            mesh->exchange->bundle_tag, state->own, &neighbor->heads[in]);
+                            mesh->exchange->bundle_tag, state->duplicate, &neighbor->heads[in]);
     }
     return status;
 }
@@ -122,7 +122,7 @@ static int append(struct exchange* exchange, struct bundle* bundle, const struct
 
 /// Bundles an entry for the next hop, or adds it to the arrivals.
 static int forward(struct mesh* mesh, const struct entry* entry, const char* data) {
-    const struct state* state = mesh->exchange->state;
+    const struct comm_state* state = mesh->exchange->state;
     if (entry->destination != state->rank) {
         const int64_t distance = (int64_t)entry->destination - state->rank;
         const int positive = (int)(distance < 0 ? distance + state->ranks : distance);
@@ -160,25 +160,25 @@ static int forward_entries(struct mesh* mesh, const char* entries, int64_t lengt
 
 static int post_tail(struct mesh* mesh, char* tail, int64_t length, int peer, enum direction direction,
                      MPI_Request* request) {
-    struct elements bytes;
+    struct type_desc bytes;
     describe_type(MPI_BYTE, &bytes);
-    const struct message message = {.elements = &bytes,
+    const struct message message = {.type = &bytes,
                                     .count = length,
-                                    .at = tail,
+                                    .buffer = tail,
                                     .peer = peer,
                                     .tag = mesh->exchange->bundle_tag,
-                                    .comm = mesh->exchange->state->own};
+                                    .comm = mesh->exchange->state->duplicate};
     return post_message(&message, direction, false, request);
 }
 
 static int send_bundle(struct mesh* mesh, struct neighbor* neighbor) {
-    const struct state* state = mesh->exchange->state;
+    const struct comm_state* state = mesh->exchange->state;
     struct bundle* bundle = &neighbor->out;
     const int peer = target_of(mesh, neighbor);
     memcpy(bundle->data, &bundle->length, sizeof bundle->length);
     const int64_t head = bundle->length < head_bytes ? bundle->length : head_bytes;
     const int status = PMPI_Isend(bundle->data, (int)head, MPI_BYTE, peer, mesh->exchange->bundle_tag,
-                                  state->own, &neighbor->heads[out]);
+                                  state->duplicate, &neighbor->heads[out]);
     if (status != MPI_SUCCESS || head == bundle->length) return status;
     return post_tail(mesh, bundle->data + head, bundle->length - head, peer, sending, &neighbor->tails[out]);
 }

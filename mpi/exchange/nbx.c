@@ -8,7 +8,8 @@
 static int receive_if_any(struct exchange* exchange, bool* received) {
     int found = 0;
     MPI_Status probed;
-    int status = PMPI_Iprobe(MPI_ANY_SOURCE, exchange->straight_tag, exchange->state->own, &found, &probed);
+    int status =
+        PMPI_Iprobe(MPI_ANY_SOURCE, exchange->straight_tag, exchange->state->duplicate, &found, &probed);
     *received = found;
     if (status == MPI_SUCCESS && found) status = receive_probed(exchange, &probed);
     return status;
@@ -21,7 +22,7 @@ static int finish_sends(struct exchange* exchange) {
         status = receive_if_any(exchange, &received);
         if (status != MPI_SUCCESS || received) continue;
         status = PMPI_Testall(exchange->send_count, exchange->sends, &done, MPI_STATUSES_IGNORE);
-        if (status == MPI_SUCCESS && !done && !drive_active(exchange->state->process)) sched_yield();
+        if (status == MPI_SUCCESS && !done && !drive_active_calls(exchange->state->process)) sched_yield();
     }
     return status;
 }

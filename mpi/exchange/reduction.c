@@ -5,7 +5,7 @@
 #include "exchange.h"
 
 int exchange_by_reduction(struct exchange* exchange) {
-    const struct state* state = exchange->state;
+    const struct comm_state* state = exchange->state;
     int* counts = exchange_alloc(exchange, (size_t)state->ranks * sizeof *counts);
     if (counts == NULL) return MPI_ERR_NO_MEM;
     memset(counts, 0, (size_t)state->ranks * sizeof *counts);
@@ -18,7 +18,7 @@ int exchange_by_reduction(struct exchange* exchange) {
         status = topoloom_reduce_scatter_block(counts, &incoming, 1, MPI_INT, MPI_SUM, exchange->comm);
     for (; status == MPI_SUCCESS && incoming > 0; --incoming) {
         MPI_Status probed;
-        status = PMPI_Probe(MPI_ANY_SOURCE, exchange->straight_tag, state->own, &probed);
+        status = PMPI_Probe(MPI_ANY_SOURCE, exchange->straight_tag, state->duplicate, &probed);
         if (status == MPI_SUCCESS) status = receive_probed(exchange, &probed);
     }
     return status;

@@ -28,14 +28,14 @@ static int check_send_arguments(const struct given* given, MPI_Comm comm, int ra
         has_any = has_any || given->counts[i] > 0;
     }
     if (given->buffer != NULL || !has_any) return MPI_SUCCESS;
-    struct elements elements;
+    struct type_desc elements;
     const int status = describe_type(given->type, &elements);
     // A datatype with absolute addresses needs no buffer.
-    if (status != MPI_SUCCESS || elements.size == 0 || elements.low != 0) return status;
+    if (status != MPI_SUCCESS || elements.size == 0 || elements.true_lb != 0) return status;
     return raise_error(comm, MPI_ERR_BUFFER, name, "sendbuf is NULL");
 }
 
-static int describe_receive(MPI_Datatype type, MPI_Comm comm, struct elements* elements) {
+static int describe_receive(MPI_Datatype type, MPI_Comm comm, struct type_desc* elements) {
     if (type == MPI_DATATYPE_NULL)
         return raise_error(comm, MPI_ERR_TYPE, name, "recvtype is MPI_DATATYPE_NULL");
     const int status = describe_type(type, elements);
@@ -46,10 +46,10 @@ static int describe_receive(MPI_Datatype type, MPI_Comm comm, struct elements* e
 
 /// No rank leaves an exchange before all have entered it, as each algorithm ends with a step that depends on all ranks. So
 /// when a rank begins exchange n + 2, all have left exchange n: two alternating pairs of tags separate exchanges.
-static void take_tags(struct state* state, struct exchange* exchange) {
-    exchange->straight_tag = 2 * state->tag_half + 2 * state->odd_exchange;
+static void take_tags(struct comm_state* state, struct exchange* exchange) {
+    exchange->straight_tag = 2 * state->tags_per_kind + 2 * state->exchange_parity;
     exchange->bundle_tag = exchange->straight_tag + 1;
-    state->odd_exchange = !state->odd_exchange;
+    state->exchange_parity = !state->exchange_parity;
 }
 
 /// The mesh is the default for all ranks, whatever they send: it is best for few and many, short and long messages.
@@ -76,11 +76,11 @@ int topoloom_sparse_exchange(int send_count, const int destinations[], const int
                              const void* sendbuf, const int sdispls[], MPI_Datatype sendtype,
                              int* receive_count, int** sources, int** recvcounts, void* recvbuf,
                              MPI_Datatype recvtype, MPI_Comm comm) {
-    struct state* state = NULL;
-    int status = find_state(comm, &state);
+    struct comm_state* state = NULL;
+    int status = open_state(comm, &state);
     if (status != MPI_SUCCESS) return status;
     const struct given given = {send_count, destinations, sendcounts, sdispls, sendbuf, sendtype};
-    struct elements elements = {0};
+    struct type_desc elements = {0};
     status = check_send_arguments(&given, comm, state->ranks);
     if (status == MPI_SUCCESS) status = describe_receive(recvtype, comm, &elements);
     if (status != MPI_SUCCESS) return status;
@@ -100,7 +100,7 @@ int topoloom_sparse_exchange(int send_count, const int destinations[], const int
         exchange_free_all(&exchange);
     } else {
         // MPI may still write to the memory, and a later exchange could match messages of this one.
-        state->failed = status;
+        state->error = status;
     }
     if (status != MPI_SUCCESS) return raise_status(comm, status, why);
     *receive_count = delivery.count;

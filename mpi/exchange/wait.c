@@ -7,7 +7,7 @@
 int wait_all(const struct exchange* exchange, int count, MPI_Request* requests) {
     int status = MPI_SUCCESS, done = 0;
     while (status == MPI_SUCCESS && !done) {
-        if (!drive_active(exchange->state->process))
+        if (!drive_active_calls(exchange->state->process))
             return PMPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
         status = PMPI_Testall(count, requests, &done, MPI_STATUSES_IGNORE);
         if (!done) sched_yield();

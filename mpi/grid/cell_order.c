@@ -92,7 +92,7 @@ int assign_cells(struct topoloom_grid_state* grid, const int order[]) {
         for (int cell = 0; cell < cells; ++cell) grid->rank_of_cell[cell] = given ? order[cell] : cell;
         if (order == topoloom_tiled && cells > 1) find_tiles(grid);
     }
-    const int status = PMPI_Bcast(grid->rank_of_cell, cells, MPI_INT, 0, grid->whole->own);
+    const int status = PMPI_Bcast(grid->rank_of_cell, cells, MPI_INT, 0, grid->whole->duplicate);
     if (status != MPI_SUCCESS)
         return raise_error(grid->comm, status, "grid_create", "cannot broadcast the order");
     for (int rank = 0; rank < cells; ++rank) grid->cell_of_rank[rank] = -1;

@@ -8,11 +8,11 @@
 
 struct topoloom_grid_state {
     MPI_Comm comm;  // the grid's own
-    struct state* whole;
+    struct comm_state* whole;
     int dimensions, rank;
     int *extents, *coords;  // of the grid, and of this rank
     int *rank_of_cell, *cell_of_rank;
-    struct state** lines;  // of this rank, by dimension
+    struct comm_state** lines;  // of this rank, by dimension
 };
 
 /// The difference of cell numbers between neighbors along a dimension.

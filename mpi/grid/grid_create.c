@@ -32,7 +32,7 @@ static struct topoloom_grid_state* allocate(int dimensions, const int extents[],
     grid->dimensions = dimensions;
     grid->extents = calloc((size_t)dimensions, sizeof *grid->extents);
     grid->coords = calloc((size_t)dimensions, sizeof *grid->coords);
-    grid->lines = calloc((size_t)dimensions, sizeof(struct state*));
+    grid->lines = calloc((size_t)dimensions, sizeof(struct comm_state*));
     grid->rank_of_cell = calloc((size_t)ranks, sizeof *grid->rank_of_cell);
     grid->cell_of_rank = calloc((size_t)ranks, sizeof *grid->cell_of_rank);
     if (grid->extents != NULL) memcpy(grid->extents, extents, (size_t)dimensions * sizeof *extents);
@@ -86,7 +86,7 @@ static int make_line(struct topoloom_grid_state* grid, int dimension) {
     if (made) {
         const int first = grid->cell_of_rank[grid->rank] - at * stride;
         for (int i = 0; i < extent; ++i) members[i] = grid->rank_of_cell[first + i * stride];
-        grid->lines[dimension] = make_line_state(grid->whole, at, extent, members, strategy);
+        grid->lines[dimension] = create_line_state(grid->whole, at, extent, members, strategy);
         made = grid->lines[dimension] != NULL;
     }
     if (made) return MPI_SUCCESS;
@@ -97,11 +97,11 @@ static int make_line(struct topoloom_grid_state* grid, int dimension) {
 
 static int set_up(struct topoloom_grid_state* grid, MPI_Comm comm, const int order[]) {
     int status = PMPI_Comm_dup(comm, &grid->comm);
-    if (status == MPI_SUCCESS) status = find_state(grid->comm, &grid->whole);
+    if (status == MPI_SUCCESS) status = open_state(grid->comm, &grid->whole);
     if (status != MPI_SUCCESS) return status;
     bool done = false;
     status = advance_setup(grid->whole, true, &done);
-    if (status != MPI_SUCCESS) return cannot_set_up(comm, "grid_create", status);
+    if (status != MPI_SUCCESS) return raise_setup_error(comm, "grid_create", status);
     grid->rank = grid->whole->rank;
     status = assign_cells(grid, order);
     if (status != MPI_SUCCESS) return status;

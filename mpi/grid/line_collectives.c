@@ -3,57 +3,57 @@
 #include "grid.h"
 
 /// Directs a call to the caller's line along a dimension.
-static int put_on_line(struct asked* asked, const char* name, topoloom_grid grid, int dimension) {
+static int put_on_line(struct arguments* arguments, const char* name, topoloom_grid grid, int dimension) {
     if (dimension < 0 || dimension >= grid->dimensions)
         return raise_error(grid->comm, MPI_ERR_DIMS, name, "dimension is %d, but must be 0 to %d", dimension,
                            grid->dimensions - 1);
-    asked->name = name;
-    asked->comm = grid->comm;
-    asked->among = grid->lines[dimension];
+    arguments->name = name;
+    arguments->comm = grid->comm;
+    arguments->line = grid->lines[dimension];
     return MPI_SUCCESS;
 }
 
-static int run_on_line(struct asked asked, const char* name, topoloom_grid grid, int dimension) {
+static int run_on_line(struct arguments arguments, const char* name, topoloom_grid grid, int dimension) {
     if (grid == TOPOLOOM_GRID_NULL) return MPI_ERR_ARG;
-    const int status = put_on_line(&asked, name, grid, dimension);
-    return status == MPI_SUCCESS ? run_blocking(&asked) : status;
+    const int status = put_on_line(&arguments, name, grid, dimension);
+    return status == MPI_SUCCESS ? run_blocking(&arguments) : status;
 }
 
-static int start_on_line(struct asked asked, const char* name, topoloom_grid grid, int dimension,
+static int start_on_line(struct arguments arguments, const char* name, topoloom_grid grid, int dimension,
                          topoloom_request* request) {
     if (grid == TOPOLOOM_GRID_NULL) return MPI_ERR_ARG;
-    const int status = put_on_line(&asked, name, grid, dimension);
-    return status == MPI_SUCCESS ? start_nonblocking(&asked, request) : status;
+    const int status = put_on_line(&arguments, name, grid, dimension);
+    return status == MPI_SUCCESS ? start_nonblocking(&arguments, request) : status;
 }
 
 int topoloom_line_bcast(void* buffer, int count, MPI_Datatype datatype, int root, topoloom_grid grid,
                         int dimension) {
-    return run_on_line(ask_bcast(buffer, count, datatype, root, MPI_COMM_NULL), "line_bcast", grid,
+    return run_on_line(describe_bcast(buffer, count, datatype, root, MPI_COMM_NULL), "line_bcast", grid,
                        dimension);
 }
 
 int topoloom_line_ibcast(void* buffer, int count, MPI_Datatype datatype, int root, topoloom_grid grid,
                          int dimension, topoloom_request* request) {
-    return start_on_line(ask_bcast(buffer, count, datatype, root, MPI_COMM_NULL), "line_bcast", grid,
+    return start_on_line(describe_bcast(buffer, count, datatype, root, MPI_COMM_NULL), "line_bcast", grid,
                          dimension, request);
 }
 
 int topoloom_line_reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
                          int root, topoloom_grid grid, int dimension) {
-    return run_on_line(ask_reduce(sendbuf, recvbuf, count, datatype, op, root, MPI_COMM_NULL), "line_reduce",
-                       grid, dimension);
+    return run_on_line(describe_reduce(sendbuf, recvbuf, count, datatype, op, root, MPI_COMM_NULL),
+                       "line_reduce", grid, dimension);
 }
 
 int topoloom_line_ireduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
                           int root, topoloom_grid grid, int dimension, topoloom_request* request) {
-    return start_on_line(ask_reduce(sendbuf, recvbuf, count, datatype, op, root, MPI_COMM_NULL),
+    return start_on_line(describe_reduce(sendbuf, recvbuf, count, datatype, op, root, MPI_COMM_NULL),
                          "line_reduce", grid, dimension, request);
 }
 
 int topoloom_line_gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                          int recvcount, MPI_Datatype recvtype, int root, topoloom_grid grid, int dimension) {
     return run_on_line(
-        ask_gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, MPI_COMM_NULL),
+        describe_gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, MPI_COMM_NULL),
         "line_gather", grid, dimension);
 }
 
@@ -61,14 +61,14 @@ int topoloom_line_igather(const void* sendbuf, int sendcount, MPI_Datatype sendt
                           int recvcount, MPI_Datatype recvtype, int root, topoloom_grid grid, int dimension,
                           topoloom_request* request) {
     return start_on_line(
-        ask_gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, MPI_COMM_NULL),
+        describe_gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, MPI_COMM_NULL),
         "line_gather", grid, dimension, request);
 }
 
 int topoloom_line_scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                           int recvcount, MPI_Datatype recvtype, int root, topoloom_grid grid, int dimension) {
     return run_on_line(
-        ask_scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, MPI_COMM_NULL),
+        describe_scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, MPI_COMM_NULL),
         "line_scatter", grid, dimension);
 }
 
@@ -76,14 +76,14 @@ int topoloom_line_iscatter(const void* sendbuf, int sendcount, MPI_Datatype send
                            int recvcount, MPI_Datatype recvtype, int root, topoloom_grid grid, int dimension,
                            topoloom_request* request) {
     return start_on_line(
-        ask_scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, MPI_COMM_NULL),
+        describe_scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, MPI_COMM_NULL),
         "line_scatter", grid, dimension, request);
 }
 
 int topoloom_line_allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                             int recvcount, MPI_Datatype recvtype, topoloom_grid grid, int dimension) {
     return run_on_line(
-        ask_allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, MPI_COMM_NULL),
+        describe_allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, MPI_COMM_NULL),
         "line_allgather", grid, dimension);
 }
 
@@ -91,28 +91,28 @@ int topoloom_line_iallgather(const void* sendbuf, int sendcount, MPI_Datatype se
                              int recvcount, MPI_Datatype recvtype, topoloom_grid grid, int dimension,
                              topoloom_request* request) {
     return start_on_line(
-        ask_allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, MPI_COMM_NULL),
+        describe_allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, MPI_COMM_NULL),
         "line_allgather", grid, dimension, request);
 }
 
 int topoloom_line_allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
                             topoloom_grid grid, int dimension) {
-    return run_on_line(ask_allreduce(sendbuf, recvbuf, count, datatype, op, MPI_COMM_NULL), "line_allreduce",
-                       grid, dimension);
+    return run_on_line(describe_allreduce(sendbuf, recvbuf, count, datatype, op, MPI_COMM_NULL),
+                       "line_allreduce", grid, dimension);
 }
 
 int topoloom_line_iallreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
                              topoloom_grid grid, int dimension, topoloom_request* request) {
-    return start_on_line(ask_allreduce(sendbuf, recvbuf, count, datatype, op, MPI_COMM_NULL),
+    return start_on_line(describe_allreduce(sendbuf, recvbuf, count, datatype, op, MPI_COMM_NULL),
                          "line_allreduce", grid, dimension, request);
 }
 
 int topoloom_line_schedule_of(topoloom_grid grid, int dimension, const char* operation, long long bytes,
                               const char** schedule) {
     if (grid == TOPOLOOM_GRID_NULL || schedule == NULL) return MPI_ERR_ARG;
-    struct asked asked = {0};
-    const int status = put_on_line(&asked, "line_schedule_of", grid, dimension);
+    struct arguments arguments = {0};
+    const int status = put_on_line(&arguments, "line_schedule_of", grid, dimension);
     return status == MPI_SUCCESS
-               ? schedule_of(asked.among, asked.name, grid->comm, operation, bytes, schedule)
+               ? find_schedule(arguments.line, arguments.name, grid->comm, operation, bytes, schedule)
                : status;
 }

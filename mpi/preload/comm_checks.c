@@ -66,26 +66,26 @@ static bool is_supported(MPI_Comm comm) {
 }
 
 /// Finds ranks that lack memory first, so that the others do not wait for them.
-static bool reserve_state_on_all(MPI_Comm comm, struct state** state) {
+static bool reserve_state_on_all(MPI_Comm comm, struct comm_state** state) {
     int has_memory = reserve_state(comm, state);
     const int status = PMPI_Allreduce(MPI_IN_PLACE, &has_memory, 1, MPI_INT, MPI_MIN, comm);
     if (status == MPI_SUCCESS && has_memory) return true;
-    forgo_state(comm, *state);
+    abandon_state(comm, *state);
     return false;
 }
 
 /// Sets up the communicator in its first blocking or persistent call. NULL on all processes if no call can gain or a process
 /// cannot set it up.
-static struct state* set_up_comm(MPI_Comm comm) {
-    struct state* state = NULL;
+static struct comm_state* set_up_comm(MPI_Comm comm) {
+    struct comm_state* state = NULL;
     bool done = false;
-    if (!is_supported(comm) || !reserve_state_on_all(comm, &state) || find_state(comm, &state) != MPI_SUCCESS)
+    if (!is_supported(comm) || !reserve_state_on_all(comm, &state) || open_state(comm, &state) != MPI_SUCCESS)
         return NULL;
     const bool is_ready = advance_setup(state, true, &done) == MPI_SUCCESS;
     if (is_ready &&
         (state->learner != NULL || state->trace != NULL || topoloom_strategy_may_help(state->strategy)))
         return state;
-    drop_state(comm);
+    detach_state(comm);
     return NULL;
 }
 
@@ -97,20 +97,20 @@ static bool is_predefined_op(MPI_Op op) {
     return false;
 }
 
-static bool is_faster(struct state* state, const struct call_info* call) {
+static bool is_faster(struct comm_state* state, const struct call_info* call) {
     int commutes = 1;
     if (call->direct) return state->learner != NULL || state->trace != NULL;
     if (call->op != MPI_OP_NULL) PMPI_Op_commutative(call->op, &commutes);
     const bool is_blocking = call->form == blocking;
-    return state_helps(state, call->operation, call->bytes, !commutes,
+    return is_worth_replacing(state, call->operation, call->bytes, !commutes,
                        is_blocking ? 0 : 1e-9 * progress_pause_ns);
 }
 
 /// Programs wait for non-blocking calls by MPI's functions, which do not drive our collectives: a progress thread must. It
 /// must not call reduction functions of the program, nor need them after the program has freed them.
-static bool can_progress(const struct state* state, const struct call_info* call) {
+static bool can_progress(const struct comm_state* state, const struct call_info* call) {
     return call->form == blocking ||
-           (state->goes_on && (call->op == MPI_OP_NULL || is_predefined_op(call->op)));
+           (state->has_progress_threads && (call->op == MPI_OP_NULL || is_predefined_op(call->op)));
 }
 
 static int forget_left_comm(MPI_Comm comm, int key, void* value, void* extra) {
@@ -124,8 +124,8 @@ bool can_replace(MPI_Comm comm, const struct call_info* call) {
     static _Atomic int key = MPI_KEYVAL_INVALID;
     if (comm == MPI_COMM_NULL || !is_running()) return false;
     int found = 0;
-    struct state* state = NULL;
-    if (attribute_key(&key, forget_left_comm) != MPI_SUCCESS ||
+    struct comm_state* state = NULL;
+    if (create_keyval_once(&key, forget_left_comm) != MPI_SUCCESS ||
         PMPI_Comm_get_attr(comm, key, (void*)&state, &found) != MPI_SUCCESS)
         return false;
     if (!found && call->form == nonblocking) return false;  // it must not wait for other processes

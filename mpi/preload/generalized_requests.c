@@ -45,8 +45,8 @@ static void complete(void* extra) {
     struct proxy* proxy = extra;
     MPI_Request request = proxy->request;
     const struct call* call = &proxy->ours->call;
-    if (call->failed != MPI_SUCCESS && proxy->is_fatal) end_program(call);
-    atomic_store(&proxy->error, take_outcome(&proxy->ours));
+    if (call->error != MPI_SUCCESS && proxy->is_fatal) abort_with_call_error(call);
+    atomic_store(&proxy->error, consume_status(&proxy->ours));
     PMPI_Grequest_complete(request);  // from here on the program may free the proxy
 }
 
@@ -59,7 +59,7 @@ static struct proxy* create_proxy(topoloom_request ours) {
     }
     atomic_fetch_add(&generalized_requests, 1);
     proxy->ours = ours;
-    proxy->is_fatal = is_fatal(ours->call.asked.comm);
+    proxy->is_fatal = is_fatal(ours->call.arguments.comm);
     return proxy;
 }
 
@@ -68,6 +68,6 @@ int return_request(int status, topoloom_request* ours, MPI_Request* request) {
     struct proxy* proxy = create_proxy(*ours);
     *request = proxy == NULL ? MPI_REQUEST_NULL : proxy->request;
     if (proxy == NULL) return topoloom_wait(ours, MPI_STATUS_IGNORE);  // a null request is complete
-    when_complete(*ours, complete, proxy);
+    notify_when_complete(*ours, complete, proxy);
     return MPI_SUCCESS;
 }

@@ -74,7 +74,7 @@ static struct self_message* create_message(topoloom_request ours) {
     }
     if (message != NULL) {
         message->ours = ours;
-        message->is_fatal = is_fatal(ours->call.asked.comm);
+        message->is_fatal = is_fatal(ours->call.arguments.comm);
         struct self_message** chain = get_chain(message->request);
         message->next = *chain;
         *chain = message;
@@ -87,10 +87,10 @@ static struct self_message* create_message(topoloom_request ours) {
 static void complete(void* extra) {
     struct self_message* message = extra;
     const struct call* call = &message->ours->call;
-    if (call->failed != MPI_SUCCESS && message->is_fatal) end_program(call);
+    if (call->error != MPI_SUCCESS && message->is_fatal) abort_with_call_error(call);
     const int tag = message->tag;
     const char excess = 0;
-    const int length = take_outcome(&message->ours) != MPI_SUCCESS;
+    const int length = consume_status(&message->ours) != MPI_SUCCESS;
     PMPI_Send(&excess, length, MPI_CHAR, 0, tag, self);  // from here on the program may free the message
 }
 
@@ -98,13 +98,13 @@ int return_persistent_request(int status, topoloom_request* ours, MPI_Request* r
     if (status != MPI_SUCCESS) return status;
     struct self_message* message = create_message(*ours);
     if (message == NULL) {
-        const MPI_Comm comm = (*ours)->call.asked.comm;
-        const char* name = (*ours)->call.asked.name;
+        const MPI_Comm comm = (*ours)->call.arguments.comm;
+        const char* name = (*ours)->call.arguments.name;
         topoloom_request_free(ours);
         return raise_error(comm, MPI_ERR_NO_MEM, name, "not enough memory");
     }
     *request = message->request;
-    when_complete(message->ours, complete, message);
+    notify_when_complete(message->ours, complete, message);
     return MPI_SUCCESS;
 }
 

@@ -19,7 +19,7 @@ static int wait_without_nulls(waitall_function* next, int count, MPI_Request req
     if (active != NULL && active_statuses != NULL && places != NULL) {
         for (int i = 0; i < count; ++i) {
             if (requests[i] == MPI_REQUEST_NULL) {
-                if (has_statuses) set_empty(&statuses[i]);
+                if (has_statuses) set_empty_status(&statuses[i]);
                 continue;
             }
             places[left] = i;

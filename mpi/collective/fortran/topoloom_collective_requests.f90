@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! Collectives that were started, or may be. Statuses, which are empty in C, are left out.
+! Requests of non-blocking and persistent collectives. Without statuses, which are empty in C.
 module topoloom_collective_requests
   use, intrinsic :: iso_c_binding, only: c_int
   use topoloom_collective_calls, only: topoloom_request
@@ -51,14 +51,14 @@ contains
   subroutine topoloom_start(request, ierror)
     type(topoloom_request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
-    call give(c_start(request), ierror)
+    call set_ierror(c_start(request), ierror)
   end subroutine
 
   subroutine topoloom_startall(count, requests, ierror)
     integer, intent(in) :: count
     type(topoloom_request), intent(inout) :: requests(count)
     integer, optional, intent(out) :: ierror
-    call give(c_startall(count, requests), ierror)
+    call set_ierror(c_startall(count, requests), ierror)
   end subroutine
 
   subroutine topoloom_test(request, flag, ierror)
@@ -66,7 +66,7 @@ contains
     logical, intent(out) :: flag
     integer, optional, intent(out) :: ierror
     integer(c_int) :: done
-    call give(c_test(request, done), ierror)
+    call set_ierror(c_test(request, done), ierror)
     flag = done /= 0
   end subroutine
 
@@ -76,31 +76,31 @@ contains
     logical, intent(out) :: flag
     integer, optional, intent(out) :: ierror
     integer(c_int) :: done
-    call give(c_testall(count, requests, done), ierror)
+    call set_ierror(c_testall(count, requests, done), ierror)
     flag = done /= 0
   end subroutine
 
   subroutine topoloom_wait(request, ierror)
     type(topoloom_request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
-    call give(c_wait(request), ierror)
+    call set_ierror(c_wait(request), ierror)
   end subroutine
 
   subroutine topoloom_waitall(count, requests, ierror)
     integer, intent(in) :: count
     type(topoloom_request), intent(inout) :: requests(count)
     integer, optional, intent(out) :: ierror
-    call give(c_waitall(count, requests), ierror)
+    call set_ierror(c_waitall(count, requests), ierror)
   end subroutine
 
-  !> Of an inactive persistent request.
+  !> Frees an inactive persistent request.
   subroutine topoloom_request_free(request, ierror)
     type(topoloom_request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
-    call give(c_free(request), ierror)
+    call set_ierror(c_free(request), ierror)
   end subroutine
 
-  subroutine give(status, ierror)
+  subroutine set_ierror(status, ierror)
     integer(c_int), intent(in) :: status
     integer, optional, intent(out) :: ierror
     if (present(ierror)) ierror = status

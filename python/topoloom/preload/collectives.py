@@ -30,6 +30,7 @@ _OPTIONS = (*_FILES, "schedule", "report", "exchange", "learn", "trace", "progre
 
 #: Folders of libtopoloom-collective in addition to ``mpi/collective``.
 _FOLDERS = (
+    "mpi/collective/operations",
     *("mpi/errors", "mpi/progress", "mpi/process_map"),
     *("mpi/timing", "mpi/trace"),
 )

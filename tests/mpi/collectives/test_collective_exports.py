@@ -62,10 +62,12 @@ def traffic(operation: str, schedule: str, ranks: int) -> Traffic:
         schedule = f"chain(segment={SEGMENT})"
     size = 0 if operation == "barrier" else BYTES
     messages = Call(operation, ranks, size).schedule(schedule).all_messages()
-    return by_rank(zip(messages[1].tolist(), messages[2].tolist(), strict=True), ranks)
+    return count_by_rank(
+        zip(messages[1].tolist(), messages[2].tolist(), strict=True), ranks
+    )
 
 
-def by_rank(messages: Iterable[tuple[int, int]], ranks: int) -> Traffic:
+def count_by_rank(messages: Iterable[tuple[int, int]], ranks: int) -> Traffic:
     """Count messages from and to each rank."""
     pairs = list(messages)
     sent = Counter(source for source, _ in pairs)
@@ -73,7 +75,7 @@ def by_rank(messages: Iterable[tuple[int, int]], ranks: int) -> Traffic:
     return Counter((sent[rank], received[rank]) for rank in range(ranks))
 
 
-def force(
+def force_algorithm(
     function: MpiFunction, each: Counterpart
 ) -> list[tuple[MpiFunction, list[RankRange]]]:
     """Choose this algorithm for all sizes."""
@@ -115,7 +117,7 @@ class Library:
         """Count the messages of each collective."""
         done = self.run(ranks, size, functions, rules)
         assert done.returncode == 0, done.stderr
-        return counts(done)
+        return read_counts(done)
 
     def _counting(self, rules: Path | None) -> tuple[list[object], dict[str, str]]:
         if not self.mpi.name.startswith("mpich"):
@@ -125,9 +127,13 @@ class Library:
                 "pml_monitoring_enable": 1,
             }
             words = [word for item in options.items() for word in ("--mca", *item)]
-            return [*words, "-x", f"LD_PRELOAD={counter('count_monitored.c')}"], {}
+            return [
+                *words,
+                "-x",
+                f"LD_PRELOAD={build_counter('count_monitored.c')}",
+            ], {}
         return [], {
-            "LD_PRELOAD": str(counter("count_ucx.c")),
+            "LD_PRELOAD": str(build_counter("count_ucx.c")),
             # All messages go through UCX.
             "MPIR_CVAR_NOLOCAL": "1",
             "MPIR_CVAR_CH4_NETMOD": "ucx",
@@ -142,12 +148,12 @@ MPICH_4_0 = Library(MPICH, mpich, mpich.TABLE)
 WITH_RADICES = Library(MPICH_5, mpich_5, RADICES, (4, 7))
 
 
-def counter(source: str) -> Path:
+def build_counter(source: str) -> Path:
     """Compile the library that counts messages."""
     return compile_program("counter.so", ["gcc", "-shared", "-fPIC", PROGRAMS / source])
 
 
-def counts(done: subprocess.CompletedProcess[str]) -> dict[str, Traffic]:
+def read_counts(done: subprocess.CompletedProcess[str]) -> dict[str, Traffic]:
     """Read the counts of each collective that all ranks have completed."""
     found: dict[str, Traffic] = defaultdict(Counter)
     line = r"(.+): rank \d+ sent (\d+) received (\d+)"
@@ -177,7 +183,7 @@ class Case:
         return f"{self.library.function(self.function.name)}:{self.ranks}"
 
 
-def every(library: Library) -> list[Case]:
+def list_cases(library: Library) -> list[Case]:
     """Make a case of every counterpart and its numbers of ranks."""
     return [
         Case(library, operation, function, index, ranks)
@@ -190,7 +196,9 @@ def every(library: Library) -> list[Case]:
     ]
 
 
-CASES = [case for each in (LIBRARY_4, MPICH_4_0, WITH_RADICES) for case in every(each)]
+CASES = [
+    case for each in (LIBRARY_4, MPICH_4_0, WITH_RADICES) for case in list_cases(each)
+]
 
 
 @pytest.fixture(scope="module")
@@ -205,15 +213,16 @@ def count_forced(
 
     @cache
     def run(library: Library, index: int) -> tuple[dict[str, Traffic], str]:
-        cases = [case for case in every(library) if case.index == index]
+        cases = [case for case in list_cases(library) if case.index == index]
         rules = folder / f"{library.mpi.name}-{index}"
         forced = {
-            case.function.name: force(case.function, case.algorithm) for case in cases
+            case.function.name: force_algorithm(case.function, case.algorithm)
+            for case in cases
         }
         rules.write_text(library.rules.write_choices(list(chain(*forced.values()))))
         words = [case.word for case in cases]
         done = library.run(max(library.ranks), BYTES, words, rules)
-        return counts(done), done.stderr
+        return read_counts(done), done.stderr
 
     def find(case: Case) -> tuple[Traffic, str]:
         found, said = run(case.library, case.index)
@@ -281,7 +290,7 @@ def test_open_mpi_reads_the_rules_of_several_collectives(
 ) -> None:
     rules = tmp_path / "rules.txt"
     forced = {
-        name: force(function, each)
+        name: force_algorithm(function, each)
         for name, function, each in (
             ("bcast", open_mpi.TABLE["broadcast"][0], Counterpart("1", "linear")),
             ("alltoall", open_mpi.TABLE["all-to-all"][0], Counterpart("3", "bruck")),
@@ -315,7 +324,7 @@ def test_mpich_reads_the_rules_of_several_collectives(tmp_path: Path) -> None:
         )
         messages = Call(operation, 8, 8).schedule(schedule).all_messages()
         pairs = zip(messages[1].tolist(), messages[2].tolist(), strict=True)
-        assert found[function] == by_rank(pairs, 8)
+        assert found[function] == count_by_rank(pairs, 8)
 
 
 def test_mpich_keeps_its_choice_where_the_file_has_no_decision(tmp_path: Path) -> None:
@@ -325,7 +334,7 @@ def test_mpich_keeps_its_choice_where_the_file_has_no_decision(tmp_path: Path) -
     )
     functions = ("bcast", "allreduce", "allgather", "reduce_scatter", "barrier")
     for size in (8, 400_000):
-        own = counts(MPICH_4_0.run(8, size, functions, None))
+        own = read_counts(MPICH_4_0.run(8, size, functions, None))
         assert set(own) == set(functions)
         assert MPICH_4_0.traffic(8, size, functions, rules) == own
 

@@ -50,9 +50,7 @@ def cases(request: pytest.FixtureRequest) -> Cases:
 
 @pytest.mark.parametrize("drawn", [20, pytest.param(60, marks=pytest.mark.full)])
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4, 7, 8])
-def test_the_chosen_schedule_gives_the_results_of_mpi(
-    cases: Cases, ranks: int, drawn: int
-) -> None:
+def test_the_chosen_schedule_gives_the_results_of_mpi(cases: Cases, ranks: int, drawn: int) -> None:
     assert "\n0 failures" in "\n" + cases.run(ranks, ranks, drawn)
 
 
@@ -79,7 +77,7 @@ COSTS = "message 2047 6e-7 1e-10\nmessage - 5e-7 5e-11\ncost latency 6e-7\n"
 TORUS = "machine torus:2x2,bandwidth=1GB/s,latency=1us\n" + COSTS
 
 
-def remarks(cases: Cases, setting: str) -> set[str]:
+def read_reports(cases: Cases, setting: str) -> set[str]:
     """Run a few cases under a setting; they must succeed. Return the remarks."""
     told = cases.run(3, 1, 4, TOPOLOOM_COLLECTIVES=setting)
     assert "\n0 failures" in "\n" + told
@@ -87,15 +85,19 @@ def remarks(cases: Cases, setting: str) -> set[str]:
     return {what for _, ours, what in said if ours}
 
 
-def test_a_report_names_the_basis_of_the_choice(cases: Cases, tmp_path: Path) -> None:
+def test_a_report_names_the_basis_of_the_choice(
+    cases: Cases, tmp_path: Path
+) -> None:
     costs, torus = tmp_path / "costs", tmp_path / "torus"
     costs.write_text(COSTS)
     host = run(cases.mpi.command(1, "hostname")).split()[-1]
     torus.write_text(f"{TORUS}node 2 {host}\n")
     on_one = "3 ranks on 1 node, schedules by"
-    assert f"{on_one} what messages cost" in remarks(cases, "report=1")
-    assert f"{on_one} what messages cost" in remarks(cases, f"machine={costs};report=1")
-    by_torus = remarks(cases, f"machine={torus};schedule=ring;report=1")
+    assert f"{on_one} what messages cost" in read_reports(cases, "report=1")
+    assert f"{on_one} what messages cost" in read_reports(
+        cases, f"machine={costs};report=1"
+    )
+    by_torus = read_reports(cases, f"machine={torus};schedule=ring;report=1")
     (whole,) = (line for line in by_torus if line.startswith("3 ranks"))
     assert "torus:2x2" in whole
     assert whole.endswith("by name, ring, else by the machine's routes")
@@ -114,7 +116,7 @@ def test_a_wrong_setting_is_reported_once_and_ignored(
         f"machine={torus};schedule=ring;report=1": "rank 0",
     }
     for setting, what in wrong.items():
-        said = remarks(cases, setting)
+        said = read_reports(cases, setting)
         assert any(what in line for line in said), said
     assert any("by name, ring" in line for line in said), said
 

@@ -56,7 +56,7 @@ def test_lines_with_a_named_schedule_give_the_results_of_mpi(
         ("order", "grid_create: order has rank 1 for the cells 0 and 1"),
         ("rank", "grid_create: order[1] is 2, but ranks are 0 to 1"),
         ("dimension", "line_bcast: dimension is 2, but must be 0 to 1"),
-        ("root", "line_bcast: root 2 is none of the ranks 0 to 1"),
+        ("root", "line_bcast: root 2 is out of range: ranks are 0 to 1"),
         ("coordinate", "grid_rank: the coordinate 2 along dimension 1 is none of 0 to"),
     ],
 )
@@ -131,8 +131,8 @@ def test_without_a_tile_that_divides_the_grid_more_neighbors_share_nodes(
     told = on_nodes(simulated, nodes.tolist(), "tiled", *grid)
     rank_of_cell = np.array([int(line) for line in told.split()])
     tiled = nodes[rank_of_cell].reshape(grid)
-    assert _leaving(tiled) < _leaving(nodes.reshape(grid))
+    assert _count_cut_edges(tiled) < _count_cut_edges(nodes.reshape(grid))
 
 
-def _leaving(node: np.ndarray) -> int:
+def _count_cut_edges(node: np.ndarray) -> int:
     return sum(int((np.diff(node, axis=axis) != 0).sum()) for axis in range(node.ndim))

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from recorded import PROGRAMS, Mpi, need
-from test_collective_exports import BYTES, RANKS, Traffic, force, traffic
+from test_collective_exports import BYTES, RANKS, Traffic, force_algorithm, traffic
 
 from topoloom.schedules.exports import intel_mpi
 from topoloom.schedules.exports.counterparts import (
@@ -64,7 +64,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-def counted(
+def count_traffic(
     program: Path, rules: str, ranks: int, size: int, functions: list[str]
 ) -> dict[str, Traffic]:
     """Run collectives under exported rules; count their messages."""
@@ -96,7 +96,7 @@ def counted(
     }
 
 
-def expected(operation: str, each: Counterpart, ranks: int) -> Traffic:
+def get_expected_traffic(operation: str, each: Counterpart, ranks: int) -> Traffic:
     """Count the messages of the schedule of an algorithm."""
     found = traffic(operation, each.schedule, ranks)
     if each.schedule == "at-once":  # it sends to itself, too
@@ -115,11 +115,12 @@ def test_algorithm_numbers_of_intel_mpi_match_their_schedules(
         if index < len(known)
     ]
     rules = "".join(
-        intel_mpi.write_choices(force(function, each)) for _, function, each in chosen
+        intel_mpi.write_choices(force_algorithm(function, each))
+        for _, function, each in chosen
     )
     names = [function.name.lower() for _, function, _ in chosen]
-    assert counted(program, rules, ranks, BYTES, names) == {
-        function.name.lower(): expected(operation, each, ranks)
+    assert count_traffic(program, rules, ranks, BYTES, names) == {
+        function.name.lower(): get_expected_traffic(operation, each, ranks)
         for operation, function, each in chosen
     }
 
@@ -131,7 +132,9 @@ def test_intel_mpi_changes_its_algorithm_as_the_variable_states(
     rules = ""
     before, after = dict[str, Traffic](), dict[str, Traffic]()
     for operation, function, known in algorithms(ranks):
-        first, *others = ((each, expected(operation, each, ranks)) for each in known)
+        first, *others = (
+            (each, get_expected_traffic(operation, each, ranks)) for each in known
+        )
         others = [other for other in others if other[1] != first[1]]
         if not others:
             continue
@@ -143,5 +146,5 @@ def test_intel_mpi_changes_its_algorithm_as_the_variable_states(
         before[name], after[name] = first[1], others[0][1]
     assert len(before) == 7
     names = list(before)
-    assert counted(program, rules, ranks, change - 1, names) == before
-    assert counted(program, rules, ranks, change, names) == after
+    assert count_traffic(program, rules, ranks, change - 1, names) == before
+    assert count_traffic(program, rules, ranks, change, names) == after

@@ -20,7 +20,7 @@ HERE = PROGRAMS / "collectives"
 CALLS = 200
 
 
-def learn(mpi: Mpi, ranks: int, *words: object) -> str:
+def run_learning(mpi: Mpi, ranks: int, *words: object) -> str:
     """Run a program that learns; return its output."""
     done = subprocess.run(
         mpi.command(ranks, *words),
@@ -38,10 +38,10 @@ def learn(mpi: Mpi, ranks: int, *words: object) -> str:
     return done.stdout
 
 
-def agree(mpi: Mpi, *words: object) -> None:
+def check_agreement(mpi: Mpi, *words: object) -> None:
     """Make calls and compare the choices of ranks."""
     program = with_collectives(mpi, HERE / "learning.c")
-    told = learn(mpi, 4, program, CALLS, *words)
+    told = run_learning(mpi, 4, program, CALLS, *words)
     calls, classes, *others = told.strip().split(", ")
     assert calls.startswith(f"{CALLS} calls on ")
     assert int(classes.split()[0]) > 0
@@ -50,26 +50,24 @@ def agree(mpi: Mpi, *words: object) -> None:
 
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
 def test_ranks_agree_with_any_clocks(mpi: Mpi) -> None:
-    agree(mpi, 1)
+    check_agreement(mpi, 1)
 
 
 def test_a_rank_that_is_out_of_memory_learns_the_decision_of_the_others() -> None:
-    agree(OPEN_MPI_4, 2, "poor")
+    check_agreement(OPEN_MPI_4, 2, "poor")
 
 
 @pytest.mark.parametrize("which", ["learn", "exchange"])
 @pytest.mark.parametrize("mpi", [OPEN_MPI_4, MPICH], ids=lambda mpi: mpi.name)
-def test_a_rank_that_missed_a_step_fails_instead_of_taking_another_schedule(
-    mpi: Mpi, which: str
-) -> None:
+def test_a_rank_that_missed_a_step_fails_instead_of_taking_another_schedule(mpi: Mpi, which: str) -> None:
     program = with_collectives(mpi, HERE / "after_failure.c")
-    assert "3 of 3 calls fail" in learn(mpi, 2, program, which).splitlines()
+    assert "3 of 3 calls fail" in run_learning(mpi, 2, program, which).splitlines()
 
 
 RANKS = 32
 #: A message starts 50 times as slowly as on the platform.
-WRONG = "message - 1e-4 1e-10\ncost latency 1e-6\n"
-SOME = (
+WRONG_COSTS = "message - 1e-4 1e-10\ncost latency 1e-6\n"
+SCHEDULES = (
     "at-once",
     "cyclic",
     "pairwise",
@@ -89,7 +87,7 @@ def repeated(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     return SIMGRID.command(RANKS, *options, program)
 
 
-def repeat(
+def measure_repeated(
     command: list[str], setting: str, size: int, calls: int
 ) -> tuple[str, float]:
     """Return the last schedule and the seconds of a call."""
@@ -102,11 +100,11 @@ def test_learning_ends_at_the_best_schedule(
     repeated: list[str], tmp_path: Path, size: int
 ) -> None:
     machine = tmp_path / "machine"
-    machine.write_text(WRONG)
-    learned, _ = repeat(repeated, f"machine={machine};learn=1", size, 20)
-    not_learned, _ = repeat(repeated, f"machine={machine}", size, 1)
+    machine.write_text(WRONG_COSTS)
+    learned, _ = measure_repeated(repeated, f"machine={machine};learn=1", size, 20)
+    not_learned, _ = measure_repeated(repeated, f"machine={machine}", size, 1)
     times = {
-        name: repeat(repeated, f"schedule={name}", size, 5)[1]
-        for name in {*SOME, learned, not_learned}
+        name: measure_repeated(repeated, f"schedule={name}", size, 5)[1]
+        for name in {*SCHEDULES, learned, not_learned}
     }
     assert times[learned] <= 1.05 * min(times.values()) < times[not_learned]

@@ -199,10 +199,10 @@ def check_trace(trace: CallTrace, call: Call, schedule: str) -> None:
 def test_invalid_input_is_refused_in_one_line(
     topoloom: Command, words: list[object], message: str
 ) -> None:
-    refused(topoloom, message, "alltoall", "-n", 4, *words)
+    check_refused(topoloom, message, "alltoall", "-n", 4, *words)
 
 
-def refused(topoloom: Command, message: str, *words: object) -> None:
+def check_refused(topoloom: Command, message: str, *words: object) -> None:
     """Expect a one-line error and no file in the folder."""
     done = topoloom("collective", *words)
     assert (done.status, done.out) == (2, "")
@@ -213,18 +213,18 @@ def refused(topoloom: Command, message: str, *words: object) -> None:
 
 def test_a_measurement_must_match_its_operation(topoloom: Command) -> None:
     many = ["many-to-many", "-n", 4, "--degree", 2, "--run", "--", "true"]
-    refused(topoloom, "MPI has no many-to-many to run", *many)
+    check_refused(topoloom, "MPI has no many-to-many to run", *many)
     root = ["bcast", "-n", 4, "--root", 4, "--run", "--", "true"]
-    refused(topoloom, "root 4", *root)
+    check_refused(topoloom, "root 4", *root)
     wide = ["alltoall", "-n", 65, "--run", "--timeline", "x.svg", "--", "true"]
-    refused(topoloom, "timelines are drawn of up to 64 ranks, not of 65", *wide)
+    check_refused(topoloom, "timelines are drawn of up to 64 ranks, not of 65", *wide)
 
 
 def test_the_launcher_must_start_the_stated_number_of_ranks(
     topoloom: Command, simulated: list[str]
 ) -> None:
     words = ["alltoall", "-n", 4, "--run", "--", *simulated, "-n", 3]
-    refused(topoloom, "the launcher starts 3, not 4 ranks", *words)
+    check_refused(topoloom, "the launcher starts 3, not 4 ranks", *words)
 
 
 #: What rank 0 writes: two turns of two cases, and a part of a third one.
@@ -232,9 +232,7 @@ SAMPLES = "sample 0 2e-6 sample 1 1e-6 sample 0 4e-6 sample 1 3e-6 sample 0 9e-6
 
 
 @pytest.mark.parametrize("turns", [0, 2])
-def test_an_interrupt_returns_the_completed_repetitions(
-    turns: int, tmp_path: Path
-) -> None:
+def test_an_interrupt_returns_the_completed_repetitions(turns: int, tmp_path: Path) -> None:
     launcher = tmp_path / "slow"
     words = SAMPLES.split()[: 12 if turns else 3]
     lines = " ".join(["printf '%s %s %s\\n'", *words, "sample 1 1e"])

@@ -12,7 +12,7 @@ from recorded import MPIS, PROGRAMS, Mpi
 
 
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
-def test_started_collectives_allocate_nothing(mpi: Mpi) -> None:
+def test_persistent_starts_allocate_nothing(mpi: Mpi) -> None:
     source = PROGRAMS / "collectives/allocations.c"
     program = with_collectives(mpi, source)
     for ranks in (1, 3):

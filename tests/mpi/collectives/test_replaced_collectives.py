@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from own_process import topoloom
 from recorded import MPICH, MPIS, OPEN_MPI_4, Mpi, built
-from replaced import RANKS, REPLACED, answers, reports, run
+from replaced_collectives import RANKS, REPLACED, answers, reports, run
 
 from topoloom import save_graph
 from topoloom.graphs import ring
@@ -119,9 +119,7 @@ def test_returned_errors_equal_those_of_mpi(mpi: Mpi, program: Programs) -> None
 
 @pytest.mark.parametrize("wrong", WRONG)
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
-def test_errors_end_the_program_as_with_mpi(
-    mpi: Mpi, wrong: str, program: Programs
-) -> None:
+def test_errors_end_the_program_as_with_mpi(mpi: Mpi, wrong: str, program: Programs) -> None:
     fatal = run(mpi, "", program(mpi), wrong)
     assert fatal.returncode != 0
     assert not reports(fatal)
@@ -210,7 +208,7 @@ def test_the_machine_of_the_user_overrides_that_of_the_job(
         ("trace=", "gives 'trace' no value"),
     ],
 )
-def test_a_wrong_setting_starts_nothing(setting: str, message: str) -> None:
+def test_a_wrong_setting_starts_no_program(setting: str, message: str) -> None:
     where = ["--machine", "mesh:1+node:2", "--replace-collectives", setting]
     done = topoloom("run", *where, "--", "mpirun.mpich", "-n", 2, "echo", "started")
     assert done.returncode == 2

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from recorded import MPICH, MPICH_5, OPEN_MPI_5, Mpi, built
-from replaced import REPLACED, answers, run as run_some
+from replaced_collectives import REPLACED, answers, run as run_some
 
 run = partial(run_some, ranks=3)
 #: Each serves what the program of a case starts.

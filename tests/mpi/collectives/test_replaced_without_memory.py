@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 from own_process import topoloom
 from recorded import MPICH, OPEN_MPI_4, Mpi, built
-from replaced import RANKS, REPLACED, answers, run
+from replaced_collectives import RANKS, REPLACED, answers, run
 
 from topoloom import save_graph
 from topoloom.graphs import ring

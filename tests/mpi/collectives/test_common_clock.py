@@ -15,7 +15,7 @@ from smpi import SETTINGS
 SOURCE = PROGRAMS / "collectives/skewed_clocks.c"
 
 
-def errors(
+def measure_clock_errors(
     mpi: Mpi, ranks: int, drift: float, *options: str, **names: str
 ) -> tuple[float, float]:
     """Return the errors of the common time and of its conversion back, in seconds."""
@@ -30,7 +30,7 @@ def errors(
 
 @pytest.mark.parametrize("mpi", [OPEN_MPI_4, MPICH], ids=lambda mpi: mpi.name)
 def test_clocks_hours_apart_agree(mpi: Mpi) -> None:
-    common, back = errors(mpi, 5, 0)
+    common, back = measure_clock_errors(mpi, 5, 0)
     assert common < 60  # of four hours: messages wait for ranks to have a core
     assert back < 1e-6
 
@@ -40,7 +40,9 @@ def test_clocks_that_drift_agree_in_simulated_time(ranks: int, tmp_path: Path) -
     # Names of its own, as the launcher has those of SimGrid.
     own = {"PMPI_Wtime": "own_time", "PMPI_Comm_get_attr": "own_attribute"}
     options = hosts_options(tmp_path, ranks, SETTINGS)
-    common, back = errors(SIMGRID, ranks, 0.5, *options, SIMULATED="1", **own)
+    common, back = measure_clock_errors(
+        SIMGRID, ranks, 0.5, *options, SIMULATED="1", **own
+    )
     # If nobody knew of the drift they would be 0.5 s or more apart.
     assert common < 1e-3
     assert back < 1e-6

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from own_process import topoloom
 from recorded import MPICH, MPIS, OPEN_MPI_4, Mpi, built
-from replaced import REPLACED, answers, reports, run as run_some
+from replaced_collectives import REPLACED, answers, reports, run as run_some
 
 from topoloom import save_graph
 from topoloom.graphs import ring
@@ -28,9 +28,7 @@ def started(mpi: Mpi) -> Path:
 @pytest.mark.parametrize(
     "setting", ["schedule=bruck", "schedule=recursive-doubling(fold=even)", "learn=1"]
 )
-def test_results_equal_those_of_blocking_calls(
-    mpi: Mpi, setting: str, started: Path
-) -> None:
+def test_results_equal_those_of_blocking_calls(mpi: Mpi, setting: str, started: Path) -> None:
     done = run(mpi, f"{setting};progress=1", started, "multiple", "drawn", 60)
     assert answers(done) == ["0 wrong, ours"]
 

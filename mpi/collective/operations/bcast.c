@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Broadcast: every rank receives the root's vector.
+#include "entry_points.h"
+
+COLLECTIVE(bcast, buffer, count, datatype, root, comm) {
+    return (struct arguments){.name = "bcast",
+                              .operation = TOPOLOOM_BROADCAST,
+                              .comm = comm,
+                              .op = MPI_OP_NULL,
+                              .root = root,
+                              .output = {.buffer = buffer, .count = count, .type = datatype}};
+}
