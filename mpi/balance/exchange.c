@@ -6,7 +6,7 @@
 
 #include "abort_message.h"
 #include "errors.h"
-#include "moving.h"
+#include "transfers.h"
 
 /// Describes an invalid argument; NULL: all are valid.
 static const char* find_invalid_argument(struct topoloom_exchange_state* exchange) {

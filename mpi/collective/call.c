@@ -6,7 +6,7 @@
 
 #include "abort_message.h"
 #include "collective.h"
-#include "learning.h"
+#include "learner.h"
 
 // ---- errors ------------------------------------------------------------------------------------------------------
 
@@ -125,7 +125,7 @@ static void set_run_parameters(const struct call* call) {
     run->members = state->members;
     run->tag = call->tag;
     run->op = call->arguments.op;
-    run->trace = call->is_blocking && state->trace != NULL && wants_call(state->trace) ? state->trace : NULL;
+    run->trace = call->is_blocking && state->trace != NULL && is_call_traced(state->trace) ? state->trace : NULL;
     run->base[TOPOLOOM_INPUT] = get_input_base(call);
     run->base[TOPOLOOM_OUTPUT] = get_output_base(call);
 }
@@ -375,13 +375,7 @@ static int create_call_run(struct call* call, char* error, size_t error_size) {
     status = acquire_call_run(call, &query, error, error_size);
     pthread_mutex_unlock(&state->guard);
     if (status != MPI_SUCCESS) return status;
-    call->run->own = state->own;
-    call->run->comm = call->blocking ? call->asked.comm : MPI_COMM_NULL;
-    call->run->members = state->members;
-    call->run->tag = call->tag;
-    call->run->op = call->asked.op;
-    call->run->trace =
-        call->blocking && state->trace != NULL && is_call_traced(call);
+    set_run_parameters(call);
     remember_call(call);
     // Timed from here, because only the first call with a schedule creates its plan.
     call->is_timed = is_schedule_chosen && call->is_blocking && state->learner != NULL;

@@ -20,7 +20,7 @@ static bool drive_process(void* process) { return drive_active_calls(process); }
 static int delete_process_state(MPI_Comm comm, int keyval, void* value, void* extra) {
     (void)comm, (void)keyval, (void)extra;
     struct process_state* process = value;
-    end_progress(&process->progress);
+    stop_progress(&process->progress);
     for (struct comm_state* state = process->states; state != NULL; state = state->next) {
         if (state->setup == NULL && state->duplicate != MPI_COMM_NULL) PMPI_Comm_free(&state->duplicate);
         state->process = NULL;

@@ -54,7 +54,7 @@ static int post_planned_message(const struct run* run, uint32_t index, enum dire
                                     .comm = run->duplicate};
     if (run->trace != NULL)
         trace_message(run->trace, direction == sending ? event_send : event_receive, (int)run->round,
-                      as_mpi.peer, planned->units * run->type.size);
+                      message.peer, planned->units * run->type.size);
     return post_message(&message, direction, persistent, request);
 }
 
