@@ -34,7 +34,7 @@ def time_scattered(processes: int, task_bytes: int, steps: int) -> Walk:
     nodes = random.Random(1).sample(range(machine.slot_count), processes)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        program = build(HERE / "drawn_steps.c", folder)
+        program = build(HERE / "random_steps.c", folder)
         platform, hosts = folder / "torus.xml", folder / "hosts"
         run("topoloom", "machine", MACHINE, "-o", platform)
         times = {}

@@ -108,7 +108,7 @@ def time_drawn(ranks: int, task_bytes: int, steps: int) -> Walk:
     """Time steps that begin with 20 to 28 tasks on each rank, by each method."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        program = build(HERE / "drawn_steps.c", folder)
+        program = build(HERE / "random_steps.c", folder)
         times = {}
         for method in DRAWN_METHODS:
             place = [machine(ranks)] if method in ON_MACHINE else []

@@ -43,7 +43,7 @@ class Times:
 
 
 @dataclass(frozen=True)
-class Placed:
+class PlacedPattern:
     """Hop-bytes on the true machine of placements for the probed and the true one."""
 
     pattern: str
@@ -61,7 +61,7 @@ class RoundTrip:
     hosts: int
     noise: float
     times: list[Times] = field(default_factory=list)
-    placed: list[Placed] = field(default_factory=list)
+    placed: list[PlacedPattern] = field(default_factory=list)
 
 
 def round_trip(
@@ -129,7 +129,7 @@ def _run(words: Sequence[str]) -> float:
 
 def _placed(
     name: str, pattern: CommGraph, probed: Machine, hosts: Sequence[str], case: Case
-) -> Placed:
+) -> PlacedPattern:
     found = _place(pattern, probed)
     per_node = probed.slots_per_node
     node = {host: number for number, host in enumerate(case.hosts)}
@@ -142,7 +142,7 @@ def _placed(
         judge(pattern, allocation, Placement(allocation, where)).hop_bytes
         for where in (slots, _place(pattern, case.truth))
     )
-    return Placed(name, *both)
+    return PlacedPattern(name, *both)
 
 
 def _place(pattern: CommGraph, machine: Machine) -> list[int]:

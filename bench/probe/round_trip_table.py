@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from probe.round_trip import Placed, RoundTrip, Times
+from probe.round_trip import PlacedPattern, RoundTrip, Times
 from probe.tables import Row
 
 #: Errors of times, and of hop-bytes, that are good enough.
@@ -39,7 +39,7 @@ def rows(trips: Sequence[RoundTrip]) -> Iterator[Row]:
         yield _within(f"hop-bytes of placements, {name}", of, HOP_BYTES)
 
 
-def _more(placed: Placed) -> float:
+def _more(placed: PlacedPattern) -> float:
     """Return what it is more than that of the placement on the true machine."""
     return placed.probed / placed.true - 1 if placed.true else 0.0
 
@@ -68,7 +68,7 @@ def load(file: Path) -> list[RoundTrip]:
     for text in file.read_text().splitlines():
         fields = json.loads(text)
         times = [Times(**each) for each in fields.pop("times")]
-        placed = [Placed(**each) for each in fields.pop("placed")]
+        placed = [PlacedPattern(**each) for each in fields.pop("placed")]
         trip = RoundTrip(**fields, times=times, placed=placed)
         found[trip.name, trip.seed] = trip
     return list(found.values())

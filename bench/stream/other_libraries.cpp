@@ -19,7 +19,7 @@ int xmpi_init(int argc, char** argv);
 #include <briefkasten/queue_builder.hpp>
 #endif
 
-#include "drawn.hpp"
+#include "random_items.hpp"
 #include "gather.hpp"
 
 namespace {
