@@ -42,6 +42,6 @@ def test_ranks_start_on_the_predicted_nodes(
     # What the words say of the launcher's options.
     _, _, *options = words.partition(" as ")[2].partition(" does")[0].split()[1:]
     where = ["-f", file] if hydra else ["--hostfile", file, "--bind-to", "none"]
-    seats = several_hosts.seats(*where, *options, ranks=ranks)
+    located = several_hosts.locations(*where, *options, ranks=ranks)
     expected = [HOSTS[slot // 4] for slot in used.slots.tolist()]
-    assert [seat.host for seat in seats] == expected
+    assert [at.host for at in located] == expected

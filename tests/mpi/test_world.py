@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from own_process import topoloom
 from recorded import HALO3D, MPICH, MPIS, OPEN_MPI_4, OPEN_MPI_5, PROGRAMS, Mpi, built
-from several_hosts import SECONDS, SeveralHosts, read_seats
+from several_hosts import SECONDS, SeveralHosts, read_locations
 from test_record_programs import MELT
 
 from topoloom import Machine, load_placement, save_graph
@@ -148,8 +148,8 @@ def test_bound_processes_get_the_rank_of_their_cpus() -> None:
     machine = Machine("mesh:1+node:2")
     crossed = host_placement(machine, [0], [1, 0], [HERE], node=node, bind="core")
     done = run([mpirun, "-bind-to", "core", *rest], crossed)
-    seats = read_seats(done.stdout, 2)
-    assert [seat.cores for seat in seats] == [(second,), (first,)]
+    located = read_locations(done.stdout, 2)
+    assert [at.cores for at in located] == [(second,), (first,)]
 
 
 def refusal(mpi: Mpi, command: list[str], placed: HostPlacement) -> str:
@@ -208,7 +208,7 @@ def test_ranks_on_each_host_get_the_numbers_of_the_placement(
     slots = load_placement("x.json").placement.slots.tolist()
     planned = [["alpha", "beta", "gamma"][slot // 2] for slot in slots]
     assert planned != sorted(planned)
-    assert [seat.host for seat in read_seats(done.stdout, 6)] == planned
+    assert [at.host for at in read_locations(done.stdout, 6)] == planned
 
 
 HEADER = """
