@@ -158,7 +158,7 @@ TEST_CASE("bounds are exact for stencils on the torus of their shape") {
 }
 
 TEST_CASE("with several slots per node the heaviest partners count as neighbors") {
-    // Of six neighbours three can be on the node with 2 x 2 x 2 ranks; a fourth, too, but not for all.
+    // Of six neighbors three can be on the node with 2 x 2 x 2 ranks; a fourth, too, but not for all.
     const Machine machine = make_machine("torus:2x2x2+node:8");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph graph = stencil(std::vector<GridAxis>(3, {4, true}), StencilShape::star, Bytes{1});

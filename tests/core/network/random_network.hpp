@@ -79,7 +79,7 @@ inline std::unique_ptr<PacketNetwork> drawn_switches(const Wired& wired, Workloa
 /// Runs one; the books are checked every `check_every` cycles. Throws Error if anything is lost, or stands still.
 inline void run_drawn(const std::vector<std::unique_ptr<Wired>>& machines, std::uint64_t seed,
                       std::uint64_t check_every) {
-    constexpr std::uint64_t patience = 100000;  // cycles
+    constexpr std::uint64_t max_cycles = 100000;
     Rng rng(seed);
     const Wired& wired = *machines[rng.below(static_cast<std::uint32_t>(machines.size()))];
     SwitchOptions options;
@@ -104,7 +104,7 @@ inline void run_drawn(const std::vector<std::unique_ptr<Wired>>& machines, std::
     while (exchange.left() > 0) {
         network->run(check_every);
         network->check();
-        if (network->cycle() > patience)
+        if (network->cycle() > max_cycles)
             fail(exchange.left(), " packets stand still on ", wired.machine.text(), ", seed ", seed);
     }
 }

@@ -15,7 +15,7 @@ from balanced_programs import SOURCES, with_balancing
 from recorded import MPICH, MPICH_5, OPEN_MPI_4, OPEN_MPI_5, run_to_end
 from several_hosts import SeveralHosts
 
-PROGRAM = SOURCES / "gathering_fails.c"
+PROGRAM = SOURCES / "failing_gather.c"
 BY_NAME = {
     "Open MPI 4": OPEN_MPI_4,
     "Open MPI 5": OPEN_MPI_5,

@@ -96,7 +96,7 @@ def test_a_non_blocking_call_does_no_setup(mpi: Mpi, started: Path) -> None:
     ["nulls", "truncated", "faults", "attributes", "again", "fortran", "leaving"],
 )
 def test_unusual_programs_run_as_with_mpi(mpi: Mpi, what: str) -> None:
-    program = built(mpi, REPLACED / "odd_starts.c")
+    program = built(mpi, REPLACED / "unusual_starts.c")
     schedule = "bruck" if what in ("attributes", "again") else "binomial"
     if what in ("nulls", "faults", "fortran", "leaving"):
         schedule = "recursive-doubling(fold=even)"

@@ -60,7 +60,7 @@ def test_moving_objects_needs_little_memory(mpi: Mpi) -> None:
     ],
 )
 def test_a_rank_that_stops_responding_is_named(which: str, words: str) -> None:
-    program = with_objects(MPICH, SOURCES / "silence.cpp")
+    program = with_objects(MPICH, SOURCES / "stopped_rank.cpp")
     done = run_to_end(MPICH.command(3, program, which))
     assert done.returncode != 0
     line = f"topoloom: topoloom_objects: rank 0 has waited for 0.5 s: {words} rank 2"

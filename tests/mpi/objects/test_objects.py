@@ -104,13 +104,13 @@ def test_a_caught_error_leaves_the_other_objects_running(
 @pytest.mark.parametrize(
     ("macro", "words"),
     [
-        ("NOT_SERIALISED", "objects move between ranks: give T a member function"),
+        ("NOT_SERIALIZED", "objects move between ranks: give T a member function"),
         ("NOT_LISTED", "list the method in T::methods"),
         ("VALUE", "this type cannot be serialised; give it a member function"),
     ],
 )
 def test_types_that_cannot_be_sent_do_not_compile(macro: str, words: str) -> None:
-    source = SOURCES / "not_serialised.cpp"
+    source = SOURCES / "not_serialized.cpp"
     command = [compiler(MPICH), *flags(), f"-D{macro}", "-fsyntax-only", str(source)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode != 0

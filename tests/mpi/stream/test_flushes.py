@@ -31,7 +31,7 @@ def test_items_are_flushed_on_time(tmp_path: Path) -> None:
 def test_a_rank_that_stops_responding_is_named(
     words: list[object], call: str, why: str
 ) -> None:
-    program = with_streams(MPICH, SOURCES / "stream_silence.c")
+    program = with_streams(MPICH, SOURCES / "stopped_rank.c")
     done = run_to_end(MPICH.command(3, program, *words))
     assert done.returncode != 0
     line = f"topoloom_stream_{call}: rank 0 has waited for 0.5 s: {why}"

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <topoloom_collective.h>
 
-#include "chance.h"
+#include "shared_random.h"
 
 // ---- types and operators -----------------------------------------------------------------------------------------
 

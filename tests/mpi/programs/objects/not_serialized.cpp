@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Must not compile: with NOT_SERIALISED an object, with NOT_LISTED a method, otherwise a value of a message.
+// Must not compile: with NOT_SERIALIZED an object, with NOT_LISTED a method, otherwise a value of a message.
 #include <memory>
 #include <topoloom_objects.hpp>
 
 struct Cell : topoloom::Object<Cell> {
     void take(std::unique_ptr<int>) {}
     void other(int) {}
-#ifdef NOT_SERIALISED
+#ifdef NOT_SERIALIZED
     using methods = topoloom::Methods<&Cell::other>;
 #elif defined(NOT_LISTED)
     void serialize(auto&) {}
