@@ -17,7 +17,7 @@ from statistics import median
 
 from peers.tables import paste
 from preloaded import stencil
-from preloaded.calls import self_barriers, calls
+from preloaded.calls import calls, self_barriers
 from preloaded.jobs import launch
 from preloaded.programs import Program, Run, build_nas, hpcc, lammps, nas
 from smpi import find

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// TaskCounts of ranks for tests: drawn, and those in which the alias method is at its worst.
+// Task counts of ranks for tests: random ones, and the worst cases of the alias method.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ inline TaskCounts drawn_loads(std::size_t ranks, std::uint32_t most, Rng& rng) {
     return loads;
 }
 
-/// The same with a sum that the number of ranks divides.
+/// The same with a sum that is a multiple of the number of ranks.
 inline TaskCounts drawn_even_loads(std::size_t ranks, std::uint32_t most, Rng& rng) {
     TaskCounts loads = drawn_loads(ranks, most, rng);
     const auto sum = std::reduce(loads.begin(), loads.end());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The alias method ends where it promises, in as few messages, on drawn loads and on its worst cases.
+// The alias method keeps its guarantees, on random loads and on its worst cases.
 #include "topoloom/balance/alias.hpp"
 
 #include <doctest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tasks of unequal load and size: no rank has too much to do or to hold, and few bytes move, beside exact search.
+// Tasks of unequal load and size: limits are kept and few bytes move, compared with exact search.
 #include <doctest.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ struct FewBytesCase {
     [[nodiscard]] Tasks tasks() const { return {loads, owners, ranks, bytes, memory, tolerance}; }
 };
 
-/// Ranks differ: the first ones have more tasks than the last.
+/// The first ranks have more tasks than the last.
 FewBytesCase drawn_few(std::size_t count, std::size_t ranks, Rng& rng) {
     FewBytesCase one{{}, {}, {}, ranks};
     for (std::size_t i = 0; i < count; ++i) {
@@ -59,7 +59,7 @@ Ends ends_of(const FewBytesCase& one, const std::vector<Rank>& owners) {
     return ends;
 }
 
-/// The fewest bytes in all assignments within the limit; -1: there is none.
+/// The fewest bytes of all assignments within the limit; -1: none.
 std::int64_t fewest(const FewBytesCase& one, double limit) {
     std::int64_t best = -1;
     for_every_assignment(one.loads.size(), one.ranks, [&](const std::vector<Rank>& owners) {
@@ -70,7 +70,7 @@ std::int64_t fewest(const FewBytesCase& one, double limit) {
     return best;
 }
 
-/// The least load of the busiest rank in all assignments that memory allows; infinite: there is none.
+/// The least maximum load of all assignments that memory allows; infinite: none.
 double least_load(const FewBytesCase& one) {
     double best = std::numeric_limits<double>::infinity();
     for_every_assignment(one.loads.size(), one.ranks, [&](const std::vector<Rank>& owners) {
@@ -199,7 +199,7 @@ TEST_CASE("no set of tasks with fewer bytes has the same load") {
         CHECK(bytes == best);
         CHECK(found.least_bytes == best);
     }
-    // Of very many tasks parts are taken for the bound.
+    // With many tasks the bound uses fractions of tasks.
     const FewBytesCase many{std::vector<double>(5000, 1), std::vector<std::int64_t>(5000, 2), {}, 1};
     std::vector<std::uint32_t> held;
     for (std::uint32_t i = 0; i < 5000; ++i) held.push_back(i);

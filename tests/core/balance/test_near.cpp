@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Near partners: the cheapest transport is the cheapest, and whatever limits receives keeps loads and messages.
+// Near partners: transports have minimum cost, and limits of receives keep loads and messages.
 #include <doctest.h>
 
 #include <map>
@@ -65,7 +65,7 @@ struct NearCase {
     }
 };
 
-/// What is left of the excess once shipments are made.
+/// The remaining excess after shipments.
 TaskCounts rest_of(const NearExcess& near, const std::vector<Shipment>& shipments) {
     TaskCounts rest = near.excess;
     for (const auto& [giver, receiver, tasks] : shipments) {
@@ -76,7 +76,7 @@ TaskCounts rest_of(const NearExcess& near, const std::vector<Shipment>& shipment
     return rest;
 }
 
-/// The definition: the nearest along the order, found by looking at all.
+/// The definition: the nearest along the order, by exhaustive search.
 Plan slow_nearest_plan(const TaskCounts& loads, const std::vector<std::uint32_t>& order) {
     TaskCounts excess = target_loads(loads);
     for (std::size_t i = 0; i < excess.size(); ++i) excess[i] = loads[i] - excess[i];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Measures of plans, rounds, and the balancers that move the fewest tasks or between neighbors alone.
+// Measures of plans, rounds, and balancers with the fewest tasks or only between neighbors.
 #include <doctest.h>
 
 #include <cmath>

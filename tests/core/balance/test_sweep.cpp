@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The sweep keeps the promises of the alias method, and ranks that decide by messages find the same plan.
+// The sweep keeps the guarantees of the alias method, and ranks find its plan by messages.
 #include "topoloom/balance/sweep.hpp"
 
 #include <doctest.h>
@@ -28,7 +28,7 @@ void check_sweep(const TaskCounts& loads) {
     const PlanMeasures least = least_measures(loads, ends);
     CHECK(measures.max_receives == least.max_receives);
     CHECK(measures.max_tasks_received == least.max_tasks_received);
-    // Twice the least messages, as of the alias method: fewer than ranks that are not at their end.
+    // Twice the minimum, as for the alias method: fewer messages than ranks that are not balanced.
     std::int64_t unequal = 0;
     for (std::size_t i = 0; i < loads.size(); ++i) unequal += loads[i] != ends[i] ? 1 : 0;
     CHECK(measures.messages <= std::max<std::int64_t>(unequal - 1, 0));
@@ -156,6 +156,6 @@ TEST_CASE("boards save messages with many ranks per node, and each serves few ot
     CHECK(of(1000, 12).on_boards > of(1000, 12).gathered);
     CHECK(of(1000, 128).on_boards < of(1000, 128).gathered);
     CHECK(!(of(1, 12).on_boards <= of(1, 12).gathered));
-    // A node with few ranks keeps all waiting, since each of them serves more nodes.
+    // A node with few ranks delays all, since each of its ranks serves more nodes.
     CHECK(decision_times({120, 10, 2}, {}).on_boards > of(10, 12).on_boards);
 }

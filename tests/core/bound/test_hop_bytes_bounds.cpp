@@ -48,7 +48,7 @@ std::int64_t slow_gilmore_lawler(const CommGraph& graph, const Allocation& alloc
     return half_of(least);
 }
 
-/// Ranks on random slots with room for them.
+/// Ranks on random slots with sufficient capacity.
 Placement random_shared_placement(const Allocation& allocation, std::span<const std::uint32_t> room,
                                   std::size_t ranks, Rng& rng) {
     std::vector<Slot> places;
@@ -58,7 +58,7 @@ Placement random_shared_placement(const Allocation& allocation, std::span<const 
     return {allocation, std::move(places), SlotUse::shared};
 }
 
-/// Of all bounds, of which the sparse one is no better than the dense one that it stands for.
+/// The best of all bounds; the sparse one is no better than the dense one.
 std::int64_t best_of_all(const BoundProblem& problem) {
     const std::int64_t dense = bound::gilmore_lawler_bound(problem);
     CHECK(bound::sparse_bound(problem) <= dense);

@@ -16,7 +16,7 @@ using namespace topoloom;
 
 namespace {
 
-/// A network with all that it refers to.
+/// A network with all objects that it refers to.
 struct LoadedRouters {
     Machine machine;
     Fabric fabric{machine};

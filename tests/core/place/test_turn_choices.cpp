@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What turning halves costs, against adding up all edges.
+// The cost of turning halves equals the sum over all edges.
 #include <doctest.h>
 
 #include <cstdlib>

@@ -25,7 +25,7 @@ std::vector<Slot> drawn_slots(const Machine& machine, std::size_t count, Rng& rn
     return slots;
 }
 
-/// By the definition: what each link gets of all calls, round by round.
+/// By the definition: the load of each link by all calls, round by round.
 double slow_congestion(const AnySchedule& schedule, const Machine& machine, const std::vector<Slot>& slots) {
     double sum = 0;
     const auto [rounds, ranks] = std::pair(schedule.rounds(), schedule.collective().ranks());

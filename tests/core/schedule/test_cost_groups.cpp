@@ -16,7 +16,7 @@ namespace {
 
 using Members = std::vector<std::vector<std::uint32_t>>;
 
-/// A machine of levels, whose processes are numbered in any order.
+/// A machine of levels with randomly numbered processes.
 struct Drawn {
     std::vector<std::size_t> parts;  // of the machine, of every part of it, and so on
     std::vector<double> seconds;     // across those parts, and inside the smallest

@@ -186,7 +186,7 @@ def test_a_placement_keeps_host_names(topoloom: Command) -> None:
 
 
 def test_equal_seeds_give_equal_placements_for_any_number_of_threads(
-    topoloom: Command
+    topoloom: Command,
 ) -> None:
     halo(topoloom)
     words = ["map", "p.npz", "-m", "torus:9x9", "--mapper", "random,swap", "--json"]

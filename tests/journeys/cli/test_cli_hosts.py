@@ -33,7 +33,7 @@ def test_a_rewritten_machine_keeps_its_names(topoloom: Command) -> None:
 
 
 def test_an_exported_placement_has_the_host_names_of_the_machine(
-    topoloom: Command
+    topoloom: Command,
 ) -> None:
     described(topoloom)
     for words, names in (

@@ -74,7 +74,7 @@ def test_options_set_the_number_of_ranks_per_node(
 
 
 def test_without_an_allocation_all_slots_within_the_limits_are_free(
-    topoloom: Command
+    topoloom: Command,
 ) -> None:
     plain = topoloom("map", "p.npz", "-m", "m.toml", "--mapper", "block", "--json")
     assert plain.json["placement"] == list(range(25))

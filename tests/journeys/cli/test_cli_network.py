@@ -43,7 +43,7 @@ def test_a_figure_is_drawn_and_a_table_printed(
 
 
 def test_bursts_wait_longer_and_a_window_limits_waiting_packets(
-    topoloom: Command
+    topoloom: Command,
 ) -> None:
     points = {}
     for injection in ("bernoulli", "poisson", "on-off(length=100)"):

@@ -143,7 +143,7 @@ def test_the_script_refuses_options_that_would_override_it(
 
 
 def test_the_script_without_a_command_starts_nothing_and_says_so(
-    topoloom: Command
+    topoloom: Command,
 ) -> None:
     prepare(topoloom)
     words = ["env", "SLURMD_NODENAME=a", "sh", "job.sh"]
@@ -172,7 +172,7 @@ def test_ranks_without_gpus_are_misplaced(topoloom: Command) -> None:
 
 
 def test_gpus_named_by_unknown_uuids_are_reported_as_not_compared(
-    topoloom: Command
+    topoloom: Command,
 ) -> None:
     uuids = 'os.environ["CUDA_VISIBLE_DEVICES"] = "GPU-8932f937,GPU-46abccf3"'
     found = verified(topoloom, f"{uuids}\nchildren =")

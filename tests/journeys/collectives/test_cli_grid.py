@@ -83,7 +83,7 @@ def test_the_fastest_tile_is_found_and_its_placement_takes_the_printed_time(
 
 
 def test_more_channels_never_make_crossing_cheaper_than_staying(
-    placed: Command
+    placed: Command,
 ) -> None:
     words = ["grid", "x.json", "--grid", "16x16", "--json", "--channels"]
     counted = placed(*words, 8).json

@@ -97,7 +97,7 @@ def test_channels_are_found_from_pairs(topoloom: Command) -> None:
 
 
 def test_channels_between_measured_numbers_are_given_as_a_range(
-    topoloom: Command
+    topoloom: Command,
 ) -> None:
     times = {1: (100, 100.26), 8: (105, 105), 16: (210, 210), 32: (420, 420)}
     words = ("model", "channels", "pairs.csv", "--sizes", "1MB")

@@ -132,7 +132,7 @@ def test_impossible_requests_are_refused(
 
 
 def test_least_loaded_parents_have_less_load_than_last_parents(
-    topoloom: Command
+    topoloom: Command,
 ) -> None:
     words = ["trees", "-m", "fattree:4:4", "--roots", 16]
     kinds = topoloom(*words, "--json").json["trees"]

@@ -41,7 +41,7 @@ def test_energies_are_equal_bit_by_bit(
 
 
 def test_energies_of_few_walkers_or_steps_are_not_checked(
-    app: tuple[Mpi, Path]
+    app: tuple[Mpi, Path],
 ) -> None:
     mpi, program = app
     for walkers, steps in ((30, 150), (1000, 20)):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Non-blocking collectives are replaced in unmodified programs with a progress thread."""
+"""Non-blocking collectives of unmodified programs run on a progress thread."""
 
 from __future__ import annotations
 

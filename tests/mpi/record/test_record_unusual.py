@@ -93,7 +93,7 @@ def test_a_rank_killed_by_mpich_leaves_only_status_marks(tmp_path: Path) -> None
 
 
 def test_a_killed_rank_is_distinguished_from_one_that_never_started(
-    tmp_path: Path
+    tmp_path: Path,
 ) -> None:
     program = built(OPEN_MPI_4, UNUSUAL / "unusual_exits.c")
     profile = record(OPEN_MPI_4.command(3, program, "kill"), folder=tmp_path)

@@ -120,7 +120,7 @@ def test_ports_limit_a_node_and_messages_have_a_startup_cost() -> None:
 
 @pytest.mark.parametrize("size", [0, 8, 1000, SIZE])
 def test_a_message_takes_startup_plus_latencies_plus_bytes_over_bandwidth(
-    size: int
+    size: int,
 ) -> None:
     text = f"torus:8,{LINKS}+node:1,{NODE}"
     expected = 2e-6 + 3e-6 + 2 * LATENCY + size / RATE

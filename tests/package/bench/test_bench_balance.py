@@ -47,7 +47,7 @@ def test_the_alias_method_is_as_good_as_exact_search() -> None:
 
 
 def test_guarantees_are_checked_on_random_loads(
-    monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(exactness, "SIZES", {3: 10, 50: 10})
     for kept in exactness.check():

@@ -230,7 +230,7 @@ def test_a_torus_for_tree_tools_keeps_every_slot_once() -> None:
     [tree("t", "t", path(4), "2:3:2"), torus("t", "t", path(5), "4x5", fragments=1)],
 )
 def test_distances_without_topoloom_equal_those_of_the_machine(
-    instance: Instance
+    instance: Instance,
 ) -> None:
     machine, ids = topoloom.Machine(instance.machine), instance.slot_ids()
     one, two = np.triu_indices(instance.slots, 1)

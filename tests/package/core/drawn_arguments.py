@@ -142,7 +142,7 @@ class Drawn:
         return _core.Placement(allocation, self.rng.sample(slots, count))
 
     def argument(self, parameter: Parameter) -> Any:
-        """A valid value, or any value."""
+        """Draw a valid value, or any value."""
         if self.rng.random() < 0.1:
             return self.anything()
         return self.fitting(parameter)

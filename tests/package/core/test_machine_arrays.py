@@ -43,7 +43,7 @@ def machine(request: pytest.FixtureRequest) -> Machine:
 
 
 def reaching(machine: Machine) -> np.ndarray:
-    """The largest connected set of nodes that are up."""
+    """Return the largest connected set of nodes that are up."""
     up = machine.nodes_up
     both = [
         np.array([v for v in up if machine.connected(u, v) and machine.connected(v, u)])
@@ -246,7 +246,7 @@ def test_errors_are_one_line(call: object, line: str) -> None:
 
 
 def test_without_scipy_the_error_names_the_package(
-    monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "scipy.sparse", None)
     with pytest.raises(Error, match=r"route_matrix\(\) needs scipy; .*: pip"):

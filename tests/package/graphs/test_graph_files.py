@@ -139,7 +139,7 @@ def test_monitoring_output_counts_both_kinds_of_tags(name: str, tmp_path: Path) 
 
 
 def test_monitoring_output_of_all_ranks_is_read_from_a_directory(
-    tmp_path: Path
+    tmp_path: Path,
 ) -> None:
     folder = tmp_path / "prof"
     folder.mkdir()

@@ -294,7 +294,7 @@ def nested_sizes(draw: st.DrawFn) -> tuple[Levels, tuple[int, ...], int]:
 
 @given(nested_sizes())
 def test_every_placement_keeps_all_sizes(
-    drawn: tuple[Levels, tuple[int, ...], int]
+    drawn: tuple[Levels, tuple[int, ...], int],
 ) -> None:
     levels, sizes, hosts = drawn
     leaf_of = np.repeat(np.arange(len(levels.leaves)), [*map(len, levels.leaves)])

@@ -44,7 +44,7 @@ def test_only_nodes_slots_and_hosts_that_are_up_are_counted(
 
 
 def test_the_command_prints_how_many_nodes_are_down(
-    capsys: pytest.CaptureFixture[str]
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert run(["machine", "torus:4x4+down:3,7+node:2"]) == 0
     printed = capsys.readouterr().out

@@ -136,7 +136,7 @@ def test_the_relaxation_stops_on_request() -> None:
 
 
 def test_without_scipy_the_error_names_the_package(
-    monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(lp, "find_spec", lambda _: None)
     with pytest.raises(Error, match=r"pip install 'topoloom\[bound\]'"):

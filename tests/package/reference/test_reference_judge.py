@@ -16,8 +16,8 @@ from reference_judge import (
     congestion,
     default_weight,
     link_loads,
-    slot_distance,
     reference_judge,
+    slot_distance,
 )
 
 from topoloom import Allocation, CommGraph, Judgement, Machine, Placement, judge

@@ -107,7 +107,7 @@ def test_errors_name_file_and_key(tmp_path: Path, text: str, fault: str) -> None
 
 
 def test_unknown_names_and_simulators_without_switches_are_refused(
-    tmp_path: Path
+    tmp_path: Path,
 ) -> None:
     with pytest.raises(Error, match=r"no switch 'rosette'.*rosetta"):
         load_switch("rosette")

@@ -21,7 +21,7 @@ def confidence(samples: int, first: int) -> Fraction:
 
 @pytest.mark.parametrize("samples", range(6, 120))
 def test_intervals_contain_95_of_100_medians_and_tighter_ones_fewer(
-    samples: int
+    samples: int,
 ) -> None:
     low, high = median_interval(range(samples))
     assert low + high == samples - 1

@@ -186,7 +186,7 @@ dist.all_reduce(Tensor(10))
 
 
 def test_a_last_start_that_fails_before_its_world_is_reported(
-    topoloom: Command
+    topoloom: Command,
 ) -> None:
     command = torchrun("dist.barrier()\nos._exit(1)", "2+2")
     train = Path("train.py")
