@@ -16,7 +16,7 @@ from built_programs import (
     run,
     tree_hash,
 )
-from recorded import Mpi, need
+from mpis import Mpi, need
 
 from topoloom import _core
 

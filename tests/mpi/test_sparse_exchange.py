@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from built_libraries import with_collectives
-from recorded import MPIS, PROGRAMS, SIMGRID, Mpi
+from mpis import MPIS, PROGRAMS, SIMGRID, Mpi
 from simulated_hosts import hosts_options
 
 SOURCE = PROGRAMS / "collectives/sparse_cases.c"

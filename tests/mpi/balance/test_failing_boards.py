@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from balanced_programs import SOURCES, with_balancing
-from recorded import MPICH, MPICH_5, OPEN_MPI_4, OPEN_MPI_5, run_to_end
+from mpis import MPICH, MPICH_5, OPEN_MPI_4, OPEN_MPI_5, run_to_end
 from several_hosts import SeveralHosts
 
 PROGRAM = SOURCES / "failing_gather.c"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from built_programs import ROOT, compile_program, run
-from recorded import MPICH, OPEN_MPI_4, PROGRAMS, SIMGRID, Mpi, need
+from mpis import MPICH, OPEN_MPI_4, PROGRAMS, SIMGRID, Mpi, need
 from simulated_hosts import hosts_options
 
 from smpi import SETTINGS

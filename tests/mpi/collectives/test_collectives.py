@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from built_libraries import with_collectives
 from built_programs import run
-from recorded import MPIS, OPEN_MPI_4, PROGRAMS, Mpi
+from mpis import MPIS, OPEN_MPI_4, PROGRAMS, Mpi
 
 from topoloom import _core
 

@@ -11,7 +11,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from recorded import PROGRAMS, Mpi, need
+from mpis import PROGRAMS, Mpi, need
 from test_collective_exports import BYTES, RANKS, Traffic, force, traffic
 
 from topoloom.schedules.exports import intel_mpi

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from built_libraries import with_collectives
+from mpis import MPICH, OPEN_MPI_4, PROGRAMS, SIMGRID, Mpi, need
 from own_process import TOPOLOOM
-from recorded import MPICH, OPEN_MPI_4, PROGRAMS, SIMGRID, Mpi, need
 from several_hosts import SECONDS
 from simulated_hosts import hosts_options
 

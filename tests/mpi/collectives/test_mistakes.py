@@ -9,7 +9,7 @@ from socket import gethostname
 import pytest
 from built_libraries import with_collectives
 from built_programs import run
-from recorded import MPIS, PROGRAMS, Mpi, run_to_end
+from mpis import MPIS, PROGRAMS, Mpi, run_to_end
 
 from topoloom import _core
 

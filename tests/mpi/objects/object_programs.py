@@ -8,7 +8,7 @@ from pathlib import Path
 
 from built_libraries import core_library, with_library
 from built_programs import ROOT, compile_program
-from recorded import PROGRAMS, Mpi, need
+from mpis import PROGRAMS, Mpi, need
 
 SOURCES = PROGRAMS / "objects"
 OBJECTS = ROOT / "mpi" / "objects"

@@ -6,8 +6,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from mpis import MPICH, OPEN_MPI_4, Mpi, run_to_end
 from object_programs import SOURCES, said, with_objects
-from recorded import MPICH, OPEN_MPI_4, Mpi, run_to_end
 
 MESSAGE = 600  # bytes of one in flood.cpp, and more
 

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
+from mpis import MPICH, run_to_end
 from object_programs import SOURCES, said, with_objects
-from recorded import MPICH, run_to_end
 
 LINES = (
     "memory on rank 1: 2 threw memory_bytes is 10, and 2 ranks need 4096",

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from built_programs import ROOT
+from mpis import MPICH, OPEN_MPI_4, SIMGRID, Mpi, run_to_end
 from object_programs import SOURCES, compiler, flags, said, sanitized, with_objects
-from recorded import MPICH, OPEN_MPI_4, SIMGRID, Mpi, run_to_end
 from simulated_hosts import hosts_options
 
 from topoloom.graphs.graph_file import load_graph

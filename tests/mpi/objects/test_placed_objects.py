@@ -6,8 +6,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from mpis import MPICH, run_to_end
 from object_programs import SOURCES, said, with_objects
-from recorded import MPICH, run_to_end
 
 from topoloom.graphs.graph_file import load_graph
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from built_libraries import with_reordering
-from recorded import MPICH, OPEN_MPI_4, PROGRAMS, SIMGRID, Mpi, run_to_end
+from mpis import MPICH, OPEN_MPI_4, PROGRAMS, SIMGRID, Mpi, run_to_end
 from simulated_hosts import hosts_options
 
 import smpi

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from built_libraries import with_library
 from built_programs import ROOT, compile_program
-from recorded import PROGRAMS, Mpi, need
+from mpis import PROGRAMS, Mpi, need
 
 SOURCES = PROGRAMS / "stream"
 STREAM = ROOT / "mpi" / "stream"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from built_programs import compile_program
-from recorded import MPICH, SIMGRID, run_to_end
+from mpis import MPICH, SIMGRID, run_to_end
 from simulated_hosts import hosts_options
 from streams import POLLS, SOURCES, STREAM, said, sanitized, with_streams
 

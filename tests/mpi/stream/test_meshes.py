@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from built_libraries import with_library
-from recorded import MPICH, SIMGRID, run_to_end
+from mpis import MPICH, SIMGRID, run_to_end
 from simulated_hosts import hosts_options
 from streams import POLLS, SOURCES, STREAM, said, with_streams
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from recorded import MPICH, MPIS, OPEN_MPI_4, PROGRAMS, need, run_to_end
+from mpis import MPICH, MPIS, OPEN_MPI_4, PROGRAMS, need, run_to_end
 
 
 def test_arrays_arrive_complete_in_order_and_once() -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from recorded import MPICH, MPIS, OPEN_MPI_4, SIMGRID, Mpi, run_to_end
+from mpis import MPICH, MPIS, OPEN_MPI_4, SIMGRID, Mpi, run_to_end
 from simulated_hosts import hosts_options
 from streams import POLLS, SOURCES, said, sanitized, with_streams
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 from built_programs import ROOT
-from recorded import MPICH, OPEN_MPI_4, Mpi, run_to_end
+from mpis import MPICH, OPEN_MPI_4, Mpi, run_to_end
 from streams import SOURCES, said, with_streams
 
 
