@@ -85,6 +85,18 @@ def with_library(
     return _program(mpi, source, *words, linked=linked)
 
 
+def compile_sanitized(
+    mpi: Mpi, source: Path, folders: Sequence[Path], sanitizer: str, *linked: object
+) -> Path:
+    """Compile a C program together with the sources of folders under a sanitizer."""
+    compiler = need(mpi.compilers[".c"], mpi.install)
+    flags = ["-std=gnu11", "-O1", "-g", "-w", f"-fsanitize={sanitizer}"]
+    headers = [f"-I{folder}" for folder in folders]
+    files = [file for folder in folders for file in sorted(folder.glob("*.c"))]
+    words = [compiler, *flags, *headers, source, *files, *linked]
+    return compile_program(f"{source.stem}.{sanitizer}", words)
+
+
 def installed(mpi: Mpi) -> Path:
     """Install the libraries for an MPI, with the libtopoloom of this Python."""
     return _built(mpi, "install") / "prefix"

@@ -94,6 +94,12 @@ def run_to_end(
     )
 
 
+def output_of(done: subprocess.CompletedProcess[str]) -> str:
+    """Return the output of a successful program."""
+    assert done.returncode == 0, done.stdout[-1000:] + done.stderr[-3000:]
+    return done.stdout
+
+
 def build_program(mpi: Mpi, source: Path) -> Path:
     """Compile a program."""
     compiler = need(mpi.compilers[source.suffix], mpi.install)

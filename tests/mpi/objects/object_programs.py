@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 from built_libraries import core_library, with_library
@@ -42,9 +41,3 @@ def sanitized(mpi: Mpi, source: Path, sanitizer: str) -> Path:
     sources = [source, *errors, *sorted(OBJECTS.glob("*.cpp"))]
     name = f"{source.stem}.{sanitizer}"
     return compile_program(name, [compiler(mpi), *flags(), *words, *sources, *linked])
-
-
-def said(done: subprocess.CompletedProcess[str]) -> str:
-    """Return the output of a successful program."""
-    assert done.returncode == 0, done.stdout[-1000:] + done.stderr[-3000:]
-    return done.stdout
