@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from topoloom.frameworks.deepspeed import AXES, DeepSpeedJob
 
-#: Ranks of a drawn job, at most.
+#: Maximum ranks of a random job.
 MOST = 256
 
 

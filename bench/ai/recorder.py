@@ -145,7 +145,7 @@ def measure(python: Path) -> Cost:
         found = json.loads(file.read_text())
     steps = 1 + STEPS_OBSERVED
     calls = recorded.profile.records[:, 5].sum() // steps
-    # The least of all turns: others run on the same cores.
+    # The least of all runs: other processes use the same cores.
     least = {
         work: {way: min(values) for way, values in ways.items()}
         for work, ways in found.items()

@@ -9,7 +9,7 @@ import numpy as np
 
 import topoloom as tl
 
-#: Numbers of ranks, and how many times each is drawn.
+#: Numbers of ranks, and random loads of each.
 SIZES = {2: 2000, 3: 2000, 7: 2000, 16: 2000, 100: 2000, 1000: 750, 10_000: 100}
 SIZES |= {100_000: 30, 1_000_000: 5}
 

@@ -14,7 +14,7 @@ from collectives.platforms import PLACEMENTS, PlacedJob, place_job
 from topoloom.model.named import load_model
 from topoloom.schedules.choose import Call, rank_schedules
 
-#: What SMPI knows of the choices of Open MPI, MPICH, Intel MPI and MVAPICH2.
+#: Selectors of SMPI for Open MPI, MPICH, Intel MPI and MVAPICH2.
 SELECTORS = ("ompi", "mpich", "impi", "mvapich2")
 AUTO = "auto"
 OPERATIONS = ("all-to-all", "all-gather", "all-reduce")
@@ -83,7 +83,7 @@ def jobs(platforms: Sequence[str], ranks: Sequence[int]) -> Iterator[Job]:
                 yield platform, placement, number
 
 
-#: Who chooses, the operation and the bytes of a call.
+#: Selector, operation and bytes of a call.
 Done = set[tuple[str, str, int]]
 
 

@@ -27,7 +27,7 @@ from topoloom.tasks.machines.probe import model_in, probe_machine
 
 #: Candidates of a search for a placement, for each rank.
 _WORK = 20_000
-#: Of a simulation, beside what the platform says.
+#: Settings of a simulation, in addition to the platform.
 _SETTINGS = {"smpi/simulate-computation": "no", **COLLECTIVES}
 
 

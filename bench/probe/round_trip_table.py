@@ -13,7 +13,7 @@ import numpy as np
 from probe.round_trip import PlacedPattern, RoundTrip, Times
 from probe.tables import Row
 
-#: Errors of times, and of hop-bytes, that are good enough.
+#: Accepted errors of times and of hop-bytes.
 TIME, HOP_BYTES = 0.1, 0.03
 
 
@@ -46,7 +46,7 @@ def _more(placed: PlacedPattern) -> float:
 
 def _within(what: str, errors: Sequence[float], most: float) -> Row:
     sizes = np.abs(errors)
-    if most == HOP_BYTES:  # which may be less, too
+    if most == HOP_BYTES:  # which may also be less
         sizes = np.maximum(errors, 0)
     good = int((sizes <= most).sum())
     worst = errors[int(sizes.argmax())]

@@ -41,7 +41,7 @@ POWER7: Matrix = np.array(
         (9.67, 18.06, 9.71, 9.43, 9.58, 18.12, 0),
     ]
 )
-#: Seconds between groups, so much longer than inside that sums tell them apart.
+#: Seconds between groups, long enough to distinguish sums.
 OUTSIDE = 1000.0
 
 
@@ -96,7 +96,7 @@ def statistics() -> Iterator[Ours]:
             yield Ours(SOURCE, table, f"RA {name}", "std", sample.sigma)
             yield Ours(SOURCE, table, f"RA {name}", "n", sample.n)
         row = f"p-value H0 t{number}{number}=t{number}{other}"
-        # As printed: its exponent has no decimals that could be compared.
+        # As printed: its exponent has no decimals.
         yield Ours(SOURCE, TEXT, row, "value", f"{group.p:.1e}")
         if number == 1:
             yield Ours(SOURCE, TEXT, "sample size within", "value", group.inside.n)
@@ -161,7 +161,7 @@ def printed_time(costs: Matrix, method: str) -> float:
     )
 
 
-#: Why scatters took other times than ours.
+#: Why measured scatters differ from ours.
 SCATTER_NOTES = {
     "RA": "measured 5 times as long as the bytes of the root at the speed of Table 3.4 "
     "take, in every order alike: something that no table has bounds it",
