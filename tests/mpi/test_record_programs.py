@@ -137,7 +137,7 @@ def test_counts_of_a_lammps_melt_on_27_ranks_equal_those_of_open_mpi(
 
 def test_counts_of_netpipe_equal_those_of_open_mpi(tmp_path: Path) -> None:
     netpipe = need("NPopenmpi", "apt-get install netpipe-openmpi")
-    # It measures how often to send a message, unless -n says it.
+    # It measures the number of repetitions unless -n sets it.
     words = [netpipe, "-n", 3, "-u", 4096, "-o", tmp_path / "np.out"]
     sent = record_run(OPEN_MPI_4, 2, *words, folder=tmp_path).point_to_point()
     assert pairs(sent) == monitored(OPEN_MPI_4.command(2, *words), tmp_path / "prof")

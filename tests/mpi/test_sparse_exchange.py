@@ -133,7 +133,7 @@ def simulated(
     program = with_collectives(SIMGRID, SOURCE)
     settings = {
         "smpi/simulate-computation": "no",
-        # What a call without an answer takes, or the clock would stand still.
+        # Time of an unsuccessful call, or the clock would not advance.
         "smpi/test": "1e-6",
         "smpi/iprobe": "1e-6",
         "smpi/bcast": "binomial_tree",

@@ -34,7 +34,7 @@ from topoloom.preload.verify import Witness
 from topoloom.preload.world.wrappers import wrappers
 
 HERE = socket.gethostname()
-#: makes the launcher say which of its ranks prints
+#: makes the launcher prefix lines with the rank
 TAGGED = {
     "openmpi": ["--tag-output"],
     "mpich": ["-prepend-rank"],

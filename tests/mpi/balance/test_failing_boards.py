@@ -26,7 +26,7 @@ CASES = {
     "nothing": ["++++ on boards"] * 6,
     "window": ["++++ by MPI"] * 6,
     "memory": ["eeee by MPI", *["++++ on boards"] * 5],
-    # Those of the other node get no loads.
+    # Ranks of the other node get no loads.
     "receive": ["++++ on boards"] * 2 + ["eeee on boards"] + ["eeee"] * 3,
     # They have got them, and learn of the failure in the next call.
     "wait": ["++++ on boards"] * 2

@@ -35,7 +35,7 @@ from topoloom.schedules.exports.counterparts import (
     choose_for,
 )
 
-#: What version 4.0 lacks.
+#: Algorithms that version 4.0 lacks.
 RADICES = {
     operation: tuple(
         function._replace(

@@ -30,7 +30,7 @@ INTEL_MPI = Mpi(
     (),
     "pip install --prefix .venv/intel-mpi impi-rt impi-devel",
 )
-#: By operation: functions, and their algorithms for a number of ranks.
+#: Functions by operation, and their algorithms for a number of ranks.
 Algorithms = list[tuple[str, Function, list[Counterpart]]]
 
 

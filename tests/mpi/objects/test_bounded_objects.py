@@ -36,7 +36,7 @@ def test_the_bound_holds_while_a_receiver_sleeps(
     mpi: Mpi, flood: Path, sender: str, ranks: int
 ) -> None:
     bound = 30000 * ranks
-    # Of 1.1 MB to each rank, or through one rank to another.
+    # 1.1 MB go to each rank, or through one rank to another.
     assert held(mpi, ranks, flood, sender, bound, 2000) <= bound + MESSAGE
 
 

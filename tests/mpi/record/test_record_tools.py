@@ -25,7 +25,7 @@ from topoloom.preload.record import record
 
 UNUSUAL = PROGRAMS / "unusual"
 PASSED = {(rank, rank + 1): (100, 1) for rank in range(3)}
-#: Where the tool is: calls of the program meet it behind or before the recorder.
+#: Position of the tool: behind or before the recorder.
 PLACES = ["linked", "behind", "before", "inside"]
 ROMIO = {
     OPEN_MPI_4.name: ["--mca", "io", "romio321"],
@@ -114,6 +114,6 @@ def test_eztrace_traces_a_recorded_program(mpi: Mpi, tmp_path: Path) -> None:
     profile = record(traced("beside"), folder=tmp_path, timeout=600)
     assert len(traces("alone")) >= 4
     assert traces("beside") == traces("alone")
-    # It comes before the recorder, and sends messages of its own.
+    # It precedes the recorder, and sends its own messages.
     sent = pairs(profile.point_to_point())
     assert all(sent[pair][0] >= size for pair, (size, _) in PASSED.items())

@@ -28,7 +28,7 @@ from topoloom.simulate import SIMULATORS, load_simulator, simgrid as smpi
 from topoloom.simulate.rounds import equal_rounds
 from topoloom.simulate.simgrid import simulate
 
-#: Of each machine: a message, one that shares a link with it, and one that does not.
+#: By machine: a message, one that shares a link with it, and one that does not.
 NETWORKS = {
     f"torus:8,{LINKS}{FREE}": ((0, 2), (1, 3), (4, 6)),
     f"torus:4x4x4,{LINKS}{FREE}": ((0, 2), (1, 3), (16, 18)),

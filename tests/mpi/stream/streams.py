@@ -11,7 +11,7 @@ from mpis import PROGRAMS, Mpi
 
 SOURCES = PROGRAMS / "stream"
 STREAM = ROOT / "mpi" / "stream"
-#: Of SimGrid: what a call without an answer takes, or the clock would stand still.
+#: Settings of SimGrid: time of an unsuccessful call, or the clock would not advance.
 POLLS = {
     "smpi/simulate-computation": "no",
     "smpi/test": "1e-6",

@@ -12,7 +12,7 @@ from streams import SOURCES, with_streams
 @pytest.mark.parametrize("mpi", [OPEN_MPI_4, MPICH], ids=lambda mpi: mpi.name)
 def test_handlers_can_push_and_throw(mpi: Mpi) -> None:
     program = with_streams(mpi, SOURCES / "typed.cpp")
-    # Of messages that nobody takes any more UCX warns, on the standard output.
+    # UCX warns on standard output of messages that are never received.
     done = run_to_end(mpi.command(3, program), UCX_LOG_LEVEL="error")
     assert output_of(done) == "typed streams are right\n"
 

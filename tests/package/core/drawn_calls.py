@@ -36,7 +36,7 @@ LIMITS = ("seconds", "work", "search", "budget")
 #: A call that takes longer is reported with the place where it is.
 SECONDS = 600
 _ALLOWED = (ValueError, TypeError, MemoryError, OverflowError, IndexError)
-#: What functions in Python raise, from their own lines.
+#: Exceptions that functions in Python raise themselves.
 _ALLOWED_IN_PYTHON = (Error, TypeError, OSError, MemoryError)
 _PACKAGE = Path(topoloom.__file__).parent
 
