@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What programs do around non-blocking collectives of MPI. Rank 0 prints how much was wrong on all ranks.
+// Unusual uses of non-blocking collectives of MPI. Rank 0 prints the number of errors on all ranks.
 // Usage: unusual_starts nulls | truncated | faults | attributes | again | fortran | leaving
 #define _GNU_SOURCE
 #include <mpi.h>
