@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The compiled module under AddressSanitizer and UBSan in build/asan-python, and drawn calls of all its public functions.
+# Builds the compiled module with AddressSanitizer and UBSan in build/asan-python, and makes random calls of its functions.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
