@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compare drawn collectives with the MPI library's own: `make fuzz-collectives`.
+"""Compare random collectives with those of MPI: `make fuzz-collectives`.
 
 `tests/mpi/programs/collectives/collective_cases.c` draws operations, counts, types,
-roots, operators, in place or not, blocking, non-blocking or persistent; what both leave
-in memory must be equal. Half of the cases go by our choice, half by named schedules.
+roots, operators, in place or not, blocking, non-blocking or persistent. Results must be
+equal. Half of the cases use the chosen schedule, half named ones.
 """
 
 from __future__ import annotations

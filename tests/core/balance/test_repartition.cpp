@@ -50,7 +50,7 @@ MeshCase mesh(std::uint32_t side, std::uint32_t ranks, Rng& rng) {
     return one;
 }
 
-MeshCase drawn_mesh(std::uint32_t count, std::uint32_t ranks, Rng& rng) {
+MeshCase random_mesh(std::uint32_t count, std::uint32_t ranks, Rng& rng) {
     MeshCase one;
     std::vector<Rank> from, to;
     std::vector<Bytes> bytes;
@@ -89,7 +89,7 @@ TEST_CASE("few tasks reach the optimum of exact search, with and without a machi
     const std::vector<Slot> slots{Slot{0}, Slot{1}, Slot{2}};
     int found = 0;
     for (int draw = 0; draw < 60; ++draw) {
-        const MeshCase one = drawn_mesh(8, 3, rng);
+        const MeshCase one = random_mesh(8, 3, rng);
         Tasks tasks = one.tasks(3);
         tasks.tolerance = draw % 4 == 0 ? 0.1 : 0.3;
         tasks.periods = 1 + draw % 3;
@@ -112,7 +112,7 @@ TEST_CASE(
     Rng rng(7);
     const Machine line = make_machine("mesh:3");
     const std::vector<Slot> slots{Slot{0}, Slot{1}, Slot{2}};
-    const MeshCase one = drawn_mesh(8, 3, rng);
+    const MeshCase one = random_mesh(8, 3, rng);
     Tasks tasks = one.tasks(3);
     tasks.periods = 5;
     const std::vector<Rank> owners(8, Rank{2});

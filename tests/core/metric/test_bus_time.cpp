@@ -36,7 +36,7 @@ BusMessage message(std::uint32_t from, std::uint32_t to, std::int64_t bytes = 64
 }
 
 /// Messages of any size between different stations of a bus.
-std::vector<BusMessage> drawn_messages(std::uint32_t stations, Rng& rng) {
+std::vector<BusMessage> random_messages(std::uint32_t stations, Rng& rng) {
     std::vector<BusMessage> messages;
     for (std::size_t i = 0; i < 1 + rng.below(7); ++i) {
         const auto from = static_cast<std::uint32_t>(rng.below(stations));
@@ -54,7 +54,7 @@ TEST_CASE("no message is faster than a ring, and no station faster than its port
                                    "ring:5,transfers=1,bandwidth=25.6GB/s", "ring:8,bandwidth=25.6GB/s"}) {
         const Machine machine = make_machine(text);
         for (int trial = 0; trial < 30; ++trial) {
-            const auto messages = drawn_messages(static_cast<std::uint32_t>(machine.node_count()), rng);
+            const auto messages = random_messages(static_cast<std::uint32_t>(machine.node_count()), rng);
             const BusRates found = rates_on(machine, messages);
             std::vector<double> sent(machine.node_count(), 0);
             double last = 0;
@@ -76,7 +76,7 @@ TEST_CASE("no message is faster than a ring, and no station faster than its port
 TEST_CASE("turning or mirroring a bus keeps its rates") {
     Rng rng(2);
     for (int trial = 0; trial < 20; ++trial) {
-        const auto messages = drawn_messages(12, rng);
+        const auto messages = random_messages(12, rng);
         const BusRates found = rates_on(cell(), messages);
         auto turned = messages;
         auto mirrored = messages;

@@ -65,8 +65,8 @@ struct Wired {
 };
 
 /// Crosspoints in a quarter of the cases that they support.
-inline std::unique_ptr<PacketNetwork> drawn_switches(const Wired& wired, Workload& workload,
-                                                     SwitchOptions options, std::uint64_t seed, Rng& rng) {
+inline std::unique_ptr<PacketNetwork> random_switches(const Wired& wired, Workload& workload,
+                                                      SwitchOptions options, std::uint64_t seed, Rng& rng) {
     const bool fits = options.buffer >= workload.longest_packet() && wired.paths.escape_classes() == 0;
     if (!fits || rng.below(4) > 0)
         return make_input_queued_network(wired.fabric, wired.paths, workload, options, seed);
@@ -77,8 +77,8 @@ inline std::unique_ptr<PacketNetwork> drawn_switches(const Wired& wired, Workloa
 }
 
 /// Runs one; conservation is checked every `check_every` cycles. Throws Error if a packet is lost or blocked.
-inline void run_drawn(const std::vector<std::unique_ptr<Wired>>& machines, std::uint64_t seed,
-                      std::uint64_t check_every) {
+inline void run_random(const std::vector<std::unique_ptr<Wired>>& machines, std::uint64_t seed,
+                       std::uint64_t check_every) {
     constexpr std::uint64_t max_cycles = 100000;
     Rng rng(seed);
     const Wired& wired = *machines[rng.below(static_cast<std::uint32_t>(machines.size()))];
@@ -100,7 +100,7 @@ inline void run_drawn(const std::vector<std::unique_ptr<Wired>>& machines, std::
     }
     if (options.buffer >= longest && rng.below(2) == 0) options.switching = Switching::cut_through;
     Exchange exchange(wired.machine.node_count(), longest, 1 + rng.below(8), rng.below(2) == 0, rng);
-    const auto network = drawn_switches(wired, exchange, options, seed, rng);
+    const auto network = random_switches(wired, exchange, options, seed, rng);
     while (exchange.left() > 0) {
         network->run(check_every);
         network->check();

@@ -24,8 +24,8 @@ inline std::uint64_t alone(std::uint64_t routers, std::uint64_t flits, const Swi
 }
 
 /// A collective of up to three ranks per node, on random nodes.
-struct DrawnProgram {
-    DrawnProgram(const Wired& wired, Rng& rng) {
+struct RandomProgram {
+    RandomProgram(const Wired& wired, Rng& rng) {
         const std::uint32_t per_node = wired.machine.node_count() > 20 ? 1 : 1 + rng.below(3);
         const auto ranks = static_cast<std::uint32_t>(wired.machine.node_count()) * per_node - rng.below(2);
         std::vector<const ScheduleEntry*> entries;

@@ -112,7 +112,7 @@ TEST_CASE("operations in rounds end in the same cycles as the rounds of a schedu
     const auto machines = testing::small_machines();
     for (int drawn = 0; drawn < 100; ++drawn) {
         const testing::Wired& wired = *machines[rng.below(static_cast<std::uint32_t>(machines.size()))];
-        const testing::DrawnProgram it(wired, rng);
+        const testing::RandomProgram it(wired, rng);
         const std::vector<Node>& nodes = it.nodes;
         const AnySchedule schedule = make_schedule(it.call, it.name);
         const ScheduleProgram program(schedule);

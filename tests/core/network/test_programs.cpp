@@ -116,7 +116,7 @@ TEST_CASE(
     const auto machines = testing::small_machines();
     for (int drawn = 0; drawn < 120; ++drawn) {
         const testing::Wired& wired = *machines[rng.below(static_cast<std::uint32_t>(machines.size()))];
-        const testing::DrawnProgram it(wired, rng);
+        const testing::RandomProgram it(wired, rng);
         const std::vector<Node>& nodes = it.nodes;
         const AnySchedule schedule = make_schedule(it.call, it.name);
         const ScheduleProgram program(schedule);
