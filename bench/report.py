@@ -34,7 +34,7 @@ ARGUMENTS += ["--disable-component-update", "--disable-sync"]
 
 GESTURES = [("scene-marks", ""), ("scene-marks", "ArrowLeft"), ("matrix-0", "")]
 
-#: Points at a canvas, or presses a key on it, and times each answer, frame included.
+#: Points at a canvas or presses a key, and times each response with its frame.
 ANSWERS = """async ([id, key, moves]) => {
   const canvas = document.getElementById(id);
   canvas.scrollIntoView();

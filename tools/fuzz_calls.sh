@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The compiled module under AddressSanitizer and UBSan in build/asan-python, and drawn calls of all its public functions.
+# Builds the compiled module with AddressSanitizer and UBSan in build/asan-python, and makes random calls of its functions.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -15,4 +15,4 @@ packages=$(python -c 'import sysconfig; print(sysconfig.get_path("platlib"))')
 LD_PRELOAD="$(g++ -print-file-name=libasan.so) $(g++ -print-file-name=libstdc++.so)" \
 ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:max_allocation_size_mb=8192 \
 UBSAN_OPTIONS=print_stacktrace=1 \
-PYTHONPATH="$site:$packages" python -S tests/package/core/drawn_calls.py "$@"
+PYTHONPATH="$site:$packages" python -S tests/package/core/random_calls.py "$@"

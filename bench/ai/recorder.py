@@ -29,7 +29,7 @@ WORLD = DeviceMeshJob(replicate=4, shard=8, tp=8, pp=4)
 SENT = {"replicate": 3 << 23, "shard": 7 << 22, "tp": 7 << 21, "pp": 1 << 20}
 
 
-class Told(NamedTuple):
+class RecordedJob(NamedTuple):
     """A recorded job of gloo ranks: its own count of calls, and the recorded one."""
 
     release: str
@@ -77,7 +77,7 @@ def count(profile: Profile) -> Counter[str]:
     return counts
 
 
-def record_job(python: Path) -> Told:
+def record_job(python: Path) -> RecordedJob:
     """Record the job that counts itself."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -92,7 +92,7 @@ def record_job(python: Path) -> Told:
     equal = sum(calls for key, calls in said.items() if read[key] == calls)
     differ = sorted(key for key in read | said if read[key] != said[key])
     bytes = sum(json.loads(key)[2] * calls for key, calls in said.items())
-    return Told(release, said.total(), equal, bytes, differ, [*recorded.losses])
+    return RecordedJob(release, said.total(), equal, bytes, differ, [*recorded.losses])
 
 
 def play_world(python: Path) -> Played:
@@ -145,7 +145,7 @@ def measure(python: Path) -> Cost:
         found = json.loads(file.read_text())
     steps = 1 + STEPS_OBSERVED
     calls = recorded.profile.records[:, 5].sum() // steps
-    # The least of all turns: others run on the same cores.
+    # The least of all runs: other processes use the same cores.
     least = {
         work: {way: min(values) for way, values in ways.items()}
         for work, ways in found.items()
@@ -167,7 +167,7 @@ def torchrun(python: Path, ranks: int, job: str, *arguments: str) -> list[str]:
 
 
 def recorder_table(
-    told: Told,
+    told: RecordedJob,
     played: Played,
     cost: Cost,
     of_frameworks: Sequence[str],

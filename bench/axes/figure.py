@@ -11,7 +11,7 @@ from topoloom.figure.style import AFTER, BEFORE, QUIET, SETTINGS
 
 COPIES = "copies"
 
-#: By axis; gradients, along whatever axes, are of the copies of weights.
+#: Colors by axis; gradients belong to the copies of weights.
 COLORS = {
     "tp": AFTER,
     "cp": "#80b1d3",
@@ -38,7 +38,7 @@ def draw(results: Sequence[Result], file: Path) -> None:
         for row, result in enumerate(results):
             orders = result.orders
             for order, up in ((orders.given, 0.19), (orders.best, -0.19)):
-                left = 0.0  # at last the length of the best
+                left = 0.0  # the last one is the length of the best
                 for one, seconds in zip(orders.traffic, order.seconds, strict=True):
                     width = seconds / orders.given.total
                     kind = COPIES if one.axes[-1] in ("dp", "edp") else one.name

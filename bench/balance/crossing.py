@@ -23,9 +23,9 @@ RANKS = (128, 256, 512, 1024, 2048, 4096)
 FEW = (32, 64)
 #: Messages in both directions do not slow each other, as in the model.
 NETWORK = PLAIN | {"network/crosstraffic": "no"}
-#: How often ranks look for a letter: each time is an event.
+#: How often ranks poll for a message: each poll is an event.
 POLL, RARELY = "1e-6", "5e-6"
-#: Ranks up to which a crossing is looked for.
+#: Maximum ranks of the search for a crossover.
 LARGEST = 1 << 16
 
 
@@ -35,7 +35,7 @@ class Crossing(NamedTuple):
     ranks: int
     gathered: float
     by_messages: float
-    messages: int  # that a rank sends at most
+    messages: int  # maximum per sender
 
 
 def time_both(ranks: int) -> Crossing:

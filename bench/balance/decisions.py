@@ -19,7 +19,7 @@ from topoloom.tasks import block_ranks
 
 SIZES = (1000, 10_000, 100_000, 1_000_000)
 METHODS = ("alias", "alias(remainder=exact)", "sweep", "qwalk")
-#: Those of simulations, then with 10^6 slots on as many nodes or fewer.
+#: Sizes of the simulations, then 10^6 slots on as many nodes or fewer.
 MACHINES = (
     "torus:5x2+node:12",
     "torus:17x5+node:12",

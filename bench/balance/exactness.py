@@ -9,12 +9,12 @@ import numpy as np
 
 import topoloom as tl
 
-#: Numbers of ranks, and how many times each is drawn.
+#: Numbers of ranks, and random loads of each.
 SIZES = {2: 2000, 3: 2000, 7: 2000, 16: 2000, 100: 2000, 1000: 750, 10_000: 100}
 SIZES |= {100_000: 30, 1_000_000: 5}
 
 
-class Kept(NamedTuple):
+class GuaranteeCheck(NamedTuple):
     """Guarantees of a balancer, and violations.
 
     Attributes
@@ -50,7 +50,7 @@ PROMISES = {
 }
 
 
-def check(every: int = 1) -> list[Kept]:
+def check(every: int = 1) -> list[GuaranteeCheck]:
     """Draw loads, balance them by each method, and count violations."""
     found = []
     for method, (below, receives) in PROMISES.items():
@@ -66,7 +66,9 @@ def check(every: int = 1) -> list[Kept]:
                 depth, kept = _outcome(loads, method, below, receives)
                 least = max(least, depth)
                 broken += not kept
-        kept_all = Kept(method, below, receives, loads_drawn, draws, broken, least)
+        kept_all = GuaranteeCheck(
+            method, below, receives, loads_drawn, draws, broken, least
+        )
         found.append(kept_all)
     return found
 

@@ -96,7 +96,7 @@ def least_largest_message(excess: list[int]) -> int:
     """
     full = (1 << len(excess)) - 1
     sums = _sums(excess)
-    below = [0] + [INFINITE] * full  # a set cut in trees, each with a message to it
+    below = [0] + [INFINITE] * full  # a set of trees, each with a message to it
     tree = [INFINITE] * (full + 1)  # one tree and the message to its root
     alone = [0] + [INFINITE] * full  # a set cut in trees that balance
     for chosen in range(1, full + 1):

@@ -16,7 +16,7 @@ MACHINE = "torus:25x32x24,bandwidth=10GB/s,latency=0.1us"
 #: Processes, one per node, bytes of a task, and steps.
 CASES = ((100, 672, 11), (100, 32768, 11), (1000, 672, 2))
 FEW = (16, 672, 2)
-#: The source's exchange asks for no room, and its QWalk sends a message per task.
+#: The source exchanges without capacity checks; its QWalk sends a message per task.
 METHODS = {
     "alias": "unasked:alias",
     "alias along the curve": "unasked:alias",
@@ -34,7 +34,7 @@ def time_scattered(processes: int, task_bytes: int, steps: int) -> Walk:
     nodes = random.Random(1).sample(range(machine.slot_count), processes)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        program = build(HERE / "drawn_steps.c", folder)
+        program = build(HERE / "random_steps.c", folder)
         platform, hosts = folder / "torus.xml", folder / "hosts"
         run("topoloom", "machine", MACHINE, "-o", platform)
         times = {}

@@ -18,21 +18,21 @@ from smpi import CORE, MPI, QUICK, SETTINGS, find, run
 
 HERE = Path(__file__).parent
 APP = MPI.parent / "apps" / "diffusion_monte_carlo" / "diffusion_monte_carlo.cpp"
-#: Lets decide.c count the messages of the library.
+#: Makes decide.c count the messages of the library.
 COUNTING = "-Wl,--wrap=PMPI_Isend"
 #: Of nodes with 12 cores, by ranks: links of 10 GB/s and 1 us.
 TORI = {120: "5x2", 1200: "5x5x4", 1020: "17x5", 4092: "31x11"}
-#: How many ranks decide, and how many walk with walkers of how many bytes.
+#: Ranks of decisions, and ranks and bytes per walker of walks.
 DECIDED = (120, 1020)
 WALKS = ((120, 672), (120, 32768), (1020, 672), (1020, 32768))
-#: Ranks, bytes of a task, and steps that begin with drawn loads.
+#: Ranks, bytes of a task, and steps with random initial loads.
 DRAWN = (
     *((120, 672, 6), (120, 2048, 6), (120, 8192, 6), (120, 32768, 6)),
     (1200, 672, 1),
 )
 #: Steps in which communicators are made; they do not count.
 SETUP = 4
-#: From here on ranks poll once in 1 us, not in 0.1 us: each poll is an event.
+#: From this number ranks poll every 1 us, not 0.1 us: each poll is an event.
 MANY_RANKS = 1000
 #: Between what is measured. By SimGrid's usual ways rank 0 waits for all at once,
 #: and that takes the cube of the ranks to simulate.
@@ -108,7 +108,7 @@ def time_drawn(ranks: int, task_bytes: int, steps: int) -> Walk:
     """Time steps that begin with 20 to 28 tasks on each rank, by each method."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        program = build(HERE / "drawn_steps.c", folder)
+        program = build(HERE / "random_steps.c", folder)
         times = {}
         for method in DRAWN_METHODS:
             place = [machine(ranks)] if method in ON_MACHINE else []

@@ -36,7 +36,7 @@ SHARED = ("timing/operations.c", "measure/our_operations.c")
 #: Ranks, and bytes of a pair, of the all-to-alls that are hidden behind computing.
 OVERLAPPED = 256
 HIDDEN = (4096,)
-#: The one that is chosen, and some with fewer messages, which take longer alone.
+#: The chosen schedule, and some with fewer messages that are slower alone.
 HIDDEN_BY = (AUTO, "bruck(radix=4)", "bruck(radix=3)", "bruck")
 
 

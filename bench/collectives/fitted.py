@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import smpi
-from collectives.platforms import Seated, seat_on
+from collectives.platforms import PlacedJob, place_on
 from collectives.simulated import AUTO, SELECTORS, run_cases
 from topoloom.model.model_names import load_model
 from topoloom.schedules import Strategy, fitted_schedules
@@ -31,7 +31,7 @@ OTHERS = 3
 
 
 @dataclass(frozen=True)
-class Beside:
+class FittedCall:
     """One call by each selector, and by schedules.
 
     Attributes
@@ -49,30 +49,32 @@ class Beside:
     others: dict[str, tuple[float, float]]
 
 
-def measure(program: Path) -> Iterator[Beside]:
+def measure(program: Path) -> Iterator[FittedCall]:
     """Simulate all calls of all jobs."""
     for (machine, nodes), operations in JOBS.items():
-        seated = seat_on(machine, nodes, program.parent)
+        placed = place_on(machine, nodes, program.parent)
         for operation, sizes in operations:
             for size in sizes:
-                yield _beside(
-                    program, machine, seated, Call(operation, len(nodes), size)
+                yield _fitted_call(
+                    program, machine, placed, Call(operation, len(nodes), size)
                 )
 
 
-def _beside(program: Path, machine: str, seated: Seated, call: Call) -> Beside:
+def _fitted_call(
+    program: Path, machine: str, placed: PlacedJob, call: Call
+) -> FittedCall:
     chosen = {}
     for selector in SELECTORS:
         settings = {"smpi/coll-selector": selector}
-        ((_, chosen[selector]),) = run_cases(program, seated, settings, [(call, "mpi")])
-    fitted, others = _predicted(call, seated)
-    where = f"machine={seated.machine}"
+        ((_, chosen[selector]),) = run_cases(program, placed, settings, [(call, "mpi")])
+    fitted, others = _predicted(call, placed)
+    where = f"machine={placed.machine}"
     names = [*fitted, *others]
     cases = [(call, where), *((call, f"{where};schedule={name}") for name in names)]
-    done = [seconds for _, seconds in run_cases(program, seated, smpi.QUICK, cases)]
+    done = [seconds for _, seconds in run_cases(program, placed, smpi.QUICK, cases)]
     chosen[AUTO] = done[0]
     took = dict(zip(names, done[1:], strict=True))
-    return Beside(
+    return FittedCall(
         machine,
         call,
         chosen,
@@ -81,13 +83,15 @@ def _beside(program: Path, machine: str, seated: Seated, call: Call) -> Beside:
     )
 
 
-def _predicted(call: Call, seated: Seated) -> tuple[dict[str, float], dict[str, float]]:
+def _predicted(
+    call: Call, placed: PlacedJob
+) -> tuple[dict[str, float], dict[str, float]]:
     """Name the best variant of each fitted schedule, and the best of all others."""
     model = load_model("simgrid").model
-    strategy = Strategy(*seated.slots, model)
-    texts = fitted_schedules(*seated.slots)
+    strategy = Strategy(*placed.slots, model)
+    texts = fitted_schedules(*placed.slots)
     best: dict[str, tuple[float, str]] = {}
-    for name in schedule_names(call, seated.slots):
+    for name in schedule_names(call, placed.slots):
         fits = [text for text in texts if name.startswith(text[:-1])]
         key = fits[0] if fits else name.partition("(")[0]
         if not fits and any(text.startswith(f"{key}(grid") for text in texts):
@@ -101,7 +105,7 @@ def _predicted(call: Call, seated: Seated) -> tuple[dict[str, float], dict[str, 
     return fitted, {name: seconds for seconds, name in shown}
 
 
-def table(rows: Iterable[Beside]) -> str:
+def table(rows: Iterable[FittedCall]) -> str:
     """Write times in microseconds, as Markdown."""
     head = (
         *("machine", "operation", "bytes", "best selector", "", "best other schedule"),

@@ -38,7 +38,7 @@ _CLUSTER = """\
 """
 
 
-class Seated(NamedTuple):
+class PlacedJob(NamedTuple):
     """A job on a machine, as the simulator, the library and the models see it.
 
     Attributes
@@ -57,7 +57,7 @@ class Seated(NamedTuple):
     slots: RankSlots
 
 
-def seat(name: str, placement: str, ranks: int, folder: Path) -> Seated:
+def place_job(name: str, placement: str, ranks: int, folder: Path) -> PlacedJob:
     """Allocate nodes for a job, in four fragments if it does not fill the machine.
 
     Our placement is the order of ranks that suits all-to-alls of 512 B best.
@@ -74,21 +74,21 @@ def seat(name: str, placement: str, ranks: int, folder: Path) -> Seated:
     if placement == "ours":
         model = load_model("simgrid").model
         order = optimize_jointly(call, allocation, model, seed=1).placement
-    return _seated(platform, machine, RankSlots(allocation, order))
+    return _placed_job(platform, machine, RankSlots(allocation, order))
 
 
-def seat_on(name: str, nodes: Sequence[int], folder: Path) -> Seated:
+def place_on(name: str, nodes: Sequence[int], folder: Path) -> PlacedJob:
     """Allocate these nodes of a small machine, with one rank each."""
     platform = folder / f"{name.replace(' ', '-').replace(':', '-')}.xml"
     platform.write_text(_CLUSTER.format(what=SMALL[name], last=63))
     machine = load_machine(str(platform))
     allocation = Allocation(machine, list(nodes), list(nodes))
     placement = Placement(allocation, list(nodes))
-    return _seated(platform, machine, RankSlots(allocation, placement))
+    return _placed_job(platform, machine, RankSlots(allocation, placement))
 
 
-def _seated(platform: Path, machine: Machine, slots: RankSlots) -> Seated:
-    return Seated(
+def _placed_job(platform: Path, machine: Machine, slots: RankSlots) -> PlacedJob:
+    return PlacedJob(
         platform,
         _machine_file(machine, platform.with_suffix(".machine")),
         [f"n{int(slot)}" for slot in slots.placement.slots],

@@ -10,11 +10,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import smpi
-from collectives.platforms import PLACEMENTS, Seated, seat
+from collectives.platforms import PLACEMENTS, PlacedJob, place_job
 from topoloom.model.model_names import load_model
 from topoloom.schedules.choose import Call, rank_schedules
 
-#: What SMPI knows of the choices of Open MPI, MPICH, Intel MPI and MVAPICH2.
+#: Selectors of SMPI for Open MPI, MPICH, Intel MPI and MVAPICH2.
 SELECTORS = ("ompi", "mpich", "impi", "mvapich2")
 AUTO = "auto"
 OPERATIONS = ("all-to-all", "all-gather", "all-reduce")
@@ -83,7 +83,7 @@ def jobs(platforms: Sequence[str], ranks: Sequence[int]) -> Iterator[Job]:
                 yield platform, placement, number
 
 
-#: Who chooses, the operation and the bytes of a call.
+#: Selector, operation and bytes of a call.
 Done = set[tuple[str, str, int]]
 
 
@@ -103,16 +103,16 @@ def simulate_job(
                     left[call.bytes, by].append(call)
     if not left:
         return
-    seated = seat(*job, program.parent)
+    placed = place_job(*job, program.parent)
     for (_, by), calls in sorted(left.items(), key=_turn):
         if by == AUTO:
-            yield _simulate_ours(program, job, seated, calls)
+            yield _simulate_ours(program, job, placed, calls)
             continue
         # Some libraries make communicators in their first calls.
         names = dict.fromkeys(call.operation for call in calls)
         first = [Call(name, job[2], SIZES[0]) for name in names]
         cases = [(call, "mpi") for call in (*first, *calls)]
-        found = list(run_cases(program, seated, {"smpi/coll-selector": by}, cases))
+        found = list(run_cases(program, placed, {"smpi/coll-selector": by}, cases))
         yield [_cell(job, call, by, took) for call, took in found[len(first) :]]
 
 
@@ -122,12 +122,12 @@ def _turn(left: tuple[tuple[int, str], list[Call]]) -> tuple[int, int]:
 
 
 def _simulate_ours(
-    program: Path, job: Job, seated: Seated, calls: Sequence[Call]
+    program: Path, job: Job, placed: PlacedJob, calls: Sequence[Call]
 ) -> list[Cell]:
     """Simulate our choice and schedules of ours, in one run."""
-    candidates = {call: _candidates(call, seated) for call in calls}
+    candidates = {call: _candidates(call, placed) for call in calls}
     names = {name for found in candidates.values() for name, _ in found}
-    machine = f"machine={seated.machine}"
+    machine = f"machine={placed.machine}"
     ours = [(call, machine) for call in calls]
     by = [AUTO] * len(calls)
     predicted = [0.0] * len(calls)
@@ -137,7 +137,7 @@ def _simulate_ours(
                 ours.append((call, f"{machine};schedule={name}"))
                 by.append(name)
                 predicted.append(dict(found)[name])
-    done = run_cases(program, seated, smpi.QUICK, ours)
+    done = run_cases(program, placed, smpi.QUICK, ours)
     return [
         _cell(job, call, who, seconds, expected)
         for (call, seconds), who, expected in zip(done, by, predicted, strict=True)
@@ -151,10 +151,10 @@ def _calls(ranks: int) -> Iterator[Call]:
                 yield Call(operation, ranks, size)
 
 
-def _candidates(call: Call, seated: Seated) -> list[tuple[str, float]]:
+def _candidates(call: Call, placed: PlacedJob) -> list[tuple[str, float]]:
     """Name the fastest schedules, and predict how many seconds they take."""
     effort, model = RANKS[call.ranks], load_model("simgrid").model
-    ranked = rank_schedules(call, model, seated.slots)
+    ranked = rank_schedules(call, model, placed.slots)
     limit = effort.slower * ranked[0].cost.time
     fast = [(one.name, one.cost.time) for one in ranked if one.cost.time <= limit]
     return fast[: effort.schedules]
@@ -172,7 +172,7 @@ def _cell(
 
 def run_cases(
     program: Path,
-    seated: Seated,
+    placed: PlacedJob,
     settings: dict[str, str],
     cases: Sequence[tuple[Call, str]],
     form: str = "blocking",
@@ -182,7 +182,7 @@ def run_cases(
     lines = [f"{form} {call.operation} {call.bytes} {name}\n" for call, name in cases]
     file.write_text("".join(lines))
     read = smpi.simulate(
-        seated.platform, seated.hosts, smpi.SETTINGS | settings, program, 1, file
+        placed.platform, placed.hosts, smpi.SETTINGS | settings, program, 1, file
     )
     for (call, name), one in zip(cases, read, strict=True):
         read_back = (one["operation"], one["bytes"], one["setting"])
@@ -221,14 +221,14 @@ def overlap(
     program: Path, platform: str, ranks: int, bytes: int, schedule: str
 ) -> Overlap:
     """Simulate overlap; an unsuccessful test of a request takes 10 ns."""
-    seated = seat(platform, "block", ranks, program.parent)
-    setting = f"machine={seated.machine}"
+    placed = place_job(platform, "block", ranks, program.parent)
+    setting = f"machine={placed.machine}"
     if schedule != AUTO:
         setting += f";schedule={schedule}"
     case = [(Call("all-to-all", ranks, bytes), setting)]
     settings = smpi.QUICK | {"smpi/test": "1e-8"}
     seconds = {
-        form: next(run_cases(program, seated, settings, case, form))[1]
+        form: next(run_cases(program, placed, settings, case, form))[1]
         for form in ("blocking", "overlapped")
     }
     what = (platform, ranks, bytes, schedule)

@@ -19,11 +19,11 @@ from collectives.simulated import (
     Overlap,
 )
 
-#: All sizes, and those of which the literature speaks.
+#: All sizes, and those of the literature.
 CLASSES = {"8 to 64 B": (8, 64), "512 B and 4 KiB": (512, 4096), "32 KiB": (32768,)}
 
 
-#: How many of the first cells say what a row is about.
+#: Number of first cells that identify a row.
 CALL_KEY, OVERLAP_KEY = 4, 4
 
 

@@ -17,7 +17,7 @@ from topoloom.figure.style import AFTER, BEFORE, QUIET, SETTINGS
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-#: What aims at congestion is drawn heavier, greedy mappers without markers.
+#: Mappers for congestion are drawn heavier, greedy ones without markers.
 LOOKS: dict[str, dict[str, Any]] = {
     "gge": {"color": "#999999", "linestyle": ":"},
     "mahd": {"color": "#999999", "linestyle": "--"},

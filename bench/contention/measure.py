@@ -24,7 +24,7 @@ DEFAULT, RIVAL, BOUND = "default", "emahd,local-opt", "bound"
 EMAHD_ON_LINKS = "emahd, congestion"
 OURS, NEAR, TIMED = "auto, congestion", "auto, hop-bytes", "auto, time"
 
-#: What competes on the ragged torus: the published, ours, and others by hop-bytes.
+#: Mappers on the ragged torus: published, ours, and others for hop-bytes.
 PUBLISHED = (
     Way(DEFAULT, "block"),
     *(Way(name, name) for name in ("gge", "mahd", "grasp", "emahd")),

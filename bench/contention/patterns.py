@@ -95,7 +95,7 @@ PATTERNS: dict[str, Callable[[int, int], CommGraph]] = {
 PUBLISHED = tuple(PATTERNS)[:6]
 
 
-#: Those that go in rounds, as Topoloom names them.
+#: Patterns with rounds, by their names in Topoloom.
 IN_ROUNDS = {
     "Recursive doubling": "recursive-doubling",
     "Bruck": "bruck",

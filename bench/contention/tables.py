@@ -144,9 +144,9 @@ def hops(results: Results, order: str) -> str:
             continue
         ours.append([part.hops_per_byte(way) for way in ways])
         printed.append(theirs)
-        rows.append([str(ranks), *beside(ours[-1], theirs)])
+        rows.append([str(ranks), *with_published(ours[-1], theirs)])
     if rows:
-        rows.append(["**mean**", *beside(means(ours), means(printed))])
+        rows.append(["**mean**", *with_published(means(ours), means(printed))])
     return table(["ranks", *ways], rows)
 
 
@@ -161,14 +161,14 @@ def links(results: Results, order: str) -> str:
         columns = (*ways[1:], OURS, BOUND)
         ours.append([part.ratio(way, DEFAULT) for way in columns])
         printed.append([load / loads[0] for load in loads[1:]])
-        cells = beside(ours[-1], printed[-1])
+        cells = with_published(ours[-1], printed[-1])
         rows.append([str(ranks), f"{part.load(DEFAULT):.0f}", *cells])
     if rows:
-        rows.append(["**mean**", "", *beside(means(ours), means(printed))])
+        rows.append(["**mean**", "", *with_published(means(ours), means(printed))])
     return table(["ranks", f"{DEFAULT}, KiB", *ways[1:], OURS, BOUND], rows)
 
 
-def beside(ours: Sequence[float], theirs: Sequence[float]) -> list[str]:
+def with_published(ours: Sequence[float], theirs: Sequence[float]) -> list[str]:
     """Write our values, with theirs in parentheses."""
     with_theirs = [f"{a:.2f} ({b:.2f})" for a, b in zip(ours, theirs, strict=False)]
     return [*with_theirs, *(f"{value:.2f}" for value in ours[len(theirs) :])]

@@ -22,7 +22,7 @@ FAT_TREE = "fattree:18:36:12,bandwidth=12.5GB/s+node:2:4:8,distance=1:2:4"
 SIZES = {"small": 256, "large": 64 * 1024}
 JOBS = ("first nodes", "compact", "ragged")
 FRAGMENTS = 4
-#: SimGrid takes minutes where more meet at once.
+#: SimGrid takes minutes with more concurrent messages.
 MAX_MESSAGES = 4_000
 
 

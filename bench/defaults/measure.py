@@ -14,7 +14,7 @@ from topoloom.placements import predicted_time
 from topoloom.simulate.simgrid import simulate
 
 BLOCK, OURS, SCOTCH, HOP_BYTES = "launcher", "ours", "Scotch", "hop-bytes"
-#: For the order of more placements than those.
+#: A correlation needs more placements than this.
 _MORE = {"random": "hop-bytes", "time": "time", "congestion": "congestion"}
 
 

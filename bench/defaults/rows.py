@@ -15,7 +15,7 @@ from topoloom.allocations import fragmented_allocation
 from topoloom.graphs import stencil
 from topoloom.placements import predicted_time
 
-#: What ranks of the Lennard-Jones melt send a neighbor: messages, and bytes of one.
+#: Messages and bytes per message to a neighbor in the Lennard-Jones melt.
 _MESSAGES, _BYTES = 220, 5_387
 
 

@@ -14,10 +14,10 @@ from peers.tables import paste
 from smpi import find
 
 MARKS = "<!-- bench-exchange: begin -->", "<!-- bench-exchange: end -->"
-#: How many of the first columns say what a row is about.
+#: Number of first columns that identify a row.
 KEY = 3
 RANKS = (64, 256, 1024)
-#: To all others where there are fewer.
+#: With fewer ranks: to all others.
 DEGREES = (1, 8, 64)
 SIZES = (8, 1024, 32768)
 PATTERNS = 1

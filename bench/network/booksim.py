@@ -11,7 +11,7 @@ from pathlib import Path
 
 from network.cases import Case, Point, timed
 
-#: As our router takes its steps; credits come back as late as flits would arrive.
+#: Delays of our router; credits return with the latency of flits.
 STEPS: dict[str, str | int | float] = {
     "routing_delay": 1,
     "vc_alloc_delay": 1,

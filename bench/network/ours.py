@@ -9,7 +9,7 @@ import topoloom
 from network.cases import Case, Point
 from topoloom._core import SwitchWiring
 
-#: What BookSim calls a latency of 1: sent in a cycle, it is there two cycles later.
+#: A latency of 1 in BookSim: a flit arrives two cycles after it was sent.
 CHANNEL = 2
 PAIRS = 5
 

@@ -54,7 +54,7 @@ def simulated(
     hosts.write_text("".join(f"n{i}\n" for i in range(ranks)))
     words = [find("smpirun", "libsimgrid-dev"), "-np", ranks, "-platform", platform]
     words += ["-hostfile", hosts, "--cfg=smpi/simulate-computation:no"]
-    # A call without an answer takes the same time always, not more each time.
+    # An unsuccessful call always takes the same time.
     words += ["--cfg=smpi/host-speed:1Gf", "--cfg=smpi/grow-injected-times:no"]
     words += ["--cfg=smpi/test:1e-6", "--cfg=smpi/iprobe:1e-6"]
     words += [*(f"--cfg={one}" for one in network), "--log=root.thresh:error"]
@@ -112,7 +112,7 @@ def build(source: Path, compiler: str, folder: Path) -> Path:
     parts = [folder / f"objects.{compiler}.o"]
     is_new = not parts[0].exists()
     if is_new:
-        whole = folder / "objects.cpp"  # in one file, which is quicker
+        whole = folder / "objects.cpp"  # one file compiles faster
         files = sorted(rooms[0].glob("*.cpp"))
         whole.write_text("".join(f'#include "{file}"\n' for file in files))
         run(*cxx, "-c", whole, "-o", parts[0])

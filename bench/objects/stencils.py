@@ -20,14 +20,14 @@ from smpi import MPI
 JACOBI = MPI.parent / "apps" / "jacobi_objects" / "jacobi_objects.cpp"
 #: Ranks -> ms per step with 1 and 8 objects each (Kumar 2005, table 5.1).
 PUBLISHED = {8: (192, 105), 64: (16.4, 12.7), 512: (6.5, 5.7)}
-#: What a cell takes: 100 ms for a grid of 192 x 192 x 192 on 8 ranks.
+#: Time of a cell: 100 ms for a grid of 192 x 192 x 192 on 8 ranks.
 NS_PER_CELL = 113
 #: SimGrid's standard factors are those of TCP over gigabit Ethernet, where 18 kB get
 #: 70 % of a link and 74 kB 94 %: a block in eight parts would pay for its parts.
 NETWORK = ("smpi/bw-factor:0:1", "smpi/lat-factor:0:1")
 #: Nor do messages on a torus slow down those the other way.
 TORUS = ("network/crosstraffic:0",)
-#: What a message has beside its edge.
+#: Bytes of a message in addition to its edge.
 HEADERS = 72
 
 
@@ -108,7 +108,7 @@ ALL = ("random", "round-robin", "boxes")
 STENCILS = (
     Stencil((4, 4, 4), (8, 8, 8), 16, 8, 5, "9us", (*ALL, "place")),
     Stencil((4, 4, 4), (16, 64, 1), 16, 4, 4, "100ns", (*ALL, "hashed")),
-    # The rate with which round-robin takes 1.17 times as long as boxes, as published.
+    # The rate at which round-robin takes the published 1.17 times of boxes.
     Stencil((4, 8, 8), (4, 8, 8), 16, 4, 40, "100ns", ALL),
     Stencil((8, 8, 16), (8, 8, 16), 16, 4, 40, "100ns", ALL),
 )

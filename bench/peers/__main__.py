@@ -188,7 +188,7 @@ def repeated(
         )
         if found[-1].outcome not in ("ok", "infeasible"):
             return found[-1]
-    # Some peers differ from run to run; the first answer stands for its times.
+    # Some tools vary between runs; the first answer counts.
     run = found[0]
     for name in ("search_cpu", "search_wall", "process_cpu", "memory"):
         values = [getattr(one, name) for one in found]

@@ -16,7 +16,7 @@ from peers.registry import Registry
 from peers.tables import ratio
 from peers.versus import best_of_each
 
-#: Beyond this ratio the curves tell nothing more.
+#: Beyond this ratio the curves are not informative.
 FAR = 3.0
 
 

@@ -20,9 +20,9 @@ class Graph:
     Attributes
     ----------
     first
-        The neighbours of vertex v are ``peer[first[v]:first[v + 1]]``, ascending.
+        The neighbors of vertex v are ``peer[first[v]:first[v + 1]]``, ascending.
     peer, weight
-        Neighbours and the weights of the edges to them.
+        Neighbors and the weights of the edges to them.
     load
         Weights of the vertices.
     """
@@ -38,7 +38,7 @@ class Graph:
         return len(self.first) - 1
 
     def source(self) -> Ints:
-        """Return the vertex that each entry of `peer` is a neighbour of."""
+        """Return the vertex that each entry of `peer` is a neighbor of."""
         return np.repeat(np.arange(self.size), np.diff(self.first))
 
 
@@ -67,7 +67,7 @@ def from_topoloom(graph: Any) -> Graph:
 
 
 def stencil(grid: Sequence[int], reach: str, periodic: bool = False) -> Graph:
-    """Lay ranks out on a grid, the last axis fastest, that talk to their neighbours.
+    """Lay ranks out on a grid, the last axis fastest, that talk to their neighbors.
 
     Parameters
     ----------

@@ -45,7 +45,7 @@ def tree_of(instance: Instance) -> Tree:
         return Tree(instance.hierarchy, instance.distances, order)
     extents = instance.extents
     grid = np.stack(np.unravel_index(instance.slot_ids(), extents), axis=1)
-    factors = prime_factors(instance.slots)  # the largest first, at the root
+    factors = prime_factors(instance.slots)  # largest first, at the root
     order = _cut(grid, np.arange(instance.slots), factors)
     arities = tuple(reversed(factors)) or (1,)
     return Tree(arities, _distances(grid[order], extents, arities), order)

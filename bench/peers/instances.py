@@ -161,7 +161,7 @@ def _collective(which: str, ranks: int) -> Graph:
 _PLANE = {512: (16, 32), 1000: (25, 40), 4096: (64, 64)}
 _CUBE = {512: (8, 8, 8), 1000: (10, 10, 10), 4096: (16, 16, 16)}
 
-#: Patterns of the ragged set: what each makes from a number of ranks.
+#: Patterns of the ragged set, as functions of the number of ranks.
 PATTERNS: dict[str, Callable[[int], Graph]] = {
     "delaunay2d": lambda n: graphs.delaunay(n, 2, 1),
     "delaunay3d": lambda n: graphs.delaunay(n, 3, 1),

@@ -13,7 +13,7 @@ from peers.distance import distances
 from peers.graphs import Graph, Ints
 from peers.instance import Instance
 
-#: Moves times slots that a repair may take.
+#: Maximum of moves times slots of a repair.
 PATIENCE = 10**9
 
 

@@ -173,7 +173,7 @@ def _read(file: Path, instance: Instance, run: Run) -> None:
             return
     run.version = answer["version"]
     run.search_cpu, run.search_wall = answer["search_cpu"], answer["search_wall"]
-    # A program's own process counts, not the adapter that calls it.
+    # Only the process of the program counts, not its adapter.
     run.process_cpu = answer["process_cpu"] or run.process_cpu
     run.memory = answer["process_rss"] or run.memory
     try:

@@ -97,6 +97,6 @@ class Registry:
         writer.writerow([column.name for column in fields(Known)])
         rows = sorted(self._known.values(), key=self._key)
         writer.writerows(astuple(known) for known in rows)
-        beside = self.file.with_suffix(".csv.new")
-        beside.write_text(text.getvalue())
-        os.replace(beside, self.file)  # noqa: PTH105
+        temporary = self.file.with_suffix(".csv.new")
+        temporary.write_text(text.getvalue())
+        os.replace(temporary, self.file)  # noqa: PTH105

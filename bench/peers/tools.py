@@ -99,7 +99,7 @@ TOOLS = [
     Tool("treematch", "", (), "in no package that we can install"),
 ]
 
-#: Efforts that are not tried by default: what they cost, or what they add, is little.
+#: Efforts not run by default: they cost or add little.
 ON_DEMAND = {("kahip", "multisection-eco-balanced"), ("mtkahypar", "highest")}
 
 

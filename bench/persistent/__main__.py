@@ -32,7 +32,7 @@ LAUNCHERS = (
 )
 RANKS = (2, 4, 8, 16)
 SIZES = (8, 64, 512, 4096)
-#: Of a round; longer where ranks share cores, and take turns.
+#: Seconds of a round; longer if ranks share cores.
 SECONDS = 0.0005, 0.01
 
 

@@ -9,7 +9,7 @@ from itertools import groupby
 from statistics import geometric_mean, quantiles
 from typing import Any
 
-#: Persistent ones are to take this part of one-shot ones at most.
+#: Target: persistent time relative to one-shot time.
 MOST = 0.8
 
 

@@ -17,7 +17,7 @@ from statistics import median
 
 from peers.tables import paste
 from preloaded import stencil
-from preloaded.calls import aside, calls
+from preloaded.calls import calls, self_barriers
 from preloaded.jobs import launch
 from preloaded.programs import Program, Run, build_nas, hpcc, lammps, nas
 from smpi import find
@@ -78,7 +78,7 @@ def applications(sources: Path | None, repeat: int) -> str:
             for program in programs(ranks, folder):
                 lines.append(measure(program, ranks, library, repeat))
                 print(lines[-1], file=sys.stderr, flush=True)
-    return "\n".join(lines) + f"\n\n{aside(library, compiler, repeat)}"
+    return "\n".join(lines) + f"\n\n{self_barriers(library, compiler, repeat)}"
 
 
 def programs(ranks: int, folder: Path) -> Iterator[Program]:

@@ -13,11 +13,12 @@ from smpi import find
 from topoloom.preload.collectives import build_collectives
 
 
-def aside(library: Path, compiler: str, repeat: int) -> str:
+def self_barriers(library: Path, compiler: str, repeat: int) -> str:
     """Measure barriers of MPI_COMM_SELF."""
     with tempfile.TemporaryDirectory() as folder:
-        program = Path(folder) / "aside"
-        subprocess.run([compiler, "-O2", HERE / "aside.c", "-o", program], check=True)
+        program = Path(folder) / "self_barriers"
+        source = HERE / "self_barriers.c"
+        subprocess.run([compiler, "-O2", source, "-o", program], check=True)
         times = [
             [float(launch((program,), 1, given)) for given in (None, library)]
             for _ in range(repeat)

@@ -12,7 +12,7 @@ from smpi import find
 
 HERE = Path(__file__).parent
 
-#: More ranks than cores take turns; none has threads beside it.
+#: More ranks than cores take turns, without further threads.
 ENVIRONMENT = {
     **os.environ,
     "OMPI_ALLOW_RUN_AS_ROOT": "1",

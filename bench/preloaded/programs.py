@@ -69,7 +69,7 @@ def lammps(program: str, folder: Path) -> Program:
     return Program("LAMMPS, melt with PPPM", words, "s", read, folder)
 
 
-#: What HPCC finds out about its answers.
+#: Verification results of HPCC.
 _CHECKED = r"HPL_N|HPL_\w*norm\w|MPIFFT_maxErr|\w+_residual|MPIRandomAccess\w*_Errors"
 _TIMED = r"(?:HPL|PTRANS|MPIRandomAccess|MPIRandomAccess_LCG)_time|MPIFFT_time\d"
 

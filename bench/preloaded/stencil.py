@@ -12,7 +12,7 @@ import smpi
 from exchange.programs import PLATFORM
 from preloaded.jobs import HERE
 
-#: Cubes.
+#: Cubes of ranks.
 RANKS = (64, 512)
 SIZES = (8, 1024, 4096, 32768)
 

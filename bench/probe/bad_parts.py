@@ -21,9 +21,9 @@ from topoloom.probe.locate.locate import Located, Test, locate, most_rounds
 from topoloom.probe.locate.parts import Pair, Parts
 from topoloom.probe.locate.tables import Row, compared
 
-#: What is usual, by hops: a message takes this much longer for each.
+#: Usual time by hops: seconds per hop.
 _HOP = 0.05
-#: A pair feels a part that it loads by this share of what any pair does.
+#: A pair is affected by a part that it loads by at least this share.
 _FELT = 0.99
 _LEAF = re.compile(r"unit [0-9]+ rail ([0-9]+)")
 
@@ -93,7 +93,7 @@ class Planted:
                 slowest = max(slowest, faults.switches.get(vertex, 1.0))
         names = [self._machine.link_name(link) for route in routes for link, _ in route]
         for name in names:
-            if leaf := _LEAF.search(name):  # NVLink is not of the network
+            if leaf := _LEAF.search(name):  # NVLink is not part of the network
                 slowest = max(slowest, faults.rails.get(int(leaf[1]), 1.0))
                 sides = [faults.network_sides.get(host, 1.0) for host in hosts]
                 slowest = max(slowest, *sides)
@@ -253,7 +253,7 @@ MACHINES = (
     *("fattree:16:8:8,up=1:8:8", "dragonfly:32x8,nodes=4,global=4"),
 )
 RAILS = ("rails:4:8:2", "rails:8:16:1", "rails:8:16:4")
-#: What is planted on them.
+#: Faults planted on them.
 ON_RAILS: dict[str, tuple[Draw, ...]] = {
     "nothing": (),
     "a NIC or cable": (nic,),

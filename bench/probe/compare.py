@@ -21,9 +21,9 @@ from topoloom.probe.stages.effort import EFFORTS
 #: A constant that is less than this share of every time that was measured in its regime
 #: cannot be seen: it is not judged.
 _SEEN = 0.25
-#: Ends of regimes that differ by this factor are not the same.
+#: Ends of regimes that differ by this factor are distinct.
 _OTHER = 8
-#: Pairs of ranks by which a level that was found is known.
+#: Pairs of ranks that identify a found level.
 _PAIRS = 200
 
 

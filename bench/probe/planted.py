@@ -22,7 +22,7 @@ from typing import TypeAlias
 LATENCY, BANDWIDTH = "latency", "bandwidth"
 #: Bytes that SMPI adds to a message (its envelope), and of the messages of the scan.
 ENVELOPE, SCANNED = 16, 512
-#: What is slow has this share of the bandwidth of its like, or takes as much longer.
+#: Slow parts have this share of the bandwidth of their peers, or take as much longer.
 SLOW = 0.8
 #: The least factor between the times of levels, and between those on both sides of a
 #: break point; levels with smaller ones need not be told apart.

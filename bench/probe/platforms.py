@@ -16,7 +16,7 @@ _HEAD = """\
 <zone id="machine" routing="Full">
 """
 _NOISE = Path(__file__).with_name("noise.cpp")
-#: Longer than all messages: all are sent alike.
+#: Longer than all messages: one protocol for all.
 _EAGER = 1 << 28
 
 

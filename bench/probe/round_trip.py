@@ -28,7 +28,7 @@ from topoloom.tasks.machines.probe import model_in, probe_machine
 
 #: Candidates of a search for a placement, for each rank.
 _WORK = 20_000
-#: Of a simulation, beside what the platform says.
+#: Settings of a simulation, in addition to the platform.
 _SETTINGS = {"smpi/simulate-computation": "no", **COLLECTIVES}
 
 
@@ -44,7 +44,7 @@ class Times:
 
 
 @dataclass(frozen=True)
-class Placed:
+class PlacedPattern:
     """Hop-bytes on the true machine of placements for the probed and the true one."""
 
     pattern: str
@@ -62,7 +62,7 @@ class RoundTrip:
     hosts: int
     noise: float
     times: list[Times] = field(default_factory=list)
-    placed: list[Placed] = field(default_factory=list)
+    placed: list[PlacedPattern] = field(default_factory=list)
 
 
 def round_trip(
@@ -130,7 +130,7 @@ def _run(words: Sequence[str]) -> float:
 
 def _placed(
     name: str, pattern: CommGraph, probed: Machine, hosts: Sequence[str], case: Case
-) -> Placed:
+) -> PlacedPattern:
     found = _place(pattern, probed)
     per_node = probed.slots_per_node
     node = {host: number for number, host in enumerate(case.hosts)}
@@ -143,7 +143,7 @@ def _placed(
         judge(pattern, allocation, Placement(allocation, where)).hop_bytes
         for where in (slots, _place(pattern, case.truth))
     )
-    return Placed(name, *both)
+    return PlacedPattern(name, *both)
 
 
 def _place(pattern: CommGraph, machine: Machine) -> list[int]:

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import numpy as np
 
-from probe.round_trip import Placed, RoundTrip, Times
+from probe.round_trip import PlacedPattern, RoundTrip, Times
 from probe.tables import Row
 
-#: Errors of times, and of hop-bytes, that are good enough.
+#: Accepted errors of times and of hop-bytes.
 TIME, HOP_BYTES = 0.1, 0.03
 
 
@@ -39,14 +39,14 @@ def rows(trips: Sequence[RoundTrip]) -> Iterator[Row]:
         yield _within(f"hop-bytes of placements, {name}", of, HOP_BYTES)
 
 
-def _more(placed: Placed) -> float:
+def _more(placed: PlacedPattern) -> float:
     """Return what it is more than that of the placement on the true machine."""
     return placed.probed / placed.true - 1 if placed.true else 0.0
 
 
 def _within(what: str, errors: Sequence[float], most: float) -> Row:
     sizes = np.abs(errors)
-    if most == HOP_BYTES:  # which may be less, too
+    if most == HOP_BYTES:  # which may also be less
         sizes = np.maximum(errors, 0)
     good = int((sizes <= most).sum())
     worst = errors[int(sizes.argmax())]
@@ -68,7 +68,7 @@ def load(file: Path) -> list[RoundTrip]:
     for text in file.read_text().splitlines():
         fields = json.loads(text)
         times = [Times(**each) for each in fields.pop("times")]
-        placed = [Placed(**each) for each in fields.pop("placed")]
+        placed = [PlacedPattern(**each) for each in fields.pop("placed")]
         trip = RoundTrip(**fields, times=times, placed=placed)
         found[trip.name, trip.seed] = trip
     return list(found.values())

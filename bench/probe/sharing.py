@@ -19,7 +19,7 @@ Pair = tuple[int, int]
 #: Bandwidths of links by their names.
 Links = Mapping[str, float]
 
-#: Pairs of pairs of the whole machine that are drawn.
+#: Random pairs of pairs of the whole machine.
 _DRAWN = 2000
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from probe.compare import Outcome
 
-#: The error that constants may have, and the factor from one size to the next.
+#: Accepted error of constants, and the factor between sizes.
 ERROR = 0.05
 STEPS = {"quick": 4.0, "default": 2.0, "thorough": 1.5}
 

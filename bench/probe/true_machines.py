@@ -21,7 +21,7 @@ _TORUS = """\
   sharing_policy="SPLITDUPLEX"/>
 </platform>
 """
-#: Ranks of a machine, at most: programs run several times, and messages one by one.
+#: Maximum ranks of a machine: programs run several times.
 _RANKS = 32
 _EXTENTS = ((3, 3, 3), (5, 5))
 #: Seconds of a link of a torus.

@@ -11,7 +11,7 @@ import numpy as np
 
 from probe.planted import ENVELOPE, Group, Planted, Regime, leaves
 
-#: What uplinks carry at most, as a share of what the links below do, to be seen.
+#: Maximum share of the bandwidth below with which an uplink is visible.
 _TIGHT = 0.9
 
 Partition = frozenset[frozenset[int]]

@@ -24,7 +24,7 @@ PLATFORM = """\
 
 SETTINGS = smpi.SETTINGS | {
     "smpi/auto-shared-malloc-thresh": "1000000",
-    # What MPICH takes; its own choice of broadcasts ends some of these simulations.
+    # The choice of MPICH; its broadcasts end some of these simulations.
     "smpi/bcast": "scatter_LR_allgather",
     "smpi/gather": "mpich",
     "smpi/scatter": "mpich",

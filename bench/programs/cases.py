@@ -60,7 +60,7 @@ def halo(
     )
 
 
-#: what -> machine, and what is simulated on it
+#: name -> machine, and its simulation
 CASES: dict[str, tuple[str, Simulation]] = {
     "all-reduce by a ring, 4,096 hosts": (TREE, schedules(("ring", "all-reduce"))),
     "all-reduce by binomial trees, 4,096 hosts": (

@@ -29,7 +29,7 @@ RA: Matrix = np.array(
         (32.91, 30.63, 32.87, 32.72, 30.5, 32.97, 30.67, 0),
     ]
 )
-#: Seconds between groups, so much longer than inside that sums tell them apart.
+#: Seconds between groups, long enough to distinguish sums.
 OUTSIDE = 1000.0
 
 
@@ -84,7 +84,7 @@ def statistics() -> Iterator[Ours]:
             yield Ours(SOURCE, table, f"RA {name}", "std", sample.sigma)
             yield Ours(SOURCE, table, f"RA {name}", "n", sample.n)
         row = f"p-value H0 t{number}{number}=t{number}{other}"
-        # As printed: its exponent has no decimals that could be compared.
+        # As printed: its exponent has no decimals.
         yield Ours(SOURCE, TEXT, row, "value", f"{group.p:.1e}")
         if number == 1:
             yield Ours(SOURCE, TEXT, "sample size within", "value", group.inside.n)
@@ -149,7 +149,7 @@ def printed_time(costs: Matrix, method: str) -> float:
     )
 
 
-#: Why scatters took other times than ours.
+#: Why measured scatters differ from ours.
 SCATTER_NOTES = {
     "RA": "measured 5 times as long as the bytes of the root at the speed of Table 3.4 "
     "take, in every order alike: something that no table has bounds it",

@@ -26,7 +26,7 @@ NEAR = {
 ON_LINKS = {**NEAR, "LocalOpt": "emahd,local-opt"}
 NEAR_SIZES = TABLE_SIZES[1:]  # from 8 ranks on
 LINK_SIZES = TABLE_SIZES[:-2]  # up to 216
-#: Of hops per byte: how far GRASP on our three ragged allocations is apart, on average.
+#: Mean spread of hops per byte of GRASP on our three ragged allocations.
 SPREAD = 0.27
 UNKNOWN = (
     "mesh, allocation and numbering of the source are not known; ours: random "

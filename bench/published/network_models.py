@@ -15,7 +15,7 @@ from topoloom.model.model_names import load_model
 KUMAR, KARLSSON = "Kumar 2005", "Karlsson 2012"
 Times = tuple[float, ...]
 PRINTED = "of round trips as they are printed, to four or five digits"
-#: How well those are known.
+#: Their accuracy.
 ROUNDED = 5e-4
 
 #: Microseconds a message of 16 B, 64 B, ..., 256 KB, among 128 of them.
@@ -42,7 +42,7 @@ MULTI_PING: dict[str, Times] = {
     ),
 }
 PINGED = [16 * 4**i for i in range(8)]
-#: The tables that models of the thesis are for.
+#: The tables of the models of the thesis.
 MODELS = {
     "Table 2.7 (QsNet multi-ping, two-way)": "qsnet",
     "Table 2.13 (Myrinet two-way multi-ping)": "myrinet",
@@ -133,7 +133,7 @@ def overheads() -> Iterator[Ours]:
         note = "by the gaps of a stream; a ping-pong takes longer"
         found = 1e6 * qsnet.time(size)
         yield Ours(KUMAR, two_way, str(size), "latency PPN=1", found, note, 0.2)
-        if size > PINGED[0]:  # 16 B say what the card takes for a message
+        if size > PINGED[0]:  # 16 B show the time of the NIC per message
             found = 1e6 * qsnet.time(size, 4)
             yield Ours(KUMAR, two_way, str(size), "latency PPN=4", found, note, 0.25)
     for size in PINGED:

@@ -20,7 +20,7 @@ SOURCE = "Sudheer 2012"
 MACHINES = "in text: Ch.3 machines"
 COUNTS = "derived from Ch.4.4 (affinity x pattern, verbal claims made numeric)"
 BLADE = "Table 4.3 (16 SPEs on a blade, ring pattern, 64 KB)"
-#: In the source's words, and in ours.
+#: Names of the source, and ours.
 PATTERNS = {
     "Ring": "ring",
     "Recursive doubling 1": "rd1",

@@ -10,7 +10,7 @@ from pathlib import Path
 from published.table import Key, Pair
 
 FILE = Path(__file__).with_suffix(".csv")
-#: From the best on.
+#: From best to worst.
 STANDINGS = ("equal", "within", "off")
 HEAD = (*Key._fields, "standing")
 

@@ -33,7 +33,7 @@ ELEMENTS = (8192, 131072)
 #: Times of an iteration on 1,024 processors, from Table 1, in ms.
 TIMES = {"random": 2705.6, "round-robin": 964.8, "fold": 821.9}
 UNKNOWN_ORDER = "the order of ranks in that reservation is unknown; ours is x first"
-#: Slots that a hash gives more than their share keep it.
+#: Slots keep more than their share if the hash assigns it.
 ANY = 99.0
 
 

@@ -35,9 +35,9 @@ class Ours:
     column: str
     value: float | str
     note: str = ""  # why it differs
-    #: Relative difference up to which it agrees, where something is known but roughly.
+    #: Tolerated relative difference of a roughly known value.
     within: float = 0.0
-    #: The number in the published text, where that is more than a number.
+    #: The number in the published text, if it has other words.
     stated: str = ""
 
     @property

@@ -20,7 +20,7 @@ from readings.grids import (
 from topoloom import placements, schedules
 
 SOURCE = "Karlsson 2012"
-#: Up to where what is predicted from a ping-pong of other days agrees.
+#: Tolerance of predictions from a ping-pong of another day.
 GAIN = 0.25
 GAIN_NOTE = (
     "the grids are ours, speeds those of Table 3.4, and a node has nothing but its "

@@ -18,7 +18,7 @@ from topoloom.graphs import (
 
 SOURCE = "Aktulga 2012"
 ROUTERS = (17, 8, 24)
-#: Counted are the links between routers alone.
+#: Only links between routers count.
 HOPPER = (
     "torus:17x8x24,nodes=2,hosts=free,bandwidth=9.4GB/s,bandwidth.y=half+node:6:2:2"
 )
@@ -45,7 +45,7 @@ DIAGONALS = {
     "test_4560": (567, 0.56, {"column": 145, "row": 125}),
     "test_18336": (1260, 0.80, {"column": 500, "row": 400}),
 }
-#: What is sent one after another in an iteration, by the group it counts for.
+#: Sequence of messages of an iteration, by group.
 STEPS = {
     "column": ("column", "column-reduction"),
     "row": ("row", "row-reduction"),

@@ -20,7 +20,7 @@ ORDERS = {
     "CAO": "channel-aware",
 }
 STEPS = "Table 4.12 (BlueDrop step times)"
-#: Of random orders the mean of this number is taken.
+#: Number of random orders that are averaged.
 DRAWN = 50
 
 

@@ -13,7 +13,7 @@ class Speeds:
     """Speeds of messages inside a group, or between groups."""
 
     latency_us: float
-    one_mbs: float  # of a message alone
+    one_mbs: float  # of a single message
     all_mbs: float  # of any number of messages at once
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from peers.tables import paste
 from smpi import MPI, find, run
-from stream import beside, laid, places, shapes
+from stream import aligned_meshes, node_positions, other_libraries, shapes
 
 HERE = Path(__file__).parent
 MODEL = MPI.parent / "tests" / "mpi" / "programs" / "stream" / "quiescence_model.cpp"
@@ -61,7 +61,7 @@ def main(given: Sequence[str] | None = None) -> None:
         "--places",
         type=int,
         nargs="+",
-        choices=places.TORI,
+        choices=node_positions.TORI,
         metavar="RANKS",
         help="only simulated meshes by node positions: 64, 256, 512 or 1024 ranks",
     )
@@ -89,17 +89,17 @@ def main(given: Sequence[str] | None = None) -> None:
             return
         if args.beside:
             words = Path(folder), args.beside, args.items, args.repeats
-            renew(args.docs, beside.table(*words), BESIDE)
+            renew(args.docs, other_libraries.table(*words), BESIDE)
             return
         if args.large:
             program = build("openmpi", Path(folder))
             renew(args.docs, large(program, args.items, args.repeats), LARGE)
             return
         if args.laid:
-            renew(args.docs, laid.table(Path(folder)), LAID)
+            renew(args.docs, aligned_meshes.table(Path(folder)), LAID)
             return
         if args.places:
-            renew(args.docs, places.table(Path(folder), args.places), PLACES)
+            renew(args.docs, node_positions.table(Path(folder), args.places), PLACES)
             return
         rows = []
         for name, suffix in MPIS.items():

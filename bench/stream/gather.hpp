@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // An index-gather: every rank draws ITEMS entries of tables on other ranks, asks for each, and writes what comes to a place of
-// its own. A request is 8 bytes, entry, rank and place, and a reply is 8 bytes, value and place. Included by beside.cpp.
+// its own. A request is 8 bytes, entry, rank and place, and a reply is 8 bytes, value and place. Included by other_libraries.cpp.
 #pragma once
 
 #include <vector>
 
-#include "drawn.hpp"
+#include "random_items.hpp"
 
 class Gather {
    public:

@@ -11,7 +11,7 @@
 #include <topoloom_stream.hpp>
 #include <vector>
 
-#include "drawn.hpp"
+#include "random_items.hpp"
 
 namespace {
 

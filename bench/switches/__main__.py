@@ -121,7 +121,7 @@ def _fanouts() -> Iterator[str]:
         for router in ("voq", "split-fanout", "whole-fanout"):
             by_cards = router == "voq"
             if by_cards and name == "2x8":
-                continue  # two cards that send each copy fill a quarter of the outputs
+                continue  # two NICs that send each copy fill a quarter of the outputs
             curve = measure(
                 machine,
                 traffic.replace("multicast", "copies") if by_cards else traffic,

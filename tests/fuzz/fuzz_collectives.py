@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compare drawn collectives with the MPI library's own: `make fuzz-collectives`.
+"""Compare random collectives with those of MPI: `make fuzz-collectives`.
 
 `tests/mpi/programs/collectives/collective_cases.c` draws operations, counts, types,
-roots, operators, in place or not, blocking, non-blocking or persistent; what both leave
-in memory must be equal. Half of the cases go by our choice, half by named schedules.
+roots, operators, in place or not, blocking, non-blocking or persistent. Results must be
+equal. Half of the cases use the chosen schedule, half named ones.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from recorded import Mpi
+    from mpis import Mpi
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "mpi"))
@@ -39,7 +39,7 @@ def main() -> int:
     parser.add_argument("--only", metavar="MPI", help="openmpi, mpich or openmpi5")
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
-    from recorded import MPIS
+    from mpis import MPIS
     from several_hosts import allow_root, share_cores
 
     allow_root()

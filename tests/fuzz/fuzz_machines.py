@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Feed every reader of machines texts that coverage, or chance, leads to: `make fuzz`.
+"""Feed every reader of machines random or coverage-guided texts: `make fuzz`.
 
 Every target of `tests/package/importers/fuzz_targets.py` gets the same share of the
-time, in a process of its own with bounded memory. With atheris it follows the coverage
-of the Python code; compiled readers, and all where there is no atheris, get seeds
-mutated at random. What crashes, takes over 2 s or too much memory stays in
-``build/fuzz/TARGET``; the status is then 1.
+time, in a separate process with bounded memory. With atheris it follows the coverage
+of the Python code; compiled readers, and all without atheris, get randomly mutated
+seeds. Texts that crash, or take over 2 s or too much memory, stay in
+``build/fuzz/TARGET``; the exit status is then 1.
 """
 
 from __future__ import annotations

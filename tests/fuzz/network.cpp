@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sends packets through switches in drawn configurations until all has come. Usage: fuzz_network [CASES] [FIRST_SEED]
+// Sends packets through random switches until all have arrived. Usage: fuzz_network [CASES] [FIRST_SEED]
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -14,7 +14,7 @@ int main(int argc, char** argv) {
     std::uint64_t wrong = 0;
     for (std::uint64_t i = 0; i < cases; ++i) {
         try {
-            testing::run_drawn(machines, first + i, 16);
+            testing::run_random(machines, first + i, 16);
         } catch (const Error& error) {
             ++wrong;
             std::printf("seed %llu: %s\n", static_cast<unsigned long long>(first + i), error.what());

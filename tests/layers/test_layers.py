@@ -77,7 +77,7 @@ def test_no_file_is_longer_than_the_limit() -> None:
     assert not wrong
 
 
-def test_every_source_begins_with_its_licence() -> None:
+def test_every_source_begins_with_its_license() -> None:
     wrong = []
     for path in project_files():
         made = path.suffix == ".pyi"

@@ -16,7 +16,7 @@ from built_programs import (
     run,
     tree_hash,
 )
-from recorded import Mpi, need
+from mpis import Mpi, need
 
 from topoloom import _core
 
@@ -83,6 +83,18 @@ def with_library(
     words = [standard, "-O1", "-w", f"-I{ROOT / 'mpi' / name}", *options]
     words += everywhere.split()
     return _program(mpi, source, *words, linked=linked)
+
+
+def compile_sanitized(
+    mpi: Mpi, source: Path, folders: Sequence[Path], sanitizer: str, *linked: object
+) -> Path:
+    """Compile a C program together with the sources of folders under a sanitizer."""
+    compiler = need(mpi.compilers[".c"], mpi.install)
+    flags = ["-std=gnu11", "-O1", "-g", "-w", f"-fsanitize={sanitizer}"]
+    headers = [f"-I{folder}" for folder in folders]
+    files = [file for folder in folders for file in sorted(folder.glob("*.c"))]
+    words = [compiler, *flags, *headers, source, *files, *linked]
+    return compile_program(f"{source.stem}.{sanitizer}", words)
 
 
 def installed(mpi: Mpi) -> Path:

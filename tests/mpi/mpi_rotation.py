@@ -14,7 +14,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
-from recorded import Mpi
+from mpis import Mpi
 from several_hosts import Mpi as HostsMpi
 
 

@@ -22,7 +22,7 @@ from pathlib import Path
 HEAD = "head"
 _NETWORK = "10.213.7"
 
-#: What makes MPI use the cables: on one machine it would rather share memory.
+#: Settings that make MPI use the cables instead of shared memory.
 OVER_TCP = {
     "OMPI_MCA_pml": "ob1",
     "OMPI_MCA_btl": "tcp,self",

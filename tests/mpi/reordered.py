@@ -8,7 +8,7 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from recorded import Mpi, need
+from mpis import Mpi, need
 
 from topoloom.preload.mpi_library import build_reorderer
 

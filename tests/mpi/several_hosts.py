@@ -46,7 +46,7 @@ class Mpi:
 
 
 @dataclass(frozen=True)
-class Seat:
+class Location:
     """The location that a rank reports."""
 
     host: str
@@ -86,21 +86,21 @@ class SeveralHosts:
             stdin=subprocess.DEVNULL,
         )
 
-    def seats(self, *options: object, ranks: int) -> list[Seat]:
+    def locations(self, *options: object, ranks: int) -> list[Location]:
         """Run the launcher with these options; return the location of each rank."""
         done = self.run(*options, "-n", ranks, self.where)
         assert done.returncode == 0, done.stderr or done.stdout
-        return read_seats(done.stdout, ranks)
+        return read_locations(done.stdout, ranks)
 
 
-def read_seats(text: str, ranks: int) -> list[Seat]:
+def read_locations(text: str, ranks: int) -> list[Location]:
     """Read what ``where`` prints."""
-    seats = {}
+    located = {}
     for line in text.splitlines():
         rank, host, *cores = line.split()
-        seats[int(rank)] = Seat(host, tuple(map(int, cores)))
-    assert sorted(seats) == list(range(ranks)), text
-    return [seats[rank] for rank in range(ranks)]
+        located[int(rank)] = Location(host, tuple(map(int, cores)))
+    assert sorted(located) == list(range(ranks)), text
+    return [located[rank] for rank in range(ranks)]
 
 
 def installed_mpis() -> list[Mpi]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from built_programs import compile_program
-from recorded import MPICH, PROGRAMS, need
+from mpis import MPICH, PROGRAMS, need
 
 from topoloom.launch.apply.dry_run import _same_host
 

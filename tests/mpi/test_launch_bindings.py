@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from own_process import topoloom
-from several_hosts import SeveralHosts, read_seats
+from several_hosts import SeveralHosts, read_locations
 
 from topoloom import load_placement, save_graph
 from topoloom.graphs import ring
@@ -83,9 +83,9 @@ def test_every_launcher_binds_each_rank_to_the_cpus_of_its_slot(
     done = run("two.toml", bind, "ring5.npz", command)
     assert done.returncode == 0, done.stderr
     assert "not cores" not in done.stderr
-    seats = [(s.host, s.cores) for s in read_seats(done.stdout, 5)]
-    assert seats == [(host, (slot,)) for host, slot in slots_of("x.json")]
-    hosts = [host for host, _ in seats]
+    located = [(s.host, s.cores) for s in read_locations(done.stdout, 5)]
+    assert located == [(host, (slot,)) for host, slot in slots_of("x.json")]
+    hosts = [host for host, _ in located]
     changes = sum(a != b for a, b in itertools.pairwise(hosts))
     assert changes >= len(set(hosts)), "no host returns after another one"
 
@@ -98,8 +98,8 @@ def test_open_mpi_binds_to_hardware_threads_of_one_core(
     command = open_mpi.command("-n", 5, open_mpi.where)
     done = run("two.toml", "pu", "ring5.npz", command)
     assert done.returncode == 0, done.stderr
-    seats = [(s.host, s.cores) for s in read_seats(done.stdout, 5)]
-    assert seats == [(host, (slot,)) for host, slot in slots_of("x.json")]
+    located = [(s.host, s.cores) for s in read_locations(done.stdout, 5)]
+    assert located == [(host, (slot,)) for host, slot in slots_of("x.json")]
     # The machine has one core, and no second one to bind to.
     assert run("two.toml", "core", "ring5.npz", command).returncode == 2
 
@@ -111,7 +111,7 @@ def test_mpich_binds_to_a_core_or_to_its_first_thread(
     for bind, cpus in (("core", (0, 1)), ("pu", (0,))):
         done = run("one.toml", bind, "ring3.npz", command)
         assert done.returncode == 0, done.stderr
-        assert {seat.cores for seat in read_seats(done.stdout, 3)} == {cpus}
+        assert {at.cores for at in read_locations(done.stdout, 3)} == {cpus}
 
 
 def test_the_machine_read_here_gives_valid_bindings_here(
@@ -126,4 +126,4 @@ def test_the_machine_read_here_gives_valid_bindings_here(
     assert done.returncode == 0, done.stderr
     cpus = load_placement("x.json").node.cpus
     wanted = [cpus[slot] for _, slot in slots_of("x.json")]
-    assert [seat.cores for seat in read_seats(done.stdout, 2)] == wanted
+    assert [at.cores for at in read_locations(done.stdout, 2)] == wanted

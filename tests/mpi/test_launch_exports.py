@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from several_hosts import Seat, SeveralHosts
+from several_hosts import Location, SeveralHosts
 
 from topoloom import Allocation, Machine, Placement, PlacementFile, save_placement
 
@@ -46,9 +46,9 @@ def test_a_rankfile_puts_each_rank_on_its_host_and_core(
         topoloom("export", "x.json", "--to", "openmpi-rankfile", "-o", "r").status == 0
     )
     Path("h").write_text("".join(f"{host} slots=2\n" for host in HOSTS))
-    seats = open_mpi.seats(*rankfile_options(open_mpi, "r", "h"), ranks=5)
+    located = open_mpi.locations(*rankfile_options(open_mpi, "r", "h"), ranks=5)
     wanted = zip(hosts_of(slots), slots, strict=True)
-    assert seats == [Seat(host, (slot % 2,)) for host, slot in wanted]
+    assert located == [Location(host, (slot % 2,)) for host, slot in wanted]
 
 
 def test_a_rankfile_reaches_hosts_by_their_full_names(
@@ -58,8 +58,8 @@ def test_a_rankfile_reaches_hosts_by_their_full_names(
     save(tmp_path / "x.json", SCATTERED, full)
     topoloom("export", "x.json", "--to", "openmpi-rankfile", "-o", "r")
     Path("h").write_text("".join(f"{host} slots=2\n" for host in full))
-    seats = open_mpi.seats(*rankfile_options(open_mpi, "r", "h"), ranks=5)
-    assert [seat.host.partition(".")[0] for seat in seats] == hosts_of(SCATTERED)
+    located = open_mpi.locations(*rankfile_options(open_mpi, "r", "h"), ranks=5)
+    assert [at.host.partition(".")[0] for at in located] == hosts_of(SCATTERED)
 
 
 def test_open_mpi_refuses_a_rankfile_whose_ranks_do_not_ascend(
@@ -79,16 +79,17 @@ def test_a_hostfile_fills_hosts_in_rank_order(
     save(tmp_path / "x.json", CONSECUTIVE)
     assert topoloom("export", "x.json", "--to", "hostfile", "-o", "h").status == 0
     # Host alpha takes one rank, though it has two cores.
-    seats = open_mpi.seats("--hostfile", "h", "--map-by", "slot", ranks=5)
-    assert [seat.host for seat in seats] == hosts_of(CONSECUTIVE)
+    located = open_mpi.locations("--hostfile", "h", "--map-by", "slot", ranks=5)
+    assert [at.host for at in located] == hosts_of(CONSECUTIVE)
 
 
 def test_open_mpi_gives_a_host_without_a_count_one_slot_per_core(
     open_mpi: SeveralHosts, tmp_path: Path
 ) -> None:
     (tmp_path / "h").write_text("alpha\nbeta slots=1\n")
-    seats = open_mpi.seats("--hostfile", tmp_path / "h", "--map-by", "slot", ranks=2)
-    assert [seat.host for seat in seats] == ["alpha", "alpha"]
+    options = ["--hostfile", tmp_path / "h", "--map-by", "slot"]
+    located = open_mpi.locations(*options, ranks=2)
+    assert [at.host for at in located] == ["alpha", "alpha"]
 
 
 def test_the_two_kinds_of_hostfile_exclude_each_other(
@@ -110,8 +111,8 @@ def test_open_mpi_reads_a_slurm_host_file_with_its_sequential_mapper(
     topoloom("export", "x.json", "--to", "slurm-hostfile", "-o", "s")
     policy = "seq:file=s" if open_mpi.mpi.version >= (5,) else "seq"
     options = ["--hostfile", "s", "--map-by", policy, "--bind-to", "none"]
-    seats = open_mpi.seats(*options, ranks=5)
-    assert [seat.host for seat in seats] == hosts_of(SCATTERED)
+    located = open_mpi.locations(*options, ranks=5)
+    assert [at.host for at in located] == hosts_of(SCATTERED)
 
 
 @pytest.mark.parametrize("slots", [SCATTERED, CONSECUTIVE])
@@ -120,8 +121,8 @@ def test_mpich_places_by_an_ordered_hostfile(
 ) -> None:
     save(tmp_path / "x.json", slots)
     assert topoloom("export", "x.json", "--to", "mpich-hostfile", "-o", "h").status == 0
-    seats = mpich.seats("-f", "h", ranks=5)
-    assert [seat.host for seat in seats] == hosts_of(slots)
+    located = mpich.locations("-f", "h", ranks=5)
+    assert [at.host for at in located] == hosts_of(slots)
 
 
 @pytest.mark.parametrize("slots", [SCATTERED, CONSECUTIVE])
@@ -131,19 +132,19 @@ def test_mpich_places_by_a_rank_map(
     save(tmp_path / "x.json", slots)
     rankmap = topoloom("export", "x.json", "--to", "mpich-rankmap").out.strip()
     options = ["-hosts", ",".join(HOSTS), "-rankmap", rankmap]
-    seats = mpich_with_rankmap.seats(*options, ranks=5)
-    assert [seat.host for seat in seats] == hosts_of(slots)
+    located = mpich_with_rankmap.locations(*options, ranks=5)
+    assert [at.host for at in located] == hosts_of(slots)
 
 
 def test_mpich_reads_blocks_in_a_rank_map_as_written(
     mpich_with_rankmap: SeveralHosts,
 ) -> None:
     rankmap = "(vector,(1,2,2),(0,1,1))"
-    seats = mpich_with_rankmap.seats(
+    located = mpich_with_rankmap.locations(
         "-hosts", "alpha,beta,gamma", "-rankmap", rankmap, ranks=5
     )
     wanted = ["beta", "beta", "gamma", "gamma", "alpha"]
-    assert [seat.host for seat in seats] == wanted
+    assert [at.host for at in located] == wanted
 
 
 def test_mpich_counts_hosts_in_a_rank_map_from_0(

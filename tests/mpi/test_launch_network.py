@@ -90,14 +90,14 @@ def test_ranks_arrive_on_their_hosts_and_talk_over_the_network(
     rows = [line.split() for line in done.stdout.splitlines()]
     assert sorted(int(row[0]) for row in rows) == list(range(5))
     rows.sort(key=lambda row: int(row[0]))
-    seats = expected("x.json")
-    hosts = [host for host, _ in seats]
+    located = expected("x.json")
+    hosts = [host for host, _ in located]
     assert [(host, at) for _, host, at, *_ in rows] == [
         (host, network.addresses[host]) for host in hosts
     ]
     if not mpi.is_hydra:  # MPICH does not bind unless asked to.
         assert [[int(core) for core in row[3:]] for row in rows] == [
-            [core] for _, core in seats
+            [core] for _, core in located
         ]
     for host, messages in messages_across(hosts).items():
         assert network.received(host) - before[host] >= messages * BYTES

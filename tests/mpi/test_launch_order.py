@@ -39,9 +39,9 @@ def test_ranks_start_on_the_predicted_nodes(
     file = tmp_path / "hosts"
     line = "{}:{}\n" if hydra else "{} slots={}\n"
     file.write_text("".join(map(line.format, HOSTS, cores)))
-    # What the words say of the launcher's options.
+    # The launcher options of the command.
     _, _, *options = words.partition(" as ")[2].partition(" does")[0].split()[1:]
     where = ["-f", file] if hydra else ["--hostfile", file, "--bind-to", "none"]
-    seats = several_hosts.seats(*where, *options, ranks=ranks)
+    located = several_hosts.locations(*where, *options, ranks=ranks)
     expected = [HOSTS[slot // 4] for slot in used.slots.tolist()]
-    assert [seat.host for seat in seats] == expected
+    assert [at.host for at in located] == expected

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from own_process import topoloom
-from several_hosts import Seat, SeveralHosts, read_seats
+from several_hosts import Location, SeveralHosts, read_locations
 
 from topoloom import CommGraph, load_placement, save_graph
 from topoloom.graphs import ring
@@ -41,14 +41,14 @@ def on_hosts(several_hosts: SeveralHosts, *words: object) -> list[str]:
     return several_hosts.command(option, HOSTS, *words)
 
 
-def wanted(placement: str, cores: bool) -> list[Seat]:
+def wanted(placement: str, cores: bool) -> list[Location]:
     given = load_placement(placement)
     assert given.hosts is not None
     nodes = np.asarray(given.allocation.nodes).tolist()
     per_node = given.machine.slots_per_node
     anywhere = tuple(sorted(os.sched_getaffinity(0)))
     return [
-        Seat(
+        Location(
             given.hosts[nodes.index(slot // per_node)],
             (slot % per_node,) if cores else anywhere,
         )
@@ -68,7 +68,7 @@ def test_run_puts_each_rank_on_its_host(
     assert "placed run" in done.stderr
     # Open MPI also binds to the core; MPICH does not bind unless asked to.
     cores = not several_hosts.mpi.is_hydra
-    assert read_seats(done.stdout, 6) == wanted("x.json", cores)
+    assert read_locations(done.stdout, 6) == wanted("x.json", cores)
 
 
 def test_run_places_by_the_phases_of_a_recorded_program(
@@ -99,8 +99,8 @@ def test_run_records_first_without_a_profile(
     report = json.loads(done.stderr.splitlines()[-1])
     assert set(report["seconds"]) == {"recorded", "placed"}
     second_run = "\n".join(done.stdout.splitlines()[-4:])
-    seats = read_seats(second_run, 4)
-    assert [s.host for s in seats] == [s.host for s in wanted("x.json", False)]
+    located = read_locations(second_run, 4)
+    assert [s.host for s in located] == [s.host for s in wanted("x.json", False)]
 
 
 def test_run_passes_the_input_and_the_exit_status_through(
@@ -155,8 +155,8 @@ def test_more_ranks_than_cores_are_placed_on_hosts_when_oversubscribed(
     command = open_mpi.command(*options)
     done = run(*machine, *RANDOM, "--profile", "ring6.npz", "--", *command)
     assert done.returncode == 0, done.stderr
-    seats = read_seats(done.stdout, 6)
-    assert [s.host for s in seats] == [s.host for s in wanted("x.json", False)]
+    located = read_locations(done.stdout, 6)
+    assert [s.host for s in located] == [s.host for s in wanted("x.json", False)]
 
 
 def test_a_command_of_two_programs_is_placed_as_one(
@@ -167,8 +167,8 @@ def test_a_command_of_two_programs_is_placed_as_one(
     placed = [*CORES, *RANDOM, "--profile", "ring6.npz", "-o", "x.json"]
     done = run(*placed, "--", *command)
     assert done.returncode == 0, done.stderr
-    seats = read_seats(done.stdout, 6)
-    assert [s.host for s in seats] == [s.host for s in wanted("x.json", False)]
+    located = read_locations(done.stdout, 6)
+    assert [s.host for s in located] == [s.host for s in wanted("x.json", False)]
 
 
 @pytest.mark.parametrize(

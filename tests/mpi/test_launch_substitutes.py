@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from own_process import topoloom
-from several_hosts import Seat, SeveralHosts, read_seats
+from several_hosts import Location, SeveralHosts, read_locations
 
 from topoloom import load_placement, save_graph
 from topoloom.graphs import ring
@@ -87,9 +87,9 @@ def run(bind: list[str], command: list[str]) -> str:
     return done.stdout
 
 
-def wanted() -> list[Seat]:
+def wanted() -> list[Location]:
     slots = load_placement("x.json").placement.slots.tolist()
-    return [Seat(HOSTS[slot // 2], (1 - slot % 2,)) for slot in slots]
+    return [Location(HOSTS[slot // 2], (1 - slot % 2,)) for slot in slots]
 
 
 @pytest.mark.parametrize("bind", [["--bind", "core"], []])
@@ -98,10 +98,10 @@ def test_intel_mpi_starts_ranks_on_their_hosts_and_cpus(
 ) -> None:
     mpirun = script(folder / "mpirun", INTEL.format(hydra=mpich.mpi.mpirun))
     command = [mpirun, *mpich.options, "-n", "5", str(mpich.where)]
-    seats = read_seats(run(bind, command), 5)
-    assert [seat.host for seat in seats] == [seat.host for seat in wanted()]
+    located = read_locations(run(bind, command), 5)
+    assert [at.host for at in located] == [at.host for at in wanted()]
     if bind:
-        assert seats == wanted()
+        assert located == wanted()
 
 
 @pytest.mark.parametrize("bind", [["--bind", "core"], []])
@@ -111,6 +111,6 @@ def test_flux_starts_ranks_on_their_hosts_and_cpus(
     flux = script(folder / "flux", FLUX)
     task = script(folder / "task", TASK)
     rows = [line.split() for line in run(bind, [flux, "run", "-n5", task]).splitlines()]
-    assert [row[1] for row in rows] == [seat.host for seat in wanted()]
+    assert [row[1] for row in rows] == [at.host for at in wanted()]
     if bind:
-        assert [(int(row[2]),) for row in rows] == [seat.cores for seat in wanted()]
+        assert [(int(row[2]),) for row in rows] == [at.cores for at in wanted()]

@@ -11,8 +11,8 @@ import time
 from pathlib import Path
 
 import pytest
+from mpis import MPICH, MPIS, Mpi
 from own_process import TOPOLOOM, wait_for_end
-from recorded import MPICH, MPIS, Mpi
 
 from topoloom import Error, save_graph
 from topoloom.graphs import ring

@@ -10,8 +10,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from mpis import MPICH, OPEN_MPI_4
 from own_process import topoloom
-from recorded import MPICH, OPEN_MPI_4
 from several_hosts import SeveralHosts
 
 from topoloom import save_graph

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from recorded import MPIS, PROGRAMS, Mpi, built
+from mpis import MPIS, PROGRAMS, Mpi, build_program
 
 from topoloom import Error
 from topoloom.launch.launchers.launcher_commands import (
@@ -154,7 +154,7 @@ def test_a_library_preloaded_by_the_command_is_kept(mpi: Mpi, tmp_path: Path) ->
     library, printed = tmp_path / "theirs.so", tmp_path / "printed"
     compile_it = ["cc", "-shared", "-fPIC", "-x", "c", "-", "-o", library]
     subprocess.run(compile_it, input=THEIRS, text=True, check=True)
-    program = built(mpi, PROGRAMS / "ending.c")
+    program = build_program(mpi, PROGRAMS / "ending.c")
     launcher, *words = mpi.command(2, program, "status", 0)
     own = ["-genv", "LD_PRELOAD"] if mpi.name == "mpich" else ["-x"]
     own += [str(library) if mpi.name == "mpich" else f"LD_PRELOAD={library}"]

@@ -8,17 +8,17 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from recorded import (
+from mpis import (
     MPICH,
     MPIS,
     OPEN_MPI_4,
     PROGRAMS,
     Mpi,
-    built,
+    build_program,
     calls,
     edges,
     need,
-    recorded,
+    record_run,
 )
 
 from topoloom.graphs.profile import Profile
@@ -43,8 +43,8 @@ def every_call(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Profile:
     folder = tmp_path_factory.mktemp("every_call")
-    program = built(request.param, PROGRAMS / "every_call.c")
-    profile = recorded(request.param, 4, program, folder=folder)
+    program = build_program(request.param, PROGRAMS / "every_call.c")
+    profile = record_run(request.param, 4, program, folder=folder)
     assert profile.lost == 0
     return profile
 
@@ -164,8 +164,8 @@ def test_collectives_are_kept_as_records(every_call: Profile) -> None:
 
 
 def test_calls_of_mpi_4_are_counted(tmp_path: Path) -> None:
-    program = built(MPICH, PROGRAMS / "mpi4.c")
-    profile = recorded(MPICH, 4, program, folder=tmp_path)
+    program = build_program(MPICH, PROGRAMS / "mpi4.c")
+    profile = record_run(MPICH, 4, program, folder=tmp_path)
     assert edges(profile, 1) == ring("send", 10 + 20, 2)
     assert edges(profile, 2) == ring("send", 2 * 4 * 3, 2)
     assert calls(profile, 3) == {("bcast", WORLD, 1, 30): 5}
@@ -175,15 +175,15 @@ def test_calls_of_mpi_4_are_counted(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
 def test_concurrent_threads_lose_no_message(mpi: Mpi, tmp_path: Path) -> None:
-    program = built(mpi, PROGRAMS / "threads.c")
-    profile = recorded(mpi, 4, program, folder=tmp_path)
+    program = build_program(mpi, PROGRAMS / "threads.c")
+    profile = record_run(mpi, 4, program, folder=tmp_path)
     assert edges(profile, 0) == ring("send", 4 * 100, 4 * 100)
 
 
 @pytest.mark.parametrize("source", ["calls.f90", "calls_f08.f90"])
 @pytest.mark.parametrize("mpi", [OPEN_MPI_4, MPICH], ids=lambda mpi: mpi.name)
 def test_a_fortran_call_is_counted_once(mpi: Mpi, source: str, tmp_path: Path) -> None:
-    profile = recorded(mpi, 4, built(mpi, PROGRAMS / source), folder=tmp_path)
+    profile = record_run(mpi, 4, build_program(mpi, PROGRAMS / source), folder=tmp_path)
     first = ring("send", 4 * (3 + 5), 2)
     first["send", 0, 1] = (4 * (3 + 5 + 7), 3)
     assert edges(profile, 1) == first

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 from built_programs import NAP_SOURCE, compile_program
+from mpis import MPICH, MPIS, OPEN_MPI_4, PROGRAMS, Mpi, build_program, pairs
 from own_process import TOPOLOOM
-from recorded import MPICH, MPIS, OPEN_MPI_4, PROGRAMS, Mpi, built, pairs
 from several_hosts import SeveralHosts
 
 from topoloom import Error
@@ -27,7 +27,7 @@ RING = {(rank, (rank + 1) % 4): (10, 1) for rank in range(4)}
 
 @pytest.fixture
 def ending() -> Path:
-    return built(OPEN_MPI_4, PROGRAMS / "ending.c")
+    return build_program(OPEN_MPI_4, PROGRAMS / "ending.c")
 
 
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
@@ -35,7 +35,7 @@ def ending() -> Path:
 def test_every_rank_leaves_its_counts_when_there_is_no_finalize(
     mpi: Mpi, how: str, tmp_path: Path
 ) -> None:
-    program = built(mpi, PROGRAMS / "ending.c")
+    program = build_program(mpi, PROGRAMS / "ending.c")
     profile = record(mpi.command(4, program, how), folder=tmp_path, timeout=600)
     assert profile.partial == [0, 1, 2, 3]
     assert not profile.missing
@@ -46,7 +46,7 @@ def test_every_rank_leaves_its_counts_when_there_is_no_finalize(
 @pytest.mark.every_mpi
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
 def test_a_terminated_job_leaves_its_counts(mpi: Mpi, tmp_path: Path) -> None:
-    program = built(mpi, PROGRAMS / "ending.c")
+    program = build_program(mpi, PROGRAMS / "ending.c")
     ready = tmp_path / "ready"
 
     def end_it() -> None:
@@ -71,7 +71,7 @@ def test_a_job_that_takes_too_long_is_ended(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
 def test_the_exit_status_is_that_of_the_program(mpi: Mpi, tmp_path: Path) -> None:
-    program = built(mpi, PROGRAMS / "ending.c")
+    program = build_program(mpi, PROGRAMS / "ending.c")
     profile = record(mpi.command(4, program, "status", 5), folder=tmp_path)
     assert profile.exit_status == 5
     assert not profile.partial
@@ -90,7 +90,7 @@ def test_counts_are_kept_if_no_graph_can_be_made_of_them(tmp_path: Path) -> None
     def fail(_profile: Profile) -> None:
         raise MemoryError("no memory for the graph")
 
-    program = built(OPEN_MPI_4, PROGRAMS / "ending.c")
+    program = build_program(OPEN_MPI_4, PROGRAMS / "ending.c")
     command = OPEN_MPI_4.command(4, program, "status", 0)
     with pytest.raises(Error, match="for the graph; what the ranks") as said:
         record(command, folder=tmp_path, then=fail)
@@ -145,7 +145,7 @@ def prepared(
 def test_a_program_whose_counts_cannot_be_written_runs_as_usual(
     mpi: Mpi, tmp_path: Path
 ) -> None:
-    program = built(mpi, PROGRAMS / "ending.c")
+    program = build_program(mpi, PROGRAMS / "ending.c")
     notes, environment, command = prepared(mpi, program, "finalize", tmp_path)
     notes.rmdir()
     done = subprocess.run(
@@ -166,7 +166,7 @@ def test_a_program_whose_counts_cannot_be_written_runs_as_usual(
 def test_a_program_of_another_mpi_runs_as_usual(
     mpi: Mpi, other: Mpi, tmp_path: Path
 ) -> None:
-    program = built(mpi, PROGRAMS / "ending.c")
+    program = build_program(mpi, PROGRAMS / "ending.c")
     with pytest.raises(NothingRecorded, match="another MPI") as caught:
         record(
             mpi.command(2, program, "status", 4),
@@ -180,7 +180,7 @@ def test_a_program_of_another_mpi_runs_as_usual(
 def test_a_fortran_program_of_another_mpi_runs_as_usual(
     mpi: Mpi, other: Mpi, tmp_path: Path
 ) -> None:
-    program = built(mpi, PROGRAMS / "calls.f90")
+    program = build_program(mpi, PROGRAMS / "calls.f90")
     compiler = other.compilers[".c"]
     with pytest.raises(NothingRecorded, match="another MPI") as caught:
         record(mpi.command(4, program), mpicc=compiler, folder=tmp_path)
@@ -259,7 +259,7 @@ def test_a_part_that_cannot_be_recorded_is_refused_because_others_would_wait(
     source, static = tmp_path / "nothing.c", tmp_path / "static"
     source.write_text("int main(void) { return 0; }")
     subprocess.run(["cc", "-static", source, "-o", static], check=True)
-    program = built(OPEN_MPI_4, PROGRAMS / "ending.c")
+    program = build_program(OPEN_MPI_4, PROGRAMS / "ending.c")
     parts = [program, "status", "0", ":", "-n", "1", static]
     with pytest.raises(Error, match=f"{static} is linked statically"):
         record(OPEN_MPI_4.command(1, *parts), folder=tmp_path)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from recorded import pairs
+from mpis import pairs
 
 from topoloom import Error
 from topoloom.graphs.mpi_collectives import OPERATIONS

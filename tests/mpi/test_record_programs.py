@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse
-from recorded import HALO3D, MPIS, OPEN_MPI_4, Mpi, built, need, pairs, recorded
+from mpis import HALO3D, MPIS, OPEN_MPI_4, Mpi, build_program, need, pairs, record_run
 
 from topoloom.graphs.profile import load_profile
 
@@ -54,23 +54,23 @@ def grid_neighbors(width: int, periodic: bool) -> set[tuple[int, int]]:
 def test_halo3d_sends_to_the_neighbors_in_the_grid(
     mpi: Mpi, periodic: bool, tmp_path: Path
 ) -> None:
-    program = built(mpi, HALO3D)
+    program = build_program(mpi, HALO3D)
     words = ["--grid", "3x3x3", "--cells", 6, "--steps", 7]
     words += ["--periodic"] if periodic else []
-    profile = recorded(mpi, 27, program, *words, folder=tmp_path)
+    profile = record_run(mpi, 27, program, *words, folder=tmp_path)
     expected = {pair: (7 * 6 * 6 * 8, 7) for pair in grid_neighbors(3, periodic)}
     assert pairs(profile.point_to_point()) == expected
 
 
 def test_halo3d_reports_the_bytes_it_sends(tmp_path: Path) -> None:
-    program = built(OPEN_MPI_4, HALO3D)
+    program = build_program(OPEN_MPI_4, HALO3D)
     words = ["--grid", "1x2x3", "--cells", 5, "--steps", 4, "--periodic", "--bytes"]
     command = OPEN_MPI_4.command(6, program, *words)
     printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert "halo3d: verified" in printed
     told = re.search(r"sends (\d+) bytes in (\d+) messages", printed)
     assert told is not None
-    sent = recorded(OPEN_MPI_4, 6, program, *words, folder=tmp_path).point_to_point()
+    sent = record_run(OPEN_MPI_4, 6, program, *words, folder=tmp_path).point_to_point()
     assert (sent.bytes.sum(), sent.messages.sum()) == (int(told[1]), int(told[2]))
 
 
@@ -85,7 +85,7 @@ def test_halo3d_reports_the_bytes_it_sends(tmp_path: Path) -> None:
     ],
 )
 def test_halo3d_refuses_bad_options_in_one_line(words: list[str], problem: str) -> None:
-    program = built(OPEN_MPI_4, HALO3D)
+    program = build_program(OPEN_MPI_4, HALO3D)
     command = OPEN_MPI_4.command(1, program, *words)
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 2
@@ -121,7 +121,7 @@ def test_counts_of_a_lammps_melt_on_27_ranks_equal_those_of_open_mpi(
     script = tmp_path / "melt.in"
     script.write_text(MELT)
     words = [lammps, "-in", script, "-log", "none", "-screen", "none"]
-    profile = recorded(OPEN_MPI_4, 27, *words, folder=tmp_path)
+    profile = record_run(OPEN_MPI_4, 27, *words, folder=tmp_path)
     sent = profile.point_to_point()
     counted = monitored(OPEN_MPI_4.command(27, *words), tmp_path / "prof")
     assert pairs(sent) == counted
@@ -137,16 +137,16 @@ def test_counts_of_a_lammps_melt_on_27_ranks_equal_those_of_open_mpi(
 
 def test_counts_of_netpipe_equal_those_of_open_mpi(tmp_path: Path) -> None:
     netpipe = need("NPopenmpi", "apt-get install netpipe-openmpi")
-    # It measures how often to send a message, unless -n says it.
+    # It measures the number of repetitions unless -n sets it.
     words = [netpipe, "-n", 3, "-u", 4096, "-o", tmp_path / "np.out"]
-    sent = recorded(OPEN_MPI_4, 2, *words, folder=tmp_path).point_to_point()
+    sent = record_run(OPEN_MPI_4, 2, *words, folder=tmp_path).point_to_point()
     assert pairs(sent) == monitored(OPEN_MPI_4.command(2, *words), tmp_path / "prof")
     assert sent.bytes.min() > 4096
 
 
 def test_a_profile_is_saved_whole_and_scipy_reads_its_graph(tmp_path: Path) -> None:
-    program = built(OPEN_MPI_4, HALO3D)
-    profile = recorded(OPEN_MPI_4, 8, program, "--steps", 3, folder=tmp_path)
+    program = build_program(OPEN_MPI_4, HALO3D)
+    profile = record_run(OPEN_MPI_4, 8, program, "--steps", 3, folder=tmp_path)
     profile.save(tmp_path / "halo.npz", "keep")
     matrix = scipy.sparse.load_npz(tmp_path / "halo.npz")
     assert matrix.shape == (8, 8)

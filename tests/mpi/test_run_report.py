@@ -9,8 +9,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from mpis import HALO3D, MPICH, need
 from own_process import topoloom
-from recorded import HALO3D, MPICH, need
 from several_hosts import SeveralHosts
 from test_record_programs import MELT
 

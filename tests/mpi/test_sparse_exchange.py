@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from built_libraries import with_collectives
-from recorded import MPIS, PROGRAMS, SIMGRID, Mpi
+from mpis import MPIS, PROGRAMS, SIMGRID, Mpi
 from simulated_hosts import hosts_options
 
 SOURCE = PROGRAMS / "collectives/sparse_cases.c"
@@ -136,7 +136,7 @@ def simulated(
     program = with_collectives(SIMGRID, SOURCE)
     settings = {
         "smpi/simulate-computation": "no",
-        # What a call without an answer takes, or the clock would stand still.
+        # Time of an unsuccessful call, or the clock would not advance.
         "smpi/test": "1e-6",
         "smpi/iprobe": "1e-6",
         "smpi/bcast": "binomial_tree",

@@ -11,8 +11,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from mpis import MPICH, OPEN_MPI_4, PROGRAMS, build_program
 from own_process import topoloom
-from recorded import MPICH, OPEN_MPI_4, PROGRAMS, built
 from several_hosts import SECONDS, SeveralHosts
 
 from topoloom import Allocation, Machine, Placement, PlacementFile, save_placement
@@ -71,7 +71,7 @@ def cpus_here() -> list[int]:
 
 def test_unbound_is_distinguished_from_misplaced(tmp_path: Path) -> None:
     first, second = cpus_here()[:2]
-    program = built(MPICH, PROGRAMS / "where.c")
+    program = build_program(MPICH, PROGRAMS / "where.c")
     own = placement(tmp_path / "x.json", [0, 1], [HERE], [(first,), (second,)])
     loose = topoloom("verify", own, "--", *MPICH.command(2, program))
     assert loose.returncode == 0
@@ -98,7 +98,7 @@ def test_unbound_is_distinguished_from_misplaced(tmp_path: Path) -> None:
 def test_a_different_number_of_ranks_is_named_and_the_exit_status_kept(
     tmp_path: Path,
 ) -> None:
-    program = built(OPEN_MPI_4, PROGRAMS / "where.c")
+    program = build_program(OPEN_MPI_4, PROGRAMS / "where.c")
     own = placement(tmp_path / "x.json", [0, 1], [HERE], [(), ()])
     done = topoloom("verify", own, "--", *OPEN_MPI_4.command(3, program))
     assert done.returncode == 1
@@ -118,7 +118,7 @@ def test_a_command_without_verification_is_named(tmp_path: Path) -> None:
     done = topoloom("verify", own, "--", *MPICH.command(2, static))
     assert done.returncode == 2
     assert f"{static} is linked statically" in done.stderr
-    other = built(OPEN_MPI_4, PROGRAMS / "where.c")
+    other = build_program(OPEN_MPI_4, PROGRAMS / "where.c")
     mixed = topoloom("verify", own, "--", *MPICH.command(2, other))
     assert mixed.returncode == 2
     assert f"{other} is linked with /" in mixed.stderr

@@ -11,9 +11,18 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from mpis import (
+    HALO3D,
+    MPICH,
+    MPIS,
+    OPEN_MPI_4,
+    OPEN_MPI_5,
+    PROGRAMS,
+    Mpi,
+    build_program,
+)
 from own_process import topoloom
-from recorded import HALO3D, MPICH, MPIS, OPEN_MPI_4, OPEN_MPI_5, PROGRAMS, Mpi, built
-from several_hosts import SECONDS, SeveralHosts, read_seats
+from several_hosts import SECONDS, SeveralHosts, read_locations
 from test_record_programs import MELT
 
 from topoloom import Machine, load_placement, save_graph
@@ -25,7 +34,7 @@ from topoloom.preload.verify import VerifyAgent
 from topoloom.preload.world.wrappers import write_wrappers
 
 HERE = socket.gethostname()
-#: makes the launcher say which of its ranks prints
+#: makes the launcher prefix lines with the rank
 TAGGED = {
     "openmpi": ["--tag-output"],
     "mpich": ["-prepend-rank"],
@@ -96,7 +105,7 @@ def output(done: subprocess.CompletedProcess[str]) -> tuple[set[int], list[str]]
 def test_no_call_reveals_that_ranks_are_renumbered(
     mpi: Mpi, source: str, tmp_path: Path
 ) -> None:
-    program = built(mpi, PROGRAMS / source)
+    program = build_program(mpi, PROGRAMS / source)
     slots = shuffled(4)
     printers, expected = output(run(tagged(mpi, 4, program, tmp_path / "a")))
     assert printers == {0}
@@ -106,13 +115,13 @@ def test_no_call_reveals_that_ranks_are_renumbered(
 
 @pytest.mark.parametrize("mpi", BOTH, ids=lambda mpi: mpi.name)
 def test_every_call_still_moves_its_data(mpi: Mpi) -> None:
-    program = built(mpi, PROGRAMS / "every_call.c")
+    program = build_program(mpi, PROGRAMS / "every_call.c")
     done = run(mpi.command(4, program), on_one_host(shuffled(4)))
     assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_halo3d_exchanges_the_right_data() -> None:
-    program = built(MPICH, HALO3D)
+    program = build_program(MPICH, HALO3D)
     words = [program, "--grid", "2x2x2", "--cells", 5, "--steps", 3]
     slots = shuffled(8)
     printers, lines = output(run(tagged(MPICH, 8, *words), on_one_host(slots)))
@@ -142,14 +151,14 @@ def test_a_lammps_melt_computes_the_same(tmp_path: Path) -> None:
 
 def test_bound_processes_get_the_rank_of_their_cpus() -> None:
     first, second = sorted(os.sched_getaffinity(0))[:2]
-    program = built(MPICH, PROGRAMS / "where.c")
+    program = build_program(MPICH, PROGRAMS / "where.c")
     mpirun, *rest = MPICH.command(2, program)
     node = NodeParts(cpus=((first,), (second,)))
     machine = Machine("mesh:1+node:2")
     crossed = host_placement(machine, [0], [1, 0], [HERE], node=node, bind="core")
     done = run([mpirun, "-bind-to", "core", *rest], crossed)
-    seats = read_seats(done.stdout, 2)
-    assert [seat.cores for seat in seats] == [(second,), (first,)]
+    located = read_locations(done.stdout, 2)
+    assert [at.cores for at in located] == [(second,), (first,)]
 
 
 def refusal(mpi: Mpi, command: list[str], placed: HostPlacement) -> str:
@@ -164,7 +173,7 @@ def refusal(mpi: Mpi, command: list[str], placed: HostPlacement) -> str:
 
 @pytest.mark.parametrize("mpi", BOTH, ids=lambda mpi: mpi.name)
 def test_a_program_that_cannot_be_renumbered_runs_unmodified(mpi: Mpi) -> None:
-    program = built(mpi, PROGRAMS / "where.c")
+    program = build_program(mpi, PROGRAMS / "where.c")
     command = tagged(mpi, 3, program)
     assert "the plan is for 4 ranks, but there are 3" in refusal(
         mpi, command, on_one_host([3, 2, 1, 0])
@@ -185,7 +194,7 @@ def test_a_program_that_cannot_be_renumbered_runs_unmodified(mpi: Mpi) -> None:
 
 
 def test_a_program_of_sessions_is_refused_by_name() -> None:
-    program = built(OPEN_MPI_5, PROGRAMS / "sessions.c")
+    program = build_program(OPEN_MPI_5, PROGRAMS / "sessions.c")
     command = tagged(OPEN_MPI_5, 3, program)
     said = refusal(OPEN_MPI_5, command, on_one_host([2, 1, 0]))
     assert "the program uses MPI sessions" in said
@@ -208,7 +217,7 @@ def test_ranks_on_each_host_get_the_numbers_of_the_placement(
     slots = load_placement("x.json").placement.slots.tolist()
     planned = [["alpha", "beta", "gamma"][slot // 2] for slot in slots]
     assert planned != sorted(planned)
-    assert [seat.host for seat in read_seats(done.stdout, 6)] == planned
+    assert [at.host for at in read_locations(done.stdout, 6)] == planned
 
 
 HEADER = """

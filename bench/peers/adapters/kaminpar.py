@@ -21,7 +21,7 @@ def solve(request: Request) -> Answer:
     graph = kaminpar.load_graph(file, kaminpar.GraphFileFormat.METIS)
     context = kaminpar.context_by_name(request.effort)
     solver = kaminpar.KaMinPar(request.threads, context)
-    # It refuses an imbalance of 0, but takes the weight that a block may have.
+    # It refuses an imbalance of 0, but accepts the maximum weight of a block.
     limits = [[instance.capacity] * instance.slots]
     given = [instance.slots, instance.imbalance] if instance.n_to_1 else limits
     with answer.search():

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// All ways to give tasks to ranks, for what is searched exactly.
+// All assignments of tasks to ranks, for exact search.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ranks that decide by messages, one after another in one process; messages between two arrive in order.
+// Ranks of one process that decide by messages, in sequence; messages of a pair arrive in order.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@ struct Decided {
     std::size_t most_waited = 0;  // messages in a row, each sent after the one before was received
 };
 
-/// All ranks' parts of decide(); which goes on first is drawn.
+/// The parts of decide() of all ranks, in random order.
 class SimulatedRanks {
    public:
     SimulatedRanks(std::span<const std::int64_t> loads, Rng rng) : ranks_(loads.size()), rng_(rng) {

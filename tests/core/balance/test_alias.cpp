@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The alias method ends where it promises, in as few messages, on drawn loads and on its worst cases.
+// The alias method keeps its guarantees, on random loads and on its worst cases.
 #include "topoloom/balance/alias.hpp"
 
 #include <doctest.h>
@@ -8,7 +8,7 @@
 #include <limits>
 #include <map>
 
-#include "balance/drawn_loads.hpp"
+#include "balance/random_loads.hpp"
 #include "topoloom/balance/balancer.hpp"
 #include "topoloom/balance/target_loads.hpp"
 #include "topoloom/base/error.hpp"
@@ -78,7 +78,7 @@ void check_promises(const TaskCounts& loads, const Plan& plan, std::int64_t leas
 TEST_CASE("where the number of ranks divides the sum, every load ends equal") {
     Rng rng(1);
     for (int draw = 0; draw < 2000; ++draw) {
-        const TaskCounts loads = drawn_even_loads(1 + rng.below(40), 1 + rng.below(30), rng);
+        const TaskCounts loads = random_even_loads(1 + rng.below(40), 1 + rng.below(30), rng);
         const Plan plan = alias_plan(loads, Remainder::phantoms);
         check_promises(loads, plan, even_load(loads).floor);
         const Plan exact = alias_plan(loads, Remainder::exact);
@@ -97,7 +97,7 @@ TEST_CASE("otherwise loads end in k-2..k with phantoms, and at k-1 or k without"
     Rng rng(2);
     bool two_below = false;
     for (int draw = 0; draw < 4000; ++draw) {
-        const TaskCounts loads = drawn_loads(1 + rng.below(40), 1 + rng.below(30), rng);
+        const TaskCounts loads = random_loads(1 + rng.below(40), 1 + rng.below(30), rng);
         const EvenLoad even = even_load(loads);
         const Plan plan = alias_plan(loads, Remainder::phantoms);
         check_promises(loads, plan, even.ceiling - 2);
@@ -110,7 +110,7 @@ TEST_CASE("otherwise loads end in k-2..k with phantoms, and at k-1 or k without"
 TEST_CASE("the plan equals that of the published algorithm") {
     Rng rng(3);
     for (int draw = 0; draw < 2000; ++draw) {
-        const TaskCounts loads = drawn_loads(1 + rng.below(30), 1 + rng.below(20), rng);
+        const TaskCounts loads = random_loads(1 + rng.below(30), 1 + rng.below(20), rng);
         CHECK(amounts_of(alias_plan(loads, Remainder::phantoms)) == printed_alias(loads));
     }
 }
@@ -163,7 +163,7 @@ TEST_CASE("bad loads are refused in one line") {
 TEST_CASE("a rank that requests only its own moves gets all of them") {
     Rng rng(11);
     for (int draw = 0; draw < 40; ++draw) {
-        const TaskCounts loads = drawn_loads(2 + rng.below(30), 9, rng);
+        const TaskCounts loads = random_loads(2 + rng.below(30), 9, rng);
         for (const char* method : {"alias", "alias(remainder=exact)", "sweep", "qwalk"}) {
             const Plan all = balance({loads}, method);
             for (const Rank rank : ids<Rank>(loads.size())) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tasks of unequal load and size: no rank has too much to do or to hold, and few bytes move, beside exact search.
+// Tasks of unequal load and size: limits are kept and few bytes move, compared with exact search.
 #include <doctest.h>
 
 #include <algorithm>
@@ -28,8 +28,8 @@ struct FewBytesCase {
     [[nodiscard]] Tasks tasks() const { return {loads, owners, ranks, bytes, memory, tolerance}; }
 };
 
-/// Ranks differ: the first ones have more tasks than the last.
-FewBytesCase drawn_few(std::size_t count, std::size_t ranks, Rng& rng) {
+/// The first ranks have more tasks than the last.
+FewBytesCase random_case(std::size_t count, std::size_t ranks, Rng& rng) {
     FewBytesCase one{{}, {}, {}, ranks};
     for (std::size_t i = 0; i < count; ++i) {
         one.loads.push_back(1 + rng.below(100) / 10.0);
@@ -59,7 +59,7 @@ Ends ends_of(const FewBytesCase& one, const std::vector<Rank>& owners) {
     return ends;
 }
 
-/// The fewest bytes in all assignments within the limit; -1: there is none.
+/// The fewest bytes of all assignments within the limit; -1: none.
 std::int64_t fewest(const FewBytesCase& one, double limit) {
     std::int64_t best = -1;
     for_every_assignment(one.loads.size(), one.ranks, [&](const std::vector<Rank>& owners) {
@@ -70,7 +70,7 @@ std::int64_t fewest(const FewBytesCase& one, double limit) {
     return best;
 }
 
-/// The least load of the busiest rank in all assignments that memory allows; infinite: there is none.
+/// The least maximum load of all assignments that memory allows; infinite: none.
 double least_load(const FewBytesCase& one) {
     double best = std::numeric_limits<double>::infinity();
     for_every_assignment(one.loads.size(), one.ranks, [&](const std::vector<Rank>& owners) {
@@ -94,7 +94,7 @@ std::string refusal(const FewBytesCase& one) {
 TEST_CASE("no rank exceeds the mean by more than the tolerance, and few bytes are moved") {
     Rng rng(1);
     for (int draw = 0; draw < 30; ++draw) {
-        const FewBytesCase one = drawn_few(4000, 40, rng);
+        const FewBytesCase one = random_case(4000, 40, rng);
         const std::vector<Rank> owners = balance_with_few_bytes(one.tasks());
         const TaskMeasures found = measure_tasks(one.tasks(), owners);
         const Ends ends = ends_of(one, owners);
@@ -110,7 +110,7 @@ TEST_CASE(
     "no more must move than what leads to the loads that were reached, also of tasks that are too large") {
     Rng rng(3);
     for (int draw = 0; draw < 300; ++draw) {
-        const FewBytesCase one = drawn_few(3 + rng.below(6), 2 + rng.below(3), rng);
+        const FewBytesCase one = random_case(3 + rng.below(6), 2 + rng.below(3), rng);
         const TaskMeasures found = measure_tasks(one.tasks(), balance_with_few_bytes(one.tasks()));
         CHECK(found.least_bytes <= found.moved_bytes);
     }
@@ -120,7 +120,7 @@ TEST_CASE(
     "few tasks end as exact search ends: at the least load above the limit, then with the fewest bytes") {
     Rng rng(2);
     for (int draw = 0; draw < 200; ++draw) {
-        FewBytesCase one = drawn_few(5 + rng.below(4), 2 + rng.below(2), rng);
+        FewBytesCase one = random_case(5 + rng.below(4), 2 + rng.below(2), rng);
         one.tolerance = draw % 3 == 0 ? 0.3 : 0.02;
         one.memory = draw % 2 == 0 ? one.memory : 2500;
         const double load = least_load(one);
@@ -156,7 +156,7 @@ TEST_CASE(
     double ours = 0, bound = 0;
     for (int draw = 0; draw < 200; ++draw) {
         const std::size_t ranks = 2 + rng.below(30);
-        const FewBytesCase one = drawn_few(ranks * (2 + rng.below(6)), ranks, rng);
+        const FewBytesCase one = random_case(ranks * (2 + rng.below(6)), ranks, rng);
         const Tasks tasks = one.tasks();
         const std::vector<Rank> owners = balance_with_few_bytes(tasks);
         const TaskMeasures found = measure_tasks(tasks, owners);
@@ -174,7 +174,7 @@ TEST_CASE(
 TEST_CASE("no set of tasks with fewer bytes has the same load") {
     Rng rng(4);
     for (int draw = 0; draw < 200; ++draw) {
-        const FewBytesCase one = drawn_few(1 + rng.below(10), 1, rng);
+        const FewBytesCase one = random_case(1 + rng.below(10), 1, rng);
         const std::size_t count = one.loads.size();
         std::vector<std::uint32_t> held;
         double all = 0;
@@ -199,7 +199,7 @@ TEST_CASE("no set of tasks with fewer bytes has the same load") {
         CHECK(bytes == best);
         CHECK(found.least_bytes == best);
     }
-    // Of very many tasks parts are taken for the bound.
+    // With many tasks the bound uses fractions of tasks.
     const FewBytesCase many{std::vector<double>(5000, 1), std::vector<std::int64_t>(5000, 2), {}, 1};
     std::vector<std::uint32_t> held;
     for (std::uint32_t i = 0; i < 5000; ++i) held.push_back(i);
@@ -210,12 +210,12 @@ TEST_CASE("no set of tasks with fewer bytes has the same load") {
 
 TEST_CASE("memory limits are respected, and a balanced start is kept") {
     Rng rng(3);
-    FewBytesCase one = drawn_few(2000, 20, rng);
+    FewBytesCase one = random_case(2000, 20, rng);
     std::int64_t all = 0;
     for (const std::int64_t bytes : one.bytes) all += bytes;
     one.memory = all / 20 * 105 / 100;
     CHECK(ends_of(one, balance_with_few_bytes(one.tasks())).bytes_max <= one.memory);
-    FewBytesCase level = drawn_few(400, 4, rng);
+    FewBytesCase level = random_case(400, 4, rng);
     for (std::size_t i = 0; i < 400; ++i) {
         level.owners[i] = Rank{static_cast<std::uint32_t>(i % 4)};
         level.loads[i] = 1;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Near partners: the cheapest transport is the cheapest, and whatever limits receives keeps loads and messages.
+// Near partners: transports have minimum cost, and limits of receives keep loads and messages.
 #include <doctest.h>
 
 #include <map>
 #include <numeric>
 #include <set>
 
-#include "balance/drawn_loads.hpp"
+#include "balance/random_loads.hpp"
 #include "topoloom/balance/alias.hpp"
 #include "topoloom/balance/balancer.hpp"
 #include "topoloom/balance/near/cycles.hpp"
@@ -33,7 +33,7 @@ const std::vector<std::string> machines{
     "dragonfly:5x4,nodes=2", "torus:3x5+node:2:2"};
 
 /// Ranks on some slots of a machine, in any order.
-std::vector<Slot> drawn_slots(const Machine& machine, Rng& rng) {
+std::vector<Slot> random_slots(const Machine& machine, Rng& rng) {
     const Allocation allocation = Allocation::whole(machine);
     std::vector<Slot> slots(allocation.slots().begin(), allocation.slots().end());
     rng.shuffle(std::span(slots));
@@ -48,8 +48,8 @@ struct NearCase {
 
     NearCase(const std::string& text, Rng& rng)
         : machine(make_machine(text)),
-          slots(drawn_slots(machine, rng)),
-          loads(drawn_loads(slots.size(), 12, rng)) {}
+          slots(random_slots(machine, rng)),
+          loads(random_loads(slots.size(), 12, rng)) {}
     [[nodiscard]] BalanceProblem problem() const { return {loads, &machine, slots}; }
     [[nodiscard]] NearExcess near() const {
         TaskCounts excess = target_loads(loads);
@@ -65,7 +65,7 @@ struct NearCase {
     }
 };
 
-/// What is left of the excess once shipments are made.
+/// The remaining excess after shipments.
 TaskCounts rest_of(const NearExcess& near, const std::vector<Shipment>& shipments) {
     TaskCounts rest = near.excess;
     for (const auto& [giver, receiver, tasks] : shipments) {
@@ -76,7 +76,7 @@ TaskCounts rest_of(const NearExcess& near, const std::vector<Shipment>& shipment
     return rest;
 }
 
-/// The definition: the nearest along the order, found by looking at all.
+/// The definition: the nearest along the order, by exhaustive search.
 Plan slow_nearest_plan(const TaskCounts& loads, const std::vector<std::uint32_t>& order) {
     TaskCounts excess = target_loads(loads);
     for (std::size_t i = 0; i < excess.size(); ++i) excess[i] = loads[i] - excess[i];
@@ -186,7 +186,7 @@ TEST_CASE("windows make shipments of many ranks cheaper without changing final l
     Rng rng(17);
     const Machine machine = make_machine("torus:24x24x24");
     const Allocation allocation = fragmented_allocation(machine, 9000, 3, 1);
-    const TaskCounts loads = drawn_loads(9000, 12, rng);
+    const TaskCounts loads = random_loads(9000, 12, rng);
     const std::vector<std::uint32_t> order = near_order(machine, allocation.slots());
     TaskCounts excess = target_loads(loads);
     for (std::size_t i = 0; i < excess.size(); ++i) excess[i] = loads[i] - excess[i];
@@ -279,7 +279,7 @@ TEST_CASE("along a curve, the alias method and the nearest sender keep their gua
     }
     const Machine line = make_machine("mesh:40");
     const Allocation allocation = Allocation::whole(line);
-    const TaskCounts loads = drawn_loads(40, 9, rng);
+    const TaskCounts loads = random_loads(40, 9, rng);
     const BalanceProblem problem{loads, &line, allocation.slots()};
     CHECK(balance(problem, "curve") == alias_plan(loads, Remainder::phantoms));
 }
@@ -299,7 +299,7 @@ TEST_CASE("auto is as good as the best method that it tries, for each cost") {
         CHECK(loads_after(one.loads, balance(one.problem(), "auto(cost=busiest-link)")) ==
               target_loads(one.loads));
     }
-    const TaskCounts loads = drawn_loads(20, 9, rng);
+    const TaskCounts loads = random_loads(20, 9, rng);
     CHECK(balance({loads}, "auto") == alias_plan(loads, Remainder::phantoms));
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Measures of plans, rounds, and the balancers that move the fewest tasks or between neighbors alone.
+// Measures of plans, rounds, and balancers with the fewest tasks or only between neighbors.
 #include <doctest.h>
 
 #include <cmath>
 
-#include "balance/drawn_loads.hpp"
+#include "balance/random_loads.hpp"
 #include "topoloom/balance/balancer.hpp"
 #include "topoloom/balance/diffusion.hpp"
 #include "topoloom/balance/target_loads.hpp"
@@ -60,7 +60,7 @@ TEST_CASE("the cheapest ranks end at the ceiling") {
 TEST_CASE("QWalk moves the fewest tasks, from every rank and in total") {
     Rng rng(4);
     for (int draw = 0; draw < 2000; ++draw) {
-        const TaskCounts loads = drawn_loads(1 + rng.below(40), 1 + rng.below(30), rng);
+        const TaskCounts loads = random_loads(1 + rng.below(40), 1 + rng.below(30), rng);
         const Plan plan = walk_plan(loads);
         const TaskCounts ends = loads_after(loads, plan);
         CHECK(ends == targets_by_load(loads));
@@ -76,7 +76,7 @@ TEST_CASE("QWalk moves the fewest tasks, from every rank and in total") {
 TEST_CASE("flows move tasks between neighbors, to the floor or ceiling of the mean") {
     Rng rng(5);
     for (int draw = 0; draw < 200; ++draw) {
-        const TaskCounts loads = drawn_loads(1 + rng.below(40), 1 + rng.below(30), rng);
+        const TaskCounts loads = random_loads(1 + rng.below(40), 1 + rng.below(30), rng);
         const EvenLoad even = even_load(loads);
         for (const Neighbors kind : {Neighbors::ring, Neighbors::hypercube}) {
             const RankNetwork network = rank_network(kind, loads.size());
@@ -96,7 +96,7 @@ TEST_CASE("flows move tasks between neighbors, to the floor or ceiling of the me
 TEST_CASE("integer diffusion ends when neighbors differ by at most their degree") {
     Rng rng(6);
     for (int draw = 0; draw < 200; ++draw) {
-        const TaskCounts loads = drawn_loads(1 + rng.below(40), 1 + rng.below(30), rng);
+        const TaskCounts loads = random_loads(1 + rng.below(40), 1 + rng.below(30), rng);
         const RankNetwork network = rank_network(Neighbors::ring, loads.size());
         const Plan plan = integer_diffusion_plan(loads, network, 100000);
         const TaskCounts ends = loads_after(loads, plan);
@@ -118,7 +118,7 @@ TEST_CASE("on a ring of four, half of the excess goes in each direction") {
 TEST_CASE("diffusion ends in the least-squares flow, up to fractions of a task") {
     Rng rng(7);
     for (int draw = 0; draw < 20; ++draw) {
-        TaskCounts loads = drawn_even_loads(32, 9, rng);
+        TaskCounts loads = random_even_loads(32, 9, rng);
         for (std::int64_t& load : loads) load *= 1000;
         const RankNetwork network = rank_network(Neighbors::hypercube, loads.size());
         const double least = sum_of_squares(laplacian_plan(loads, network));

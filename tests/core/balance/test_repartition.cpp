@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tasks that exchange messages: few bytes between ranks and few that move, on a machine, beside exact search.
+// Tasks that exchange messages: small cut and few moved bytes, compared with exact search.
 #include <doctest.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ struct MeshCase {
     }
 };
 
-/// A square mesh of tasks in strips of rows, of which the first have more to do.
+/// A square mesh of tasks in strips of rows; the first strips have higher loads.
 MeshCase mesh(std::uint32_t side, std::uint32_t ranks, Rng& rng) {
     MeshCase one;
     std::vector<Rank> from, to;
@@ -50,7 +50,7 @@ MeshCase mesh(std::uint32_t side, std::uint32_t ranks, Rng& rng) {
     return one;
 }
 
-MeshCase drawn_mesh(std::uint32_t count, std::uint32_t ranks, Rng& rng) {
+MeshCase random_mesh(std::uint32_t count, std::uint32_t ranks, Rng& rng) {
     MeshCase one;
     std::vector<Rank> from, to;
     std::vector<Bytes> bytes;
@@ -69,7 +69,7 @@ MeshCase drawn_mesh(std::uint32_t count, std::uint32_t ranks, Rng& rng) {
     return one;
 }
 
-/// The least cost of all assignments within the limit; -1: there is none.
+/// The least cost of all assignments within the limit; -1: none.
 double least_cost(const Tasks& tasks) {
     double best = -1;
     const double limit = load_limit(tasks);
@@ -89,7 +89,7 @@ TEST_CASE("few tasks reach the optimum of exact search, with and without a machi
     const std::vector<Slot> slots{Slot{0}, Slot{1}, Slot{2}};
     int found = 0;
     for (int draw = 0; draw < 60; ++draw) {
-        const MeshCase one = drawn_mesh(8, 3, rng);
+        const MeshCase one = random_mesh(8, 3, rng);
         Tasks tasks = one.tasks(3);
         tasks.tolerance = draw % 4 == 0 ? 0.1 : 0.3;
         tasks.periods = 1 + draw % 3;
@@ -112,7 +112,7 @@ TEST_CASE(
     Rng rng(7);
     const Machine line = make_machine("mesh:3");
     const std::vector<Slot> slots{Slot{0}, Slot{1}, Slot{2}};
-    const MeshCase one = drawn_mesh(8, 3, rng);
+    const MeshCase one = random_mesh(8, 3, rng);
     Tasks tasks = one.tasks(3);
     tasks.periods = 5;
     const std::vector<Rank> owners(8, Rank{2});
@@ -178,7 +178,7 @@ TEST_CASE("nodes with equal total loads are balanced inside") {
     const Machine machine = make_machine("mesh:3+node:4");
     std::vector<Slot> slots;
     for (std::uint32_t i = 0; i < 12; ++i) slots.emplace_back(i);
-    // On each node one rank has all that there is to do.
+    // On each node one rank has all tasks.
     MeshCase one{std::vector<double>(360, 1), std::vector<std::int64_t>(360, 10), {}, {}};
     for (std::uint32_t i = 0; i < 360; ++i) one.owners.emplace_back(i / 120 * 4);
     one.graph = CommGraph::from_edges(360, {}, {}, {});

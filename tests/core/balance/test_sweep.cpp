@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The sweep keeps the promises of the alias method, and ranks that decide by messages find the same plan.
+// The sweep keeps the guarantees of the alias method, and ranks find its plan by messages.
 #include "topoloom/balance/sweep.hpp"
 
 #include <doctest.h>
@@ -7,7 +7,7 @@
 #include <bit>
 #include <string>
 
-#include "balance/drawn_loads.hpp"
+#include "balance/random_loads.hpp"
 #include "balance/simulated_ranks.hpp"
 #include "topoloom/balance/alias.hpp"
 #include "topoloom/balance/distributed/decision_times.hpp"
@@ -28,7 +28,7 @@ void check_sweep(const TaskCounts& loads) {
     const PlanMeasures least = least_measures(loads, ends);
     CHECK(measures.max_receives == least.max_receives);
     CHECK(measures.max_tasks_received == least.max_tasks_received);
-    // Twice the least messages, as of the alias method: fewer than ranks that are not at their end.
+    // Twice the minimum, as for the alias method: fewer messages than ranks that are not balanced.
     std::int64_t unequal = 0;
     for (std::size_t i = 0; i < loads.size(); ++i) unequal += loads[i] != ends[i] ? 1 : 0;
     CHECK(measures.messages <= std::max<std::int64_t>(unequal - 1, 0));
@@ -59,7 +59,7 @@ std::string refusal(const TaskCounts& loads) {
 TEST_CASE("a sweep ends at the floor or ceiling of the mean, with one source per receiver, in one round") {
     Rng rng(1);
     for (int draw = 0; draw < 3000; ++draw)
-        check_sweep(drawn_loads(1 + rng.below(60), 1 + rng.below(40), rng));
+        check_sweep(random_loads(1 + rng.below(60), 1 + rng.below(40), rng));
     for (std::int64_t n = 3; n < 30; ++n) {
         check_sweep(example_1(n));
         check_sweep(example_2(n));
@@ -79,7 +79,7 @@ TEST_CASE("a rank with all tasks sends to all others, and a rank without tasks h
 TEST_CASE("ranks that decide by messages find the plan of the sweep, whichever rank is slow") {
     Rng rng(2);
     for (int draw = 0; draw < 600; ++draw) {
-        const TaskCounts loads = drawn_loads(1 + rng.below(70), 1 + rng.below(12), rng);
+        const TaskCounts loads = random_loads(1 + rng.below(70), 1 + rng.below(12), rng);
         check_decided(loads, rng);
     }
     for (std::uint32_t ranks = 1; ranks <= 33; ++ranks) {
@@ -87,7 +87,7 @@ TEST_CASE("ranks that decide by messages find the plan of the sweep, whichever r
         check_decided(loads, rng);
         loads[rng.below(ranks)] = 1000;
         check_decided(loads, rng);
-        check_decided(drawn_even_loads(ranks, 9, rng), rng);
+        check_decided(random_even_loads(ranks, 9, rng), rng);
     }
     check_decided(example_1(20), rng);
     check_decided(example_2(50), rng);
@@ -95,7 +95,7 @@ TEST_CASE("ranks that decide by messages find the plan of the sweep, whichever r
 
 TEST_CASE("ten thousand ranks that decide by messages find the plan of the sweep") {
     Rng rng(3);
-    check_decided(drawn_loads(10'000, 48, rng), rng);
+    check_decided(random_loads(10'000, 48, rng), rng);
     TaskCounts loads(8192, 0);
     loads[5000] = 1'000'000;
     check_decided(loads, rng);
@@ -105,7 +105,7 @@ TEST_CASE("plans of the sweep cost at most 5 % more than those of the alias meth
     Rng rng(4);
     std::int64_t messages = 0, alias_messages = 0, tasks = 0, alias_tasks = 0;
     for (int draw = 0; draw < 50; ++draw) {
-        const TaskCounts loads = drawn_loads(1000, 48, rng);
+        const TaskCounts loads = random_loads(1000, 48, rng);
         const PlanMeasures sweep = measure_plan(sweep_plan(loads), loads.size());
         const PlanMeasures alias = measure_plan(alias_plan(loads, Remainder::exact), loads.size());
         CHECK(sweep.max_receives == alias.max_receives);
@@ -156,6 +156,6 @@ TEST_CASE("boards save messages with many ranks per node, and each serves few ot
     CHECK(of(1000, 12).by_node > of(1000, 12).gathered);
     CHECK(of(1000, 128).by_node < of(1000, 128).gathered);
     CHECK(!(of(1, 12).by_node <= of(1, 12).gathered));
-    // A node with few ranks keeps all waiting, since each of them serves more nodes.
+    // A node with few ranks delays all, since each of its ranks serves more nodes.
     CHECK(decision_times({120, 10, 2}, {}).by_node > of(10, 12).by_node);
 }

@@ -33,7 +33,7 @@ TEST_CASE("greedy moves only the excess of a rank") {
 }
 
 TEST_CASE("a plan moves those tasks whose neighbors are at the receiver") {
-    // Ranks 0 and 1 have loads 4 and 2: one of four equal tasks moves, and only task 2 talks to rank 1.
+    // Ranks 0 and 1 have loads 4 and 2: one of four equal tasks moves, and only task 2 communicates with rank 1.
     const std::vector<double> loads(6, 1);
     const std::vector<Rank> present = ranks_of({0, 0, 0, 0, 1, 1});
     const std::vector<Rank> from = ranks_of({0, 2}), to = ranks_of({1, 4});
@@ -47,7 +47,7 @@ TEST_CASE("a plan moves those tasks whose neighbors are at the receiver") {
 }
 
 TEST_CASE("plans of several rounds are executed") {
-    // All tasks are on rank 0 of a ring of 8, along which diffusion hands them on.
+    // All tasks are on rank 0 of a ring of 8, along which diffusion forwards them.
     const std::vector<double> loads(64, 0.5);
     const std::vector<Rank> present(64, Rank{0});
     const Tasks tasks{loads, present, 8};

@@ -21,7 +21,7 @@ void check(std::uint32_t dividend, const Divisor& divisor) {
     }
 }
 
-/// Quotients are nearest to rounding wrongly around multiples.
+/// Quotients are most likely wrong around multiples.
 void check_around_multiples(const Divisor& divisor) {
     const std::uint32_t last = greatest / divisor.value();
     for (const std::uint32_t times : {0U, 1U, 2U, 3U, last / 2, last - (last > 0), last}) {

@@ -28,7 +28,7 @@ TEST_CASE("tails of Student's t equal closed forms, near and far") {
     }
     CHECK(log_student_tail(0, 7) == 0);
     CHECK(log_student_tail(-2, 7) == log_student_tail(2, 7));
-    // As tables have them.
+    // Values of printed tables.
     CHECK(std::exp(log_student_tail(2.0484, 28)) == doctest::Approx(0.05).epsilon(1e-4));
     CHECK(std::exp(log_student_tail(2.7633, 28)) == doctest::Approx(0.01).epsilon(1e-4));
 }

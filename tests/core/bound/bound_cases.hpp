@@ -46,7 +46,7 @@ void for_each_placement(const topoloom::Allocation& allocation, std::size_t rank
     do {
         use(topoloom::Placement(allocation,
                                 {slots.begin(), slots.begin() + static_cast<std::ptrdiff_t>(ranks)}));
-        // On to the next choice for the ranks, whatever the order of the slots that stay free.
+        // Next choice for the ranks, for any order of the free slots.
         std::ranges::reverse(slots.begin() + static_cast<std::ptrdiff_t>(ranks), slots.end());
     } while (std::ranges::next_permutation(slots).found);
 }

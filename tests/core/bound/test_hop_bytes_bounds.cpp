@@ -48,7 +48,7 @@ std::int64_t slow_gilmore_lawler(const CommGraph& graph, const Allocation& alloc
     return half_of(least);
 }
 
-/// Ranks on random slots with room for them.
+/// Ranks on random slots with sufficient capacity.
 Placement random_shared_placement(const Allocation& allocation, std::span<const std::uint32_t> room,
                                   std::size_t ranks, Rng& rng) {
     std::vector<Slot> places;
@@ -58,7 +58,7 @@ Placement random_shared_placement(const Allocation& allocation, std::span<const 
     return {allocation, std::move(places), SlotUse::shared};
 }
 
-/// Of all bounds, of which the sparse one is no better than the dense one that it stands for.
+/// The best of all bounds; the sparse one is no better than the dense one.
 std::int64_t best_of_all(const BoundProblem& problem) {
     const std::int64_t dense = bound::gilmore_lawler_bound(problem);
     CHECK(bound::sparse_bound(problem) <= dense);
@@ -158,7 +158,7 @@ TEST_CASE("bounds are exact for stencils on the torus of their shape") {
 }
 
 TEST_CASE("with several slots per node the heaviest partners count as neighbors") {
-    // Of six neighbours three can be on the node with 2 x 2 x 2 ranks; a fourth, too, but not for all.
+    // Of six neighbors three can be on the node with 2 x 2 x 2 ranks; a fourth, too, but not for all.
     const Machine machine = make_machine("torus:2x2x2+node:8");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph graph = stencil(std::vector<GridAxis>(3, {4, true}), StencilShape::star, Bytes{1});

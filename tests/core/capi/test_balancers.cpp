@@ -18,10 +18,10 @@
 namespace {
 
 using Loads = std::vector<std::int64_t>;
-/// Tasks by giver and receiver.
+/// Tasks by sender and receiver.
 using Moves = std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t>;
 
-/// What all ranks say of what they give, which is what they say that they are given.
+/// The tasks that ranks report as sent, which equal those reported as received.
 Moves moves_of(const std::vector<topoloom_own_plan>& plans) {
     Moves given, received;
     for (std::uint32_t rank = 0; rank < plans.size(); ++rank) {
@@ -73,7 +73,7 @@ class Balancer {
     topoloom_balancer* balancer_ = nullptr;
 };
 
-/// Letters among ranks that are threads.
+/// Messages among ranks that are threads.
 class Post {
    public:
     explicit Post(std::uint32_t ranks) : inboxes_(ranks) {}
@@ -123,7 +123,7 @@ class Post {
     std::vector<std::list<Letter>> inboxes_;
 };
 
-/// What ranks decide by letters, all at once.
+/// The decisions of concurrent ranks by messages.
 Moves decided(const Loads& loads) {
     const auto ranks = static_cast<std::uint32_t>(loads.size());
     Post post(ranks);
@@ -159,7 +159,7 @@ TEST_CASE("the plan parts of every balancer fit together and balance loads") {
 }
 
 TEST_CASE("near ranks are chosen where slots are known") {
-    // Ranks 0 and 3 have too much, ranks 1 and 2 too little; rank 0 sits beside rank 2, and 3 beside 1.
+    // Ranks 0 and 3 have too much, ranks 1 and 2 too little; rank 0 is next to rank 2, and 3 next to 1.
     Balancer balancer("transport", 4, "ring:8", {0, 5, 1, 4});
     REQUIRE(balancer.status == 0);
     CHECK(balancer.plan({4, 0, 0, 4}) == Moves{{{0, 2}, 2}, {{3, 1}, 2}});

@@ -74,7 +74,7 @@ Ordered order(const ProcessMap& process_map, const std::vector<std::vector<std::
 
 using Groups = std::vector<std::int64_t>;
 
-/// Rank i talks to the rank `stride` further on, both ways.
+/// Rank i exchanges messages with rank i + stride.
 std::vector<std::vector<std::uint32_t>> partners(std::uint32_t ranks, std::uint32_t stride) {
     std::vector<std::vector<std::uint32_t>> sends(ranks);
     for (std::uint32_t i = 0; i < ranks; ++i) sends[i] = {i < stride ? i + stride : i - stride};
@@ -84,7 +84,7 @@ std::vector<std::vector<std::uint32_t>> partners(std::uint32_t ranks, std::uint3
 }  // namespace
 
 TEST_CASE("ranks that communicate are placed on one node") {
-    // Processes 0, 1 are on node 5, processes 2, 3 on node 9; ranks 0 and 2 talk, and 1 and 3.
+    // Processes 0, 1 are on node 5, processes 2, 3 on node 9; ranks 0 and 2 communicate, and 1 and 3.
     const ProcessMap process_map = ProcessMap::from_groups(1, 0, {5, 5, 9, 9});
     CHECK(process_map.machine() == "tree:2+node:2,distance=16:16");
     const Ordered ordered = order(process_map, partners(4, 2));
@@ -124,7 +124,7 @@ TEST_CASE("equal numbers in different groups are different groups") {
 }
 
 TEST_CASE("switches are dropped where a regular tree around them would be too large") {
-    // Each level has one large group: 1000 switches, or nodes, or processes in it.
+    // Each level has one large group of 1000 switches, nodes or processes.
     Groups groups;
     for (std::int64_t i = 0; i < 1000; ++i) groups.insert(groups.end(), {i, 0, 0, 0});
     for (std::int64_t i = 0; i < 1000; ++i) groups.insert(groups.end(), {0, i, 0, 0});

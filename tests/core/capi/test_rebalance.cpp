@@ -57,7 +57,7 @@ TEST_CASE("policies balance loads") {
         Ring ring({0, 0, 0, 0, 0, 0, 1, 1, 2, 2, 3, 3});
         REQUIRE(ring.rebalance(policy));
         CHECK(ring.worth.busiest_before == 6);
-        // Diffusion wants to hand on half objects.
+        // Diffusion would move half objects.
         CHECK(ring.worth.busiest_after == (std::string(policy) == "diffusion" ? 4 : 3));
         CHECK(ring.worth.average == 3);
         CHECK(ring.worth.moved_bytes == 1000 * ring.worth.moved);
@@ -69,7 +69,7 @@ TEST_CASE("objects whose move gains less than it costs stay") {
     Ring ring(uneven);
     REQUIRE(ring.rebalance("none"));
     CHECK(ring.found == uneven);
-    // Three seconds are gained in each period, and three objects leave process 0.
+    // Each period gains three seconds, and three objects leave process 0.
     REQUIRE(ring.rebalance("greedy", {1.1e-3, 1, 0.05, 1}));
     CHECK(ring.worth.moved == 0);
     REQUIRE(ring.rebalance("greedy", {1.1e-3, 2, 0.05, 1}));
@@ -85,7 +85,7 @@ TEST_CASE("neighbors are brought together") {
         Ring ring({0, 3, 0, 3, 1, 2, 1, 2});
         REQUIRE(ring.rebalance(policy, {0, 1000, 0.05, 1}));
         CHECK(ring.worth.busiest_after == 2);
-        // Two objects on each process, and each process talks to neighbors: four messages over one link.
+        // Two objects on each process, which communicates with neighbors: four messages over one link.
         CHECK(ring.worth.hop_bytes_after == 400);
         CHECK(ring.worth.hop_bytes_before > 1000);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Choices and programs as a C library that moves the data sees them.
+// Choices and programs as a C library uses them.
 #include <doctest.h>
 
 #include <cstring>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Meshes on machines: orders are measured as any placement is, and the best of all is found where all can be tried.
+// Meshes on machines: orders are measured like placements, and small cases are optimal.
 #include <doctest.h>
 
 #include <algorithm>

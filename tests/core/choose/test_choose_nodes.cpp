@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Nodes chosen for a pattern: valid, never worse than the first free ones, and optimal where that is known.
+// Nodes chosen for a pattern: valid, never worse than the first free ones, optimal in known cases.
 #include "topoloom/choose/choose_nodes.hpp"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::string_view fast = "auto(effort=fast)";
 
-/// All nodes that an allocation leaves.
+/// All nodes outside of an allocation.
 Allocation rest(const Allocation& busy) {
     std::vector<char> taken(busy.machine().node_count(), 0);
     for (const Node node : busy.nodes()) taken[node.value] = 1;
@@ -112,7 +112,7 @@ TEST_CASE("whole nodes are chosen where they have several slots") {
 
 TEST_CASE("on a tree the pattern gets nodes under the fewest switches") {
     const Machine tree = make_machine("tree:4:8:4");
-    // Eight nodes of every group of 32 are free, two on every other switch.
+    // Of each group of 32 nodes eight are free, two on every other switch.
     std::vector<Node> free;
     for (const Node node : ids<Node>(tree.node_count())) {
         if (node.value / 4 % 2 == 0 && node.value % 4 < 2) free.push_back(node);

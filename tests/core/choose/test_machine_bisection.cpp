@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t few = 16;  // vertices; 2^16 ways to halve them
 
-/// The definition: of all ways to give every vertex a side, with halved nodes, the one that cuts the least bandwidth.
+/// The definition: of all bisections of the vertices that halve the nodes, the least bandwidth.
 template <class T>
 double worst_of_all(const Machine& machine, const T& network, const NodeHalves& halves) {
     std::vector<LinkEnds> ends;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs the programs of all ranks against each other, in any order, and watches what they touch.
+// Interprets the programs of all ranks in any order, and checks their memory accesses.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace topoloom {
 
-/// A unit of data: which one it is, and whose shares are in it.
+/// A unit of data: its index, and the ranks that contributed.
 struct Unit {
     std::int64_t id = -1;  // -1: nothing that a program may read
     std::uint64_t weights = 0;
@@ -22,7 +22,7 @@ struct Unit {
     friend bool operator==(const Unit&, const Unit&) = default;
 };
 
-/// What a rank has added: a different number for each.
+/// The contribution of a rank: a different number for each.
 inline std::uint64_t weight_of(std::uint32_t rank) { return Rng(rank + 1, 7).next(); }
 
 struct RankMemory {
@@ -36,8 +36,8 @@ struct RankMemory {
     }
 };
 
-/// Plays them to their end and fails a test where a program reads what is not there, changes what is being sent, combines
-/// units that do not belong together, or waits for ever.
+/// Runs programs to their end and fails a test if one reads missing data, changes data being sent, combines
+/// mismatched units, or deadlocks.
 class PlayedPrograms {
    public:
     PlayedPrograms(const std::vector<RankProgram>& programs, std::vector<RankMemory>& memories,

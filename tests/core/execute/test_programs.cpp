@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The programs made from every schedule do, all together, what the collective promises.
+// The programs made from every schedule together perform the collective.
 #include <doctest.h>
 
 #include <string>
@@ -29,7 +29,7 @@ bool is_rooted(Operation operation) {
 
 std::size_t whole(const Call& call) { return static_cast<std::size_t>(call.bytes.value) * call.ranks; }
 
-/// The i-th unit of a block of a collective, as a rank has it before.
+/// The i-th unit of a block of a collective, as a rank has it at the start.
 Unit unit_of(const Collective& collective, std::uint32_t rank, std::uint64_t block, std::int64_t i) {
     const auto id = static_cast<std::int64_t>(block << 20) + i;
     if (!collective.reduces()) return {id, 0, 0, 0};
@@ -96,7 +96,7 @@ void play(const Case& one) {
     std::vector<RankProgram> programs;
     std::vector<RankMemory> memories(one.call.ranks);
     for (const Rank rank : ids<Rank>(one.call.ranks)) {
-        // What is in place is so on the root alone, or on all ranks.
+        // In-place data is in place only on the root, or on all ranks.
         const bool in_place = one.in_place && (!is_rooted(one.call.operation) || rank == one.call.root);
         layouts.emplace_back(collective, rank, in_place);
         programs.push_back(

@@ -26,7 +26,7 @@ using Ids = std::vector<std::uint32_t>;
 constexpr std::uint32_t experts = 32;
 const Ids nodes{0, 0, 1, 1, 2, 2, 3, 3};  // of GPUs
 
-/// Tokens choose 4 of the 8 experts of a topic, which have numbers that are 4 apart.
+/// Tokens choose 4 of the 8 experts of a topic, whose numbers differ by 4.
 std::vector<std::int64_t> topical_tokens(std::uint64_t seed) {
     Rng rng(seed, 0);
     std::vector<std::int64_t> choices;

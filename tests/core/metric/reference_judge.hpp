@@ -51,7 +51,7 @@ inline std::map<std::uint32_t, double> shares(const topoloom::Machine& machine, 
     return on_link;
 }
 
-/// A node; of rails its host, of as many GPUs as host= says, or the NVLink domain that it is in.
+/// The host of a node; on rails host= GPUs, or the NVLink domain.
 inline std::uint32_t host_of(const topoloom::Machine& machine, topoloom::Node node) {
     const std::string text = machine.text();
     if (!text.starts_with("rails:")) return node.value;

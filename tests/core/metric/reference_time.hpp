@@ -26,8 +26,8 @@ inline std::vector<double> slow_congestion(const topoloom::CommGraph& phase, con
     return seconds;
 }
 
-/// What every node sends through its port, then what it receives, then what messages read from its memory, then what
-/// they write there, those inside the node among them: by bandwidth.
+/// Loads of every node by bandwidth: sent through its port, received, read from its memory, and
+/// written there, including messages inside the node.
 inline std::vector<double> slow_node_seconds(const topoloom::CommGraph& phase,
                                              const topoloom::Machine& machine,
                                              std::span<const topoloom::Slot> slots) {
@@ -51,7 +51,7 @@ inline std::vector<double> slow_node_seconds(const topoloom::CommGraph& phase,
     return seconds;
 }
 
-/// All pairs need `rounds` rounds. See PhaseTime for what is the longest.
+/// All pairs need `rounds` rounds. PhaseTime defines the longest resource.
 inline topoloom::TimeParts slow_rounds(const topoloom::CommGraph& phase, double rounds,
                                        const topoloom::Machine& machine,
                                        std::span<const topoloom::Slot> slots,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The shape of an allocation: counted link by link and pair by pair on every topology, and by hand on small ones.
+// The shape of an allocation, counted link by link and pair by pair, and by hand on small machines.
 #include "topoloom/metric/allocation_shape.hpp"
 
 #include <map>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bandwidth of messages on ring buses, as pieces that wait for room on its rings.
+// Bandwidth of messages on ring buses, as pieces that wait for a free ring.
 #include <doctest.h>
 
 #include <algorithm>
@@ -35,8 +35,8 @@ BusMessage message(std::uint32_t from, std::uint32_t to, std::int64_t bytes = 64
     return {Node{from}, Node{to}, Bytes{bytes}};
 }
 
-/// Messages between different stations of a bus, of any sizes.
-std::vector<BusMessage> drawn_messages(std::uint32_t stations, Rng& rng) {
+/// Messages of any size between different stations of a bus.
+std::vector<BusMessage> random_messages(std::uint32_t stations, Rng& rng) {
     std::vector<BusMessage> messages;
     for (std::size_t i = 0; i < 1 + rng.below(7); ++i) {
         const auto from = static_cast<std::uint32_t>(rng.below(stations));
@@ -54,7 +54,7 @@ TEST_CASE("no message is faster than a ring, and no station faster than its port
                                    "ring:5,transfers=1,bandwidth=25.6GB/s", "ring:8,bandwidth=25.6GB/s"}) {
         const Machine machine = make_machine(text);
         for (int trial = 0; trial < 30; ++trial) {
-            const auto messages = drawn_messages(static_cast<std::uint32_t>(machine.node_count()), rng);
+            const auto messages = random_messages(static_cast<std::uint32_t>(machine.node_count()), rng);
             const BusRates found = rates_on(machine, messages);
             std::vector<double> sent(machine.node_count(), 0);
             double last = 0;
@@ -76,7 +76,7 @@ TEST_CASE("no message is faster than a ring, and no station faster than its port
 TEST_CASE("turning or mirroring a bus keeps its rates") {
     Rng rng(2);
     for (int trial = 0; trial < 20; ++trial) {
-        const auto messages = drawn_messages(12, rng);
+        const auto messages = random_messages(12, rng);
         const BusRates found = rates_on(cell(), messages);
         auto turned = messages;
         auto mirrored = messages;
@@ -134,7 +134,7 @@ TEST_CASE("messages shorter than a piece neither wait nor delay others") {
 }
 
 TEST_CASE("messages of unequal sizes wait for each other's pieces only") {
-    // On one ring, in turn: the small one is through after its second piece, the large one has the rest alone.
+    // On one ring in turns: the small one ends after its second piece, the large one then has the ring alone.
     const Machine machine = make_machine("ring:8,bandwidth=25.6GB/s");
     const BusRates found = rates_on(machine, {message(0, 3, 32 * kib), message(1, 4, 96 * kib)});
     CHECK(found.of_message[0].worst.value == doctest::Approx(ring_rate * 2 / 3));

@@ -29,7 +29,7 @@ CommGraph one_message(std::size_t ranks, int from, int to, std::int64_t bytes, s
                                  std::array{Bytes{bytes}}, std::array{messages});
 }
 
-/// Loads to within a fraction: those of shares such as a third depend on the order of sums.
+/// Loads up to rounding: sums of shares such as a third depend on their order.
 void check_equal(const Judgement& a, const Judgement& b, double tolerance = 0) {
     const auto equal = [&](double x, double y) { return std::abs(x - y) <= tolerance * std::abs(y); };
     CHECK(a.hop_bytes == b.hop_bytes);

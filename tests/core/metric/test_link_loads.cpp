@@ -42,7 +42,7 @@ double slow_soft(std::span<const double> loads, const Machine& machine, double s
     return sum;
 }
 
-/// By rank, whether it sends or receives over what is busiest of all links, and of what nodes send, receive and move.
+/// By rank, whether it uses the busiest link, port or memory.
 std::vector<char> ends_of_busiest(const CommGraph& graph, const Machine& machine, std::span<const Slot> slots,
                                   std::span<const double> seconds) {
     const double least = std::ranges::max(seconds) * (1 - 1e-12);

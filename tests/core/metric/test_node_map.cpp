@@ -151,7 +151,7 @@ TEST_CASE("no other segment is faster than the best one") {
         const double time = pipelined_time(map, links, 1e6, best, reading);
         for (double segment = 100; segment <= 1e6; segment *= 1.1)
             CHECK(pipelined_time(map, links, 1e6, segment, reading) >= time * (1 - 1e-12));
-        // Two processes have nobody to overlap with.
+        // Two processes cannot overlap messages.
         CHECK(best_segment(node_map({2}, Nodes{0, 1}), links, 1e6, reading) == 1e6);
     }
 }

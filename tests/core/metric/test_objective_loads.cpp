@@ -26,7 +26,7 @@ double slow_norm(std::span<const double> seconds) {
     return std::pow(sum, 1.0 / 8);
 }
 
-/// Nodes as they are, and with little of everything.
+/// Nodes as described, and with low bandwidths.
 const std::vector<std::string> insides{
     "", "+node:2,bandwidth=300MB/s,startup=10us",
     "+node:2:2,bandwidth=2GB/s,memory=100MB/s,memory-startup=30us,startup=90us,latency=50us"};
@@ -80,7 +80,7 @@ TEST_CASE("after any changes every objective equals its definition over all phas
                 for (std::size_t kind = 0; kind < now.size(); ++kind)
                     value += objective.mix.weight[kind] * now[kind];
                 CHECK(loads.key().congestion == doctest::Approx(value));
-                // Whatever happened before, bit for bit.
+                // Bitwise equal after any history.
                 ObjectiveLoads fresh(machine, objective, changes.slots);
                 fresh.set_soft_scale();
                 CHECK(fresh.measures() == now);

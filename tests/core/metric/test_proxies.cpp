@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Messages through proxies: what is sent against its definition, slot by slot, and what judge() computes for it.
+// Messages through proxies against their definition, slot by slot, and in judge().
 #include <doctest.h>
 
 #include <algorithm>

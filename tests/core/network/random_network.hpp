@@ -15,7 +15,7 @@
 
 namespace topoloom::testing {
 
-/// Nodes send packets of drawn lengths to drawn nodes, and some of them answer each packet with one of their own.
+/// Nodes send random packets to random nodes, and some answer each packet.
 class Exchange final : public Workload {
    public:
     Exchange(std::size_t nodes, std::uint32_t longest, std::uint32_t packets, bool answers, Rng& rng)
@@ -45,7 +45,7 @@ class Exchange final : public Workload {
         if (answers_ && order.message != no_index)
             due_[node.value].push_back({Node{order.message}, longest_, no_index, cycle});
     }
-    /// Packets that have not come yet.
+    /// Packets that have not arrived.
     [[nodiscard]] std::uint64_t left() const { return left_; }
 
    private:
@@ -55,7 +55,7 @@ class Exchange final : public Workload {
     std::uint64_t left_ = 0;
 };
 
-/// Machines, with their routes.
+/// Machines and their routes.
 struct Wired {
     explicit Wired(const std::string& text, Routing routing = Routing::own)
         : machine(make_machine(text)), paths(fabric, routing) {}
@@ -64,9 +64,9 @@ struct Wired {
     Paths paths;
 };
 
-/// Of crosspoints, where they can do what is asked, in one of four drawn cases.
-inline std::unique_ptr<PacketNetwork> drawn_switches(const Wired& wired, Workload& workload,
-                                                     SwitchOptions options, std::uint64_t seed, Rng& rng) {
+/// Crosspoints in a quarter of the cases that they support.
+inline std::unique_ptr<PacketNetwork> random_switches(const Wired& wired, Workload& workload,
+                                                      SwitchOptions options, std::uint64_t seed, Rng& rng) {
     const bool fits = options.buffer >= workload.longest_packet() && wired.paths.escape_classes() == 0;
     if (!fits || rng.below(4) > 0)
         return make_input_queued_network(wired.fabric, wired.paths, workload, options, seed);
@@ -76,10 +76,10 @@ inline std::unique_ptr<PacketNetwork> drawn_switches(const Wired& wired, Workloa
     return make_crosspoint_network(wired.fabric, wired.paths, workload, options, seed);
 }
 
-/// Runs one; the books are checked every `check_every` cycles. Throws Error if anything is lost, or stands still.
-inline void run_drawn(const std::vector<std::unique_ptr<Wired>>& machines, std::uint64_t seed,
-                      std::uint64_t check_every) {
-    constexpr std::uint64_t patience = 100000;  // cycles
+/// Runs one; conservation is checked every `check_every` cycles. Throws Error if a packet is lost or blocked.
+inline void run_random(const std::vector<std::unique_ptr<Wired>>& machines, std::uint64_t seed,
+                       std::uint64_t check_every) {
+    constexpr std::uint64_t max_cycles = 100000;
     Rng rng(seed);
     const Wired& wired = *machines[rng.below(static_cast<std::uint32_t>(machines.size()))];
     SwitchOptions options;
@@ -100,16 +100,16 @@ inline void run_drawn(const std::vector<std::unique_ptr<Wired>>& machines, std::
     }
     if (options.buffer >= longest && rng.below(2) == 0) options.switching = Switching::cut_through;
     Exchange exchange(wired.machine.node_count(), longest, 1 + rng.below(8), rng.below(2) == 0, rng);
-    const auto network = drawn_switches(wired, exchange, options, seed, rng);
+    const auto network = random_switches(wired, exchange, options, seed, rng);
     while (exchange.left() > 0) {
         network->run(check_every);
         network->check();
-        if (network->cycle() > patience)
+        if (network->cycle() > max_cycles)
             fail(exchange.left(), " packets stand still on ", wired.machine.text(), ", seed ", seed);
     }
 }
 
-/// Small ones of each kind of routes.
+/// Small machines with each kind of routes.
 inline std::vector<std::unique_ptr<Wired>> small_machines() {
     std::vector<std::unique_ptr<Wired>> machines;
     for (const char* const text : {"torus:4x3", "torus:5", "torus:3x3x2", "mesh:3x3", "fattree:3:3",
@@ -118,7 +118,7 @@ inline std::vector<std::unique_ptr<Wired>> small_machines() {
     return machines;
 }
 
-/// These, and some whose packets choose their routes by the load.
+/// These, and machines with adaptive routing.
 inline std::vector<std::unique_ptr<Wired>> routed_machines() {
     std::vector<std::unique_ptr<Wired>> machines = small_machines();
     for (const char* const text :

@@ -23,9 +23,9 @@ inline std::uint64_t alone(std::uint64_t routers, std::uint64_t flits, const Swi
     return options.channel + routers * (options.routing + 1 + options.crossing + options.channel) + flits - 1;
 }
 
-/// A collective of up to three ranks per node, in drawn places.
-struct DrawnProgram {
-    DrawnProgram(const Wired& wired, Rng& rng) {
+/// A collective of up to three ranks per node, on random nodes.
+struct RandomProgram {
+    RandomProgram(const Wired& wired, Rng& rng) {
         const std::uint32_t per_node = wired.machine.node_count() > 20 ? 1 : 1 + rng.below(3);
         const auto ranks = static_cast<std::uint32_t>(wired.machine.node_count()) * per_node - rng.below(2);
         std::vector<const ScheduleEntry*> entries;

@@ -14,7 +14,7 @@ using namespace topoloom;
 
 namespace {
 
-/// Flits per node and cycle that a switch passes of packets of one flit for any output.
+/// Throughput of a switch in flits per node and cycle, for one-flit packets to any output.
 Received pass(const SwitchOptions& options, double load, std::uint64_t cycles) {
     const Machine machine = make_machine("fattree:16");
     const Fabric fabric(machine);
@@ -33,7 +33,7 @@ double throughput(const SwitchOptions& options) {
     return static_cast<double>(pass(options, 1, 4000).flits) / 4000 / 16;
 }
 
-/// The most pairs that there may be, by augmenting paths.
+/// The size of a maximum matching, by augmenting paths.
 std::size_t most_pairs(Matching& matching, std::uint32_t outputs) {
     std::vector<std::uint32_t> from(outputs, no_index);
     std::size_t pairs = 0;

@@ -26,7 +26,7 @@ using namespace topoloom;
 
 namespace {
 
-/// Switches, and a load that they are under.
+/// Switches under a load.
 struct LoadedCrosspoint {
     Machine machine;
     Fabric fabric{machine};
@@ -71,7 +71,7 @@ SwitchGroup group_of(const Machine& machine, SwitchCollective collective, Node r
     return {collective, tree_of(machine, {root, members}), std::move(members)};
 }
 
-/// What a collective takes, and what its channels carried.
+/// The time of a collective, and the load of its channels.
 struct Done {
     std::uint64_t end = 0;
     std::vector<std::uint64_t> carried{};
@@ -105,7 +105,7 @@ Done run_collective(const Machine& machine, const std::vector<SwitchGroup>& grou
     return done;
 }
 
-/// Switches, and groups that multicast in them.
+/// Switches with groups that multicast.
 struct Multicasting {
     Machine machine;
     Fabric fabric{machine};
@@ -117,7 +117,7 @@ struct Multicasting {
         : machine(make_machine(text)), sets(traffic, machine.node_count(), 1) {}
 };
 
-/// Two workloads, each of which sends when it is its turn.
+/// Two workloads that send alternately.
 class Both final : public Workload {
    public:
     Both(Workload& single, Workload& groups, std::size_t nodes)
@@ -387,7 +387,7 @@ TEST_CASE(
     const double split = accepted(Fanout::split), whole = accepted(Fanout::whole);
     CHECK(whole < split);
     CHECK(split < accepted(Fanout::crosspoints));
-    // Two senders meet unless their sets have nothing in common, and then one of them waits.
+    // Two senders conflict unless their sets are disjoint; then one of them waits.
     CHECK(whole > 0.5);
 }
 

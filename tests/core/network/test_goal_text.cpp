@@ -41,7 +41,7 @@ TEST_CASE("operations in a cyclic wait are named, and no others") {
     const std::string middle = "}\nrank 1 {\nr: recv 8b from 0\ns: send 8b to 0\n";
     CHECK_NOTHROW((void)read_goal_text(begin + middle + "}\n"));
     CHECK_NOTHROW((void)read_goal_text(begin + "s requires r\n" + middle + "}\n"));
-    // A receive has started as soon as the rank is ready for it.
+    // A receive starts as soon as the rank is ready for it.
     CHECK_NOTHROW((void)read_goal_text(begin + "s irequires r\n" + middle + "s irequires r\n}\n"));
     try {
         (void)read_goal_text(begin + "s requires r\n" + middle + "s requires r\n}\n");

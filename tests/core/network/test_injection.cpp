@@ -33,7 +33,7 @@ double mean(const std::vector<int>& made) {
     return sum / static_cast<double>(made.size());
 }
 
-/// Variance of the packets of a window of cycles by their mean: 1 if they come one by one, at any time alike.
+/// Variance of the packets of a window over their mean; 1 for independent packets.
 double dispersion(const std::vector<int>& made, std::size_t window) {
     const std::size_t windows = made.size() / window;
     double sum = 0, squared = 0;
@@ -47,7 +47,7 @@ double dispersion(const std::vector<int>& made, std::size_t window) {
     return (squared / static_cast<double>(windows) - middle * middle) / middle;
 }
 
-/// That of a two-state Markov source over a long window, from the covariances of its cycles.
+/// The same for a two-state Markov source over a long window, from its covariances.
 double markov_dispersion(double load, std::uint32_t packet, double length, double peak) {
     const double chance = peak / packet, share = load / peak;
     const double stays = 1 - 1 / length - share / (1 - share) / length;

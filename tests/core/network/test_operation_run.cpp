@@ -37,7 +37,7 @@ std::unique_ptr<PacketNetwork> make(const testing::Wired& wired, FiniteWorkload&
     return make_input_queued_network(wired.fabric, wired.paths, senders, how.options, 1, how.threads);
 }
 
-/// [rank]: the cycle in which it was done.
+/// [rank]: the cycle in which it finished.
 template <class Run>
 std::vector<std::uint64_t> finish(const testing::Wired& wired, Run& ranks, const How& how) {
     const auto network = make(wired, ranks, how);
@@ -92,7 +92,7 @@ OperationGraph operations_of(const Program& program) {
     return {program.rank_count(), std::move(operations), order};
 }
 
-/// That a rank sends in a step.
+/// The messages that a rank sends in a step.
 std::size_t most_messages(const Program& program) {
     std::size_t most = 0;
     std::vector<ProgramMessage> messages;
@@ -112,7 +112,7 @@ TEST_CASE("operations in rounds end in the same cycles as the rounds of a schedu
     const auto machines = testing::small_machines();
     for (int drawn = 0; drawn < 100; ++drawn) {
         const testing::Wired& wired = *machines[rng.below(static_cast<std::uint32_t>(machines.size()))];
-        const testing::DrawnProgram it(wired, rng);
+        const testing::RandomProgram it(wired, rng);
         const std::vector<Node>& nodes = it.nodes;
         const AnySchedule schedule = make_schedule(it.call, it.name);
         const ScheduleProgram program(schedule);
@@ -174,23 +174,23 @@ TEST_CASE("messages overlap with work that does not wait for them") {
     const std::uint64_t there = alone(2, 4);  // 100 bytes and a header
     using Finish = std::vector<std::uint64_t>;
     CHECK(finish_of("s: send 100b to 1\n", "r: recv 100b from 0\n", {}) == Finish{4, there});
-    // Sent before the work, the message is there when that ends; behind it, it comes later.
+    // Sent before the work, the message arrives before its end; sent after it, it arrives later.
     CHECK(finish_of("s: send 100b to 1\nc: calc 500\n", "r: recv 100b from 0\n", {.send = 10}) ==
           Finish{510, 10 + there});
     CHECK(finish_of("c: calc 500\ns: send 100b to 1\ns requires c\n", "r: recv 100b from 0\n",
                     {.send = 10}) == Finish{514, 510 + there});
-    // A receive that begins late ends then, if its message has come; if not, with that.
+    // A late receive ends at once if its message has arrived, else with its arrival.
     CHECK(finish_of("s: send 100b to 1\n", "c: calc 500\nr: recv 100b from 0 cpu 1\nr requires c\n", {})[1] ==
           500);
     CHECK(finish_of("s: send 100b to 1\n", "c: calc 5\nr: recv 100b from 0 cpu 1\nr requires c\n", {})[1] ==
           there);
-    // What comes is handled by the processor of its receive, when that has nothing else to do.
+    // Messages are handled by the processor of their receive when it is idle.
     CHECK(finish_of("s: send 100b to 1\n", "c: calc 500\nr: recv 100b from 0\n", {.receive = 30})[1] == 530);
     CHECK(finish_of("s: send 100b to 1\n", "c: calc 500\nr: recv 100b from 0 cpu 1\n", {.receive = 30})[1] ==
           500);
     CHECK(finish_of("s: send 100b to 1\n", "r: recv 100b from 0\n", {.receive = 30, .latency = 200})[1] ==
           there + 230);
-    // It is on its way while that works.
+    // The message travels during the work.
     CHECK(finish_of("s: send 100b to 1\n", "c: calc 500\nr: recv 100b from 0\n", {.latency = 200})[1] == 500);
     CHECK(finish_of("s: send 100b to 1\n", "c: calc 500\nr: recv 100b from 0\n", {.latency = 600})[1] ==
           there + 600);
@@ -244,7 +244,7 @@ TEST_CASE("messages match in the order of operations, whatever arrives first") {
     OperationRun ranks(graph, in_order(2), wired.machine.node_count(), {}, {}, 1);
     const auto network = make_input_queued_network(wired.fabric, wired.paths, ranks, {}, 1, 1);
     network->run(100);
-    // Work, the second send and receive, and what follows are done; the first are not.
+    // Work, the second send and receive, and later operations finish; the first do not.
     CHECK(ranks.steps_done() == 3);
     CHECK(ranks.describe_first_waiting() == "recv 8b from 0 of rank 1 (line 9) waits for its message");
     network->run(1000);

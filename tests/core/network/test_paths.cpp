@@ -34,12 +34,12 @@ const std::vector<std::string> texts{"torus:8",
                                      "rails:4:4:2",
                                      "twisted:4x4x4,twist.x=0:0:2"};
 
-/// Paths of Valiant's routing, beside minimal ones: those of ugal, too.
+/// Paths of Valiant and minimal routing, as ugal uses them.
 const std::vector<std::string> with_detours{"dragonfly:9x1x4,nodes=2", "dragonfly:4x2x2", "dragonfly:5x1x3"};
 
 using Place = std::pair<std::uint32_t, std::uint32_t>;  // channel and class
 
-/// Whether nobody can be reached from itself.
+/// Whether the graph has no cycle.
 bool is_acyclic(std::map<Place, std::set<Place>> next) {
     bool found = true;
     while (found && !next.empty()) {
@@ -57,7 +57,7 @@ bool is_acyclic(std::map<Place, std::set<Place>> next) {
     return next.empty();
 }
 
-/// Holds paths to their laws; `queued` leads to detours, too.
+/// Checks the laws of paths; `queued` includes detours.
 void check_paths(const Fabric& fabric, const Paths& paths, int draws, bool is_shortest,
                  const Queued& queued) {
     const NetworkView view(fabric.machine().topology());
@@ -65,7 +65,7 @@ void check_paths(const Fabric& fabric, const Paths& paths, int draws, bool is_sh
     std::size_t longest = 0;
     Rng rng(1);
     Paths::Workspace room;
-    /// Adds what a path waits for, in whatever classes.
+    /// Adds the dependencies of a path, in any classes.
     const auto add = [&](std::span<const Hop> path) {
         std::set<Place> before;
         for (std::size_t i = 0; i < path.size(); ++i) {
@@ -73,7 +73,7 @@ void check_paths(const Fabric& fabric, const Paths& paths, int draws, bool is_sh
             CHECK(hop.classes <= paths.class_count());
             CHECK(hop.highest < hop.classes);
             std::set<Place> here;
-            // Whatever class was taken before, there is one to take.
+            // After any class there is a class to take.
             const auto take = [&](std::uint32_t lowest, const Place* last) {
                 CHECK(lowest <= hop.highest);
                 for (std::uint32_t klass = lowest; klass <= hop.highest; ++klass) {

@@ -116,7 +116,7 @@ TEST_CASE(
     const auto machines = testing::small_machines();
     for (int drawn = 0; drawn < 120; ++drawn) {
         const testing::Wired& wired = *machines[rng.below(static_cast<std::uint32_t>(machines.size()))];
-        const testing::DrawnProgram it(wired, rng);
+        const testing::RandomProgram it(wired, rng);
         const std::vector<Node>& nodes = it.nodes;
         const AnySchedule schedule = make_schedule(it.call, it.name);
         const ScheduleProgram program(schedule);
@@ -184,7 +184,7 @@ TEST_CASE("ranks of a node share its NIC and memory") {
     const Ran four = run(wired, StoredProgram(8, both), in_order(8, 4), format, {}, {.vcs = 4, .buffer = 32});
     CHECK(four.end >= 4 * 800);
     CHECK(four.end < 4 * 800 * 1.05);
-    // All in turns, hence about as late.
+    // All in turns, hence about equally late.
     for (std::uint32_t i = 4; i < 8; ++i) CHECK(four.finish[i] > 3.9 * 800);
 
     std::vector<StoredMessage> inside;
@@ -225,7 +225,7 @@ TEST_CASE("packets of ranks in a cyclic wait are named") {
 }
 
 TEST_CASE("a program that waits for a message never sent is named") {
-    /// Rank 1 waits for rank 0, which sends nothing.
+    /// Rank 1 waits for rank 0, which sends no message.
     class Silent final : public Program {
        public:
         [[nodiscard]] std::size_t rank_count() const override { return 3; }

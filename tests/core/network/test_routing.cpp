@@ -17,7 +17,7 @@ using namespace topoloom;
 
 namespace {
 
-/// Flits per node and cycle that arrive, and what identifies the run.
+/// Received flits per node and cycle, and a fingerprint of the run.
 struct Outcome {
     double accepted;
     std::tuple<std::uint64_t, std::vector<std::uint64_t>, std::vector<std::uint64_t>> all;
@@ -135,7 +135,7 @@ TEST_CASE("deadlocked packets are found and named") {
     const Paths paths(fabric);
     const TrafficPattern traffic("shift(by=3)", 8, 1);
     OpenLoop senders(traffic, 8, 4, 1, 1);
-    // Before a run by the turns of routes; in a run, where that is switched off, by who stands still.
+    // Before a run by the turns of routes; without that check, in a run by blocked packets.
     CHECK_THROWS_WITH_AS(make_input_queued_network(fabric, paths, senders, {.vcs = 1, .buffer = 2}, 1),
                          doctest::Contains("could wait for each other in a circle"), Error);
     const auto network =

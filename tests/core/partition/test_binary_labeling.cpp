@@ -78,7 +78,7 @@ TEST_CASE("two-way choices are never worse than none, and mostly optimal") {
 }
 
 TEST_CASE("coupled pairs turn together") {
-    // A chain that would rather choose 1, all at once: every first flip loses.
+    // A chain that prefers 1 only as a whole: every single flip loses.
     constexpr std::uint32_t size = 30;
     Choices c;
     for (std::uint32_t v = 0; v < size; ++v) {

@@ -161,7 +161,7 @@ TEST_CASE("taking over arrays gives the same graph as copying them") {
     rows.self_bytes = copied(graph.all_self_bytes());
     rows.self_messages = copied(graph.all_self_messages());
     CHECK(dense(CommGraph::from_csr(rows)) == dense(graph));
-    // The same edge once more: no longer fit to be kept as it is.
+    // A duplicate edge: arrays can no longer be used unchanged.
     rows.peers.push_back(rows.peers.back());
     rows.bytes.push_back(Bytes{7});
     rows.messages.push_back(3);

@@ -7,6 +7,7 @@
 #include "topoloom/pattern/readers/dense_matrix.hpp"
 
 #include "pattern/dense.hpp"
+#include "pattern/refused_texts.hpp"
 
 using namespace topoloom;
 
@@ -26,28 +27,22 @@ TEST_CASE(
 }
 
 TEST_CASE("dense matrices that are not square or not bytes are refused with the line") {
-    struct Row {
-        const char* text;
-        const char* message;
-    };
-    for (const Row& row : {
-             Row{"", "the text has no numbers; expected a square matrix, one row per line"},
-             Row{"\n \n", "the text has no numbers; expected a square matrix, one row per line"},
-             Row{"0 1\n", "line 2: expected row 2 of 2, but the text ends here"},
-             Row{"0 1\n1 0\n0 0\n",
-                 "line 3: there are more rows than the 2 columns; the matrix must be square"},
-             Row{"0 1 2\n1 0\n", "line 2: row 2 has 2 numbers, but the first has 3"},
-             Row{"0 1\n\n1 0 0\n", "line 3: row 2 has 3 numbers, but the first has 2"},
-             Row{"0 -1\n1 0\n", "line 1: a value must not be negative, but is -1"},
-             Row{"0 1\nnan 0\n", "line 2: a value must be a number from 0 to 2^63, but is nan"},
-             Row{"0 1.5\n1 0\n",
-                 "line 1: a value must be an integer number of bytes, but is 1.5; scale all of them first"},
-             Row{"0,1\n1,0\n", "line 1: expected a value, found '0,1'"},
-             Row{"\x93NUMPY\x01", "line 1: expected a value, found '\\x93NUMPY\\x01'"},
-             Row{"a-very-long-word-that-is-cut-short-in-the-message",
-                 "line 1: expected a value, found 'a-very-long-word-that-is...'"},
-         }) {
-        CAPTURE(std::string(row.text));
-        CHECK_THROWS_WITH_AS((void)read_dense_matrix(row.text), row.message, Error);
-    }
+    check_refused(
+        read_dense_matrix,
+        {
+            {"", "the text has no numbers; expected a square matrix, one row per line"},
+            {"\n \n", "the text has no numbers; expected a square matrix, one row per line"},
+            {"0 1\n", "line 2: expected row 2 of 2, but the text ends here"},
+            {"0 1\n1 0\n0 0\n", "line 3: there are more rows than the 2 columns; the matrix must be square"},
+            {"0 1 2\n1 0\n", "line 2: row 2 has 2 numbers, but the first has 3"},
+            {"0 1\n\n1 0 0\n", "line 3: row 2 has 3 numbers, but the first has 2"},
+            {"0 -1\n1 0\n", "line 1: a value must not be negative, but is -1"},
+            {"0 1\nnan 0\n", "line 2: a value must be a number from 0 to 2^63, but is nan"},
+            {"0 1.5\n1 0\n",
+             "line 1: a value must be an integer number of bytes, but is 1.5; scale all of them first"},
+            {"0,1\n1,0\n", "line 1: expected a value, found '0,1'"},
+            {"\x93NUMPY\x01", "line 1: expected a value, found '\\x93NUMPY\\x01'"},
+            {"a-very-long-word-that-is-cut-short-in-the-message",
+             "line 1: expected a value, found 'a-very-long-word-that-is...'"},
+        });
 }

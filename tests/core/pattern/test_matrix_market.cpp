@@ -4,10 +4,10 @@
 #include <doctest.h>
 
 #include "topoloom/base/error.hpp"
-#include "topoloom/base/rng.hpp"
 #include "topoloom/pattern/readers/matrix_market.hpp"
 
 #include "pattern/dense.hpp"
+#include "pattern/refused_texts.hpp"
 
 using namespace topoloom;
 
@@ -69,101 +69,80 @@ TEST_CASE("integers are read in every notation of reals, and a pattern has one b
 }
 
 TEST_CASE("invalid Matrix Market texts are refused with the line and the reason") {
-    struct Row {
-        std::string text;
-        const char* message;
-    };
     const auto banner = [](const char* rest) {
         return "%%MatrixMarket " + std::string(rest) + "\n2 2 1\n1 2 1\n";
     };
-    for (const Row& row : {
-             Row{"", "line 1: expected %%MatrixMarket, but the text ends here"},
-             Row{"2 2 1\n1 2 5\n", "line 1: expected %%MatrixMarket, found '2'"},
-             Row{std::string("\x1f\x8b\x08\x00\x01", 5),
-                 "line 1: expected %%MatrixMarket, found '\\x1f\\x8b\\x08\\x00\\x01'"},
-             Row{banner("vector coordinate integer general"),
-                 "line 1: this is a Matrix Market vector; only a matrix can be read"},
-             Row{banner("matrix sparse integer general"),
-                 "line 1: unknown format 'sparse'; there are: coordinate, array"},
-             Row{banner("matrix coordinate complex general"),
-                 "line 1: the entries are complex; bytes must be integer, real or pattern"},
-             Row{banner("matrix coordinate float general"),
-                 "line 1: unknown field 'float'; there are: integer, real, pattern"},
-             Row{banner("matrix array pattern general"),
-                 "line 1: a pattern must be in coordinate format, not array"},
-             Row{banner("matrix coordinate real skew-symmetric"),
-                 "line 1: the matrix is skew-symmetric, so it has entries that are not bytes; store it as "
-                 "general or "
-                 "symmetric"},
-             Row{banner("matrix coordinate real hermitian"),
-                 "line 1: the matrix is hermitian, so it has entries that are not bytes; store it as general "
-                 "or symmetric"},
-             Row{banner("matrix coordinate real odd"),
-                 "line 1: unknown symmetry 'odd'; there are: general, symmetric"},
-             Row{banner("matrix coordinate"),
-                 "line 1: expected the field (integer, real or pattern), but the line ends here"},
-             Row{banner("matrix coordinate real general x"),
-                 "line 1: expected the end of the line, found 'x'"},
-             Row{general, "line 2: expected the number of rows, but the text ends here"},
-             Row{general + "2 3 1\n1 1 1\n",
-                 "line 2: the matrix has 2 rows and 3 columns; a communication matrix is square"},
-             Row{general + "0 0 0\n", "line 2: the matrix is empty"},
-             Row{general + "4000000000 4000000000 0\n",
-                 "line 2: the matrix has 4000000000 rows; at most 67108864 can be read"},
-             Row{general + "2 2\n1 1 1\n", "line 2: expected the number of entries, but the line ends here"},
-             Row{general + "2 2 -1\n", "line 2: the number of entries must not be negative, but is -1"},
-             Row{general + "2 2 1000000000000\n1 1 1\n",
-                 "line 4: expected entry 2 of 1000000000000, but the text ends here"},
-             Row{general + "2 2 1\n1 1 1\n2 2 2\n",
-                 "line 4: expected nothing more after the last entry, found '2'"},
-             Row{general + "2 2 1\n0 1 1\n", "line 3: a row is 0, but the matrix has 1 to 2"},
-             Row{general + "2 2 1\n1 3 1\n", "line 3: a column is 3, but the matrix has 1 to 2"},
-             Row{general + "2 2 1\n-1 1 1\n", "line 3: a row must not be negative, but is -1"},
-             Row{general + "2 2 1\n1 1\n", "line 3: expected a value, but the line ends here"},
-             Row{general + "2 2 1\n1 1 1 1\n", "line 3: expected the end of the line, found '1'"},
-             Row{general + "2 2 1\n1 2 -5\n", "line 3: a value must not be negative, but is -5"},
-             Row{general + "2 2 1\n1 2 -0.5\n", "line 3: a value must not be negative, but is -0.5"},
-             Row{general + "2 2 1\n1 2 0.5\n",
-                 "line 3: a value must be an integer number of bytes, but is 0.5; scale all of them first"},
-             Row{general + "2 2 1\n1 2 nan\n", "line 3: a value must be a number from 0 to 2^63, but is nan"},
-             Row{general + "2 2 1\n1 2 inf\n", "line 3: a value must be a number from 0 to 2^63, but is inf"},
-             Row{general + "2 2 1\n1 2 1e19\n",
-                 "line 3: a value must be a number from 0 to 2^63, but is 1e19"},
-             Row{general + "2 2 1\n1 2 9223372036854775808\n",
-                 "line 3: a value must be a number from 0 to 2^63, but is 9223372036854775808"},
-             Row{general + "2 2 1\n1 2 5x\n", "line 3: expected a value, found '5x'"},
-             Row{general + "2 2 1\n1 2 0x10\n", "line 3: expected a value, found '0x10'"},
-             Row{symmetric + "2 2 1\n1 2 5\n",
-                 "line 3: entry (1, 2) is above the diagonal, but a symmetric matrix stores the part below "
-                 "only"},
-             Row{"%%MatrixMarket matrix array integer general\n2 2\n1\n2\n3\n",
-                 "line 6: expected row 2 of column 2, but the text ends here"},
-             Row{"%%MatrixMarket matrix array integer general\n2 2\n1\n2\n3\n4\n5\n",
-                 "line 7: expected nothing more after the last entry, found '5'"},
-             Row{"%%MatrixMarket matrix array integer general\n60000000 60000000\n1\n",
-                 "line 4: expected row 2 of column 1, but the text ends here"},
-         }) {
-        CAPTURE(std::string(row.text));
-        CHECK_THROWS_WITH_AS((void)read_matrix_market(row.text), row.message, Error);
-    }
+    check_refused(
+        read_matrix_market,
+        {
+            {"", "line 1: expected %%MatrixMarket, but the text ends here"},
+            {"2 2 1\n1 2 5\n", "line 1: expected %%MatrixMarket, found '2'"},
+            {std::string("\x1f\x8b\x08\x00\x01", 5),
+             "line 1: expected %%MatrixMarket, found '\\x1f\\x8b\\x08\\x00\\x01'"},
+            {banner("vector coordinate integer general"),
+             "line 1: this is a Matrix Market vector; only a matrix can be read"},
+            {banner("matrix sparse integer general"),
+             "line 1: unknown format 'sparse'; there are: coordinate, array"},
+            {banner("matrix coordinate complex general"),
+             "line 1: the entries are complex; bytes must be integer, real or pattern"},
+            {banner("matrix coordinate float general"),
+             "line 1: unknown field 'float'; there are: integer, real, pattern"},
+            {banner("matrix array pattern general"),
+             "line 1: a pattern must be in coordinate format, not array"},
+            {banner("matrix coordinate real skew-symmetric"),
+             "line 1: the matrix is skew-symmetric, so it has entries that are not bytes; store it as "
+             "general or "
+             "symmetric"},
+            {banner("matrix coordinate real hermitian"),
+             "line 1: the matrix is hermitian, so it has entries that are not bytes; store it as general "
+             "or symmetric"},
+            {banner("matrix coordinate real odd"),
+             "line 1: unknown symmetry 'odd'; there are: general, symmetric"},
+            {banner("matrix coordinate"),
+             "line 1: expected the field (integer, real or pattern), but the line ends here"},
+            {banner("matrix coordinate real general x"), "line 1: expected the end of the line, found 'x'"},
+            {general, "line 2: expected the number of rows, but the text ends here"},
+            {general + "2 3 1\n1 1 1\n",
+             "line 2: the matrix has 2 rows and 3 columns; a communication matrix is square"},
+            {general + "0 0 0\n", "line 2: the matrix is empty"},
+            {general + "4000000000 4000000000 0\n",
+             "line 2: the matrix has 4000000000 rows; at most 67108864 can be read"},
+            {general + "2 2\n1 1 1\n", "line 2: expected the number of entries, but the line ends here"},
+            {general + "2 2 -1\n", "line 2: the number of entries must not be negative, but is -1"},
+            {general + "2 2 1000000000000\n1 1 1\n",
+             "line 4: expected entry 2 of 1000000000000, but the text ends here"},
+            {general + "2 2 1\n1 1 1\n2 2 2\n",
+             "line 4: expected nothing more after the last entry, found '2'"},
+            {general + "2 2 1\n0 1 1\n", "line 3: a row is 0, but the matrix has 1 to 2"},
+            {general + "2 2 1\n1 3 1\n", "line 3: a column is 3, but the matrix has 1 to 2"},
+            {general + "2 2 1\n-1 1 1\n", "line 3: a row must not be negative, but is -1"},
+            {general + "2 2 1\n1 1\n", "line 3: expected a value, but the line ends here"},
+            {general + "2 2 1\n1 1 1 1\n", "line 3: expected the end of the line, found '1'"},
+            {general + "2 2 1\n1 2 -5\n", "line 3: a value must not be negative, but is -5"},
+            {general + "2 2 1\n1 2 -0.5\n", "line 3: a value must not be negative, but is -0.5"},
+            {general + "2 2 1\n1 2 0.5\n",
+             "line 3: a value must be an integer number of bytes, but is 0.5; scale all of them first"},
+            {general + "2 2 1\n1 2 nan\n", "line 3: a value must be a number from 0 to 2^63, but is nan"},
+            {general + "2 2 1\n1 2 inf\n", "line 3: a value must be a number from 0 to 2^63, but is inf"},
+            {general + "2 2 1\n1 2 1e19\n", "line 3: a value must be a number from 0 to 2^63, but is 1e19"},
+            {general + "2 2 1\n1 2 9223372036854775808\n",
+             "line 3: a value must be a number from 0 to 2^63, but is 9223372036854775808"},
+            {general + "2 2 1\n1 2 5x\n", "line 3: expected a value, found '5x'"},
+            {general + "2 2 1\n1 2 0x10\n", "line 3: expected a value, found '0x10'"},
+            {symmetric + "2 2 1\n1 2 5\n",
+             "line 3: entry (1, 2) is above the diagonal, but a symmetric matrix stores the part below "
+             "only"},
+            {"%%MatrixMarket matrix array integer general\n2 2\n1\n2\n3\n",
+             "line 6: expected row 2 of column 2, but the text ends here"},
+            {"%%MatrixMarket matrix array integer general\n2 2\n1\n2\n3\n4\n5\n",
+             "line 7: expected nothing more after the last entry, found '5'"},
+            {"%%MatrixMarket matrix array integer general\n60000000 60000000\n1\n",
+             "line 4: expected row 2 of column 1, but the text ends here"},
+        });
     CHECK_THROWS_AS((void)read_matrix_market(general + "2 2 2\n1 2 9223372036854775807\n1 2 1\n"), Error);
 }
 
 TEST_CASE("a Matrix Market text with one changed byte is read or refused") {
-    Rng rng(2);
     const std::string text = symmetric + "% made by hand\n5 5 5\n2 1 10\n3 1 1.5e1\n4 2 30\n5 3 40\n5 5 50\n";
-    int read = 0;
-    int refused = 0;
-    for (int i = 0; i < 3000; ++i) {
-        std::string damaged = text;
-        damaged[rng.below(static_cast<std::uint32_t>(text.size()))] = static_cast<char>(rng.below(256));
-        try {
-            (void)read_matrix_market(damaged);
-            ++read;
-        } catch (const Error&) {
-            ++refused;
-        }
-    }
-    CHECK(read > 0);
-    CHECK(refused > 0);
+    check_changed_bytes(read_matrix_market, text);
 }

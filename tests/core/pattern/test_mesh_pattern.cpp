@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Mesh traffic against the definition of its collective, group by group.
+// Traffic of meshes equals the collective of each group.
 #include <doctest.h>
 
 #include <bit>

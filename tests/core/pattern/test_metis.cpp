@@ -5,11 +5,11 @@
 #include <doctest.h>
 
 #include "topoloom/base/error.hpp"
-#include "topoloom/base/rng.hpp"
 #include "topoloom/pattern/generators/random_geometric.hpp"
 #include "topoloom/pattern/readers/metis.hpp"
 
 #include "pattern/dense.hpp"
+#include "pattern/refused_texts.hpp"
 
 using namespace topoloom;
 
@@ -88,68 +88,63 @@ TEST_CASE("a graph written line by line is read back the same") {
 }
 
 TEST_CASE("invalid METIS graphs are refused with the line and the reason") {
-    struct Row {
-        const char* text;
-        const char* message;
-    };
-    for (const Row& row : {
-             Row{"", "line 1: expected the number of vertices, but the text ends here"},
-             Row{"\n", "line 1: expected the number of vertices, but the line ends here"},
-             Row{"% only a comment\n", "line 2: expected the number of vertices, but the text ends here"},
-             Row{"graph\n", "line 1: expected the number of vertices, found 'graph'"},
-             Row{"\x89PNG\r\n\x1a\n", "line 1: expected the number of vertices, found '\\x89PNG'"},
-             Row{"0 0\n", "line 1: the graph has no vertices"},
-             Row{"-3 2\n", "line 1: the number of vertices must not be negative, but is -3"},
-             Row{"3\n", "line 1: expected the number of edges, but the line ends here"},
-             Row{"3 99999999999999999999\n",
-                 "line 1: the number of edges 99999999999999999999 does not fit in 64 bits"},
-             Row{"3 2 7\n2\n1 3\n2\n",
-                 "line 1: the header's fmt is '7'; it must be up to three digits 0 or 1 for vertex sizes, "
-                 "vertex weights "
-                 "and edge weights"},
-             Row{"3 2 0001\n2\n1 3\n2\n",
-                 "line 1: the header's fmt is '0001'; it must be up to three digits 0 or 1 for vertex sizes, "
-                 "vertex "
-                 "weights and edge weights"},
-             Row{"2 1 10 2\n1 1 2\n1 1 1\n",
-                 "line 1: the header announces 2 weights per vertex (ncon); a rank has one load, so keep "
-                 "one"},
-             Row{"2 1 0 1 5\n2\n1\n", "line 1: expected the end of the line, found '5'"},
-             Row{"2000000000 5\n1 2\n",
-                 "line 1: the header announces 2000000000 vertices and 5 edges, but only 4 bytes follow"},
-             Row{"2 2000000000\n2\n1\n",
-                 "line 1: the header announces 2 vertices and 2000000000 edges, but only 4 bytes follow"},
-             Row{"3 1\n2\n", "line 3: expected the line of vertex 2 of 3, but the text ends here"},
-             Row{"3 2\n2\n1 3\n2\n1\n", "line 5: expected nothing more after vertex 3, found '1'"},
-             Row{"2 1\n3\n1\n", "line 2: vertex 1 has neighbor 3, but vertices are 1 to 2"},
-             Row{"2 1\n0\n1\n", "line 2: vertex 1 has neighbor 0, but vertices are 1 to 2"},
-             Row{"2 1\n2\n1 99999999999\n",
-                 "line 3: vertex 2 has neighbor 99999999999, but vertices are 1 to 2"},
-             Row{"2 1\n-2\n1\n", "line 2: a neighbor must not be negative, but is -2"},
-             Row{"2 1\n2.5\n1\n", "line 2: expected a neighbor, found '2.5'"},
-             Row{"2 1\nnan\n1\n", "line 2: expected a neighbor, found 'nan'"},
-             Row{"2 1\n1\n1\n", "line 2: vertex 1 is its own neighbor, which METIS does not allow"},
-             Row{"2 1 1\n2 0\n1 0\n", "line 2: the edge 1 - 2 has weight 0; use 1 or more"},
-             Row{"2 1 1\n2 -4\n1 -4\n", "line 2: an edge weight must not be negative, but is -4"},
-             Row{"2 1 1\n2\n1\n", "line 2: expected an edge weight, but the line ends here"},
-             Row{"2 1 10\n-1 2\n1 1\n", "line 2: a vertex weight must not be negative, but is -1"},
-             Row{"2 2\n2 2\n1 1\n", "line 2: vertex 1 names neighbor 2 twice"},
-             Row{"%\n2 1\n%\n2\n%\n\n",
-                 "line 4: vertex 1 has neighbor 2, but not in the other direction; METIS graphs list both"},
-             Row{"3 1\n\n\n1\n",
-                 "line 4: vertex 3 has neighbor 1, but not in the other direction; METIS graphs list both"},
-             Row{"3 2\n2\n1\n1 2\n",
-                 "line 4: vertex 3 has neighbor 1, but not in the other direction; METIS graphs list both"},
-             Row{"3 2\n3\n1\n1\n",
-                 "line 3: vertex 2 has neighbor 1, but not in the other direction; METIS graphs list both"},
-             Row{"2 1 1\n2 5\n1 6\n",
-                 "line 2: vertex 1 has an edge of weight 5 to vertex 2, which has weight 6 in the other "
-                 "direction"},
-             Row{"3 1\n2\n1 3\n2\n", "the header announces 1 edges, but the lines have 2"},
-         }) {
-        CAPTURE(std::string(row.text));
-        CHECK_THROWS_WITH_AS((void)read_metis(row.text), row.message, Error);
-    }
+    check_refused(
+        read_metis,
+        {
+            {"", "line 1: expected the number of vertices, but the text ends here"},
+            {"\n", "line 1: expected the number of vertices, but the line ends here"},
+            {"% only a comment\n", "line 2: expected the number of vertices, but the text ends here"},
+            {"graph\n", "line 1: expected the number of vertices, found 'graph'"},
+            {"\x89PNG\r\n\x1a\n", "line 1: expected the number of vertices, found '\\x89PNG'"},
+            {"0 0\n", "line 1: the graph has no vertices"},
+            {"-3 2\n", "line 1: the number of vertices must not be negative, but is -3"},
+            {"3\n", "line 1: expected the number of edges, but the line ends here"},
+            {"3 99999999999999999999\n",
+             "line 1: the number of edges 99999999999999999999 does not fit in 64 bits"},
+            {"3 2 7\n2\n1 3\n2\n",
+             "line 1: the header's fmt is '7'; it must be up to three digits 0 or 1 for vertex sizes, "
+             "vertex weights "
+             "and edge weights"},
+            {"3 2 0001\n2\n1 3\n2\n",
+             "line 1: the header's fmt is '0001'; it must be up to three digits 0 or 1 for vertex sizes, "
+             "vertex "
+             "weights and edge weights"},
+            {"2 1 10 2\n1 1 2\n1 1 1\n",
+             "line 1: the header announces 2 weights per vertex (ncon); a rank has one load, so keep "
+             "one"},
+            {"2 1 0 1 5\n2\n1\n", "line 1: expected the end of the line, found '5'"},
+            {"2000000000 5\n1 2\n",
+             "line 1: the header announces 2000000000 vertices and 5 edges, but only 4 bytes follow"},
+            {"2 2000000000\n2\n1\n",
+             "line 1: the header announces 2 vertices and 2000000000 edges, but only 4 bytes follow"},
+            {"3 1\n2\n", "line 3: expected the line of vertex 2 of 3, but the text ends here"},
+            {"3 2\n2\n1 3\n2\n1\n", "line 5: expected nothing more after vertex 3, found '1'"},
+            {"2 1\n3\n1\n", "line 2: vertex 1 has neighbor 3, but vertices are 1 to 2"},
+            {"2 1\n0\n1\n", "line 2: vertex 1 has neighbor 0, but vertices are 1 to 2"},
+            {"2 1\n2\n1 99999999999\n", "line 3: vertex 2 has neighbor 99999999999, but vertices are 1 to 2"},
+            {"2 1\n-2\n1\n", "line 2: a neighbor must not be negative, but is -2"},
+            {"2 1\n2.5\n1\n", "line 2: expected a neighbor, found '2.5'"},
+            {"2 1\nnan\n1\n", "line 2: expected a neighbor, found 'nan'"},
+            {"2 1\n1\n1\n", "line 2: vertex 1 is its own neighbor, which METIS does not allow"},
+            {"2 1 1\n2 0\n1 0\n", "line 2: the edge 1 - 2 has weight 0; use 1 or more"},
+            {"2 1 1\n2 -4\n1 -4\n", "line 2: an edge weight must not be negative, but is -4"},
+            {"2 1 1\n2\n1\n", "line 2: expected an edge weight, but the line ends here"},
+            {"2 1 1\n2 nan\n1 nan\n", "line 2: expected an edge weight, found 'nan'"},
+            {"2 1 10\n-1 2\n1 1\n", "line 2: a vertex weight must not be negative, but is -1"},
+            {"2 2\n2 2\n1 1\n", "line 2: vertex 1 names neighbor 2 twice"},
+            {"%\n2 1\n%\n2\n%\n\n",
+             "line 4: vertex 1 has neighbor 2, but not in the other direction; METIS graphs list both"},
+            {"3 1\n\n\n1\n",
+             "line 4: vertex 3 has neighbor 1, but not in the other direction; METIS graphs list both"},
+            {"3 2\n2\n1\n1 2\n",
+             "line 4: vertex 3 has neighbor 1, but not in the other direction; METIS graphs list both"},
+            {"3 2\n3\n1\n1\n",
+             "line 3: vertex 2 has neighbor 1, but not in the other direction; METIS graphs list both"},
+            {"2 1 1\n2 5\n1 6\n",
+             "line 2: vertex 1 has an edge of weight 5 to vertex 2, which has weight 6 in the other "
+             "direction"},
+            {"3 1\n2\n1 3\n2\n", "the header announces 1 edges, but the lines have 2"},
+        });
 }
 
 TEST_CASE("a truncated METIS graph is refused, unless only the last line end is missing") {
@@ -162,20 +157,6 @@ TEST_CASE("a truncated METIS graph is refused, unless only the last line end is 
 }
 
 TEST_CASE("a METIS graph with one changed byte is read or refused") {
-    Rng rng(1);
     const std::string text = text_of(random_geometric(20, Bytes{1000}, 1, 4));
-    int read = 0;
-    int refused = 0;
-    for (int i = 0; i < 3000; ++i) {
-        std::string damaged = text;
-        damaged[rng.below(static_cast<std::uint32_t>(text.size()))] = static_cast<char>(rng.below(256));
-        try {
-            (void)read_metis(damaged);
-            ++read;
-        } catch (const Error&) {
-            ++refused;
-        }
-    }
-    CHECK(read > 0);
-    CHECK(refused > 0);
+    check_changed_bytes(read_metis, text);
 }

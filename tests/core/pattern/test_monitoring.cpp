@@ -7,6 +7,7 @@
 #include "topoloom/pattern/readers/monitoring.hpp"
 
 #include "pattern/dense.hpp"
+#include "pattern/refused_texts.hpp"
 
 using namespace topoloom;
 
@@ -74,32 +75,27 @@ TEST_CASE("phases of a rank are summed, and silent ranks exist if their number i
 }
 
 TEST_CASE("impossible monitoring lines are refused with the line and the reason") {
-    struct Row {
-        const char* text;
-        const char* message;
-    };
     constexpr const char* nothing = "no line has messages of the kinds asked for; is this monitoring output?";
-    for (const Row& row : {
-             Row{"", nothing},
-             Row{"# POINT TO POINT\n\n", nothing},
-             Row{"D\tMPI_COMM_WORLD\tprocs: 0\n", nothing},
-             Row{"hello\n", "line 1: expected a kind of message (E, I, S, R or C), found 'hello'"},
-             Row{"\x7f"
-                 "ELF\n",
-                 "line 1: expected a kind of message (E, I, S, R or C), found '\\x7fELF'"},
-             Row{"#\nE\t0\n", "line 2: expected the destination, but the line ends here"},
-             Row{"E\t-1\t0\t5 bytes\t1 msgs sent\n", "line 1: the source must not be negative, but is -1"},
-             Row{"E\t0\t9\t5 bytes\t1 msgs sent\n",
-                 "line 1: the destination is 9, but there are only 4 ranks"},
-             Row{"E\t0\t1\t-5 bytes\t1 msgs sent\n",
-                 "line 1: the number of bytes must not be negative, but is -5"},
-             Row{"E\t0\t1\tnan bytes\t1 msgs sent\n", "line 1: expected the number of bytes, found 'nan'"},
-             Row{"E\t0\t1\t5 msgs\t1 bytes sent\n", "line 1: expected 'bytes', found 'msgs'"},
-             Row{"E\t0\t1\t5 bytes\t1 msgs", "line 1: expected 'sent', but the text ends here"},
-         }) {
-        CAPTURE(std::string(row.text));
-        CHECK_THROWS_WITH_AS((void)read_monitoring(row.text, {}, 4), row.message, Error);
-    }
+    check_refused(
+        [](const auto& text) { return read_monitoring(text, {}, 4); },
+        {
+            {"", nothing},
+            {"# POINT TO POINT\n\n", nothing},
+            {"D\tMPI_COMM_WORLD\tprocs: 0\n", nothing},
+            {"hello\n", "line 1: expected a kind of message (E, I, S, R or C), found 'hello'"},
+            {"\x7f"
+             "ELF\n",
+             "line 1: expected a kind of message (E, I, S, R or C), found '\\x7fELF'"},
+            {"#\nE\t0\n", "line 2: expected the destination, but the line ends here"},
+            {"E\t-1\t0\t5 bytes\t1 msgs sent\n", "line 1: the source must not be negative, but is -1"},
+            {"E\t0\t-1\t5 bytes\t1 msgs sent\n", "line 1: the destination must not be negative, but is -1"},
+            {"E\t0\t9\t5 bytes\t1 msgs sent\n", "line 1: the destination is 9, but there are only 4 ranks"},
+            {"E\t0\t1\t-5 bytes\t1 msgs sent\n",
+             "line 1: the number of bytes must not be negative, but is -5"},
+            {"E\t0\t1\tnan bytes\t1 msgs sent\n", "line 1: expected the number of bytes, found 'nan'"},
+            {"E\t0\t1\t5 msgs\t1 bytes sent\n", "line 1: expected 'bytes', found 'msgs'"},
+            {"E\t0\t1\t5 bytes\t1 msgs", "line 1: expected 'sent', but the text ends here"},
+        });
     CHECK_THROWS_WITH_AS((void)read_monitoring("E\t0\t4000000000\t5 bytes\t1 msgs sent\n"),
                          "line 1: the destination is 4000000000, but at most 67108864 can be read", Error);
 }

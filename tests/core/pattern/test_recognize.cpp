@@ -14,7 +14,7 @@ using namespace topoloom;
 
 namespace {
 
-/// The axes that a stencil on this grid has for one who sees only its edges; see recognize().
+/// The axes of a stencil on this grid that its edges show; see recognize().
 std::vector<PatternAxis> expected_axes(const std::vector<GridAxis>& grid, StencilShape shape) {
     std::vector<PatternAxis> axes;
     std::uint32_t twins = 1;
@@ -41,7 +41,7 @@ std::vector<PatternAxis> sorted(std::vector<PatternAxis> axes) {
     return axes;
 }
 
-/// Whether two cells talk, straight from the definition.
+/// Whether two cells communicate, from the definition.
 bool are_partners(const GridPattern& pattern, std::uint32_t a, std::uint32_t b) {
     std::size_t moved = 0;
     const auto stride = strides_of(pattern.axes);

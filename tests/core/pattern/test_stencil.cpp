@@ -21,7 +21,7 @@ std::vector<int> coordinates(const Grid& grid, std::size_t rank) {
     return at;
 }
 
-/// How many neighbors of u in the stencil are v: over all pairs and all steps, straight from the definition.
+/// How often v is a neighbor of u in the stencil, from the definition.
 int neighbors_that_are(const Grid& grid, StencilShape shape, std::size_t u, std::size_t v) {
     const auto from = coordinates(grid, u);
     const auto to = coordinates(grid, v);

@@ -36,7 +36,7 @@ std::string picture(std::uint32_t rows, TriangularOrder order) {
     return text;
 }
 
-/// The groups straight from the definition: ranks in order.
+/// The groups from the definition: ranks in order.
 std::vector<std::vector<std::uint32_t>> members(std::uint32_t rows, TriangularOrder order,
                                                 TriangularGroup group) {
     const auto cells = triangular_grid(rows, order);
@@ -54,7 +54,7 @@ std::vector<std::vector<std::uint32_t>> members(std::uint32_t rows, TriangularOr
 
 using Messages = std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t>;
 
-/// Bytes by sender and receiver, or the other way round.
+/// Bytes by sender and receiver, or by receiver and sender.
 Messages messages_of(const CommGraph& graph, bool back = false) {
     Messages found;
     for (const Rank u : ids<Rank>(graph.rank_count())) {

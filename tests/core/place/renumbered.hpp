@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Graphs for tests of what recognizes them: ranks shuffled, axes with bytes of their own, single edges changed.
+// Graphs for tests of recognition: shuffled ranks, bytes by axis, single changed edges.
 #pragma once
 
 #include <functional>

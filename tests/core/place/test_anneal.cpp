@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Annealing, and what it and the other local searches stand on: exact gains, quick distances, lists of near slots.
+// Annealing, and the base of local searches: exact gains, fast distances, lists of near slots.
 #include <doctest.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ using namespace topoloom;
 
 namespace {
 
-/// Machines on which distances are the same in both directions.
+/// Machines with symmetric distances.
 const std::vector<std::string>& annealed_machines() {
     static const std::vector<std::string> all{"torus:4x4x4",
                                               "mesh:9x7",

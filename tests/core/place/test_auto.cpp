@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The portfolio: never worse than its parts, and at ease with the odd and the tiny.
+// The portfolio is never worse than its parts, also on tiny and irregular problems.
 #include <doctest.h>
 
 #include <algorithm>
@@ -68,7 +68,7 @@ TEST_CASE("auto is never worse than block order or its own parts") {
 }
 
 TEST_CASE("ranks that send to other nodes are placed next to the network port") {
-    // On each node one of 8 ranks talks to those of the other nodes, and little to its neighbors.
+    // On each node one of 8 ranks sends mainly to the other nodes.
     constexpr std::uint32_t cores = 8;
     const CommGraph graph = CommGraph::from_rows(4 * cores, [](Rank u, const auto& add) {
         const std::uint32_t first = u.value / cores * cores;
@@ -187,7 +187,7 @@ TEST_CASE("a star has its hub in the middle, and a clique of 256 ranks is placed
     const CommGraph clique = all_to_all(256, Bytes{1});
     const Problem all(clique, allocation, 1, 2);
     CHECK(value_by(all, "auto(effort=fast)") == value_by(all, "block"));
-    // With slots to spare a star gathers around its hub: 4 slots at one hop, 8 at two.
+    // With spare slots a star gathers around its hub: 4 slots at one hop, 8 at two.
     const CommGraph small = star(13, Bytes{1});
     CHECK(value_by(Problem(small, allocation), "auto") == 2 * (4 + 8 * 2));
 }
@@ -243,7 +243,7 @@ TEST_CASE("a work budget is kept and gives the same placement with one and two t
                 CHECK(std::ranges::equal(first.placement.slots(), second.placement.slots()));
                 CHECK(first.work == second.work);
                 CHECK(one.value(first.placement.slots()) <= value_by(one, "block"));
-                // Searches look at the budget between rounds, so they may go on a little.
+                // Searches check the budget between rounds, so they may exceed it a little.
                 CHECK(first.work <= 2 * work + 200000);
             };
             same(Problem(graph, allocation, 1, 1), Problem(graph, allocation, 1, 2));

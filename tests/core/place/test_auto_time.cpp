@@ -37,7 +37,7 @@ std::vector<CommGraph> patterns(std::size_t ranks, Rng& rng) {
     all.push_back(random_pattern(ranks, 5 * ranks, rng));
     all.push_back(renumbered(ring(ranks, Bytes{1'000'000}), 2));
     all.push_back(random_geometric(ranks, Bytes{100'000}, 3, 5));
-    // Rank 0 sends everybody much: where it sits with few, its node's card is busy for long.
+    // Rank 0 sends much to all: with few ranks on its node, the NIC is busy for long.
     all.push_back(CommGraph::from_rows(ranks, [&](Rank u, const auto& add) {
         if (u.value > 0) add(Edge{Rank{u.value - 1}, Bytes{50}});
         if (u.value > 0) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Patches and computes of molecular dynamics: what goes where, beside the definition.
+// Placement of patches and computes of molecular dynamics against its definition.
 #include <doctest.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ using namespace topoloom;
 
 namespace {
 
-/// Goes through the computes, the heaviest first, and looks at all slots for each.
+/// Places computes, heaviest first, by exhaustive search over slots.
 void check_against_definition(const Problem& problem, const Placement& placement, std::uint32_t patches) {
     const Allocation& allocation = problem.allocation();
     const Machine& machine = problem.machine();
@@ -101,7 +101,7 @@ void check_against_proxies(const Problem& problem, const Placement& placement, s
     }
 }
 
-/// How long a stretch of the ring, or of the row, holds all these, found by trying every start.
+/// The shortest part of the ring or row that contains all, by trying every start.
 std::uint32_t shortest_arc(const std::vector<std::uint32_t>& at, std::uint32_t extent, bool wraps) {
     std::uint32_t shortest = extent;
     for (std::uint32_t start = 0; start < extent; ++start) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How much fits on slots, and what is said when it does not.
+// Capacities of slots, and errors when ranks do not fit.
 #include <doctest.h>
 
 #include <cmath>
@@ -97,7 +97,7 @@ TEST_CASE("capacities must be one per slot, finite, not negative, and sufficient
           "integers");
     CHECK(refusal(graph, 3, {.capacity = {2, 2, 2}}) == "a rank has load 3, but the largest capacity is 2");
     CHECK(refusal(graph, 2, {.capacity = {3, 3}}).empty());
-    // Whole loads do not share what two slots have left over.
+    // Integer loads cannot use the remainders of two slots.
     CHECK(refusal(graph, 2, {.capacity = {3.5, 2.5}}).find("add up to 5, rounded down") != std::string::npos);
     CHECK(refusal(with_loads({1.5, 2}), 2, {.capacity = {2, 1}}) ==
           "the ranks have a load of 3.5 in all, but the capacities add up to 3");

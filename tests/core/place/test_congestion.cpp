@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Improvers under congestion: what they promise, and what they find where the best is known.
+// Improvers for congestion: guarantees, and results where the optimum is known.
 #include <doctest.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ CongestionKey key_of(const Problem& problem, const Placement& placement) {
     return congestion_key(problem.graph(), problem.machine(), placement.slots());
 }
 
-/// Whether a rank at the end of a message over one of the busiest links has an exchange or a move that helps.
+/// Whether a rank of a message on a busiest link has an improving exchange or move.
 bool can_improve(const Problem& problem, const Placement& placement) {
     const CongestionKey before = key_of(problem, placement);
     const std::vector<Slot> slots(placement.slots().begin(), placement.slots().end());

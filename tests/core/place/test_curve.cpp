@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Mappers along space-filling curves: what lies on them where, and that both sides on one curve suit each other.
+// Mappers along space-filling curves: positions on curves, and ranks and slots on the same curve.
 #include <doctest.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// More ranks than slots, dealt without a look at the network: in turn, by chance, by a hash, in boxes.
+// More ranks than slots, distributed without the network: round-robin, random, hashed, box.
 #include <doctest.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ using namespace topoloom;
 
 namespace {
 
-/// A periodic grid of ranks on the slots of a machine, in an order of their own.
+/// A periodic grid of ranks on the slots of a machine, in random order.
 struct DealtGrid {
     DealtGrid(Extents shape, const std::string& text, double imbalance)
         : extents(std::move(shape)),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// grasp, hybrid and tabu: dense where they say so, valid on ragged sizes, the same for any number of threads.
+// grasp, hybrid and tabu: valid on ragged sizes, independent of threads.
 #include <doctest.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// exact: as good as the best of all placements, and what it says that it has proven.
+// exact finds the best of all placements, and reports valid bounds.
 #include <limits>
 
 #include "bound/bound_cases.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ranks that share slots: exact, and auto where there are few, find what trying all placements finds.
+// Ranks that share slots: exact, and auto on few slots, find the best of all placements.
 #include <limits>
 
 #include "bound/bound_cases.hpp"
@@ -10,7 +10,7 @@ using namespace topoloom;
 
 namespace {
 
-/// The least value of all placements that keep the capacities.
+/// The least value of all placements within the capacities.
 std::int64_t least_of_all(const Problem& problem) {
     const Allocation& allocation = problem.allocation();
     const std::size_t slots = allocation.slot_count();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Grids folded onto machines: the published counts of hops, the optimum where shapes match, and sense everywhere else.
+// Grids folded onto machines: published hops, the optimum for matching shapes, valid elsewhere.
 #include <doctest.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// GGE, MAHD and EMAHD against their definitions, written down with a distance for every pair.
+// GGE, MAHD and EMAHD equal their definitions with distances for every pair.
 #include <doctest.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace {
 enum class Rule { mahd, mahd_weighted, gge };
 enum class Key { degree, neighbors, bytes };
 
-/// Sudheer 2012, ch. 6, algorithm 1 word for word: every step looks at every rank and every slot.
+/// Sudheer 2012, ch. 6, algorithm 1 literally: every step examines every rank and slot.
 std::vector<Slot> slow_greedy(const CommGraph& directed, const Allocation& allocation, Key key, Rule rule,
                               Rank first) {
     const CommGraph graph = directed.symmetric();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Costs of swapping halves, against adding up all edges.
+// Costs of swapping halves, the sum over all edges.
 #include <doctest.h>
 
 #include <cstdlib>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Numbers by which partners stand near each other.
+// Renumbering that puts partners near each other.
 #include <doctest.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What holds for every mapper on every machine.
+// Laws of every mapper on every machine.
 #include <doctest.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ using namespace topoloom;
 
 namespace {
 
-/// Mappers that make a placement, or improve one, for ranks of this kind, with a fast effort where there is a choice.
+/// Mappers that make or improve a placement of such ranks, with fast effort if there is a choice.
 /// Without `previous`, which needs an earlier placement, `exact`, which needs fewer ranks, and those that need a grid,
 /// patches, or a ring bus.
 std::vector<std::string> mappers_for(Occupancy kind, bool constructing) {
@@ -30,7 +30,7 @@ std::vector<std::string> mappers_for(Occupancy kind, bool constructing) {
         if (entry.needs.starts_with("grid of ranks") || entry.needs.starts_with("patches")) continue;
         if (entry.needs.starts_with("eight ranks")) continue;
         if (entry.occupancy != kind && entry.occupancy != Occupancy::both) continue;
-        // Searches that take their time by default are held to the laws with less of it.
+        // Searches that are slow by default are checked with less effort.
         if (entry.name == "auto")
             names.push_back(auto_chain(Effort::fast));
         else if (entry.name == "grasp")
@@ -56,7 +56,7 @@ std::vector<CommGraph> patterns(std::size_t most, std::uint64_t seed) {
     return graphs;
 }
 
-/// Slots in an order of their own, some of them missing.
+/// Slots in random order, some of them missing.
 Allocation three_quarters(const Machine& machine, std::uint64_t seed) {
     const Allocation whole = Allocation::whole(machine);
     std::vector<Slot> slots(whole.slots().begin(), whole.slots().end());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Multisection on every machine, and the order of points that it cuts along.
+// Multisection on every machine, and the order of points along which it divides.
 #include <doctest.h>
 
 #include <algorithm>
@@ -39,7 +39,7 @@ CommGraph loaded(const CommGraph& graph, std::vector<double> loads) {
         std::move(loads));
 }
 
-/// What the ranks on each slot of the allocation weigh together.
+/// The total mass of ranks on each slot of the allocation.
 std::vector<std::int64_t> masses_on(const Problem& problem, const Placement& placement) {
     std::map<Slot, std::int64_t> on;
     for (std::size_t u = 0; u < placement.rank_count(); ++u)

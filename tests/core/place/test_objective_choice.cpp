@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The objective that is chosen where nobody names one, and why.
+// The default objective, and the reason given for it.
 #include "topoloom/pattern/generators/ring.hpp"
 #include "topoloom/place/portfolio/objective_choice.hpp"
 

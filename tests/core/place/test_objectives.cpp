@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Placements for other objectives than hop-bytes: never worse than what was there, and what they find by hand.
+// Placements for objectives other than hop-bytes: never worse than the start, and cases by hand.
 #include <doctest.h>
 
 #include <algorithm>
@@ -59,7 +59,7 @@ TEST_CASE("auto and the link improvers are never worse than their starts, for an
 }
 
 TEST_CASE("messages of different phases do not share links") {
-    // On a line 0 -> 2 and 1 -> 3 share the middle link if they are under way together.
+    // On a line 0 -> 2 and 1 -> 3 share the middle link if they are in one phase.
     const Machine machine = make_machine("mesh:4");
     const Allocation allocation = Allocation::whole(machine);
     const CommGraph both = messages(4, {{0, 2, 10}, {1, 3, 10}});

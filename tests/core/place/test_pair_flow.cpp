@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Minimum cuts: the flow's value is the least of all cuts, and moving borders along them keeps every promise.
+// Minimum cuts: the flow equals the minimum cut, and moving borders keeps capacities.
 #include "topoloom/place/shared/pair_flow.hpp"
 
 #include <doctest.h>
@@ -110,7 +110,7 @@ TEST_CASE("with unlimited capacity one cut divides two parts optimally") {
     Rng rng(3, 0);
     for (int round = 0; round < 50; ++round) {
         CAPTURE(round);
-        // Vertices 0 .. 5 are in two parts and hang together; 6 .. 8 pull from a third that is full.
+        // Vertices 0 .. 5 are in two parts and linked; 6 .. 8 are linked to a third part that is full.
         EdgeWeights edges;
         for (std::uint32_t v = 0; v + 1 < 6; ++v) edges[{v, v + 1}] = 1 + rng.below(4);
         for (int i = 0; i < 8; ++i) edges[{rng.below(6), 6 + rng.below(3)}] = rng.below(5);

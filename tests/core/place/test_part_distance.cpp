@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Differences of distances between parts, against two distances each.
+// Differences of distances between parts equal two distances.
 #include <doctest.h>
 
 #include <algorithm>

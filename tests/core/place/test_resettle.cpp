@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Placements that start from an earlier one: who stays, who moves, and what moving costs.
+// Placements from an earlier one: ranks that stay, ranks that move, and migration cost.
 #include <doctest.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ using namespace topoloom;
 
 namespace {
 
-/// Machines on which distances are the same in both directions.
+/// Machines with symmetric distances.
 const std::vector<std::string>& resettled_machines() {
     static const std::vector<std::string> all{"torus:4x4x4",
                                               "mesh:9x7",
@@ -32,7 +32,7 @@ std::vector<Slot> slots_of(const Allocation& allocation) {
     return {allocation.slots().begin(), allocation.slots().end()};
 }
 
-/// Some slots of the machine in an order of their own.
+/// Some slots of the machine in random order.
 Allocation some_slots(const Machine& machine, std::size_t percent, std::uint64_t seed) {
     std::vector<Slot> slots = slots_of(Allocation::whole(machine));
     Rng(seed).shuffle(std::span<Slot>(slots));
@@ -51,7 +51,7 @@ Migration earlier(const Machine& machine, std::size_t ranks, std::int64_t cost, 
     return migration;
 }
 
-/// No exchange of two ranks that talk, and no move to a free slot, makes the value less.
+/// No exchange of two communicating ranks, and no move to a free slot, lowers the value.
 bool is_settled(const Problem& problem, const Placement& placement) {
     std::vector<Slot> slots(placement.slots().begin(), placement.slots().end());
     const std::int64_t value = problem.value(slots);
@@ -144,7 +144,7 @@ TEST_CASE("no rank moves if migration costs more than all messages") {
         for (const std::string chain : {"previous,resettle", "auto(effort=fast)"}) {
             CAPTURE(chain);
             const Placement placement = place(problem, chain).placement;
-            // Slots at no distance cost nothing to move between.
+            // Moves between slots at distance 0 cost nothing.
             CHECK(migration_cost(migration, machine, placement.slots()) == 0);
         }
     }

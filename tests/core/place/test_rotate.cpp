@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Cyclic exchanges: they go where exchanges of two cannot, and leave no cycle of their kind that helps.
+// Cyclic exchanges improve where pair exchanges cannot, and leave no improving cycle.
 #include <doctest.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// More ranks than slots: capacities hold exactly, threads don't matter, and nothing gets worse.
+// More ranks than slots: capacities hold, threads do not matter, and nothing gets worse.
 #include <doctest.h>
 
 #include <algorithm>

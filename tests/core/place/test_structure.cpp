@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Recognized patterns are placed as well as is known to be possible, whatever the numbering of their ranks.
+// Recognized patterns reach the best known values for any numbering of ranks.
 #include <doctest.h>
 
 #include <algorithm>
@@ -105,7 +105,7 @@ TEST_CASE("with port costs blocks are boxes, but not claimed to be optimal") {
     const auto found = structure::place_by_structure(Problem(graph, allocation, 1, 1), meter);
     REQUIRE(found);
     CHECK_FALSE(found->optimal);
-    // Every one of 3 * 3 * 64 pairs goes one hop, and no more than two distances to a port.
+    // Each of 3 * 3 * 64 pairs takes one hop, and at most two distances to a port.
     CHECK(hop_bytes(graph, machine, found->placement.slots()) <= 2 * 3 * 3 * 64 * 3);
     // A tree whose levels alone are filled exactly, but whose ports are not.
     const Machine tree = make_machine("tree:8+node:8,distance=1:10,port=0:20");
@@ -160,7 +160,7 @@ TEST_CASE("binomial trees are halved along the axes, with their roots near each 
 }
 
 TEST_CASE("heavier edges of a binomial tree are shorter") {
-    // A scatter: each rank receives what its subtree is due.
+    // A scatter: each rank receives the data of its subtree.
     const CommGraph scatter = CommGraph::from_rows(8, [](Rank u, const auto& add) {
         for (std::uint32_t size = 4; size > 0; size /= 2) {
             if (u.value % (2 * size) == 0) add(Edge{Rank{u.value + size}, Bytes{size}});

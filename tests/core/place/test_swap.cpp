@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Pair exchange: what it leaves is a local optimum, and its value is what the definition says.
+// Pair exchange ends in a local optimum, with the value of its definition.
 #include <doctest.h>
 
 #include <string>

@@ -27,7 +27,7 @@ CommGraph grid_graph(const Extents& extents, bool periodic = false, StencilShape
     return stencil(axes, shape, Bytes{10});
 }
 
-/// A grid whose messages along the first axis carry this number of bytes, those along the second 10.
+/// A grid with this number of bytes per message along the first axis, and 10 along the second.
 CommGraph weighted_grid(std::uint32_t rows, std::uint32_t columns, std::int64_t bytes) {
     std::vector<Rank> from;
     std::vector<Rank> to;
@@ -50,7 +50,7 @@ std::int64_t between_nodes(const CommGraph& graph, const Machine& machine, std::
     return grid::inter_node_bytes(graph, nodes, 1);
 }
 
-/// A placement by a mapper, and what leaves nodes.
+/// A placement by a mapper, and its inter-node bytes.
 struct Placed {
     Placed(const CommGraph& graph, const Allocation& allocation, std::string_view mapper)
         : slots(place(Problem(graph, allocation, 1, 1), mapper).placement),
@@ -209,7 +209,7 @@ TEST_CASE("tile asks for a grid that the graph does not show or that has another
                          "tile: a grid of 4x5 has not the 16 cells that the ranks need; the nearest that has "
                          "is 4x4",
                          Error);
-    // Ranks that are silent still form a grid where one is named.
+    // Silent ranks form a grid if one is given.
     const CommGraph silent = CommGraph::from_rows(16, [](Rank, const auto&) {});
     CHECK(Placed(silent, whole, "tile(grid=4x4)").bytes == 0);
     CHECK_THROWS_AS((void)Placed(silent, whole, "tile"), Error);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What holds for every schedule that a call may take.
+// Laws of every schedule that a call can use.
 #pragma once
 
 #include <doctest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bine trees and butterflies keep bytes near, where binomial ones send them far.
+// Bine trees and butterflies keep bytes nearer than binomial ones.
 #include <doctest.h>
 
 #include <algorithm>
@@ -73,7 +73,7 @@ TEST_CASE("steps join neighbors on the ring, each position once") {
         for (std::size_t position = 0; position < count; ++position) {
             std::set<std::size_t> joined{position};
             for (std::uint64_t step = 1; step <= ring.steps(); ++step) {
-                // Who is joined by the steps before comes with the partner of this one.
+                // Ranks joined by earlier steps are joined to the partner of this step.
                 const std::size_t partner = ring.partner(position, step);
                 for (std::size_t i = 0; i < std::size_t{1} << (step - 1); ++i)
                     CHECK(joined.insert(ring.wrapped(ring.first(partner, step - 1) + i)).second);

@@ -16,7 +16,7 @@ namespace {
 
 using enum BinomialOrder;
 
-/// Costs within groups and between them, spread by so much.
+/// Costs within and between groups, with this deviation.
 CostMatrix grouped(const std::vector<std::uint32_t>& group, double inside, double between,
                    double spread = 0) {
     Rng rng(3);

@@ -16,7 +16,7 @@ TracedMessage message_of(int from, int to, std::vector<std::uint64_t> blocks) {
     return {Rank{from}, Rank{to}, Bytes{bytes}, std::move(blocks)};
 }
 
-/// Of three ranks, the second waits for more than is sent.
+/// With three ranks, the second waits for more than is sent.
 class Deaf : public Binomial {
    public:
     using Binomial::Binomial;

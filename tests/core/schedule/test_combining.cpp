@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Combining: where data go round holes of the mesh, and what that costs beside the published equations.
+// Combined messages around holes of the mesh, and their cost against published equations.
 #include <doctest.h>
 
 #include <cmath>
@@ -27,7 +27,7 @@ std::vector<std::uint32_t> receivers(std::string_view name, std::size_t ranks, R
     return to;
 }
 
-/// Messages in all that come to a rank because another cell is a hole: from another line than its own.
+/// Messages that a rank receives because of holes: those from other lines.
 std::size_t max_extra_messages(std::size_t ranks, int axes) {
     const VirtualMesh mesh(ranks, axes);
     std::size_t most = 0;
@@ -49,7 +49,7 @@ struct Counted {
     double messages = 0, bytes = 0, copied = 0;
 };
 
-/// Of the busiest rank of every round, with one byte a block.
+/// Messages and blocks of the busiest rank of every round, with one byte per block.
 Counted counted(const AnySchedule& any) {
     Counted all;
     for (std::uint64_t round = 0; round < any.rounds(); ++round) {

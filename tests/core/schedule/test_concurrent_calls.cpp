@@ -18,14 +18,14 @@ namespace {
 
 const NetworkModel model = NetworkModel::regimes({{1e-6, 1e-10}});
 
-std::vector<Slot> drawn_slots(const Machine& machine, std::size_t count, Rng& rng) {
+std::vector<Slot> random_slots(const Machine& machine, std::size_t count, Rng& rng) {
     std::vector<Slot> slots;
     for (std::size_t i = 0; i < count; ++i)
         slots.emplace_back(rng.below(static_cast<std::uint32_t>(machine.slot_count())));
     return slots;
 }
 
-/// By the definition: what each link gets of all calls, round by round.
+/// By the definition: the load of each link by all calls, round by round.
 double slow_congestion(const AnySchedule& schedule, const Machine& machine, const std::vector<Slot>& slots) {
     double sum = 0;
     const auto [rounds, ranks] = std::pair(schedule.rounds(), schedule.collective().ranks());
@@ -61,7 +61,7 @@ TEST_CASE("concurrent calls load links by the sum of their messages") {
         const Machine machine = make_machine(text);
         for (const Operation operation : operations) {
             const std::size_t ranks = 2 + rng.below(6), calls = 1 + rng.below(4);
-            const std::vector<Slot> slots = drawn_slots(machine, ranks * calls, rng);
+            const std::vector<Slot> slots = random_slots(machine, ranks * calls, rng);
             const Call call{operation, ranks, Bytes{100'000}};
             testing::each_candidate(call, text, [&](const AnySchedule& schedule) {
                 CHECK(cost(schedule, model, machine, slots).congestion ==
@@ -90,7 +90,7 @@ TEST_CASE("calls under separate switches take as long as one call") {
 TEST_CASE("a sample of the messages of many calls costs about as much as all") {
     const Machine machine = make_machine("torus:8x8,bandwidth=10GB/s+node:4");
     Rng rng(2);
-    const std::vector<Slot> slots = drawn_slots(machine, 256, rng);
+    const std::vector<Slot> slots = random_slots(machine, 256, rng);
     for (const Operation operation : operations) {
         const Call call{operation, 32, Bytes{1 << 20}};
         testing::each_candidate(call, "torus", [&](const AnySchedule& schedule) {

@@ -54,7 +54,7 @@ Step random_step(Rng& rng, std::size_t ranks) {
     return step;
 }
 
-/// Of a 2-ary 3-tree: whether two messages share a link for any choice of ways up by which none share one.
+/// Whether messages on a 2-ary 3-tree share a link for every choice of uplinks.
 bool meets_on_some_ascent(const std::vector<NodeMessage>& messages) {
     // The way of a message: bit j says which of two parents it takes above level j + 1. Root numbers above level j
     // are the lowest j bits.

@@ -16,8 +16,8 @@ namespace {
 
 using Members = std::vector<std::vector<std::uint32_t>>;
 
-/// A machine of levels, whose processes are numbered in any order.
-struct Drawn {
+/// A machine of levels with randomly numbered processes.
+struct LeveledMachine {
     std::vector<std::size_t> parts;  // of the machine, of every part of it, and so on
     std::vector<double> seconds;     // across those parts, and inside the smallest
     std::vector<std::uint32_t> at;   // the place of every process
@@ -33,8 +33,9 @@ struct Drawn {
     }
 };
 
-Drawn draw_machine(std::vector<std::size_t> parts, std::size_t leaf, std::vector<double> seconds, Rng& rng) {
-    Drawn drawn{std::move(parts), std::move(seconds), {}};
+LeveledMachine draw_machine(std::vector<std::size_t> parts, std::size_t leaf, std::vector<double> seconds,
+                            Rng& rng) {
+    LeveledMachine drawn{std::move(parts), std::move(seconds), {}};
     std::size_t size = leaf;
     for (const std::size_t part : drawn.parts) size *= part;
     drawn.at.resize(size);
@@ -46,7 +47,7 @@ Drawn draw_machine(std::vector<std::size_t> parts, std::size_t leaf, std::vector
 enum class Noise { even, late };
 
 /// Times with noise of about `spread`; a share of them takes 200 times as long.
-CostMatrix measure(const Drawn& drawn, double spread, Noise noise, double outliers, Rng& rng) {
+CostMatrix measure(const LeveledMachine& drawn, double spread, Noise noise, double outliers, Rng& rng) {
     std::vector<double> seconds;
     for (std::size_t a = 0; a < drawn.at.size(); ++a) {
         for (std::size_t b = 0; b < drawn.at.size(); ++b) {
@@ -68,7 +69,7 @@ Members members_of(const std::vector<CostGroup>& groups) {
 }
 
 /// Whether these are the parts of the machine from a level on.
-bool are_parts(const std::vector<CostGroup>& groups, const Drawn& drawn, std::size_t level) {
+bool are_parts(const std::vector<CostGroup>& groups, const LeveledMachine& drawn, std::size_t level) {
     if (level == drawn.parts.size()) return groups.empty();
     if (groups.size() != drawn.parts[level]) return false;
     return std::all_of(groups.begin(), groups.end(), [&](const CostGroup& group) {
@@ -97,7 +98,7 @@ TEST_CASE("random hierarchies are found level by level, despite noise and outlie
         for (const Noise noise : {Noise::even, Noise::late}) {
             for (const double outliers : {0.0, 0.02, 0.05}) {
                 for (int i = 0; i < 5; ++i) {
-                    const Drawn machine = draw_machine(parts, leaf, seconds, rng);
+                    const LeveledMachine machine = draw_machine(parts, leaf, seconds, rng);
                     const CostMatrix costs = measure(
                         machine, 0.1 * (seconds[parts.size() - 1] - seconds.back()), noise, outliers, rng);
                     found += are_parts(find_cost_groups(costs).groups, machine, 0);
@@ -117,7 +118,8 @@ TEST_CASE("equal processes are split at most as often as p") {
                 int split = 0;
                 constexpr int draws = 400;
                 for (int i = 0; i < draws; ++i) {
-                    const Drawn alike = draw_machine({}, 4 + static_cast<std::size_t>(i) % 9, {30}, rng);
+                    const LeveledMachine alike =
+                        draw_machine({}, 4 + static_cast<std::size_t>(i) % 9, {30}, rng);
                     split += find_cost_groups(measure(alike, 1, noise, outliers, rng), p).count > 1;
                 }
                 CHECK(split <= draws * p);
@@ -131,7 +133,7 @@ TEST_CASE("equal processes inside groups are split at most as often as p") {
     int split = 0;
     constexpr int draws = 100;
     for (int i = 0; i < draws; ++i) {
-        const Drawn machine = draw_machine({4}, 5, {50, 30}, rng);
+        const LeveledMachine machine = draw_machine({4}, 5, {50, 30}, rng);
         const CostGroups found = find_cost_groups(measure(machine, 1, Noise::late, 0, rng), 0.1);
         CHECK(found.count == 4);
         split += std::any_of(found.groups.begin(), found.groups.end(),
@@ -143,10 +145,10 @@ TEST_CASE("equal processes inside groups are split at most as often as p") {
 TEST_CASE("costs without variance are split by any difference beyond rounding") {
     Rng rng(9);
     for (std::uint64_t seed = 1; seed <= 5; ++seed) {
-        const Drawn machine = draw_machine({2, 3}, 2, {3, 2, 1}, rng);
+        const LeveledMachine machine = draw_machine({2, 3}, 2, {3, 2, 1}, rng);
         CHECK(are_parts(find_cost_groups(measure(machine, 0, Noise::even, 0, rng)).groups, machine, 0));
         CHECK(find_cost_groups(measure(machine, 1e-14, Noise::even, 0, rng)).count == 2);
-        const Drawn alike = draw_machine({}, 12, {3}, rng);
+        const LeveledMachine alike = draw_machine({}, 12, {3}, rng);
         CHECK(find_cost_groups(measure(alike, 1e-15, Noise::even, 0, rng)).count == 1);
         CHECK(find_cost_groups(measure(alike, 0, Noise::even, 0, rng)).count == 1);
     }
@@ -163,7 +165,7 @@ TEST_CASE("three processes make one group") {
 
 TEST_CASE("statistics of groups equal their definition for one-way messages") {
     Rng rng(10);
-    const Drawn machine = draw_machine({2, 2}, 4, {30, 20, 10}, rng);
+    const LeveledMachine machine = draw_machine({2, 2}, 4, {30, 20, 10}, rng);
     const CostMatrix costs = measure(machine, 1, Noise::even, 0, rng);
     const CostGroups found = find_cost_groups(costs);
     REQUIRE(are_parts(found.groups, machine, 0));
@@ -196,7 +198,7 @@ TEST_CASE("statistics of groups equal their definition for one-way messages") {
 
 TEST_CASE("one outlier of 200 times changes neither groups nor means") {
     Rng rng(11);
-    const Drawn machine = draw_machine({2}, 4, {32, 30}, rng);
+    const LeveledMachine machine = draw_machine({2}, 4, {32, 30}, rng);
     const CostMatrix clean = measure(machine, 0.5, Noise::even, 0, rng);
     const Members expected = members_of(find_cost_groups(clean).groups);
     for (std::size_t a = 0; a < 8; ++a) {
@@ -220,7 +222,7 @@ TEST_CASE("one outlier of 200 times changes neither groups nor means") {
 TEST_CASE("planted costs of groups are found, despite noise and outliers") {
     Rng rng(14);
     for (int repetition = 0; repetition < 20; ++repetition) {
-        const Drawn machine = draw_machine({2, 3}, 4, {40, 20, 10}, rng);
+        const LeveledMachine machine = draw_machine({2, 3}, 4, {40, 20, 10}, rng);
         const CostMatrix clean = measure(machine, 0, Noise::even, 0, rng);
         const CostGroups groups = find_cost_groups(clean);
         const CostMatrix exact = group_costs(clean, groups);
@@ -237,7 +239,7 @@ TEST_CASE("planted costs of groups are found, despite noise and outliers") {
 
 TEST_CASE("without groups all messages cost the same") {
     Rng rng(15);
-    const Drawn alike = draw_machine({}, 12, {30}, rng);
+    const LeveledMachine alike = draw_machine({}, 12, {30}, rng);
     const CostMatrix costs = measure(alike, 3, Noise::late, 0, rng);
     const CostMatrix found = group_costs(costs, find_cost_groups(costs));
     for (const Rank from : ids<Rank>(12)) {
@@ -261,7 +263,7 @@ TEST_CASE("for two processes the faster message counts") {
 
 TEST_CASE("costs at the limits of their range do not split") {
     Rng rng(13);
-    const Drawn machine = draw_machine({2}, 4, {32, 30}, rng);
+    const LeveledMachine machine = draw_machine({2}, 4, {32, 30}, rng);
     const CostMatrix costs = measure(machine, 0.5, Noise::even, 0, rng);
     for (const double factor : {1e-300, 1e7}) {
         std::vector<double> seconds;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Schedules that suit where ranks are: their messages meet nowhere.
+// Schedules fitted to the machine have no contention.
 #include <doctest.h>
 
 #include <algorithm>

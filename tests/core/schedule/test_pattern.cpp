@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The graphs of collectives are what their schedules send in all: against rounds that are played through with real sets.
+// Graphs of collectives equal the sum of rounds simulated with real sets.
 #include <bit>
 #include <set>
 

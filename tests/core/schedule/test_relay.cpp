@@ -10,7 +10,7 @@ using namespace topoloom;
 
 namespace {
 
-/// Whom rank 0 sends to, message after message.
+/// The targets of rank 0, in order.
 std::vector<std::uint32_t> peers_of_rank_0(std::size_t ranks, std::string_view schedule) {
     std::vector<std::uint32_t> peers;
     const AnySchedule relay = make_schedule({Operation::all_gather, ranks, Bytes{1}}, schedule);
@@ -40,7 +40,7 @@ TEST_CASE("every rank sends to each of k ranks around a stop, and forwards the b
     CHECK(peers_of_rank_0(8, "k-shift(k=4)") == Peers{6, 7, 1, 4, 6, 7, 1});
     CHECK(peers_of_rank_0(8, "k-prefix(k=4)") == Peers{1, 2, 3, 4, 1, 2, 3});
     CHECK(peers_of_rank_0(8, "k-prefix(k=1)") == Peers(7, 1));
-    // Rank 8 of 9 has the block at once: 4 ranks further than rank 4, nobody is left but one.
+    // Rank 8 of 9 has the block at once: 4 ranks after rank 4 only one is left.
     CHECK(peers_of_rank_0(9, "k-shift(k=8)") == Peers{5, 6, 7, 8, 1, 2, 3, 5});
     CHECK(peers_of_rank_0(6, "k-prefix") == Peers{1, 2, 1, 2, 1});
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ranks that wait only for what comes to them are never later than if all waited for all in every round.
+// Ranks that wait only for their own messages are never later than with a barrier per round.
 #include <doctest.h>
 
 #include <algorithm>
@@ -34,7 +34,7 @@ bool is_pipelined(const AnySchedule& schedule) {
     return false;
 }
 
-/// Seconds that all messages need of one link.
+/// Seconds that all messages occupy one link.
 double busiest_link(const AnySchedule& schedule, const Machine& machine, const std::vector<Slot>& slots) {
     std::vector<double> seconds(machine.link_count());
     std::vector<SentMessage> messages;
@@ -57,7 +57,7 @@ double busiest_link(const AnySchedule& schedule, const Machine& machine, const s
 constexpr auto run_operations = {Operation::reduce, Operation::all_gather, Operation::all_reduce,
                                  Operation::reduce_scatter, Operation::all_to_all};
 
-/// Where CPUs work after what links had to pass, a run may take longer than cost() assumes: that knows no order of both.
+/// If CPUs work after links, a run may take longer than cost(), which has no order of both.
 const NetworkModel& without_cpu() {
     static const NetworkModel model = NetworkModel::regimes({{1e-6, 1e-10}}, {.latency = 1e-6});
     return model;
@@ -159,7 +159,7 @@ TEST_CASE("a segment of a chain leaves when it has arrived") {
 }
 
 TEST_CASE("messages that a rank sends in several rounds share its link") {
-    // The root sends to ranks 2 and 1 in a row and waits for neither.
+    // The root sends to ranks 2 and 1 in sequence without waiting.
     const Machine machine = make_machine("tree:4,bandwidth=1GB/s,latency=0ns");
     const NetworkModel model = NetworkModel::regimes({{0, 0}});
     const AnySchedule tree = make_schedule({Operation::broadcast, 4, Bytes{1000}}, "binomial");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every schedule that is registered does what its collective promises.
+// Every registered schedule performs its collective.
 #include <doctest.h>
 
 #include <bit>
@@ -26,7 +26,7 @@ bool is_many(Operation operation) {
     return operation == Operation::many_to_many || operation == Operation::many_to_many_multicast;
 }
 
-/// Regular for even numbers of ranks; else of uneven sizes, where some want nothing and some data are wanted by nobody.
+/// Regular for even numbers of ranks; else uneven, with unused receivers and blocks.
 std::shared_ptr<const Demand> demand_of(std::size_t ranks, Bytes bytes) {
     if (ranks % 2 == 0) return std::make_shared<Demand>(ranks, std::min(ranks - 1, 1 + ranks / 3), bytes);
     Rng rng(ranks);
@@ -99,7 +99,7 @@ void each_variant(std::size_t ranks, Rank root, Bytes bytes, const Use& use) {
     }
 }
 
-/// Those whose blocks need not be of one size, with bytes that do not come out even.
+/// Collectives with blocks of different sizes, and bytes that are not a multiple.
 template <class Use>
 void each_uneven(std::size_t ranks, Bytes bytes, const Use& use) {
     using enum Operation;
@@ -168,7 +168,7 @@ void each_schedule(std::size_t ranks, Rank root, Bytes bytes, const Use& use) {
     }
 }
 
-/// What a rank's sends take where a message of this size takes alpha + beta bytes, and larger ones a little less.
+/// The time of a rank's sends with alpha + beta bytes per message, and slightly less for larger ones.
 template <Schedule S>
 double send_time(const S& schedule, Rank rank, std::uint64_t round, double alpha, double beta) {
     double time = 0;

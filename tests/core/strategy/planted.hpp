@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Drawn cases of learning: the truth is the core's own cost by one model, and what is known at first another.
+// Random cases of learning: true costs by one model, initial costs by another.
 #pragma once
 
 #include <algorithm>
@@ -18,8 +18,8 @@
 
 namespace topoloom {
 
-/// Starts and bytes of messages take up to ten times as long as is known, or a tenth; of the machine every second case
-/// knows nothing.
+/// Startups and bytes take between a tenth and ten times their known cost; every second case has
+/// no machine.
 struct PlantedCase {
     std::shared_ptr<Strategy> known;
     CostBasis truth;
@@ -65,7 +65,7 @@ inline PlantedCase draw_case(std::uint64_t seed) {
     return {std::make_shared<Strategy>(wrong), find_cost_basis(right), operation, ranks, bytes};
 }
 
-/// What came of some calls; times relative to the best schedule.
+/// Results of some calls; times relative to the best schedule.
 struct Learned {
     int calls_until_close = 0;  // after which the schedule is always within 5 %
     double after_20_calls = 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where ranks are and what messages cost, from files; and what is said about files that are wrong.
+// Locations of ranks and message costs from files, and errors of files.
 #include <doctest.h>
 
 #include <string>

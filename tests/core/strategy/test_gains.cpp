@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where our schedule of a call is worth more than running it costs, beside what MPI libraries do.
+// Calls whose schedule gains more than it costs, compared with MPI libraries.
 #include <doctest.h>
 
 #include <bit>

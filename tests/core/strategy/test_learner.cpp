@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From a wrong model the best schedule is found in few calls, and ranks agree whatever their clocks say.
+// From a wrong model the best schedule is found in few calls, and ranks agree with any clocks.
 #include <doctest.h>
 
 #include <array>
@@ -16,7 +16,7 @@ namespace {
 
 using enum Operation;
 
-/// What clocks of one rank say; the right time is `seconds`.
+/// The clock of one rank; the true time is `seconds`.
 double garbage(Rng& rng, double seconds) {
     constexpr double infinity = std::numeric_limits<double>::infinity();
     const std::array clocks{std::numeric_limits<double>::quiet_NaN(),
@@ -37,7 +37,7 @@ struct Ranks {
     Ranks(const PlantedCase& planted, std::size_t count) {
         for (std::size_t rank = 0; rank < count; ++rank) learners.emplace_back(planted.known);
     }
-    /// Empty: they do not agree.
+    /// Empty if they do not agree.
     std::string choose_trial(Operation operation, Bytes bytes) {
         std::string chosen = learners.front().choose_trial(operation, bytes, false);
         for (std::size_t rank = 1; rank < learners.size(); ++rank)

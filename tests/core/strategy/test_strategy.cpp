@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a strategy chooses depends on what is asked alone, and is the fastest that suits.
+// The choice of a strategy depends only on the query, and is the fastest suitable schedule.
 #include <doctest.h>
 
 #include <algorithm>
@@ -105,7 +105,7 @@ std::vector<std::string> fitted_to(const CostBasis& basis, std::size_t ranks) {
 std::string slowly_fastest(const Setting& setting, Question question) {
     const CostBasis basis = find_cost_basis(setting);
     const Call call{question.operation, setting.ranks / setting.concurrent_calls, question.bytes};
-    // Where ranks go on to other lines, linear has to gain more than 5 %.
+    // If ranks continue on other lines, linear has to gain more than 5 %.
     const bool goes_on =
         setting.concurrent_calls > 1 && (question.operation == gather || question.operation == scatter);
     std::string best;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A strategy that has run out of memory in the middle of an answer gives the right one when it is asked again: it has kept no
-// half of it, by which one rank would choose what no other does. And what a rank learns from the times of all needs none.
+// A strategy that ran out of memory gives the right answer to the next query, so that all ranks choose the same. Learning from
+// the times of all ranks takes no memory.
 #include <doctest.h>
 
 #include <array>
@@ -17,7 +17,7 @@
 
 namespace {
 
-/// How many allocations succeed from now on; below 0: all.
+/// The number of allocations that succeed from now on; below 0: all.
 long left = -1;
 
 void* allocate(std::size_t size) {
@@ -49,7 +49,7 @@ Setting lines_of_torus() {
     return setting;
 }
 
-/// All that it says of an operation, as text.
+/// All answers of a strategy about an operation, as text.
 std::string answers(Strategy& strategy, Operation operation) {
     const Bytes bytes{1024};
     std::string all = strategy.choose(operation, bytes, true) +
@@ -58,7 +58,7 @@ std::string answers(Strategy& strategy, Operation operation) {
     return all;
 }
 
-/// The same, after it has failed at allocations that are `step` apart.
+/// The same, after failed allocations at intervals of `step`.
 std::string answers_at_last(Strategy& strategy, Operation operation, long step, int& failures) {
     for (long count = 0;; count += step) {
         left = count;

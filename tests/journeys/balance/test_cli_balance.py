@@ -108,7 +108,7 @@ def test_auto_tries_other_receive_limits_for_link_objectives(topoloom: Command) 
 
 
 def test_ranks_are_on_an_allocation_as_launched(topoloom: Command) -> None:
-    """Each of 4 nodes has 2 of 8 ranks, as for `map`; on a whole machine slots fill up."""
+    """Each of 4 nodes has 2 of 8 ranks, as for `map`; a whole machine fills up."""
     write([9, 1] * 4)
     words = ["balance", "loads.csv", "--machine", "torus:4x4+node:2:2"]
     some = topoloom(*words, "--allocate", "4")

@@ -32,7 +32,7 @@ def halo(topoloom: Command, grid: str = "4x4x4") -> None:
     assert made.status == 0, made.err
 
 
-def test_a_stencil_is_written_and_summarised(topoloom: Command) -> None:
+def test_a_stencil_is_written_and_summarized(topoloom: Command) -> None:
     outcome = topoloom(
         "pattern", "stencil3d", "--grid", "8x8x8", "--bytes", "1024", "-o", "p.npz"
     )

@@ -149,7 +149,7 @@ def test_a_choice_respects_its_time_limit(topoloom: Command) -> None:
 
 def test_links_shared_with_other_jobs_are_counted(topoloom: Command) -> None:
     Path("mine.txt").write_text("1\n4\n")
-    # On a line, 2 and 3 talk over the middle one of my three cables; 6 and 7 do not.
+    # On a line, 2 and 3 use the middle one of my three cables; 6 and 7 do not.
     Path("jobs.txt").write_text("JOBID NODELIST\n10 n[2-3]\n11 n[6-7]\n12 n[1,4]\n")
     words = [
         "allocate",

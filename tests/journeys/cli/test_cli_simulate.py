@@ -45,7 +45,7 @@ def test_predicted_and_simulated_times_are_printed_side_by_side(files: Command) 
     )
     # 1 MB over one link.
     assert block[-8:] == ["1", "ms", "1.001", "ms", "1.001", "ms", "+0.0", "%"]
-    # Four messages meet on the busiest link.
+    # Four messages share the busiest link.
     assert x[-8:] == ["4", "ms", "4.002", "ms", "4.001", "ms", "-299.7", "%"]
     assert float(y[-2]) < -299.7
 

@@ -78,7 +78,7 @@ def test_an_order_can_be_used_by_other_verbs(topoloom: Command) -> None:
     assert first == second
 
     made = topoloom(*words, "--placement", "x.json", "--write-pattern", "p.npz")
-    assert made.status == 2  # a placement has a machine of its own
+    assert made.status == 2  # a placement has its own machine
     made = topoloom(*ALL_TO_ALL, "--placement", "x.json", "--write-pattern", "p.npz")
     assert made.status == 0
     judged = topoloom("judge", "p.npz", "x.json", "--json").json

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,11 +34,26 @@ if TYPE_CHECKING:
 NASTY = "</script><img src=x onerror=alert(1)>"
 
 
-def opened(browser: Any, page: Path, **settings: Any) -> Opened:
-    shown = open_report(browser, page, **settings)
-    assert shown.complaints == []
-    assert shown.requests == [page.as_uri()]
-    return shown
+@pytest.fixture
+def show(
+    topoloom: Command, tmp_path: Path, browser: Any
+) -> Iterator[Callable[..., Opened]]:
+    """Write the page of m.toml and open it; close all pages at the end."""
+    pages = []
+
+    def open_page(**settings: Any) -> Opened:
+        written = topoloom("report", "m.toml", "-o", "m.html")
+        assert written.status == 0, written.err
+        page = tmp_path / "m.html"
+        shown = open_report(browser, page, **settings)
+        pages.append(shown.page)
+        assert shown.complaints == []
+        assert shown.requests == [page.as_uri()]
+        return shown
+
+    yield open_page
+    for page in pages:
+        page.close()
 
 
 def text(shown: Opened, selector: str) -> str:
@@ -72,11 +88,10 @@ def test_the_headline_names_levels_and_the_slow_host(
 
 
 def test_cells_show_their_pair_its_time_and_the_usual_time(
-    topoloom: Command, tmp_path: Path, browser: Any
+    show: Callable[..., Opened], tmp_path: Path
 ) -> None:
     tree(tmp_path / "m.toml")
-    topoloom("report", "m.toml", "-o", "m.html")
-    shown = opened(browser, tmp_path / "m.html")
+    shown = show()
     near = point(shown, 0, 1, 16)
     assert near.startswith("Between rank 0 on n0 and rank 1 on n1: 5.00 us, like ")
     assert near.endswith("the median between hosts of a group, 5.00 us.")
@@ -88,59 +103,52 @@ def test_cells_show_their_pair_its_time_and_the_usual_time(
     shown.page.focus("#matrix-1")
     shown.page.keyboard.press("ArrowRight")
     assert "rank 2 on n2 and rank 3 on n3" in text(shown, "#matrix-read")
-    shown.page.close()
 
 
 def test_ranks_are_ordered_by_groups(
-    topoloom: Command, tmp_path: Path, browser: Any
+    show: Callable[..., Opened], tmp_path: Path
 ) -> None:
     by_turns = np.argsort(np.arange(12) % 2, kind="stable").argsort()
     costs = in_groups(12, 2, 5e-6, 9e-6)[np.ix_(by_turns, by_turns)]
     save(probed(costs, [f"n{host}" for host in range(12)]), tmp_path / "m.toml")
-    topoloom("report", "m.toml", "-o", "m.html")
-    shown = opened(browser, tmp_path / "m.html")
+    shown = show()
     assert "rank 0 on n0 and rank 2 on n2: 5.00 us" in point(shown, 0, 1, 12)
     assert "rank 0 on n0 and rank 1 on n1: 9.00 us" in point(shown, 0, 6, 12)
-    shown.page.close()
 
 
 def test_a_slow_link_is_marked_where_it_is(
-    topoloom: Command, tmp_path: Path, browser: Any
+    show: Callable[..., Opened], tmp_path: Path
 ) -> None:
     costs = in_groups(8, 1, 5e-6, 5e-6)
     costs[2, 6] = costs[6, 2] = 9e-6
     found = probed(costs, [f"n{host}" for host in range(8)])
     suspect(found, "link", "n2", "n6")
     save(found, tmp_path / "m.toml")
-    topoloom("report", "m.toml", "-o", "m.html")
-    shown = opened(browser, tmp_path / "m.html")
+    shown = show()
     for row, column in ((2, 6), (6, 2)):
         assert "The link between n2 and n6 is slow" in point(shown, row, column, 8)
     assert "slow" not in point(shown, 2, 5, 8)
     assert "9.00 us" in point(shown, 2, 6, 8)
     told = text(shown, "#suspects + .scroll tbody")
     assert re.search(r"link between n2 and n6\s+latency 1\.50 x\s+8 measurements", told)
-    shown.page.close()
 
 
 def test_a_slow_uplink_affects_pairs_that_leave_the_group(
-    topoloom: Command, tmp_path: Path, browser: Any
+    show: Callable[..., Opened], tmp_path: Path
 ) -> None:
     costs = in_groups(8, 2, 5e-6, 9e-6)
     found = probed(costs, [f"n{host}" for host in range(8)])
     suspect(found, "uplink", "n0", "n1", "n2", "n3")
     save(found, tmp_path / "m.toml")
-    topoloom("report", "m.toml", "-o", "m.html")
-    shown = opened(browser, tmp_path / "m.html")
+    shown = show()
     for row, column in ((1, 6), (6, 1)):
         assert "The uplink of n0, n1, n2, n3 is slow" in point(shown, row, column, 8)
     for row, column in ((0, 3), (4, 7)):
         assert "slow" not in point(shown, row, column, 8)
-    shown.page.close()
 
 
 def test_a_torus_is_compared_at_the_same_number_of_hops(
-    topoloom: Command, tmp_path: Path, browser: Any
+    topoloom: Command, show: Callable[..., Opened], tmp_path: Path
 ) -> None:
     costs = on_a_torus((4, 4, 2), 3e-6, 1e-6)
     save(probed(costs, [f"t{node}" for node in range(32)]), tmp_path / "m.toml")
@@ -148,17 +156,15 @@ def test_a_torus_is_compared_at_the_same_number_of_hops(
     assert told["headline"].startswith(
         "32 ranks on 32 hosts linked to their neighbors: 4 us at 1 hop, 8 us at 5 hops"
     )
-    shown = opened(browser, tmp_path / "m.html")
+    shown = show()
     assert "the median at 1 hop, 4.00 us" in point(shown, 0, 1, 32)
-    shown.page.close()
 
 
 def test_lines_are_drawn_with_their_points_and_ends(
-    topoloom: Command, tmp_path: Path, browser: Any
+    show: Callable[..., Opened], tmp_path: Path
 ) -> None:
     tree(tmp_path / "m.toml")
-    topoloom("report", "m.toml", "-o", "m.html")
-    shown = opened(browser, tmp_path / "m.html")
+    shown = show()
     charts = shown.page.locator("#sizes ~ .fits svg.chart")
     assert charts.count() == 2
     # Eleven sizes above, and their errors below.
@@ -173,11 +179,10 @@ def test_lines_are_drawn_with_their_points_and_ends(
     assert re.match(r"alone\s+from [\d.]+ KiB\s+15(\.\d+)? us\s.*0\.1 ns/B", second)
     assert "10 GB/s" in second
     assert re.match(r"in a burst\s+from 1 B\s+1 us\s.*0\.1 ns/B", burst)
-    shown.page.close()
 
 
 def test_lines_through_two_sizes_have_no_interval(
-    topoloom: Command, tmp_path: Path, browser: Any
+    show: Callable[..., Opened], tmp_path: Path
 ) -> None:
     def judged_by_nothing(found: Findings) -> None:
         for costs in found.level_costs.values():
@@ -186,33 +191,27 @@ def test_lines_through_two_sizes_have_no_interval(
             costs.alone.lines[0] = replace(line, alpha=unknown, beta=unknown)
 
     tree(tmp_path / "m.toml", judged_by_nothing)
-    done = topoloom("report", "m.toml", "-o", "m.html")
-    assert done.status == 0, done.err
-    shown = opened(browser, tmp_path / "m.html")
+    shown = show()
     assert "unknown: too few sizes" in text(shown, "body")
-    shown.page.close()
 
 
 def test_concurrent_pairs_show_their_channels(
-    topoloom: Command, tmp_path: Path, browser: Any
+    show: Callable[..., Opened], tmp_path: Path
 ) -> None:
     tree(tmp_path / "m.toml")
-    topoloom("report", "m.toml", "-o", "m.html")
-    shown = opened(browser, tmp_path / "m.html")
+    shown = show()
     said = text(shown, "#together ~ .fits .legend")
     assert said.startswith(
         "2 to 3 at once do not slow each other down; one pair has 10"
     )
     assert "all have 20 GB/s, 2.0 x that" in said
-    shown.page.close()
 
 
 def test_groups_are_boxes_with_their_hosts_and_evidence(
-    topoloom: Command, tmp_path: Path, browser: Any
+    show: Callable[..., Opened], tmp_path: Path
 ) -> None:
     tree(tmp_path / "m.toml")
-    topoloom("report", "m.toml", "-o", "m.html")
-    shown = opened(browser, tmp_path / "m.html")
+    shown = show()
     boxes = shown.page.locator(".tree > .group > .boxes > .group")
     assert boxes.count() == 2
     title = boxes.first.locator("> .box-title").inner_text()
@@ -222,7 +221,6 @@ def test_groups_are_boxes_with_their_hosts_and_evidence(
     ]  # fmt: skip
     tested = text(shown, "[aria-label='Groups that were tested'] tbody")
     assert "of 28 pairs" in tested or "of 56 pairs" in tested
-    shown.page.close()
 
 
 def test_doubts_and_claims_are_shown_first(topoloom: Command, tmp_path: Path) -> None:
@@ -240,19 +238,18 @@ def test_doubts_and_claims_are_shown_first(topoloom: Command, tmp_path: Path) ->
 
 
 def test_two_ranks_of_a_host_make_a_page(
-    topoloom: Command, tmp_path: Path, browser: Any
+    topoloom: Command, show: Callable[..., Opened], tmp_path: Path
 ) -> None:
     found = with_sizes(probed(in_groups(2, 1, 4e-7, 4e-7), ["here", "here"]))
     save(found, tmp_path / "m.toml")
     told = topoloom("report", "m.toml", "-o", "m.html", "--json").json
     assert told["headline"].startswith("2 ranks on 1 host: 400 ns")
-    shown = opened(browser, tmp_path / "m.html")
+    shown = show()
     assert "rank 0 on here and rank 1 on here: 400 ns" in point(shown, 0, 1, 2)
-    shown.page.close()
 
 
 def test_more_ranks_than_cells_are_shown_by_means(
-    topoloom: Command, tmp_path: Path, browser: Any
+    show: Callable[..., Opened], tmp_path: Path
 ) -> None:
     from topoloom.report.probed import costs
 
@@ -263,17 +260,15 @@ def test_more_ranks_than_cells_are_shown_by_means(
     )
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(costs, "MAX_CELLS", 8)
-        topoloom("report", "m.toml", "-o", "m.html")
-    shown = opened(browser, tmp_path / "m.html")
+        shown = show()
     assert text(shown, "#matrix-cell").startswith("a cell is 3 ")
     read = point(shown, 0, 6, ranks)
     assert read.startswith("Between positions 0 to 2 and positions 6 to 8: 5.00 us in ")
     assert re.search(r"9\.0\d us in the mean, like", point(shown, 0, 20, ranks))
-    shown.page.close()
 
 
 def test_host_names_are_escaped(
-    topoloom: Command, tmp_path: Path, browser: Any
+    topoloom: Command, show: Callable[..., Opened], tmp_path: Path
 ) -> None:
     tree(tmp_path / "m.toml")
     document = (tmp_path / "m.toml").read_text()
@@ -285,30 +280,23 @@ def test_host_names_are_escaped(
     assert refused.status == 2
     named = document[probe:].replace("between groups of level 1", NASTY)
     (tmp_path / "m.toml").write_text(document[:probe] + named)
-    assert topoloom("report", "m.toml", "-o", "m.html").status == 0
-    shown = opened(browser, tmp_path / "m.html")
+    shown = show()
     assert shown.page.locator("img").count() == 0
     assert NASTY in text(shown, "[aria-label='Levels']")
-    shown.page.close()
 
 
 def test_the_page_fits_a_phone_and_follows_the_theme(
-    topoloom: Command, tmp_path: Path, browser: Any
+    show: Callable[..., Opened], tmp_path: Path
 ) -> None:
     tree(tmp_path / "m.toml")
-    topoloom("report", "m.toml", "-o", "m.html")
-    page = tmp_path / "m.html"
-    phone = opened(browser, page, viewport={"width": 375, "height": 700})
+    phone = show(viewport={"width": 375, "height": 700})
     assert phone.page.evaluate("document.documentElement.scrollWidth") <= 375
-    phone.page.close()
     shade = "getComputedStyle(document.body).backgroundColor"
-    light = opened(browser, page, color_scheme="light")
-    dark = opened(browser, page, color_scheme="dark")
+    light = show(color_scheme="light")
+    dark = show(color_scheme="dark")
     assert light.page.evaluate(shade) != dark.page.evaluate(shade)
     light.page.click("#theme")
     assert light.page.evaluate(shade) == dark.page.evaluate(shade)
-    light.page.close()
-    dark.page.close()
 
 
 def test_equal_files_give_equal_pages(topoloom: Command, tmp_path: Path) -> None:

@@ -221,7 +221,7 @@ def test_nodes_are_sorted_searched_and_opened(opened: Opened) -> None:
     page.click("#table tbody tr:first-child button")
     assert page.locator("#node-slots .slot").count() == 4
     assert page.locator("#node-slots > div > .group > li > .group").count() == 2
-    # Keys go on where the node is shown.
+    # Keys continue at the shown node.
     assert page.evaluate("document.activeElement.id") == "scene-marks"
     assert page.locator("#table tbody tr.chosen").count() == 1
     page.fill("#search", "nowhere")

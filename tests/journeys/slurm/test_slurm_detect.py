@@ -28,14 +28,14 @@ pytestmark = pytest.mark.xdist_group("slurm_detect")
 TOPOLOOM = f"""#!/bin/sh
 exec '{sys.executable}' -c 'from topoloom.cli import main; main()' "$@"
 """
-#: Of each kind of node: sockets x cores, and where a CPU is a thread or a core.
+#: Kinds of nodes: sockets x cores; a CPU is a thread or a core.
 NODES = {
     "n[1-4]": "CPUs=4 Sockets=2 CoresPerSocket=2",
     "n[5-6]": "CPUs=8 Sockets=2 CoresPerSocket=2 ThreadsPerCore=2",
     "n7": "CPUs=6 Sockets=1 CoresPerSocket=6 ThreadsPerCore=2",
     "n8": "CPUs=3",
 }
-#: The names' order is not the tree's; n9 is on a network of its own.
+#: The order of names differs from the tree; n9 is on a separate network.
 TOPOLOGY = """\
 SwitchName=leaf1 Nodes=n[1,3-4]
 SwitchName=leaf2 Nodes=n[2,5-7]
@@ -112,7 +112,7 @@ def test_a_job_detects_its_network_and_its_own_part(
     assert shown["allocated_slots"] == 16
 
 
-#: What the network cards of this host say; a machine's text is cut where it is long.
+#: Speeds of the NICs of this host; long machine texts are shortened.
 SPEEDS = re.compile(r"[0-9.]+ ?[GT]B/s|assumed: .* per node|(?<=11-8)@.*")
 
 
@@ -155,7 +155,7 @@ def test_the_allocation_has_the_order_of_srun(
     [
         ("-w n[1,3-4] -N3 -n5", {"n1": [0, 1, 2], "n3": [0], "n4": [0]}),
         ("-w n[1-2] --exclusive -N2 -n3", {"n1": [0, 1, 2, 3], "n2": [0, 1, 2, 3]}),
-        # Of two sockets, Slurm gives a core of each.
+        # Slurm allocates a core on each of two sockets.
         ("-w n[1-2] -N2 -n4 --ntasks-per-node=2", {"n1": [0, 2], "n2": [0, 2]}),
         ("-w n[1-2] --exclusive --ntasks-per-node=2", {"n1": [0, 2], "n2": [0, 2]}),
         ("-w n1 -n2 -c2", {"n1": [0, 2]}),
@@ -164,7 +164,7 @@ def test_the_allocation_has_the_order_of_srun(
         ("-w n7 -n3", {"n7": [0, 1, 2]}),
         ("-w n7 -n3 -c2", {"n7": [0, 2, 4]}),
         ("-w n8 -n2", {"n8": [0, 1]}),
-        # Cores keep their sockets beside a bigger node: 6 slots for each socket.
+        # Cores keep their sockets next to a larger node: 6 slots per socket.
         (
             "-w n[1,7] --exclusive -N2",
             {"n1": [0, 1, 6, 7], "n7": [0, 1, 2, 3, 4, 5]},
@@ -224,7 +224,7 @@ def test_a_node_like_this_one_has_the_caches_of_hwloc(
 ) -> None:
     alone = json.loads(slurm.run("topoloom", "machine", "detect", "--json").stdout)
     shown = detect(slurm, "-w n9 --exclusive", "srun -N1 -n1")
-    # Beside other nodes a hop has a weight.
+    # With several nodes a hop has a weight.
     inside = alone["machine"].partition("+node:")[2]
     assert shown["machine"] == f"tree:1+node:{inside}:16"
     assert (shown["hosts"], shown["allocation"]) == ("n9", "n9")

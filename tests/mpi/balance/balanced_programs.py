@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from built_libraries import core_library, with_library
-from built_programs import ROOT, compile_program
-from recorded import PROGRAMS, Mpi, need
+from built_libraries import compile_sanitized, core_library, with_library
+from built_programs import ROOT
+from mpis import PROGRAMS, Mpi
 
 SOURCES = PROGRAMS / "balance"
 BALANCE = ROOT / "mpi" / "balance"
@@ -21,12 +21,7 @@ def with_balancing(mpi: Mpi, source: Path) -> Path:
 
 def sanitized(mpi: Mpi, source: Path) -> Path:
     """Compile a program together with the library, so that memory is checked."""
-    compiler = need(mpi.compilers[".c"], mpi.install)
-    flags = ["-std=gnu11", "-O1", "-g", "-w", "-fsanitize=address,undefined"]
-    rooms = BALANCE, BALANCE.parent / "errors", ROOT / "core/topoloom/capi"
-    sources = [source, *(file for room in rooms for file in sorted(room.glob("*.c")))]
+    folders = BALANCE, BALANCE.parent / "errors", ROOT / "core/topoloom/capi"
     core = core_library()
-    linked = [core, f"-Wl,-rpath,{core.parent}"]
-    headers = [f"-I{room}" for room in rooms]
-    words = [compiler, *flags, *headers, *sources, *linked]
-    return compile_program(f"{source.stem}.sanitized", words)
+    linked = core, f"-Wl,-rpath,{core.parent}"
+    return compile_sanitized(mpi, source, folders, "address,undefined", *linked)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from balanced_programs import SOURCES, with_balancing
-from recorded import MPICH, OPEN_MPI_4, Mpi, run_to_end
+from mpis import MPICH, OPEN_MPI_4, Mpi, run_to_end
 
 
 @pytest.fixture(scope="module", params=[OPEN_MPI_4, MPICH], ids=lambda mpi: mpi.name)

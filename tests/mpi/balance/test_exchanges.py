@@ -9,7 +9,7 @@ import pytest
 from balanced_programs import SOURCES, sanitized, with_balancing
 from built_libraries import installed
 from built_programs import ROOT, run
-from recorded import MPICH, MPIS, OPEN_MPI_4, SIMGRID, Mpi, run_to_end
+from mpis import MPICH, MPIS, OPEN_MPI_4, SIMGRID, Mpi, run_to_end
 from simulated_hosts import hosts_options
 
 CASES = SOURCES / "exchange_cases.c"

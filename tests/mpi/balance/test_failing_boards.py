@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 from balanced_programs import SOURCES, with_balancing
-from recorded import MPICH, MPICH_5, OPEN_MPI_4, OPEN_MPI_5, run_to_end
+from mpis import MPICH, MPICH_5, OPEN_MPI_4, OPEN_MPI_5, run_to_end
 from several_hosts import SeveralHosts
 
-PROGRAM = SOURCES / "gathering_fails.c"
+PROGRAM = SOURCES / "failing_gather.c"
 BY_NAME = {
     "Open MPI 4": OPEN_MPI_4,
     "Open MPI 5": OPEN_MPI_5,
@@ -26,7 +26,7 @@ CASES = {
     "nothing": ["++++ by node"] * 6,
     "window": ["++++ by MPI"] * 6,
     "memory": ["eeee by MPI", *["++++ by node"] * 5],
-    # Those of the other node get no loads.
+    # Ranks of the other node get no loads.
     "receive": ["++++ by node"] * 2 + ["eeee by node"] + ["eeee"] * 3,
     # They have got them, and learn of the failure in the next call.
     "wait": ["++++ by node"] * 2 + ["e+e+ by node", "eeee by node"] + ["eeee"] * 2,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from balanced_programs import with_balancing
 from built_programs import ROOT
-from recorded import MPICH, Mpi, run_to_end
+from mpis import MPICH, Mpi, run_to_end
 
 SOURCE = ROOT / "apps" / "diffusion_monte_carlo" / "diffusion_monte_carlo.cpp"
 

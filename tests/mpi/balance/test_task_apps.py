@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from balanced_programs import with_balancing
 from built_programs import ROOT
-from recorded import MPICH, OPEN_MPI_4, Mpi, run_to_end
+from mpis import MPICH, OPEN_MPI_4, Mpi, run_to_end
 
 Job = tuple[Mpi, dict[str, Path]]
 

@@ -7,7 +7,7 @@ import os
 import subprocess
 from pathlib import Path
 
-from recorded import PROGRAMS, Mpi, need
+from mpis import PROGRAMS, Mpi, need
 
 from topoloom.preload.collectives import build_collectives
 

@@ -9,11 +9,11 @@ from socket import gethostname
 import pytest
 from built_libraries import with_collectives
 from built_programs import run
-from recorded import MPIS, PROGRAMS, Mpi, run_to_end
+from mpis import MPIS, PROGRAMS, Mpi, run_to_end
 
 from topoloom import _core
 
-#: What is wrong with a call that all ranks make, by its name in the program.
+#: Errors of a call of all ranks, by name in the program.
 MISTAKES = {
     "root": "root",
     "op": "operator",
@@ -38,7 +38,7 @@ def test_returned_errors_end_no_program(mpi: Mpi) -> None:
     assert said == [f"{name}: {what} {what} {what}" for name, what in MISTAKES.items()]
 
 
-#: Those that send as many messages with any count: the others cut it in segments.
+#: Schedules whose number of messages does not depend on the count.
 SCHEDULES = [
     str(schedule["name"])
     for schedule in _core.schedules()
@@ -85,7 +85,7 @@ machine torus:4x4x4,bandwidth=10GB/s
 message - 1e-6 1e-10
 node 0 {host}
 """
-#: Nothing; a machine, with everything that is made besides.
+#: Settings: none, or a machine with all that depends on it.
 SETTINGS = ("", "machine={machine};learn=1;trace={trace}")
 
 

@@ -21,7 +21,7 @@ from types import ModuleType
 
 import pytest
 from built_programs import compile_program
-from recorded import MPICH, MPICH_5, OPEN_MPI_4, OPEN_MPI_5, PROGRAMS, Mpi, built
+from mpis import MPICH, MPICH_5, OPEN_MPI_4, OPEN_MPI_5, PROGRAMS, Mpi, build_program
 
 from topoloom.model import MessageCosts, NetworkModel
 from topoloom.schedules.choose import Call
@@ -35,7 +35,7 @@ from topoloom.schedules.exports.counterparts import (
 )
 from topoloom.schedules.exports.request import ExportRequest
 
-#: What version 4.0 lacks.
+#: Algorithms that version 4.0 lacks.
 RADICES = {
     operation: tuple(
         function._replace(
@@ -100,7 +100,7 @@ class Library:
         self, ranks: int, size: int, functions: Iterable[str], rules: Path | None
     ) -> subprocess.CompletedProcess[str]:
         """Run collectives under given rules, or those of the library."""
-        program = built(self.mpi, PROGRAMS / "collectives/one_collective.c")
+        program = build_program(self.mpi, PROGRAMS / "collectives/one_collective.c")
         words, environment = self._counting(rules)
         command = self.mpi.command(ranks, *words, program, *functions, size)
         return subprocess.run(

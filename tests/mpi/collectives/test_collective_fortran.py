@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 from built_libraries import installed
 from built_programs import compile_program, run
-from recorded import MPICH, OPEN_MPI_4, PROGRAMS, Mpi, need
+from mpis import MPICH, OPEN_MPI_4, PROGRAMS, Mpi, need
 
 
 @pytest.mark.parametrize("mpi", [OPEN_MPI_4, MPICH], ids=lambda mpi: mpi.name)

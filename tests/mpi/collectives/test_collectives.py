@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from built_libraries import with_collectives
 from built_programs import run
-from recorded import MPIS, OPEN_MPI_4, PROGRAMS, Mpi
+from mpis import MPIS, OPEN_MPI_4, PROGRAMS, Mpi
 
 from topoloom import _core
 
@@ -60,7 +60,7 @@ def test_each_schedule_gives_the_results_of_mpi(cases: Cases, ranks: int) -> Non
     assert "\n0 failures" in "\n" + cases.run(ranks, ranks, 8, *SCHEDULES)
 
 
-#: What fits nine ranks on a torus, and on a fat tree with missing nodes.
+#: Schedules for nine ranks on a torus, and on a fat tree with missing nodes.
 FITTED = (
     "disjoint-trees(grid=3x3,segment=8)",
     "disjoint-trees(grid=3x3,lines=open,segment=8)",

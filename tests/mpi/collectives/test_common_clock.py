@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from built_programs import ROOT, compile_program, run
-from recorded import MPICH, OPEN_MPI_4, PROGRAMS, SIMGRID, Mpi, need
+from mpis import MPICH, OPEN_MPI_4, PROGRAMS, SIMGRID, Mpi, need
 from simulated_hosts import hosts_options
 
 from smpi import SETTINGS
@@ -37,12 +37,12 @@ def test_clocks_hours_apart_agree(mpi: Mpi) -> None:
 
 @pytest.mark.parametrize("ranks", [2, 5])
 def test_clocks_that_drift_agree_in_simulated_time(ranks: int, tmp_path: Path) -> None:
-    # Names of its own, as the launcher has those of SimGrid.
+    # Separate names, since the launcher has those of SimGrid.
     own = {"PMPI_Wtime": "own_time", "PMPI_Comm_get_attr": "own_attribute"}
     options = hosts_options(tmp_path, ranks, SETTINGS)
     common, back = measure_clock_errors(
         SIMGRID, ranks, 0.5, *options, SIMULATED="1", **own
     )
-    # If nobody knew of the drift they would be 0.5 s or more apart.
+    # Without correcting the drift they would differ by 0.5 s or more.
     assert common < 1e-3
     assert back < 1e-6

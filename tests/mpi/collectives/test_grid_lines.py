@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from built_libraries import with_collectives
-from recorded import MPICH, MPIS, OPEN_MPI_4, PROGRAMS, SIMGRID, Mpi, run_to_end
+from mpis import MPICH, MPIS, OPEN_MPI_4, PROGRAMS, SIMGRID, Mpi, run_to_end
 
 from exchange.programs import PLATFORM
 from topoloom import _core

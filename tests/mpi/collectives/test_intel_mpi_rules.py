@@ -11,7 +11,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from recorded import PROGRAMS, Mpi, need
+from mpis import PROGRAMS, Mpi, need
 from test_collective_exports import BYTES, RANKS, Traffic, force_algorithm, traffic
 
 from topoloom.schedules.exports import intel_mpi
@@ -30,7 +30,7 @@ INTEL_MPI = Mpi(
     (),
     "pip install --prefix .venv/intel-mpi impi-rt impi-devel",
 )
-#: By operation: functions, and their algorithms for a number of ranks.
+#: Functions by operation, and their algorithms for a number of ranks.
 Algorithms = list[tuple[str, MpiFunction, list[Counterpart]]]
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from built_libraries import with_collectives
 from built_programs import run
-from recorded import MPICH, MPIS, OPEN_MPI_4, PROGRAMS, SIMGRID, Mpi
+from mpis import MPICH, MPIS, OPEN_MPI_4, PROGRAMS, SIMGRID, Mpi
 from simulated_hosts import hosts_options
 
 from smpi import QUICK, SETTINGS

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from built_libraries import with_collectives
+from mpis import MPICH, OPEN_MPI_4, PROGRAMS, SIMGRID, Mpi, need
 from own_process import TOPOLOOM
-from recorded import MPICH, OPEN_MPI_4, PROGRAMS, SIMGRID, Mpi, need
 from several_hosts import SECONDS
 from simulated_hosts import hosts_options
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from tests.conftest import Command
 
 RANKS = 6
-#: What is simulated.
+#: Simulated calls.
 MACHINE = "fattree:16,bandwidth=10GB/s,latency=1us"
 #: Schedules in which all ranks do the same.
 EQUAL_ROUNDS = {"at-once", "cyclic", "bruck"}
@@ -227,7 +227,7 @@ def test_the_launcher_must_start_the_stated_number_of_ranks(
     check_refused(topoloom, "the launcher starts 3, not 4 ranks", *words)
 
 
-#: What rank 0 writes: two turns of two cases, and a part of a third one.
+#: Output of rank 0: two repetitions of two cases, and a part of a third.
 SAMPLES = "sample 0 2e-6 sample 1 1e-6 sample 0 4e-6 sample 1 3e-6 sample 0 9e-6"
 
 

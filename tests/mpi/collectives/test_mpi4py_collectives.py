@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from built_programs import cached_folder
-from recorded import MPICH, MPIS, OPEN_MPI_4, PROGRAMS, need
+from mpis import MPICH, MPIS, OPEN_MPI_4, PROGRAMS, need
 
 NUMBERS = PROGRAMS / "collectives" / "collectives_numbers.py"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from built_libraries import cmake, installed
 from built_programs import ROOT, compile_program, run
-from recorded import MPICH, OPEN_MPI_4, need
+from mpis import MPICH, OPEN_MPI_4, need
 
 APP = ROOT / "apps" / "overlap"
 

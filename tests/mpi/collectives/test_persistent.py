@@ -8,7 +8,7 @@ import re
 import pytest
 from built_libraries import with_collectives
 from built_programs import run
-from recorded import MPIS, PROGRAMS, Mpi
+from mpis import MPIS, PROGRAMS, Mpi
 
 
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)

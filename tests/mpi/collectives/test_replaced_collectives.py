@@ -9,8 +9,8 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from mpis import MPICH, MPIS, OPEN_MPI_4, Mpi, build_program
 from own_process import topoloom
-from recorded import MPICH, MPIS, OPEN_MPI_4, Mpi, built
 from replaced_collectives import RANKS, REPLACED, answers, reports, run
 
 from topoloom import save_graph
@@ -27,7 +27,7 @@ Answers = Callable[[Mpi], list[str]]
 @pytest.fixture(scope="module")
 def program() -> Programs:
     """Compile the program once for each MPI."""
-    return cache(lambda mpi: built(mpi, REPLACED / "replaced.c"))
+    return cache(lambda mpi: build_program(mpi, REPLACED / "replaced.c"))
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +67,7 @@ def test_results_equal_those_of_mpi(
 def test_on_one_host_mpi_runs_the_calls_unless_the_user_names_a_schedule(
     mpi: Mpi, setting: str, ours: bool
 ) -> None:
-    program = built(mpi, REPLACED / "messages.c")
+    program = build_program(mpi, REPLACED / "messages.c")
     (line,) = answers(run(mpi, setting, program))
     messages, of_ranks = line.split(" messages, sum ")
     assert (int(messages) > 0) == ours
@@ -76,7 +76,7 @@ def test_on_one_host_mpi_runs_the_calls_unless_the_user_names_a_schedule(
 
 def test_forms_with_large_counts_are_replaced_if_the_data_is_small() -> None:
     """mpi4py uses these forms for all calls if MPI has them."""
-    program = built(MPICH, REPLACED / "messages.c")
+    program = build_program(MPICH, REPLACED / "messages.c")
     for schedule, ours in (
         ("recursive-doubling(fold=even)", True),
         ("two-trees", False),
@@ -90,7 +90,7 @@ def test_forms_with_large_counts_are_replaced_if_the_data_is_small() -> None:
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
 def test_a_reused_handle_is_a_new_communicator(mpi: Mpi) -> None:
     """Communicators left to MPI are remembered by handle, which differ by process."""
-    program = built(mpi, REPLACED / "reused.c")
+    program = build_program(mpi, REPLACED / "reused.c")
     ours = run(mpi, "schedule=ring", program)
     assert all(line.endswith("reused, right") for line in answers(ours))
     assert any(not line.startswith("0 ") for line in answers(ours))
@@ -100,7 +100,7 @@ def test_a_reused_handle_is_a_new_communicator(mpi: Mpi) -> None:
 @pytest.mark.parametrize("source", ["replaced_f08.F90", "replaced_f90.F90"])
 @pytest.mark.parametrize("mpi", [OPEN_MPI_4, MPICH], ids=lambda mpi: mpi.name)
 def test_fortran_programs_are_supported(mpi: Mpi, source: str) -> None:
-    program = built(mpi, REPLACED / source)
+    program = build_program(mpi, REPLACED / source)
     ours = run(mpi, "", program)
     assert answers(ours) == answers(run(mpi, None, program))
     assert len(reports(ours)) == 3

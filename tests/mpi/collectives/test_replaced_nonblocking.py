@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Non-blocking collectives are replaced in unmodified programs with a progress thread."""
+"""Non-blocking collectives of unmodified programs run on a progress thread."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from mpis import MPICH, MPIS, OPEN_MPI_4, Mpi, build_program
 from own_process import topoloom
-from recorded import MPICH, MPIS, OPEN_MPI_4, Mpi, built
 from replaced_collectives import REPLACED, answers, reports, run as run_some
 
 from topoloom import save_graph
@@ -21,7 +21,7 @@ ours = pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
 
 @pytest.fixture
 def started(mpi: Mpi) -> Path:
-    return built(mpi, REPLACED / "started.c")
+    return build_program(mpi, REPLACED / "started.c")
 
 
 @ours
@@ -70,7 +70,7 @@ def test_mpi_runs_calls_that_a_progress_thread_would_notice_too_late(
     assert "3 nodes of torus:3,bandwidth=1GB/s, placed by a file" in short.stderr
     long = run(mpi, setting, started, "multiple", "unseen", 5, 100_000)
     assert answers(long) == ["0 wrong, ours"]
-    blocking = built(mpi, REPLACED / "messages.c")
+    blocking = build_program(mpi, REPLACED / "messages.c")
     (line,) = answers(run(mpi, setting, blocking))
     assert not line.startswith("0 messages")
 
@@ -94,7 +94,7 @@ def test_a_non_blocking_call_does_no_setup(mpi: Mpi, started: Path) -> None:
     ["nulls", "truncated", "faults", "attributes", "again", "fortran", "leaving"],
 )
 def test_unusual_programs_run_as_with_mpi(mpi: Mpi, what: str) -> None:
-    program = built(mpi, REPLACED / "odd_starts.c")
+    program = build_program(mpi, REPLACED / "unusual_starts.c")
     schedule = "bruck" if what in ("attributes", "again") else "binomial"
     if what in ("nulls", "faults", "fortran", "leaving"):
         schedule = "recursive-doubling(fold=even)"
@@ -105,7 +105,7 @@ def test_unusual_programs_run_as_with_mpi(mpi: Mpi, what: str) -> None:
 @pytest.mark.parametrize("source", ["started_f08.F90", "started_f90.F90"])
 @pytest.mark.parametrize("mpi", [OPEN_MPI_4, MPICH], ids=lambda mpi: mpi.name)
 def test_fortran_programs_are_supported(mpi: Mpi, source: str) -> None:
-    program = built(mpi, REPLACED / source)
+    program = build_program(mpi, REPLACED / source)
     done = run(mpi, "schedule=ring;progress=1", program)
     assert answers(done) == answers(run(mpi, None, program))
     assert len(reports(done)) == 1

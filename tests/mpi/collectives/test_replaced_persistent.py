@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from recorded import MPICH, MPICH_5, OPEN_MPI_5, Mpi, built
+from mpis import MPICH, MPICH_5, OPEN_MPI_5, Mpi, build_program
 from replaced_collectives import REPLACED, answers, run as run_some
 
 run = partial(run_some, ranks=3)
@@ -23,7 +23,7 @@ def mpi(request: pytest.FixtureRequest) -> Mpi:
 
 @pytest.fixture
 def persistent(mpi: Mpi) -> Path:
-    return built(mpi, REPLACED / "persistent.c")
+    return build_program(mpi, REPLACED / "persistent.c")
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_without_thread_support_mpi_runs_the_calls(mpi: Mpi, persistent: Path) -
 
 
 def test_mpi_runs_calls_whose_completion_it_would_not_notice() -> None:
-    program = built(MPICH, REPLACED / "persistent.c")
+    program = build_program(MPICH, REPLACED / "persistent.c")
     done = run(MPICH, f"{DOUBLING};progress=1", program, "multiple", "unseen", 3)
     assert answers(done) == ["0 wrong, theirs"]
 

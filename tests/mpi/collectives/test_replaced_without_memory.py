@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import pytest
+from mpis import MPICH, OPEN_MPI_4, Mpi, build_program
 from own_process import topoloom
-from recorded import MPICH, OPEN_MPI_4, Mpi, built
 from replaced_collectives import RANKS, REPLACED, answers, run
 
 from topoloom import save_graph
@@ -31,7 +31,7 @@ def setting(tmp_path_factory: pytest.TempPathFactory) -> str:
 def test_a_communicator_is_replaced_on_all_ranks_or_none(
     mpi: Mpi, setting: str
 ) -> None:
-    program = built(mpi, REPLACED / "short_of_memory.c")
+    program = build_program(mpi, REPLACED / "short_of_memory.c")
     (line,) = answers(run(mpi, setting, program, "setup"))
     failures, given_up, *wrong = (int(words.split()[0]) for words in line.split(", "))
     assert failures >= given_up > 10
@@ -42,7 +42,7 @@ def test_a_communicator_is_replaced_on_all_ranks_or_none(
 def test_a_rank_that_cannot_choose_a_schedule_reports_it(
     mpi: Mpi, setting: str
 ) -> None:
-    program = built(mpi, REPLACED / "short_of_memory.c")
+    program = build_program(mpi, REPLACED / "short_of_memory.c")
     for allocations in (1, 500):  # while it finds out whether ours gains, and after
         done = run(mpi, setting, program, "call", allocations)
         assert done.returncode != 0

@@ -9,7 +9,7 @@ import subprocess
 import pytest
 from built_libraries import with_collectives
 from built_programs import run
-from recorded import MPIS, OPEN_MPI_4, PROGRAMS, Mpi
+from mpis import MPIS, OPEN_MPI_4, PROGRAMS, Mpi
 
 THREADS = PROGRAMS / "collectives/threads.c"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from built_libraries import with_collectives
 from built_programs import ROOT, run
-from recorded import MPICH, SIMGRID, built
+from mpis import MPICH, SIMGRID, build_program
 from simulated_hosts import hosts_options
 
 from smpi import SETTINGS
@@ -19,7 +19,7 @@ SOURCE = ROOT / "apps/transpose/transpose.c"
 
 
 def test_matrices_are_transposed() -> None:
-    program = built(MPICH, SOURCE)
+    program = build_program(MPICH, SOURCE)
     assert "3 ranks, blocks of 200 bytes" in run(MPICH.command(3, program, 5, 4))
     assert run(MPICH.command(3, program, 5, 3)).endswith("; 0 wrong\n")
 
@@ -38,7 +38,7 @@ def test_a_simulated_transposition_is_faster_and_traced(tmp_path: Path) -> None:
         assert found is not None
         return float(found[1])
 
-    theirs = microseconds(built(SIMGRID, SOURCE))
+    theirs = microseconds(build_program(SIMGRID, SOURCE))
     setting = "schedule=bruck(radix=4)"
     assert microseconds(ours, TOPOLOOM_COLLECTIVES=setting) < 0.6 * theirs
     trace = tmp_path / "calls.jsonl"

@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 from built_libraries import core_library, with_library
 from built_programs import ROOT, compile_program
-from recorded import PROGRAMS, Mpi, need
+from mpis import PROGRAMS, Mpi, need
 
 SOURCES = PROGRAMS / "objects"
 OBJECTS = ROOT / "mpi" / "objects"
@@ -42,9 +41,3 @@ def sanitized(mpi: Mpi, source: Path, sanitizer: str) -> Path:
     sources = [source, *errors, *sorted(OBJECTS.glob("*.cpp"))]
     name = f"{source.stem}.{sanitizer}"
     return compile_program(name, [compiler(mpi), *flags(), *words, *sources, *linked])
-
-
-def said(done: subprocess.CompletedProcess[str]) -> str:
-    """Return the output of a successful program."""
-    assert done.returncode == 0, done.stdout[-1000:] + done.stderr[-3000:]
-    return done.stdout

@@ -6,8 +6,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from object_programs import SOURCES, said, with_objects
-from recorded import MPICH, OPEN_MPI_4, Mpi, run_to_end
+from mpis import MPICH, OPEN_MPI_4, Mpi, output_of, run_to_end
+from object_programs import SOURCES, with_objects
 
 MESSAGE = 600  # bytes of one in flood.cpp, and more
 
@@ -25,7 +25,7 @@ def flood(mpi: Mpi) -> Path:
 
 def held(mpi: Mpi, ranks: int, *words: object) -> int:
     """Run a flood of messages; return the maximum bytes held by a rank."""
-    text = said(run_to_end(mpi.command(ranks, *words)))
+    text = output_of(run_to_end(mpi.command(ranks, *words)))
     assert text.startswith("right: ")
     return int(text.split()[3])
 
@@ -36,7 +36,7 @@ def test_the_bound_holds_while_a_receiver_sleeps(
     mpi: Mpi, flood: Path, sender: str, ranks: int
 ) -> None:
     bound = 30000 * ranks
-    # Of 1.1 MB to each rank, or through one rank to another.
+    # 1.1 MB go to each rank, or through one rank to another.
     assert held(mpi, ranks, flood, sender, bound, 2000) <= bound + MESSAGE
 
 
@@ -49,7 +49,7 @@ def test_methods_in_a_cyclic_wait_exceed_the_bound(mpi: Mpi, flood: Path) -> Non
 def test_moving_objects_needs_little_memory(mpi: Mpi) -> None:
     program = with_objects(mpi, SOURCES / "traffic.cpp")
     done = run_to_end(mpi.command(3, program, 2000, "ordered", 24, 8192))
-    assert said(done).startswith("right: ")
+    assert output_of(done).startswith("right: ")
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_moving_objects_needs_little_memory(mpi: Mpi) -> None:
     ],
 )
 def test_a_rank_that_stops_responding_is_named(which: str, words: str) -> None:
-    program = with_objects(MPICH, SOURCES / "stall.cpp")
+    program = with_objects(MPICH, SOURCES / "stopped_rank.cpp")
     done = run_to_end(MPICH.command(3, program, which))
     assert done.returncode != 0
     line = f"topoloom: topoloom_objects: rank 0 has waited for 0.5 s: {words} rank 2"

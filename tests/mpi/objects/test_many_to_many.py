@@ -6,8 +6,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from object_programs import SOURCES, said, with_objects
-from recorded import MPICH, OPEN_MPI_4, SIMGRID, Mpi, run_to_end
+from mpis import MPICH, OPEN_MPI_4, SIMGRID, Mpi, output_of, run_to_end
+from object_programs import SOURCES, with_objects
 from simulated_hosts import hosts_options
 
 SOURCE = SOURCES / "many_to_many.cpp"
@@ -36,7 +36,7 @@ def test_migrating_objects_get_combined_messages_once(
     for seed, strategy in enumerate(STRATEGIES):
         if (ranks + seed) % 2 == 0:
             words = (strategy, objects, 3, seed)
-            text = said(run_to_end(mpi.command(ranks, program, *words)))
+            text = output_of(run_to_end(mpi.command(ranks, program, *words)))
             assert text.startswith("right: "), (strategy, seed)
 
 
@@ -46,7 +46,7 @@ def test_combined_messages_travel_between_simulated_hosts(tmp_path: Path) -> Non
     words = hosts_options(tmp_path, 14, settings)  # whose mesh has holes
     for strategy in ("mesh", "grid", "hypercube"):
         run = SIMGRID.command(14, *words, program, strategy, 20, 2, 5)
-        assert said(run_to_end(run)).startswith("right: ")
+        assert output_of(run_to_end(run)).startswith("right: ")
 
 
 @pytest.mark.parametrize("ranks", [4, 9])
@@ -55,7 +55,7 @@ def test_a_fence_switches_from_mesh_to_direct_at_alpha_over_beta(
 ) -> None:
     sizes = (100, 9900, 9970, 20000, 9900)
     run = mpi.command(ranks, program, "switch", *sizes)
-    lines = said(run_to_end(run)).splitlines()
+    lines = output_of(run_to_end(run)).splitlines()
     assert len(lines) == len(sizes)
     for size, line in zip(sizes, lines, strict=True):
         strategy, degree, seen = line.split()

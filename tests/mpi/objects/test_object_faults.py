@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from object_programs import SOURCES, said, with_objects
-from recorded import MPICH, run_to_end
+from mpis import MPICH, output_of, run_to_end
+from object_programs import SOURCES, with_objects
 
 LINES = (
     "memory on rank 1: 2 threw memory_bytes is 10, but 2 ranks need 4096",
@@ -33,7 +33,7 @@ ENDS = (
 
 def test_faults_are_reported_on_all_ranks_and_leave_no_state_behind() -> None:
     program = with_objects(MPICH, SOURCES / "faults.cpp")
-    lines = said(run_to_end(MPICH.command(2, program))).splitlines()
+    lines = output_of(run_to_end(MPICH.command(2, program))).splitlines()
     for wanted in LINES:
         assert any(line.startswith(wanted) for line in lines), wanted
     for wanted in ENDS:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from built_programs import ROOT
-from object_programs import SOURCES, compiler, flags, said, sanitized, with_objects
-from recorded import MPICH, OPEN_MPI_4, SIMGRID, Mpi, run_to_end
+from mpis import MPICH, OPEN_MPI_4, SIMGRID, Mpi, output_of, run_to_end
+from object_programs import SOURCES, compiler, flags, sanitized, with_objects
 from simulated_hosts import hosts_options
 
 from topoloom.graphs.graph_file import load_graph
@@ -21,14 +21,14 @@ def test_groups_priorities_and_phases_work(mpi: Mpi) -> None:
     program = with_objects(mpi, SOURCES / "cases.cpp")
     for ranks in (1, 3, 6):
         done = run_to_end(mpi.command(ranks, program))
-        assert said(done) == "objects are right\n"
+        assert output_of(done) == "objects are right\n"
 
 
 def test_migrating_objects_get_every_message_once_and_in_order() -> None:
     program = with_objects(MPICH, SOURCES / "traffic.cpp")
     for order in ("ordered", "any"):
         done = run_to_end(MPICH.command(3, program, 10000, order))
-        assert said(done).startswith("right: ")
+        assert output_of(done).startswith("right: ")
 
 
 def test_objects_travel_between_simulated_hosts(tmp_path: Path) -> None:
@@ -36,7 +36,7 @@ def test_objects_travel_between_simulated_hosts(tmp_path: Path) -> None:
     settings = {"smpi/simulate-computation": "no", "smpi/test": "1e-6"}
     words = hosts_options(tmp_path, 5, settings)
     done = run_to_end(SIMGRID.command(5, *words, program, 2000))
-    assert said(done).startswith("right: ")
+    assert output_of(done).startswith("right: ")
 
 
 @pytest.mark.full
@@ -54,7 +54,7 @@ def test_sanitizers_report_nothing(sanitizer: str, words: tuple[object, ...]) ->
     }
     command = OPEN_MPI_4.command(int(str(ranks)), program, *arguments)
     done = run_to_end(command, **variables)
-    assert said(done).startswith("right: ")
+    assert output_of(done).startswith("right: ")
     assert "runtime error" not in done.stderr
 
 
@@ -96,7 +96,9 @@ def test_a_mistake_ends_the_program_with_a_line(
 def test_a_caught_error_leaves_the_other_objects_running(
     mistaken: Path, which: str
 ) -> None:
-    lines = said(run_to_end(MPICH.command(2, mistaken, which, "return"))).splitlines()
+    lines = output_of(
+        run_to_end(MPICH.command(2, mistaken, which, "return"))
+    ).splitlines()
     assert any(line.startswith("caught: ") for line in lines)
     assert lines.count("went on") == 2
 
@@ -120,7 +122,7 @@ def test_types_that_cannot_be_sent_do_not_compile(macro: str, words: str) -> Non
 def test_objects_are_moved_by_measured_loads(tmp_path: Path) -> None:
     program = with_objects(MPICH, SOURCES / "uneven.cpp")
     file = tmp_path / "measured.npz"
-    assert said(run_to_end(MPICH.command(3, program, file))) == "rebalanced\n"
+    assert output_of(run_to_end(MPICH.command(3, program, file))) == "rebalanced\n"
     graph = load_graph(file)
     # A ring of twelve objects, of which the first four are the heaviest.
     assert graph.rank_count == 12
@@ -140,7 +142,9 @@ def test_a_stencil_of_objects_equals_a_serial_run() -> None:
         (3, "3x2x4", 4, 5, "boxes=3x1x1"),
         (2, "2x9", 4, 5, "boxes=1x3x1"),
     ):
-        assert said(run_to_end(MPICH.command(3, program, *words))).startswith("right: ")
+        assert output_of(run_to_end(MPICH.command(3, program, *words))).startswith(
+            "right: "
+        )
     for words in ((3, 4, 4, 6, "hashed"), (2, 4, 4, 6, "boxes=2x2x2")):
         assert run_to_end(MPICH.command(3, program, *words)).returncode == 2
 
@@ -153,7 +157,7 @@ def test_molecular_dynamics_has_the_energies_of_a_serial_run() -> None:
         (3, ("3x3x3", 3, 10, "place", "torus:3")),
         (5, ("3x3x3", 2, 20, "greedy")),  # 6 patches on two ranks, 5 on three
     ):
-        text = said(run_to_end(MPICH.command(ranks, program, *words)))
+        text = output_of(run_to_end(MPICH.command(ranks, program, *words)))
         assert text.startswith("right: ")
     assert run_to_end(MPICH.command(1, program, "2x4x4")).returncode == 2
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from object_programs import SOURCES, said, with_objects
-from recorded import MPICH, run_to_end
+from mpis import MPICH, output_of, run_to_end
+from object_programs import SOURCES, with_objects
 
 from topoloom.graphs.graph_file import load_graph
 
@@ -23,7 +23,7 @@ def test_sections_are_reduced_while_all_objects_move(
 ) -> None:
     file = tmp_path / "measured.npz"
     done = run_to_end(MPICH.command(ranks, sections, 50, file))
-    assert said(done) == "sections are right\n"
+    assert output_of(done) == "sections are right\n"
     graph = load_graph(file)
     # Three hubs, whose messages to leaves are multicasts; all leaves answer.
     assert graph.rank_count == 15

@@ -7,7 +7,7 @@ import random
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
-from recorded import SIMGRID, need
+from mpis import SIMGRID, need
 
 from smpi import SETTINGS
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from mpis import SIMGRID, need
 from platforms import PLAIN, launcher, tree
-from recorded import SIMGRID, need
 
 if TYPE_CHECKING:
     from tests.conftest import Command

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Preloaded: on rank 1, each fifth calloc of the library that reorders finds no memory.
+// Preloaded: on rank 1, every fifth calloc of the reordering library fails.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdlib.h>

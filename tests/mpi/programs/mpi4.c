@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What MPI 4 adds: large counts, persistent collectives, partitioned sends, nonblocking sendrecv. On 4 ranks.
+// Calls of MPI 4: large counts, persistent collectives, partitioned sends, nonblocking sendrecv. On 4 ranks.
 #include <mpi.h>
 
 static char out[256], in[1024];

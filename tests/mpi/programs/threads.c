@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Four threads a rank send at once, each on a communicator of its own, 100 messages of one byte to the next
+// Four threads per rank send concurrently, each on its own communicator, 100 messages of one byte to the next
 // rank.
 #include <mpi.h>
 #include <pthread.h>

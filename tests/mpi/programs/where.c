@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every rank says where it is, as "rank host core core ..."; rank 0 prints a line for each.
+// Every rank reports its location, as "rank host core core ..."; rank 0 prints a line for each.
 // where [STATUS [BYTES]]: exit with STATUS; rank 0 copies BYTES of its standard input (not up to its end, which
 // Open MPI 5.0 does not pass on).
 #define _GNU_SOURCE

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Asks MPI_COMM_WORLD by many ways who this rank is, and prints the answers of all ranks in their order.
+// Queries the rank in MPI_COMM_WORLD in many ways, and prints the answers of all ranks in order.
 // With another numbering of the processes the text must be the same.
 #include <mpi.h>
 #include <stdio.h>

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 from built_programs import NAP_SOURCE, compile_program
-from recorded import (
+from mpis import (
     MPICH,
     MPIS,
     OPEN_MPI_4,
     OPEN_MPI_5,
     PROGRAMS,
     Mpi,
-    built,
+    build_program,
     need,
     pairs,
 )
@@ -25,7 +25,7 @@ from topoloom.preload.record import record
 
 UNUSUAL = PROGRAMS / "unusual"
 PASSED = {(rank, rank + 1): (100, 1) for rank in range(3)}
-#: Where the tool is: calls of the program meet it behind or before the recorder.
+#: Position of the tool: behind or before the recorder.
 PLACES = ["linked", "behind", "before", "inside"]
 ROMIO = {
     OPEN_MPI_4.name: ["--mca", "io", "romio321"],
@@ -87,7 +87,7 @@ def test_a_tool_sees_every_call_and_the_recorder_too(
 def test_what_mpi_sends_itself_to_write_a_file_is_not_counted(
     mpi: Mpi, tmp_path: Path
 ) -> None:
-    program = built(mpi, UNUSUAL / "passes.c")
+    program = build_program(mpi, UNUSUAL / "passes.c")
     launcher, *words = mpi.command(4, program, tmp_path / "file")
     command = [launcher, *ROMIO[mpi.name], *words]
     profile = record(command, folder=tmp_path, timeout=600)
@@ -100,7 +100,7 @@ def test_what_mpi_sends_itself_to_write_a_file_is_not_counted(
 @pytest.mark.parametrize("mpi", [OPEN_MPI_4, MPICH], ids=lambda mpi: mpi.name)
 def test_eztrace_traces_a_recorded_program(mpi: Mpi, tmp_path: Path) -> None:
     eztrace = need("eztrace", "apt-get install eztrace")
-    program = built(mpi, UNUSUAL / "passes.c")
+    program = build_program(mpi, UNUSUAL / "passes.c")
 
     def traced(name: str) -> list[str]:
         words = [eztrace, "-t", mpi.name, "-o", tmp_path / name, program]
@@ -114,6 +114,6 @@ def test_eztrace_traces_a_recorded_program(mpi: Mpi, tmp_path: Path) -> None:
     profile = record(traced("beside"), folder=tmp_path, timeout=600)
     assert len(traces("alone")) >= 4
     assert traces("beside") == traces("alone")
-    # It comes before the recorder, and sends messages of its own.
+    # It precedes the recorder, and sends its own messages.
     sent = pairs(profile.point_to_point())
     assert all(sent[pair][0] >= size for pair, (size, _) in PASSED.items())

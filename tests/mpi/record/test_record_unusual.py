@@ -9,8 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from own_process import topoloom
-from recorded import (
+from mpis import (
     MPICH,
     MPICH_5,
     MPIS,
@@ -18,10 +17,11 @@ from recorded import (
     OPEN_MPI_5,
     PROGRAMS,
     Mpi,
-    built,
+    build_program,
     pairs,
-    recorded,
+    record_run,
 )
+from own_process import topoloom
 
 from topoloom import Error
 from topoloom.preload.record import NothingRecorded, record
@@ -53,15 +53,15 @@ def mpi(request: pytest.FixtureRequest) -> Mpi:
 
 
 @pytest.fixture
-def odd_ends(mpi: Mpi) -> Path:
-    return built(mpi, UNUSUAL / "odd_ends.c")
+def unusual_exits(mpi: Mpi) -> Path:
+    return build_program(mpi, UNUSUAL / "unusual_exits.c")
 
 
 @pytest.mark.parametrize("how", ENDS)
 def test_the_cause_of_an_exit_is_reported_and_all_counts_are_kept(
-    mpi: Mpi, how: str, odd_ends: Path, tmp_path: Path
+    mpi: Mpi, how: str, unusual_exits: Path, tmp_path: Path
 ) -> None:
-    profile = record(mpi.command(3, odd_ends, how), folder=tmp_path, timeout=600)
+    profile = record(mpi.command(3, unusual_exits, how), folder=tmp_path, timeout=600)
     assert profile.exit_status
     assert profile.ends == {ENDS[how]: [1]}
     assert profile.partial == [0, 1, 2]
@@ -71,7 +71,7 @@ def test_the_cause_of_an_exit_is_reported_and_all_counts_are_kept(
 @pytest.mark.parametrize("mpi", [*MPIS, MPICH_5], ids=by_name)
 @pytest.mark.parametrize("how", ["error", "receive"])
 def test_a_fatal_error_of_mpi_is_reported(mpi: Mpi, how: str, tmp_path: Path) -> None:
-    program = built(mpi, UNUSUAL / "odd_ends.c")
+    program = build_program(mpi, UNUSUAL / "unusual_exits.c")
     command = mpi.command(3, program, how)
     profile = record(command, folder=tmp_path, timeout=600)
     assert profile.ends == {"ended by MPI, for an error that it printed": [1]}
@@ -80,14 +80,14 @@ def test_a_fatal_error_of_mpi_is_reported(mpi: Mpi, how: str, tmp_path: Path) ->
 
 
 def test_no_program_sees_the_error_handler_for_fatal_errors(
-    mpi: Mpi, odd_ends: Path, tmp_path: Path
+    mpi: Mpi, unusual_exits: Path, tmp_path: Path
 ) -> None:
-    profile = recorded(mpi, 2, odd_ends, "handler", folder=tmp_path)
+    profile = record_run(mpi, 2, unusual_exits, "handler", folder=tmp_path)
     assert not profile.ends
 
 
 def test_a_rank_killed_by_mpich_leaves_only_status_marks(tmp_path: Path) -> None:
-    program = built(MPICH, UNUSUAL / "odd_ends.c")
+    program = build_program(MPICH, UNUSUAL / "unusual_exits.c")
     told = nothing(MPICH.command(3, program, "kill"), tmp_path)
     assert "3 of 3 ranks reached MPI_Init, but were killed (SIGKILL)" in told
 
@@ -95,7 +95,7 @@ def test_a_rank_killed_by_mpich_leaves_only_status_marks(tmp_path: Path) -> None
 def test_a_killed_rank_is_distinguished_from_one_that_never_started(
     tmp_path: Path,
 ) -> None:
-    program = built(OPEN_MPI_4, UNUSUAL / "odd_ends.c")
+    program = build_program(OPEN_MPI_4, UNUSUAL / "unusual_exits.c")
     profile = record(OPEN_MPI_4.command(3, program, "kill"), folder=tmp_path)
     # mpirun then kills the others, which may have no time to write what they sent.
     assert 1 in profile.missing
@@ -104,18 +104,18 @@ def test_a_killed_rank_is_distinguished_from_one_that_never_started(
 
 
 def test_finalizing_in_an_exit_handler_works(
-    mpi: Mpi, odd_ends: Path, tmp_path: Path
+    mpi: Mpi, unusual_exits: Path, tmp_path: Path
 ) -> None:
-    profile = recorded(mpi, 3, odd_ends, "atexit", folder=tmp_path)
+    profile = record_run(mpi, 3, unusual_exits, "atexit", folder=tmp_path)
     assert pairs(profile.point_to_point()) == RING
     assert not profile.ends
 
 
 def test_the_time_limit_does_not_resume_a_sleeping_program(
-    mpi: Mpi, odd_ends: Path, tmp_path: Path
+    mpi: Mpi, unusual_exits: Path, tmp_path: Path
 ) -> None:
     went_on = tmp_path / "went on"
-    command = mpi.command(3, odd_ends, "sleep", went_on)
+    command = mpi.command(3, unusual_exits, "sleep", went_on)
     for limit in (3, 20, 120):  # where others have the cores, ranks start late
         try:
             profile = record(command, folder=tmp_path, timeout=limit)
@@ -132,8 +132,8 @@ def test_the_time_limit_does_not_resume_a_sleeping_program(
 def test_counting_continues_after_a_call_that_was_left_by(
     mpi: Mpi, how: str, tmp_path: Path
 ) -> None:
-    program = built(mpi, UNUSUAL / "jumps.cpp")
-    profile = recorded(mpi, 3, program, how, folder=tmp_path)
+    program = build_program(mpi, UNUSUAL / "jumps.cpp")
+    profile = record_run(mpi, 3, program, how, folder=tmp_path)
     expected = {pair: (3 * size, 3 * count) for pair, (size, count) in RING.items()}
     assert pairs(profile.point_to_point()) == expected
 
@@ -151,7 +151,7 @@ def test_counting_continues_after_a_call_that_was_left_by(
 def test_a_spawned_program_does_not_replace_its_parent(
     mpi: Mpi, child: str, tmp_path: Path
 ) -> None:
-    program = built(mpi, UNUSUAL / "spawns.c")
+    program = build_program(mpi, UNUSUAL / "spawns.c")
     profile = record(mpi.command(2, program, child), folder=tmp_path, timeout=600)
     assert profile.rank_count == 2
     assert not profile.partial
@@ -161,7 +161,7 @@ def test_a_spawned_program_does_not_replace_its_parent(
 
 @pytest.mark.parametrize("mpi", SPAWNING, ids=by_name)
 def test_reorder_leaves_spawned_programs_alone(mpi: Mpi) -> None:
-    program = built(mpi, UNUSUAL / "spawns.c")
+    program = build_program(mpi, UNUSUAL / "spawns.c")
     done = topoloom("reorder", "--", *mpi.command(2, program, "finalize"))
     assert done.returncode == 0, done.stderr
     ours = [line for line in done.stderr.splitlines() if "topoloom" in line]
@@ -174,7 +174,7 @@ def test_reorder_leaves_spawned_programs_alone(mpi: Mpi) -> None:
 def test_two_programs_are_refused_in_any_order_of_exit(
     first: str, second: str, tmp_path: Path
 ) -> None:
-    program = built(MPICH, UNUSUAL / "odd_ends.c")
+    program = build_program(MPICH, UNUSUAL / "unusual_exits.c")
     script = tmp_path / "job.sh"
     lines = [" ".join(MPICH.command(2, program, how)) for how in (first, second)]
     script.write_text("#!/bin/sh\n" + "\n".join(lines) + "\n")
@@ -191,10 +191,10 @@ def nothing(command: list[str], folder: Path, mpicc: str | None = None) -> str:
 
 def test_an_empty_recording_is_explained(tmp_path: Path) -> None:
     """One program for each cause."""
-    ends = built(OPEN_MPI_4, UNUSUAL / "odd_ends.c")
+    ends = build_program(OPEN_MPI_4, UNUSUAL / "unusual_exits.c")
     early = nothing(OPEN_MPI_4.command(2, ends, "before"), tmp_path)
     assert "(exit status 3): the command failed before MPI_Init" in early
-    assert "loaded into odd_ends.openmpi, which did not call MPI_Init" in early
+    assert "loaded into unusual_exits.openmpi, which did not call MPI_Init" in early
 
     late = f"import ctypes; m = ctypes.CDLL('{mpi_library()}', ctypes.RTLD_GLOBAL)"
     late += "; m.MPI_Init(None, None); m.MPI_Finalize()"
@@ -207,7 +207,7 @@ def test_an_empty_recording_is_explained(tmp_path: Path) -> None:
     with pytest.raises(Error, match="if it is one of PyTorch, add --torch"):
         record([sys.executable, "-c", "pass"], folder=tmp_path)
 
-    sessions = built(OPEN_MPI_5, PROGRAMS / "sessions.c")
+    sessions = build_program(OPEN_MPI_5, PROGRAMS / "sessions.c")
     alone = nothing(OPEN_MPI_5.command(2, sessions), tmp_path)
     assert "uses MPI sessions alone" in alone
 
@@ -230,12 +230,12 @@ def mpi_library() -> str:
 def test_a_folder_with_a_space_works_and_a_cache_with_one_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    program = built(OPEN_MPI_4, UNUSUAL / "odd_ends.c")
+    program = build_program(OPEN_MPI_4, UNUSUAL / "unusual_exits.c")
     spaced = tmp_path / "a b:c"
     spaced.mkdir()
     for mpi in (OPEN_MPI_4, MPICH, OPEN_MPI_5):
-        program = built(mpi, UNUSUAL / "odd_ends.c")
-        profile = recorded(mpi, 3, program, "atexit", folder=spaced)
+        program = build_program(mpi, UNUSUAL / "unusual_exits.c")
+        profile = record_run(mpi, 3, program, "atexit", folder=spaced)
         assert pairs(profile.point_to_point()) == RING
     monkeypatch.setenv("XDG_CACHE_HOME", str(spaced))
     command = OPEN_MPI_4.command(3, program, "atexit")

@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from recorded import MPIS, PROGRAMS, Mpi, built
+from mpis import MPIS, PROGRAMS, Mpi, build_program
 
 from topoloom import Error
 from topoloom.graphs.profile import Profile
@@ -18,7 +18,7 @@ from topoloom.tasks.placed_run import Job, record_job
 def test_counts_are_kept_if_no_graph_can_be_made(
     mpi: Mpi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    program = str(built(mpi, PROGRAMS / "ring.c"))
+    program = str(build_program(mpi, PROGRAMS / "ring.c"))
     monkeypatch.chdir(tmp_path)
 
     def lack_memory(profile: Profile, collectives: str) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from built_libraries import with_reordering
-from recorded import MPICH, OPEN_MPI_4, PROGRAMS, SIMGRID, Mpi, run_to_end
+from mpis import MPICH, OPEN_MPI_4, PROGRAMS, SIMGRID, Mpi, run_to_end
 from simulated_hosts import hosts_options
 
 import smpi
@@ -17,7 +17,7 @@ from remap.nodes import Speeds, TwoGroups, platform
 from topoloom import _core, schedules
 
 RANKS = 4
-#: What is the same everywhere.
+#: Parameters that are equal everywhere.
 BY_ONE_MPI = pytest.mark.parametrize("job", [MPICH], indirect=True, ids=["mpich"])
 
 
@@ -143,9 +143,9 @@ def test_all_ranks_agree_on_the_best_of_several_orders(job: tuple[Mpi, Path]) ->
     assert done.stderr.count("topoloom: 4 ranks ordered: ") == 1
 
 
-#: Of eight processes, those in the second group: as on the cluster RA.
+#: Processes of the second group, out of eight: as on the cluster RA.
 SECOND = (1, 4, 6, 7)
-#: What crosses is slow, but any number of messages does at full speed.
+#: Messages between groups are slow, but any number of them at full speed.
 SLOW_ACROSS = Speeds(1, 1000, 8000), Speeds(4, 250, 2000)
 #: Messages inside a group share one channel; the standard order has the fewest of them.
 ONE_CHANNEL = Speeds(1, 1000, 1000), Speeds(2, 990, 4000)

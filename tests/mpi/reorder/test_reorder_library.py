@@ -8,7 +8,7 @@ from pathlib import Path
 
 from built_libraries import cmake, installed
 from built_programs import run
-from recorded import MPICH, OPEN_MPI_4, PROGRAMS, Mpi, need
+from mpis import MPICH, OPEN_MPI_4, PROGRAMS, Mpi, need
 from reordered import number, said, under_switches
 
 CONSUMER = """\

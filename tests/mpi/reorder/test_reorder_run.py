@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 from built_programs import NAP_SOURCE, compile_program
+from mpis import MPICH, PROGRAMS
 from own_process import topoloom
-from recorded import MPICH, PROGRAMS
 from several_hosts import SeveralHosts
 
 HOSTS = "alpha,beta,gamma,delta"

@@ -14,14 +14,14 @@ import sys
 from pathlib import Path
 
 import pytest
-from recorded import (
+from mpis import (
     HALO3D,
     MPICH,
     MPIS,
     OPEN_MPI_4,
     PROGRAMS,
     Mpi,
-    built,
+    build_program,
     need,
     run_to_end,
 )
@@ -62,7 +62,7 @@ JOBS = [
 def test_topologies_are_equal_up_to_rank_numbers(
     mpi: Mpi, groups: tuple[int, ...], count: int
 ) -> None:
-    words = [built(mpi, PROGRAMS / "topologies.c"), count]
+    words = [build_program(mpi, PROGRAMS / "topologies.c"), count]
     plain = under_switches(mpi, groups, words)
     better = under_switches(mpi, groups, words, preloaded(mpi))
     assert results(better) == results(plain)
@@ -76,7 +76,7 @@ def test_bound_cores_are_taken_into_account() -> None:
     first, second, *_ = [*sorted(os.sched_getaffinity(0)), None]
     if second is None:
         pytest.skip("a single core")
-    mpi, program = OPEN_MPI_4, built(OPEN_MPI_4, PROGRAMS / "topologies.c")
+    mpi, program = OPEN_MPI_4, build_program(OPEN_MPI_4, PROGRAMS / "topologies.c")
     bind = f"[ $OMPI_COMM_WORLD_RANK -lt 2 ] && cpu={first} || cpu={second}"
     words = ["sh", "-c", f'{bind}; exec taskset -c $cpu "$0" "$@"', program, 16]
     free = under_switches(mpi, (4,), [program, 16], preloaded(mpi))
@@ -86,7 +86,7 @@ def test_bound_cores_are_taken_into_account() -> None:
 
 
 def test_a_real_program_computes_the_same_result() -> None:
-    mpi, program = OPEN_MPI_4, built(OPEN_MPI_4, HALO3D)
+    mpi, program = OPEN_MPI_4, build_program(OPEN_MPI_4, HALO3D)
     words = [program, "--grid", "2x4x3", "--cells", 4, "--steps", 9, "--reorder"]
     done = under_switches(mpi, (5, 12, 7), words, preloaded(mpi))
     assert done.returncode == 0, done.stderr
@@ -98,7 +98,7 @@ def test_a_real_program_computes_the_same_result() -> None:
 @pytest.mark.parametrize("handles", ["f08", "f90"])
 def test_fortran_programs_are_reordered(mpi: Mpi, handles: str) -> None:
     source = PROGRAMS / f"reorder_{handles}.F90"
-    program = built(mpi, source)
+    program = build_program(mpi, source)
     done = under_switches(mpi, (2, 2), [program], preloaded(mpi))
     assert number(done, "moved") == 2 * 6  # of six topologies, two of four ranks each
     assert "6 of 6 topologies reordered" in said(done)[0]
@@ -106,7 +106,7 @@ def test_fortran_programs_are_reordered(mpi: Mpi, handles: str) -> None:
 
 @by_name
 def test_without_reorder_nothing_is_reordered(mpi: Mpi) -> None:
-    program = built(mpi, PROGRAMS / "wrong_topologies.c")
+    program = build_program(mpi, PROGRAMS / "wrong_topologies.c")
     plain = under_switches(mpi, (2, 2), [program])
     done = under_switches(mpi, (2, 2), [program], preloaded(mpi))
     assert done.returncode == plain.returncode == 0, done.stderr
@@ -120,7 +120,7 @@ def test_without_reorder_nothing_is_reordered(mpi: Mpi) -> None:
 def test_a_machine_file_without_the_host_leaves_the_order(tmp_path: Path) -> None:
     mpi, machine = OPEN_MPI_4, tmp_path / "machine"
     machine.write_text("# two nodes\nmachine torus:2\nnode 0 nobody\n")
-    program = built(mpi, PROGRAMS / "topologies.c")
+    program = build_program(mpi, PROGRAMS / "topologies.c")
     variables = preloaded(mpi, TOPOLOOM_OPTIONS=f"machine={machine}")
     done = under_switches(mpi, (2, 2), [program, 4], variables)
     assert number(done, "moved") == 0
@@ -134,7 +134,7 @@ def test_the_longest_host_name_is_read(tmp_path: Path) -> None:
         pytest.skip("naming hosts needs root or unprivileged user namespaces")
     mpi, machine, name = OPEN_MPI_4, tmp_path / "machine", "n" * 64
     machine.write_text(f"machine torus:2\nnode 1 {name}\n")
-    program = built(mpi, PROGRAMS / "topologies.c")
+    program = build_program(mpi, PROGRAMS / "topologies.c")
     named = 'hostname "$0"; exec "$@"'
     user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
     words = ["unshare", *user, "--uts", "sh", "-c", named, name, program, 4]
@@ -147,7 +147,7 @@ def test_the_longest_host_name_is_read(tmp_path: Path) -> None:
 def test_a_rank_without_memory_leaves_the_order(mpi: Mpi, tmp_path: Path) -> None:
     lack, source = tmp_path / "lack.so", PROGRAMS / "lack_memory.c"
     subprocess.run(["cc", "-shared", "-fPIC", source, "-o", lack], check=True)
-    words = [built(mpi, PROGRAMS / "topologies.c"), 32]
+    words = [build_program(mpi, PROGRAMS / "topologies.c"), 32]
     plain = under_switches(mpi, (2, 2), words)
     variables = preloaded(mpi, LD_PRELOAD=f"{lack}:{reorderer(mpi)}")
     done = under_switches(mpi, (2, 2), words, variables)
@@ -174,7 +174,7 @@ def test_a_rank_without_memory_leaves_the_order(mpi: Mpi, tmp_path: Path) -> Non
 )
 def test_wrong_options_leave_the_order(options: str, reason: str) -> None:
     mpi = OPEN_MPI_4
-    program = built(mpi, PROGRAMS / "topologies.c")
+    program = build_program(mpi, PROGRAMS / "topologies.c")
     variables = preloaded(mpi, TOPOLOOM_OPTIONS=options)
     done = under_switches(mpi, (2, 2), [program, 4], variables)
     assert number(done, "moved") == 0
@@ -182,7 +182,7 @@ def test_wrong_options_leave_the_order(options: str, reason: str) -> None:
 
 
 def test_a_program_of_another_mpi_is_not_reordered() -> None:
-    program = built(MPICH, PROGRAMS / "topologies.c")
+    program = build_program(MPICH, PROGRAMS / "topologies.c")
     other = str(reorderer(OPEN_MPI_4))
     variables = {"LD_PRELOAD": other, "TOPOLOOM_REORDER": "1"}
     done = under_switches(MPICH, (2, 1), [program, 4], variables)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from recorded import HALO3D, OPEN_MPI_4, built, recorded
+from mpis import HALO3D, OPEN_MPI_4, build_program, record_run
 from simulated import (
     CLOSE,
     FREE,
@@ -28,7 +28,7 @@ from topoloom.simulate import SIMULATORS, load_simulator, simgrid as smpi
 from topoloom.simulate.rounds import split_into_rounds
 from topoloom.simulate.simgrid import simulate
 
-#: Of each machine: a message, one that shares a link with it, and one that does not.
+#: By machine: a message, one that shares a link with it, and one that does not.
 NETWORKS = {
     f"torus:8,{LINKS}{FREE}": ((0, 2), (1, 3), (4, 6)),
     f"torus:4x4x4,{LINKS}{FREE}": ((0, 2), (1, 3), (16, 18)),
@@ -213,9 +213,9 @@ def test_a_machine_without_bandwidths_is_refused() -> None:
 
 def test_a_recorded_program_is_simulated(tmp_path: Path) -> None:
     """Two ranks of a 2x2x2 halo exchange a face of 6x6 doubles, in seven rounds."""
-    program = built(OPEN_MPI_4, HALO3D)
+    program = build_program(OPEN_MPI_4, HALO3D)
     words = ["--grid", "2x2x2", "--cells", 6, "--steps", 7]
-    profile = recorded(OPEN_MPI_4, 8, program, *words, folder=tmp_path)
+    profile = record_run(OPEN_MPI_4, 8, program, *words, folder=tmp_path)
     halo = profile.graph("drop")
     machine = Machine(f"mesh:2x2x2,{LINKS}{FREE}")
     (found,) = simulate(machine, list(range(8)), [halo]).seconds

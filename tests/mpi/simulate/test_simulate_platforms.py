@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from recorded import PROGRAMS
+from mpis import PROGRAMS
 from simulated import CLOSE, FREE, LINKS, SIZE, graph
 
 from topoloom import Allocation, Machine, place

@@ -3,16 +3,15 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
-from built_libraries import with_library
-from built_programs import ROOT, compile_program
-from recorded import PROGRAMS, Mpi, need
+from built_libraries import compile_sanitized, with_library
+from built_programs import ROOT
+from mpis import PROGRAMS, Mpi
 
 SOURCES = PROGRAMS / "stream"
 STREAM = ROOT / "mpi" / "stream"
-#: Of SimGrid: what a call without an answer takes, or the clock would stand still.
+#: Settings of SimGrid: time of an unsuccessful call, or the clock would not advance.
 POLLS = {
     "smpi/simulate-computation": "no",
     "smpi/test": "1e-6",
@@ -27,15 +26,4 @@ def with_streams(mpi: Mpi, source: Path) -> Path:
 
 def sanitized(mpi: Mpi, source: Path, sanitizer: str) -> Path:
     """Compile a program together with the library under a sanitizer."""
-    compiler = need(mpi.compilers[".c"], mpi.install)
-    flags = ["-std=gnu11", "-O1", "-g", "-w", f"-fsanitize={sanitizer}"]
-    rooms = STREAM, STREAM.parent / "errors"
-    sources = [source, *(file for room in rooms for file in sorted(room.glob("*.c")))]
-    words = [compiler, *flags, *(f"-I{room}" for room in rooms), *sources]
-    return compile_program(f"{source.stem}.{sanitizer}", words)
-
-
-def said(done: subprocess.CompletedProcess[str]) -> str:
-    """Return the output of a successful program."""
-    assert done.returncode == 0, done.stdout[-1000:] + done.stderr[-3000:]
-    return done.stdout
+    return compile_sanitized(mpi, source, (STREAM, STREAM.parent / "errors"), sanitizer)

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 from built_libraries import with_library
-from recorded import MPICH, SIMGRID, run_to_end
+from mpis import MPICH, SIMGRID, output_of, run_to_end
 from simulated_hosts import hosts_options
-from streams import POLLS, SOURCES, STREAM, said, with_streams
+from streams import POLLS, SOURCES, STREAM, with_streams
 
 CASES = SOURCES / "mesh_cases.c"
 
@@ -20,7 +20,7 @@ def test_every_route_ends_and_avoids_holes(tmp_path: Path) -> None:
     words = ["gcc", "-std=c11", "-O2", f"-I{STREAM}", SOURCES / "mesh_laws.c"]
     subprocess.run([*words, "-o", program], check=True)
     done = subprocess.run([program, "60"], capture_output=True, text=True, check=False)
-    assert said(done) == "every route ends\n"
+    assert output_of(done) == "every route ends\n"
 
 
 @pytest.mark.parametrize("ranks", [9, pytest.param(17, marks=pytest.mark.full)])
@@ -31,7 +31,9 @@ def test_few_buckets_reach_all_simulated_ranks(
     program = with_streams(SIMGRID, CASES)
     options = hosts_options(tmp_path, ranks, POLLS)
     command = SIMGRID.command(ranks, *options, program, dimensions, dimensions)
-    assert said(run_to_end(command)) == f"2 to {ranks} ranks: every item came once\n"
+    assert (
+        output_of(run_to_end(command)) == f"2 to {ranks} ranks: every item came once\n"
+    )
 
 
 @pytest.mark.parametrize(("ranks", "hosts"), [(10, 3), (64, 8)])
@@ -41,7 +43,7 @@ def test_meshes_are_aligned_with_nodes(ranks: int, hosts: int, tmp_path: Path) -
     least, words = (2, ()) if ranks == 10 else (ranks, (ranks,))
     command = SIMGRID.command(ranks, *options, program, 1, 2, *words)
     expected = f"{least} to {ranks} ranks: every item came once\n"
-    assert said(run_to_end(command)) == expected
+    assert output_of(run_to_end(command)) == expected
 
 
 @pytest.mark.parametrize(("dimensions", "hosts", "share"), [(2, 4, 4), (3, 9, 3)])
@@ -53,11 +55,11 @@ def test_items_first_go_to_a_rank_of_the_same_node(
     options = hosts_options(tmp_path, hosts, POLLS)  # ranks are dealt out
     command = SIMGRID.command(hosts * share, *options, program, dimensions)
     done = run_to_end(command)
-    assert said(done) == "first hops stay on the node\n"
+    assert output_of(done) == "first hops stay on the node\n"
 
 
 @pytest.mark.parametrize("dimensions", [2, 3])
 def test_few_buckets_reach_all_real_ranks(dimensions: int) -> None:
     program = with_streams(MPICH, CASES)
     command = MPICH.command(4, program, dimensions, dimensions)
-    assert said(run_to_end(command)) == "2 to 4 ranks: every item came once\n"
+    assert output_of(run_to_end(command)) == "2 to 4 ranks: every item came once\n"

@@ -6,7 +6,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from recorded import MPICH, MPIS, OPEN_MPI_4, PROGRAMS, need, run_to_end
+from mpis import MPICH, MPIS, OPEN_MPI_4, PROGRAMS, need, run_to_end
 
 
 def test_arrays_arrive_complete_in_order_and_once() -> None:
@@ -18,7 +18,7 @@ def test_arrays_arrive_complete_in_order_and_once() -> None:
     [mpi] = [mpi for name, mpi in of.items() if version.stdout.startswith(name)]
     program = PROGRAMS / "stream" / "streams_numbers.py"
     compiler = need(mpi.compilers[".c"], mpi.install)
-    # Of messages that nobody takes any more UCX warns, on the standard output.
+    # UCX warns on standard output of messages that are never received.
     command = mpi.command(3, sys.executable, program, compiler)
     done = run_to_end(command, UCX_LOG_LEVEL="error")
     assert done.returncode == 0, done.stderr

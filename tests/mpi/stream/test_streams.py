@@ -6,9 +6,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from recorded import MPICH, MPIS, OPEN_MPI_4, SIMGRID, Mpi, run_to_end
+from mpis import MPICH, MPIS, OPEN_MPI_4, SIMGRID, Mpi, output_of, run_to_end
 from simulated_hosts import hosts_options
-from streams import POLLS, SOURCES, said, sanitized, with_streams
+from streams import POLLS, SOURCES, sanitized, with_streams
 
 CASES = SOURCES / "stream_cases.c"
 MISTAKES = SOURCES / "stream_mistakes.c"
@@ -28,7 +28,7 @@ def test_every_item_arrives_once(
 ) -> None:
     program = with_streams(mpi, CASES)
     command = mpi.command(ranks, program, seed, 4, dimensions, *ALL)
-    assert said(run_to_end(command)) == RIGHT
+    assert output_of(run_to_end(command)) == RIGHT
 
 
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
@@ -37,7 +37,7 @@ def test_errors_are_returned_if_the_program_handles_them(
 ) -> None:
     program = with_streams(mpi, MISTAKES)
     done = run_to_end(mpi.command(3, program, "returned"))
-    assert said(done) == "26 of 26 mistakes were returned\n"
+    assert output_of(done) == "26 of 26 mistakes were returned\n"
 
 
 @pytest.fixture(scope="module")
@@ -103,7 +103,7 @@ def test_streams_work_among_simulated_ranks(dimensions: int, tmp_path: Path) -> 
     options = hosts_options(tmp_path, 16, POLLS)
     cases = [case for case in ALL if case != "asleep"]
     done = run_to_end(SIMGRID.command(9, *options, program, 3, 2, dimensions, *cases))
-    assert said(done) == RIGHT.replace("asleep: every item came once\n", "")
+    assert output_of(done) == RIGHT.replace("asleep: every item came once\n", "")
 
 
 @pytest.mark.full
@@ -116,4 +116,4 @@ def test_sanitizers_report_nothing(sanitizer: str) -> None:
     }
     for ranks, dimensions in ((2, 1), (3, 2)):
         command = OPEN_MPI_4.command(ranks, program, 6, 2, dimensions, *ALL)
-        assert said(run_to_end(command, **variables)) == RIGHT
+        assert output_of(run_to_end(command, **variables)) == RIGHT

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 from built_programs import compile_program
-from recorded import MPICH, SIMGRID, run_to_end
+from mpis import MPICH, SIMGRID, output_of, run_to_end
 from simulated_hosts import hosts_options
-from streams import POLLS, SOURCES, STREAM, said, sanitized, with_streams
+from streams import POLLS, SOURCES, STREAM, sanitized, with_streams
 
 CASES = SOURCES / "tuning_cases.c"
 #: Items that each rank pushes to every other, phase by phase.
@@ -26,7 +26,7 @@ def test_a_mesh_is_best_until_message_costs_exceed_item_costs() -> None:
     words = ["gcc", "-std=c11", "-O2", f"-I{STREAM}", SOURCES / "cost_model_laws.c"]
     program = compile_program("laws", words)
     done = subprocess.run([program], capture_output=True, text=True, check=False)
-    assert said(done) == "the model is right\n"
+    assert output_of(done) == "the model is right\n"
 
 
 @pytest.fixture(scope="module")
@@ -44,14 +44,14 @@ def test_simulated_ranks_change_to_the_mesh_of_least_time(
 ) -> None:
     options = hosts_options(tmp_path, ranks, POLLS)
     command = SIMGRID.command(ranks, *options, simulated, way, 1008, *PHASES)
-    assert said(run_to_end(command)) == CHOSEN
+    assert output_of(run_to_end(command)) == CHOSEN
 
 
 def test_buckets_shrink_if_much_is_pushed(simulated: Path, tmp_path: Path) -> None:
     options = hosts_options(tmp_path, 16, POLLS)
     command = SIMGRID.command(16, *options, simulated, "handled", 0, 1, 500, 1)
     done = run_to_end(command)
-    sizes = [int(line.split()[-2]) for line in said(done).splitlines()]
+    sizes = [int(line.split()[-2]) for line in output_of(done).splitlines()]
     assert sizes[0] == sizes[2] == 65536
     assert sizes[1] < sizes[0]
 
@@ -60,7 +60,7 @@ def test_real_ranks_change_together() -> None:
     program = with_streams(MPICH, CASES)
     for way in ("handled", "pulled", "answered"):
         done = run_to_end(MPICH.command(6, program, way, 1008, *PHASES))
-        assert said(done) == CHOSEN
+        assert output_of(done) == CHOSEN
 
 
 @pytest.mark.full
@@ -68,4 +68,4 @@ def test_a_change_of_mesh_leaks_no_memory() -> None:
     program = sanitized(MPICH, CASES, "address,undefined")
     command = MPICH.command(6, program, "answered", 1008, *PHASES)
     done = run_to_end(command, ASAN_OPTIONS="detect_leaks=0")  # of the MPI
-    assert said(done) == CHOSEN
+    assert output_of(done) == CHOSEN

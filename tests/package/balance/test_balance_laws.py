@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 
 import topoloom as tl
 
-#: What ends at the floor or ceiling of the mean.
+#: Balancers that end at the floor or ceiling of the mean.
 EXACT = (
     "alias(remainder=exact)",
     "qwalk",

@@ -12,7 +12,7 @@ import pytest
 from collectives import fitted, loggopsim, simulated
 from collectives.__main__ import marks
 from collectives.orders import MACHINES, RANKS, Result, network_model, table
-from collectives.platforms import PLATFORMS, SMALL, Seated, seat, seat_on
+from collectives.platforms import PLATFORMS, SMALL, PlacedJob, place_job, place_on
 from collectives.simulated import (
     OPERATIONS,
     SELECTORS,
@@ -64,13 +64,13 @@ def test_the_page_has_its_table() -> None:
 def test_each_job_has_a_fitted_schedule(tmp_path: Path) -> None:
     assert {machine for machine, _ in fitted.JOBS} == SMALL.keys()
     for machine, nodes in fitted.JOBS:
-        assert fitted_schedules(*seat_on(machine, nodes, tmp_path).slots)
+        assert fitted_schedules(*place_on(machine, nodes, tmp_path).slots)
 
 
 def test_a_fitted_schedule_is_compared_with_the_best_other_one() -> None:
     chosen = dict.fromkeys(SELECTORS, 9e-6) | {"impi": 6e-6, "auto": 2e-6}
     schedules = {"cyclic": (5e-6, 5e-6), "mesh": (4e-6, 3e-6)}
-    row = fitted.Beside(
+    row = fitted.FittedCall(
         "tree",
         Call("all-to-all", 4, 8),
         chosen,
@@ -152,7 +152,7 @@ def test_a_job_is_simulated_only_for_missing_schedules(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def seconds(
-        _program: Path, _seated: Seated, _settings: object, cases: Cases
+        _program: Path, _seated: PlacedJob, _settings: object, cases: Cases
     ) -> Any:
         return ((call, 1e-6) for call, _ in cases)
 
@@ -199,7 +199,9 @@ def test_unfinished_calls_are_shown() -> None:
 
 @pytest.mark.parametrize("platform", PLATFORMS)
 def test_a_job_has_the_same_hosts_in_both_orders(platform: str, tmp_path: Path) -> None:
-    block, ours = (seat(platform, order, 20, tmp_path) for order in ("block", "ours"))
+    block, ours = (
+        place_job(platform, order, 20, tmp_path) for order in ("block", "ours")
+    )
     assert len(set(block.hosts)) == 20
     assert set(ours.hosts) == set(block.hosts)
     assert "machine " in ours.machine.read_text()

@@ -7,13 +7,14 @@ from math import prod
 
 import pytest
 
-from stream import places
+from stream import node_positions
 
 
-@pytest.mark.parametrize("ranks", places.TORI)
+@pytest.mark.parametrize("ranks", node_positions.TORI)
 def test_machines_have_a_core_for_each_simulated_rank(ranks: int) -> None:
-    nodes = prod(places.TORI[ranks])
-    assert prod(places.TREES[ranks]) == nodes
-    for name in places.MACHINES:
-        assert places.described(name, ranks).endswith(f'core="{ranks // nodes}"')
+    nodes = prod(node_positions.TORI[ranks])
+    assert prod(node_positions.TREES[ranks]) == nodes
+    for name in node_positions.MACHINES:
+        described = node_positions.described(name, ranks)
+        assert described.endswith(f'core="{ranks // nodes}"')
     assert ranks % nodes == 0

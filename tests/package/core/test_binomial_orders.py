@@ -41,7 +41,7 @@ def test_p_equals_that_of_scipy() -> None:
             assert (group.inside.n, group.into.n) == (56, 64)
 
 
-#: Socket and L3 domain of every process, of nodes that are not all alike.
+#: Socket and L3 domain of every process, on nodes that differ.
 RAGGED = {
     "sockets of three sizes": [(0,)] * 3 + [(1,)] * 8 + [(2,)] * 5,
     "domains in one socket": [(0, 0)] * 4 + [(0, 1)] * 4 + [(1, 0)] * 8,

@@ -33,7 +33,7 @@ MACHINES = [
 
 
 def reached(machine: Machine) -> np.ndarray:
-    """The nodes that every node reaches over links that are up."""
+    """Return the nodes that every node reaches over links that are up."""
     wiring = Wiring(machine)
     up = set(machine.nodes_up.tolist())
     answer = np.zeros((machine.node_count, machine.node_count), bool)

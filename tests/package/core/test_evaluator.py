@@ -39,7 +39,7 @@ PROBLEMS = [
 ]
 
 
-def drawn_rows(random: Random, ranks: int) -> list[tuple[int, int, int, int]]:
+def random_rows(random: Random, ranks: int) -> list[tuple[int, int, int, int]]:
     """Draw edges between different ranks."""
     pairs = [random.sample(range(ranks), 2) for _ in range(3 * ranks)]
     return [
@@ -52,7 +52,7 @@ def graph_of(ranks: int, rows: list[tuple[int, int, int, int]]) -> CommGraph:
     return CommGraph.from_edges(ranks, *zip(*rows, strict=True))
 
 
-class Drawn:
+class RandomCase:
     """A random problem, sometimes with phases and background traffic."""
 
     def __init__(self, text: str, objective: str, shared: bool) -> None:
@@ -61,7 +61,7 @@ class Drawn:
         self.slots = self.allocation.slots.tolist()
         self.ranks = random.randint(4, len(self.slots) - 1)
         self.options: dict[str, Any] = {"objective": objective}
-        phases = [drawn_rows(random, self.ranks) for _ in range(random.randint(1, 2))]
+        phases = [random_rows(random, self.ranks) for _ in range(random.randint(1, 2))]
         self.graph = graph_of(self.ranks, [row for rows in phases for row in rows])
         if len(phases) > 1:
             self.options["phases"] = [graph_of(self.ranks, rows) for rows in phases]
@@ -99,7 +99,7 @@ class Drawn:
 def test_values_and_gains_equal_those_of_the_changed_placements(
     text: str, objective: str, shared: bool
 ) -> None:
-    drawn = Drawn(text, objective, shared)
+    drawn = RandomCase(text, objective, shared)
     random, evaluator = drawn.random, drawn.evaluator()
     slots = drawn.placement.slots.tolist()
     for _ in range(6):
@@ -130,7 +130,7 @@ def test_values_and_gains_equal_those_of_the_changed_placements(
 def test_gains_of_many_candidates_equal_those_of_each(
     text: str, objective: str, shared: bool
 ) -> None:
-    drawn = Drawn(text, objective, shared)
+    drawn = RandomCase(text, objective, shared)
     evaluator = drawn.evaluator()
     ranks = np.arange(drawn.ranks)
     others = drawn.random.choices(ranks, k=drawn.ranks)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from drawn_scalars import MACHINES
+from random_scalars import MACHINES
 
 from topoloom import (
     Allocation,
@@ -43,7 +43,7 @@ def machine(request: pytest.FixtureRequest) -> Machine:
 
 
 def reaching(machine: Machine) -> np.ndarray:
-    """The largest connected set of nodes that are up."""
+    """Return the largest connected set of nodes that are up."""
     up = machine.nodes_up
     both = [
         np.array([v for v in up if machine.connected(u, v) and machine.connected(v, u)])
@@ -141,7 +141,7 @@ def test_a_machine_rebuilt_from_its_links_is_wired_the_same(machine: Machine) ->
     assert np.array_equal(again.latency(), machine.latency()[order])
 
 
-def drawn_links(rng: random.Random) -> tuple[int, list[tuple[int, int]]]:
+def random_links(rng: random.Random) -> tuple[int, list[tuple[int, int]]]:
     """Draw a tree of all vertices, and links across."""
     count = rng.randint(2, 12)
     links = {(rng.randrange(v), v) for v in range(1, count)}
@@ -157,7 +157,7 @@ def test_a_machine_from_links_reads_back_from_its_text_to_the_bit(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     rng = random.Random(seed)
-    count, links = drawn_links(rng)
+    count, links = random_links(rng)
     bandwidth = [rng.choice((1e9, 25e9, 1e5 / 3 * 7, 12.5e9, 3e14)) for _ in links]
     latency = [rng.choice((0, 1e-6, 1e-9 / 3, 2.5e-7)) for _ in links]
     machine = Machine.from_links(links, bandwidth, latency)

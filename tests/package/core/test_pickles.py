@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from drawn_scalars import MACHINES
+from random_scalars import MACHINES
 
 from topoloom import (
     Allocation,
@@ -43,7 +43,7 @@ WAYS: list[Callable[[Any], Any]] = [
 LINKS = Machine.from_links([(0, 2), (1, 2), (3, 2)], [1e9, 2e9, 1e9 / 3], 1e-7, nodes=2)
 
 
-def drawn_graph(rng: random.Random) -> CommGraph:
+def random_graph(rng: random.Random) -> CommGraph:
     """Draw a graph, with or without loads, self-messages and edges of 0 bytes."""
     ranks, edges = rng.randint(1, 9), rng.randrange(20)
     ends = [[rng.randrange(ranks) for _ in range(edges)] for _ in "12"]
@@ -53,9 +53,9 @@ def drawn_graph(rng: random.Random) -> CommGraph:
     return CommGraph.from_edges(ranks, *ends, sizes, messages, load)
 
 
-def drawn_objects() -> list[Any]:
+def random_objects() -> list[Any]:
     rng = random.Random(5)
-    objects: list[Any] = [drawn_graph(rng) for _ in range(12)]
+    objects: list[Any] = [random_graph(rng) for _ in range(12)]
     objects += [CommGraph.from_edges(0, [], [], []), LINKS]
     for text in MACHINES:
         machine = Machine(text, ["a remark of its reader"])
@@ -69,7 +69,7 @@ def drawn_objects() -> list[Any]:
     return objects
 
 
-OBJECTS = drawn_objects()
+OBJECTS = random_objects()
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -104,7 +104,7 @@ def test_objects_are_equal_only_if_their_content_is() -> None:
 def test_equal_graphs_from_different_sources_compare_equal() -> None:
     rng = random.Random(1)
     for _ in range(20):
-        graph = drawn_graph(rng)
+        graph = random_graph(rng)
         source = np.repeat(
             np.arange(graph.rank_count), np.diff(graph.first.astype(int))
         )

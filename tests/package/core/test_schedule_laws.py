@@ -39,7 +39,7 @@ SIZES = (0, 1, 76, 1375, 100_000)
 
 
 def model_of(line: tuple[float, float] = (ALPHA, BETA), **costs: float) -> NetworkModel:
-    """A network model of one line, with other costs of a message."""
+    """Make a network model of one line, with other costs of a message."""
     given = MessageCosts()
     for name, value in costs.items():
         setattr(given, name, value)
@@ -53,7 +53,7 @@ CARD = model_of(gamma=GAMMA, delta=DELTA, beta_em=BETA_EM)
 def cost_of(
     call: Call, name: str, model: NetworkModel, slots: RankSlots | None = None
 ) -> ScheduleCost:
-    """The time of the model, without receiver overhead if it has none."""
+    """Return the time of the model, without receiver overhead if it has none."""
     schedule = call.schedule(name)
     return schedule.cost_on(*slots, model) if slots else schedule.cost(model)
 

@@ -42,7 +42,7 @@ FAST = "auto(effort=fast)"
 SIZES = (0, 8, 3000, 10**5, 10**7)
 
 
-def drawn_graph(random: Random, ranks: int) -> CommGraph:
+def random_graph(random: Random, ranks: int) -> CommGraph:
     edges = random.randint(1, 2 * ranks)
     pairs = [random.sample(range(ranks), 2) for _ in range(edges)]
     source, target = zip(*pairs, strict=True)
@@ -65,7 +65,7 @@ def summed(graphs: list[CommGraph], ranks: int) -> CommGraph:
     return CommGraph.from_edges(ranks, *columns)
 
 
-def drawn_problem(
+def random_problem(
     text: str, seed: int, most_slots: int
 ) -> tuple[CommGraph, Allocation, dict[str, Any]]:
     random = Random(f"{text} {seed}")
@@ -75,7 +75,7 @@ def drawn_problem(
     nodes = dict.fromkeys(slot // machine.slots_per_node for slot in slots)
     allocation = Allocation(machine, list(nodes), slots)
     ranks = random.randint(2, 4)
-    phases = [drawn_graph(random, ranks) for _ in range(random.choice((1, 1, 2, 3)))]
+    phases = [random_graph(random, ranks) for _ in range(random.choice((1, 1, 2, 3)))]
     options: dict[str, Any] = {"phases": phases} if len(phases) > 1 else {}
     return summed(phases, ranks), allocation, options
 
@@ -83,7 +83,7 @@ def drawn_problem(
 @pytest.mark.parametrize("text", MACHINES)
 def test_no_placement_is_faster_than_the_proven_bound(text: str) -> None:
     for seed in range(15):
-        graph, allocation, phases = drawn_problem(text, seed, 6)
+        graph, allocation, phases = random_problem(text, seed, 6)
         if graph.rank_count > allocation.slot_count:
             continue
         least = min(
@@ -96,7 +96,7 @@ def test_no_placement_is_faster_than_the_proven_bound(text: str) -> None:
 @pytest.mark.parametrize("text", MACHINES)
 def test_no_shared_placement_is_faster_than_the_proven_bound(text: str) -> None:
     for seed in range(15):
-        graph, allocation, phases = drawn_problem(text, seed, 4)
+        graph, allocation, phases = random_problem(text, seed, 4)
         slots, ranks = allocation.slots.tolist(), graph.rank_count
         room = [1 + (seed + i) % 3 for i, _ in enumerate(slots)]
         if sum(room) < ranks:

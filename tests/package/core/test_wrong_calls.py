@@ -17,7 +17,7 @@ def test_random_calls_return_or_raise_one_line(
     tmp_path: Path, pytestconfig: pytest.Config
 ) -> None:
     calls = 1200 if pytestconfig.getoption("full") else 200
-    script = Path(__file__).with_name("drawn_calls.py")
+    script = Path(__file__).with_name("random_calls.py")
     done = subprocess.run(
         [sys.executable, script, "--calls", str(calls)],
         cwd=tmp_path,

@@ -114,9 +114,9 @@ def test_experts_of_the_same_tokens_are_placed_on_one_node() -> None:
 
 
 def test_small_jobs_are_placed_optimally() -> None:
-    from ai.expert_optimum import beside_optimum
+    from ai.expert_optimum import compare_optimum
 
-    assert all(one.optimal == one.jobs for one in beside_optimum(2))
+    assert all(one.optimal == one.jobs for one in compare_optimum(2))
 
 
 def routing() -> ExpertRouting:

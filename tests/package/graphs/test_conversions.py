@@ -17,7 +17,7 @@ from topoloom import CommGraph, Error, Machine
 LAYOUTS = ("csr", "csc", "coo", "lil", "dok", "bsr")
 
 
-def drawn_graph(seed: int, loads: bool = False) -> CommGraph:
+def random_graph(seed: int, loads: bool = False) -> CommGraph:
     """Draw a graph with self-messages, and edges of 0 bytes or 0 messages."""
     rng = random.Random(seed)
     ranks, edges = rng.randint(1, 9), rng.randrange(25)
@@ -30,7 +30,7 @@ def drawn_graph(seed: int, loads: bool = False) -> CommGraph:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_a_graph_survives_a_round_trip_through_scipy(seed: int) -> None:
-    graph = drawn_graph(seed)
+    graph = random_graph(seed)
     sizes, messages = graph.to_scipy(), graph.to_scipy("messages")
     assert sizes.dtype == messages.dtype == np.int64
     assert sizes.has_sorted_indices
@@ -71,7 +71,7 @@ def test_messages_can_be_given_on_other_edges() -> None:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_a_graph_survives_a_round_trip_through_networkx(seed: int) -> None:
-    graph = drawn_graph(seed, loads=seed % 2 == 0)
+    graph = random_graph(seed, loads=seed % 2 == 0)
     made = graph.to_networkx()
     assert CommGraph.from_networkx(made) == graph
     assert sum(size for *_, size in made.edges(data="bytes")) == (
@@ -81,7 +81,7 @@ def test_a_graph_survives_a_round_trip_through_networkx(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(10))
 def test_labels_are_ranks_or_numbered_in_the_order_of_the_graph(seed: int) -> None:
-    graph = drawn_graph(seed)
+    graph = random_graph(seed)
     order = random.Random(seed).sample(range(graph.rank_count), graph.rank_count)
     numbered = networkx.DiGraph()
     numbered.add_nodes_from(np.array(order) if seed % 2 else order)

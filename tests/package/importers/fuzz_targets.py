@@ -26,7 +26,7 @@ from topoloom.model.fit import fit_model
 from topoloom.model.samples import read_pings
 from topoloom.support.hostlist import compress_hostlist, expand_hostlist
 
-#: CPU time that a text may take; wall time says more of what else runs
+#: CPU time limit of a text; wall time depends on other processes
 SECONDS = 20.0
 #: Beyond this a machine that a text names may rightly take its time.
 _MAX_LETTERS_OF_MACHINE = 20_000

@@ -157,7 +157,7 @@ def changed(text: str, old: str, new: str) -> str:
             "SwitchName=c Switches=a,b\n",
             "net.txt:2: node n3 is under switch b and under a .line 1.",
         ),
-        # What a file speaks of and does not have.
+        # References to missing parts of a file.
         (
             "SwitchName=a Nodes=n1\nSwitchName=b Switches=a,x\n",
             "net.txt:2: switch b has the child x, which no line describes",

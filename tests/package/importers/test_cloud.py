@@ -207,7 +207,7 @@ def test_hops_are_those_to_the_nearest_common_switch(
     drawn: list[tuple[str, ...]],
 ) -> None:
     path_of = {f"h{i}": path for i, path in enumerate(drawn)}
-    # Each is on a host of its own, which then is not a switch.
+    # Each is on a separate host, which then is not a switch.
     listed = [(name, " ".join((*path, name))) for name, path in path_of.items()]
     described = read_google_instances(google(*listed, nested=False))
     machine = Machine(described.text)

@@ -30,7 +30,7 @@ def test_no_text_crashes_or_stalls_a_reader(name: str) -> None:
     refused = sum(
         feed(name, mutant(rng, TARGETS[name].seeds)) != "" for _ in range(150)
     )
-    # Texts that are all refused at once, or never, would test little.
+    # Texts that are always or never refused would test little.
     assert name == "recognize" or 0 < refused < 150
 
 

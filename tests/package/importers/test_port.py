@@ -31,7 +31,7 @@ def nic(cpus: int, name: str = "mlx5_0") -> NearDevice:
         ([nic(0x0F)], ",port=0:8"),
         ([nic(0xF0)], ",port=8:0"),
         ([nic(0x0F), nic(0xF0, "mlx5_1")], ""),
-        # A GPU leads nowhere, and an interface that may be anywhere says nothing.
+        # A GPU is no NIC, and an interface without locality gives no cost.
         ([NearDevice("cuda0", "gpu", 0x0F)], ""),
         ([nic(0xF0), nic(0xFF, "eth0")], ",port=8:0"),
         ([nic(0xFF, "eth0")], ""),

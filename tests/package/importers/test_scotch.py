@@ -53,7 +53,7 @@ def test_targets_become_short_texts(target: str, text: str) -> None:
         ("tree:4:8:2,distance=1:10:100", "tleaf 3 2 90 8 9 4 1\n"),
         ("tree:4:8:2,distance=1:1:100", "tleaf 2 2 99 32 1\n"),
         ("tree:4:1:2", "tleaf 2 2 4 4 2\n"),
-        # By default the next node is twice as far as the farthest slot of the own one.
+        # By default the next node is twice as far as any slot of the same node.
         ("tree:4+node:2,distance=9", "tleaf 2 4 9 2 9\n"),
         ("tree:4:8+node:16:2,distance=1:2:10", "tleaf 4 8 20 4 18 2 1 16 1\n"),
         ("torus:4x3", "torus2D 3 4\n"),

@@ -306,7 +306,7 @@ def test_other_machines_are_written_route_by_route(text: str) -> None:
         # Between nodes of one router there is no link, so no limit.
         rates = [unit * machine.bandwidth(link) for link in ours]
         slowest = min([machine.port_bandwidth, *rates, 1e18])
-        # What is assumed of nodes is not written.
+        # Assumptions about nodes are not written.
         inside = text.partition("+node:")[2]
         beside = 1e-6 * (2 * ("startup=2us" in inside) + ("latency=1us" in inside))
         latency = beside + sum(map(machine.latency, ours))

@@ -87,7 +87,7 @@ def check_same(machine: Machine, routes: Routes) -> None:
             "4;2,3,2,2;1,2,2,3;2,3,4,2",
             "fattree:2:3:2:2,up=1:2:2:3,parallel=2:3:4:2,routing=simgrid",
         ),
-        # Of one row: between rows, links of SimGrid 3.32's routes do not join up.
+        # One row only: between rows, routes of SimGrid 3.32 are not connected.
         ("DRAGONFLY", "4,1;1,1;5,1;1", "dragonfly:4x1x5,arrangement=direct"),
         ("DRAGONFLY", "2,1;1,1;5,1;2", "dragonfly:2x1x5,nodes=2,arrangement=direct"),
         ("DRAGONFLY", "6,1;1,1;6,1;1", "dragonfly:6x1x6,arrangement=direct"),

@@ -15,7 +15,7 @@ from topoloom.importers.slurm.machine import describe_by_cpu_counts
 from topoloom.importers.slurm.nodes import NodeShape, read_node_shapes
 from topoloom.nodes.node_levels import NodeCores, format_levels
 
-#: As Slurm 22.05 prints it, the lines that say nothing of nodes left out.
+#: Output of Slurm 22.05, without lines unrelated to nodes.
 RECORD = """\
 JobId={number} {kind}JobName={name}
    UserId=root(0) GroupId=root(0) MCS_label=N/A

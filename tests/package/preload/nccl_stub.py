@@ -15,7 +15,7 @@ from topoloom.preload.nccl.profiler_plugin import build_plugin
 
 SOURCE = Path(__file__).resolve().parents[3] / "bench" / "ai" / "nccl_stub.c"
 
-#: By NCCL's numbers: our name, and whether bytes are those of all parts.
+#: By number in NCCL: our name, and whether bytes are those of all parts.
 FUNCTIONS = {
     0: "bcast",
     1: "reduce",

@@ -30,7 +30,7 @@ from topoloom.graphs.phases import edge_rows
 from topoloom.graphs.traces.trace_formats import IncompleteTraceError, read_trace
 
 ALL = Collective(0, 4, 7, 1, 0, 1)
-#: What NCCL calls a collective from version 5 of the interface on, but did not before.
+#: Functions that NCCL reports as collectives from version 5 of the interface.
 NEW = (8, 9, 10)
 
 

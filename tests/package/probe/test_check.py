@@ -90,7 +90,7 @@ def test_the_common_part_of_slow_messages_is_named() -> None:
         return [each["one_of"] for each in found.document()["bad_parts"]]
 
     assert named(slow="n6") == [["host n6", "cable n6 up"]] * 2  # short and long ones
-    # Hosts meet others of their group only, unless every cable is to be tested.
+    # Hosts are paired only within their group, unless every cable is tested.
     assert named(uplink=names[4:8]) == []
     found = named(uplink=names[4:8], every_part=True)
     assert found == [["cable level 1 group 1 up"]] * 2

@@ -168,7 +168,7 @@ def test_planted_lines_and_their_ends_are_found(
     assert costs.latency == pytest.approx(alpha - gap * 1e-6, rel=0.05, abs=2e-8) or (
         alpha <= gap * 1e-6 and costs.latency < 1e-7
     )
-    # What the model says of a message alone is what was measured.
+    # The model of a single message equals the measurement.
     if alpha > gap * 1e-6:
         for size in (8, most, 4 * most, SIZES[-1]):
             assert costs.model.arrival(size) == pytest.approx(alone(size), rel=0.05)

@@ -14,7 +14,7 @@ from topoloom.probe.job.samples import Exchange
 
 SIZES = [2**n for n in range(23)]
 LATENCY, BETA = 2e-6, 1e-10
-#: Bytes up to which messages leave at once; longer ones are agreed on first.
+#: Eager limit; longer messages use a handshake.
 AT_ONCE = 32768
 
 

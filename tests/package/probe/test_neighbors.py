@@ -44,7 +44,7 @@ class Torus:
         return found
 
     def pairs(self, pairs: Pairs) -> tuple[Floats, float]:
-        """Return the times of pairs, and their error, as the search for groups needs."""
+        """Return the times of pairs, and their error."""
         return self.seconds(pairs, self._noise), self._noise
 
     def inside(self, sets: Sequence[Hosts]) -> None:

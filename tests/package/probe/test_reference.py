@@ -43,7 +43,7 @@ def suspect(kind: str, hosts: str, of: str, way: str = "both") -> str:
 def test_hosts_that_were_slow_are_expected_to_be_slow(tmp_path: Path) -> None:
     slow = written(tmp_path, suspects=suspect("host", '["b"]', "bandwidth", "out"))
     reference = read_reference(slow)
-    # What is three times as slow is what bytes take without latency.
+    # Only the bandwidth part is three times as slow.
     longer = 2 * (1e-3 - 2 * 1e-6)
     assert reference.expected("burst", 1, 0) == pytest.approx(1e-3 + longer)
     assert reference.expected("burst", 0, 1) == 1e-3

@@ -101,7 +101,7 @@ def test_errors_of_medians_are_those_of_repetition(count: int, noise: float) -> 
     assert np.mean(np.abs(far) > 3) < 0.01
 
 
-class DrawnJob:
+class RandomJob:
     """A job with random messages: times of two ranks vary around their cost."""
 
     def __init__(self, costs: Costs, noise: float, seed: int) -> None:
@@ -139,7 +139,7 @@ class DrawnJob:
 
 def found_in(costs: Costs, noise: float, seed: int) -> tuple[Findings, int, int]:
     """Return findings, and samples of the scan and of repetitions."""
-    job = DrawnJob(costs, noise, seed)
+    job = RandomJob(costs, noise, seed)
     effort, clock = EFFORTS["default"], Clock(1e9)
     job.measure([scanning(effort), Order("circle", "echo", [SIZE], 1, "0 1")])
     before = job.samples.count

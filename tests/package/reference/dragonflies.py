@@ -31,7 +31,7 @@ def dragonfly(
             if u != v and (same_row or (u - v) % columns == 0):
                 wires.add(u, v, speed[0 if same_row else 1])
 
-    # By pair of groups: the routers at which the n-th of their links leaves.
+    # By pair of groups: the routers of the n-th link.
     exits: dict[tuple[int, int], list[int]] = {}
     each = routers * ports // max(1, groups - 1)
     for g in range(groups):

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pytest
-from drawn_machines import KINDS, draw_machine, wires_of
+from random_machines import KINDS, draw_machine, wires_of
 from reference_judge import Inside, slot_distance
 
 from topoloom import (

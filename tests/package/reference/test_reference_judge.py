@@ -9,7 +9,7 @@ from random import Random
 from typing import NamedTuple
 
 import pytest
-from drawn_machines import KINDS, DrawnMachine, draw_machine, wires_of
+from random_machines import KINDS, RandomMachine, draw_machine, wires_of
 from reference_judge import (
     Inside,
     Message,
@@ -29,7 +29,7 @@ RANKS = 14
 class Case(NamedTuple):
     """A random placement of a random graph on a part of a random machine."""
 
-    drawn: DrawnMachine
+    drawn: RandomMachine
     inside: Inside
     messages: list[Message]
     loads: list[float]
@@ -48,8 +48,8 @@ def graph_of(ranks: int, messages: list[Message], loads: list[float]) -> CommGra
 
 
 def draw_inside(
-    rng: Random, drawn: DrawnMachine, whole: bool
-) -> tuple[DrawnMachine, Inside]:
+    rng: Random, drawn: RandomMachine, whole: bool
+) -> tuple[RandomMachine, Inside]:
     levels = [rng.randint(1, 3) for _ in range(rng.randint(1, 2))]
     text = f"{drawn.machine.text}+node:{':'.join(map(str, levels))}"
     if rng.random() < 0.4:
@@ -67,7 +67,7 @@ def draw_inside(
             said.append(weight)
         text += f",distance={':'.join(map(str, said))}"
         inside = Inside(levels, distances, weight, port)
-    return DrawnMachine(Machine(text), drawn.network), inside
+    return RandomMachine(Machine(text), drawn.network), inside
 
 
 def draw_messages(rng: Random, ranks: int) -> list[Message]:

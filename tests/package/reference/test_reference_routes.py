@@ -8,7 +8,7 @@ from itertools import product
 from random import Random
 
 import pytest
-from drawn_machines import KINDS, DrawnMachine, draw_machine
+from random_machines import KINDS, RandomMachine, draw_machine
 
 from topoloom import Error
 
@@ -16,7 +16,7 @@ MACHINES = 25
 PAIRS = 150
 
 
-def pairs(rng: Random, drawn: DrawnMachine) -> list[tuple[int, int]]:
+def pairs(rng: Random, drawn: RandomMachine) -> list[tuple[int, int]]:
     nodes = range(len(drawn.network.vertex))
     every = list(product(nodes, nodes))
     return rng.sample(every, min(PAIRS, len(every)))
@@ -27,7 +27,7 @@ def test_a_machine_has_the_links_of_its_reference_model(kind: str) -> None:
     rng = Random(1)
     for _ in range(MACHINES):
         machine, network = draw_machine(rng, kind)
-        wires = DrawnMachine(machine, network).wires
+        wires = RandomMachine(machine, network).wires
         assert set(wires) == network.speed.keys(), machine.text
         for link, wire in enumerate(wires):
             bandwidth, latency = network.speed[wire]

@@ -19,10 +19,10 @@ from topoloom.schedules import Schedule, schedules
 
 RANKS = (1, 2, 3, 4, 5, 6, 7, 8, 11, 12, 13, 16, 17, 23, 24, 31, 33)
 ROOTED = {"broadcast", "reduce", "scatter", "gather"}
-#: Of a vector that is cut in pieces, whose number is the schedule's.
+#: Operations on a vector whose number of pieces the schedule chooses.
 CUT = {"broadcast", "reduce", "all-reduce"}
 REDUCING = {"reduce", "all-reduce", "reduce-scatter", "scan", "exscan", "barrier"}
-#: Values of options beside their defaults.
+#: Values of options other than defaults.
 OPTIONS = {
     "binomial": ["radix=3", "radix=4", "radix=7"],
     "chain": ["segment=1", "segment=7", "segment=64"],

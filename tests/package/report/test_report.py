@@ -189,7 +189,7 @@ def test_a_matrix_that_is_too_large_is_coarsened(
 
 def test_all_matrices_have_cells_of_one_width(monkeypatch: pytest.MonkeyPatch) -> None:
     report = make_report()
-    # What is scattered fills more cells than the launcher's order.
+    # A scattered placement fills more cells than the launcher order.
     scattered = topoloom.place(
         report.graph, report.allocation, "random", seed=3
     ).placement

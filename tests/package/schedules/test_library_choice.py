@@ -77,7 +77,7 @@ class Library:
         assert not failed, error.value
 
 
-class Drawn:
+class RandomJob:
     """Where ranks are and what messages cost: for the tool, and as files."""
 
     def __init__(self, seed: int, folder: Path) -> None:
@@ -117,7 +117,7 @@ def found_in(table: dict[str, Any], ranks: int, size: int) -> str:
 def test_a_decision_table_has_the_choices_of_the_library(
     seed: int, tmp_path: Path
 ) -> None:
-    drawn = Drawn(seed, tmp_path)
+    drawn = RandomJob(seed, tmp_path)
     if drawn.slots is None:
         drawn.ranks = 1 << drawn.ranks.bit_length() - 1
         drawn.call = drawn.call._replace(ranks=drawn.ranks)
@@ -135,7 +135,7 @@ def test_a_decision_table_has_the_choices_of_the_library(
 def test_the_first_of_the_ranking_is_the_choice_of_the_library(
     seed: int, tmp_path: Path
 ) -> None:
-    drawn = Drawn(seed, tmp_path)
+    drawn = RandomJob(seed, tmp_path)
     library = Library(drawn.ranks, **drawn.texts)
     for size in drawn.sizes[:4]:
         standing = Strategy.size_of(drawn.operation, 1 << size.bit_length() >> 1)

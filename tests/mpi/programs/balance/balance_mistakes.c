@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What programs do wrong when they balance: `balance_mistakes WHAT`; or `returned`: all, which come back as errors; or `said`: all, of
+// Errors of programs that balance: `balance_mistakes WHAT`; or `returned`: all, returned as errors; or `said`: all, of
 // which each is said as if it ended the program. On three ranks, of which rank 0 has six tasks.
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The last rank stops between the plan and the exchange: `dying_rank said|returned|killed`. `said`: the others end with a line;
+// The last rank stops between the plan and the exchange: `dying_rank said|returned|killed`. `said`: the others end with one line;
 // `returned`: they go on, and what they had is once somewhere among them; `killed`: the last rank dies, and no rank has a stall timeout.
 #include <mpi.h>
 #include <signal.h>

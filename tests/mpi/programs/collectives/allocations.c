@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Counts what Topoloom's libraries allocate when persistent collectives are made, and when they are started and waited for.
+// Counts allocations of Topoloom's libraries when persistent collectives are made, started and completed.
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <stdio.h>

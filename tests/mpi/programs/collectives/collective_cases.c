@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Collectives drawn at random, by Topoloom and by the library: what both leave in memory must be equal, byte by byte.
+// Random collectives, by Topoloom and by MPI: results must be equal byte by byte.
 // Usage: collective_cases SEED CASES [SCHEDULE...]; without schedules by what TOPOLOOM_COLLECTIVES says.
 #include <mpi.h>
 #include <stdint.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <topoloom_collective.h>
 
-#include "chance.h"
+#include "shared_random.h"
 
 // ---- types and operators -----------------------------------------------------------------------------------------
 

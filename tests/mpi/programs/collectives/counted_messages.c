@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Counts the messages of collectives drawn at random. Usage: counted_messages SEED CASES SCHEDULE...
+// Counts the messages of random collectives. Usage: counted_messages SEED CASES SCHEDULE...
 // Prints lines: operation, schedule, root, bytes of the call; messages and bytes that all ranks have sent.
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <topoloom_collective.h>
 
-#include "chance.h"
+#include "shared_random.h"
 
 static long counted[2];
 

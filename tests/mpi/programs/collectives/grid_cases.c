@@ -8,7 +8,7 @@
 #include <string.h>
 #include <topoloom_grid.h>
 
-#include "chance.h"
+#include "shared_random.h"
 
 enum { most_dimensions = 3 };
 

@@ -14,8 +14,8 @@
 #include <time.h>
 #include <topoloom_collective.h>
 
-#include "chance.h"
 #include "library_memory.h"
+#include "shared_random.h"
 
 enum { most_bytes = 8192, most_ranks = 16, asked_every = 10, comm_count = 2, late_count = 3 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What Topoloom's libraries allocate in a program: each time they ask `may_allocate`, which the program defines. Needs
+// Allocations of Topoloom's libraries in a program: each calls `may_allocate`, which the program defines. Needs
 // _GNU_SOURCE.
 #ifndef LIBRARY_MEMORY_H
 #define LIBRARY_MEMORY_H

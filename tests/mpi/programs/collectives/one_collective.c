@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Does one collective, or several. With count_ucx.c, count_ofi.c or count_monitored.c preloaded each rank prints how many
+// Runs one collective, or several. With count_ucx.c, count_ofi.c or count_monitored.c preloaded each rank prints how many
 // messages it has sent and received in each. The first RANKS take part, or all.
 // Usage: one_collective OPERATION[:RANKS]... BYTES
 #define _GNU_SOURCE

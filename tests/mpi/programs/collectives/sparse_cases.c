@@ -11,7 +11,7 @@
 #include <topoloom_collective.h>
 #include <topoloom_exchange.h>
 
-#include "chance.h"
+#include "shared_random.h"
 
 static void check(int right, const char* what, long number) {
     if (right) return;

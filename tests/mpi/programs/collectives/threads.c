@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Collectives of several threads at once, and such as nobody tests. Prints how many results were wrong.
+// Concurrent collectives of several threads, and collectives without tests. Prints the number of wrong results.
 // Usage: threads at-once THREADS CALLS | threads unseen CALLS | threads fresh COMMUNICATORS
 #include <mpi.h>
 #include <pthread.h>

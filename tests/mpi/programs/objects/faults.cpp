@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Faults that all ranks learn of, or that leave nothing behind; two ranks, errors become exceptions. Rank 0 prints a line a case.
+// Faults that are reported on all ranks, or leave no state; two ranks, errors become exceptions. Rank 0 prints a line per case.
 #include <array>
 #include <complex>
 #include <cstdio>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Much more is sent than ranks may hold: `flood main|methods|circle MEMORY [ROUNDS]` prints what the fullest rank has held.
+// Sends much more than ranks may hold: `flood main|methods|circle MEMORY [ROUNDS]` prints the maximum bytes held by a rank.
 //
 // main: the main programs of all ranks send to all objects while rank 0 takes nothing. methods: methods send through a chain of
 // ranks to one that takes nothing. circle: methods of all ranks send each other more than ranks may hold before any returns.

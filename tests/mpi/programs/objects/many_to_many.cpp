@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Drawn patterns of messages, each sent twice: into a many-to-many, and straight. Objects move between fences and within turns.
+// Random patterns of messages, each sent twice: by a many-to-many, and directly. Objects move between fences and within turns.
 // `many_to_many STRATEGY OBJECTS PHASES SEED`; STRATEGY is a name, or `learned`. Or `many_to_many switch BYTES...`: all ranks send
 // each other as much, with a mesh and direct messages to choose from at alpha / beta = 10,000 bytes.
 #include <array>

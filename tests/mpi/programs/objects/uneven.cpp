@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Objects of a ring, of which some compute much more than others: what is measured, and what each policy makes of it.
+// Objects of a ring with unequal computation: measured loads, and the result of each policy.
 // `uneven FILE` writes what is measured to the file.
 #include <algorithm>
 #include <cstdio>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// With the library for collectives in front of MPI, rank 1 runs out of memory.
+// With the preloaded library for collectives, rank 1 runs out of memory.
 //
 // Usage: short_of_memory setup | call N. While communicators are set up, later in each: prints how many were, and of them how many
 // are given up, and how many by some ranks alone. Or in a call after N allocations: prints whether the answer is right.

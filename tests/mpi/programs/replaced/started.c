@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../collectives/chance.h"
+#include "../collectives/shared_random.h"
 
 enum { most_count = 300, most_under_way = 4, operations = 16 };
 

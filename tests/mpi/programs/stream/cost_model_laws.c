@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the model of phases says where it can be worked out by hand.
+// The model of phases in cases that can be computed by hand.
 #include "cost_model.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Accounts of items: none is lost, none comes twice, to another rank, in another order or in another phase.
+// Accounts of items: none is lost, duplicated, sent to a wrong rank, out of order, or in a wrong phase.
 #ifndef STREAM_LEDGER_H
 #define STREAM_LEDGER_H
 

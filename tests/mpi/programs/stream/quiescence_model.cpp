@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The state machine of quiescence without MPI, among a few ranks whose programs and messages take any time:
+// The state machine of termination detection without MPI, among a few ranks whose programs and messages take any time:
 // `quiescence_model all RANKS ITEMS PHASES RULE` tries every interleaving, `quiescence_model drawn RUNS SEED RULE` draws
 // some. RULE is `ours`; or `counts`, which forgets the waves of stamps, or `phases`, which forgets their phases: these
 // must be found out.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Streams of which every item is accounted for: `stream_cases SEED ROUNDS DIMENSIONS WHAT...`. Rank 0 says what was
+// Streams with an account of every item: `stream_cases SEED ROUNDS DIMENSIONS WHAT...`. Rank 0 prints what was
 // right.
 #include <string.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What leaves before its bucket is full, on nine simulated ranks, whose clock is exact. Buckets would leave after 0.05 s, and
+// Flushes of buckets that are not full, on nine simulated ranks with an exact clock. Buckets would leave after 0.05 s, and
 // of ranks that poll after 0.001 s.
 #include "ledger.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What programs do wrong with streams: `stream_mistakes WHAT`, or `returned`: all that come back as errors,
+// Errors of programs with streams: `stream_mistakes WHAT`, or `returned`: all that are returned as errors,
 // on three ranks.
 #include <limits.h>
 #include <mpi.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sends to a rank that is not there, leaves the call out of the error handler as it is told (throw, jump), and then
+// Sends to an invalid rank, leaves the call from the error handler by throw or jump, and then
 // goes on: 10 bytes to the next rank.
 #include <mpi.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A profiling tool: what its MPI_Init makes, its other calls need. It sends messages of its own, as tools do, and rank
+// A profiling tool whose calls need the state made by its MPI_Init. It sends its own messages, as tools do, and rank
 // 0 says at the end how often the ranks received. With CHAINED it looks for the next definition instead of the PMPI_
 // name.
 #define _GNU_SOURCE

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the programs that time streams draw: items, and the ranks that they go to.
+// Random items and their target ranks, for programs that time streams.
 #pragma once
 
 #include <cstdint>

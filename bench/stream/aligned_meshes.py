@@ -19,7 +19,7 @@ SETTINGS = QUICK | {
     "smpi/grow-injected-times": "no",
     "smpi/simulate-computation": "no",
 }
-#: Of 16 nodes, with links of 10 GB/s.
+#: Platforms of 16 nodes, with links of 10 GB/s.
 MACHINES = {
     "fat tree": 'lat="500ns" topology="FAT_TREE" topo_parameters="2;4,4;1,2;1,1"',
     "torus": 'lat="100ns" topology="TORUS" topo_parameters="4,2,2"',

@@ -11,7 +11,7 @@ import pytest
 from balanced_programs import SOURCES
 from built_libraries import cmake, installed
 from built_programs import ROOT, compile_program, run
-from recorded import MPICH, MPIS, OPEN_MPI_4, Mpi, need, run_to_end
+from mpis import MPICH, MPIS, OPEN_MPI_4, Mpi, need, run_to_end
 
 CONSUMER = """\
 cmake_minimum_required(VERSION 3.22)

@@ -7,22 +7,22 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from drawn_scalars import MACHINES
+from random_scalars import MACHINES
 
 from topoloom import _core
 
 if TYPE_CHECKING:
-    from drawn_arguments import Drawn
+    from random_arguments import ArgumentSource
 
 
-def _mapper(drawn: Drawn) -> str:
+def _mapper(drawn: ArgumentSource) -> str:
     names = [one["name"] for one in _core.mappers()]
     return drawn.rng.choice(
         ("auto", "block", f"block,{drawn.rng.choice(names)}", *names)
     )
 
 
-def _traffic(drawn: Drawn) -> Any:
+def _traffic(drawn: ArgumentSource) -> Any:
     rng = drawn.rng
     axes = [rng.randrange(3) for _ in range(rng.randrange(3))]
     return (
@@ -32,11 +32,11 @@ def _traffic(drawn: Drawn) -> Any:
     )
 
 
-def _one_of(*values: Any) -> Callable[[Drawn], Any]:
+def _one_of(*values: Any) -> Callable[[ArgumentSource], Any]:
     return lambda drawn: drawn.rng.choice(values)
 
 
-BY_NAME: dict[str, Callable[[Drawn], Any]] = {
+BY_NAME: dict[str, Callable[[ArgumentSource], Any]] = {
     "path": lambda d: d.path() if d.rng.random() < 0.8 else "written",
     "source": lambda d: d.rng.choice((d.path(), "0-3", "1,2", "n[1-4]", d.numbers())),
     "mesh": _one_of({"x": 2, "y": 4}, {"x": 16}, {}, {"x": 0}, {"x": -1}, {1: 2}),

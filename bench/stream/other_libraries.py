@@ -89,7 +89,7 @@ def compile_with(folder: Path, headers: list[Path], library: Path) -> Path:
         flags = ("-std=c11", "-O2", f"-I{errors}", "-c", source, "-o", objects[-1])
         run(find("mpicc.openmpi", "libopenmpi-dev"), *flags)
     defined = ("CONVEYORS", "BRIEFKASTEN", "BRIEFKASTEN_CXX20", "NDEBUG")
-    program = folder / "beside"
+    program = folder / "other_libraries"
     run(
         *(find("mpicxx.openmpi", "libopenmpi-dev"), "-std=c++20", "-O2", "-w"),
         *(f"-D{name}" for name in defined),

@@ -14,7 +14,7 @@ from smpi import simulate
 from stream.laid import BUCKET, CLUSTER, MACHINES, SETTINGS, scattered
 from stream.shapes import build, written
 
-#: Of nodes with 4 or 16 cores, by ranks: their tori, and their fat trees of two levels.
+#: Tori, and fat trees of two levels, of nodes with 4 or 16 cores, by ranks.
 TORI = {64: (4, 2, 2), 256: (4, 2, 2), 512: (4, 4, 2), 1024: (4, 4, 4)}
 TREES = {64: (4, 4), 256: (4, 4), 512: (8, 4), 1024: (8, 8)}
 #: Without SimGrid's factors for TCP.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Balances six times where something fails for rank 2 alone: `gathering_fails memory|window|receive|wait|nothing`. Memory and the
+// Balances six times with a failure on rank 2 only: `failing_gather memory|window|receive|wait|nothing`. Memory and the
 // window fail in the first call; messages of the third one, before they are sent or after. Prints who got plans of which loads.
 #define _GNU_SOURCE
 #include <dlfcn.h>

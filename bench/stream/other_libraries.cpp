@@ -19,8 +19,8 @@ int xmpi_init(int argc, char** argv);
 #include <briefkasten/queue_builder.hpp>
 #endif
 
-#include "drawn.hpp"
 #include "gather.hpp"
+#include "random_items.hpp"
 
 namespace {
 

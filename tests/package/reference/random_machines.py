@@ -18,7 +18,7 @@ from trees import fat_tree, tree
 from topoloom import Machine
 
 
-class DrawnMachine(NamedTuple):
+class RandomMachine(NamedTuple):
     """A machine and its reference model."""
 
     machine: Machine
@@ -258,19 +258,19 @@ KINDS: dict[str, Callable[[Random], tuple[str, Network, bool]]] = {
 
 def draw_machine(
     rng: Random, kind: str, failures: bool = False, most: int = 72
-) -> DrawnMachine:
+) -> RandomMachine:
     """Draw a machine of a kind with its reference model, possibly with failures."""
     text, network, hosted = KINDS[kind](rng)
     while len(network.vertex) > most:
         text, network, hosted = KINDS[kind](rng)
     if not failures:
-        return DrawnMachine(Machine(text), network)
+        return RandomMachine(Machine(text), network)
     order = wires_of(Machine(text))
     down, parts = draw_failures(rng, network)
     network = degraded(network, down, order, hosted)
     if not parts or len(network.down) == len(network.vertex):
         return draw_machine(rng, kind, failures, most)
-    return DrawnMachine(Machine(f"{text}+down:{','.join(parts)}"), network)
+    return RandomMachine(Machine(f"{text}+down:{','.join(parts)}"), network)
 
 
 def draw_failures(rng: Random, network: Network) -> tuple[Failures, list[str]]:

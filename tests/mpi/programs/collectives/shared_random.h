@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Chance that is the same on all ranks.
+// Random numbers that are equal on all ranks.
 #include <stdint.h>
 
 static uint64_t chance;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What programs do around non-blocking collectives of MPI. Rank 0 prints how much was wrong on all ranks.
-// Usage: odd_starts nulls | truncated | faults | attributes | again | fortran | leaving
+// Unusual uses of non-blocking collectives of MPI. Rank 0 prints the number of errors on all ranks.
+// Usage: unusual_starts nulls | truncated | faults | attributes | again | fortran | leaving
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <pthread.h>

@@ -25,8 +25,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from drawn_arguments import Drawn
 from public_functions import Function, public_functions
+from random_arguments import ArgumentSource
 
 import topoloom
 from topoloom import Error, _core
@@ -36,12 +36,12 @@ LIMITS = ("seconds", "work", "search", "budget")
 #: A call that takes longer is reported with the place where it is.
 SECONDS = 600
 _ALLOWED = (ValueError, TypeError, MemoryError, OverflowError, IndexError)
-#: What functions in Python raise, from their own lines.
+#: Exceptions that functions in Python raise themselves.
 _ALLOWED_IN_PYTHON = (Error, TypeError, OSError, MemoryError)
 _PACKAGE = Path(topoloom.__file__).parent
 
 
-def make(function: Function, drawn: Drawn) -> tuple[list[Any], dict[str, Any]]:
+def make(function: Function, drawn: ArgumentSource) -> tuple[list[Any], dict[str, Any]]:
     """Draw the arguments of a call."""
     args: list[Any] = []
     names: dict[str, Any] = {}
@@ -76,7 +76,7 @@ def make(function: Function, drawn: Drawn) -> tuple[list[Any], dict[str, Any]]:
     return args, names
 
 
-def _self(owner: str, drawn: Drawn) -> Any:
+def _self(owner: str, drawn: ArgumentSource) -> Any:
     if drawn.rng.random() < 0.01:
         kind = getattr(_core, owner)
         return kind.__new__(kind)
@@ -134,7 +134,7 @@ def run(calls: int, seed: int, only: str | None = None) -> int:
     """Make this many calls; print failures, and count other outcomes."""
     warnings.simplefilter("ignore")  # nanobind's of objects that nobody initialized
     functions = [f for f in public_functions() if only in (None, f.name)]
-    drawn = Drawn(seed)
+    drawn = ArgumentSource(seed)
     missing = {f.owner for f in functions if f.owner} - drawn.pools.keys()
     assert not missing, f"no objects of {missing} to call"
     bad: Counter[str] = Counter()

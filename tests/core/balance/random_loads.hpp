@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// TaskCounts of ranks for tests: drawn, and those in which the alias method is at its worst.
+// Task counts of ranks for tests: random ones, and the worst cases of the alias method.
 #pragma once
 
 #include <algorithm>
@@ -13,15 +13,15 @@ namespace topoloom {
 
 using TaskCounts = std::vector<std::int64_t>;
 
-inline TaskCounts drawn_loads(std::size_t ranks, std::uint32_t most, Rng& rng) {
+inline TaskCounts random_loads(std::size_t ranks, std::uint32_t most, Rng& rng) {
     TaskCounts loads(ranks);
     for (std::int64_t& load : loads) load = rng.below(most + 1);
     return loads;
 }
 
-/// The same with a sum that the number of ranks divides.
-inline TaskCounts drawn_even_loads(std::size_t ranks, std::uint32_t most, Rng& rng) {
-    TaskCounts loads = drawn_loads(ranks, most, rng);
+/// The same with a sum that is a multiple of the number of ranks.
+inline TaskCounts random_even_loads(std::size_t ranks, std::uint32_t most, Rng& rng) {
+    TaskCounts loads = random_loads(ranks, most, rng);
     const auto sum = std::reduce(loads.begin(), loads.end());
     const auto count = static_cast<std::int64_t>(ranks);
     loads[rng.below(static_cast<std::uint32_t>(ranks))] += (count - sum % count) % count;

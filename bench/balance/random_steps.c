@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Times steps that begin with drawn loads, 24 tasks and up to 4 more or fewer: `drawn_steps METHOD BYTES STEPS [MACHINE]` prints
+// Times steps that begin with drawn loads, 24 tasks and up to 4 more or fewer: `random_steps METHOD BYTES STEPS [MACHINE]` prints
 // microseconds of balancing per step (decision and exchange), from the last rank's start to the last rank's end. METHOD is a
 // balancer, or a message for each task along a list of ranks: `swap`, where it is sorted by load, or `walk`, as QWalk does,
 // where it is not. Loads are drawn by slot, so that the order of ranks does not change them.

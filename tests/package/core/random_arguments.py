@@ -12,10 +12,10 @@ from typing import Any
 import networkx
 import numpy as np
 import scipy.sparse
-from drawn_names import BY_NAME
-from drawn_scalars import FILES, FLOATS, HUGE, MACHINES, SMALL, TEXTS
-from drawn_tasks import by_name, task_pools, task_scenario
 from public_functions import Parameter
+from random_names import BY_NAME
+from random_scalars import FILES, FLOATS, HUGE, MACHINES, SMALL, TEXTS
+from random_tasks import by_name, task_pools, task_scenario
 
 from topoloom import PlacementFile, _core, save_graph, save_placement
 from topoloom.allocations import save_allocation
@@ -30,7 +30,7 @@ from topoloom.machines import save_machine
 from topoloom.schedules import Call, RankSlots
 
 
-class Drawn:
+class ArgumentSource:
     """Arguments drawn from valid objects and from values that are always wrong."""
 
     def __init__(self, seed: int) -> None:
@@ -142,7 +142,7 @@ class Drawn:
         return _core.Placement(allocation, self.rng.sample(slots, count))
 
     def argument(self, parameter: Parameter) -> Any:
-        """A valid value, or any value."""
+        """Draw a valid value, or any value."""
         if self.rng.random() < 0.1:
             return self.anything()
         return self.fitting(parameter)

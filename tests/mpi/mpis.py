@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Shared by tests of the recorder: MPIs, programs, edges as dicts."""
+"""MPIs to test with, programs for them, and recorded edges as dicts."""
 
 from __future__ import annotations
 
@@ -94,14 +94,20 @@ def run_to_end(
     )
 
 
-def built(mpi: Mpi, source: Path) -> Path:
+def output_of(done: subprocess.CompletedProcess[str]) -> str:
+    """Return the output of a successful program."""
+    assert done.returncode == 0, done.stdout[-1000:] + done.stderr[-3000:]
+    return done.stdout
+
+
+def build_program(mpi: Mpi, source: Path) -> Path:
     """Compile a program."""
     compiler = need(mpi.compilers[source.suffix], mpi.install)
     words = [compiler, "-O1", "-w", "-pthread", source, NAP_SOURCE]
     return compile_program(f"{source.stem}.{mpi.name}", words)
 
 
-def recorded(mpi: Mpi, ranks: int, *words: object, folder: Path) -> Profile:
+def record_run(mpi: Mpi, ranks: int, *words: object, folder: Path) -> Profile:
     """Record a run that must succeed with complete counts."""
     profile = record(mpi.command(ranks, *words), folder=folder, timeout=600)
     assert profile.exit_status == 0
