@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What there is to choose from: mappers, schedules, patterns, machines, formats."""
+"""Lists what users can choose: mappers, schedules, patterns, machines, formats."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def pattern_entries() -> list[dict[str, Any]]:
 
 
 def affinity_entries() -> list[dict[str, Any]]:
-    """List the assignments of eight threads to a ring bus that have a name."""
+    """List the named assignments of eight threads to a ring bus."""
     from topoloom.tasks.bus.named_affinities import NAMED, RANDOM, RANDOM_SUMMARY
 
     return [
@@ -80,14 +80,14 @@ def topology_entries() -> list[dict[str, Any]]:
 
 
 def machine_entries() -> list[dict[str, Any]]:
-    """List the machine descriptions that are included."""
+    """List the included machine descriptions."""
     from topoloom.machines.machine_names import zoo
 
     return [entry._asdict() for entry in zoo()]
 
 
 def model_entries() -> list[dict[str, Any]]:
-    """List the network models that are included."""
+    """List the included network models."""
     from topoloom.model.named import load_model, model_names
 
     keys = ("summary", "source", "date")
@@ -99,7 +99,7 @@ def model_entries() -> list[dict[str, Any]]:
 
 
 def switch_entries() -> list[dict[str, Any]]:
-    """List the switches that are included."""
+    """List the included switches."""
     from topoloom.simulate.switch_toml import switch_names
     from topoloom.support.resources import shipped
     from topoloom.support.toml_document import read_toml
@@ -114,7 +114,7 @@ def switch_entries() -> list[dict[str, Any]]:
 
 
 def format_entries() -> list[dict[str, Any]]:
-    """List the files that are read, and the suffix with which they are written."""
+    """List file formats that are read, and the suffix of those that are written."""
     from topoloom.graphs.graph_file import FORMATS
     from topoloom.machines import machine_file
     from topoloom.machines.import_formats import IMPORTERS
@@ -157,7 +157,7 @@ def traffic_entries() -> list[dict[str, Any]]:
 
 
 def injection_entries() -> list[dict[str, Any]]:
-    """List when nodes of simulated networks make packets."""
+    """List the injection processes of simulated networks."""
     from topoloom._core import injections
 
     return [{"name": name, "summary": summary} for name, summary in injections()]
@@ -173,7 +173,7 @@ def export_entries() -> list[dict[str, Any]]:
     ]
 
 
-#: kind -> what there is of it
+#: Functions that list the entries of each kind.
 CATALOG: dict[str, Callable[[], list[dict[str, Any]]]] = {
     "mappers": mapper_entries,
     "balancers": balancer_entries,

@@ -10,7 +10,7 @@ import pytest
 from topoloom import Allocation, Machine, Placement
 from topoloom.placements.placement_file import PlacementFile, load_placement
 from topoloom.preload.collectives import read_setting
-from topoloom.tasks.replaced_collectives import with_job
+from topoloom.tasks.replaced_collectives import collectives_setting
 
 ROUTED = "torus:4,bandwidth=1GB/s"
 
@@ -29,7 +29,7 @@ def placed(machine: str, hosts: tuple[str, ...] | None = ("a", "b")) -> Placemen
 
 def told(file: PlacementFile, renumbered: bool, **options: str) -> dict[str, str]:
     """Read what a job's files say while it runs; a placement as where it puts ranks."""
-    with with_job(options, file, renumbered) as setting:
+    with collectives_setting(options, file, renumbered) as setting:
         read = read_setting(str(setting))
         for name in {"machine", "placement"} & read.keys():
             text = Path(read[name])

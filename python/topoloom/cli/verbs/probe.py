@@ -171,7 +171,7 @@ def _measure(
         resume=resume,
         command=command_line.get(),
         watch=_StageBars(),
-        tell=note,
+        report=note,
         **limits,
     )
     if as_json:

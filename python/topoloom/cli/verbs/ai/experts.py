@@ -100,7 +100,7 @@ def command(
     engine = find_engine(to) if to is not None else None
     if output is not None and engine is None:
         raise Error("-o writes what an engine reads; add --to, such as --to sglang")
-    if output is not None and engine is not None and engine.misnames(output):
+    if output is not None and engine is not None and engine.rejects_name(output):
         raise Error(
             f"{output}: {to} reads files whose names end in {engine.suffix}; "
             f"write {output.with_suffix(engine.suffix)}"
@@ -214,7 +214,7 @@ def _remarks(
         why = "without tokens, all placements send as much; loads are evened out"
     elif placed.routing.topk_ids is None:
         why = "no loads stand out that more replicas could keep on their nodes"
-    elif (loose := placed.unbound) < 0.98 * by_load:
+    elif (loose := placed.visits_at_double_load) < 0.98 * by_load:
         why = (
             "the busiest GPU has no room; with twice its load, --slack 1, tokens "
             f"would visit {loose:.3f} nodes"
