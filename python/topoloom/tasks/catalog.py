@@ -4,28 +4,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 
-def mapper_entries() -> list[dict[str, Any]]:
-    """List the mappers, as the core describes them."""
-    from topoloom._core import mappers
+def _described_entries(function: str) -> list[dict[str, Any]]:
+    """List the entries that a function of the core describes."""
+    from topoloom import _core
 
-    return [dict(mapper) for mapper in mappers()]
-
-
-def balancer_entries() -> list[dict[str, Any]]:
-    """List the balancers, as the core describes them."""
-    from topoloom._core import balancers
-
-    return [dict(balancer) for balancer in balancers()]
+    return [dict(entry) for entry in getattr(_core, function)()]
 
 
-def schedule_entries() -> list[dict[str, Any]]:
-    """List the schedules of collectives."""
-    from topoloom._core import schedules
+def _named_entries(function: str) -> list[dict[str, Any]]:
+    """List the names and summaries that a function of the core returns."""
+    from topoloom import _core
 
-    return [dict(schedule) for schedule in schedules()]
+    entries = getattr(_core, function)()
+    return [{"name": name, "summary": summary} for name, summary in entries]
 
 
 def pattern_entries() -> list[dict[str, Any]]:
@@ -149,20 +144,6 @@ def format_entries() -> list[dict[str, Any]]:
     ]
 
 
-def traffic_entries() -> list[dict[str, Any]]:
-    """List the synthetic traffic of networks."""
-    from topoloom._core import traffics
-
-    return [{"name": name, "summary": summary} for name, summary in traffics()]
-
-
-def injection_entries() -> list[dict[str, Any]]:
-    """List the injection processes of simulated networks."""
-    from topoloom._core import injections
-
-    return [{"name": name, "summary": summary} for name, summary in injections()]
-
-
 def export_entries() -> list[dict[str, Any]]:
     """List the launchers' formats."""
     from topoloom.launch.exports.launch_formats import FORMATS
@@ -175,17 +156,17 @@ def export_entries() -> list[dict[str, Any]]:
 
 #: Functions that list the entries of each kind.
 CATALOG: dict[str, Callable[[], list[dict[str, Any]]]] = {
-    "mappers": mapper_entries,
-    "balancers": balancer_entries,
-    "schedules": schedule_entries,
+    "mappers": partial(_described_entries, "mappers"),
+    "balancers": partial(_described_entries, "balancers"),
+    "schedules": partial(_described_entries, "schedules"),
     "patterns": pattern_entries,
     "affinities": affinity_entries,
     "topologies": topology_entries,
     "machines": machine_entries,
     "models": model_entries,
     "switches": switch_entries,
-    "traffic": traffic_entries,
-    "injection": injection_entries,
+    "traffic": partial(_named_entries, "traffics"),
+    "injection": partial(_named_entries, "injections"),
     "formats": format_entries,
     "exports": export_entries,
 }

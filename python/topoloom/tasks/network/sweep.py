@@ -12,12 +12,6 @@ from topoloom._core import (
     LoadMeasure,
     Machine,
     SwitchWiring,
-    allocators,
-    arbiters,
-    injections,
-    routers,
-    routings,
-    traffics,
 )
 from topoloom.tasks.search import UNLIMITED, MonitorSearch, unmonitored
 
@@ -36,7 +30,7 @@ class SwitchSettings:
     Attributes
     ----------
     router
-        The queues of a switch; see `router_names`.
+        The queues of a switch.
     vcs
         Virtual channels per channel, for virtual output queues per output. Default: two
         per class that routes need, for other routers one.
@@ -48,9 +42,9 @@ class SwitchSettings:
         A packet advances when the next buffer has space for a flit (wormhole), or for
         the whole packet (cut-through).
     routing
-        The choice among routes; see `routing_names`.
+        The choice among routes.
     arbiter
-        The order in which requests are served; see `arbiter_names`.
+        The order in which requests are served.
     allocator
         The matching of inputs and outputs; iSLIP has this number of `iterations`.
     """
@@ -92,49 +86,12 @@ class Sweep:
             "switches": self.switches,
             "traffic": self.traffic,
             "injection": self.injection,
-            "router": self.options.router,
-            "vcs": self.options.vcs,
-            "buffer": self.options.buffer,
-            "packet": self.options.packet,
-            "switching": self.options.switching,
-            "routing": self.options.routing,
-            "arbiter": self.options.arbiter,
-            "allocator": self.options.allocator if allocates else None,
-            "iterations": self.options.iterations if allocates else None,
+            **vars(self.options),
+            **({} if allocates else {"allocator": None, "iterations": None}),
             "seed": self.seed,
             "stalled": self.stalled or None,
             "loads": [_point(point) for point in self.points],
         }
-
-
-def traffic_names() -> list[str]:
-    """List the names of synthetic traffic, without options."""
-    return [name.partition("(")[0] for name, _ in traffics()]
-
-
-def injection_names() -> list[str]:
-    """List the names of injection processes, without options."""
-    return [name.partition("(")[0] for name, _ in injections()]
-
-
-def router_names() -> list[str]:
-    """List the kinds of routers."""
-    return [name for name, _ in routers()]
-
-
-def routing_names() -> list[str]:
-    """List the kinds of routing."""
-    return [name for name, _ in routings()]
-
-
-def arbiter_names() -> list[str]:
-    """List the kinds of arbiters."""
-    return [name for name, _ in arbiters()]
-
-
-def allocator_names() -> list[str]:
-    """List the kinds of allocators."""
-    return [name for name, _ in allocators()]
 
 
 def _point(point: LoadMeasure) -> dict[str, Any]:
@@ -190,9 +147,8 @@ def sweep_loads(
     """Simulate the switches of a machine under each load.
 
     A load is the number of flits per cycle that each node makes, at the times of the
-    `injection`; see `injection_names`. The result does not depend on the number of
-    threads; 0 is one per core. With `watch` packets take any virtual channel, and the
-    sweep ends at a deadlock.
+    `injection`. The result does not depend on the number of threads; 0 is one per core.
+    With `watch` packets take any virtual channel, and the sweep ends at a deadlock.
 
     Raises
     ------
@@ -211,6 +167,7 @@ def sweep_loads(
     if vcs is None:
         vcs = wiring.classes * (2 if options.router == "input-queued" else 1)
     options = replace(options, vcs=vcs, routing=wiring.routing)
+    settings = {key: value for key, value in vars(options).items() if key != "routing"}
     points: list[LoadMeasure] = []
     interrupted, stalled = False, ""
     for number, load in enumerate(loads, start=1):
@@ -219,14 +176,7 @@ def sweep_loads(
             point = wiring.measure_load(
                 traffic,
                 load,
-                vcs=vcs,
-                buffer=options.buffer,
-                packet=options.packet,
-                switching=options.switching,
-                router=options.router,
-                arbiter=options.arbiter,
-                allocator=options.allocator,
-                iterations=options.iterations,
+                **settings,
                 injection=injection,
                 watch=watch,
                 seed=seed,
