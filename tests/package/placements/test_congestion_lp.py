@@ -106,7 +106,7 @@ def test_prices_that_are_off_make_a_weaker_bound_not_a_wrong_one() -> None:
                 for name, value in vars(solved[1]).items()
             }
         )
-        assert 0 <= lp._certain(problem, off) <= least
+        assert 0 <= lp._safe_bound(problem, off) <= least
 
 
 def test_who_talks_to_nobody_or_fits_into_a_node_proves_nothing() -> None:
