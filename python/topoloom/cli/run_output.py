@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `topoloom run` and `topoloom verify` print on stderr."""
+"""Output of `topoloom run` and `topoloom verify` on stderr."""
 
 from __future__ import annotations
 

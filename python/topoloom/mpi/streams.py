@@ -164,7 +164,7 @@ class Stream:
         self._push(given, targets)
 
     def pull(self) -> NDArray[Any]:
-        """Return the items received since the last call, without blocking; shape ``(n,)``."""
+        """Return items received since the last call, never blocking; shape ``(n,)``."""
         self.progress()
         return self._take_received()
 

@@ -72,14 +72,14 @@ def command(
     """Place the experts of a model on GPUs.
 
     Experts that the same tokens choose go to the same node, so that a token visits few
-    nodes: a token counts once per node that it visits, whatever it does there. Experts
-    that are chosen often get several slots: on several nodes where tokens go to the
-    nearest, as in SGLang. By how much the busiest GPU may exceed the most even
-    placement is chosen: a percent more load has to bring a percent fewer visits.
+    nodes; a token counts once per node that it visits. Frequent experts get several
+    slots, on several nodes if tokens go to the nearest replica, as in SGLang. The
+    allowed load of the busiest GPU is chosen: one percent more load must save one
+    percent of the visits.
 
-    What is printed, visits and loads, is measured with tokens that the search has not
-    seen: every second one. Beside it: experts in order, and placed by loads alone. A
-    node is an NVLink domain where the machine has such.
+    Visits and loads are measured with every second token, which the search does not
+    use. They are compared with experts in order, and with experts placed by load only.
+    A node is an NVLink domain if the machine has them.
 
     \b
     Examples:
