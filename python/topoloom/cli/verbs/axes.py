@@ -80,9 +80,9 @@ def command(
     """Map the axes of a training job onto a machine.
 
     Finds the order of the axes, split if that helps, with the least communication
-    time: which axis lies inside an NVLink domain, along a torus axis, or over rails. The
-    time is that of --objective time, summed over the axes. The baseline is the order
-    tp-cp-ep-dp-pp, fastest first, on the slots as allocated; other axes follow in the
+    time: which axis lies inside an NVLink domain, along a torus axis, or over rails.
+    The time is that of --objective time, summed over the axes. The baseline is the
+    order tp-cp-ep-dp-pp, fastest first, on the slots as allocated; other axes follow in the
     given order. For a framework, the best order that it accepts, its settings, and a
     placement on other slots are printed.
 

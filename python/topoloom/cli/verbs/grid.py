@@ -67,8 +67,8 @@ def command(
 
     Programs on grids communicate along all rows and columns at once. The more ranks of
     a node have their next neighbor on another node, the more messages share its
-    channels. By default speeds between nodes are those between the first two nodes of the
-    allocation. Inside a node it is the copy bandwidth of a core, or a share of the
+    channels. By default speeds between nodes are those between the first two nodes of
+    the allocation. Inside a node it is the copy bandwidth of a core, or a share of the
     memory bandwidth. Assumed speeds are marked.
 
     \b
