@@ -17,7 +17,7 @@ from topoloom.cli.forecast import Forecast
         (1, "6 h"),
     ],
 )
-def test_a_long_rest_is_said_once(done: int, left: str | None) -> None:
+def test_a_long_remaining_time_is_printed_once(done: int, left: str | None) -> None:
     said: list[str] = []
     now = iter([5.0, 6.0, 25.0, 30.0])
     forecast = Forecast("1/2 block", "packets", said.append, lambda: next(now))
@@ -28,7 +28,7 @@ def test_a_long_rest_is_said_once(done: int, left: str | None) -> None:
     assert said == ([f"{expected} about {left}"] if left else [])
 
 
-def test_nothing_is_said_before_anything_is_done() -> None:
+def test_nothing_is_printed_before_the_first_progress() -> None:
     said: list[str] = []
     now = iter([0.0, 100.0, 200.0])
     forecast = Forecast("1/2 block", "packets", said.append, lambda: next(now))

@@ -71,7 +71,7 @@ def test_no_placement_is_better_than_the_relaxation(machine: str) -> None:
 
 @pytest.mark.usefixtures("solve_in_process")
 @pytest.mark.parametrize("name", PATTERNS)
-def test_on_a_few_nodes_of_a_torus_it_is_not_far(name: str) -> None:
+def test_the_relaxation_is_close_on_a_few_nodes_of_a_torus(name: str) -> None:
     graph = PATTERNS[name]
     allocation = fragmented_allocation(load_machine("torus:4x4x4"), 6, 2, 1)
     found = lp.relax_congestion(graph, allocation)
@@ -91,7 +91,7 @@ def test_six_ranks_on_six_nodes() -> None:
 
 
 @pytest.mark.usefixtures("solve_in_process")
-def test_prices_that_are_off_make_a_weaker_bound_not_a_wrong_one() -> None:
+def test_inexact_prices_give_a_weaker_bound_not_a_wrong_one() -> None:
     graph = recursive_doubling(4, 10)
     allocation = Allocation.whole(load_machine("torus:3x2"))
     least = least_congestion(graph, allocation)
@@ -109,7 +109,7 @@ def test_prices_that_are_off_make_a_weaker_bound_not_a_wrong_one() -> None:
         assert 0 <= lp._safe_bound(problem, off) <= least
 
 
-def test_who_talks_to_nobody_or_fits_into_a_node_proves_nothing() -> None:
+def test_no_messages_or_a_single_node_give_the_bound_0() -> None:
     torus = Allocation.whole(load_machine("torus:3x2"))
     silent = lp.relax_congestion(CommGraph.from_edges(3, [], [], []), torus)
     assert silent is not None
@@ -120,7 +120,7 @@ def test_who_talks_to_nobody_or_fits_into_a_node_proves_nothing() -> None:
     assert together.bound == 0
 
 
-def test_what_cannot_be_solved_is_refused() -> None:
+def test_large_problems_and_adaptive_routes_are_refused() -> None:
     torus = Allocation.whole(load_machine("torus:8x8x8"))
     with pytest.raises(Error, match="at most 60,000"):
         lp.relax_congestion(ring(512), torus)
@@ -129,13 +129,15 @@ def test_what_cannot_be_solved_is_refused() -> None:
         lp.relax_congestion(ring(4), Allocation.whole(adaptive))
 
 
-def test_it_ends_when_it_is_told_to() -> None:
+def test_progress_stops_the_solver() -> None:
     graph = stencil([3, 3], 5, True, 100)
     torus = Allocation.whole(load_machine("torus:3x3"))
     assert lp.relax_congestion(graph, torus, progress=lambda _: False) is None
 
 
-def test_without_scipy_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_scipy_is_reported_with_the_install_command(
+    monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(lp, "find_spec", lambda _: None)
     with pytest.raises(Error, match=r"pip install 'topoloom\[bound\]'"):
         lp.relax_congestion(ring(4), Allocation.whole(load_machine("ring:4")))

@@ -47,7 +47,7 @@ def check(found: JointPlacement, jobs: int) -> None:
     assert all(a <= b for a, b in zip(found.alone, found.apart.values, strict=True))
 
 
-def test_two_rings_make_room_for_each_other() -> None:
+def test_two_rings_avoid_each_other() -> None:
     found = place_jointly(two_rings(), Budget())
     check(found, 2)
     assert found.alone == [1000, 1000]
@@ -55,7 +55,7 @@ def test_two_rings_make_room_for_each_other() -> None:
     assert found.together.value == 1000
 
 
-def test_jobs_of_all_kinds_are_not_worse_off() -> None:
+def test_joint_placement_is_never_worse_than_separate() -> None:
     jobs = [
         Job("stencil", stencil([2, 4], 5, True, 700), BLACK),
         Job("all", all_to_all(7, 100), WHITE),
@@ -87,7 +87,7 @@ def test_jobs_may_share_the_nodes_of_a_pool_but_no_slot() -> None:
     check(found, 2)
 
 
-def test_the_same_seed_and_work_give_the_same_placements() -> None:
+def test_seed_and_work_determine_the_placements() -> None:
     slots = [
         [
             placed.slots.tolist()
@@ -107,7 +107,7 @@ def test_without_a_budget_there_is_still_a_placement(budget: dict[str, int]) -> 
     check(place_in_pool(patterns, Allocation.whole(TORUS), Budget(**budget)), 2)
 
 
-def test_progress_may_stop_it() -> None:
+def test_progress_stops_the_search() -> None:
     seen: list[int] = []
 
     def stop(work: int) -> bool:

@@ -64,13 +64,13 @@ def test_congestion_is_a_time_only_where_bandwidths_are_known() -> None:
         ("weighted(hop-bytes=1;congestion=2)", 2.5, SECONDS, "2.500"),
     ],
 )
-def test_objectives_have_theirs(
+def test_every_objective_has_its_unit(
     objective: str, value: float, on: Machine, text: str
 ) -> None:
     assert objective_text(value, objective, on) == text
 
 
-def test_names_are_words() -> None:
+def test_unknown_measures_have_readable_titles() -> None:
     assert measure_title("predicted_seconds", SECONDS) == "predicted time"
     assert measure_title("inter_node_bytes", SECONDS) == "bytes between nodes"
     assert measure_title("inter_node_max", SECONDS) == "most in or out of a node"
@@ -90,7 +90,7 @@ def test_names_are_words() -> None:
         ("rails:4:4:1,bandwidth=50GB/s,bandwidth.nvlink=450GB/s", "distance per byte"),
     ],
 )
-def test_hops_that_are_weighed_are_called_distances(text: str, name: str) -> None:
+def test_weighted_hops_are_called_distances(text: str, name: str) -> None:
     assert measure_title("hops_per_byte", Machine(text)) == name
 
 
@@ -104,13 +104,13 @@ def test_hops_that_are_weighed_are_called_distances(text: str, name: str) -> Non
         ("minimal_share", 0.5, 0.7, ""),
     ],
 )
-def test_what_rises_is_marked(
+def test_an_increase_is_marked(
     measure: str, before: float, after: float, text: str
 ) -> None:
     assert gain_text(measure, before, after) == text
 
 
-def test_one_hop_is_one() -> None:
+def test_one_hop_is_singular() -> None:
     assert [counted_hops(n) for n in (0, 1, 2, 1234)] == [
         "0 hops",
         "1 hop",

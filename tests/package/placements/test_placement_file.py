@@ -74,7 +74,7 @@ def test_a_placement_with_shared_slots_is_read_back(tmp_path: Path) -> None:
     assert again.document() == shared_example().document()
 
 
-def test_a_placement_of_lone_ranks_says_nothing_of_sharing(tmp_path: Path) -> None:
+def test_an_unshared_placement_has_no_sharing_keys(tmp_path: Path) -> None:
     assert "shared" not in example().document()
     save_placement(tmp_path / "x.json", example())
     assert not load_placement(tmp_path / "x.json").placement.shared
@@ -191,7 +191,7 @@ def test_missing_entries_are_named(key: str, tmp_path: Path) -> None:
         b'{"a": ' + b"9" * 5000 + b"}",
     ],
 )
-def test_what_is_no_placement_is_refused_in_one_line(
+def test_files_that_are_no_placement_are_refused_in_one_line(
     content: bytes, tmp_path: Path
 ) -> None:
     file = tmp_path / "x.json"

@@ -39,19 +39,19 @@ def find(
     return list(slots)
 
 
-def test_without_names_nodes_are_the_same_by_number() -> None:
+def test_without_host_names_nodes_are_identified_by_number() -> None:
     before = earlier("torus:4x4", [5, 2, 9, 7], [9, 2, 7, 5])
     assert find(before, "torus:4x4", [7, 9, 5, 2]) == [9, 2, 7, 5]
 
 
-def test_names_on_one_side_only_count_for_nothing() -> None:
+def test_host_names_on_one_side_only_are_ignored() -> None:
     before = earlier("torus:4x4", [5, 2, 9, 7], [9, 2, 7, 5], hosts="abcd")
     assert find(before, "torus:4x4", [7, 9, 5, 2]) == [9, 2, 7, 5]
     before = earlier("torus:4x4", [5, 2, 9, 7], [9, 2, 7, 5])
     assert find(before, "torus:4x4", [7, 9, 5, 2], hosts="abcd") == [9, 2, 7, 5]
 
 
-def test_hosts_are_found_by_name_though_numbers_and_machine_changed() -> None:
+def test_hosts_are_identified_by_name_on_another_machine() -> None:
     before = earlier("torus:4x4+node:2", [5, 2], [11, 4, 10, 5], hosts="ab")
     # a was node 5 and is node 0; b was node 2 and is node 3.
     assert find(before, "mesh:8+node:2", [3, 0], hosts="ba") == [1, 6, 0, 7]
@@ -62,7 +62,7 @@ def test_ranks_on_lost_hosts_and_new_ranks_have_no_slot() -> None:
     assert find(before, "torus:4x4", [5, 9, 1, 0], "acde", ranks=4) == [9, -1, 5, -1]
 
 
-def test_ranks_that_are_gone_are_left_out() -> None:
+def test_removed_ranks_are_ignored() -> None:
     before = earlier("torus:4x4", [5, 2, 9], [9, 2, 5])
     assert find(before, "torus:4x4", [5, 2], ranks=2) == [9, 2]
 
@@ -86,7 +86,7 @@ def test_moves_are_counted_for_ranks_that_had_a_slot() -> None:
     assert count_moved(np.array([9, -1, 5, 7]), placement) == 2
 
 
-def test_no_rank_moves_where_moving_costs_more_than_it_can_save() -> None:
+def test_no_rank_moves_if_moving_costs_more_than_it_saves() -> None:
     machine = Machine("torus:4x4")
     whole = Allocation.whole(machine)
     scattered = place(ring(16, 1), whole, mapper="random", seed=3).placement

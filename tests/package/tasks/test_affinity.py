@@ -30,7 +30,7 @@ def pattern(name: str, size: int = 64 * KIB) -> CommGraph:
 
 
 @pytest.mark.parametrize("name", PATTERNS)
-def test_levels_count_all_assignments_that_are_as_good(name: str) -> None:
+def test_levels_count_all_equally_good_assignments(name: str) -> None:
     found = rank_affinities(pattern(name), CELL, levels=10_000)
     better = 0
     for level in found.levels:
@@ -73,7 +73,7 @@ def test_no_assignment_has_a_faster_slowest_message_than_the_best_by_bandwidth()
         rank_affinities(graph, CELL, by="luck")
 
 
-def test_two_messages_that_overlap_cost_nothing_and_eight_one_way_do() -> None:
+def test_two_overlapping_messages_are_free_and_eight_one_way_are_slow() -> None:
     """Rules of thumb 1 and 2 of the source, and what it says about unequal sizes."""
     doubling = rank_affinities(pattern("rd1"), CELL).assignment("identity")
     assert doubling.directions.overlaps_clockwise == 2
@@ -83,7 +83,7 @@ def test_two_messages_that_overlap_cost_nothing_and_eight_one_way_do() -> None:
     assert around.slowest.worst < 0.7 * doubling.slowest.worst
 
 
-def test_affinity_matters_from_a_piece_on() -> None:
+def test_affinity_matters_for_messages_of_at_least_one_piece() -> None:
     for name in PATTERNS:
         sizes = [KIB, 4 * KIB, 16 * KIB - 1, 16 * KIB, 64 * KIB]
         by_size = rates_by_size(pattern(name), CELL, sizes)
@@ -98,7 +98,7 @@ def test_affinity_matters_from_a_piece_on() -> None:
     assert len(set(rates)) > 1
 
 
-def test_an_assignment_is_found_by_name_only() -> None:
+def test_assignments_are_found_by_exact_name() -> None:
     found = rank_affinities(pattern("ring"), CELL)
     assert found.assignment("best") == found.best
     assert [found.assignment(name).name for name in (*NAMED, RANDOM)] == [
@@ -111,7 +111,7 @@ def test_an_assignment_is_found_by_name_only() -> None:
         rank_affinities(ring(9, 1), CELL)
 
 
-def test_halves_of_a_blade_are_those_with_the_fewest_or_most_bytes_between() -> None:
+def test_halves_of_a_blade_have_the_fewest_or_most_bytes_between_them() -> None:
     rng = np.random.default_rng(3)
     source, target = np.divmod(rng.choice(256, 30, replace=False), 16)
     kept = source != target
@@ -148,13 +148,13 @@ def test_a_ring_on_a_blade_is_as_fast_as_its_link() -> None:
     assert all(one.inside is None for one in worst.assignments)
 
 
-def test_the_link_carries_no_more_as_messages_become_more() -> None:
+def test_more_messages_share_the_bandwidth_of_the_link() -> None:
     for sender, measured in enumerate(LINK_RATES):
         assert [link_rate(sender, n) for n in range(1, 9)] == list(measured)
         assert link_rate(sender, 16) == pytest.approx(measured[-1] / 2)
 
 
-def test_the_command_says_what_python_says(topoloom: Command, tmp_path: Path) -> None:
+def test_the_command_line_and_python_agree(topoloom: Command, tmp_path: Path) -> None:
     written = tmp_path / "elements.txt"
     out = topoloom(
         "affinity", "ring", "--assign", "leap2", "-o", str(written), "--json"

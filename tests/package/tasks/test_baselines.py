@@ -31,7 +31,7 @@ from topoloom.tasks.problem import AllocationSpec, load_problem, place_like_laun
 
 
 @given(st.lists(st.integers(0, 9), min_size=2, max_size=8), st.data())
-def test_block_order_keeps_capacities_wherever_ranks_have_room(
+def test_block_order_respects_capacities_that_suffice(
     capacities: list[int], data: st.DataObject
 ) -> None:
     room = sum(capacities)
@@ -43,7 +43,7 @@ def test_block_order_keeps_capacities_wherever_ranks_have_room(
     assert (np.bincount(block.slots, minlength=len(capacities)) <= capacities).all()
 
 
-def test_block_order_of_ranks_that_do_not_fit_in_order_overfills_alike() -> None:
+def test_block_order_that_does_not_fit_overfills_slots_evenly() -> None:
     loads = np.array([3, 3, 2, 2, 2])
     graph = ring(5)
     arrays = [getattr(graph, name) for name in ("first", "peer", "bytes", "messages")]
@@ -78,7 +78,7 @@ def test_every_verb_has_the_same_block_order(tmp_path: Path) -> None:
 
 @settings(max_examples=10)
 @given(st.permutations(range(16)), st.sampled_from(["hop-bytes", "congestion"]))
-def test_a_job_alone_is_placed_as_map_places_it_on_all_slots(
+def test_a_job_alone_is_placed_like_map_on_all_slots(
     order: list[int], objective: str
 ) -> None:
     pool = Allocation(Machine("torus:4x4"), order)

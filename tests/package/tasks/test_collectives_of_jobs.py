@@ -41,7 +41,7 @@ def told(file: PlacementFile, renumbered: bool, **options: str) -> dict[str, str
     return read
 
 
-def test_a_job_is_told_where_its_ranks_and_hosts_are() -> None:
+def test_a_job_gets_the_locations_of_its_ranks_and_hosts() -> None:
     lines = "machine torus:4,bandwidth=1GB/s\nnode 2 a\nnode 0 b\n"
     assert told(placed(ROUTED), False, report="1") == {
         "report": "1",
@@ -52,19 +52,19 @@ def test_a_job_is_told_where_its_ranks_and_hosts_are() -> None:
     assert not list(Path().iterdir())
 
 
-def test_what_messages_cost_is_added_to_the_machine() -> None:
+def test_message_costs_are_added_to_the_machine() -> None:
     Path("costs").write_text("message - 1e-6 1e-10\n")
     read = told(placed(ROUTED, None), False, machine="costs")
     assert read["machine"] == f"machine {ROUTED}\nmessage - 1e-6 1e-10\n"
 
 
 @pytest.mark.parametrize("line", ["machine torus:9", "node 0 a"])
-def test_a_machine_of_the_user_is_kept(line: str) -> None:
+def test_a_machine_that_the_user_names_is_kept(line: str) -> None:
     Path("own").write_text(f"# mine\n{line}\n")
     read = told(placed(ROUTED), False, machine="own")
     assert read == {"machine": f"# mine\n{line}\n"}
 
 
-def test_nothing_is_told_that_says_nothing_about_time() -> None:
+def test_a_machine_without_speeds_or_hosts_is_not_passed_on() -> None:
     assert told(placed("torus:4"), False) == {}  # the speed of links is not known
     assert told(placed(ROUTED, None), True) == {}  # nor are hosts

@@ -20,24 +20,28 @@ def confidence(samples: int, first: int) -> Fraction:
 
 
 @pytest.mark.parametrize("samples", range(6, 120))
-def test_they_hold_95_of_100_medians_and_tighter_ones_fewer(samples: int) -> None:
+def test_the_interval_has_95_percent_confidence_and_a_tighter_one_less(
+    samples: int
+) -> None:
     low, high = median_interval(range(samples))
     assert low + high == samples - 1
     assert confidence(samples, int(low)) >= Fraction(95, 100)
     assert confidence(samples, int(low) + 1) < Fraction(95, 100)
 
 
-def test_the_confidence_is_that_of_all_ways_to_lie_about_the_median() -> None:
+def test_the_confidence_equals_a_count_of_all_cases() -> None:
     """Six samples lie below or above with equal chances: 62 of 64 are on both sides."""
     ways = list(product((False, True), repeat=6))
     assert sum(0 < sum(way) < 6 for way in ways) == confidence(6, 0) * len(ways)
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=5))
-def test_of_few_samples_they_are_all(samples: list[float]) -> None:
+def test_up_to_five_samples_give_their_range(samples: list[float]) -> None:
     assert median_interval(samples) == (min(samples), max(samples))
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=40))
-def test_the_order_of_samples_makes_no_difference(samples: list[float]) -> None:
+def test_the_interval_does_not_depend_on_the_order_of_samples(
+    samples: list[float]
+) -> None:
     assert median_interval(sorted(samples)) == median_interval(samples)

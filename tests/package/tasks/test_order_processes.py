@@ -33,7 +33,7 @@ def seconds(found: ProcessOrder) -> list[float]:
 
 @pytest.mark.parametrize("size", [4, 8, 32, 100])
 @pytest.mark.parametrize("noise", ["exponential", "uniform"])
-def test_alike_processes_stay_in_the_standard_order(size: int, noise: str) -> None:
+def test_equal_processes_stay_in_the_standard_order(size: int, noise: str) -> None:
     rng = np.random.default_rng(size)
     for root in range(3):
         drawn = getattr(rng, noise)(size=(size, size))
@@ -43,7 +43,7 @@ def test_alike_processes_stay_in_the_standard_order(size: int, noise: str) -> No
 
 
 @pytest.mark.parametrize("node", NODES)
-def test_one_disturbed_message_changes_neither_order_nor_times(node: str) -> None:
+def test_one_outlier_changes_neither_order_nor_times(node: str) -> None:
     _, costs = measured(node, 3)
     rng = np.random.default_rng(4)
     before = order_processes(costs, channels=2)
@@ -59,7 +59,7 @@ def test_one_disturbed_message_changes_neither_order_nor_times(node: str) -> Non
 
 @pytest.mark.parametrize("node", NODES)
 @pytest.mark.parametrize("method", [None, *METHODS])
-def test_the_gain_is_that_without_noise(node: str, method: str | None) -> None:
+def test_noise_does_not_change_the_gain(node: str, method: str | None) -> None:
     for seed in range(3):
         clean, costs = measured(node, seed)
         found = order_processes(costs, method, channels=2)
@@ -76,7 +76,7 @@ def test_the_gain_is_that_without_noise(node: str, method: str | None) -> None:
 
 
 @pytest.mark.parametrize("node", NODES)
-def test_costs_of_groups_are_those_that_were_planted(node: str) -> None:
+def test_costs_of_planted_groups_are_found(node: str) -> None:
     clean, costs = measured(node, 5)
     groups = schedules.find_cost_groups(costs)
     means = schedules.group_costs(costs, groups)
@@ -85,7 +85,7 @@ def test_costs_of_groups_are_those_that_were_planted(node: str) -> None:
     assert schedules.group_costs(clean, groups) == pytest.approx(clean)
 
 
-def test_a_method_that_is_named_takes_costs_as_they_are() -> None:
+def test_a_named_method_uses_the_costs_themselves() -> None:
     _, costs = measured("sockets", 6)
     for method in METHODS:
         literal = schedules.binomial_order(costs, method)

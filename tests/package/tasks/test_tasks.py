@@ -30,7 +30,7 @@ def problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Problem:
     )
 
 
-def test_ranks_are_mapped_and_the_file_has_the_measures(problem: Problem) -> None:
+def test_map_ranks_stores_the_measures(problem: Problem) -> None:
     mapped = map_ranks(problem, HOP_BYTES, "gge,swap", search=Search(seed=3))
     assert mapped.file.mapper == "gge,swap"
     assert mapped.file.seed == 3
@@ -41,7 +41,7 @@ def test_ranks_are_mapped_and_the_file_has_the_measures(problem: Problem) -> Non
     assert nodes == 16
 
 
-def test_an_imbalance_changes_no_allocation_that_has_a_slot_for_every_rank(
+def test_an_imbalance_has_no_effect_with_a_slot_for_every_rank(
     problem: Problem,
 ) -> None:
     where = AllocationSpec(allocate=16, fragments=2)
@@ -62,7 +62,7 @@ def test_a_proof_gives_the_gap(problem: Problem) -> None:
     assert mapped.document()["proven"] == {"least": mapped.least, "gap": 1}
 
 
-def test_a_placement_is_judged_beside_block_order(problem: Problem) -> None:
+def test_a_placement_is_compared_with_block_order(problem: Problem) -> None:
     mapped = map_ranks(problem, HOP_BYTES)
     save_placement("x.json", mapped.file)
     given = load_placement_problem("judge", "p.npz", "x.json", None, AllocationSpec())
@@ -73,7 +73,7 @@ def test_a_placement_is_judged_beside_block_order(problem: Problem) -> None:
     assert judged.phases == []
 
 
-def test_mappers_are_compared_after_block_until_somebody_stops(
+def test_mappers_are_compared_after_block_until_interrupted(
     problem: Problem,
 ) -> None:
     found = compare_mappers(problem, HOP_BYTES, ["hilbert", "mahd+swap"])

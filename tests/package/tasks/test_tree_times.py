@@ -64,7 +64,7 @@ def test_several_groups_share_the_network() -> None:
     assert several.how == "of one root only"
 
 
-def test_what_switches_do_not_do_is_refused() -> None:
+def test_operations_without_switch_support_are_refused() -> None:
     with pytest.raises(Error, match="no operation in switches 'gather'"):
         times("fattree:4:4", "gather", 64)
     allocation = Allocation.whole(Machine("fattree:4:4"))
@@ -72,7 +72,7 @@ def test_what_switches_do_not_do_is_refused() -> None:
         time_trees(allocation, build_trees(allocation), "reduce", (8,))
 
 
-def test_switches_of_another_kind_are_refused() -> None:
+def test_switches_that_are_not_output_queued_are_refused() -> None:
     allocation = Allocation.whole(Machine("fattree:4:4" + SPEEDS))
     trees = build_trees(allocation)
     with pytest.raises(Error, match="voq switches do not combine packets"):

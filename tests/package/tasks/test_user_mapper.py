@@ -73,7 +73,9 @@ def in_reverse(problem: MapperProblem) -> Any:
     return problem.allocation.slots[problem.graph.rank_count - 1 :: -1]
 
 
-def test_functions_and_files_stand_beside_ours(problem: Problem) -> None:
+def test_user_functions_and_files_are_compared_with_included_mappers(
+    problem: Problem
+) -> None:
     tried = ["mine.py:in_order", in_reverse, "auto", "mine.py:swapping"]
     found = compare_mappers(problem, HOP_BYTES, tried)
     rows = {row["mapper"]: row for row in found.results}
@@ -94,7 +96,7 @@ def test_functions_and_files_stand_beside_ours(problem: Problem) -> None:
     assert reversed_slots.tolist() == list(range(15, -1, -1))
 
 
-def test_a_mapper_is_told_the_whole_problem(problem: Problem) -> None:
+def test_a_mapper_gets_the_whole_problem(problem: Problem) -> None:
     asked: list[MapperProblem] = []
 
     def ask(problem: MapperProblem) -> Any:
@@ -125,7 +127,7 @@ WRONG: list[tuple[Any, str]] = [
 
 
 @pytest.mark.parametrize(("returned", "text"), WRONG)
-def test_a_wrong_result_is_one_line_and_the_others_still_appear(
+def test_a_wrong_result_is_one_line_and_other_mappers_still_run(
     problem: Problem, returned: Any, text: str
 ) -> None:
     def wrong(_: MapperProblem) -> Any:
@@ -140,7 +142,7 @@ def test_a_wrong_result_is_one_line_and_the_others_still_appear(
     assert "\n" not in line
 
 
-def test_shared_slots_hold_their_capacities(problem: Problem) -> None:
+def test_shared_slots_respect_capacities(problem: Problem) -> None:
     machine = Machine("torus:2x2")
     graph = CommGraph.from_edges(5, [0, 1], [1, 2], [10, 10], load=[3, 1, 1, 1, 1])
     allocation = Allocation.whole(machine)
@@ -166,7 +168,7 @@ def test_shared_slots_hold_their_capacities(problem: Problem) -> None:
     }
 
 
-def test_what_a_mapper_raises_names_the_line(problem: Problem) -> None:
+def test_an_exception_of_a_mapper_names_its_line(problem: Problem) -> None:
     tried = ["mine.py:raises", "mine.py:twice"]
     found = compare_mappers(problem, HOP_BYTES, tried)
     line = 1 + MINE.splitlines().index("    return 1 // 0")
@@ -196,7 +198,7 @@ def test_files_are_read_before_anything_is_placed(problem: Problem) -> None:
         compare_mappers(problem, HOP_BYTES, [in_reverse, in_reverse])
 
 
-def test_swaps_by_the_evaluator_reach_what_its_value_says(problem: Problem) -> None:
+def test_swaps_of_the_evaluator_reach_its_reported_value(problem: Problem) -> None:
     graph, allocation = problem.graph, problem.allocation
     start = place(graph, allocation, "random").placement
     evaluator = Evaluator(graph, allocation, start, objective="hop-bytes")
@@ -209,7 +211,7 @@ def test_swaps_by_the_evaluator_reach_what_its_value_says(problem: Problem) -> N
 
 
 @pytest.mark.usefixtures("problem")
-def test_the_command_line_takes_them_in_its_list_of_mappers(topoloom: Command) -> None:
+def test_the_command_line_accepts_user_mappers(topoloom: Command) -> None:
     list_ = "auto,mine.py:swapping,mine.py:twice,mine.py:raises"
     done = topoloom("compare", "p.npz", "-m", "torus:4x4", "--mappers", list_)
     assert done.status == 1
@@ -288,7 +290,7 @@ def compiled(compiler: str, source: Path) -> Path:
     return library
 
 
-def test_libraries_stand_beside_ours(problem: Problem) -> None:
+def test_libraries_are_compared_with_included_mappers(problem: Problem) -> None:
     (program,) = re.findall(r"```cpp\n(.*?)```", PAGE.read_text(), re.DOTALL)
     Path("mine.cpp").write_text(program)
     library = compiled("c++", Path("mine.cpp"))
@@ -302,7 +304,7 @@ def test_libraries_stand_beside_ours(problem: Problem) -> None:
         assert mine[objective.measure] <= block[objective.measure]
 
 
-def test_what_is_wrong_in_a_library_is_one_line(problem: Problem) -> None:
+def test_errors_of_a_library_are_one_line(problem: Problem) -> None:
     Path("inc.c").write_text(IN_C)
     library = compiled("cc", Path("inc.c"))
     names = ("in_order", "checks", "says", "forgets", "hurries")
@@ -321,7 +323,7 @@ def test_what_is_wrong_in_a_library_is_one_line(problem: Problem) -> None:
         load_mapper("text.so:place")
 
 
-def test_nothing_that_a_mapper_does_ends_the_others(problem: Problem) -> None:
+def test_no_failure_of_a_mapper_stops_the_others(problem: Problem) -> None:
     class Odd(Exception):
         def __str__(self) -> str:
             raise ValueError

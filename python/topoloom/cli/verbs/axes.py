@@ -82,9 +82,9 @@ def command(
     Finds the order of the axes, split if that helps, with the least communication
     time: which axis lies inside an NVLink domain, along a torus axis, or over rails.
     The time is that of --objective time, summed over the axes. The baseline is the
-    order tp-cp-ep-dp-pp, fastest first, on the slots as allocated; other axes follow in the
-    given order. For a framework, the best order that it accepts, its settings, and a
-    placement on other slots are printed.
+    order tp-cp-ep-dp-pp, fastest first, on the slots as allocated; other axes follow in
+    the given order. For a framework, the best order that it accepts, its settings, and
+    a placement on other slots are printed.
 
     By default ep sends all-to-all and pp along a chain, others in rings.
     Slots may be left over. A device is a slot, by its position in the allocation.
