@@ -70,7 +70,7 @@ def test_every_objective_has_its_unit(
     assert objective_text(value, objective, on) == text
 
 
-def test_unknown_measures_have_readable_titles() -> None:
+def test_titles_are_words() -> None:
     assert measure_title("predicted_seconds", SECONDS) == "predicted time"
     assert measure_title("inter_node_bytes", SECONDS) == "bytes between nodes"
     assert measure_title("inter_node_max", SECONDS) == "most in or out of a node"
