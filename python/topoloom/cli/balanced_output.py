@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `topoloom balance` prints of weighted tasks, and of simulated times."""
+"""Output of `topoloom balance` for weighted tasks and simulated times."""
 
 from __future__ import annotations
 

@@ -32,6 +32,17 @@ def _names(module: str, attribute: str, *others: str) -> Callable[[str], list[st
     return complete
 
 
+def _core_names(function: str) -> Callable[[str], list[str]]:
+    """Complete names that a function of the core lists, without options."""
+
+    def complete(incomplete: str) -> list[str]:
+        entries = getattr(import_module("topoloom._core"), function)()
+        names = (name.partition("(")[0] for name, _ in entries)
+        return _filter_prefix(incomplete, names)
+
+    return complete
+
+
 def _chained(function: str, separators: str) -> Callable[[str], list[str]]:
     """Complete names of entries that the core lists, also after a separator."""
 
@@ -45,12 +56,12 @@ def _chained(function: str, separators: str) -> Callable[[str], list[str]]:
     return complete
 
 
-allocators = _names("tasks.network.sweep", "allocator_names")
-arbiters = _names("tasks.network.sweep", "arbiter_names")
+allocators = _core_names("allocators")
+arbiters = _core_names("arbiters")
 axis_orders = _names("tasks.axes", "FORMATS")
 engines = _names("tasks.experts.engines", "ENGINES")
 frameworks = _names("frameworks.framework_jobs", "FRAMEWORKS")
-injections = _names("tasks.network.sweep", "injection_names")
+injections = _core_names("injections")
 balancers = _chained("balancers", "+")
 kinds = _names("tasks.catalog", "CATALOG")
 launchers = _names("allocations.launch_order", "LAUNCHERS")
@@ -61,14 +72,14 @@ objectives = _names("tasks.objective", "OBJECTIVES", "weighted(")
 operations = _names("schedules.choose", "operations")
 network_studies = _names("tasks.network.sweep", "STUDIES")
 patterns = _names("graphs.patterns", "PATTERNS", "import")
-routers = _names("tasks.network.sweep", "router_names")
-routings = _names("tasks.network.sweep", "routing_names")
+routers = _core_names("routers")
+routings = _core_names("routings")
 schedules = _chained("schedules", "+")
 simulators = _names("simulate", "SIMULATORS")
 switch_operations = _names("tasks.network.tree_times", "IN_SWITCHES")
 switches = _names("simulate.switch_toml", "switch_names")
 switchings = _names("tasks.network.sweep", "SWITCHING")
-traffics = _names("tasks.network.sweep", "traffic_names")
+traffics = _core_names("traffics")
 
 
 def machines(incomplete: str) -> list[str]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the verbs print: tables for people, JSON for programs, progress on stderr."""
+"""Output of the verbs: tables, JSON, and progress on stderr."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `topoloom collective --run` prints, draws and writes."""
+"""Output of `topoloom collective --run`: tables, figures and files."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Prints what a probe found, beside the facts of a machine."""
+"""Output of probes: levels, shared links, suspects, bad parts."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `topoloom run` and `topoloom verify` print on stderr."""
+"""Output of `topoloom run` and `topoloom verify` on stderr."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from topoloom.cli.console import note
 if TYPE_CHECKING:
     from topoloom.launch.launcher import Launch
     from topoloom.preload.verify import AffinityReport
-    from topoloom.tasks.placed_run import Job, Page, PlacedJob
+    from topoloom.tasks.placed_run import Job, PlacedJob, ReportPage
     from topoloom.tasks.verified_run import RunReport
 
 
@@ -75,7 +75,7 @@ def note_outcome(
     placed: PlacedJob,
     launch: Launch,
     account: RunReport,
-    page: Page | None,
+    page: ReportPage | None,
     as_json: bool,
 ) -> None:
     """Print the durations of the runs, and the path of the page."""
@@ -83,17 +83,21 @@ def note_outcome(
         _note_json(job, placed, launch, account, page)
         return
     note_unverified(account)
-    spent = job.spent
-    times = f"placed run {spent['placed']:.2f} s"
-    if "recorded" in spent:
-        times = f"recorded run {spent['recorded']:.2f} s, {times}"
+    durations = job.durations
+    times = f"placed run {durations['placed']:.2f} s"
+    if "recorded" in durations:
+        times = f"recorded run {durations['recorded']:.2f} s, {times}"
     note(f"topoloom: {times}")
     if page is not None:
-        note(f"topoloom: {page.words()}")
+        note(f"topoloom: {page.summary()}")
 
 
 def _note_json(
-    job: Job, placed: PlacedJob, launch: Launch, account: RunReport, page: Page | None
+    job: Job,
+    placed: PlacedJob,
+    launch: Launch,
+    account: RunReport,
+    page: ReportPage | None,
 ) -> None:
     """Print the outcome as one line of JSON."""
     document: dict[str, Any] = {
@@ -106,6 +110,6 @@ def _note_json(
         "note": launch.loss,
         "verified": account.document(),
         "report": page and page.document(),
-        "seconds": {name: round(value, 3) for name, value in job.spent.items()},
+        "seconds": {name: round(value, 3) for name, value in job.durations.items()},
     }
     note(json.dumps(document))

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Collectives of libtopoloom-collective for programs that use mpi4py.
 
-Names and meaning are MPI's, blocks are equal. Buffers are C-contiguous arrays, or other
-objects with the buffer protocol, of a type that MPI has; ``MPI.IN_PLACE`` is allowed
-where MPI allows it, and None where a rank has no such buffer. The library is compiled
-for mpi4py's MPI when a communicator is first used, and cached; what
-``TOPOLOOM_COLLECTIVES`` says counts as for programs in C.
+Names and semantics are those of MPI, with equal blocks. Buffers are C-contiguous arrays
+or other objects with the buffer protocol, of a type that MPI has. ``MPI.IN_PLACE`` is
+allowed where MPI allows it; None stands for a buffer that a rank does not have. The
+library is compiled for mpi4py's MPI when a communicator is first used, and cached.
+``TOPOLOOM_COLLECTIVES`` sets options as for programs in C.
 
-All raise `topoloom.Error` for a buffer that does not suit, and where the library cannot
-be compiled; ``mpi4py.MPI.Exception`` where MPI's collective would fail.
+All raise `topoloom.Error` for an unsupported buffer, and if the library cannot be
+compiled; ``mpi4py.MPI.Exception`` if MPI's collective would fail.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def scatter(comm: Any, send: Any, receive: Any, root: int = 0) -> None:
 
 def bcast(comm: Any, buffer: Any, root: int = 0) -> None:
     """Send `buffer` of the root to all ranks."""
-    _call(comm, "bcast", *_Buffer(buffer).counted(1), ctypes.c_int(root))
+    _call(comm, "bcast", *_Buffer(buffer).split(1), ctypes.c_int(root))
 
 
 def barrier(comm: Any) -> None:
@@ -78,19 +78,19 @@ def exscan(comm: Any, send: Any, receive: Any, op: Any = None) -> None:
 
 
 class _Buffer:
-    """Memory as C has it; of none and of MPI.IN_PLACE only the address."""
+    """A buffer for C; None and MPI.IN_PLACE have only an address."""
 
-    def __init__(self, given: Any) -> None:
+    def __init__(self, buffer: Any) -> None:
         from mpi4py import MPI
 
         self.size, self.type = 0, MPI.DATATYPE_NULL
         self.dtype: np.dtype[Any] | None = None
-        self.is_memory = given is not None and given is not MPI.IN_PLACE
+        self.is_memory = buffer is not None and buffer is not MPI.IN_PLACE
         if not self.is_memory:
-            self.address = ctypes.c_void_p(0 if given is None else int(MPI.IN_PLACE))
+            self.address = ctypes.c_void_p(0 if buffer is None else int(MPI.IN_PLACE))
             return
         try:
-            array = np.frombuffer(given, np.asarray(given).dtype)
+            array = np.frombuffer(buffer, np.asarray(buffer).dtype)
             if not array.dtype.isnative:
                 raise ValueError("its numbers are of another byte order")
             self.type = MPI.Datatype.fromcode(array.dtype.char)
@@ -99,8 +99,8 @@ class _Buffer:
         self.size, self.dtype = array.size, array.dtype
         self.address = ctypes.c_void_p(array.ctypes.data)
 
-    def counted(self, blocks: int) -> tuple[Any, Any, Any]:
-        """Give address, elements of one of these blocks, and type."""
+    def split(self, blocks: int) -> tuple[Any, Any, Any]:
+        """Return the address, the elements per block, and the type."""
         if self.size % blocks:
             raise Error(f"{self.size} elements are not {blocks} equal blocks")
         return self.address, ctypes.c_int(self.size // blocks), c_handle(self.type)
@@ -115,7 +115,7 @@ def _exchange(
     received: int,
     *root: int,
 ) -> None:
-    blocks = (*_Buffer(send).counted(sent), *_Buffer(receive).counted(received))
+    blocks = (*_Buffer(send).split(sent), *_Buffer(receive).split(received))
     _call(comm, name, *blocks, *map(ctypes.c_int, root))
 
 
@@ -132,7 +132,7 @@ def _combine(
     from mpi4py import MPI
 
     source, target = _Buffer(send), _Buffer(receive)
-    # In place, all blocks are in the buffer that receives.
+    # In place, all blocks are in the receive buffer.
     counted = source if source.is_memory else target
     if (
         source.is_memory
@@ -140,10 +140,10 @@ def _combine(
         and (source.dtype, source.size) != (target.dtype, target.size * blocks)
     ):
         raise Error(
-            f"{source.size} elements to combine do not give the {target.size} of the "
-            "buffer that receives, or are of another type"
+            f"the send buffer has {source.size} elements, the receive buffer "
+            f"{target.size} or another type"
         )
-    _, count, kind = counted.counted(blocks)
+    _, count, kind = counted.split(blocks)
     roots = () if root is None else (ctypes.c_int(root),)
     by = c_handle(MPI.SUM if op is None else op)
     _call(comm, name, source.address, target.address, count, kind, by, *roots)

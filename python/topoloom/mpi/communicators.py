@@ -29,40 +29,40 @@ def reorder(
     Parameters
     ----------
     comm : mpi4py.MPI.Intracomm
-        Whose processes to reorder.
+        The communicator to reorder.
     neighbors
-        Ranks to which the rank that this process is now would send; shape ``(n,)``.
+        Ranks to which the current rank of this process sends; shape ``(n,)``.
     bytes
-        How much it would send to each, in bytes; shape ``(n,)``. Default: 1 each.
+        Bytes that it sends to each; shape ``(n,)``. Default: 1 each.
     options
-        As in ``topoloom_mpi.h``, such as ``"machine=FILE,report=1"``; those of rank 0
-        count.
+        Options of ``topoloom_mpi.h``, such as ``"machine=FILE,report=1"``; those of
+        rank 0 are used.
     mpicc
-        Compiler of mpi4py's MPI; default: the one that mpi4py names, else on PATH.
+        Compiler of mpi4py's MPI; by default the one that mpi4py names, else mpicc.
 
     Returns
     -------
     mpi4py.MPI.Intracomm
-        In it each process does the work of its new rank. Where no better order can be
-        found, the order is the old one; what went wrong is reported on standard error.
+        Each process takes the work of its new rank. If no better order is found, the
+        order is unchanged; errors of the search are reported on standard error.
 
     Raises
     ------
     topoloom.Error
-        On all processes, if on any of them an argument is wrong, or the library cannot
-        be compiled, or is for another MPI than mpi4py's.
+        On all processes, if one of them has a wrong argument, or the library cannot be
+        compiled, or is for another MPI than mpi4py's.
     """
-    ranks, amounts, words = on_all_ranks(
-        comm, lambda: _arguments(neighbors, bytes, options)
+    ranks, amounts, option_text = on_all_ranks(
+        comm, lambda: _check_neighbors(neighbors, bytes, options)
     )
-    return _made(
+    return _create_communicator(
         comm,
         "reorder",
         mpicc,
         ctypes.c_int(len(ranks)),
         ranks.ctypes.data_as(ctypes.c_void_p),
         amounts.ctypes.data_as(ctypes.c_void_p),
-        words,
+        option_text,
     )
 
 
@@ -72,47 +72,51 @@ def remap(comm: Any, ranks: ArrayLike, *, mpicc: str | None = None) -> Any:
     Parameters
     ----------
     comm : mpi4py.MPI.Intracomm
-        Whose processes to number anew.
+        The communicator to renumber.
     ranks
         Each rank of `comm` once, in the new order; shape ``(comm.size,)``. That of
-        rank 0 counts; others may give None.
+        rank 0 is used; other ranks may pass None.
     mpicc
-        As of `reorder`.
+        As in `reorder`.
 
     Returns
     -------
     mpi4py.MPI.Intracomm
-        Of the same processes.
+        The same processes in the new order.
 
     Raises
     ------
     topoloom.Error
-        On all processes, if `ranks` are none of these, or the library cannot be
+        On all processes, if `ranks` is not a permutation, or the library cannot be
         compiled, or is for another MPI than mpi4py's.
     """
-    order = on_all_ranks(comm, lambda: _permutation(ranks, comm.size, comm.rank == 0))
-    return _made(comm, "remap", mpicc, order.ctypes.data_as(ctypes.c_void_p))
+    order = on_all_ranks(
+        comm, lambda: _check_permutation(ranks, comm.size, comm.rank == 0)
+    )
+    return _create_communicator(
+        comm, "remap", mpicc, order.ctypes.data_as(ctypes.c_void_p)
+    )
 
 
 def order(comm: Any, options: str | None = None, *, mpicc: str | None = None) -> Any:
-    """Return a communicator in an order that suits collectives. Collective.
+    """Return a communicator in a rank order for collectives. Collective.
 
     Parameters
     ----------
     comm : mpi4py.MPI.Intracomm
-        Whose processes to number anew.
+        The communicator to renumber.
     options
-        As of ``topoloom_comm_order`` in ``topoloom_mpi.h``, such as
+        Options of ``topoloom_comm_order`` in ``topoloom_mpi.h``, such as
         ``"order=standard|channel-aware,operation=scatter,bytes=65536"``: the order in
-        which that scatter takes the least time. Those of rank 0 count; by default they
-        are in ``TOPOLOOM_ORDER``.
+        which that scatter takes the least time. Those of rank 0 are used; by default
+        they are in ``TOPOLOOM_ORDER``.
     mpicc
-        As of `reorder`.
+        As in `reorder`.
 
     Returns
     -------
     mpi4py.MPI.Intracomm
-        Of the same processes.
+        The same processes in the new order.
 
     Raises
     ------
@@ -120,31 +124,33 @@ def order(comm: Any, options: str | None = None, *, mpicc: str | None = None) ->
         On all processes, if the library cannot be compiled, or is for another MPI than
         mpi4py's.
     mpi4py.MPI.Exception
-        On all processes, if an option or a file is wrong; rank 0 reports on standard
-        error what is.
+        On all processes, if an option or a file is wrong; rank 0 reports which on
+        standard error.
     """
-    words = on_all_ranks(comm, lambda: options.encode() if options else None)
-    return _made(comm, "order", mpicc, words)
+    option_text = on_all_ranks(comm, lambda: options.encode() if options else None)
+    return _create_communicator(comm, "order", mpicc, option_text)
 
 
-def _made(comm: Any, name: str, mpicc: str | None, *arguments: Any) -> Any:
-    """Call a function of libtopoloom-mpi that makes a communicator."""
+def _create_communicator(
+    comm: Any, name: str, mpicc: str | None, *arguments: Any
+) -> Any:
+    """Call a function of libtopoloom-mpi that creates a communicator."""
     from mpi4py import MPI
 
     from topoloom.preload.mpi_library import build_reorderer
 
     library = load_library(comm, build_reorderer, mpicc)
-    made = MPI.Intracomm()
+    created = MPI.Intracomm()
     status = getattr(library, f"topoloom_comm_{name}")(
-        c_handle(comm), *arguments, ctypes.c_void_p(MPI._addressof(made))
+        c_handle(comm), *arguments, ctypes.c_void_p(MPI._addressof(created))
     )
     if status != MPI.SUCCESS:
         raise MPI.Exception(status)
-    return made
+    return created
 
 
-def _permutation(ranks: ArrayLike, size: int, counts: bool) -> NDArray[np.intc]:
-    if not counts:
+def _check_permutation(ranks: ArrayLike, size: int, is_root: bool) -> NDArray[np.intc]:
+    if not is_root:
         return np.empty(0, np.intc)
     given = np.asarray(ranks)
     if given.dtype.kind not in "iu" or given.shape != (size,):
@@ -154,7 +160,7 @@ def _permutation(ranks: ArrayLike, size: int, counts: bool) -> NDArray[np.intc]:
     return np.ascontiguousarray(given, np.intc)
 
 
-def _arguments(
+def _check_neighbors(
     neighbors: ArrayLike, bytes: ArrayLike | None, options: str | None
 ) -> tuple[NDArray[np.intc], NDArray[np.int64], builtins.bytes | None]:
     ranks = np.ascontiguousarray(neighbors, np.intc)

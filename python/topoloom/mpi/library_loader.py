@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Loads what is compiled for mpi4py's MPI, on all processes or on none."""
+"""Loads libraries that are compiled for mpi4py's MPI, on all processes or on none."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 def on_all_ranks(comm: Any, act: Callable[[], T]) -> T:
-    """Do the same on all processes; if one fails, all fail, as others would wait."""
+    """Call a function on all processes; if one fails, all raise, so that none hangs."""
     from mpi4py import MPI
 
     failure, result = "", None
@@ -33,31 +33,31 @@ def on_all_ranks(comm: Any, act: Callable[[], T]) -> T:
 def load_library(
     comm: Any, build: Callable[[Path], Path], mpicc: str | None
 ) -> ctypes.CDLL:
-    """Compile on rank 0 alone, unless others do not see its cache. Collective.
+    """Compile a library on rank 0, or on ranks that do not see its cache. Collective.
 
     Raises
     ------
     topoloom.Error
-        On all processes, if on any of them the library cannot be compiled, or is for
+        On all processes, if one of them cannot compile the library, or it is for
         another MPI than mpi4py's.
     """
     from mpi4py import MPI
 
-    def built() -> Path:
+    def compile_library() -> Path:
         return build(_compiler(mpicc))
 
-    own = on_all_ranks(comm, lambda: built() if comm.rank == 0 else None)
+    own = on_all_ranks(comm, lambda: compile_library() if comm.rank == 0 else None)
     path = comm.bcast(own)
     version = MPI.Get_library_version()
     return on_all_ranks(
-        comm, lambda: _library(path if path.exists() else built(), version)
+        comm, lambda: _library(path if path.exists() else compile_library(), version)
     )
 
 
 def load_library_once(
     comm: Any, build: Callable[[Path], Path], mpicc: str | None = None
 ) -> ctypes.CDLL:
-    """Load it at the first call on a communicator, since all processes must agree."""
+    """Load a library at the first call on a communicator. Collective there."""
     key = _key(build)
     library: ctypes.CDLL | None = comm.Get_attr(key)
     if library is None:
@@ -67,11 +67,47 @@ def load_library_once(
 
 
 def c_handle(of: Any) -> Any:
-    """Give a handle of mpi4py, such as a communicator, as C has it."""
+    """Convert a handle of mpi4py, such as a communicator, to C."""
     from mpi4py import MPI
 
     kind: Any = ctypes.c_int if MPI._sizeof(type(of)) == 4 else ctypes.c_void_p
     return kind(kind.from_address(MPI._addressof(of)).value)
+
+
+def raise_error(library: ctypes.CDLL, name: str, status: int, **held: Any) -> None:
+    """Raise `error_class` with the text of ``topoloom_NAME_error``, unless all is well.
+
+    `held` become attributes of the error.
+    """
+    from mpi4py import MPI
+
+    if status != MPI.SUCCESS:
+        function = getattr(library, f"topoloom_{name}_error")
+        function.restype = ctypes.c_char_p
+        raise error_class()(status, function(ctypes.c_int(status)).decode(), **held)
+
+
+@functools.cache
+def error_class() -> Any:
+    """Make a subclass of mpi4py's exceptions, which exist once mpi4py is imported."""
+    from mpi4py import MPI
+
+    class LibraryError(MPI.Exception):
+        """An error with its `reason`; that is empty for an error of MPI itself."""
+
+        def __new__(cls, status: int, *_: Any, **held: Any) -> LibraryError:
+            return super().__new__(cls, status)
+
+        def __init__(self, status: int, reason: str, **held: Any) -> None:
+            super().__init__(status)
+            self.reason = reason
+            vars(self).update(held)
+
+        def __str__(self) -> str:
+            text = MPI.Exception.__str__(self)
+            return f"{self.reason} ({text})" if self.reason else text
+
+    return LibraryError
 
 
 @functools.cache
@@ -96,13 +132,13 @@ def _library(path: Path, expected: str) -> ctypes.CDLL:
     library = ctypes.CDLL(str(path))
     text, length = ctypes.create_string_buffer(8192), ctypes.c_int()
     library.MPI_Get_library_version(text, ctypes.byref(length))
-    if _first_words(text.value.decode()) != _first_words(expected):
+    if _name_and_version(text.value.decode()) != _name_and_version(expected):
         raise Error(
-            f"mpi4py runs on {' '.join(_first_words(expected))}, but mpicc is of "
-            f"{' '.join(_first_words(text.value.decode()))}; name the right mpicc"
+            f"mpi4py runs on {' '.join(_name_and_version(expected))}, but mpicc is of "
+            f"{' '.join(_name_and_version(text.value.decode()))}; name the right mpicc"
         )
     return library
 
 
-def _first_words(version: str) -> Sequence[str]:
+def _name_and_version(version: str) -> Sequence[str]:
     return version.replace(",", " ").split()[:3]

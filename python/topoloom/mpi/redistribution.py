@@ -1,20 +1,24 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tasks that ranks hand to each other, for programs that use mpi4py."""
+"""Redistribution of tasks between ranks, for programs that use mpi4py."""
 
 from __future__ import annotations
 
 import ctypes
-import functools
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from topoloom._core import Error
-from topoloom.mpi.library_loader import c_handle, load_library_once
+from topoloom.mpi.library_loader import (
+    c_handle,
+    error_class,
+    load_library_once,
+    raise_error,
+)
 
 _DECIDE = ("fastest", "gathered", "by-messages")  # as in topoloom_balance.h
-#: Their memory is MPI's until they finish.
+#: Keeps the memory of exchanges alive until MPI has finished with it.
 _active_requests: set[ExchangeRequest] = set()
 
 
@@ -31,20 +35,20 @@ def balance(
     stall_timeout: float = 0,
     mpicc: str | None = None,
 ) -> Plan:
-    """Decide who hands how many tasks to whom, so that all have as many. Collective.
+    """Compute a plan that evens out the numbers of tasks. Collective.
 
     libtopoloom-balance is compiled for mpi4py's MPI when first used, and cached.
 
     Parameters
     ----------
     comm : mpi4py.MPI.Intracomm
-        Whose ranks balance.
+        The communicator whose ranks balance.
     count
-        Tasks that this rank has.
+        Number of tasks of this rank.
     method, machine, message_s, byte_s, stall_timeout
-        As in ``topoloom_balance.h``: seconds; 0: the default. The same on all ranks.
+        As in ``topoloom_balance.h``: times in seconds; 0: the default. The same on all ranks.
     slot
-        Of this rank on the machine, of no other one.
+        The slot of this rank on the machine, different on all ranks.
     decide
         ``"fastest"``, ``"gathered"`` or ``"by-messages"``. The same on all ranks.
     mpicc
@@ -53,10 +57,10 @@ def balance(
     Raises
     ------
     topoloom.Error
-        If there is no such way to decide, or the library cannot be compiled.
+        For an unknown `decide`, and if the library cannot be compiled.
     mpi4py.MPI.Exception
-        On all ranks, if loads are negative or overflow, or an option is wrong; its
-        text says why, in this and all other calls.
+        On all ranks, if loads are negative or overflow, or an option is wrong. Its
+        `reason` describes the error, in this and all other calls.
     """
     if decide not in _DECIDE:
         raise Error(f"decide is one of {', '.join(_DECIDE)}, not '{decide}'")
@@ -92,32 +96,33 @@ def plan(
     stall_timeout: float = 0,
     mpicc: str | None = None,
 ) -> Plan:
-    """Make a plan of what this rank hands over, which the program decides. Collective.
+    """Make a plan from the transfers that the program chose. Collective.
 
     Parameters
     ----------
     comm, count, stall_timeout, mpicc
-        As of `balance`.
+        As in `balance`.
     to
         Other ranks, each at most once; shape ``(n,)``.
     tasks_to
-        How many tasks go to each, of the last ones and in this order; 0 is as if the
-        rank was not among `to`; shape ``(n,)``.
+        Number of tasks for each, taken from the last ones in this order; shape
+        ``(n,)``. 0 sends nothing.
 
     Raises
     ------
     topoloom.Error
         If the library cannot be compiled.
     mpi4py.MPI.Exception
-        On all ranks, if one of them gives more than it has, or to no other rank.
+        On all ranks, if one of them sends more tasks than it has, or to an invalid
+        rank.
     """
     library = _library(comm, mpicc)
     ranks = np.ascontiguousarray(to, np.intc).ravel()
     tasks = np.ascontiguousarray(tasks_to, np.int64).ravel()
-    # What has no counterpart is refused in C, where all ranks learn of it.
+    # C refuses a negative number on all ranks; an error here would let others hang.
     receivers = ranks.size if ranks.size == tasks.size else -1
     options = _Options(stall_timeout=stall_timeout)
-    made = ctypes.c_void_p()
+    created = ctypes.c_void_p()
     _check(
         library,
         library.topoloom_plan_create(
@@ -127,70 +132,70 @@ def plan(
             _address(ranks),
             _address(tasks),
             ctypes.byref(options),
-            ctypes.byref(made),
+            ctypes.byref(created),
         ),
     )
-    return Plan(library, made, is_given=True)
+    return Plan(library, created, is_given=True)
 
 
 class Plan:
-    """What this rank hands over and is given, from `balance` or `plan`.
+    """The tasks that this rank sends and receives, from `balance` or `plan`.
 
-    Several arrays may be moved by one plan, on all of its ranks in the same order. It
-    is freed with the last reference to it, which is to be before MPI ends; or by
-    `close`, where the communicator is freed first.
+    A plan may move several arrays, in the same order on all ranks. It is freed with its
+    last reference, which must end before MPI_Finalize, or by `close` if the
+    communicator is freed first.
 
     Attributes
     ----------
     before, after
-        Tasks of this rank.
+        Numbers of tasks of this rank.
     kept
-        Of those before; they are the first ones.
+        Number of tasks that stay, the first ones.
     to, tasks_to
-        Ranks that are handed tasks, and how many; shape ``(n,)``.
+        Ranks that receive tasks, and the numbers; shape ``(n,)``.
     sources, tasks_from
-        Ranks whose tasks come, and how many; shape ``(n,)``. They ascend.
+        Ranks that send tasks, ascending, and the numbers; shape ``(n,)``.
     """
 
     def __init__(
         self, library: ctypes.CDLL, plan: ctypes.c_void_p, *, is_given: bool = False
     ) -> None:
         self._library, self._plan = library, plan
-        made = _Plan.from_address(plan.value or 0)
-        self.before, self.after, self.kept = made.before, made.after, made.kept
-        coming = self.after - self.kept
+        fields = _Plan.from_address(plan.value or 0)
+        self.before, self.after, self.kept = fields.before, fields.after, fields.kept
+        received = self.after - self.kept
         larger = max(self.before, self.after)
-        self._capacity = self.before + coming if is_given else larger
-        self.to = _copied(made.to, made.to_count, np.intc)
-        self.sources = _copied(made.sources, made.from_count, np.intc)
-        self.tasks_to = _copied(made.tasks_to, made.to_count, np.int64)
-        self.tasks_from = _copied(made.tasks_from, made.from_count, np.int64)
+        self._capacity = self.before + received if is_given else larger
+        self.to = _copy(fields.to, fields.to_count, np.intc)
+        self.sources = _copy(fields.sources, fields.from_count, np.intc)
+        self.tasks_to = _copy(fields.tasks_to, fields.to_count, np.int64)
+        self.tasks_from = _copy(fields.tasks_from, fields.from_count, np.int64)
 
     def exchange(self, tasks: ArrayLike) -> NDArray[Any]:
-        """Move tasks of one size, and return those that are here then. Collective.
+        """Move tasks of one size, and return those of this rank. Collective.
 
         Parameters
         ----------
         tasks
-            Shape ``(before, ...)``, of a type without objects; all but the first axis
-            and the type are the same on all ranks.
+            Shape ``(before, ...)``, of a type without objects. The type and all but the
+            first axis are the same on all ranks.
 
         Returns
         -------
         numpy.ndarray
-            Shape ``(after, ...)``: those kept, then those that come, by source.
+            Shape ``(after, ...)``: kept tasks, then received ones by source.
 
         Raises
         ------
         topoloom.Error
-            If the array does not suit. Other ranks then wait for this one.
+            For a wrong array. Other ranks then wait for this one.
         mpi4py.MPI.Exception
-            If another rank could not take part; its `tasks` are those that are here.
+            If another rank failed; its `tasks` are those that this rank holds.
         """
         return self.start(tasks).finish()
 
     def start(self, tasks: ArrayLike) -> ExchangeRequest:
-        """Start `exchange`: the program may compute on ``kept`` of it meanwhile."""
+        """Start `exchange`; `kept` of the request may be used meanwhile."""
         given = np.asarray(tasks)
         if given.dtype.hasobject or given.dtype.itemsize == 0:
             raise Error(f"tasks of type {given.dtype} have no fixed size in bytes")
@@ -202,7 +207,7 @@ class Plan:
         memory = np.empty((self._capacity, *given.shape[1:]), given.dtype)
         memory[: self.before] = given
         size = memory.dtype.itemsize * int(np.prod(given.shape[1:]))
-        moving = ctypes.c_void_p()
+        request = ctypes.c_void_p()
         _check(
             self._library,
             self._library.topoloom_exchange_start(
@@ -210,17 +215,17 @@ class Plan:
                 _address(memory),
                 ctypes.c_int(size),
                 ctypes.c_longlong(self._capacity),
-                ctypes.byref(moving),
+                ctypes.byref(request),
             ),
         )
-        return ExchangeRequest(self, moving, memory)
+        return ExchangeRequest(self, request, memory)
 
     def exchange_sized(
         self, tasks: ArrayLike, sizes: ArrayLike
     ) -> tuple[NDArray[Any], NDArray[np.int64]]:
         """Move tasks of different sizes. Collective.
 
-        Sizes travel before, so that there is room.
+        Sizes are exchanged first, to allocate memory.
 
         Parameters
         ----------
@@ -232,15 +237,15 @@ class Plan:
         Returns
         -------
         tuple
-            `tasks` and `sizes` of those that are here then; shape ``(after,)``.
+            Elements and sizes of the tasks of this rank; sizes of shape ``(after,)``.
 
         Raises
         ------
         topoloom.Error
-            If the arrays do not suit. Other ranks then wait for this one.
+            For wrong arrays. Other ranks then wait for this one.
         mpi4py.MPI.Exception
-            If another rank could not take part; its `tasks` and `sizes` are those that
-            are here.
+            If another rank failed; its `tasks` and `sizes` are those that this rank
+            holds.
         """
         given = np.asarray(tasks)
         lengths = np.asarray(sizes)
@@ -258,26 +263,26 @@ class Plan:
             )
         try:
             after = self.exchange(lengths.astype(np.int64))
-        except _error_class() as error:  # elements have not left yet
+        except error_class() as error:  # no element has left yet
             error.tasks, error.sizes = given, lengths
             raise
         width = given.dtype.itemsize
-        coming = int(after[self.kept :].sum())
-        memory = np.empty(len(given) + coming, given.dtype)
+        received = int(after[self.kept :].sum())
+        memory = np.empty(len(given) + received, given.dtype)
         memory[: len(given)] = given
-        measured = np.zeros(self._capacity, np.int64)
-        measured[: self.before] = lengths * width
+        byte_sizes = np.zeros(self._capacity, np.int64)
+        byte_sizes[: self.before] = lengths * width
         held = ctypes.c_longlong()
         status = self._library.topoloom_exchange_sized(
             self._plan,
             _address(memory),
             ctypes.c_longlong(memory.nbytes),
-            _address(measured),
+            _address(byte_sizes),
             ctypes.c_longlong(self._capacity),
             ctypes.byref(held),
         )
-        here = measured[: held.value] // width
-        _check(self._library, status, memory[: here.sum()], here)
+        counts = byte_sizes[: held.value] // width
+        _check(self._library, status, memory[: counts.sum()], counts)
         return memory[: after.sum()], after
 
     def close(self) -> None:
@@ -290,43 +295,43 @@ class Plan:
 
 
 class ExchangeRequest:
-    """Tasks under way, from `Plan.start`.
+    """The request of an exchange, from `Plan.start`.
 
     Attributes
     ----------
     kept
-        Those that stay; shape ``(plan.kept, ...)``. They may be changed.
+        The tasks that stay; shape ``(plan.kept, ...)``. They may be changed.
     """
 
     def __init__(
-        self, plan: Plan, moving: ctypes.c_void_p, memory: NDArray[Any]
+        self, plan: Plan, request: ctypes.c_void_p, memory: NDArray[Any]
     ) -> None:
-        self._plan, self._moving, self._memory = plan, moving, memory
+        self._plan, self._request, self._memory = plan, request, memory
         self.kept = memory[: plan.kept]
         _active_requests.add(self)
 
     def test(self) -> bool:
-        """Do what can be done without waiting; whether `finish` will not wait."""
-        if not self._moving:
+        """Make progress without blocking; return whether `finish` will not block."""
+        if not self._request:
             return True
         done = ctypes.c_int()
         call = self._plan._library.topoloom_exchange_test
-        library = self._plan._library
-        _check(library, call(self._moving, ctypes.byref(done)))
+        status = call(self._request, ctypes.byref(done))
+        _check(self._plan._library, status)
         return done.value != 0
 
     def finish(self) -> NDArray[Any]:
-        """Wait, and return the tasks that are here; shape ``(plan.after, ...)``.
+        """Wait, and return the tasks of this rank; shape ``(plan.after, ...)``.
 
         Raises
         ------
         mpi4py.MPI.Exception
-            As `Plan.exchange`. Further calls return its `tasks`.
+            As in `Plan.exchange`. Further calls return its `tasks`.
         """
-        if self._moving:
+        if self._request:
             held = ctypes.c_longlong()
             call = self._plan._library.topoloom_exchange_finish
-            status = call(ctypes.byref(self._moving), ctypes.byref(held))
+            status = call(ctypes.byref(self._request), ctypes.byref(held))
             _active_requests.discard(self)
             self._memory = self._memory[: held.value]
             _check(self._plan._library, status, self._memory)
@@ -334,7 +339,7 @@ class ExchangeRequest:
 
 
 class _Options(ctypes.Structure):
-    """Of topoloom_balance.h."""
+    """The struct of topoloom_balance.h."""
 
     _fields_ = (
         ("method", ctypes.c_char_p),
@@ -349,7 +354,7 @@ class _Options(ctypes.Structure):
 
 
 class _Plan(ctypes.Structure):
-    """Of topoloom_balance.h."""
+    """The struct of topoloom_balance.h."""
 
     _fields_ = (
         ("before", ctypes.c_longlong),
@@ -364,7 +369,7 @@ class _Plan(ctypes.Structure):
     )
 
 
-def _copied(values: Any, count: int, dtype: Any) -> NDArray[Any]:
+def _copy(values: Any, count: int, dtype: Any) -> NDArray[Any]:
     return np.array(values[:count], dtype)
 
 
@@ -378,41 +383,8 @@ def _check(
     tasks: NDArray[Any] | None = None,
     sizes: NDArray[np.int64] | None = None,
 ) -> None:
-    """Raise an error that says why, with the tasks that are here all the same."""
-    from mpi4py import MPI
-
-    if status != MPI.SUCCESS:
-        library.topoloom_balance_error.restype = ctypes.c_char_p
-        why = library.topoloom_balance_error(ctypes.c_int(status)).decode()
-        raise _error_class()(status, why, tasks, sizes)
-
-
-@functools.cache
-def _error_class() -> Any:
-    """Make a class of mpi4py's exceptions, which is there once it is imported."""
-    from mpi4py import MPI
-
-    class BalanceError(MPI.Exception):
-        """`why`, and after an exchange the `tasks` and `sizes` that are here."""
-
-        def __new__(cls, status: int, *_: Any) -> BalanceError:
-            return super().__new__(cls, status)
-
-        def __init__(
-            self,
-            status: int,
-            why: str,
-            tasks: NDArray[Any] | None,
-            sizes: NDArray[np.int64] | None,
-        ) -> None:
-            super().__init__(status)
-            self.why, self.tasks, self.sizes = why, tasks, sizes
-
-        def __str__(self) -> str:
-            text = MPI.Exception.__str__(self)
-            return f"{self.why} ({text})" if self.why else text
-
-    return BalanceError
+    """Raise the error of a call, with the tasks that this rank still holds."""
+    raise_error(library, "balance", status, tasks=tasks, sizes=sizes)
 
 
 def _library(comm: Any, mpicc: str | None) -> ctypes.CDLL:

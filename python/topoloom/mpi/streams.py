@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import ctypes
-import functools
 import threading
 from collections.abc import Callable
 from types import TracebackType
@@ -14,48 +13,55 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from topoloom._core import Error
-from topoloom.mpi.library_loader import c_handle, load_library, on_all_ranks
+from topoloom.mpi.library_loader import (
+    c_handle,
+    load_library,
+    on_all_ranks,
+    raise_error,
+)
 
 _STOPPED = -2  # TOPOLOOM_STREAM_STOPPED
 _AUTO = -1  # TOPOLOOM_STREAM_AUTO
 _HANDLER = ctypes.CFUNCTYPE(
     ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int
 )
-_MOST_BYTES = 2**31 - 1
+_MAX_BYTES = 2**31 - 1
 _NUMBERS = "iufc"  # kinds of dtypes whose values can be compared across types
-#: What a handler of any stream has raised, from there to the call that delivers.
-_raised = threading.local()
-#: C calls their handlers until they are closed.
+#: Carries the exception of a handler through C to the call that delivers.
+_handler_errors = threading.local()
+#: Keeps streams alive until they are closed: C calls their handlers.
 _open_streams: set[Stream] = set()
 
 
 class Stream:
-    """Items of one type that ranks push to each other, in buckets.
+    """Items of one type that ranks push to each other, aggregated in buckets.
 
-    Making it is collective.
-    In a phase ranks push items; it ends when all ranks wait and all items have come.
-    In a ``with`` block, an exception abandons the stream: nothing of it is delivered
-    any more, and ranks that wait for this one notice by `stall_timeout` only.
-    Each comes once, in the order of the pushes from one rank to another. Items are
-    delivered in `push`, `progress` and `wait`, of all streams of the process.
-    libtopoloom-stream is compiled for mpi4py's MPI when first used, and cached.
+    The constructor is collective. A phase ends when all ranks wait and all items are
+    delivered. Each item is delivered once, in the order of the pushes between two
+    ranks. `push`, `progress` and `wait` deliver the items of all streams of the
+    process.
+
+    In a ``with`` block an exception abandons the stream: it delivers nothing more, and
+    ranks that wait for this one notice after `stall_timeout`. libtopoloom-stream is
+    compiled for mpi4py's MPI when first used, and cached.
 
     Parameters
     ----------
     comm : mpi4py.MPI.Intracomm
-        Of which the stream has a private duplicate.
+        The communicator; the stream duplicates it.
     dtype
-        Of an item, also a structured one. The same on all ranks.
+        The type of an item, possibly structured. The same on all ranks.
     handler
-        Called with arrays of items that have come; shape ``(n,)``, read-only, and gone
-        when it returns. It may push. Without it, `pull` and `wait` return them.
+        Called with arrays of received items; shape ``(n,)``, read-only, and valid until
+        it returns. It may push. Without it, `pull` and `wait` return the items.
     bucket_bytes, memory_bytes, flush_timeout, stall_timeout
         As in ``topoloom_stream.h``: bytes and seconds; 0: the default.
     dimensions
-        Of the virtual mesh: 1, direct, to 4; ``"auto"``: chosen for each phase by what
-        was pushed in the one before, with buckets and timeout where these are 0.
+        Dimensions of the virtual mesh, 1 (direct) to 4. ``"auto"`` chooses them for
+        each phase by the pushes of the previous one, with buckets and timeout if these
+        are 0.
     alpha, beta
-        Seconds of a message and of a byte, by which ``"auto"`` chooses; 0: measured.
+        Seconds per message and per byte for ``"auto"``; 0: measured.
     mpicc
         Compiler of mpi4py's MPI; default: the one that mpi4py names, else on PATH.
 
@@ -64,7 +70,7 @@ class Stream:
     topoloom.Error
         If items have no fixed size in bytes, or the library cannot be compiled.
     mpi4py.MPI.Exception
-        If an option is wrong; its `why` says what.
+        If an option is wrong; its `reason` describes the error.
     """
 
     def __init__(
@@ -86,11 +92,11 @@ class Stream:
 
         self._stream = ctypes.c_void_p()
         self._size = comm.size
-        self._dtype = on_all_ranks(comm, lambda: _checked(np.dtype(dtype)))
+        self._dtype = on_all_ranks(comm, lambda: _check_item_type(np.dtype(dtype)))
         self._library = load_library(comm, build_streams, mpicc)
-        self._come: list[NDArray[Any]] = []
-        self._handle = handler or (lambda items: self._come.append(items.copy()))
-        self._callback = _HANDLER(self._take)
+        self._received: list[NDArray[Any]] = []
+        self._handle = handler or (lambda items: self._received.append(items.copy()))
+        self._callback = _HANDLER(self._deliver)
         options = _Options(
             bucket_bytes,
             memory_bytes,
@@ -115,26 +121,25 @@ class Stream:
         _open_streams.add(self)
 
     def push(self, items: ArrayLike, ranks: ArrayLike) -> None:
-        """Push items, each to its rank, or all to one.
+        """Push items, each to its rank, or all to one rank.
 
         Parameters
         ----------
         items
-            Shape ``(n,)``, of the stream's type or of one of the same kind.
+            Shape ``(n,)``, of the stream's type or another type of the same kind.
         ranks
             Shape ``(n,)``, or one number.
 
         Raises
         ------
         topoloom.Error
-            If there is no such rank, or shapes, types or values do not fit; nothing
-            is pushed.
+            For invalid ranks, shapes, types or values; nothing is pushed.
         mpi4py.MPI.Exception
-            If this rank waits already; its `why` says so.
+            If this rank is done with the phase; its `reason` says so.
         ValueError
-            If the stream is closed, for this and all other calls but `close`.
+            If the stream is closed, as in all calls except `close`.
         """
-        self._open()
+        self._open_stream()
         given = np.atleast_1d(np.asarray(items))
         are_numbers = given.dtype.kind in _NUMBERS and self._dtype.kind in _NUMBERS
         casting: Literal["same_kind", "safe"] = "same_kind" if are_numbers else "safe"
@@ -159,40 +164,39 @@ class Stream:
         self._push(given, targets)
 
     def pull(self) -> NDArray[Any]:
-        """Return what has come since the last call, without waiting; shape ``(n,)``."""
+        """Return items received since the last call, never blocking; shape ``(n,)``."""
         self.progress()
-        return self._taken()
+        return self._take_received()
 
     def flush(self) -> None:
-        """Send what waits in buckets."""
-        self._check(self._library.topoloom_stream_flush(self._open()))
+        """Send the items in buckets."""
+        self._check(self._library.topoloom_stream_flush(self._open_stream()))
 
     def done(self) -> None:
-        """Push no more in this phase; a handler may."""
-        self._check(self._library.topoloom_stream_done(self._open()))
+        """End the pushes of this rank in the phase; handlers may still push."""
+        self._check(self._library.topoloom_stream_done(self._open_stream()))
 
     def progress(self) -> bool:
-        """Deliver and send what can be; whether the phase has ended, said once."""
+        """Make progress; return True once when the phase has ended."""
         ended = ctypes.c_int()
         call = self._library.topoloom_stream_progress
-        self._check(call(self._open(), ctypes.byref(ended)))
+        self._check(call(self._open_stream(), ctypes.byref(ended)))
         return ended.value != 0
 
     def wait(self) -> NDArray[Any]:
-        """Push no more, wait for the end of the phase, and return what `pull` would.
+        """Call `done`, wait for the end of the phase, and return what `pull` returns.
 
-        Raises what a handler has raised; what it has not seen comes to it when `wait`
-        is called again.
+        Raises the exception of a handler; call `wait` again for the remaining items.
         """
-        self._check(self._library.topoloom_stream_wait(self._open()))
-        return self._taken()
+        self._check(self._library.topoloom_stream_wait(self._open_stream()))
+        return self._take_received()
 
     def settings(self) -> tuple[int, int, float]:
-        """Return dimensions, bucket bytes and flush timeout in s of the next phase."""
+        """Return the dimensions, bucket bytes and flush timeout (s) of the next phase."""
         dimensions, size, timeout = ctypes.c_int(), ctypes.c_int(), ctypes.c_double()
         self._check(
             self._library.topoloom_stream_get_settings(
-                self._open(),
+                self._open_stream(),
                 ctypes.byref(dimensions),
                 ctypes.byref(size),
                 ctypes.byref(timeout),
@@ -216,7 +220,7 @@ class Stream:
         failure: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        # After an error others may be in the middle of the phase.
+        # After an error other ranks may be in the middle of the phase.
         if failure is None:
             self.close()
         elif self._stream:
@@ -224,18 +228,18 @@ class Stream:
             self._check(call(ctypes.byref(self._stream)))
             _open_streams.discard(self)
 
-    def _open(self) -> ctypes.c_void_p:
+    def _open_stream(self) -> ctypes.c_void_p:
         if not self._stream:
             raise ValueError("the stream is closed")
         return self._stream
 
     def _push(self, items: NDArray[Any], ranks: NDArray[np.intc]) -> None:
-        """Push all, also where a handler fails meanwhile."""
+        """Push all items, even if a handler fails meanwhile."""
         begin, failure = 0, None
         while begin < items.size:
             pushed = ctypes.c_longlong()
             status = self._library.topoloom_stream_push_many(
-                self._open(),
+                self._open_stream(),
                 ctypes.c_void_p(items[begin:].ctypes.data),
                 ctypes.c_void_p(ranks[begin:].ctypes.data),
                 ctypes.c_longlong(items.size - begin),
@@ -251,36 +255,31 @@ class Stream:
         if failure is not None:
             raise failure
 
-    def _take(self, context: int | None, items: int, count: int) -> int:
+    def _deliver(self, context: int | None, items: int, count: int) -> int:
         memory = (ctypes.c_char * (count * self._dtype.itemsize)).from_address(items)
         array: NDArray[Any] = np.frombuffer(memoryview(memory), self._dtype)
         array.flags.writeable = False
         try:
             self._handle(array)
-        except BaseException as error:  # C cannot pass it on
-            _raised.failure = error
+        except BaseException as error:  # C cannot propagate it
+            _handler_errors.failure = error
             return ~count
         return count
 
-    def _taken(self) -> NDArray[Any]:
-        come, self._come = self._come, []
-        return np.concatenate(come) if come else np.empty(0, self._dtype)
+    def _take_received(self) -> NDArray[Any]:
+        received, self._received = self._received, []
+        return np.concatenate(received) if received else np.empty(0, self._dtype)
 
     def _check(self, status: int) -> None:
-        from mpi4py import MPI
-
-        failure: BaseException | None = getattr(_raised, "failure", None)
+        failure: BaseException | None = getattr(_handler_errors, "failure", None)
         if status == _STOPPED and failure is not None:
-            del _raised.failure
+            del _handler_errors.failure
             raise failure
-        if status != MPI.SUCCESS:
-            self._library.topoloom_stream_error.restype = ctypes.c_char_p
-            why = self._library.topoloom_stream_error(ctypes.c_int(status)).decode()
-            raise _error_class()(status, why)
+        raise_error(self._library, "stream", status)
 
 
 class _Options(ctypes.Structure):
-    """Of topoloom_stream.h."""
+    """The struct of topoloom_stream.h."""
 
     _fields_ = (
         ("bucket_bytes", ctypes.c_int),
@@ -295,16 +294,16 @@ class _Options(ctypes.Structure):
     )
 
 
-def _checked(dtype: np.dtype[Any]) -> np.dtype[Any]:
+def _check_item_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
     if dtype.hasobject or dtype.itemsize == 0:
         raise Error(f"items of type {dtype} have no fixed size in bytes")
-    if dtype.itemsize > _MOST_BYTES:
-        raise Error(f"items of {dtype.itemsize} B are beyond {_MOST_BYTES} B")
+    if dtype.itemsize > _MAX_BYTES:
+        raise Error(f"items of {dtype.itemsize} B are beyond {_MAX_BYTES} B")
     return dtype
 
 
 def _cast(given: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Give items of the stream's type, refusing values beyond its range."""
+    """Convert items to the stream's type; refuse values outside its range."""
     if np.can_cast(given.dtype, dtype, "safe"):
         return np.ascontiguousarray(given, dtype)
     with np.errstate(over="ignore"):
@@ -316,25 +315,3 @@ def _cast(given: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     if is_beyond.any():
         raise Error(f"an item of {given[is_beyond][0]} is beyond {dtype}")
     return cast
-
-
-@functools.cache
-def _error_class() -> Any:
-    """Make a class of mpi4py's exceptions, which is there once it is imported."""
-    from mpi4py import MPI
-
-    class StreamError(MPI.Exception):
-        """With `why`, empty where the error is MPI's own."""
-
-        def __new__(cls, status: int, why: str) -> StreamError:
-            return super().__new__(cls, status)
-
-        def __init__(self, status: int, why: str) -> None:
-            super().__init__(status)
-            self.why = why
-
-        def __str__(self) -> str:
-            text = MPI.Exception.__str__(self)
-            return f"{self.why} ({text})" if self.why else text
-
-    return StreamError

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A linear relaxation of the least congestion, for small problems.
 
-Sudheer (2012, ch. 7) proposes it: x[i, k] says how much of rank i is on node k, and
-z[p, k, l] how much of the pair p of ranks that communicate is on the nodes k and l.
+Source: Sudheer 2012, ch. 7. x[i, k] is the share of rank i on node k. z[p, k, l] is the
+share of pair p of communicating ranks on the nodes k and l.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from topoloom._core import Allocation, CommGraph, Error, Placement, judge
 from topoloom.placements.linear_program import solve
 
-#: Entries of z: these take four minutes and 0.4 GiB, and twice as many far more.
+#: Limit on the entries of z: so many take four minutes and 0.4 GiB.
 MAX_ENTRIES = 60_000
 
 Floats = NDArray[np.float64]
@@ -29,10 +29,10 @@ Progress = Callable[[int], bool]
 
 @dataclass(frozen=True)
 class Relaxation:
-    """What the relaxation proves, and what becomes of it in whole ranks."""
+    """The bound that the relaxation proves, and the placement from rounding it."""
 
     bound: float  # no placement has less congestion
-    placement: Placement  # every rank on a slot of a node that it is much on
+    placement: Placement  # each rank on a node with a large share of it
     congestion: float  # of this placement
 
 
@@ -42,11 +42,14 @@ def relax_congestion(
     seconds: float | None = None,
     progress: Progress = lambda _: True,
 ) -> Relaxation | None:
-    """Solve the relaxation, with one rank per slot; None if it is ended before.
+    """Solve the relaxation, with one rank per slot; None if it is stopped.
 
-    `progress` is called now and then, with 0, until it returns False.
-    Raises Error without scipy, for problems that are too large, and where routes depend
-    on the load.
+    `progress` is called from time to time, with 0; False stops the solver.
+
+    Raises
+    ------
+    topoloom.Error
+        Without scipy, for large problems, and if routes depend on the load.
     """
     if find_spec("scipy") is None:
         raise Error(
@@ -68,7 +71,7 @@ def relax_congestion(
     _, position = _assigned(-where, problem)
     placement = Placement(allocation, allocation.slots[position])
     return Relaxation(
-        _certain(problem, prices),
+        _safe_bound(problem, prices),
         placement,
         judge(graph, allocation, placement).congestion_max,
     )
@@ -76,12 +79,12 @@ def relax_congestion(
 
 @dataclass(frozen=True)
 class _Problem:
-    """Pairs of ranks that communicate, nodes, and routes between these."""
+    """Pairs of communicating ranks, nodes, and the routes between nodes."""
 
     ranks: int
     first: Whole  # rank of each pair
     second: Whole
-    there: Floats  # bytes from the first to the second, in units of the most
+    there: Floats  # bytes from the first to the second, relative to the largest
     back: Floats
     node_of_slot: Whole
     capacity: Whole  # slots of each node
@@ -97,13 +100,13 @@ class _Problem:
         return alone
 
     def beside(self) -> Floats:
-        """Count at [k, l] what node l has room for next to a rank on node k."""
+        """Count at [k, l] the slots of node l for partners of a rank on node k."""
         return self.capacity[None, :] - np.eye(len(self.capacity))
 
 
 @dataclass(frozen=True)
 class _Prices:
-    """Multipliers: of links, of pairs and their ends, of room next to a rank."""
+    """Multipliers of links, of pairs and their ends, and of slots next to a rank."""
 
     link: Floats
     pair: Floats
@@ -284,13 +287,12 @@ def _matrix(rows: int, columns: int, *terms: tuple[Any, Any, Any]) -> Any:
     return sparse.csr_array((value, (row, column)), shape=(rows, columns))
 
 
-def _certain(problem: _Problem, prices: _Prices) -> float:
-    """Turn prices into a bound, whatever the solver's rounding did to them.
+def _safe_bound(problem: _Problem, prices: _Prices) -> float:
+    """Turn prices into a bound that is valid despite the rounding of the solver.
 
-    Loads with weights that add up to 1 are together no more than the largest one, and
-    they are a sum of costs of pairs. Any prices may move costs between pairs and single
-    ranks, which then cost at least what is least: prices that are a little off make a
-    weaker bound, never a wrong one.
+    A weighted mean of loads is at most the largest load, and is a sum of costs of
+    pairs. Any prices may move costs between pairs and single ranks; each then costs at
+    least its minimum. Inexact prices give a weaker bound, never a wrong one.
     """
     link, alone = np.maximum(prices.link, 0), np.maximum(prices.pair, 0)
     weight = link.sum() + alone.sum()
@@ -315,7 +317,7 @@ def _certain(problem: _Problem, prices: _Prices) -> float:
     np.add.at(single, problem.second, prices.second)
     rank, slot = _assigned(single, problem)
     sizes = [distance, prices.first, prices.second, beside, single]
-    # No entry comes from more than some thousand sums of such terms.
+    # Each entry is a sum of at most some thousand such terms.
     rounding = 1e-12 * len(pair) * max(np.abs(size).max() for size in sizes)
     least = (
         pair.min(axis=(1, 2)).sum()
@@ -326,7 +328,7 @@ def _certain(problem: _Problem, prices: _Prices) -> float:
 
 
 def _assigned(cost: Floats, problem: _Problem) -> tuple[Whole, Whole]:
-    """Give every rank a slot, by position, all together at the least cost of nodes."""
+    """Assign every rank to a slot, by position, at the least total cost of nodes."""
     from scipy.optimize import linear_sum_assignment
 
     rank, slot = linear_sum_assignment(cost[:, problem.node_of_slot])

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Linear programs, solved by scipy beside us, so that they can be given up at any time.
+"""Linear programs, solved by scipy in a child process so that they can be stopped.
 
-A thread of ours that is still in the solver when Python ends would abort the program.
+A thread that is in the solver when Python exits would abort the program.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ _POLL = 0.02
 
 
 def solve(progress: Callable[[int], bool], **program: Any) -> Any:
-    """Return what `scipy.optimize.linprog` does; None if `progress` ends it before.
+    """Solve a program with `scipy.optimize.linprog`; None if `progress` stops it.
 
     Parameters
     ----------
     progress
-        Called now and then, with 0, until it returns False.
+        Called from time to time, with 0; False stops the solver.
     program
-        The arguments.
+        The arguments of `linprog`.
 
     Raises
     ------
     topoloom.Error
-        If the solver ends without an answer, such as for want of memory.
+        If the solver ends without a result, for example without memory.
     """
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -54,7 +54,7 @@ def solve(progress: Callable[[int], bool], **program: Any) -> Any:
 
 
 def _solve_in(folder: Path) -> None:
-    """Solve what is in a folder: the other side of `solve`."""
+    """Solve the program in a folder, in the child process of `solve`."""
     from scipy.optimize import linprog
 
     with (folder / "program").open("rb") as file:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The measures of a placement: their keys, titles, units, and what is better.
+"""The measures of a placement: their keys, titles, units and direction.
 
-JSON, tables, figures and the HTML page all read this table, in this order.
+JSON, tables, figures and the HTML page use this table, in this order.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from topoloom.support.units import (
 
 
 class Unit(Enum):
-    """What a measure counts."""
+    """The unit of a measure."""
 
     SECONDS = "seconds"
     BYTES = "bytes"
@@ -40,7 +40,7 @@ class Measure(NamedTuple):
     title: str
     unit: Unit
     meaning: str
-    is_cost: bool = True  # less is better; else it says nothing about quality
+    is_cost: bool = True  # less is better; otherwise no measure of quality
 
     @property
     def heading(self) -> str:
@@ -125,9 +125,9 @@ MEASURES = {
 
 
 def measure_values(judgement: Judgement, shared: bool = False) -> dict[str, float]:
-    """Take the measures out of a judgement, by name.
+    """Collect the measures of a judgement by name.
 
-    The load counts on shared slots, the minimal share where routing adapts.
+    The slot load is included for shared slots, the minimal share for adaptive routing.
     """
     values = {
         name: getattr(judgement, name)
@@ -138,9 +138,9 @@ def measure_values(judgement: Judgement, shared: bool = False) -> dict[str, floa
 
 
 def measure_title(name: str, machine: Machine | None = None) -> str:
-    """Return the title of a measure, in the words of a machine.
+    """Return the title of a measure on a machine.
 
-    If it weights hops, they are distances; if its nodes are GPUs, messages leave hosts.
+    Weighted hops are called distances. If nodes are GPUs, messages leave hosts.
     """
     if name == "hops_per_byte" and machine and not machine.distances_are_hops:
         return "distance per byte"
@@ -152,7 +152,7 @@ def measure_title(name: str, machine: Machine | None = None) -> str:
 
 
 def measure_text(name: str, value: float, machine: Machine) -> str:
-    """Write a measure with its unit."""
+    """Format a measure with its unit."""
     unit = MEASURES[name].unit
     if unit is Unit.SECONDS:
         return format_seconds(value)
@@ -180,7 +180,7 @@ def measure_texts(
 
 
 def congestion_text(value: float, machine: Machine) -> str:
-    """Write what the busiest link needs: a time, or bytes where none is known."""
+    """Format the congestion: a time, or bytes without bandwidths."""
     if machine.has_bandwidths:
         return format_seconds(value)
     return _counted_bytes(value)
@@ -191,19 +191,19 @@ def _counted_bytes(value: float) -> str:
 
 
 def counted_hops(value: float) -> str:
-    """Write a number of links on a route: ``1 hop``, ``4.4 hops``."""
+    """Format a number of hops: ``1 hop``, ``4.4 hops``."""
     return counted(int(value), "hop") if value == int(value) else f"{value:,.3f} hops"
 
 
 def gain_text(name: str, before: float, after: float) -> str:
-    """Write the gain of a measure, and mark what rose."""
+    """Format the gain of a measure, and mark an increase."""
     if name in MEASURES and not MEASURES[name].is_cost:
         return ""
     return format_percent(gain(before, after)) + (" (more)" if after > before else "")
 
 
 def objective_text(value: float, objective: str, machine: Machine) -> str:
-    """Write the value of an objective with its unit."""
+    """Format the value of an objective with its unit."""
     if objective == "time":
         return format_seconds(value)
     if objective in ("congestion", "congestion-soft"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Placements as JSON: machine, allocation, the slot of every rank, the values."""
+"""Placement files: JSON with machine, allocation, slots of ranks, and measures."""
 
 from __future__ import annotations
 
@@ -33,34 +33,33 @@ VERSION = 1
 
 @dataclass(frozen=True)
 class PlacementFile:
-    """A placement and how it came about; what `save_placement` writes.
+    """A placement and its origin, as `save_placement` writes it.
 
     Attributes
     ----------
     machine, allocation, placement
-        Where the ranks are.
+        The machine, the allocation, and the slots of the ranks.
     hosts
-        ``hosts[i]`` is the name of ``allocation.nodes[i]``, None if unknown.
+        ``hosts[i]`` is the host name of ``allocation.nodes[i]``; None if unknown.
     node
         CPUs and devices of each node, if the machine has them.
     objective
-        What the mapper minimized.
+        The objective that the mapper minimized.
     values
-        The numbers of `judge`: ``hop_bytes``, ``congestion_max``, ...; where none of
-        them is the objective, its value besides, as ``objective``.
+        The measures of `judge`: ``hop_bytes``, ``congestion_max``, ...; also
+        ``objective``, if the objective is none of them.
     mapper, seed, work
-        The search that led here; `work` counts what it evaluated.
+        The search; `work` is the number of evaluated candidates.
     topoloom
         The version that wrote the file.
     graph, command
-        The file of the pattern and the command line, as they were typed; empty where
-        there were none.
+        The file of the graph, and the command line as typed; empty without them.
     cores_per_rank
-        Slots that each rank takes, from the one on that it is placed on.
+        Slots that each rank takes, starting with the one that it is placed on.
     capacities
-        The load that each slot of the allocation may hold; empty where none was given.
+        The capacities of the slots of the allocation; empty without any.
     switches
-        Names of the machine's switches; empty where they have none.
+        Names of the machine's switches; empty if unknown.
     """
 
     machine: Machine
@@ -90,7 +89,7 @@ class PlacementFile:
         /,
         **about: Any,
     ) -> PlacementFile:
-        """Judge a placement; `value` is of an objective that `judge` does not know."""
+        """Measure a placement; `value` is that of an objective beyond the measures."""
         values = measure_values(judge(graph, allocation, placement))
         if value is not None:
             values["objective"] = value
@@ -130,7 +129,7 @@ class PlacementFile:
         }
 
     def _repr_html_(self) -> str:
-        """Show its measures, and how it came about."""
+        """Show the measures and the origin in notebooks."""
         from topoloom.machines.machine_facts import machine_name
         from topoloom.nodes.hosts import format_share
         from topoloom.support.html_fragment import html_fragment, html_table
@@ -153,12 +152,12 @@ class PlacementFile:
 
 
 def save_placement(path: str | Path, placement: PlacementFile) -> None:
-    """Write a placement, wholly or not at all."""
+    """Write a placement file atomically."""
     write_text(path, json.dumps(placement.document()) + "\n")
 
 
 def load_placement(path: str | Path) -> PlacementFile:
-    """Read a placement; every id is checked against the machine and the allocation.
+    """Read a placement file, and check every id against machine and allocation.
 
     Raises
     ------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the verbs of the command line do, as functions with typed results."""
+"""The work of the verbs, as functions with typed results."""
 
 from topoloom.support.public_names import attach
 

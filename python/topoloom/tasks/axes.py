@@ -37,10 +37,10 @@ from topoloom.support.gain import gain
 from topoloom.support.units import format_bytes, format_count
 from topoloom.tasks.search import Progress
 
-#: Programs that an order is written for, and schedulers that a request is.
+#: Programs that orders are written for, and schedulers that requests are written for.
 FORMATS = ("jax", "name", "ranks", "settings", *SCHEDULERS)
 
-#: A name on the slots as allocated is taken unless another placement gains this much.
+#: Gain above which another placement is preferred to a name on the allocated slots.
 _LEAST_GAIN = 1e-4
 
 
@@ -59,21 +59,23 @@ class AxesProblem(NamedTuple):
 
 @dataclass(frozen=True)
 class MappedAxes:
-    """Orders of the axes, the one that was asked for, and the sizes of all axes.
+    """Orders of the axes of a job, and the chosen one.
 
     Attributes
     ----------
-    orders, chosen, axes
-        As said.
+    orders, chosen
+        The orders that were compared, and the chosen one.
+    axes
+        The sizes of the axes.
     job
-        The job, where it is that of a framework.
+        The job of a framework; None for a mesh.
     default
-        The orders of the framework's default, where this is another variant.
+        The orders of the framework's default, if another variant was chosen.
     others
-        Seconds of the best of the job's other variants, by their axes that differ.
+        Seconds of the best order of the other variants, by the axes that differ.
     gpus_per_node
-        Ranks that share a node, if the graph is to have the messages of NCCL; orders
-        and times do not depend on it.
+        Ranks that share a node, if the graph has the messages of NCCL. Orders and times
+        do not depend on it.
     """
 
     orders: MeshOrders | LayoutOrders
@@ -113,10 +115,10 @@ class MappedAxes:
         return names
 
     def by_nccl(self, gpus_per_node: int | None = None) -> MappedAxes:
-        """Give the same orders with the messages of NCCL.
+        """Return the same orders with the messages of NCCL.
 
-        Hosts of several slots say themselves how many GPUs share a node; otherwise that
-        is `gpus_per_node`, by default 8.
+        The number of GPUs per node is that of the slots per host; for hosts of one slot
+        it is `gpus_per_node`, by default 8.
 
         Raises
         ------
@@ -143,17 +145,17 @@ class MappedAxes:
 
     @property
     def start(self) -> float:
-        """Seconds of the default, which gains are of."""
+        """Seconds of the default order, the baseline of gains."""
         return (self.default or self).orders.given.total
 
     @property
     def reading(self) -> str:
-        """How the names of orders are read."""
+        """The direction in which names of orders are read."""
         fastest_first = self.job is None or self.job.framework == "megatron"
         return "fastest first" if fastest_first else "slowest first"
 
     def placement_file(self, **about: Any) -> PlacementFile:
-        """Judge the chosen order; `about` is what else the file says."""
+        """Measure the chosen order; `about` are further fields of the file."""
         graph, _ = self.graph
         return PlacementFile.measured(
             graph,
@@ -255,14 +257,13 @@ def map_axes(
     named: bool = False,
     progress: Progress | None = None,
 ) -> MappedAxes:
-    """Order the axes; `named` chooses the best order that is a name on the same slots.
+    """Order the axes; with `named`, choose the best order that has a name.
 
-    The orders of a framework's job are those that it has names for. Of a job that
-    leaves a setting open, the best variant is found where `traffic` is a step, which
-    says what each of them sends.
+    The orders of a framework's job are those that the framework names. If the job
+    leaves a setting open and `traffic` is a step, the best variant is found.
     """
     if isinstance(mesh, Mapping):
-        sends = _sends(traffic, mesh)
+        sends = _traffic_of(traffic, mesh)
         orders = order_axes(allocation, mesh, sends, progress)
         chosen = orders.nested if named else orders.best
         return MappedAxes(orders, chosen, mesh)
@@ -280,7 +281,7 @@ def map_axes(
 
 
 def format_step(taken: float, has_bandwidths: bool) -> str:
-    """Write what a step takes: seconds, or bytes on the busiest link."""
+    """Format the time of a step: seconds, or bytes on the busiest link."""
     if has_bandwidths:
         return f"{format_count(taken)} s"
     return f"{format_bytes(taken)} on the busiest link"
@@ -293,7 +294,7 @@ def _map_job(
     named: bool,
     progress: Progress | None,
 ) -> MappedAxes:
-    sends = _sends(traffic, job.axes)
+    sends = _traffic_of(traffic, job.axes)
     laid = order_layouts(allocation, job.layouts(), sends, progress)
     if laid.nested.total > (1 - _LEAST_GAIN) * laid.given.total:
         same = (laid.layouts[0], laid.layouts[0], laid.layouts[2])
@@ -305,14 +306,14 @@ def _map_job(
     return MappedAxes(laid, chosen, job.axes, job)
 
 
-def _sends(
+def _traffic_of(
     traffic: Sequence[Traffic] | TrainingStep, axes: Mapping[str, int]
 ) -> Sequence[Traffic]:
     return traffic.traffic(axes) if isinstance(traffic, TrainingStep) else traffic
 
 
 def _differing(axes: Mapping[str, int], from_axes: Mapping[str, int]) -> str:
-    """Name the axes whose sizes differ, and edp not, which follows."""
+    """Name the axes whose sizes differ, except edp, which follows from others."""
     return ",".join(
         f"{axis}={size}"
         for axis, size in axes.items()

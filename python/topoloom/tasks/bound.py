@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Proves lower bounds on the objectives, and how far above them a placement is."""
+"""Proves lower bounds on the objectives, and the gap of a placement."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ from topoloom.tasks.sharing import NO_SHARING
 
 @dataclass(frozen=True)
 class Bound:
-    """What no placement is below, how that was proven, and the value of one."""
+    """A lower bound, the method that proved it, and the value of a placement."""
 
     bound: float
     by: str
-    where: str = ""  # of congestion and time: the part of the machine, or a rank
+    where: str = ""  # for congestion and time: the part of the machine, or the rank
     value: float | None = None
 
     @property
     def gap(self) -> float | None:
-        """The value over the bound; None where nothing but 0 is proven."""
+        """The value divided by the bound; None for a bound of 0."""
         return None if self.value is None else gap(self.value, self.bound)
 
 
 @dataclass(frozen=True)
 class ProvenBounds:
-    """Bounds by measure: predicted time where bandwidths are known, then the others."""
+    """Bounds by measure, the predicted time first where bandwidths are known."""
 
     given: PlacementProblem
     bounds: dict[str, Bound]
-    rounded: float | None = None  # congestion of the linear relaxation in whole ranks
+    rounded: float | None = None  # congestion of the rounded linear relaxation
 
     def document(self) -> dict[str, Any]:
         """Make what ``--json`` prints."""
@@ -69,10 +69,10 @@ def prove_bounds(
     lp: bool = False,
     progress: Progress = always_continue,
 ) -> ProvenBounds:
-    """Prove bounds on hop-bytes, congestion and time; compare a placement with them.
+    """Prove bounds on hop-bytes, congestion and time, and measure the placement.
 
-    The time is that of `phases`, one after the other; without any the graph is one.
-    With `lp` a linear relaxation of congestion is solved, unless time is too short.
+    The predicted time is summed over `phases`; by default the graph is one phase. With
+    `lp` a linear relaxation of congestion is also solved, if the time suffices.
     """
     graph, allocation = given.graph, given.allocation
     start = perf_counter()

@@ -1,31 +1,26 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What there is to choose from: mappers, schedules, patterns, machines, formats."""
+"""Lists what users can choose: mappers, schedules, patterns, machines, formats."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 
-def mapper_entries() -> list[dict[str, Any]]:
-    """List the mappers, as the core describes them."""
-    from topoloom._core import mappers
+def _described_entries(function: str) -> list[dict[str, Any]]:
+    """List the entries that a function of the core describes."""
+    from topoloom import _core
 
-    return [dict(mapper) for mapper in mappers()]
-
-
-def balancer_entries() -> list[dict[str, Any]]:
-    """List the balancers, as the core describes them."""
-    from topoloom._core import balancers
-
-    return [dict(balancer) for balancer in balancers()]
+    return [dict(entry) for entry in getattr(_core, function)()]
 
 
-def schedule_entries() -> list[dict[str, Any]]:
-    """List the schedules of collectives."""
-    from topoloom._core import schedules
+def _named_entries(function: str) -> list[dict[str, Any]]:
+    """List the names and summaries that a function of the core returns."""
+    from topoloom import _core
 
-    return [dict(schedule) for schedule in schedules()]
+    entries = getattr(_core, function)()
+    return [{"name": name, "summary": summary} for name, summary in entries]
 
 
 def pattern_entries() -> list[dict[str, Any]]:
@@ -43,7 +38,7 @@ def pattern_entries() -> list[dict[str, Any]]:
 
 
 def affinity_entries() -> list[dict[str, Any]]:
-    """List the assignments of eight threads to a ring bus that have a name."""
+    """List the named assignments of eight threads to a ring bus."""
     from topoloom.tasks.bus.named_affinities import NAMED, RANDOM, RANDOM_SUMMARY
 
     return [
@@ -80,14 +75,14 @@ def topology_entries() -> list[dict[str, Any]]:
 
 
 def machine_entries() -> list[dict[str, Any]]:
-    """List the machine descriptions that are included."""
+    """List the included machine descriptions."""
     from topoloom.machines.machine_names import zoo
 
     return [entry._asdict() for entry in zoo()]
 
 
 def model_entries() -> list[dict[str, Any]]:
-    """List the network models that are included."""
+    """List the included network models."""
     from topoloom.model.model_names import load_model, model_names
 
     keys = ("summary", "source", "date")
@@ -99,7 +94,7 @@ def model_entries() -> list[dict[str, Any]]:
 
 
 def switch_entries() -> list[dict[str, Any]]:
-    """List the switches that are included."""
+    """List the included switches."""
     from topoloom.simulate.switch_toml import switch_names
     from topoloom.support.resources import find_shipped
     from topoloom.support.toml_document import read_toml
@@ -114,7 +109,7 @@ def switch_entries() -> list[dict[str, Any]]:
 
 
 def format_entries() -> list[dict[str, Any]]:
-    """List the files that are read, and the suffix with which they are written."""
+    """List file formats that are read, and the suffix of those that are written."""
     from topoloom.graphs.graph_file import FORMATS
     from topoloom.machines import machine_file
     from topoloom.machines.import_formats import IMPORTERS
@@ -150,20 +145,6 @@ def format_entries() -> list[dict[str, Any]]:
     ]
 
 
-def traffic_entries() -> list[dict[str, Any]]:
-    """List the synthetic traffic of networks."""
-    from topoloom._core import traffics
-
-    return [{"name": name, "summary": summary} for name, summary in traffics()]
-
-
-def injection_entries() -> list[dict[str, Any]]:
-    """List when nodes of simulated networks make packets."""
-    from topoloom._core import injections
-
-    return [{"name": name, "summary": summary} for name, summary in injections()]
-
-
 def export_entries() -> list[dict[str, Any]]:
     """List the launchers' formats."""
     from topoloom.launch.exports.launch_formats import FORMATS
@@ -174,19 +155,19 @@ def export_entries() -> list[dict[str, Any]]:
     ]
 
 
-#: kind -> what there is of it
+#: Functions that list the entries of each kind.
 CATALOG: dict[str, Callable[[], list[dict[str, Any]]]] = {
-    "mappers": mapper_entries,
-    "balancers": balancer_entries,
-    "schedules": schedule_entries,
+    "mappers": partial(_described_entries, "mappers"),
+    "balancers": partial(_described_entries, "balancers"),
+    "schedules": partial(_described_entries, "schedules"),
     "patterns": pattern_entries,
     "affinities": affinity_entries,
     "topologies": topology_entries,
     "machines": machine_entries,
     "models": model_entries,
     "switches": switch_entries,
-    "traffic": traffic_entries,
-    "injection": injection_entries,
+    "traffic": partial(_named_entries, "traffics"),
+    "injection": partial(_named_entries, "injections"),
     "formats": format_entries,
     "exports": export_entries,
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tries several mappers on one problem."""
+"""Compares several mappers on one problem."""
 
 from __future__ import annotations
 
@@ -34,25 +34,25 @@ DEFAULT = "block"
 
 
 class Comparison(NamedTuple):
-    """What mappers found for a problem.
+    """The placements that mappers found, and their measures.
 
     Attributes
     ----------
     objective
-        By what they are compared.
+        The objective of the comparison.
     shared
         Whether ranks share slots.
     results
-        One for each mapper, block first: its measures, gain, gap, seconds and work,
-        which is 0 for mappers of your own.
+        Measures, gain, gap, seconds and work of each mapper, block first. The work of
+        user mappers is 0.
     placements
-        By mapper.
+        Placements by mapper.
     best
-        The mapper with the least value of the objective.
+        The mapper with the lowest value of the objective.
     interrupted
-        Whether the last search was stopped from outside.
+        Whether the last search was stopped.
     failed
-        Mappers of your own that returned no placement, and why.
+        Error messages by user mapper that returned no placement.
     """
 
     objective: Objective
@@ -73,18 +73,17 @@ def compare_mappers(
     sharing: Sharing = NO_SHARING,
     monitor: MonitorSearch = unmonitored,
 ) -> Comparison:
-    """Place with every mapper, after block order; limits hold for each of them.
+    """Place with block order and every mapper; the limits apply to each search.
 
-    A mapper is a name, such as ``gge,swap``, or one of your own: a function that is
-    given a `MapperProblem` and returns a `Placement` or the slot of every rank, or the
-    text ``mine.py:function``. What it returns is checked, and is in `failed` where it
-    is wrong.
+    A mapper is a name, such as ``gge,swap``, or a user mapper: a function that takes a
+    `MapperProblem` and returns a `Placement` or the slot of every rank, or the text
+    ``mine.py:function``. A user mapper that fails is listed in `failed`.
     """
     graph, allocation = problem.graph, problem.allocation
     shared = share_slots(sharing, graph, allocation)
-    own = _own_mappers(candidates)
+    user = _load_user_mappers(candidates)
     names = [DEFAULT, *(name for name in map(_name, candidates) if name != DEFAULT)]
-    _check_mappers([name for name in names if name not in own])
+    _check_mappers([name for name in names if name not in user])
     proven = PROVEN if any(map(proves_optimality, names)) else ""
     chosen = objective.chosen_for(
         graph, allocation, "ranks share slots" if shared else proven
@@ -98,12 +97,12 @@ def compare_mappers(
         if name == DEFAULT:
             block = place_like_launcher(graph, allocation, shared, sharing.capacities)
             return block, 0
-        if name in own:
-            asked = make_user_problem(
+        if name in user:
+            task = make_user_problem(
                 graph, allocation, chosen, sharing, search, progress
             )
             try:
-                return own[name].place(asked), 0
+                return user[name].place(task), 0
             except Error as error:
                 failed[name] = str(error)
                 return None, 0
@@ -130,7 +129,7 @@ def compare_mappers(
             results.append({"mapper": name, **values, "seconds": took, "work": work})
         if interrupted:
             break
-    # Of a block that overfills slots nothing is proven.
+    # Bounds assume one rank per slot.
     bounds = None if shared else quick_bounds(graph, allocation, chosen.phases)
     before = results[0][chosen.measure]
     for result in results:
@@ -152,22 +151,24 @@ def _name(mapper: str | MapperFunction) -> str:
     return mapper if isinstance(mapper, str) else getattr(mapper, "__name__", "own")
 
 
-def _own_mappers(candidates: Sequence[str | MapperFunction]) -> dict[str, UserMapper]:
-    """Load those in files; refuse functions that go by one name."""
-    own: dict[str, UserMapper] = {}
+def _load_user_mappers(
+    candidates: Sequence[str | MapperFunction]
+) -> dict[str, UserMapper]:
+    """Load user mappers from files; refuse two functions of the same name."""
+    user: dict[str, UserMapper] = {}
     for mapper in candidates:
         name = _name(mapper)
         if not isinstance(mapper, str):
-            if name in own or name in (DEFAULT, *candidates):
+            if name in user or name in (DEFAULT, *candidates):
                 raise Error(f"two mappers are called {name}; rename one of them")
-            own[name] = UserMapper(name, mapper)
+            user[name] = UserMapper(name, mapper)
         elif is_user_mapper(mapper):
-            own[name] = load_mapper(mapper)
-    return own
+            user[name] = load_mapper(mapper)
+    return user
 
 
 def _check_mappers(names: Sequence[str]) -> None:
-    """Refuse an unknown name before the first long search, not after it."""
+    """Refuse an unknown name before the first search."""
     known = [str(mapper["name"]) for mapper in mappers()]
     for name in names:
         for stage in re.split(r"[+,](?![^()]*\))", name):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measures a placement, and what the launcher would do by default."""
+"""Measures a placement, and the launcher's default."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ class JudgedPlacement(NamedTuple):
     Attributes
     ----------
     given
-        What was judged.
+        The problem.
     name
-        The mapper of the placement; block where none was given.
+        The mapper of the placement; block without a placement.
     placement, block
         The placement, and block order.
     judgement
-        Of the placement, with its hottest links.
+        The judgement of the placement, with its hottest links.
     values, block_values
         The measures of both.
     gaps
-        Values over what no placement is below, where that is proven quickly.
+        Values divided by quick lower bounds.
     phases
         The measures of each phase.
     """
@@ -80,7 +80,7 @@ class JudgedPlacement(NamedTuple):
 def judge_placement(
     given: PlacementProblem, phases: Sequence[CommGraph] = (), hottest: int = 10
 ) -> JudgedPlacement:
-    """Judge a placement, or block order where none is given."""
+    """Judge the placement of a problem, or block order without one."""
     graph, where, shared = given.graph, given.allocation, given.shared
     block = place_like_launcher(graph, where, shared, given.capacities)
     placement = given.file.placement if given.file is not None else block
@@ -89,7 +89,7 @@ def judge_placement(
     before = predict_time(*by_block, phases)
     before |= measure_values(judge(*by_block), shared)
     values = predict_time(*on, phases) | measure_values(judgement, shared)
-    # Of slots that overflow nothing is proven.
+    # Bounds assume one rank per slot.
     bounds = None if shared else quick_bounds(graph, where, phases)
     return JudgedPlacement(
         given,

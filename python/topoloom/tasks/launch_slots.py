@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The slots that ranks of a command may get, as its launcher names them."""
+"""The slots that the ranks of a command may get, with the hosts of its launcher."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 
 class LaunchSlots(NamedTuple):
-    """The slots that ranks may get, and what a rank is bound to on its slot.
+    """The slots that ranks may get, and the binding of a rank on its slot.
 
-    `where` is what the user allowed, `allocated` the part of it that is meant.
+    `where` is the allocation as the user described it.
     """
 
     allocated: AllocatedHosts
@@ -115,7 +115,7 @@ def find_slots(
 
 
 def with_names(given: AllocatedHosts, names: Sequence[str]) -> AllocatedHosts:
-    """Name the hosts of an allocation; refuse another number of them."""
+    """Name the hosts of an allocation."""
     from topoloom._core import Error
     from topoloom.allocations.allocation_file import AllocatedHosts
     from topoloom.nodes.hosts import format_host_count, hosts_in_order, names_by_node
@@ -134,7 +134,7 @@ def with_names(given: AllocatedHosts, names: Sequence[str]) -> AllocatedHosts:
 
 
 def check_ranks(read: LauncherCommand | UnplacedCommand, ranks: int, name: str) -> None:
-    """Refuse a command that is known to start another number of ranks."""
+    """Refuse a command that starts another number of ranks."""
     from topoloom._core import Error
 
     started = read.rank_count()
@@ -145,7 +145,7 @@ def check_ranks(read: LauncherCommand | UnplacedCommand, ranks: int, name: str) 
 
 
 def launcher_name(read: LauncherCommand | UnplacedCommand) -> str:
-    """Name what the command's launcher does with an allocation: all but srun fill."""
+    """Name the launcher order of a command; all launchers but srun fill nodes."""
     from topoloom.allocations.launch_order import OPEN_MPI, SLURM
     from topoloom.launch.launchers import srun
     from topoloom.launch.launchers.unplaced_command import UnplacedCommand
@@ -155,7 +155,7 @@ def launcher_name(read: LauncherCommand | UnplacedCommand) -> str:
 
 
 def refuse_early(read: LauncherCommand | UnplacedCommand, slots: LaunchSlots) -> None:
-    """Refuse what no placement could be applied to, before the program runs."""
+    """Refuse a command that cannot apply any placement, before the program runs."""
     from topoloom._core import Error
 
     ranks = read.rank_count()

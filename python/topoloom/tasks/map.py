@@ -29,9 +29,10 @@ class MapResult(NamedTuple):
     seconds
         How long the search took.
     least
-        What no placement is below, where the mapper proves that.
+        A lower bound on the objective, if the mapper proves one.
     moved
-        How many ranks leave their previous slot; None without one.
+        Number of ranks that leave their previous slot; None without a previous
+        placement.
     """
 
     file: PlacementFile
@@ -42,7 +43,7 @@ class MapResult(NamedTuple):
 
     @property
     def gap(self) -> float | None:
-        """The value of the objective over what no placement is below."""
+        """The value of the objective divided by its lower bound."""
         if self.least is None:
             return None
         return gap(self.file.values[self.objective.measure], self.least)
@@ -69,16 +70,16 @@ def map_ranks(
     command: tuple[str, ...] = (),
     progress: Progress | None = None,
 ) -> MapResult:
-    """Place ranks; `graph_file` and `command` go into the file as they are.
+    """Place ranks; `graph_file` and `command` are recorded in the placement file.
 
-    With a `previous` placement a rank moves only where that saves more hop-bytes than
+    With a `previous` placement, a rank moves only if that saves more hop-bytes than
     `migration_cost`.
     """
     graph, allocation = problem.graph, problem.allocation
     chosen = objective.chosen_for(
         graph,
         allocation,
-        _why_hop_bytes(
+        _hop_bytes_reason(
             mapper, share_slots(sharing, graph, allocation), previous is not None
         ),
     )
@@ -126,7 +127,7 @@ def map_ranks(
 
 
 def block_values(problem: Problem, mapped: MapResult) -> tuple[dict[str, float], int]:
-    """Judge block order as the placement; also count the hosts that it fills."""
+    """Measure block order as the placement was; also count the hosts that it fills."""
     graph, allocation = problem.graph, problem.allocation
     file = mapped.file
     block = place_like_launcher(
@@ -139,8 +140,8 @@ def block_values(problem: Problem, mapped: MapResult) -> tuple[dict[str, float],
     )
 
 
-def _why_hop_bytes(mapper: str, shared: bool, remapped: bool) -> str:
-    """Say why only hop-bytes will do, where that is so."""
+def _hop_bytes_reason(mapper: str, shared: bool, remapped: bool) -> str:
+    """Explain why only hop-bytes can be minimized; empty if other objectives can."""
     if shared:
         return "ranks share slots"
     if remapped:

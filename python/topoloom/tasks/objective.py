@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""An objective: its name, the phases of the graph, what other jobs send."""
+"""An objective: its name, the phases of the graph, the traffic of other jobs."""
 
 from __future__ import annotations
 
@@ -30,22 +30,22 @@ from topoloom.tasks.problem import AllocationSpec
 
 AUTO, HOP_BYTES = "auto", "hop-bytes"
 
-#: What can be minimized; a mix of these is `weighted(NAME=WEIGHT;...)`.
+#: Names of objectives; a mix of these is `weighted(NAME=WEIGHT;...)`.
 OBJECTIVES = (AUTO, HOP_BYTES, "congestion", "congestion-soft", "time")
 PROVEN = "the mapper exact proves these"
 
 
 class Objective(NamedTuple):
-    """What to minimize, as `topoloom.place` and `objective_value` take it."""
+    """The objective to minimize, with its phases and background traffic."""
 
     objective: str = AUTO
     phases: Sequence[CommGraph] = ()
     background: Loads | None = None
-    reason: str = ""  # why it was chosen, where nobody named it
+    reason: str = ""  # why it was chosen automatically
 
     @property
     def options(self) -> dict[str, Any]:
-        """The keyword arguments that say it."""
+        """The keyword arguments of `topoloom.place`."""
         return {
             "objective": self.objective,
             "phases": self.phases,
@@ -54,7 +54,7 @@ class Objective(NamedTuple):
 
     @property
     def measure(self) -> str:
-        """The name of its value among a placement's values."""
+        """The key of its value among the values of a placement."""
         if self.objective == HOP_BYTES:
             return "hop_bytes"
         if self.background is not None:
@@ -66,7 +66,7 @@ class Objective(NamedTuple):
 
     @property
     def title(self) -> str:
-        """What it is, for people."""
+        """The name, with phases and other jobs."""
         by_phase = self.phases and self.objective != HOP_BYTES
         phases = " by phase" if by_phase else ""
         others = " with other jobs" if self.background is not None else ""
@@ -74,7 +74,7 @@ class Objective(NamedTuple):
 
     @property
     def less(self) -> str:
-        """What a better placement has, for people."""
+        """The property of a better placement, in words."""
         if self.objective == HOP_BYTES:
             return "fewer hop-bytes"
         if self.objective == "time":
@@ -86,9 +86,9 @@ class Objective(NamedTuple):
     def values(
         self, graph: CommGraph, allocation: Allocation, placement: Placement
     ) -> dict[str, float]:
-        """Judge a placement: the time first where bandwidths are known, then the rest.
+        """Measure a placement, the predicted time first where bandwidths are known.
 
-        The objective comes last, where no other value is what it is.
+        The value of the objective comes last, unless it is one of the measures.
         """
         on = (graph, allocation, placement)
         found = predict_time(*on, self.phases)
@@ -100,21 +100,21 @@ class Objective(NamedTuple):
     def chosen_for(
         self, graph: CommGraph, allocation: Allocation, why_hop_bytes: str = ""
     ) -> Objective:
-        """Choose what suits the problem, where the user left it open."""
+        """Choose an objective for the problem if it is ``auto``."""
         if self.objective != AUTO:
             return self
         if self.background is not None:
             if why_hop_bytes:
                 raise Error(
-                    "background traffic makes no difference to hop-bytes, which is the "
-                    f"objective because {why_hop_bytes}"
+                    "background traffic does not affect hop-bytes, the objective "
+                    f"because {why_hop_bytes}"
                 )
             name, reason = choose_shared_objective(allocation.machine)
             return Objective(name, self.phases, self.background, reason)
         name, reason = HOP_BYTES, why_hop_bytes
         spare = allocation.slot_count > graph.rank_count
         if not reason and spare and allocation.machine.slots_per_node > 1:
-            # Time would spread the job over nodes that it was not given.
+            # Minimizing time would spread the job over nodes that it was not given.
             reason = "no nodes are allocated, and they keep the job on few"
         if not reason:
             chosen, reason = choose_objective(graph, allocation, phases=self.phases)
@@ -123,9 +123,9 @@ class Objective(NamedTuple):
 
 
 def choose_shared_objective(machine: Machine) -> tuple[str, str]:
-    """Choose an objective, and say why, where other jobs load links as well.
+    """Choose an objective beside other jobs, and give the reason.
 
-    Hop-bytes are never chosen: they do not depend on what others send.
+    Hop-bytes are never chosen: they do not depend on the traffic of other jobs.
     """
     if machine.has_bandwidths:
         return "time", "other jobs load links, whose bandwidths are known"
@@ -133,7 +133,7 @@ def choose_shared_objective(machine: Machine) -> tuple[str, str]:
 
 
 def proves_optimality(mapper: str) -> bool:
-    """Whether a mapper is for objectives that can be proven."""
+    """Whether a mapper proves its placements optimal."""
     return re.match(r"\s*exact\b", mapper) is not None
 
 
@@ -143,7 +143,7 @@ def predict_time(
     placement: Placement,
     phases: Sequence[CommGraph],
 ) -> dict[str, float]:
-    """Predict the seconds that messages take; nothing without bandwidths."""
+    """Predict the communication time in seconds; empty without bandwidths."""
     if not allocation.machine.has_bandwidths:
         return {}
     seconds = predicted_time(graph, allocation, placement, phases=phases)
@@ -153,19 +153,19 @@ def predict_time(
 def read_objective(
     name: str, background: Sequence[str] | None, graph_file: str, machine: Machine
 ) -> Objective:
-    """Read the phases of the graph, and loads of others, where they count."""
+    """Read the phases of the graph, and the background traffic."""
     _check_name(name)
     if name == HOP_BYTES and background:
         raise Error(
-            "background traffic makes no difference to hop-bytes; name another "
-            "objective, such as congestion"
+            "background traffic does not affect hop-bytes; name another objective, "
+            "such as congestion"
         )
     loads = [_background(text, machine) for text in background or []]
     return Objective(name, load_phases(graph_file), sum(loads) if loads else None)
 
 
 def check_objective(name: str, machine: Machine | None = None) -> None:
-    """Refuse one that is unknown, or not for the machine, before anything runs."""
+    """Refuse an objective that is unknown, or that the machine does not support."""
     _check_name(name)
     if machine is None:
         machine = Machine("torus:2,bandwidth=1GB/s")
@@ -173,7 +173,7 @@ def check_objective(name: str, machine: Machine | None = None) -> None:
 
 
 def _check_name(name: str) -> None:
-    """Name all there are, also `auto`, which the core does not count."""
+    """Refuse an unknown objective; the core does not know ``auto``."""
     if name not in OBJECTIVES and not name.startswith("weighted("):
         known = (*OBJECTIVES, "weighted(NAME=WEIGHT;...)")
         raise Error(unknown_name("objective", name, known))

@@ -7,29 +7,29 @@ from collections.abc import Mapping, Sequence
 
 from topoloom._core import Allocation, Bounds, CommGraph, Error, find_bounds
 
-#: Up to this number of slots, proofs that search are quick, too, with this much work.
+#: Up to this number of slots, proofs by search are quick, too, with this much work.
 SMALL_SLOT_COUNT = 64
 QUICK_WORK = 2**23
 
-#: By measure. None where nothing but 0 is proven, or nothing is.
+#: Gaps by measure; None without a bound above 0.
 Gaps = dict[str, float | None]
 
 
 def quick_bounds(
     graph: CommGraph, allocation: Allocation, phases: Sequence[CommGraph] = ()
 ) -> Bounds | None:
-    """Prove what takes hardly longer than to judge, the same on every machine."""
+    """Prove bounds in about the time of a judgement, independent of the CPU speed."""
     try:
         if allocation.slot_count <= SMALL_SLOT_COUNT:
             return find_bounds(graph, allocation, phases=phases, work=QUICK_WORK)
-        # Answering no skips only the proofs that take time.
+        # A progress callback that returns False skips only the proofs by search.
         return find_bounds(graph, allocation, phases=phases, progress=lambda _: False)
     except Error:
         return None  # bounds need smaller sums than judgements
 
 
 def gap(value: float, bound: float) -> float | None:
-    """Divide a value by its bound; None where nothing but 0 is proven."""
+    """Divide a value by its bound; None for a bound of 0."""
     if bound == 0:
         return 1.0 if value == 0 else None
     return value / bound
@@ -49,5 +49,5 @@ def gaps(values: Mapping[str, float], bounds: Bounds | None) -> Gaps:
 
 
 def gap_text(ratio: float | None) -> str:
-    """Write a gap for people: ``1.234``."""
+    """Format a gap: ``1.234``."""
     return "" if ratio is None else f"{ratio:.3f}"

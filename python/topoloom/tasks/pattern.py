@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes or imports a communication graph with its phases, and sums it up."""
+"""Generates or imports a communication graph with its phases."""
 
 from __future__ import annotations
 
@@ -23,10 +23,9 @@ from topoloom.support.nearest import unknown_name
 
 
 class PatternResult(NamedTuple):
-    """A graph, its phases, and what these are called.
+    """A graph with its phases and their names.
 
-    Of a trace also the profile that the graph was made of, with or without its
-    collectives, and what is missing in it.
+    An imported trace also has its profile, and descriptions of what is missing.
     """
 
     name: str
@@ -39,7 +38,7 @@ class PatternResult(NamedTuple):
     gpus_per_node: int = 8
 
     def save(self, path: str | Path) -> None:
-        """Write it as .npz."""
+        """Write the graph as .npz."""
         if self.profile is not None:
             self.profile.save(path, self.collectives, self.gpus_per_node)
             return
@@ -94,14 +93,14 @@ def import_pattern(
     Parameters
     ----------
     path
-        A file; of a trace also a directory of the files of all ranks, or a pattern.
+        A file; for a trace also a directory of the files of all ranks, or a pattern.
     kind
-        Its format, if known.
+        The format; detected by default.
     collectives
-        Of a trace: ``expand`` them to messages as an MPI library, or as ``nccl``
-        does, ``keep`` them beside the graph, or ``drop`` them.
+        For a trace: ``expand`` them to the messages of an MPI library, or of ``nccl``,
+        ``keep`` them in addition to the graph, or ``drop`` them.
     partial
-        Use what could be read of a trace that lacks something.
+        Use an incomplete trace.
     gpus_per_node
         Ranks that share a node, for ``nccl``.
     """
@@ -122,7 +121,7 @@ def import_pattern(
 
 
 def is_trace(path: str | Path, kind: str | None = None) -> bool:
-    """Return whether this is the trace of a job, not a graph."""
+    """Return whether a file is the trace of a job, not a graph."""
     if kind is not None:
         return kind in TRACES
     return Path(path).suffix != ".npz" and trace_format(path) is not None
@@ -131,12 +130,13 @@ def is_trace(path: str | Path, kind: str | None = None) -> bool:
 def generate_pattern(
     name: str, request: Request, with_phases: bool = False
 ) -> PatternResult:
-    """Make a pattern of `topoloom list patterns`, by request with its phases."""
+    """Generate a pattern of `topoloom list patterns`, optionally with its phases."""
     if name not in PATTERNS:
         raise Error(unknown_name("pattern", name, PATTERNS))
     graph = make_graph(name, request)
     if not with_phases:
         return PatternResult(name, graph)
     phases = make_phases(name, request)
-    tell = PATTERNS[name].phase_names
-    return PatternResult(name, graph, phases, tell(request) if phases and tell else ())
+    phase_names = PATTERNS[name].phase_names
+    names = phase_names(request) if phases and phase_names else ()
+    return PatternResult(name, graph, phases, names)

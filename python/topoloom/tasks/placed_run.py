@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 
 class Job:
-    """A command that runs twice: once to be recorded, once as placed.
+    """A command that runs twice: first to be recorded, then with its placement.
 
-    `collectives` are the options with which libtopoloom-collective runs those of the
-    placed one; None = they are MPI's own.
+    `collectives` are the options of libtopoloom-collective in the placed run; None
+    keeps the collectives of MPI.
     """
 
     def __init__(
@@ -42,36 +42,36 @@ class Job:
         self.read = read
         self.mpicc = mpicc
         self.collectives = collectives
-        self.spent: dict[str, float] = {}
+        self.durations: dict[str, float] = {}
         self._standard_input = RepeatedInput()
 
     @contextlib.contextmanager
     def run(self, what: str) -> Iterator[None]:
-        """Note how long a run takes, which has the standard input from its start."""
+        """Measure the duration of a run, which reads standard input from its start."""
         from time import perf_counter
 
         start = perf_counter()
         with self._standard_input.rewound():
             yield
-        self.spent[what] = perf_counter() - start
+        self.durations[what] = perf_counter() - start
 
 
 class PlacedJob(NamedTuple):
-    """The placement, what block order measures, and what is minimized."""
+    """The placement, the measures of block order, and the objective."""
 
     file: PlacementFile
     block_values: dict[str, float]
     objective: Objective
 
 
-class Page(NamedTuple):
-    """Where the report is; `why_not` says why there is none."""
+class ReportPage(NamedTuple):
+    """The path of the report; `why_not` is the error if it was not written."""
 
     path: Path
     why_not: str | None
 
-    def words(self) -> str:
-        """Say it in a line."""
+    def summary(self) -> str:
+        """Describe the outcome in a line."""
         return f"no report: {self.why_not}" if self.why_not else f"see {self.path}"
 
     def document(self) -> dict[str, Any]:
@@ -81,7 +81,7 @@ class Page(NamedTuple):
 
 
 class RecordedJob(NamedTuple):
-    """How the recorded run ended; its graph and phases if that was without error."""
+    """The exit status of the recorded run; its graph and phases if that is 0."""
 
     exit_status: int
     graph: CommGraph | None = None
@@ -113,7 +113,7 @@ def record_job(job: Job, collectives: str) -> RecordedJob:
     topoloom.preload.record.NothingRecorded
         If no MPI program ran.
     topoloom.Error
-        If its graph cannot be made, and where the notes of its ranks are then kept.
+        If the graph cannot be made; the message names the kept recordings.
     """
     from topoloom.graphs.phases import recorded_phases
     from topoloom.preload.record import record
@@ -175,25 +175,26 @@ def start_placed(
     launch_slots: LaunchSlots,
     placed: PlacedJob,
     announce: Callable[[Launch], None],
-    tell: Callable[[AffinityReport], None],
+    report: Callable[[AffinityReport], None],
 ) -> tuple[Launch, RunReport]:
-    """Let the launcher try the placement; if it can, run the program.
+    """Test whether the launcher can apply the placement, then run the program.
 
-    `announce` is called before the program starts, `tell` when the ranks of one are
-    seen.
+    `announce` is called before the program starts, `report` when the ranks of an MPI
+    program have reported their locations.
     """
     from topoloom._core import Error
     from topoloom.launch.apply.trial import check_hosts, check_launch, trial_program
     from topoloom.launch.launchers.unplaced_command import UnplacedCommand
-    from topoloom.tasks.replaced_collectives import with_job
+    from topoloom.tasks.replaced_collectives import collectives_setting
     from topoloom.tasks.verified_run import find_witness, run_witnessed
 
     read, slots = job.read, placed.file.placement.slots
     world = isinstance(read, UnplacedCommand)
+    settings = collectives_setting(job.collectives, placed.file, renumbered=world)
     planned = launch_slots.placed(slots)
     with (
         read.make_directory() as directory,
-        with_job(job.collectives, placed.file, renumbered=world) as collectives,
+        settings as collectives,
         find_witness(planned, job.program, job.mpicc, world, collectives) as witness,
     ):
         libraries = [] if isinstance(witness, str) else witness.libraries
@@ -208,7 +209,7 @@ def start_placed(
         launch = launch_slots.launch(read, slots, directory)
         announce(launch)
         with job.run("placed"):
-            account = run_witnessed(launch, witness, tell)
+            account = run_witnessed(launch, witness, report)
     return launch, account
 
 
@@ -219,23 +220,23 @@ def write_page(
     name: str,
     file: str,
     account: RunReport,
-) -> Page:
-    """Write the report; the program has run, so a failure is only noted."""
+) -> ReportPage:
+    """Write the report; an error is returned, since the program has already run."""
     from topoloom._core import Error
     from topoloom.report.page import save_report
     from topoloom.tasks.report import ReportedPlacement, build_report
 
     try:
-        made = [ReportedPlacement(placed.file, file)]
+        reported = [ReportedPlacement(placed.file, file)]
         report = build_report(
             graph,
             name,
-            made,
+            reported,
             placed.objective.phases,
-            account.words(),
+            account.summary(),
             placed.file.command,
         )
         save_report(page, report)
     except (Error, OSError) as error:
-        return Page(page, str(error))
-    return Page(page, None)
+        return ReportPage(page, str(error))
+    return ReportPage(page, None)

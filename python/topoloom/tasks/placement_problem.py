@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A graph and a placement of it from a file, or a machine without one."""
+"""A graph with a placement from a file, or with a machine."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from topoloom.tasks.sharing import NO_SHARING
 
 
 class PlacementProblem(NamedTuple):
-    """A graph, the slots for it, and a placement if one was named."""
+    """A graph, its slots, and a placement if one was named."""
 
     graph: CommGraph
     allocation: Allocation
@@ -33,12 +33,12 @@ class PlacementProblem(NamedTuple):
 
     @property
     def capacities(self) -> tuple[float, ...]:
-        """What each slot may hold, where the placement was given that."""
+        """Capacities of the slots that the placement was made with."""
         return () if self.file is None else self.file.capacities
 
     @property
     def vertex_names(self) -> dict[str, str]:
-        """The names of hosts and switches, by what links call them."""
+        """The names of hosts and switches by the vertices of links."""
         nodes, hosts = self.allocation.nodes.tolist(), self.hosts or ()
         of_node = dict(zip(nodes, hosts, strict=False))
         return vertex_names(self.allocation.machine, of_node, self.switches)

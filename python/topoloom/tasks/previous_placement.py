@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A previous placement on the machine and the allocation of today."""
+"""Maps a previous placement to the current machine and allocation."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ def previous_slots(
     hosts: Sequence[str] | None,
     ranks: int,
 ) -> Any:
-    """Find today's slot of every rank; -1 for ranks that are new or lost theirs.
+    """Find the current slot of every rank; -1 if it is new or its node is gone.
 
-    Nodes are the same if their hosts have the same name, or, where one side has no
-    names, if the machine is the same and they have the same number.
+    Nodes are identified by host name. Without names on one side, the machine must be
+    the same and nodes are identified by number.
     """
     machine, before = allocation.machine, previous.machine
     if machine.slots_per_node != before.slots_per_node:
@@ -32,9 +32,9 @@ def previous_slots(
             f"{machine.text} have {machine.slots_per_node}"
         )
     if hosts is not None and previous.hosts is not None:
-        today = {name: node for node, name in _named(allocation, hosts)}
+        current = {name: node for node, name in _named(allocation, hosts)}
         node_of = {
-            node: today.get(name)
+            node: current.get(name)
             for node, name in _named(previous.allocation, previous.hosts)
         }
     elif machine.text == before.text:
@@ -56,12 +56,12 @@ def previous_slots(
 def _named(
     allocation: Allocation, hosts: Sequence[str]
 ) -> Iterator[tuple[int, tuple[str, int]]]:
-    """List nodes with the names of their hosts, and which of the host's each is."""
+    """List nodes with their host name and their index on the host."""
     each = allocation.machine.nodes_per_host
     for node, host in zip(allocation.nodes.tolist(), hosts, strict=True):
         yield node, (host, node % each)
 
 
 def count_moved(slots: Any, placement: Any) -> int:
-    """Count the ranks that leave a slot that they had."""
+    """Count the ranks that leave their previous slot."""
     return int(np.count_nonzero((slots >= 0) & (slots != placement.slots)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes the page of a machine that was measured."""
+"""Writes the page of a measured machine."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from topoloom._core import Error
 
 
 class WrittenPage(NamedTuple):
-    """The page, and what it says in a sentence."""
+    """A page and its headline."""
 
     path: Path
     headline: str
 
     @property
     def size(self) -> int:
-        """Its bytes."""
+        """The size of the file in bytes."""
         return self.path.stat().st_size
 
     def document(self) -> dict[str, Any]:
@@ -32,16 +32,16 @@ class WrittenPage(NamedTuple):
 def write_probed_page(
     machine: Path, output: Path, command: tuple[str, ...] = ()
 ) -> WrittenPage:
-    """Write the page of a machine that ``topoloom probe`` has measured.
+    """Write the page of a machine that ``topoloom probe`` measured.
 
     Parameters
     ----------
     machine
-        Its file; the samples that this names are read, too.
+        The file of the probe; the samples that it names are read, too.
     output
         The page.
     command
-        The words to make the page again.
+        The command line that makes the page, recorded on it.
 
     Raises
     ------

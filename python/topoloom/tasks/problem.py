@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A problem: a graph, a machine and an allocation that fit."""
+"""A placement problem: a graph, a machine and an allocation that fit."""
 
 from __future__ import annotations
 
@@ -44,31 +44,31 @@ from topoloom.tasks.sharing import NO_SHARING, share_slots
 
 @dataclass(frozen=True)
 class Problem:
-    """What is to be placed, and where it may go."""
+    """A graph and the slots that its ranks may get."""
 
     graph: CommGraph
     machine: Machine
     allocation: Allocation
     hosts: tuple[str, ...] | None
     node: NodeParts
-    unused: str = ""  # what of a larger allocation the launcher would use, in words
+    unused: str = ""  # the slots of a larger allocation that the launcher uses
     switches: tuple[str, ...] = ()
 
 
 class AllocationSpec(NamedTuple):
-    """Where a job may run."""
+    """The slots that a job may use, as the user describes them."""
 
     allocation: str | None = None
     allocate: int | None = None  # number of nodes of a generated allocation
     fragments: int | None = None
     seed: int = 1
-    order: LaunchOrder = LaunchOrder()  # which slots the launcher uses
+    order: LaunchOrder = LaunchOrder()  # which of them the launcher uses
 
     def pieces(self, machine: Machine) -> int:
-        """Count the fragments that a generated allocation falls into.
+        """Count the fragments of a generated allocation.
 
-        By default 4, or fewer where the nodes are on fewer routers: those of a
-        router stay together.
+        By default 4, or the number of routers if that is less: nodes of a router stay
+        together.
         """
         if self.fragments is not None:
             return self.fragments
@@ -83,7 +83,7 @@ def load_problem(
     where: AllocationSpec,
     sharing: Sharing = NO_SHARING,
 ) -> Problem:
-    """Load the files of a problem; slots must suffice unless ranks share them."""
+    """Load a graph and an allocation; slots must suffice unless ranks share them."""
     graph = load_graph(graph_file)
     given, described = load_nodes(machine_text, where)
     machine = given.allocation.machine
@@ -121,10 +121,10 @@ def select_launched_slots(
     ranks: int,
     as_started: bool = False,
 ) -> tuple[AllocatedHosts, str]:
-    """Keep what the launcher uses of an allocation; also say that in words.
+    """Keep the slots of an allocation that the launcher uses; also describe them.
 
-    If nothing is allocated, all slots of ranks are kept, unless the
-    ranks are `as_started` by the launcher alone.
+    Without an allocation all slots are kept, unless the ranks are `as_started` by the
+    launcher alone.
     """
     order, node = where.order, described.node
     words = ""
@@ -141,7 +141,7 @@ def select_launched_slots(
 def load_nodes(
     machine_text: str, where: AllocationSpec
 ) -> tuple[AllocatedHosts, MachineDescription]:
-    """Load a machine, and choose the nodes of a job on it."""
+    """Load a machine, and find the nodes of a job on it."""
     machine, described = load_described(machine_text)
     return choose_allocation(machine, described, where), described
 
@@ -149,7 +149,7 @@ def load_nodes(
 def choose_allocation(
     machine: Machine, described: MachineDescription, where: AllocationSpec
 ) -> AllocatedHosts:
-    """Read, generate, or take what comes with the machine: a job's part, or all."""
+    """Read or generate an allocation; by default the described one, or all nodes."""
     hosts = described.hosts
     if where.allocation is not None and where.allocate is not None:
         raise Error(
@@ -188,7 +188,7 @@ def generate_allocation(
         )
     drawn = nodes
     while True:
-        # What falls on vacant places is drawn in addition, until enough have a host.
+        # Nodes without a host are drawn in addition, until enough have one.
         allocation = fragmented_allocation(machine, drawn, fragments, seed)
         taken = [node for node in allocation.nodes.tolist() if node in usable]
         if len(taken) >= nodes:
@@ -205,13 +205,13 @@ def check_fit(graph: CommGraph, allocation: Allocation, name: str) -> None:
             f"{name} has {counted(graph.rank_count, 'rank')}, but the allocation has "
             f"only {counted(allocation.slot_count, 'slot')} "
             f"({format_host_count(machine, len(allocation.nodes), len(hosts))} with "
-            f"{_each(allocation)} each); allocate more, or let ranks "
-            "share slots, with an imbalance of 0"
+            f"{_slots_per_host_text(allocation)} each); allocate more, or set "
+            "an imbalance of 0 to let ranks share slots"
         )
 
 
-def _each(allocation: Allocation) -> str:
-    """Say how many slots the hosts have: ``4``, or ``4 to 8``."""
+def _slots_per_host_text(allocation: Allocation) -> str:
+    """Format the number of slots per host: ``4``, or ``4 to 8``."""
     owner = allocation.slots // slots_per_host(allocation.machine)
     _, counts = np.unique(owner, return_counts=True)
     least, most = int(counts.min()), int(counts.max())
@@ -226,9 +226,9 @@ def place_like_launcher(
 ) -> Placement:
     """Place as a launcher does: ranks in order, equally many on each shared slot.
 
-    With `capacities` each slot is filled to the same part of its own.  Otherwise the
-    load of ranks does not count. Ranks in order need not fit where they fit in
-    another: then each slot may hold as many times its capacity as that takes.
+    With `capacities` each slot is filled to the same share of its capacity; otherwise
+    loads are ignored. Ranks in order may not fit although another order does. Then the
+    capacities are multiplied by 2, 4 or 8.
     """
     if not shared:
         return place(graph, allocation, mapper="block").placement

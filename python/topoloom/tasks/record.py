@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Records a program into a file, and sums up what it sent."""
+"""Records a program into a file, and summarizes its communication."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _READER = (
 
 
 class RecordedProgram(NamedTuple):
-    """What a program sent, the file that it is in, and how collectives are counted."""
+    """The profile of a program, its file, and how collectives are counted."""
 
     profile: Profile
     path: Path
@@ -68,28 +68,28 @@ class RecordedProgram(NamedTuple):
         return {"output": str(self.path), **self.facts()}
 
     def warnings(self) -> list[str]:
-        """Say what is not in the file, or ended early."""
-        profile, said = self.profile, []
+        """Describe what is missing in the file, and what ended early."""
+        profile, warnings = self.profile, []
         if profile.exit_status:
-            said.append(
+            warnings.append(
                 f"the command ended with status {profile.exit_status}; what it sent "
                 "until then is in the file"
             )
         if profile.missing:
-            said.append(f"nothing came from {_ranks(profile.missing)}")
+            warnings.append(f"nothing came from {_ranks(profile.missing)}")
         if profile.partial:
-            said.append(
+            warnings.append(
                 f"{_ranks(profile.partial)} ended before MPI_Finalize; "
                 "what they sent until then is in the file"
             )
-        said += [f"{_ranks(ranks)}: {how}" for how, ranks in profile.ends.items()]
-        said += self.losses
+        warnings += [f"{_ranks(ranks)}: {how}" for how, ranks in profile.ends.items()]
+        warnings += self.losses
         if profile.lost:
-            said.append(
+            warnings.append(
                 f"{profile.lost} calls are not in the file: to processes outside the "
                 "program, or collectives between two groups"
             )
-        return said
+        return warnings
 
 
 def record_program(
@@ -101,10 +101,10 @@ def record_program(
     timeout: float | None = None,
     stdout: IO[Any] | None = None,
 ) -> RecordedProgram:
-    """Run an MPI program, and write who sends how many bytes to whom.
+    """Run an MPI program, and write its communication graph.
 
-    Takes and raises what `topoloom.preload.record.record` does, and writes the file
-    while what the ranks noted is still there.
+    Parameters and exceptions are those of `topoloom.preload.record.record`. The file is
+    written before the recordings of the ranks are deleted.
     """
     from topoloom.preload.record import record
 
@@ -116,7 +116,7 @@ def record_program(
         stdout=stdout,
         then=lambda profile: _save(profile, output, collectives),
     )
-    _refuse_nothing(profile, output)
+    _refuse_empty(profile, output)
     return RecordedProgram(profile, output, collectives)
 
 
@@ -131,30 +131,30 @@ def record_torch(
     timeout: float | None = None,
     stdout: IO[Any] | None = None,
 ) -> RecordedProgram:
-    """Run a PyTorch program, and write who sends how many bytes to whom.
+    """Run a PyTorch program, and write its communication graph.
 
     Parameters
     ----------
     program
         The command that starts all ranks; for a fake world, one process.
     output
-        The file to write, .npz; the notes of the ranks are beside it for a moment, so
-        all hosts should see its folder.
+        The file to write, .npz. All hosts must see its folder, where the recordings of
+        the ranks are kept during the run.
     collectives
-        As `topoloom.graphs.profile.Profile.save` takes them.
+        As in `topoloom.graphs.profile.Profile.save`.
     world, ranks
-        Play each of these ranks, such as ``0,256``, of a world, one after another, and
-        take the others to be like those before them.
+        Play each of these ranks, such as ``0,256``, of a world, one after another; the
+        other ranks repeat the played rank before them.
     timeout
-        Seconds after which the command is ended; what was counted is kept.
+        Seconds after which the command is ended; the counts so far are kept.
     stdout
-        Where the program prints to; by default to our own output.
+        The standard output of the program; by default that of this process.
 
     Raises
     ------
     topoloom.Error
-        If the command cannot be started, or started several jobs; if the file cannot be
-        written, and where the notes are then.
+        If the command cannot be started, or started several jobs. If the file cannot be
+        written; the message names the kept recordings.
     topoloom.preload.record.NothingRecorded
         If no process of it started a world of torch.distributed.
     """
@@ -172,7 +172,8 @@ def record_torch(
     if not program:
         raise Error("no command; write it after --, as in: -- torchrun train.py")
     if collectives == BY_NCCL:
-        nccl_expansion(world or gpus_per_node, gpus_per_node)  # refuses what it cannot
+        # Refuse unsupported numbers before the program runs.
+        nccl_expansion(world or gpus_per_node, gpus_per_node)
     check_writable(output)
     with notes_folder(output.parent, "torch") as folder:
         limits = (folder, timeout, stdout)
@@ -192,7 +193,7 @@ def record_torch(
             profile = trace.profile()
             profile = replace(profile, wall_seconds=job.seconds, exit_status=job.status)
             _save(profile, output, collectives, gpus_per_node)
-    _refuse_nothing(profile, output)
+    _refuse_empty(profile, output)
     missing = f"{len(profile.missing)} of {trace.ranks} ranks left nothing"
     losses = [one for one in trace.losses if not one.startswith(missing)]
     return RecordedProgram(profile, output, collectives, losses, gpus_per_node)
@@ -207,11 +208,11 @@ def record_nccl(
     timeout: float | None = None,
     stdout: IO[Any] | None = None,
 ) -> RecordedProgram:
-    """Run a program, and write what its processes send each other by NCCL or RCCL.
+    """Run a program, and write the communication graph of NCCL or RCCL.
 
-    Takes and raises what `topoloom.preload.nccl.profiler_plugin.record_nccl` does;
-    `collectives` and `gpus_per_node` are as `topoloom.graphs.profile.Profile.save`
-    takes them.
+    Parameters and exceptions are those of
+    `topoloom.preload.nccl.profiler_plugin.record_nccl`. `collectives` and
+    `gpus_per_node` are as in `topoloom.graphs.profile.Profile.save`.
     """
     from topoloom.preload.nccl.profiler_plugin import record_nccl
 
@@ -222,27 +223,27 @@ def record_nccl(
         stdout=stdout,
         then=lambda profile: _save(profile, output, collectives, gpus_per_node),
     )
-    _refuse_nothing(profile, output)
+    _refuse_empty(profile, output)
     return RecordedProgram(profile, output, collectives, losses, gpus_per_node)
 
 
 def _save(
     profile: Profile, output: Path, collectives: str, gpus_per_node: int = 8
 ) -> None:
-    if not _is_nothing(profile):
+    if not _is_empty(profile):
         profile.save(output, collectives, gpus_per_node)
 
 
-def _is_nothing(profile: Profile) -> bool:
-    """Say whether the command failed before anything was counted."""
+def _is_empty(profile: Profile) -> bool:
+    """Whether the command failed before anything was counted."""
     counted = len(profile.traffic) + len(profile.records)
     return profile.exit_status != 0 and counted == 0
 
 
-def _refuse_nothing(profile: Profile, output: Path) -> None:
+def _refuse_empty(profile: Profile, output: Path) -> None:
     from topoloom.preload.record import NothingRecorded
 
-    if _is_nothing(profile):
+    if _is_empty(profile):
         ends = [f"; {_ranks(ranks)}: {how}" for how, ranks in profile.ends.items()]
         if profile.missing:
             ends.insert(0, f"; nothing came from {_ranks(profile.missing)}")
@@ -254,7 +255,7 @@ def _refuse_nothing(profile: Profile, output: Path) -> None:
 
 
 def _ranks(ranks: list[int]) -> str:
-    """Write ``ranks 0-3, 7``."""
+    """Format ranks: ``ranks 0-3, 7``."""
     shown = compress_ranges(ranks).split(",")
     more = f" and {len(shown) - 8} more spans" if len(shown) > 8 else ""
     return f"{'rank' if len(ranks) == 1 else 'ranks'} {', '.join(shown[:8])}{more}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs a program in which MPI's own calls that may reorder ranks do so."""
+"""Runs a program whose MPI process topologies are reordered."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ if TYPE_CHECKING:
 
 #: The library's limits.
 _MAX_SECONDS, _MAX_SEED = 86_400, 2**32 - 1
-#: Outside of parentheses.
+#: A comma outside of parentheses.
 _COMMA = re.compile(r",(?![^(]*\))")
 
 
 class ReorderOptions(NamedTuple):
-    """How the library orders ranks."""
+    """Options of the library for ordering ranks."""
 
     mapper: str = "auto"
     objective: str = AUTO
     search: Search = Search()
 
     def given(self) -> dict[str, str]:
-        """List those that are not the library's own, as `topoloom_mpi.h` names them."""
+        """Map the names of `topoloom_mpi.h` to values that are not the defaults."""
         given = {}
         if self.objective not in (AUTO, HOP_BYTES):
             given["objective"] = self.objective
         if self.search.seed != 1:
             given["seed"] = str(self.search.seed)
-        if self.mapper != "auto":  # a running job waits: there, auto is the fast one
+        if self.mapper != "auto":  # in a running job auto is the fast mapper
             given["mapper"] = _COMMA.sub("+", self.mapper)
         if self.search.seconds is not None:  # the library's 0 means no limit
             seconds = min(max(1, math.ceil(self.search.seconds)), _MAX_SECONDS)
@@ -45,7 +45,7 @@ class ReorderOptions(NamedTuple):
 
 
 class Reordered(NamedTuple):
-    """The command as it was run, and one line for each of its MPI programs."""
+    """The exit status, the command as run, and one line per MPI program."""
 
     status: int
     command: list[str]
@@ -58,7 +58,7 @@ def run_reordered(
     options: ReorderOptions,
     mpicc: str | None = None,
 ) -> Reordered:
-    """Run a command with its topologies reordered on a machine, or on what it finds."""
+    """Run a command with reordered topologies; by default on the detected machine."""
     import os
 
     from topoloom._core import Error
@@ -71,7 +71,7 @@ def run_reordered(
     _check_mapper(options.mapper)
     if options.search.seed > _MAX_SEED:
         raise Error(f"--seed {options.search.seed}: at most {_MAX_SEED} here")
-    # Before anything runs, since the user has to fix what is wrong with it.
+    # Before anything runs, so that the user can correct errors.
     text = None if where is None else format_machine_file(where)
     launcher = find_launcher(program)
     try:
@@ -79,8 +79,10 @@ def run_reordered(
     except (Error, OSError) as error:
         status = run_program(Launch(program))
         return Reordered(status, program, [f"nothing reordered: {error}"])
-    words = _options(options, os.environ.get("TOPOLOOM_OPTIONS", ""), text is not None)
-    variables = {"TOPOLOOM_OPTIONS": words}
+    option_text = _options(
+        options, os.environ.get("TOPOLOOM_OPTIONS", ""), text is not None
+    )
+    variables = {"TOPOLOOM_OPTIONS": option_text}
     if text is None and "TOPOLOOM_MACHINE" in os.environ:
         variables["TOPOLOOM_MACHINE"] = os.environ["TOPOLOOM_MACHINE"]
     with shared_directory("reorder") as name:
@@ -96,11 +98,11 @@ def run_reordered(
         )
         status = run_program(Launch(command, environment))
         lines = result.read_text().splitlines() if result.exists() else []
-    return Reordered(status, command, lines or [_why_nothing(status)])
+    return Reordered(status, command, lines or [_no_result_text(status)])
 
 
 def _options(given: ReorderOptions, environment: str, has_machine: bool) -> str:
-    """Put what the user says before what the environment says."""
+    """Merge options; those of the user override those of the environment."""
     words = [*_COMMA.split(environment), *map("=".join, given.given().items())]
     options = {word.partition("=")[0]: word for word in words if word}
     if has_machine:
@@ -109,7 +111,7 @@ def _options(given: ReorderOptions, environment: str, has_machine: bool) -> str:
 
 
 def _library(program: list[str], launcher: LaunchProgram, mpicc: str | None) -> Path:
-    """Compile what is preloaded; refuse where it could do harm."""
+    """Compile the preloaded library; refuse programs that it could break."""
     import os
 
     from topoloom.launch.apply.trial import check_hosts
@@ -122,19 +124,19 @@ def _library(program: list[str], launcher: LaunchProgram, mpicc: str | None) -> 
     library = build_reorderer(compiler)
     trusted = bool(mpicc or launcher.forwarding)
     check_programs(list_programs(program), compiler, library, trusted)
-    add_preload(launcher, program, [library], {}, os.environ)  # which may refuse
+    add_preload(launcher, program, [library], {}, os.environ)  # may raise
     check_hosts(program, [library, core_library()])
     return library
 
 
 def _check_mapper(mapper: str) -> None:
-    """Refuse here what the job would only refuse once it runs."""
+    """Refuse an unknown mapper before the job starts."""
     from topoloom._core import Allocation, Machine, place, ring
 
     place(ring(2, 1), Allocation.whole(Machine("torus:2")), mapper)
 
 
-def _why_nothing(status: int) -> str:
+def _no_result_text(status: int) -> str:
     ended = f"ended before MPI_Finalize (exit status {status}), or " if status else ""
     return (
         f"nothing reordered: the command {ended}ran no MPI program, or one that is "

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the collectives of a placed program know of the machine and the placement."""
+"""The settings of libtopoloom-collective in a placed program."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from topoloom.support.files import read_text, shared_directory, write_text
 
 
 @contextlib.contextmanager
-def with_job(
+def collectives_setting(
     options: Mapping[str, str] | None, placed: PlacementFile, renumbered: bool
 ) -> Iterator[str | None]:
-    """Give the TOPOLOOM_COLLECTIVES of a placed program; None stays None.
+    """Provide TOPOLOOM_COLLECTIVES for a placed program; None without `options`.
 
-    Where `options` name no placement, and no machine but at most what messages cost,
-    they get those of the job, in files that exist as long as this does. In a
-    `renumbered` program the library sees the ranks that the launcher gave, so that
-    only their hosts tell where they are.
+    Unless `options` name a placement or a machine, those of the job are added, in files
+    that exist inside the block. A file of message costs alone is kept. In a
+    `renumbered` program the library sees the ranks of the launcher, so that only host
+    names locate them.
     """
     if options is None:
         yield None
@@ -36,7 +36,7 @@ def with_job(
         return
     with shared_directory("collectives") as name:
         folder = Path(name).absolute()
-        if set(";(") & set(str(folder)):  # which a setting cannot name
+        if set(";(") & set(str(folder)):  # not allowed in a setting
             yield write_setting(options)
             return
         machine, placement = folder / "machine", folder / "placement"
@@ -59,7 +59,7 @@ def _names_machine(text: str) -> bool:
 
 
 def _machine_lines(placed: PlacementFile, by_host: bool) -> str:
-    """Write the machine, and where each host holds one node its number."""
+    """Write the machine, and with one node per host the node of each host."""
     lines = [f"machine {placed.machine.text}\n"]
     if by_host and placed.hosts is not None:
         nodes = placed.allocation.nodes.tolist()

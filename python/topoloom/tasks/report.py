@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""From placements to what a page shows of them, next to the launcher's own order."""
+"""Builds the report of placements, compared with the launcher's order."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ if TYPE_CHECKING:
     from topoloom.placements.placement_file import PlacementFile
     from topoloom.report.data import Report, View
 
-#: Parts of a pattern whose loads a page shows; of more, none.
+#: Parts of a pattern whose loads a page shows; with more parts none are shown.
 MAX_PARTS = 12
 LAUNCHER = "block (default)"  # as `map` and `judge` call it
 
 
 class ReportedPlacement(NamedTuple):
-    """A placement, and the file that it is in; "" if it is in none."""
+    """A placement and the path of its file; "" without a file."""
 
     file: PlacementFile
     path: str = ""
 
 
 class _Problem(NamedTuple):
-    """What all views are judged by."""
+    """The graph and allocation that all views share."""
 
     graph: CommGraph
     where: Allocation
@@ -47,9 +47,9 @@ def build_report(
     command: tuple[str, ...] = (),
     names: Sequence[str] = (),
 ) -> Report:
-    """Judge placements of one job, and the launcher's own order before them.
+    """Measure placements of one job, and the launcher's order before them.
 
-    `names` are those of the phases; those of the same name are a part of the page.
+    `names` are those of the phases; phases of the same name are one part of the page.
     """
     from topoloom.report.data import Report
     from topoloom.tasks.optimality_gap import quick_bounds
@@ -58,7 +58,7 @@ def build_report(
     first = made[0].file
     where = first.allocation
     shared = any(one.file.placement.shared for one in made)
-    # Of slots that overflow nothing is proven.
+    # Bounds assume one rank per slot.
     bounds = None if shared else quick_bounds(graph, where, phases)
     few = len(set(names)) <= MAX_PARTS
     parts: dict[str, list[CommGraph]] = {name: [] for name in names if few}
@@ -87,10 +87,10 @@ def build_report(
 
 
 def _values(made: list[ReportedPlacement], views: list[View]) -> list[float]:
-    """Choose what to compare placements by: what the first was made for.
+    """Select the values to compare placements by: the objective of the first.
 
-    Files know the value of an objective that no measure has, such as a mix. Where not
-    all were made for that, the predicted time or congestion is the nearest.
+    An objective that is not a measure, such as a mix, is stored in the files. Unless
+    all files have it, the predicted time or congestion replaces it.
     """
     files = [one.file for one in made]
     objective = files[0].objective
@@ -107,7 +107,7 @@ def _values(made: list[ReportedPlacement], views: list[View]) -> list[float]:
 
 
 def _names(made: list[ReportedPlacement]) -> list[str]:
-    """Name placements by mapper where that distinguishes them, else by file."""
+    """Name placements by mapper if that distinguishes them, else by file."""
     stems = [Path(one.path).stem for one in made]
     mappers = [one.file.mapper or stem for one, stem in zip(made, stems, strict=True)]
     for names in (mappers, stems):

@@ -27,12 +27,12 @@ from topoloom.tasks.simulate import (
 )
 
 MAX_PLACEMENTS = 7
-#: Of a simulation, what the page's document repeats.
+#: Results of a simulation that the document contains.
 _SIMULATED = ("simulated_seconds", "busiest", "busiest_switches")
 
 
 class Simulator(NamedTuple):
-    """What simulates placements, its switches, and who watches."""
+    """A simulator, its switches, and the progress monitor."""
 
     name: str
     switch: str | None = None
@@ -40,9 +40,9 @@ class Simulator(NamedTuple):
 
 
 class WrittenReport(NamedTuple):
-    """The page, what it says in a sentence, and what is odd about its files.
+    """The page, its headline, and warnings about its files.
 
-    `interrupted` says whether Ctrl-C ended the simulations.
+    `interrupted` tells whether Ctrl-C ended the simulations.
     """
 
     path: Path
@@ -53,7 +53,7 @@ class WrittenReport(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Its bytes."""
+        """The size of the file in bytes."""
         return self.path.stat().st_size
 
     def document(self) -> dict[str, Any]:
@@ -81,25 +81,25 @@ def write_report(
     command: tuple[str, ...] = (),
     simulator: Simulator | None = None,
 ) -> WrittenReport:
-    """Write placements of one job on a page, with the launcher's own order.
+    """Write a page with placements of one job, and the launcher's order.
 
     Parameters
     ----------
     placements
-        Files that `topoloom.save_placement` or ``topoloom map`` wrote.
+        Placement files.
     output
         The page.
     graph_file
-        What they are judged by; by default the graph that the first is made for.
+        The graph; by default the one that the first placement was made for.
     command
-        The words to make the page again.
+        The command line that makes the page, recorded on it.
     simulator
-        What simulates each placement; None: they are not simulated.
+        Simulates each placement; None for no simulation.
 
     Raises
     ------
     topoloom.Error
-        If they are of several jobs, or too many, or jinja2 is not installed.
+        If there are too many placements, or of several jobs, or jinja2 is missing.
     OSError
         If a file cannot be read or written.
     """
@@ -144,7 +144,7 @@ def write_report(
         report = replace(report, simulator=name, simulated=found.results)
     save_report(output, report)
     headline = title_of(report.views[0], report.views[report.best])
-    changed = (_if_changed(view, graph_file) for view in report.views[1:])
+    changed = (_changed_graph_warning(view, graph_file) for view in report.views[1:])
     warnings = [line for line in changed if line]
     return WrittenReport(output, report, headline, warnings, interrupted)
 
@@ -191,7 +191,7 @@ def _check_same_job(paths: Sequence[Path], files: list[PlacementFile]) -> None:
 
 
 def _recorded_graph(path: Path, file: PlacementFile) -> str:
-    """Find the graph that a placement was made for: from here, or beside the file."""
+    """Find the graph of a placement: from the current folder, or that of the file."""
     if not file.graph:
         raise Error(f"{path} does not say which pattern it is for; name the graph")
     for graph in (Path(file.graph), path.parent / file.graph):
@@ -200,8 +200,8 @@ def _recorded_graph(path: Path, file: PlacementFile) -> str:
     raise Error(f"{path} was made for {file.graph}, which is not there; name the graph")
 
 
-def _if_changed(view: View, graph_file: str) -> str:
-    """Say where the graph is not the one that the placement was made for."""
+def _changed_graph_warning(view: View, graph_file: str) -> str:
+    """Warn if the placement was made for another graph."""
     assert view.made is not None
     made = view.made.values.get("hop_bytes")
     if made is None or made == view.values["hop_bytes"]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How to search: the seed, when to stop, and who watches."""
+"""Search limits and progress callbacks."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import NamedTuple
 
-#: Called with the work done so far; False stops the search.
+#: Progress callback: takes the work done so far; False stops the search.
 Progress = Callable[[int], bool]
 
 
 class Search(NamedTuple):
-    """How to search, as `topoloom.place` and `topoloom.choose_nodes` take it."""
+    """Seed and limits of a search, as `topoloom.place` takes them."""
 
     seed: int = 1
     seconds: float | None = None
@@ -23,16 +23,16 @@ class Search(NamedTuple):
 UNLIMITED = Search()
 
 
-#: Watches a search, given its title and limits.
+#: Context manager that monitors a search, given its title and limits.
 MonitorSearch = Callable[[str, Search], AbstractContextManager[Progress]]
 
 
 def always_continue(_work: int) -> bool:
-    """Let a search go on until it ends by itself."""
+    """Never stop the search."""
     return True
 
 
 @contextmanager
 def unmonitored(_title: str, _search: Search) -> Iterator[Progress]:
-    """Let a search go on until it ends by itself."""
+    """Run a search without progress output."""
     yield always_continue

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How ranks may share slots."""
+"""Whether ranks share slots, and the capacities of slots."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def allows_sharing(sharing: Sharing) -> bool:
 
 
 def share_slots(sharing: Sharing, graph: CommGraph, allocation: Allocation) -> bool:
-    """Whether ranks do share slots: for an imbalance, only if they outnumber these."""
+    """Whether ranks share slots; with an imbalance only if they outnumber the slots."""
     if len(sharing.capacities) > 0:
         return True
     return allows_sharing(sharing) and graph.rank_count > allocation.slot_count

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Simulates placements on the network, next to the time that we predict."""
+"""Simulates placements on the network, and predicts their time."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ from topoloom.tasks.problem import place_like_launcher
 
 DEFAULT = "block"
 
-#: Watches a simulation, given its title.
+#: Context manager that monitors a simulation, given its title.
 MonitorSimulation = Callable[[str], AbstractContextManager[ReportProgress]]
 
 
 @contextmanager
 def unmonitored_simulation(_title: str) -> Iterator[ReportProgress]:
-    """Let a simulation go on until it ends by itself."""
+    """Run a simulation without progress output."""
     yield ignore_progress
 
 
 class _Case(NamedTuple):
-    """A placement to simulate, with the file that it is from."""
+    """A placement to simulate, with its file."""
 
     file: str
     mapper: str
@@ -95,7 +95,7 @@ class _Case(NamedTuple):
         }
 
     def congestion(self, phases: list[CommGraph]) -> float:
-        # Objectives are for one rank per slot: ranks that share one count as one.
+        # Objectives assume one rank per slot: ranks that share a slot are merged.
         slots, merged_rank = np.unique(self.placement.slots, return_inverse=True)
         on = (self.allocation, Placement(self.allocation, slots))
         found = 0.0
@@ -123,7 +123,7 @@ def check_same_machine(names: Sequence[str], given: Sequence[PlacementProblem]) 
 
 
 class Simulations(NamedTuple):
-    """What came of each placement, and whether Ctrl-C ended it before the last."""
+    """The results of the placements, and whether Ctrl-C ended the simulations."""
 
     results: list[dict[str, Any]]
     interrupted: bool
@@ -136,9 +136,9 @@ def simulate_placements(
     simulate: Simulator,
     monitor: MonitorSimulation = unmonitored_simulation,
 ) -> Simulations:
-    """Simulate block order, then the placements; `monitor` surrounds each.
+    """Simulate block order, then the placements, each inside `monitor`.
 
-    Ctrl-C leaves out the placement that is under way and those after it.
+    Ctrl-C omits the running simulation and those after it.
     """
     cases = _cases(names, given)
     first = given[0]

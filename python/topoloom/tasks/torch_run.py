@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs a job of PyTorch, and says where its ranks are and what that costs."""
+"""Runs a PyTorch job, and compares the locations of its ranks with a placement."""
 
 from __future__ import annotations
 
@@ -19,27 +19,26 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TorchRun:
-    """What came of a command.
+    """The exit status of a job, and the locations of its ranks.
 
     Attributes
     ----------
     status
-        Its exit status.
+        The exit status.
     ranks
         The number of ranks.
     elsewhere
-        A line for each rank that is not where it is planned.
+        A line for each rank that is not at its planned location.
     measure
-        What is compared: the predicted time, or hop-bytes where the machine has no
-        bandwidths. Empty without a pattern, or where a rank is on no slot of the
+        The measure that is compared: the predicted time, or hop-bytes without
+        bandwidths. Empty without a pattern, or if a rank is on no slot of the
         placement.
     planned, started
-        It, of the placement and of the ranks as they are.
+        The measure of the placement, and of the actual locations.
     by_host
-        Ranks of which only the host was compared, since UUIDs name their GPUs and no
-        tool says their numbers.
+        Number of ranks whose GPU number is unknown, so that only hosts were compared.
     seen
-        What every rank reported.
+        The report of every rank.
     """
 
     status: int
@@ -72,13 +71,13 @@ class TorchRun:
 def run_torch(
     placement_file: Path, placed: HostPlacement, command: Sequence[str]
 ) -> TorchRun:
-    """Run to the end.
+    """Run a command to its end.
 
     Raises
     ------
     topoloom.Error
         For a rendezvous that sorts hosts, before anything runs, and if ranks did not
-        report themselves.
+        report.
     """
     from topoloom.launch.apply.program import run_program
     from topoloom.launch.apply.torch_command import refuse_sorted_hosts
@@ -100,7 +99,7 @@ def run_torch(
 def _costs(
     placement_file: Path, slots: Sequence[int] | None
 ) -> tuple[str, float, float]:
-    """Measure the placement, and other slots in its place."""
+    """Measure the placement, and the actual slots."""
     from topoloom._core import Placement, judge
     from topoloom.graphs.graph_file import load_graph
     from topoloom.graphs.phases import load_phases

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Mappers that users write: functions in Python or in a shared library."""
+"""User mappers: functions in Python or in a shared library."""
 
 from __future__ import annotations
 
@@ -41,26 +41,27 @@ _FILE = re.compile(r".+\.(py|so|dylib)")
 
 @dataclass(frozen=True)
 class MapperProblem:
-    """What a mapper of your own is asked.
+    """The problem that a user mapper solves.
 
     Attributes
     ----------
     graph
-        Who sends how much to whom.
+        The communication graph.
     allocation
-        The slots that ranks may get; `machine` is the machine that they are on.
+        The slots that ranks may get, on `machine`.
     objective
-        What placements are compared by, with phases and background.
+        The objective, with phases and background traffic.
     load, capacity
-        Of every rank, and of each slot of the allocation: the load of the ranks on a
-        slot must not exceed its capacity. All 1 where ranks do not share slots.
+        Load of every rank, and capacity of each slot of the allocation. The load of
+        the ranks on a slot must not exceed its capacity. All 1 unless ranks share
+        slots.
     shared
         Whether ranks share slots.
     search
-        The seed, and the limits that the mapper should keep by itself.
+        The seed, and the limits that the mapper should keep.
     go_on
-        To be called now and then with the work done; where it returns False, the
-        mapper should return what it has.
+        Progress callback: call it from time to time with the work done so far. When it
+        returns False, the mapper should return its best placement.
     """
 
     graph: CommGraph
@@ -78,7 +79,7 @@ class MapperProblem:
         return self.allocation.machine
 
     def evaluator(self, slots: Any) -> Evaluator:
-        """Follow the objective from a placement, or an array of slots, on."""
+        """Evaluate the objective incrementally, starting from a placement or slots."""
         return Evaluator(
             self.graph,
             self.allocation,
@@ -92,8 +93,8 @@ class MapperProblem:
         Raises
         ------
         Error
-            Where it is not one for all ranks, on slots of the allocation that hold
-            their load.
+            If it does not place all ranks, or on slots that are not allocated or too
+            small for their load.
         """
         if isinstance(slots, Placement):
             if slots.machine_text != self.machine.text:
@@ -133,13 +134,13 @@ MapperFunction = Callable[[MapperProblem], Any]
 
 @dataclass(frozen=True)
 class UserMapper:
-    """A mapper of the user's."""
+    """A user mapper and its name."""
 
     name: str
     function: MapperFunction
 
     def place(self, problem: MapperProblem) -> Placement:
-        """Call it; raise one line that names it where that fails."""
+        """Call the function; an error becomes one line with the mapper's name."""
         folder = Path.cwd()
         try:
             return problem.placement(self.function(problem))
@@ -150,7 +151,7 @@ class UserMapper:
         except BaseException as error:
             raise Error(
                 f"mapper {self.name} raised {type(error).__name__}"
-                f"{_one_line(error, ': ')}{_place_of(error)}"
+                f"{_one_line(error, ': ')}{_location_of(error)}"
             ) from error
         finally:
             os.chdir(folder)
@@ -164,7 +165,7 @@ def make_user_problem(
     search: Search,
     progress: Progress = always_continue,
 ) -> MapperProblem:
-    """Say in full what is asked of a mapper."""
+    """Make the problem that a user mapper is called with."""
     load, capacity = slot_capacities(graph, allocation, sharing)
     shared = share_slots(sharing, graph, allocation)
     return MapperProblem(
@@ -173,16 +174,16 @@ def make_user_problem(
 
 
 def is_user_mapper(text: str) -> bool:
-    """Whether the text names a mapper in a file; the function must be named, too."""
+    """Whether the text names a mapper in a file; a file without function is refused."""
     if _FILE.fullmatch(text):
         raise Error(f"mapper '{text}' names no function; add one: '{text}:FUNCTION'")
     return _TEXT.fullmatch(text) is not None
 
 
 def load_mapper(text: str) -> UserMapper:
-    """Load the mapper that `mine.py:function` names; the file is executed.
+    """Load the mapper that ``mine.py:function`` names; the file is executed.
 
-    In `libmine.so:function`, a shared library, it is a `topoloom_mapper` of the header
+    In a shared library, ``libmine.so:function``, the function is a `topoloom_mapper` of
     topoloom_mapper.h.
     """
     match = _TEXT.fullmatch(text)
@@ -202,13 +203,13 @@ def _from_python(path: Path, function: str) -> MapperFunction:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses look their module up
+    sys.modules[spec.name] = module  # dataclasses look up their module
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
         raise Error(
             f"{path} raised {type(error).__name__}{_one_line(error, ': ')}"
-            f"{_place_of(error)}"
+            f"{_location_of(error)}"
         ) from error
     found = getattr(module, function, None)
     if found is None:
@@ -268,8 +269,8 @@ def _one_line(error: BaseException, before: str = "") -> str:
     return before + text if text else ""
 
 
-def _place_of(error: BaseException) -> str:
-    """Say where in the user's code it was raised."""
+def _location_of(error: BaseException) -> str:
+    """Format the file and line in the user's code that raised an error."""
     frames = traceback.extract_tb(error.__traceback__)
     here = str(Path(__file__))
     theirs = [f for f in frames if f.filename != here and "<frozen" not in f.filename]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs a program and reports whether its ranks are where they are planned."""
+"""Runs a program and verifies the locations of its ranks."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
 
 
 class RunReport(NamedTuple):
-    """What came of a program.
+    """The exit status of a program, and the locations of its ranks.
 
     Attributes
     ----------
     status
-        Its exit status.
+        The exit status.
     proofs
-        One for each MPI program of the command.
+        A proof for each MPI program of the command.
     why
-        Why there is none, or one is missing.
+        The reason if a proof is missing.
     """
 
     status: int
@@ -33,14 +33,14 @@ class RunReport(NamedTuple):
 
     @property
     def holds(self) -> bool:
-        """Whether all ranks were seen where they should be."""
+        """Whether all ranks are at their planned locations."""
         return not self.why and all(proof.holds for proof in self.proofs)
 
-    def words(self) -> str:
-        """Say it in a line, or in more where ranks are elsewhere."""
+    def summary(self) -> str:
+        """Describe the locations in a line, with more for ranks that are elsewhere."""
         seen = [proof.describe() for proof in self.proofs]
-        unseen = f"the ranks' locations were not observed: {self.why}"
-        return "\n".join(seen) or unseen
+        unverified = f"the ranks' locations were not observed: {self.why}"
+        return "\n".join(seen) or unverified
 
     def document(self) -> dict[str, Any]:
         """Make what ``--json`` prints."""
@@ -56,7 +56,7 @@ def find_witness(
     renumber: bool,
     collectives: str | None = None,
 ) -> Iterator[VerifyAgent | str]:
-    """Prepare to see where the ranks are; else say why they cannot be seen."""
+    """Prepare the verification of ranks; yield the reason if that is not possible."""
     from topoloom._core import Error
     from topoloom.preload.verify import VerifyAgent
 
@@ -72,9 +72,9 @@ def find_witness(
 
 
 def run_witnessed(
-    launch: Launch, witness: VerifyAgent | str, tell: Callable[[AffinityReport], None]
+    launch: Launch, witness: VerifyAgent | str, report: Callable[[AffinityReport], None]
 ) -> RunReport:
-    """Run to the end; `tell` hears of the ranks as soon as they are seen."""
+    """Run to the end; `report` is called when ranks have reported their locations."""
     from topoloom._core import Error
     from topoloom.launch.apply.program import run_program
     from topoloom.preload.verify.verify_agent import explain_missing_report
@@ -83,13 +83,13 @@ def run_witnessed(
     if not isinstance(witness, str):
         try:
             watched = witness.preload_into(launch)
-        except Error as error:  # The command preloads what ours cannot go with.
+        except Error as error:  # The command preloads an incompatible library.
             if witness.required:
                 raise
             witness = str(error)
     if isinstance(witness, str):
         return RunReport(run_program(launch), [], witness)
-    with witness.reporting(tell):
+    with witness.reporting(report):
         status = run_program(watched)
     why = witness.read_error or (
         None if witness.reports else explain_missing_report(status)

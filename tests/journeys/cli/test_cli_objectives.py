@@ -166,7 +166,7 @@ def refused(topoloom: Command, *words: object) -> str:
         (["--objective", "weighted(time=0)"], "the weight must be a number above 0"),
         (
             ["--objective", "hop-bytes", "--background", "l.json"],
-            "background traffic makes no difference to hop-bytes",
+            "background traffic does not affect hop-bytes",
         ),
         (["--objective", "time", "--background", "none.json"], "none.json: No such"),
         (["--objective", "time", "--background", "empty"], "empty: the file is empty"),

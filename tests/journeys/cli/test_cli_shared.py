@@ -179,7 +179,7 @@ def refused(topoloom: Command, *words: object) -> str:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ([], "let ranks share slots, with an imbalance of 0"),
+        ([], "an imbalance of 0 to let ranks share slots"),
         (["--imbalance", "-0.1"], "the imbalance is -0.1; it must be 0 or more"),
         (["--imbalance", "nan"], "the imbalance is nan"),
         (["--imbalance", "inf"], "the imbalance is inf"),

@@ -23,7 +23,11 @@ from topoloom.launch.scheduler_requests import (
 )
 from topoloom.nodes.hosts import nodes_of_hosts
 from topoloom.tasks.axes import map_axes
-from topoloom.tasks.machines.nested_segments import Levels, nested_places, room_for
+from topoloom.tasks.machines.nested_segments import (
+    HostGroups,
+    count_fitting_hosts,
+    nested_places,
+)
 from topoloom.tasks.machines.segment_places import hosts_at, segment_places
 from topoloom.tasks.machines.segment_request import find_segments
 
@@ -276,17 +280,17 @@ def test_no_placement_with_these_sizes_costs_more() -> None:
 
 
 @st.composite
-def nested_sizes(draw: st.DrawFn) -> tuple[Levels, tuple[int, ...], int]:
+def nested_sizes(draw: st.DrawFn) -> tuple[HostGroups, tuple[int, ...], int]:
     """Draw leaf groups, a level above them and sizes that fit."""
     rooms = draw(st.lists(st.integers(1, 6), min_size=1, max_size=8))
     ends = np.cumsum([0, *rooms]).tolist()
     leaves = [range(a, b) for a, b in pairwise(ends)]
     above = np.array(draw(st.lists(st.integers(0, 2), min_size=len(rooms))))
     strides = draw(st.lists(st.integers(0, 9), max_size=3))
-    levels = Levels(leaves, [above[: len(rooms)]], strides, 1)
+    levels = HostGroups(leaves, [above[: len(rooms)]], strides, 1)
     segment = draw(st.integers(1, 3))
     sizes = (segment, draw(st.sampled_from([1, segment, 2 * segment, 4 * segment])))
-    room = room_for(levels, sizes)
+    room = count_fitting_hosts(levels, sizes)
     assume(room > 0)
     hosts = max(sizes) * draw(st.integers(1, room // max(sizes)))
     return levels, sizes, hosts
@@ -294,7 +298,7 @@ def nested_sizes(draw: st.DrawFn) -> tuple[Levels, tuple[int, ...], int]:
 
 @given(nested_sizes())
 def test_every_placement_keeps_all_sizes(
-    drawn: tuple[Levels, tuple[int, ...], int],
+    drawn: tuple[HostGroups, tuple[int, ...], int],
 ) -> None:
     levels, sizes, hosts = drawn
     leaf_of = np.repeat(np.arange(len(levels.leaves)), [*map(len, levels.leaves)])

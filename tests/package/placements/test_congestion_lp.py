@@ -106,7 +106,7 @@ def test_inexact_prices_give_a_weaker_but_valid_bound() -> None:
                 for name, value in vars(solved[1]).items()
             }
         )
-        assert 0 <= lp._certain(problem, off) <= least
+        assert 0 <= lp._safe_bound(problem, off) <= least
 
 
 def test_silent_ranks_and_ranks_of_one_node_prove_nothing() -> None:

@@ -87,7 +87,7 @@ def test_jobs_can_share_nodes_of_a_pool_but_no_slot() -> None:
     check(found, 2)
 
 
-def test_the_same_seed_and_work_give_the_same_placements() -> None:
+def test_seed_and_work_determine_the_placements() -> None:
     slots = [
         [
             placed.slots.tolist()

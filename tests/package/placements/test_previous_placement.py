@@ -39,7 +39,7 @@ def find(
     return list(slots)
 
 
-def test_without_names_nodes_are_the_same_by_number() -> None:
+def test_without_host_names_nodes_are_identified_by_number() -> None:
     before = earlier("torus:4x4", [5, 2, 9, 7], [9, 2, 7, 5])
     assert find(before, "torus:4x4", [7, 9, 5, 2]) == [9, 2, 7, 5]
 

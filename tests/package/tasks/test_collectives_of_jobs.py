@@ -10,7 +10,7 @@ import pytest
 from topoloom import Allocation, Machine, Placement
 from topoloom.placements.placement_file import PlacementFile, load_placement
 from topoloom.preload.collectives import read_setting
-from topoloom.tasks.replaced_collectives import with_job
+from topoloom.tasks.replaced_collectives import collectives_setting
 
 ROUTED = "torus:4,bandwidth=1GB/s"
 
@@ -29,7 +29,7 @@ def placed(machine: str, hosts: tuple[str, ...] | None = ("a", "b")) -> Placemen
 
 def told(file: PlacementFile, renumbered: bool, **options: str) -> dict[str, str]:
     """Read what a job's files say while it runs; a placement as where it puts ranks."""
-    with with_job(options, file, renumbered) as setting:
+    with collectives_setting(options, file, renumbered) as setting:
         read = read_setting(str(setting))
         for name in {"machine", "placement"} & read.keys():
             text = Path(read[name])
@@ -59,7 +59,7 @@ def test_message_costs_are_added_to_the_machine() -> None:
 
 
 @pytest.mark.parametrize("line", ["machine torus:9", "node 0 a"])
-def test_a_machine_of_the_user_is_kept(line: str) -> None:
+def test_a_machine_that_the_user_names_is_kept(line: str) -> None:
     Path("own").write_text(f"# mine\n{line}\n")
     read = told(placed(ROUTED), False, machine="own")
     assert read == {"machine": f"# mine\n{line}\n"}

@@ -41,5 +41,7 @@ def test_intervals_of_few_samples_contain_all_samples(samples: list[float]) -> N
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=40))
-def test_the_order_of_samples_makes_no_difference(samples: list[float]) -> None:
+def test_the_interval_does_not_depend_on_the_order_of_samples(
+    samples: list[float]
+) -> None:
     assert median_interval(sorted(samples)) == median_interval(samples)

@@ -43,7 +43,7 @@ def test_equal_processes_stay_in_the_standard_order(size: int, noise: str) -> No
 
 
 @pytest.mark.parametrize("node", NODES)
-def test_one_disturbed_message_changes_neither_order_nor_times(node: str) -> None:
+def test_one_outlier_changes_neither_order_nor_times(node: str) -> None:
     _, costs = measured(node, 3)
     rng = np.random.default_rng(4)
     before = order_processes(costs, channels=2)
@@ -76,7 +76,7 @@ def test_noise_does_not_change_the_gain(node: str, method: str | None) -> None:
 
 
 @pytest.mark.parametrize("node", NODES)
-def test_costs_of_groups_are_those_that_were_planted(node: str) -> None:
+def test_costs_of_planted_groups_are_found(node: str) -> None:
     clean, costs = measured(node, 5)
     groups = schedules.find_cost_groups(costs)
     means = schedules.group_costs(costs, groups)

@@ -30,7 +30,7 @@ def problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Problem:
     )
 
 
-def test_ranks_are_mapped_and_the_file_has_the_measures(problem: Problem) -> None:
+def test_map_ranks_stores_the_measures(problem: Problem) -> None:
     mapped = map_ranks(problem, HOP_BYTES, "gge,swap", search=Search(seed=3))
     assert mapped.file.mapper == "gge,swap"
     assert mapped.file.seed == 3
@@ -41,7 +41,7 @@ def test_ranks_are_mapped_and_the_file_has_the_measures(problem: Problem) -> Non
     assert nodes == 16
 
 
-def test_an_imbalance_changes_no_allocation_that_has_a_slot_for_every_rank(
+def test_an_imbalance_has_no_effect_with_a_slot_for_every_rank(
     problem: Problem,
 ) -> None:
     where = AllocationSpec(allocate=16, fragments=2)

@@ -72,7 +72,7 @@ def test_collectives_without_switch_support_are_refused() -> None:
         time_trees(allocation, build_trees(allocation), "reduce", (8,))
 
 
-def test_switches_of_another_kind_are_refused() -> None:
+def test_switches_that_are_not_output_queued_are_refused() -> None:
     allocation = Allocation.whole(Machine("fattree:4:4" + SPEEDS))
     trees = build_trees(allocation)
     with pytest.raises(Error, match="voq switches do not combine packets"):

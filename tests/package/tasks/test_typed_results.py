@@ -102,7 +102,7 @@ def test_a_task_returns_what_its_verb_prints(command: str, topoloom: Any) -> Non
     assert json.loads(json.dumps(document)) == printed
 
 
-def test_nodes_are_chosen_for_a_graph_and_its_ranks_are_placed_on_them() -> None:
+def test_nodes_are_chosen_and_ranks_placed_for_a_graph() -> None:
     Path("free.txt").write_text("".join(f"{node}\n" for node in range(0, 64, 2)))
     found = allocate_nodes(
         "torus:8x8",

@@ -73,7 +73,9 @@ def in_reverse(problem: MapperProblem) -> Any:
     return problem.allocation.slots[problem.graph.rank_count - 1 :: -1]
 
 
-def test_functions_and_files_are_compared_with_ours(problem: Problem) -> None:
+def test_functions_and_files_are_compared_with_ours(
+    problem: Problem
+) -> None:
     tried = ["mine.py:in_order", in_reverse, "auto", "mine.py:swapping"]
     found = compare_mappers(problem, HOP_BYTES, tried)
     rows = {row["mapper"]: row for row in found.results}
@@ -140,7 +142,7 @@ def test_a_wrong_result_is_one_line_and_the_others_are_shown(
     assert "\n" not in line
 
 
-def test_shared_slots_hold_their_capacities(problem: Problem) -> None:
+def test_shared_slots_respect_capacities(problem: Problem) -> None:
     machine = Machine("torus:2x2")
     graph = CommGraph.from_edges(5, [0, 1], [1, 2], [10, 10], load=[3, 1, 1, 1, 1])
     allocation = Allocation.whole(machine)
@@ -209,7 +211,7 @@ def test_swaps_by_the_evaluator_reach_its_value(problem: Problem) -> None:
 
 
 @pytest.mark.usefixtures("problem")
-def test_the_command_line_takes_them_in_its_list_of_mappers(topoloom: Command) -> None:
+def test_the_command_line_accepts_user_mappers(topoloom: Command) -> None:
     list_ = "auto,mine.py:swapping,mine.py:twice,mine.py:raises"
     done = topoloom("compare", "p.npz", "-m", "torus:4x4", "--mappers", list_)
     assert done.status == 1

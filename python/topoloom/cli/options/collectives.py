@@ -28,7 +28,7 @@ _DEFAULT_BYTES = "1KiB"
 
 
 class MessageOptions(NamedTuple):
-    """What a rank sends, and to whom."""
+    """The messages of a rank."""
 
     amount: MaybeBytes = None
     root: Root = 0
@@ -73,7 +73,7 @@ class MessageOptions(NamedTuple):
 
 
 class ResultOptions(NamedTuple):
-    """What is written of the ranking."""
+    """The files that are written."""
 
     to: Annotated[
         str | None,
@@ -139,7 +139,7 @@ class MeasureOptions(NamedTuple):
 
 
 class DrawingOptions(NamedTuple):
-    """What is drawn."""
+    """The figures."""
 
     figure: Figure = None
     over: Annotated[
@@ -206,12 +206,12 @@ def check_ranked(launcher: Sequence[str] | None, measuring: MeasureOptions) -> N
 def result_files(
     order_ranks: bool, results: ResultOptions, drawing: DrawingOptions
 ) -> ResultFiles:
-    """Say what goes to which file, and refuse a file that nothing would be written to.
+    """Find the contents of files, and refuse a file without contents.
 
     Raises
     ------
     topoloom.Error
-        For an unknown format, and if -o and what it writes do not fit together.
+        For an unknown format, and if -o lacks what it is to write.
     """
     from topoloom._core import Error
     from topoloom.schedules.exports.schedule_formats import find_format

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Files that verbs read and write, and how they print their result."""
+"""Options for files that verbs read and write, and for JSON output."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from topoloom.cli.parameters import Argument, Option
 
 
 def _writable(path: Path | None) -> Path | None:
-    """Refuse a file that cannot be written before a long search, not after it."""
+    """Refuse a file that cannot be written, before a long search."""
     if path is not None:
         from topoloom.support.files import check_writable
 
@@ -29,7 +29,7 @@ def _drawable(path: Path | None) -> Path | None:
 
 
 def output_option(text: str, *names: str) -> Option:
-    """Describe an option that names a file to write: -o, unless `names` say else."""
+    """Describe an option for a file to write, by default -o."""
     return Option(
         *(names or ("--output", "-o")),
         metavar="FILE",
@@ -39,7 +39,7 @@ def output_option(text: str, *names: str) -> Option:
 
 
 def figure_option(text: str, name: str = "--figure") -> Option:
-    """Describe an option that names a figure to draw."""
+    """Describe an option for a figure to draw."""
     return Option(
         name,
         metavar="FILE",

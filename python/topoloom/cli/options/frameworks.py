@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The job of a framework that trains: its name, and the sizes of its axes."""
+"""Options for training jobs: the framework, and the sizes of its axes."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ ExpertRanks = Annotated[
 
 
 class JobOptions(NamedTuple):
-    """A framework and sizes; all None where the axes are a mesh."""
+    """A framework and sizes; all None for a mesh."""
 
     framework: Annotated[
         str | None,
@@ -75,7 +75,7 @@ class JobOptions(NamedTuple):
 
 
 def read_job(options: JobOptions, mesh: str | None) -> dict[str, int] | Job:
-    """Make the mesh or the job; exactly one of both must be given.
+    """Make the mesh or the job; exactly one must be given.
 
     Raises
     ------

@@ -12,7 +12,7 @@ Result = TypeVar("Result")
 
 
 def with_groups(verb: Callable[..., Result]) -> Callable[..., Result]:
-    """Replace each parameter whose type is a NamedTuple by the fields of that tuple.
+    """Replace each parameter whose type is a NamedTuple by its fields.
 
     `make_command` reads the fields as options; `verb` receives them as one value.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where a job may run: the machine, the allocation, and what the launcher uses."""
+"""Options for the machine, the allocation, and the slots that the launcher uses."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ LauncherName = Annotated[
 
 
 class LimitOptions(NamedTuple):
-    """The number of ranks that a node may hold."""
+    """Limits on the ranks of a node."""
 
     ranks_per_node: Annotated[
         int | None,
@@ -88,8 +88,8 @@ class LimitOptions(NamedTuple):
         ),
     ] = None
 
-    def order(self, launcher: str) -> LaunchOrder:
-        """Check what the options say."""
+    def launch_order(self, launcher: str) -> LaunchOrder:
+        """Check the options, and make the launch order."""
         from topoloom._core import Error
         from topoloom.allocations.launch_order import LAUNCHERS, LaunchOrder
         from topoloom.support.checks import check_at_least

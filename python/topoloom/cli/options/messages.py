@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Who sends, how much, and along which lines."""
+"""Options for messages: ranks, grids, sizes, costs."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How simulated switches queue, route, and serve."""
+"""Options for simulated switches."""
 
 from __future__ import annotations
 

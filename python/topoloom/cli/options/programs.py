@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Programs that are run, and the binding of their ranks."""
+"""Options for programs that are run, and the binding of their ranks."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ Hosts = Annotated[
 
 
 class BindingOptions(NamedTuple):
-    """What the launcher binds a rank to."""
+    """The binding of ranks."""
 
     cores_per_slot: Annotated[
         int,

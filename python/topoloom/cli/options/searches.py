@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What to minimize, by which mapper, and how long to search."""
+"""Options for mappers, objectives and searches."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ ObjectiveName = Annotated[
 
 
 class SearchOptions(NamedTuple):
-    """How to search."""
+    """The seed and limits of a search."""
 
     seed: Seed = 1
     time: Seconds = None
@@ -74,12 +74,12 @@ class SearchOptions(NamedTuple):
     threads: Threads = 0
 
     def search(self) -> Search:
-        """Check what the options say."""
+        """Check the options, and make the search."""
         return read_search(*self)
 
 
 class ObjectiveOptions(NamedTuple):
-    """What to minimize, and which other traffic there is."""
+    """The objective, and background traffic."""
 
     objective: ObjectiveName = "auto"
     background: Annotated[
@@ -116,7 +116,7 @@ class SharingOptions(NamedTuple):
     ] = None
 
     def sharing(self) -> Sharing:
-        """Check what the options say, and read the file of capacities."""
+        """Check the options, and read the capacities."""
         from topoloom._core import Error, Sharing
         from topoloom.tasks.sharing import read_capacities
 
@@ -132,7 +132,7 @@ class SharingOptions(NamedTuple):
 def read_search(
     seed: int, time: str | None = None, work: int | None = None, threads: int = 0
 ) -> Search:
-    """Check what the options say."""
+    """Check the options, and make a search."""
     from topoloom.support.checks import check_at_least
     from topoloom.support.units import parse_duration
     from topoloom.tasks.search import Search

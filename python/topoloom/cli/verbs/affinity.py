@@ -87,12 +87,11 @@ def command(
 ) -> None:
     """Rank all assignments of eight threads to the elements of a ring bus.
 
-    All 40,320 are scored by how their messages share the bus; of those that are alike
-    one is shown. The bandwidth of messages follows from 16-KiB pieces on the rings.
-    Messages that go half-way around may take either direction: bandwidths are given
-    for the worst, the mean and the best choice. Sixteen threads are first split
-    between the two processors of a blade. Messages of a pattern have 64 KiB unless
-    --bytes says otherwise.
+    All 40,320 are scored by how their messages share the bus; one of each set of equal
+    ones is shown. Bandwidths follow from 16-KiB pieces on the rings. Messages that go
+    half-way around may take either direction: bandwidths are given for the worst, the
+    mean and the best choice. Sixteen threads are first split between the two
+    processors of a blade. Messages of a pattern have 64 KiB by default.
 
     \b
     rank       1 + assignments that are better
@@ -163,10 +162,9 @@ def _print(assigned: AssignedThreads) -> None:
     else:
         _print_blade(ranking)
     if assigned.by_size:
-        print_table(
-            ["slowest at", *map(format_bytes, assigned.sizes)],
-            [[name, *map(_three, rates)] for name, rates in assigned.by_size.items()],
-        )
+        columns = ["slowest at", *map(format_bytes, assigned.sizes)]
+        rates = assigned.by_size.items()
+        print_table(columns, [[name, *map(_rate_range, each)] for name, each in rates])
 
 
 def _print_bus(ranked: Affinities, one: Assignment) -> None:
@@ -183,8 +181,8 @@ def _print_bus(ranked: Affinities, one: Assignment) -> None:
                 f"{each.alike:,}",
                 *(f"{halves / 2:g}" for halves in each.score),
                 " ".join(map(str, each.elements)),
-                _three(each.slowest),
-                _three(each.average),
+                _rate_range(each.slowest),
+                _rate_range(each.average),
             ]
             for each in (*ranked.levels, *ranked.named)
         ],
@@ -215,7 +213,7 @@ def _print_bus(ranked: Affinities, one: Assignment) -> None:
             [
                 f"{each.source} → {each.target}",
                 format_bytes(each.bytes),
-                _three(each.rate),
+                _rate_range(each.rate),
             ]
             for each in one.messages
         ],
@@ -257,16 +255,16 @@ def _print_blade(split: Blade) -> None:
             [
                 each.name,
                 " ".join(map(str, each.elements)),
-                "" if each.inside is None else _three(each.inside),
-                "" if each.slowest is None else _three(each.slowest),
+                "" if each.inside is None else _rate_range(each.inside),
+                "" if each.slowest is None else _rate_range(each.slowest),
             ]
             for each in split.assignments
         ],
     )
 
 
-def _three(rate: Rate) -> str:
-    """Write worst, mean and best, or the one number that they all are."""
+def _rate_range(rate: Rate) -> str:
+    """Format worst, mean and best, or a single number if they are equal."""
     from topoloom.support.units import format_bandwidth
 
     if rate.best - rate.worst <= 1e-9 * rate.best:

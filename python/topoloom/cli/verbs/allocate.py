@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from topoloom.tasks.machines.choose_for_mesh import MeshChoice
     from topoloom.tasks.machines.choose_hosts import NodeChoice
 
-#: Jobs that are named, those that share most first.
+#: Number of jobs that are listed, those that share most first.
 MAX_JOBS = 10
 
 
@@ -81,11 +81,11 @@ def command(
     --choose picks from the free nodes those on which the --pattern has the fewest
     hop-bytes, before the job runs; without a pattern, those that are closest together.
     --mesh chooses hosts and their order for the axes of a training job: groups of each
-    axis are in few leaf groups of the network, weighed by their --traffic, or the
-    largest spread as small as possible; beside it stands what no choice can be below.
-    --allocation shows an allocation as it is, and so does --machine detect inside of a
-    batch job. With --nodes alone the job gets boxes, lines and planes of the machine,
-    scattered as a scheduler scatters them, to study mappers without a busy machine.
+    axis are in few leaf groups of the network, weighed by their --traffic, or with the
+    smallest largest spread. A lower bound is printed with it.
+    --allocation shows an existing allocation, as does --machine detect in a batch job.
+    With --nodes alone an allocation is generated: boxes, lines and planes of the
+    machine, scattered like those of a scheduler, to study mappers.
 
     \b
     components        pieces of the network that the nodes are attached to
@@ -163,7 +163,7 @@ def _check_mesh(
     shown: tuple[str | None, int | None, int | None],
     limits: tuple[str | None, str | None, int | None],
 ) -> None:
-    """Refuse options that say again, or otherwise, what --mesh says."""
+    """Refuse options that conflict with --mesh."""
     from topoloom._core import Error
 
     if (pattern, *shown) != (None,) * 4:

@@ -79,12 +79,12 @@ def command(
 ) -> None:
     """Map the axes of a training job onto a machine.
 
-    Which axis lies inside an NVLink domain, along which axis of a torus, over which
-    rails: the order of the axes, split where that helps, with the least time for what
-    they send. Time is that of --objective time, added up over the axes; it is compared
-    with the order tp-cp-ep-dp-pp, the first the fastest, on the slots as allocated.
-    Axes of other names follow as they are written. Frameworks order by names of their
-    own: the best of those that one accepts, what to set, and ranks on other slots.
+    Finds the order of the axes, split if that helps, with the least communication
+    time: which axis lies inside an NVLink domain, along a torus axis, or over rails.
+    The time is that of --objective time, summed over the axes. The baseline is the
+    order tp-cp-ep-dp-pp, fastest first, on the slots as allocated; other axes follow in
+    the given order. For a framework, the best order that it accepts, its settings, and
+    a placement on other slots are printed.
 
     By default ep sends all-to-all and pp along a chain, others in rings.
     Slots may be left over. A device is a slot, by its position in the allocation.

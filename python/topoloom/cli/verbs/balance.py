@@ -126,16 +126,15 @@ def command(
     integer-diffusion  the same in entire tasks, until neighbors hardly differ
     laplacian          the flow between neighbors with the least sum of squares
 
-    Tasks that differ, without a --method, go where no rank has more than the mean and
-    --tolerance, nor more bytes than --memory; few bytes move, beside a bound that none
-    can be below. With --edges, few bytes are sent between ranks, too: in all --periods
-    as many count as move. With a machine both count times the distance; inside a node
-    little.
+    Weighted tasks, without a --method, are moved until no rank exceeds the mean load by
+    more than --tolerance, nor --memory. Few bytes move; a lower bound is printed. With
+    --edges, the bytes sent between ranks in all --periods count, too. With a machine
+    bytes are weighted by distance, with little weight inside a node.
 
-    Measures stand beside what no plan can be below that ends with the same loads. With
-    a machine, tasks of --bytes (1 byte unless given) also cost hop-bytes and load its
-    links. Without --placement, ranks are on its slots in order; with --allocate or
-    --allocation, and fewer ranks than slots, each node gets its share as from srun.
+    Measures are printed with lower bounds for plans with the same final loads. With a
+    machine, tasks of --bytes (default 1) also cost hop-bytes and load links. Without
+    --placement, ranks are on its slots in order; with --allocate or --allocation, and
+    fewer ranks than slots, each node gets its share as with srun.
 
     \b
     Examples:

@@ -50,10 +50,9 @@ def command(
 ) -> None:
     """Prove lower bounds on the objective for any placement of these ranks.
 
-    No placement has fewer hop-bytes, less congestion, or where bandwidths are known a
-    shorter predicted time, than is printed. With a
-    PLACEMENT the gap is its value divided by that: 1 means that it is optimal.
-    --time and --work, or Ctrl-C, end the search for better proofs.
+    No placement has fewer hop-bytes, less congestion or a shorter predicted time (if
+    bandwidths are known) than printed. The gap of a PLACEMENT is its value divided by
+    the bound; 1 is optimal. --time, --work or Ctrl-C end the search for better proofs.
 
     \b
     hop-bytes   by the least that every rank's messages cost (sparse, gilmore-lawler),
@@ -81,7 +80,7 @@ def command(
     from topoloom.tasks.sharing import allows_sharing
 
     search, share = searching.search(), sharing.sharing()
-    where = AllocationSpec(*allowed, search.seed, limits.order(launcher))
+    where = AllocationSpec(*allowed, search.seed, limits.launch_order(launcher))
     given = load_placement_problem("bound", graph, placement, machine, where, share)
     if given.shared and not allows_sharing(share):
         raise Error(

@@ -98,11 +98,11 @@ def command(
 ) -> None:
     """Rank all schedules of a collective by what they cost.
 
-    Times are those by which libtopoloom-collective chooses. On a machine a rank waits
-    only for messages that come to it, and a message for its two ranks and for what
-    fills the links of its route; schedules with more than 65,536 messages are sampled.
-    Without a machine each round waits for the one before. Without a model messages cost
-    what the machine says. They have 1 KiB unless --bytes or a demand says otherwise.
+    libtopoloom-collective chooses by the same times. On a machine a rank waits only for
+    its own messages, and a message for its two ranks and the links of its route.
+    Schedules with more than 65,536 messages are sampled. Without a machine each round
+    waits for the previous one. Without a model the machine gives the costs of messages.
+    Messages have 1 KiB by default.
 
     \b
     time        seconds until the last rank has ended
@@ -154,7 +154,7 @@ def command(
     )
     if not measuring.run:
         check_ranked(launcher_command, measuring)
-    where = AllocationSpec(*allowed, seed, limits.order(launcher))
+    where = AllocationSpec(*allowed, seed, limits.launch_order(launcher))
     platform_of = partial(
         read_platform, model=model, machine=machine, where=where, placement=placement
     )

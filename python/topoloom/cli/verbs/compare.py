@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from topoloom.tasks.compare import Comparison
     from topoloom.tasks.problem import Problem
 
-#: What is tried by default: where ranks have slots of their own, and where they share.
+#: Default mappers, and those for ranks that share slots.
 MAPPERS = "block,hilbert,gge,mahd+swap,multisection+swap,auto"
 SHARING_MAPPERS = "block,hilbert,multisection,auto"
 
-#: What narrow terminals do without, the first first.
+#: Columns that narrow terminals omit, in this order.
 _DROPPED_FIRST = (
     "dilation_average",
     "dilation_max",
@@ -41,7 +41,7 @@ _DROPPED_FIRST = (
     "congestion_max",
 )
 
-#: What a figure shows beside the objective.
+#: Measures in a figure besides the objective.
 _DRAWN = ("hop_bytes", "congestion_max", "inter_node_bytes", "search")
 
 
@@ -72,18 +72,15 @@ def command(
 ) -> None:
     """Try several mappers on one problem and print one table.
 
-    Gains are those of the objective against 'block', rank i on slot i: what the
-    launcher does without instructions. The best is marked. --time and --work hold for
-    each mapper. The gap is the objective, hop-bytes, congestion or predicted time,
-    divided by a lower bound that is quick to prove: 1 is optimal. 'topoloom bound'
-    proves more. Where ranks share slots, with --imbalance or --capacities, the load of
-    the fullest slot is shown instead, and block puts equally many ranks on every
-    slot, regardless of their load.
+    Gains are relative to 'block', rank i on slot i, the launcher's default. The best
+    mapper is marked. --time and --work apply to each mapper. The gap is the objective
+    divided by a quick lower bound; 1 is optimal. 'topoloom bound' proves better ones.
+    If ranks share slots (--imbalance, --capacities), the load of the fullest slot
+    replaces the gap, and block puts equally many ranks on every slot.
 
-    A mapper of your own is a function in a Python file, or in a shared library, which
-    is executed with your rights: it is given the problem, and returns the slot of every
-    rank. Where it fails or returns no placement, a line says so, and the exit status
-    is 1.
+    A mapper of your own is a function in a Python file or a shared library, executed
+    with your rights. It takes the problem and returns the slot of every rank. If it
+    fails, an error is printed, and the exit status is 1.
 
     \b
     predicted time  what the messages take; where bandwidths are known
@@ -110,7 +107,7 @@ def command(
     from topoloom.tasks.sharing import share_slots
 
     search, share = searching.search(), sharing.sharing()
-    where = AllocationSpec(*allowed, search.seed, limits.order(launcher))
+    where = AllocationSpec(*allowed, search.seed, limits.launch_order(launcher))
     problem = load_problem(graph, machine, where, share)
     if mappers is None:
         shared = share_slots(share, problem.graph, problem.allocation)

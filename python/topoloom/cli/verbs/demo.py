@@ -66,19 +66,25 @@ def command(
         graph, allocation = f"{out}/halo3d.npz", f"{out}/allocation.txt"
         placement = f"{out}/placement.json"
         where = ["--machine", MACHINE, "--allocation", allocation]
-        _say("2. The scheduler leaves the job a ragged piece of the machine, a torus:")
+        _print_heading(
+            "2. The scheduler leaves the job a ragged piece of the machine, a torus:"
+        )
         _step("allocate", "--machine", MACHINE, "--nodes", str(RANKS),
               "--fragments", "9", "--seed", "1", "-o", allocation)  # fmt: skip
-        _say("3. Which mapper is best here? The gain is that of the predicted time:")
+        _print_heading(
+            "3. Which mapper is best here? The gain is that of the predicted time:"
+        )
         _step("compare", graph, *where, "--mappers", MAPPERS,
               "--figure", f"{out}/compare.svg")  # fmt: skip
-        _say("4. Place the ranks; without a word, map keeps the best of several:")
+        _print_heading(
+            "4. Place the ranks; without a word, map keeps the best of several:"
+        )
         _step("map", graph, *where, "-o", placement)
-        _say("5. What is it worth, link by link?")
+        _print_heading("5. What is it worth, link by link?")
         _step("judge", graph, placement, "--figure", f"{out}/before-after.svg")
-        _say("6. Tell the launcher:")
+        _print_heading("6. Tell the launcher:")
         _step("export", placement, "--to", "openmpi-rankfile", "-o", f"{out}/rankfile")
-        _say("What to try next:")
+        _print_heading("What to try next:")
         print(
             f"  look at {out}/compare.svg and {out}/before-after.svg\n"
             "  record a program of your own:  "
@@ -93,7 +99,9 @@ def command(
 
 
 def _record(program: Path | None, output: Path) -> None:
-    _say("1. Who talks to whom? halo3d runs on 64 ranks, watched by the recorder:")
+    _print_heading(
+        "1. Who talks to whom? halo3d runs on 64 ranks, watched by the recorder:"
+    )
     halo3d = program or _build(output)
     os.environ.update({k: v for k, v in PERMISSIONS.items() if k not in os.environ})
     _step("record", "-o", str(output / "halo3d.npz"), "--", "mpirun", "-n", str(RANKS),
@@ -120,7 +128,7 @@ def _build(output: Path) -> Path:
     return program
 
 
-def _say(text: str) -> None:
+def _print_heading(text: str) -> None:
     print(f"\n{text}")
 
 
@@ -134,7 +142,7 @@ def _step(*words: str) -> None:
 
 @contextlib.contextmanager
 def _stdout_to_stderr() -> Iterator[None]:
-    """Keep stdout for the JSON, also that of programs we start."""
+    """Redirect stdout, also of child processes, to stderr; it is for the JSON."""
     sys.stdout.flush()
     kept = os.dup(1)
     os.dup2(2, 1)

@@ -128,7 +128,7 @@ def command(
         note(f"note: {loss}")
 
 
-#: Ranks that are elsewhere, of which --check prints one line each.
+#: Number of ranks at wrong locations that --check lists.
 MAX_NAMED = 20
 
 
@@ -139,22 +139,22 @@ def _check(
     program: str | None,
     options: list[str],
 ) -> str:
-    """Name the launcher whose map is the placement; a difference is a `Failure`."""
+    """Compare with the dry run of the launcher, and return its name."""
     from topoloom.cli.console import note
     from topoloom.cli.exit_status import Failure
     from topoloom.launch.apply.dry_run import dry_run
     from topoloom.launch.apply.job_map import PlacementRefusedError
 
     try:
-        asked, mismatches = dry_run(target, text, placed, program, options)
+        launcher, mismatches = dry_run(target, text, placed, program, options)
     except PlacementRefusedError as refusal:
         raise Failure(str(refusal)) from None
     for line in mismatches[:MAX_NAMED]:
         note(line)
     if mismatches:
         raise Failure(
-            f"{asked} would start {len(mismatches)} of {placed.rank_count} ranks "
+            f"{launcher} would start {len(mismatches)} of {placed.rank_count} ranks "
             "elsewhere, so nothing was written"
         )
-    note(f"checked: {asked} would start all {placed.rank_count} ranks as placed")
-    return asked
+    note(f"checked: {launcher} would start all {placed.rank_count} ranks as placed")
+    return launcher

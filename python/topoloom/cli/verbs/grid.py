@@ -65,11 +65,11 @@ def command(
 ) -> None:
     """Measure off-node traffic along the axes of a process grid, and of block order.
 
-    Programs on grids talk along rows and columns, all of them at once. The more ranks
-    of a node have their next neighbor on another node, the more messages share its
-    channels. Speeds are those of the machine between the first two nodes of the
-    allocation, and inside nodes what one core copies or a message's share of the
-    memory, unless options say others; a line says which are assumed.
+    Programs on grids communicate along all rows and columns at once. The more ranks of
+    a node have their next neighbor on another node, the more messages share its
+    channels. By default speeds between nodes are those between the first two nodes of
+    the allocation. Inside a node it is the copy bandwidth of a core, or a share of the
+    memory bandwidth. Assumed speeds are marked.
 
     \b
     external links  messages that leave a node at once: the most of any node, by axis,

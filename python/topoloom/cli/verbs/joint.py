@@ -43,13 +43,13 @@ def command(
 ) -> None:
     """Place several jobs that run at the same time to minimize interference.
 
-    Jobs with allocations of their own are placed each for itself, then again and again,
-    given what the others send, as long as that helps. Jobs without one share the nodes
-    of --allocation, or all, and are placed there as one pattern. --time and --work hold
-    for all searches together; Ctrl-C ends them, too, and keeps the best.
+    Jobs with their own allocations are placed separately, then again in turn, given the
+    traffic of the others, as long as that helps. Jobs without one share the nodes of
+    --allocation, or all nodes, and are placed there as one pattern. --time and --work
+    limit all searches together; Ctrl-C stops them and keeps the best.
 
-    By default the objective beside other jobs is the predicted time where the machine's
-    bandwidths are known, else congestion; a line says which, and why.
+    The default objective is the predicted time if the machine's bandwidths are known,
+    else congestion; the choice and its reason are printed.
 
     \b
     alone            the objective of each job for itself, on an empty machine

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from topoloom.nodes.node_parts import Device, NodeParts, NodeType
     from topoloom.tasks.machines.shown_machine import ShownMachine
 
-#: What messages of a node take, by the names that TOML has for it.
+#: Texts for the message costs of a node, by TOML key.
 _SPEEDS = {
     "port": {
         "bandwidth": "{} each way",
@@ -92,9 +92,9 @@ def command(
       tree:4:8:2,distance=1:10:100        bottom-up: 4 in a group, 8 groups, 2
       graph:4+1:0-4,1-4,2-4,3-4           four nodes on one switch
       torus:8x8x8+node:16:2,distance=1:2  nodes of 2 sockets with 16 slots each
-    and more kinds, see 'topoloom list topologies'; or a TOML file that says the same
-    with names and units; -o writes one.
-    The word 'detect' is the node that you are on, or the machine of your batch job.
+    and more kinds, see 'topoloom list topologies'; or a TOML file with the same
+    in names and units; -o writes one.
+    'detect' is the node that you are on, or the machine of your batch job.
     Files of Slurm, ibnetdiscover, hwloc, NCCL, Scotch, SimGrid, Cray systems, Tofu,
     Amazon, Google, Oracle and Kubernetes are known by their content, METIS graphs by
     the suffix .graph: see 'topoloom list formats'.

@@ -64,17 +64,16 @@ def command(
 ) -> None:
     """Place the ranks on the allocated slots.
 
-    The gain is against block order, rank i on slot i, which is what a launcher does
-    without instructions. If an allocation has more slots than ranks, those that
-    the launcher would use are taken. Ctrl-C, --time and --work end a search early; the
-    best placement so far is still written.
+    The gain is relative to block order, rank i on slot i, the launcher's default. If an
+    allocation has more slots than ranks, those that the launcher uses are taken.
+    Ctrl-C, --time and --work end a search early; the best placement is still written.
 
-    By default the objective is the predicted time where the machine's bandwidths are
-    known and messages are long, else hop-bytes; a line says which, and why. What 'auto'
-    finds is never predicted to take longer than block order. With --background the
-    objective beside other jobs is the predicted time where the machine's bandwidths
-    are known, else congestion. Phases in the pattern's file count under all objectives
-    but hop-bytes: messages of different phases do not meet on a link.
+    The default objective is the predicted time if the machine's bandwidths are known
+    and messages are long, else hop-bytes; the choice and its reason are printed. 'auto'
+    never has a longer predicted time than block order. With --background the default is
+    the predicted time if bandwidths are known, else congestion. All objectives but
+    hop-bytes use the phases of the pattern: messages of different phases do not share
+    links.
 
     Each rank gets a slot of its own. With --imbalance or --capacities ranks may share
     slots: they are partitioned and placed at once.
@@ -112,7 +111,7 @@ def command(
         if mapper != "auto":
             raise Error(f"--effort is for the auto mapper, not for '{mapper}'")
         mapper = f"auto(effort={effort})"
-    where = AllocationSpec(*allowed, search.seed, limits.order(launcher))
+    where = AllocationSpec(*allowed, search.seed, limits.launch_order(launcher))
     problem = load_problem(graph, machine, where, share)
     objective = read_objective(*minimizing, graph, problem.machine)
     before = load_placement(previous) if previous is not None else None

@@ -84,7 +84,7 @@ def command(
       topoloom model predict here.toml --sizes 76,1KiB,64KiB --processes-per-node 4
       topoloom model channels pairs.csv --sizes 8MiB --round-trip
     """
-    verb, what = _asked(
+    verb, what = _parse_words(
         words,
         {
             "--output": output,
@@ -107,7 +107,7 @@ def command(
         _channels(Path(what), amounts, round_trip, as_json)
 
 
-def _asked(words: list[str], options: dict[str, Any]) -> tuple[str, str]:
+def _parse_words(words: list[str], options: dict[str, Any]) -> tuple[str, str]:
     """Return the verb and its argument; refuse options that it does not take."""
     from topoloom._core import Error
     from topoloom.support.nearest import unknown_name

@@ -100,8 +100,8 @@ def command(
         bool,
         Option(
             "--watch",
-            help="Let packets take any virtual channel, even if they could wait for "
-            "each other in a circle, and stop at the first that do.",
+            help="Let packets take any virtual channel, even if they could deadlock; "
+            "stop at the first deadlock.",
         ),
     ] = False,
     seed: Seed = 1,
@@ -110,12 +110,11 @@ def command(
 ) -> None:
     """Simulate switches cycle by cycle: buffers, virtual channels, arbiters, credits.
 
-    Each node makes packets at random, at the mean rate of the load, in any cycle with
-    the same chance unless --injection says otherwise. They go along the machine's
-    routes, flit by flit, and wait where a channel, a buffer or a virtual channel is
-    taken. Where routes could wait for each other in a circle, as on rings, packets
-    change to another class of virtual channels; with fewer than the routes need the
-    circle is named. A cycle is what a channel takes for a flit.
+    Each node injects packets at random, at the mean rate of the load, by default with
+    equal probability in every cycle. They follow the machine's routes, flit by flit,
+    and wait for channels, buffers and virtual channels. If routes could deadlock, as on
+    rings, packets change to another class of virtual channels; with too few classes the
+    deadlock is named. A cycle is the time of a flit on a channel.
 
     \b
     load       flits that each sending node makes per cycle

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from topoloom._core import CostGroup, CostSample
     from topoloom.tasks.collectives.order import ProcessOrder
 
-#: Above it costs have no spread, as in models.
+#: Above this t, costs have no spread, as in models.
 MAX_T = 1e6
 
 
@@ -61,9 +61,9 @@ def command(
 ) -> None:
     """Order the processes of a node for collectives along binomial trees.
 
-    Sockets make some messages slower than others. The processes are renumbered: the
-    one that is printed first becomes rank 0, the root, the next rank 1, and so on;
-    libraries then send what is long over fast edges.
+    Messages between sockets are slower than others. The processes are renumbered in the
+    printed order: the first becomes rank 0, the root. Libraries then send long messages
+    over fast edges.
 
     \b
     fastest-edge-first  every sender takes the nearest process that is left
@@ -83,11 +83,11 @@ def command(
     node                all share all; each more adds half the bandwidth of one
     independent         none share
 
-    Groups of near processes are found, and groups in groups: mean, standard deviation
-    and number of the messages inside one and into it from those beside it, without
-    outliers, whose number follows in brackets; Student's t, and the probability p of it
-    if both had one mean. Orders and times are of such means, so that noise is not mined
-    for fast edges; only the order of a --method is of the costs as they are.
+    Nested groups of near processes are found. Each is printed with mean, standard
+    deviation and number of messages inside it and into it, without outliers (their
+    number in brackets), Student's t, and its p value for equal means. Orders and times
+    use these means, so that noise is not taken for fast edges; only the order of a
+    --method uses the costs themselves.
 
     \b
     Examples:

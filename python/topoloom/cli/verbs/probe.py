@@ -83,14 +83,13 @@ def command(
 ) -> int:
     """Measure how long messages take between all ranks; describe the machine.
 
-    Start it where your jobs run, with the ranks bound as in your jobs. It measures all
-    pairs of ranks, each as often as its noise asks for, then messages of all sizes
-    between a few pairs of each level, and more and more pairs at once. From that follow
-    groups of ranks that are near to each other, the costs of messages, what links
-    carry, and which hosts and links are slower than their like.
+    Run it where your jobs run, with the ranks bound as in your jobs. It measures all
+    pairs of ranks as often as noise requires, then messages of all sizes between a few
+    pairs of each level, and increasing numbers of pairs at once. It infers groups of
+    near ranks, message costs, link bandwidths, and hosts and links that are slow.
 
-    The description that it writes is a machine for --machine and a model for --model.
-    With --machine it is compared with what another description claims.
+    The description serves as a machine for --machine and a model for --model. With
+    --machine it is compared with another description.
 
     --check names the parts that slow messages have in common. Without a launcher,
     --plan and --measured find them from what other tools measure.
@@ -171,7 +170,7 @@ def _measure(
         resume=resume,
         command=command_line.get(),
         watch=_StageBars(),
-        tell=note,
+        report=note,
         **limits,
     )
     if as_json:

@@ -30,15 +30,14 @@ def command(
 ) -> None:
     """Show placements on one page, or a machine that was measured.
 
-    The page is a single HTML file below 3 MB that fetches nothing: what was gained,
-    the communication matrix before and after, the machine with its links by load and
-    who loads them, a table of nodes, what is proven of all placements, and how each
-    file was made. Without --pattern the graph is the one that the placement was made
-    for. With --with each placement is also simulated: the page has simulated times and,
-    of switches, the busiest channels.
+    The page is a single HTML file below 3 MB that loads nothing from the network. It
+    shows gains, the communication matrix before and after, the machine with its link
+    loads, a table of nodes, proven bounds, and the origin of each file. By default the
+    graph is the one that the placement was made for. --with also simulates each
+    placement: the page has simulated times and, for switches, the busiest channels.
 
-    The page of a machine has all pairs of ranks, what messages take by their size, the
-    groups, what pairs exchange at once, and which hosts and links are slow.
+    The page of a machine shows all pairs of ranks, message times by size, groups,
+    simultaneous exchanges, and slow hosts and links.
 
     \b
     Examples:
@@ -65,11 +64,11 @@ def command(
         return
     if simulator is None and switch is not None:
         raise Error("--switch is for --with switches")
-    asked = None
+    simulation = None
     if simulator is not None:
         monitor = partial(progress_bar, unit="messages")
-        asked = Simulator(simulator, switch, monitor)
-    written = write_report(placements, output, pattern, command_line.get(), asked)
+        simulation = Simulator(simulator, switch, monitor)
+    written = write_report(placements, output, pattern, command_line.get(), simulation)
     for warning in written.warnings:
         note(f"topoloom: {warning}")
     if as_json:

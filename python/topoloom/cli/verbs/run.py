@@ -88,16 +88,15 @@ def command(
     """Launch an MPI program with its ranks placed on a machine.
 
     Standard input, output and the exit status are the program's; reports go to
-    stderr. The placement is tried with an empty program first: if the launcher cannot
-    apply it, your program is not started as placed and the exit status is 2. A command
-    that places its ranks by itself is refused, before anything runs if it says how many
-    they are. (--world starts it as it is.)
+    stderr. The placement is first tried with an empty program: if the launcher cannot
+    apply it, your program is not started and the exit status is 2. A command that
+    places its own ranks is refused, unless --world starts it as it is.
 
-    As the program starts, each rank reports where it is, and one line says whether all
-    are where the placement puts them, or names those that are not.
+    At startup each rank reports its location. One line tells whether all ranks are at
+    their planned locations, or names those that are not.
 
-    If an allocation has more slots than ranks, those that the command's launcher uses
-    by default are taken: srun deals ranks to the nodes in turn, others fill them.
+    If an allocation has more slots than ranks, those that the launcher uses by default
+    are taken: srun deals ranks to the nodes in turn, others fill node after node.
 
     The hosts of the nodes are those of --hosts, else of the allocation (a host list
     keeps its names) or the machine, else those that the command names.
@@ -138,7 +137,7 @@ def command(
     replaced = None if setting is None else read_setting(setting)
     search = read_search(seed, time)
     read = read_unplaced_command(program) if world else read_command(program)
-    where = AllocationSpec(allocation, order=limits.order(launcher_name(read)))
+    where = AllocationSpec(allocation, order=limits.launch_order(launcher_name(read)))
     slots = find_slots(read, machine, where, hosts, *binding, limits.cores_per_rank)
     check_objective(objective, slots.allocation.machine)
     nodes = len(slots.allocation.nodes)

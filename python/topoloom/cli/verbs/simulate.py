@@ -43,12 +43,11 @@ def command(
 ) -> None:
     """Simulate how long messages take, and compare with the predicted time.
 
-    In each round every rank sends one message to each rank that it has any for, and
-    waits until all are sent and received. Rounds repeat until no messages are left;
-    then the next phase begins. Operations of GOAL files begin, in switches, when what
-    they wait for is done. The simulator gets the machine as it is described: its links,
-    cards and memories, what messages cost, and our routes, one for each pair of ranks.
-    The first line is 'block', what the launcher does by default.
+    In each round every rank sends one message to each of its remaining peers, and waits
+    until all are sent and received. After the last round the next phase begins. In
+    switches, operations of GOAL files start when their dependencies are done. The
+    simulator uses the described machine: links, NICs, memories, message costs, and one
+    route per pair of ranks. The first line is 'block', the launcher's default.
 
     \b
     congestion      load of the busiest link divided by its bandwidth
@@ -57,8 +56,7 @@ def command(
     simulated time  from the first to the last message
     gain            of the simulated time against 'block'
     With phases, each is the sum over them. Switches also show their busiest channels,
-    and for what share of the simulated time these were sending. Ctrl-C prints the
-    placements that are done.
+    and their share of time spent sending. Ctrl-C prints the finished placements.
 
     \b
     Examples:
@@ -83,7 +81,7 @@ def command(
     simulate = bind_switch(
         load_simulator(simulator), simulator, switch, machine, operations
     )
-    where = AllocationSpec(*allowed, seed, limits.order(launcher))
+    where = AllocationSpec(*allowed, seed, limits.launch_order(launcher))
     names = placements or []
     wanted: list[str | None] = [*names] or [None]
     given = [

@@ -17,7 +17,7 @@ from topoloom.cli.parameters import Argument, Option
 if TYPE_CHECKING:
     from topoloom.tasks.collectives.steps import Contention, StepContention
 
-#: How many steps are listed one by one.
+#: Number of steps that are listed.
 MAX_LISTED = 24
 
 

@@ -79,13 +79,12 @@ def command(
                     where each root sends one
     max per switch  trees through the busiest switch, or router
 
-    With --simulate, output-queued switches copy the packets of each root on their way,
-    or combine those of its members, which the root is one of; beside it, network cards
-    send the same as messages through the same switches: for one root by the schedule
-    that is predicted to be the fastest, for several from each root to each member, or
-    back. The machine needs bandwidths; units that combine are those of the [switch].
-    What a message costs its sender and receiver is the machine's, or assumed as
-    'topoloom machine' says.
+    With --simulate, output-queued switches copy the packets of each root, or combine
+    those of its members (the root included). For comparison NICs send the same as
+    messages: for one root by the schedule with the lowest predicted time, for several
+    directly between roots and members. The machine needs bandwidths; units that combine
+    are those of the [switch]. Costs of senders and receivers are the machine's, or
+    assumed as 'topoloom machine' shows.
 
     \b
     Examples:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from topoloom._core import Machine
     from topoloom.tasks.torch_run import TorchRun
 
-#: Ranks that are elsewhere, of which torchrun's are named one per line.
+#: Number of torchrun's ranks at wrong locations that are listed.
 MAX_NAMED = 20
 
 
@@ -40,13 +40,13 @@ def command(
     the launcher's own order. As the program starts, each rank reports its host and the
     CPUs that it may run on; ranks that are elsewhere are named, one per line.
 
-    PyTorch: a command that starts torchrun, or another one with --torch, is compared by
-    hosts and GPUs, and where the pattern is there, what ranks that are elsewhere cost
-    is said. A rank's GPU is the one that its PyTorch used; before, that at its place in
-    CUDA_VISIBLE_DEVICES or the like. Rendezvous by c10d is refused: it sorts hosts.
+    PyTorch (torchrun, or --torch): hosts and GPUs are compared. If the pattern file
+    exists, the cost of ranks that are elsewhere is printed. A rank's GPU is the one
+    that its PyTorch used, else the one in CUDA_VISIBLE_DEVICES or similar variables.
+    Rendezvous by c10d is refused, since it sorts hosts.
 
     The exit status is the program's, or 1 if it succeeded but its ranks are not where
-    they should be, or nothing could be found out. Ranks that may run on more CPUs than
+    they should be, or could not be located. Ranks that may run on more CPUs than
     those of their slot are reported; they count as elsewhere only with --bind.
 
     \b

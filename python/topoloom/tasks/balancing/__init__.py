@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `topoloom balance` does."""
+"""Redistribution of tasks, for `topoloom balance`."""

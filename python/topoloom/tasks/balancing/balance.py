@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Evens out equal tasks: who hands how many to whom, and what that costs."""
+"""Balances equal tasks: the plan of transfers and its cost on a machine."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ from topoloom.support.units import counted
 
 
 class Ranks(NamedTuple):
-    """Where ranks are on a machine."""
+    """The slots of ranks on a machine."""
 
     allocation: Allocation
     placement: Placement
 
 
 class TransferCost(NamedTuple):
-    """What tasks that move cost on a machine.
+    """The cost of a plan on a machine.
 
     Attributes
     ----------
     ranks
-        Where they are.
+        The slots of the ranks.
     task_bytes
-        Of one task.
+        The size of a task in bytes.
     judgement
-        Of all that is sent, each task once.
+        The judgement of all transfers, each task sent once.
     """
 
     ranks: Ranks
@@ -46,7 +46,7 @@ class TransferCost(NamedTuple):
     judgement: Judgement
 
     def document(self) -> dict[str, Any]:
-        """Make what ``--json`` prints of it."""
+        """Make its part of what ``--json`` prints."""
         return {
             "machine": self.ranks.allocation.machine.text,
             "bytes": self.task_bytes,
@@ -64,11 +64,11 @@ class BalanceResult(NamedTuple):
     method
         The balancer.
     loads
-        Of every rank, before.
+        The load of every rank before.
     balance
         The plan, its measures, and the loads after it.
     crossing
-        What it costs on a machine, if one was given.
+        Its cost on the machine, if one was given.
     """
 
     method: str
@@ -99,7 +99,7 @@ def balance_loads(
     ranks: Ranks | None = None,
     task_bytes: int = 1,
 ) -> BalanceResult:
-    """Even out loads by a balancer of `topoloom.tasks.balancers`.
+    """Balance loads with a balancer of `topoloom.tasks.balancers`.
 
     Parameters
     ----------
@@ -108,15 +108,15 @@ def balance_loads(
     method
         The balancer, with options if any: ``alias(remainder=exact)``.
     ranks
-        Where they are, for balancers that choose near partners; the result then has
-        the cost of what is sent.
+        The slots of the ranks, for balancers that choose near partners and for the cost
+        of the plan.
     task_bytes
-        Of one task.
+        The size of a task in bytes.
 
     Raises
     ------
     Error
-        For bad loads, unknown methods, and where the placement is not of these ranks.
+        For bad loads, unknown methods, and a placement of another number of ranks.
     """
     loads = np.asarray(loads)
     if ranks is None:
@@ -127,7 +127,7 @@ def balance_loads(
 
 
 def block_ranks(allocation: Allocation, count: int) -> Ranks:
-    """Put ranks on the slots of an allocation in order; refuse more than there are."""
+    """Put ranks on the slots of an allocation in order."""
     if count > allocation.slot_count:
         raise Error(
             f"there are {counted(count, 'rank')}, but the allocation has only "
@@ -137,12 +137,12 @@ def block_ranks(allocation: Allocation, count: int) -> Ranks:
 
 
 def sent_tasks(count: int, plan: NDArray[np.int64], task_bytes: int) -> CommGraph:
-    """Say what `count` ranks send by rows of from, to and tasks, in one message each.
+    """Make the graph of transfers from rows of source, target and tasks.
 
     Raises
     ------
     Error
-        Where a message has more bytes than can be counted.
+        If a message has 2^63 bytes or more.
     """
     source, target, tasks = plan.T
     if tasks.size and int(tasks.max()) * task_bytes >= 2**63:

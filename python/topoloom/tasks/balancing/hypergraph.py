@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Hyperedges between tasks, and what cutting them sends."""
+"""Hyperedges between tasks, and the bytes of cut hyperedges."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from topoloom._core import CommGraph
 
 
 class Hypergraph(NamedTuple):
-    """Hyperedges, and pairs of tasks in place of them.
+    """Hyperedges, and the pairs of tasks that approximate them.
 
     Attributes
     ----------
     weights
-        Of hyperedges; shape ``(m,)``.
+        The weights of hyperedges; shape ``(m,)``.
     edges, pins
         Pin i is task ``pins[i]`` of hyperedge ``edges[i]``; shape ``(n,)``.
     graph

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads how many tasks each rank holds: one integer per line."""
+"""Reads the number of tasks of each rank: one integer per line."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LIMIT = 2**62
 
 
 def read_loads(path: str | Path) -> NDArray[np.int64]:
-    """Read the loads of ranks 0, 1, ...; blank lines and ``# ...`` do not count.
+    """Read the loads of ranks 0, 1, ...; blank lines and comments are ignored.
 
     Returns
     -------
@@ -26,8 +26,8 @@ def read_loads(path: str | Path) -> NDArray[np.int64]:
     Raises
     ------
     Error
-        Where a line is not an integer of 0 or more, loads do not fit, or there are
-        none.
+        If a line is not an integer of 0 or more, loads add up to 2^62 or more, or the
+        file is empty.
     """
     loads, total = [], 0
     for number, line in enumerate(read_text(path).splitlines(), start=1):

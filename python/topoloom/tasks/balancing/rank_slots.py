@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where the ranks are whose tasks move: as a file says, or in order on a machine."""
+"""Finds the slots of ranks: from a placement file, or in order on a machine."""
 
 from __future__ import annotations
 
@@ -18,11 +18,10 @@ from topoloom.tasks.problem import AllocationSpec, load_nodes, select_launched_s
 def placed_ranks(
     count: int, machine: str | None, placement: Path | None, where: AllocationSpec
 ) -> Ranks | None:
-    """Find where ranks are; None where neither a machine nor a placement is named.
+    """Find the slots of ranks; None without a machine and a placement.
 
-    Of an allocation ranks get the slots that a launcher gives them, as `topoloom map`
-    assumes: with fewer ranks than slots, each node gets its share. A placement may name
-    its machine again, but no other.
+    In an allocation ranks get the slots that the launcher uses: with fewer ranks than
+    slots, each node gets its share. `machine` may repeat the one of the placement.
     """
     if placement is None:
         if machine is not None:
@@ -50,7 +49,7 @@ def placed_ranks(
 
 
 def ranks_by_node(ranks: Ranks) -> str:
-    """Say how many ranks nodes have, such as ``8 on each of 8 nodes``."""
+    """Format the number of ranks per node, such as ``8 on each of 8 nodes``."""
     nodes = ranks.placement.slots // ranks.allocation.machine.slots_per_node
     _, counts = np.unique(nodes, return_counts=True)
     least, most = int(counts.min()), int(counts.max())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads what tasks send to each other: a table of pairs, or a communication graph."""
+"""Reads the messages between tasks: a table of pairs, or a communication graph."""
 
 from __future__ import annotations
 
@@ -14,25 +14,24 @@ from topoloom.support.nearest import unknown_name
 from topoloom.support.units import counted
 from topoloom.tasks.balancing.task_list import MAX_BYTES, TaskList, integer
 
-#: What the first line of the table may say.
+#: The optional first line of the table.
 HEAD = "task,task,bytes"
 
 
 def with_edges(tasks: TaskList, path: str | Path) -> TaskList:
-    """Add what tasks send to each other in a period.
+    """Add the messages between tasks in a period.
 
     Parameters
     ----------
     path
-        A table with the columns ``task,task,bytes``, in which pairs that stand there
-        twice are summed; or a file that `topoloom.load_graph` reads, whose rank i is
-        the task on line i of its table.
+        A table with the columns ``task,task,bytes``; repeated pairs are summed. Or a
+        file that `topoloom.load_graph` reads, whose rank i is the task on line i of its
+        table.
 
     Raises
     ------
     Error
-        Where a line has other columns, a task that there is none of, or bytes that
-        cannot be.
+        If a line has other columns, an unknown task, or an invalid number of bytes.
     """
     if Path(path).suffix not in (".csv", ".txt"):
         graph = load_graph(path)

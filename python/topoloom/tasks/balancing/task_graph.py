@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads tasks from the files of partitioners: graphs, hypergraphs, and who has what.
+"""Reads tasks from the files of partitioners: graphs, hypergraphs and owners.
 
-A METIS graph, which ParMETIS reads too, says how much every vertex has to do and how
-much moves with it. Zoltan's driver reads Chaco's graphs, which are alike, and
-hypergraphs. Neither says where vertices are now: that is one rank per line in a file
-of its own.
+A METIS graph, which ParMETIS reads too, has the load and the size of every vertex.
+Zoltan's driver reads the similar graphs of Chaco, and hypergraphs. The owners of the
+vertices are in a separate file, one rank per line.
 """
 
 from __future__ import annotations
@@ -21,15 +20,15 @@ from topoloom.support.units import counted
 from topoloom.tasks.balancing.task_hypergraph import read_hypergraph
 from topoloom.tasks.balancing.task_list import MAX_BYTES, MAX_RANKS, TaskList, integer
 
-#: How names of graphs end; others are known by a first line of several integers.
+#: Suffixes of graphs; others are recognized by a first line of several integers.
 ENDINGS = (".graph", ".metis", ".chaco")
 HYPERGRAPH_ENDINGS = (".hg",)
-#: How Zoltan's driver names the file of ranks, beside the graph.
+#: Suffix of the owners' file of Zoltan's driver, in the folder of the graph.
 ASSIGN = ".assign"
 
 
 def is_task_graph(path: str | Path) -> bool:
-    """Say whether a file is a graph or hypergraph, by its name, then its content."""
+    """Return whether a file is a graph or hypergraph, by its name or its content."""
     if Path(path).suffix in (*ENDINGS, *HYPERGRAPH_ENDINGS):
         return True
     lines = (line.strip() for line in read_text(path).splitlines())
@@ -38,7 +37,7 @@ def is_task_graph(path: str | Path) -> bool:
 
 
 def read_task_graph(path: str | Path, owners: str | Path | None = None) -> TaskList:
-    """Read tasks, which are vertices 0, 1, ..., with what they send to each other.
+    """Read tasks, the vertices 0, 1, ..., and the messages between them.
 
     METIS counts vertices from 1: its vertex 1 is task 0.
 
@@ -49,21 +48,21 @@ def read_task_graph(path: str | Path, owners: str | Path | None = None) -> TaskL
         without them), and the weight of an edge is sent in both directions. Or a
         hypergraph ``.hg`` as Zoltan and PaToH read it.
     owners
-        The rank that has each vertex, one per line; None: the file beside with the
-        ending ``.assign``.
+        A file with the rank of each vertex, one per line; by default the file of the
+        same name with the suffix ``.assign``.
 
     Raises
     ------
     Error
-        ``file:line: what`` is wrong, and where there are no ranks for the vertices.
+        ``file:line: reason``, and if there are no owners.
     """
-    beside = Path(path).parent / f"{Path(path).stem}{ASSIGN}"
-    if owners is None and not beside.is_file():
+    default = Path(path).parent / f"{Path(path).stem}{ASSIGN}"
+    if owners is None and not default.is_file():
         raise Error(
             f"{path} does not say which rank has which task; name a file of owners "
-            f"with one rank per line, or call it {beside}"
+            f"with one rank per line, or call it {default}"
         )
-    ranks = _read_owners(owners or beside)
+    ranks = _read_owners(owners or default)
     hypergraph, sizes = None, None
     if Path(path).suffix in HYPERGRAPH_ENDINGS:
         hypergraph = read_hypergraph(path, len(ranks))
@@ -76,7 +75,7 @@ def read_task_graph(path: str | Path, owners: str | Path | None = None) -> TaskL
     count = graph.rank_count
     if len(ranks) != count:
         raise Error(
-            f"{owners or beside} has ranks of {counted(len(ranks), 'task')}, but "
+            f"{owners or default} has ranks of {counted(len(ranks), 'task')}, but "
             f"{path} has {count:,}"
         )
     if sizes is None:
@@ -87,7 +86,7 @@ def read_task_graph(path: str | Path, owners: str | Path | None = None) -> TaskL
 
 
 def _vertex_sizes(text: str, path: str | Path) -> NDArray[np.int64] | None:
-    """Find the sizes in a METIS graph that has been read without a complaint."""
+    """Find the sizes in a METIS graph that has been read without errors."""
     lines = [line for line in text.splitlines() if not line.startswith("%")]
     head = lines[0].split()
     count = int(head[0])

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Reads hypergraphs as Zoltan's driver does: its own format, and PaToH's.
 
-The header is ``vertices hyperedges pins NM``, with N weights per vertex and M per
-hyperedge, or PaToH's ``base vertices hyperedges pins [weights]`` with weights 0 (none),
-1 (vertices), 2 (hyperedges) or 3. A line per hyperedge follows, its weight first, then
-the weights of vertices, on one line or on several.
+Zoltan's header is ``vertices hyperedges pins NM``, with N weights per vertex and M per
+hyperedge. PaToH's is ``base vertices hyperedges pins [weights]``, with weights 0
+(none), 1 (vertices), 2 (hyperedges) or 3 (both). A line per hyperedge follows, its
+weight first. Then come the weights of vertices, on one line or on several.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from topoloom.tasks.balancing.task_list import MAX_BYTES, integer
 MAX_VERTICES = 2**32 - 1
 #: A larger hyperedge is a star, not all pairs.
 MAX_PAIRED = 32
-#: Shares of a weight are exact up to this sum of all, and rounded beyond.
+#: Shares of weights are exact if they add up to at most this, else rounded.
 MAX_SHARES = 2**50
 
 
@@ -38,7 +38,7 @@ def read_hypergraph(path: str | Path, count: int) -> Hypergraph:
     Raises
     ------
     Error
-        ``file:line: what`` is wrong.
+        ``file:line: reason``.
     """
     lines = _Lines(path)
     head = _header(lines)

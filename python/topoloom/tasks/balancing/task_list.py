@@ -15,9 +15,9 @@ from topoloom.support.files import read_text
 from topoloom.support.plain_text import is_number
 from topoloom.tasks.balancing.hypergraph import Hypergraph
 
-#: What the first line of the table says.
+#: The first line of the table.
 HEAD = "task,owner,load,bytes"
-#: More ranks than any machine has are a slip of the pen.
+#: More ranks than any machine has are a typing error.
 MAX_RANKS = 10_000_000
 #: Above every number of bytes in 63 bits.
 MAX_BYTES = 2**62
@@ -31,11 +31,11 @@ class TaskList(NamedTuple):
     names
         As in the table, each once.
     owners, loads, bytes
-        The rank that has the task, what it takes, and what moves with it.
+        The rank that holds the task, its load, and its size in bytes.
     graph
-        What tasks send to each other in a period; None: unknown.
+        The messages between tasks in a period; None if unknown.
     hypergraph
-        Where they come from one: its hyperedges, which the graph stands for.
+        The hypergraph that the tasks are from, if any; the graph approximates it.
     """
 
     names: list[str]
@@ -47,7 +47,7 @@ class TaskList(NamedTuple):
 
 
 def is_task_list(path: str | Path) -> bool:
-    """Say whether the first line that counts has columns."""
+    """Return whether the first line that is not a comment has columns."""
     lines = (line.partition("#")[0].strip() for line in read_text(path).splitlines())
     return "," in next(filter(None, lines), "")
 
@@ -55,13 +55,13 @@ def is_task_list(path: str | Path) -> bool:
 def read_tasks(path: str | Path) -> TaskList:
     """Read a table with the columns ``task,owner,load,bytes``.
 
-    Blank lines and ``# ...`` do not count.
+    Blank lines and comments, ``# ...``, are ignored.
 
     Raises
     ------
     Error
-        Where a line has other columns, an owner, load or number of bytes that cannot
-        be, or a task that was there before.
+        If a line has other columns, an invalid owner, load or number of bytes, or a
+        task that is on an earlier line.
     """
     names: dict[str, int] = {}
     rows = []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How long tasks take to move on a machine, in network simulators."""
+"""Simulates the time that transfers of tasks take on a machine."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from topoloom.simulate import bind_switch, load_simulator
 from topoloom.simulate.result import ignore_progress
 from topoloom.tasks.balancing.balance import Ranks, sent_tasks
 
-#: Our switches take ten seconds for as many on a small machine, longer on a large one.
+#: The built-in switches simulate so many in ten seconds on a small machine.
 MAX_PACKETS = 20_000_000
 
 
 def plan_rounds(loads: Ints, found: Balance, task_bytes: int) -> list[CommGraph]:
-    """Split a plan in rounds, in each of which ranks give what they hold by then."""
+    """Split a plan into rounds, so that ranks send only tasks that they hold."""
     held = loads.copy()
     source, target, left = found.plan.T.copy()
     rounds = []
@@ -39,21 +39,21 @@ def plan_rounds(loads: Ints, found: Balance, task_bytes: int) -> list[CommGraph]
 def time_moves(
     ranks: Ranks, rounds: Sequence[CommGraph], machine: str | None = None
 ) -> dict[str, float]:
-    """Simulate rounds, one after the other; return seconds by simulator.
+    """Simulate rounds, one after the other.
 
     Parameters
     ----------
     ranks
-        Where they are.
+        The slots of the ranks.
     rounds
-        What is sent in each.
+        The transfers of each round.
     machine
-        Its name or file, whose ``[switch]`` counts.
+        The name or file of the machine, for its ``[switch]``.
 
     Returns
     -------
     dict
-        Of our own switches, and of SimGrid where that is installed.
+        Seconds by simulator: the built-in switches, and SimGrid if it is installed.
 
     Raises
     ------

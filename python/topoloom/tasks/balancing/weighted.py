@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Evens out tasks with loads and sizes: which of them go where, and what that moves."""
+"""Balances tasks with loads and sizes, moving few bytes."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from topoloom.tasks.balancing.task_list import MAX_RANKS, TaskList
 
 
 class TaskRedistribution(NamedTuple):
-    """Tasks and where they go.
+    """Tasks and their new owners.
 
     Attributes
     ----------
     tasks
-        As they were.
+        The tasks with their old owners.
     ranks
         The number of ranks.
     balance
-        New owners, and what moves.
+        The new owners, and the cost of moving.
     where
-        Where the ranks are, if they are on a machine.
+        The slots of the ranks, if they are on a machine.
     periods
-        How often tasks send until they move again.
+        Communication steps between two rebalances.
     """
 
     tasks: TaskList
@@ -49,7 +49,7 @@ class TaskRedistribution(NamedTuple):
 
     @property
     def over_mean(self) -> float:
-        """The load of the busiest rank over the mean; 1 where nobody has any."""
+        """The load of the busiest rank over the mean; 1 without any load."""
         mean = float(self.tasks.loads.sum()) / self.ranks
         return self.balance.load_max / mean if mean > 0 else 1.0
 
@@ -71,7 +71,7 @@ class TaskRedistribution(NamedTuple):
 
     @property
     def cut_bytes(self) -> tuple[int, int]:
-        """What is sent between ranks in a period, before and after."""
+        """Bytes between ranks in a period, before and after."""
         found, hypergraph = self.balance, self.tasks.hypergraph
         if hypergraph is None:
             return found.cut_bytes_before, found.cut_bytes
@@ -79,13 +79,13 @@ class TaskRedistribution(NamedTuple):
 
     @property
     def hop_bytes(self) -> tuple[float, float]:
-        """The same times the distance; of a hyperedge, that of its pairs."""
+        """Hop-bytes between ranks in a period, before and after."""
         found, scale = self.balance, _scale(self.tasks)
         return found.hop_bytes_before / scale, found.hop_bytes / scale
 
     @property
     def costs(self) -> tuple[float, float]:
-        """What is sent in all periods and what moves, before and after."""
+        """Bytes of all periods, before and after; after includes the bytes moved."""
         found = self.balance
         if self.tasks.hypergraph is None or self.where is not None:
             return found.cost_before, found.cost
@@ -93,7 +93,7 @@ class TaskRedistribution(NamedTuple):
         return before, after + found.moved_bytes
 
     def sent(self) -> CommGraph:
-        """Sum what each rank hands to each other one, as one message."""
+        """Make the graph of transfers, one message per pair of ranks."""
         source, target, sizes = self._moving()
         return CommGraph.from_edges(self.ranks, source, target, sizes)
 
@@ -130,17 +130,17 @@ class TaskRedistribution(NamedTuple):
 
 
 def _scale(tasks: TaskList) -> int:
-    """Say by what the graph's bytes are multiplied."""
+    """Return the factor of the bytes in the graph of a hypergraph."""
     return tasks.hypergraph.scale if tasks.hypergraph is not None else 1
 
 
 def rank_count(tasks: TaskList, ranks: int | None) -> int:
-    """Count ranks, up to the highest owner where no number is given.
+    """Count the ranks: `ranks`, or by default up to the highest owner.
 
     Raises
     ------
     Error
-        Where an owner is none of the ranks, or there are too many.
+        If an owner is not a rank, or there are too many.
     """
     highest = int(tasks.owners.max())
     name = tasks.names[int(tasks.owners.argmax())]
@@ -164,27 +164,27 @@ def balance_tasks(
     periods: float = 1.0,
     where: Ranks | None = None,
 ) -> TaskRedistribution:
-    """Even out tasks with few bytes that move, and few between those of a graph.
+    """Balance tasks so that few bytes move, and few are sent between ranks.
 
     Parameters
     ----------
     tasks
-        With their owners, and what they send to each other if that is known.
+        The tasks with their owners, and their messages if known.
     ranks
-        Of the job; None: up to the highest owner.
+        The number of ranks; by default up to the highest owner.
     memory
-        Bytes that a rank can hold; None: any number.
+        Memory limit per rank in bytes; None for no limit.
     tolerance
-        By which the load of a rank may exceed the mean.
+        Allowed load imbalance, as a share of the mean.
     periods
-        How often the graph's bytes are sent until tasks move again.
+        Communication steps between two rebalances.
     where
-        Where the ranks are on a machine; then bytes count times the distance.
+        The slots of the ranks on a machine, for hop-bytes in place of bytes.
 
     Raises
     ------
     Error
-        Where an owner is none of the ranks, or no place is found for the bytes.
+        If an owner is not a rank, or the memory does not suffice.
     """
     count = rank_count(tasks, ranks)
     if memory is not None and (tasks.bytes > memory).any():

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `topoloom affinity` does."""
+"""Thread affinity on ring buses, for `topoloom affinity`."""

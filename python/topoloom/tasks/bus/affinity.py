@@ -33,7 +33,7 @@ TRIALS = 8
 
 
 class BusTiming(NamedTuple):
-    """How messages pass on the bus.
+    """The timing of messages on the bus.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class Rate(NamedTuple):
 
 
 class Score(NamedTuple):
-    """How messages share the bus, in halves of a unit; less is better, in order."""
+    """Score of an assignment in halves of a unit; less is better, in this order."""
 
     peak: int
     imbalance: int
@@ -69,7 +69,7 @@ class Score(NamedTuple):
 
 
 class MessageRate(NamedTuple):
-    """One message, and how fast it is."""
+    """A message and its bandwidth."""
 
     source: int
     target: int
@@ -79,20 +79,20 @@ class MessageRate(NamedTuple):
 
 @dataclass(frozen=True)
 class Assignment:
-    """One way to assign the threads.
+    """An assignment of the threads to elements.
 
     Attributes
     ----------
     name
-        What it is called.
+        Its name, if any.
     elements
         The element of every thread.
     score
-        How messages share the bus.
+        The score by which assignments are ranked.
     rank, alike
-        One more than there are better assignments; how many are as good.
+        One more than the number of better assignments; the number of equal ones.
     directions
-        How many messages go each way.
+        The number of messages in each direction.
     slowest, average
         Bandwidth of the slowest message, and over all of them.
     messages
@@ -142,15 +142,15 @@ class Affinities:
     Attributes
     ----------
     scores, elements
-        A row for each of them, the best first.
+        A row for each assignment, the best first.
     unit
-        Bytes: scores are in halves of it.
+        The unit of loads in bytes; scores are in halves of it.
     levels
-        The best ones, one assignment of all that are as good.
+        The best assignments, one of each set of equal ones.
     named
-        Those that have a name, and the first random one.
+        The named assignments, and the first random one.
     drawn
-        What random ones come to.
+        Statistics of random assignments.
     """
 
     scores: NDArray[np.int64]
@@ -162,11 +162,11 @@ class Affinities:
 
     @property
     def best(self) -> Assignment:
-        """The first of the best."""
+        """The first of the best assignments."""
         return self.levels[0]
 
     def assignment(self, name: str) -> Assignment:
-        """Find the one that is called `name`, which may be best."""
+        """Find an assignment by name, or the best."""
         known = {BEST: self.best, **{one.name: one for one in self.named}}
         if name not in known:
             raise Error(unknown_name("affinity", name, known))
@@ -186,7 +186,7 @@ class Affinities:
 def messages_of(
     graph: CommGraph,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """List source, target and bytes of the edges that carry any."""
+    """List source, target and bytes of the edges that carry bytes."""
     counts = np.diff(np.asarray(graph.first).astype(np.int64)).astype(np.int64)
     source = np.repeat(np.arange(graph.rank_count), counts)
     sizes = np.asarray(graph.bytes).astype(np.int64)
@@ -212,7 +212,7 @@ class BusThreads:
 
     @property
     def speeds(self) -> dict[str, Any]:
-        """What determines rates beside the messages."""
+        """The arguments of `bus_rates` besides the messages."""
         machine = self.allocation.machine
         return {
             "piece": self.timing.piece,
@@ -222,7 +222,7 @@ class BusThreads:
         }
 
     def rates(self, elements: Sequence[int], size: int | None = None) -> Any:
-        """Find how fast messages are, with their own sizes or all of one `size`."""
+        """Compute the rates of messages with their own sizes, or all of one `size`."""
         at = self.stations[np.asarray(elements)]
         sizes = self.bytes if size is None else np.full_like(self.bytes, size)
         return bus_rates(
@@ -234,7 +234,7 @@ class BusThreads:
         )
 
     def directions(self, elements: Sequence[int]) -> Directions:
-        """Count which way messages go."""
+        """Count messages by direction."""
         at = self.stations[np.asarray(elements)]
         pairs = zip(at[self.source].tolist(), at[self.target].tolist(), strict=True)
         return count_directions(self.allocation.machine, pairs)
@@ -249,11 +249,12 @@ def rank_affinities(
     levels: int = 5,
     seed: int = 1,
 ) -> Affinities:
-    """Rank all 40,320 assignments; also look at those with names, and at random ones.
+    """Rank all 40,320 assignments; also measure named and random ones.
 
-    Every edge of the graph is one message. Where sizes differ, loads count bytes. `by`
-    score is quick; by bandwidth the slowest message comes first, in the mean over the
-    ways of half-way messages, then in the worst, then the average over all messages.
+    Every edge of the graph is one message. If sizes differ, loads count bytes. Ranking
+    by score is quick. Ranking by bandwidth compares the slowest message, in the mean
+    over the ways of half-way messages, then in the worst, then the average of all
+    messages.
     """
     check_at_least("levels", levels, 1)
     check_at_least("the seed", seed, 0)
@@ -287,7 +288,7 @@ def rates_by_size(
     sizes: Sequence[int],
     timing: BusTiming = AS_DESCRIBED,
 ) -> dict[str, list[Rate]]:
-    """Find the slowest message of every named assignment, all messages of one size."""
+    """Find the slowest message of every named assignment, by message size."""
     threads = BusThreads(graph, allocation, timing)
     return {
         name: [Rate(*threads.rates(elements, size).slowest) for size in sizes]

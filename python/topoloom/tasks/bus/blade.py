@@ -35,7 +35,7 @@ BEST_HALVES, WORST_HALVES = "best", "worst"
 def link_rate(sender: int, messages: int) -> float:
     """Find the bandwidth of each of several messages from one processor to the other.
 
-    The measured table; more than it has share what its last row carries.
+    More messages than in the measured table share the total of its last row.
     """
     measured = LINK_RATES[sender]
     if messages <= len(measured):
@@ -44,16 +44,16 @@ def link_rate(sender: int, messages: int) -> float:
 
 
 class Halves(NamedTuple):
-    """The threads of processor 0, those of processor 1, and what crosses.
+    """The threads of each processor, and the traffic between them.
 
     Attributes
     ----------
     threads
-        Of each processor.
+        The threads of each processor.
     crossing
         Bytes between the processors.
     alike
-        Sets of eight threads that are as good.
+        The number of equally good sets of eight threads.
     sent
         Messages that each processor sends to the other.
     """
@@ -65,18 +65,18 @@ class Halves(NamedTuple):
 
 
 class BladeAssignment(NamedTuple):
-    """An affinity inside both processors.
+    """A named affinity inside both processors.
 
     Attributes
     ----------
     name
-        Of the affinity.
+        The name of the affinity.
     elements
-        The element of every thread: 8 to 15 are those of processor 1.
+        The element of every thread; 8 to 15 are on processor 1.
     inside
-        Bandwidth of the slowest message within a processor; None without one.
+        Bandwidth of the slowest message within a processor; None without messages.
     slowest
-        The same with messages that cross.
+        Bandwidth of the slowest message, those between processors included.
     """
 
     name: str
@@ -87,7 +87,7 @@ class BladeAssignment(NamedTuple):
 
 @dataclass(frozen=True)
 class Blade:
-    """The halves, and what each affinity inside them is worth."""
+    """The halves, and the bandwidths of each affinity inside them."""
 
     halves: Halves
     best_crossing: int
@@ -96,7 +96,7 @@ class Blade:
     assignments: tuple[BladeAssignment, ...]
 
     def assignment(self, name: str) -> BladeAssignment:
-        """Find the one that is called `name`."""
+        """Find an assignment by name."""
         known = {one.name: one for one in self.assignments}
         if name not in known:
             raise Error(unknown_name("affinity", name, known))
@@ -131,11 +131,11 @@ def split_blade(
     *,
     halves: str = BEST_HALVES,
 ) -> Blade:
-    """Split 16 threads in `halves`, the best or the worst, and assign each half.
+    """Split 16 threads into `halves`, the best or the worst, and assign each half.
 
-    The fewest bytes cross in the best; the side that sends more is on processor 0.
-    Within a processor threads count in the order of their numbers. Messages that cross
-    are as fast as measured on a Cell blade, and do not slow others down.
+    The best halves have the fewest bytes between them. The half that sends more is on
+    processor 0. Threads keep their order within a processor. Messages between
+    processors have the bandwidth measured on a Cell blade, and do not slow others down.
     """
     if graph.rank_count != THREADS:
         raise Error(f"a blade takes {THREADS} threads, not {graph.rank_count}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Counts which way messages go on a ring bus, and which of them share links."""
+"""Counts the directions of messages on a ring bus, and those that share links."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from topoloom._core import Machine
 
 
 class Directions(NamedTuple):
-    """How many messages go each way, or may go either, and how many pairs overlap."""
+    """The number of messages by direction, and of pairs that overlap."""
 
     clockwise: int
     counter_clockwise: int

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Assignments of eight threads to a ring bus that have a name."""
+"""Named assignments of eight threads to a ring bus."""
 
 from __future__ import annotations
 
 from topoloom._core import named_affinities
 
-#: name -> what it is, and the element of every thread
+#: Summary and the element of every thread, by name.
 NAMED = {name: (what, tuple(at)) for name, what, at in named_affinities()}
 RANDOM = "random"
 RANDOM_SUMMARY = "what a runtime may do by default: any; several are drawn"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ranks the schedules of a collective, in block order or in one that suits them."""
+"""Ranks the schedules of a collective, and orders its ranks."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ from topoloom.tasks.search import MonitorSearch, Search, unmonitored
 
 @dataclass(frozen=True)
 class CollectivePlatform:
-    """What messages cost, where the ranks are, and what that is called."""
+    """The cost of messages, the slots of the ranks, and their names for output."""
 
-    model: NetworkModel | None  # None means what the machine says
+    model: NetworkModel | None  # None: the costs of the machine
     slots: RankSlots | None = None
     model_name: str = ""
-    machine_title: str = ""  # the machine as the user calls it
+    machine_title: str = ""  # the machine as typed
     hosts: tuple[str, ...] | None = None
     node: NodeParts = NO_PARTS
-    unused: str = ""  # what of a larger allocation the launcher would use, in words
+    unused: str = ""  # the slots of a larger allocation that the launcher uses
 
     @property
     def machine_name(self) -> str:
@@ -57,7 +57,7 @@ class CollectivePlatform:
 
 @dataclass(frozen=True)
 class RankedCollective:
-    """The schedules of a collective, the fastest first, and the order of its ranks."""
+    """The schedules of a collective, the fastest first, and the rank order."""
 
     call: Call
     platform: CollectivePlatform
@@ -67,12 +67,12 @@ class RankedCollective:
 
     @property
     def usual(self) -> str | None:
-        """What MPICH uses by default."""
+        """The schedule that MPICH uses by default."""
         return find_default_schedule(self.call)
 
     @property
     def knows_cpu(self) -> bool:
-        """Whether the model says what messages take of a core; else that is assumed."""
+        """Whether the model gives the receive overhead, which is otherwise assumed."""
         model = self.platform.model
         if model is None:
             return False
@@ -99,7 +99,7 @@ class RankedCollective:
         return document
 
     def placement_file(self, **about: Any) -> PlacementFile:
-        """Judge the order that was found; `about` is what else the file says."""
+        """Measure the rank order; `about` are further fields of the file."""
         assert self.together is not None
         assert self.platform.slots is not None
         best = self.together.best
@@ -115,7 +115,7 @@ class RankedCollective:
         )
 
     def graph(self) -> tuple[CommGraph, list[CommGraph]]:
-        """Make the graph of the best schedule, and the rounds that add up to it."""
+        """Make the graph of the best schedule, and the graphs of its rounds."""
         call, name = self.call, self.ranked[0].name
         schedule = call.schedule(name)
         if call.ranks * schedule.rounds > 1 << 25:
@@ -127,7 +127,7 @@ class RankedCollective:
         return schedule.graph(), rounds
 
     def decisions(self) -> dict[str, Any]:
-        """Make the decision table, of all powers of two up to the ranks if it can."""
+        """Make the decision table, for powers of two up to the number of ranks."""
         platform = self.platform
         if self.call.demand is not None:
             raise Error("a demand has its own bytes; there is nothing to decide")
@@ -150,17 +150,17 @@ def read_call(
     degree: int | None = None,
     demand: str | Path | None = None,
 ) -> Call:
-    """Check what is asked of a collective.
+    """Check and describe a call of a collective.
 
-    `demand`, a file of a communication graph, says who wants how many bytes of whom in
-    a many-to-many, instead of a size and a degree.
+    `demand`, the file of a communication graph, gives the messages of a many-to-many in
+    place of a size and a degree.
     """
     check_at_least("ranks", ranks, 1)
     check_at_least("root", root, 0)
     name = read_operation(operation)
     many = name.startswith("many-to-many")
     if demand is not None:
-        return _demanded(name, ranks, degree, demand)
+        return _read_demand(name, ranks, degree, demand)
     if many and degree is None:
         raise Error(
             f"{name} needs a degree, to how many of the next ranks each rank sends, or "
@@ -173,7 +173,7 @@ def read_call(
     return Call(name, ranks, 0 if name == "barrier" else size, root, degree)
 
 
-def _demanded(name: str, ranks: int, degree: int | None, demand: str | Path) -> Call:
+def _read_demand(name: str, ranks: int, degree: int | None, demand: str | Path) -> Call:
     if not name.startswith("many-to-many"):
         raise Error(f"a demand is for many-to-many, not for {name}")
     if degree is not None:
@@ -181,8 +181,8 @@ def _demanded(name: str, ranks: int, degree: int | None, demand: str | Path) -> 
     graph = load_graph(demand)
     if graph.rank_count != ranks:
         raise Error(
-            f"{demand} is of {counted(graph.rank_count, 'rank')}, not of {ranks}; say "
-            "that there are as many"
+            f"{demand} is of {counted(graph.rank_count, 'rank')}, not of {ranks}; "
+            "give that number of ranks"
         )
     return Call(name, ranks, 0, demand=graph)
 
@@ -194,7 +194,14 @@ def read_platform(
     where: AllocationSpec | None = None,
     placement: str | Path | None = None,
 ) -> CollectivePlatform:
-    """Read what messages cost and where the ranks are; refuse what is incomplete."""
+    """Read the cost of messages and the slots of the ranks.
+
+    Raises
+    ------
+    topoloom.Error
+        If the cost of messages is unknown, or the ranks do not fit the placement or the
+        machine.
+    """
     found = load_model(model).model if model is not None else None
     if machine is not None and placement is not None:
         raise Error(
@@ -214,15 +221,15 @@ def read_platform(
         return CollectivePlatform(found, model_name=given)
     else:
         raise Error(
-            "what a message costs is not known; name a model (see 'topoloom "
-            "model list') or a machine"
+            "the cost of a message is not known; name a model (see 'topoloom model "
+            "list') or a machine"
         )
     _check_speeds(platform)
     return platform
 
 
 def _check_speeds(platform: CollectivePlatform) -> None:
-    """Refuse a machine whose links or ports would count as 1 B/s or as no time."""
+    """Refuse a machine without bandwidths, or without the startup cost of messages."""
     assert platform.slots is not None
     machine = platform.slots.allocation.machine
     if machine.link_count and not machine.has_bandwidths:
@@ -232,7 +239,7 @@ def _check_speeds(platform: CollectivePlatform) -> None:
         )
     if platform.model is None and "startup" not in write_port(machine):
         raise Error(
-            f"what a message takes to start on {machine.name} is not known; give a "
+            f"the startup cost of a message on {machine.name} is not known; give a "
             "model (see 'topoloom model list') or +node:...,startup=1us"
         )
 
@@ -244,8 +251,7 @@ def _placed(
     ranks = len(file.placement.slots)
     if ranks != call.ranks:
         raise Error(
-            f"{placement} places {ranks} ranks, not {call.ranks}; say that there are "
-            f"{ranks}"
+            f"{placement} places {ranks} ranks, not {call.ranks}; give {ranks} ranks"
         )
     slots = RankSlots(file.allocation, file.placement)
     return CollectivePlatform(
@@ -261,10 +267,10 @@ def _on_machine(
     where: AllocationSpec,
 ) -> CollectivePlatform:
     given, described = load_nodes(machine, where)
-    silent = CommGraph.from_edges(call.ranks, [], [], [])
-    check_fit(silent, given.allocation, f"the {call.operation}")
+    no_messages = CommGraph.from_edges(call.ranks, [], [], [])
+    check_fit(no_messages, given.allocation, f"the {call.operation}")
     at, unused = select_launched_slots(given, described, where, call.ranks)
-    slots = RankSlots(at.allocation, place_like_launcher(silent, at.allocation))
+    slots = RankSlots(at.allocation, place_like_launcher(no_messages, at.allocation))
     return CollectivePlatform(
         model, slots, name, machine, at.hosts, described.node, unused
     )
@@ -280,9 +286,9 @@ def rank_collective(
     threads: int = 0,
     monitor: MonitorSearch = unmonitored,
 ) -> RankedCollective:
-    """Rank schedules by their time, all of them or those that are named.
+    """Rank all schedules, or the named ones, by their time.
 
-    With `order_ranks` the ranks are ordered for the best of all schedules first.
+    With `order_ranks` the ranks are first ordered for the best of all schedules.
     """
     together, interrupted = None, False
     if order_ranks:

@@ -22,9 +22,9 @@ from topoloom.tasks.collectives.line_speeds import LineSpeeds
 class LineTraffic:
     """Messages along the lines of a grid, all at once."""
 
-    external_links_by_axis: list[int]  # messages that leave a node, the most of any
+    external_links_by_axis: list[int]  # messages that leave a node, maximum over nodes
     external_links: int
-    segment_bytes: float  # that a broadcast down chains is best cut into
+    segment_bytes: float  # of a pipelined broadcast
     pipelined_s: float
     binomial_broadcast_s: float
     binomial_scatter_s: float
@@ -38,8 +38,8 @@ class GridTraffic:
     file: PlacementFile
     extents: list[int]
     bytes: int
-    speeds: str  # of the lines, and who says them
-    reading: str  # of pipelines
+    speeds: str  # latency and bandwidths, and their origin
+    reading: str  # counted or printed
     block: LineTraffic
     placed: LineTraffic
 
@@ -67,20 +67,20 @@ def measure_grid(
 ) -> GridTraffic:
     """Measure a placement whose ranks are numbered row by row; `name` is for errors.
 
-    Of pipelines there are two readings: ``counted``, in which the messages that leave a
-    node along an axis share its channels, and ``printed``, the equation of the source.
+    Pipelines have two readings. In ``counted`` the messages that leave a node along an
+    axis share its channels; ``printed`` is the equation of the source.
     """
     check_at_least("bytes", bytes, 1)
     slots, given = file.placement.slots, list(extents)
     check_cells(given, len(slots), name)
 
     def traffic(slots: NDArray[np.uint32]) -> LineTraffic:
-        # Nodes without ranks have no lines: numbered anew, they are not listed.
+        # Renumbering drops nodes without ranks, which have no lines.
         _, nodes = np.unique(slots // slots_per_host(file.machine), return_inverse=True)
         node_map = NodeMap(given, nodes.astype(np.uint32))
         return line_traffic(node_map, links, bytes, reading)
 
-    links, text = (speeds or LineSpeeds()).on(file.allocation, len(slots))
+    links, text = (speeds or LineSpeeds()).resolve(file.allocation, len(slots))
     block = traffic(file.allocation.slots[: len(slots)])
     return GridTraffic(file, given, bytes, text, reading, block, traffic(slots))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How fast the lines of a process grid are: as users say, or as the machine does."""
+"""Latency and bandwidths along the lines of a process grid."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ from topoloom._core import Allocation, Error, GridLinks, Machine
 from topoloom.support.checks import check_at_least
 from topoloom.support.units import format_bandwidth, format_seconds
 
-#: Where neither users nor the machine say it.
+#: Used if neither the user nor the machine gives them.
 LATENCY, BANDWIDTH = 1e-6, 10e9
 #: Bytes per second that one core copies.
 COPY_BANDWIDTH = 12e9
-#: Who says a speed.
+#: The origin of a value.
 MACHINE, ASSUMED = "the machine's", "assumed"
 
 
 class LineSpeeds(NamedTuple):
-    """Seconds and bytes per second; None takes the machine's, or a default."""
+    """Latency in s, bandwidths in B/s; None: the machine's, or a default."""
 
     latency: float | None = None
     bandwidth: float | None = None
     inner_bandwidth: float | None = None
     channels: int = 1
 
-    def on(self, allocation: Allocation, ranks: int) -> tuple[GridLinks, str]:
-        """Complete them for ranks in an allocation; also say what they are, by whom.
+    def resolve(self, allocation: Allocation, ranks: int) -> tuple[GridLinks, str]:
+        """Complete the values for ranks in an allocation, and describe them.
 
-        Between nodes they are those of a message from its first node to its second:
-        the narrowest of the network card and the links, and all latencies. Inside a
-        node a message has what one core copies, or its share of the node's memory
-        where all ranks of the node send, if that is less.
+        Between nodes they are those of a message from the first node to the second: the
+        lowest bandwidth of NIC and links, and the sum of latencies. Inside a node a
+        message has the copy bandwidth of a core, or its share of the memory bandwidth
+        when all ranks of the node send, if that is less.
         """
         self._check()
         machine = allocation.machine
@@ -62,11 +62,12 @@ class LineSpeeds(NamedTuple):
             channels=self.channels,
         )
         writes = (format_seconds, format_bandwidth, format_bandwidth)
-        said = [
+        shown = [
             write(value) + (f" ({by})" if by else "")
             for write, (value, by) in zip(writes, chosen, strict=True)
         ]
-        return speeds, f"latency {said[0]}, {said[1]} between nodes, {said[2]} inside"
+        text = f"latency {shown[0]}, {shown[1]} between nodes, {shown[2]} inside"
+        return speeds, text
 
     def _check(self) -> None:
         if self.latency is not None and not 0 <= self.latency < math.inf:
@@ -78,7 +79,7 @@ class LineSpeeds(NamedTuple):
 
 
 def _latency(machine: Machine, of_links: float) -> tuple[float, str]:
-    """Return that of a message between nodes, and who says it."""
+    """Return the latency of a message between nodes, and its origin."""
     parts = {"startup": machine.startup, "node_latency": machine.node_latency}
     whole = sum(parts.values()) + of_links
     assumed = sum(parts[name] for name in machine.assumed_speeds if name in parts)
@@ -90,7 +91,7 @@ def _latency(machine: Machine, of_links: float) -> tuple[float, str]:
 
 
 def _inner_bandwidth(machine: Machine, slots: NDArray[np.uint32]) -> tuple[float, str]:
-    """Return that of a message beside those of all ranks of its node; who says it."""
+    """Return the bandwidth inside a node when all its ranks send, and its origin."""
     ranks = int(np.bincount(slots // machine.slots_per_node).max())
     share = machine.memory_bandwidth / ranks
     if share >= COPY_BANDWIDTH:

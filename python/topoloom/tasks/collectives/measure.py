@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measures schedules of a collective on the machine, beside the MPI library's own."""
+"""Measures schedules of a collective and the MPI library's own on the machine."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ MAX_BYTES = 2**31 - 1
 
 
 class MeasuredSchedule(NamedTuple):
-    """One schedule at one size.
+    """The measured times of a schedule at one size.
 
     Attributes
     ----------
     schedule
         Its name, or `OWN` for the library's collective.
     bytes
-        As in `Call`.
+        The size, as in `Call`.
     samples
-        Seconds of each call, in the order in which they were made.
+        Seconds of each call, in the order of the calls.
     predicted
-        Seconds by the model; None without one, and for the library's own.
+        Seconds by the model; None without a model, and for the library's own.
     """
 
     schedule: str
@@ -49,7 +49,7 @@ class MeasuredSchedule(NamedTuple):
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Bounds of the median."""
+        """The 95 % confidence interval of the median."""
         return median_interval(self.samples)
 
 
@@ -60,11 +60,11 @@ class MeasuredCollective:
     Attributes
     ----------
     repeats
-        How many calls of each there are: fewer than asked for, if it was interrupted.
+        Number of calls of each schedule; fewer than requested after an interrupt.
     sizes
-        By size, the fastest schedule first.
+        The measured schedules of each size, the fastest first.
     trace
-        None if none was asked for, or it was interrupted.
+        The traced call; None if none was requested, or after an interrupt.
     """
 
     call: Call
@@ -118,9 +118,9 @@ class MeasuredCollective:
                 )
 
     def decisions(self) -> dict[str, Any]:
-        """Make the decision table: from a size on, the fastest of our schedules there.
+        """Make the decision table: the fastest of our schedules from each size on.
 
-        The first line also holds for smaller sizes.
+        The first entry also applies to smaller sizes.
         """
         found: list[Decision] = []
         for measured in sorted(self.sizes, key=lambda measured: measured[0].bytes):
@@ -139,14 +139,15 @@ def fastest(measured: Sequence[MeasuredSchedule]) -> MeasuredSchedule:
 
 
 def median_interval(samples: Sequence[float]) -> tuple[float, float]:
-    """Bound the median of what the samples are drawn from, with 95 % confidence.
+    """Compute a 95 % confidence interval of the median.
 
-    The bounds are samples themselves, by the binomial distribution of how many lie
-    below the median: nothing is assumed of their distribution. Up to five samples
-    cannot be that sure, and give the lowest and the highest.
+    The bounds are samples, chosen by the binomial distribution of the number of samples
+    below the median, so that no distribution is assumed. Up to five samples give the
+    lowest and the highest, with less confidence.
     """
     ordered, count = sorted(samples), len(samples)
-    first, outside = 0, 1  # of the 2^count ways to lie below or above
+    # `outside` counts the ways, of 2^count, in which the median is below `first`.
+    first, outside = 0, 1
     while 2 * (outside + comb(count, first + 1)) <= 0.05 * 2**count:
         first += 1
         outside += comb(count, first)
@@ -164,29 +165,29 @@ def measure_collective(
     mpicc: str | None = None,
     traced: bool = False,
 ) -> MeasuredCollective:
-    """Time schedules of a collective in one job, all or those that are named.
+    """Time all schedules of a collective, or the named ones, in one job.
 
-    Ctrl-C ends it with what it has, if that is a call of each.
+    Ctrl-C returns the calls so far, if there is one of each schedule.
 
     Parameters
     ----------
     call
-        What is asked; its bytes do not count.
+        The call; its bytes are ignored.
     sizes
-        Bytes; none for a barrier.
+        Sizes in bytes; none for a barrier.
     launcher
-        What starts the ranks, without a program: ``["mpirun", "-n", "4"]``.
+        The launcher without a program: ``["mpirun", "-n", "4"]``.
     setting
         What predicts times; None for no predictions.
     schedules
-        Only these; by default all that can do it, with every value of their options
-        that is worth a try.
+        Names of schedules; by default all that support the call, with the usual values
+        of their options.
     repeats
-        Of each schedule and size.
+        Number of calls of each schedule and size.
     mpicc
-        Compiler of the launcher's MPI, if the one beside it is not.
+        Compiler of the launcher's MPI; by default the one in the launcher's folder.
     traced
-        Trace a call of the fastest schedule at the first size.
+        Whether to trace a call of the fastest schedule at the first size.
 
     Raises
     ------
@@ -202,13 +203,13 @@ def measure_collective(
         for name in names:
             one.schedule(name)
         cases += [(one, name) for name in (MPI_OWN, *names)]
-    asked = TimingRequest(
+    requested = TimingRequest(
         call.operation,
         call.ranks,
         call.root,
         [(one.bytes, name) for one, name in cases],
     )
-    timed = time_cases(asked, launcher, repeats, mpicc, traced)
+    timed = time_cases(requested, launcher, repeats, mpicc, traced)
     found: dict[int, list[MeasuredSchedule]] = {}
     for (one, name), samples in zip(cases, timed.samples, strict=True):
         seconds = _predicted(one, name, platform)

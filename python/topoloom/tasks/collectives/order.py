@@ -22,18 +22,18 @@ from topoloom._core import (
 from topoloom.support.checks import check_at_least
 
 STANDARD = "standard"
-#: What is tried when none is named.
+#: Methods that are compared by default.
 METHODS = ("fastest-edge-first", "channel-aware")
 
 
 @dataclass(frozen=True)
 class ProcessOrder:
-    """Processes in the order of their ranks, and how long a scatter then takes."""
+    """Processes in the order of their ranks, and the time of a scatter."""
 
     method: str
     channels: int
     root: int
-    reading: str  # of how messages share the channels
+    reading: str  # how messages share the channels
     groups: CostGroups  # of processes that are near to each other
     order: list[int]
     steps: list[float]  # seconds of each step of a scatter, by means of the groups
@@ -91,21 +91,21 @@ def order_processes(
     reading: str = "growing",
     p_value: float = 0.01,
 ) -> ProcessOrder:
-    """Order processes by the seconds of a message from each to each.
+    """Order processes by the seconds of a message between each pair.
 
-    Without a `method` the best of `METHODS` and the standard order is taken, by the
-    predicted time, or the standard order where there are no groups; `reading` is how
-    messages share channels in it, as in `schedules.binomial_scatter_steps`. Processes
-    that are alike are taken for groups with a probability of `p_value` at most.
+    Without a `method`, the order with the lowest predicted time is taken among those of
+    `METHODS` and the standard order; without groups it is the standard order. `reading`
+    is how messages share channels, as in `schedules.binomial_scatter_steps`. `p_value`
+    limits the probability that equal processes are taken for groups.
 
-    Noise is not mined for fast edges: orders and times are of `schedules.group_costs`.
-    Only the order of a `method` that is named is of the costs as they are.
+    Orders and times use the means of `schedules.group_costs`, so that noise is not
+    taken for fast edges. Only a named `method` orders by the costs themselves.
     """
     check_at_least("channels", channels, 1)
     check_at_least("seed", seed, 0)
     if not 0 <= root < len(costs):
         raise Error(f"root {root} is none of the processes 0 to {len(costs) - 1}")
-    shared = min(channels, len(costs))  # more are as good as one for each
+    shared = min(channels, len(costs))  # more channels than processes have no effect
     groups = find_cost_groups(costs, p=p_value)
     means = group_costs(costs, groups, p=p_value)
     tried = METHODS if groups.groups else ()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The fastest schedules of a collective, simulated in switches, packet by packet."""
+"""Simulates the fastest schedules of a collective in switches, packet by packet."""
 
 from __future__ import annotations
 
@@ -12,15 +12,12 @@ from topoloom.simulate.switches import simulate_collective
 from topoloom.tasks.collectives.collective import RankedCollective
 from topoloom.tasks.simulate import MonitorSimulation, unmonitored_simulation
 
-#: Schedules that are simulated unless they are named.
+#: Number of schedules that are simulated by default.
 FASTEST = 5
 
 
 class SimulatedSchedules(NamedTuple):
-    """What was simulated, by the name of the schedule.
-
-    `interrupted` says whether Ctrl-C ended it before the last.
-    """
+    """Simulation results by schedule, and whether Ctrl-C ended the simulations."""
 
     simulated: dict[str, SimulationResult]
     interrupted: bool
@@ -34,13 +31,13 @@ def simulate_schedules(
 ) -> SimulatedSchedules:
     """Simulate the schedules with the lowest predicted times, or all with None.
 
-    Messages cost what the machine says, whatever model they were ranked by. Ctrl-C
-    leaves out the schedule that is under way and those after it.
+    Messages have the costs of the machine, also if the ranking used a model. Ctrl-C
+    omits the running simulation and those after it.
 
     Raises
     ------
     topoloom.Error
-        If it is not known where the ranks are, or the machine has no links.
+        If the slots of the ranks are unknown, or the machine has no links.
     """
     if found.platform.slots is None:
         raise Error("packets cross a machine; name one")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How fast nodes exchange in a step whose messages meet on links."""
+"""Bandwidths of nodes in a step whose messages share links."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from topoloom._core import Error, Machine, NetworkModel, Step
 
 
 class StepRates:
-    """Bytes per second in and out of a node, by what a message costs and its links.
+    """Bytes per second in and out of a node, by the costs of messages and links.
 
-    A message takes the latency of its route and the longest of its gap, from the memory
-    of the network card if the model sends from there; its packets, if each waits for
-    the answer to the one before; and its share of a link on which several meet.
+    The time of a message is the latency of its route and the largest of three terms.
+    These are its gap (of NIC memory if the model sends from there), its packets if each
+    waits for an acknowledgment, and its share of a link that several messages cross.
     """
 
     def __init__(
@@ -33,14 +33,14 @@ class StepRates:
         self._links: dict[int, tuple[float, float]] = {}
 
     def rate(self, step: Step, most: float) -> float:
-        """Bytes per second of a step in which `most` messages meet on one link."""
-        ways = {
-            self._way(self._nodes[start], self._nodes[end])
+        """Compute the bytes per second of a step with `most` messages on one link."""
+        routes = {
+            self._route(self._nodes[start], self._nodes[end])
             for start, end in step.messages
         }
-        if not ways:
+        if not routes:
             return 0.0
-        return 2 * self._size / max(self._seconds(*way, most) for way in ways)
+        return 2 * self._size / max(self._seconds(*route, most) for route in routes)
 
     def _seconds(self, latency: float, bandwidth: float, most: float) -> float:
         size, model = self._size, self._model
@@ -48,8 +48,8 @@ class StepRates:
         packets = model.in_packets(size, latency, bandwidth)
         return model.latency(size) + latency + max(self._gap, shared, packets)
 
-    def _way(self, start: int, end: int) -> tuple[float, float]:
-        """Latency and narrowest bandwidth of a route."""
+    def _route(self, start: int, end: int) -> tuple[float, float]:
+        """Find the latency and the lowest bandwidth of a route."""
         latency, bandwidth = 0.0, math.inf
         for link, share in self._machine.route(start, end):
             if link not in self._links:

@@ -26,13 +26,13 @@ from topoloom.support.nearest import unknown_name
 from topoloom.support.plain_text import is_number
 from topoloom.tasks.collectives.step_rates import StepRates
 
-#: Where messages may meet: what an order is found for.
+#: Routes for which an order can be found: those of the machine, or any ascent.
 MEETINGS = ("routes", "any-ascent")
 
 
 @dataclass(frozen=True)
 class StepContention:
-    """Where messages of a step meet."""
+    """The links on which messages of a step meet."""
 
     name: str
     rounds: int
@@ -43,11 +43,11 @@ class StepContention:
 
     @property
     def meets(self) -> bool:
-        """Whether messages meet, or may on a fat tree."""
+        """Whether messages meet, or may meet on a fat tree."""
         return bool(self.routes.places or (self.ascent and self.ascent.places))
 
     def document(self) -> dict[str, Any]:
-        """Say it in names and numbers."""
+        """Make its part of what ``--json`` prints."""
         facts: dict[str, Any] = {
             "step": self.name,
             "rounds": self.rounds,
@@ -75,7 +75,7 @@ class LowContentionOrder(NamedTuple):
 
 @dataclass(frozen=True)
 class Contention:
-    """Contention in the steps of a schedule, with an order where one was asked for."""
+    """Contention in the steps of a schedule, and the order that was found."""
 
     machine: Machine
     ranks: int
@@ -119,11 +119,11 @@ def find_contention(
     model: NetworkModel | None = None,
     size: int = 1024,
 ) -> Contention:
-    """Judge steps between ranks that are numbered as the nodes, one on each.
+    """Find contention in steps between ranks, one per node in the order of nodes.
 
     Steps are ``shift``, ``prefix``, ``quarter``, a schedule of an all-gather, or a file
-    with messages. To `find` an order that avoids contention, name one of `MEETINGS`.
-    With a `model` steps also have the bandwidth of messages of `size` bytes.
+    with messages. `find` is one of `MEETINGS`: an order with less contention is found.
+    A `model` adds the bandwidths of messages of `size` bytes.
     """
     if find is not None and find not in MEETINGS:
         raise Error(unknown_name("kind of routes", find, MEETINGS))
@@ -176,7 +176,7 @@ def _named_steps(what: str, ranks: int) -> Iterable[tuple[str, Step]]:
 
 
 def _name(step: Step, ranks: int, number: int) -> str:
-    """Name a step for what all of its messages do, or else by its number."""
+    """Name a step by the offset of its messages, else by its number."""
     ways = {(to - start) % ranks for start, to in step.messages}
     if len(ways) == 1 and len(step.messages) == ranks:
         by = ways.pop()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Times collectives on a process grid in every tile that can fill its nodes."""
+"""Predicts collectives on a process grid for every tile that fills a node."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from topoloom.tasks.collectives.grid import (
 )
 from topoloom.tasks.collectives.line_speeds import LineSpeeds
 
-#: Times that a tile can be the fastest in, and how `LineTraffic` calls them.
+#: Collectives whose time can rank tiles, and their fields of `LineTraffic`.
 COLLECTIVES = {
     "pipelined": "pipelined_s",
     "broadcast": "binomial_broadcast_s",
     "scatter": "binomial_scatter_s",
     "gather": "binomial_gather_s",
 }
-#: Cells of grids whose tiles are timed cell by cell, in seconds.
+#: Limit on the cells of a grid; tiles are timed cell by cell.
 MAX_CELLS = 1 << 24
 
 
 @dataclass(frozen=True)
 class TiledTraffic:
-    """Traffic along a grid whose nodes take a tile of it each."""
+    """Traffic along a grid with a tile per node."""
 
     tile: list[int]
     traffic: LineTraffic
@@ -42,7 +42,7 @@ class TiledTraffic:
 
 @dataclass(frozen=True)
 class TileTimes:
-    """All tiles of the cores of a node that divide a grid, the fastest one first."""
+    """All tiles of a node that divide a grid, the fastest first."""
 
     file: PlacementFile
     extents: list[int]
@@ -65,7 +65,7 @@ class TileTimes:
         }
 
     def placed(self) -> PlacementFile:
-        """Place the ranks in the fastest tile, tile after tile on node after node."""
+        """Place the ranks by the fastest tile, one tile per node."""
         grid, tile = self.extents, self.tiles[0].tile
         slots = np.empty(prod(grid), np.uint32)
         cells = np.arange(prod(grid)).reshape(
@@ -98,15 +98,15 @@ def time_tiles(
 ) -> list[TiledTraffic]:
     """Time every tile of `cores` cells that divides a grid, the fastest first.
 
-    Of equally fast ones those with fewer external links come first. Source: Karlsson
-    2012, sec. 5.3.4, minimized over the extents of the tile.
+    Ties are broken by fewer external links. Source: Karlsson 2012, sec. 5.3.4,
+    minimized over the extents of the tile.
 
     Raises
     ------
     topoloom.Error
         If the grid has more than `MAX_CELLS` cells.
     """
-    key = _time_of(collective)
+    key = _time_field(collective)
     grid = list(extents)
     if prod(grid) > MAX_CELLS:
         raise Error(
@@ -123,7 +123,7 @@ def time_tiles(
             node += (at // side).astype(np.uint32)
         traffic = line_traffic(NodeMap(grid, node.ravel()), links, bytes, reading)
         found.append(TiledTraffic(tile, traffic))
-    # Equal times differ in their last digits, by the order of the axes.
+    # Rounding makes equal times differ in their last digits.
     return sorted(
         found,
         key=lambda one: (
@@ -147,11 +147,11 @@ def rank_tiles(
     Raises
     ------
     topoloom.Error
-        If the nodes have unequal numbers of ranks. Where they have equal ones, a tile
-        divides the grid: one of the greatest common divisors along the axes.
+        If the nodes have unequal numbers of ranks. With equal numbers a tile divides
+        the grid: one of the greatest common divisors along the axes.
     """
     check_at_least("bytes", bytes, 1)
-    _time_of(collective)
+    _time_field(collective)
     grid = list(extents)
     ranks = len(file.placement.slots)
     check_cells(grid, ranks, name)
@@ -163,7 +163,7 @@ def rank_tiles(
             f"{name} gives nodes {counts.min()} to {counts.max()} ranks, but tiles are "
             "all alike; the mapper `tile` cuts such grids"
         )
-    links, text = (speeds or LineSpeeds()).on(file.allocation, ranks)
+    links, text = (speeds or LineSpeeds()).resolve(file.allocation, ranks)
     tiles = time_tiles(grid, cores, links, bytes, collective, reading)
     return TileTimes(file, grid, bytes, text, reading, collective, tiles)
 
@@ -172,7 +172,7 @@ def _counts(grid: Sequence[int], tile: Sequence[int]) -> list[int]:
     return [extent // side for extent, side in zip(grid, tile, strict=True)]
 
 
-def _time_of(collective: str) -> str:
+def _time_field(collective: str) -> str:
     if collective not in COLLECTIVES:
         raise Error(
             f"no collective '{collective}' on tiles; there are {', '.join(COLLECTIVES)}"

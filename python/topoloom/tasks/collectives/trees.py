@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Trees for multicasts and reductions in switches, and what they load."""
+"""Trees for multicasts and reductions in switches, and their loads."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from topoloom.support.plain_text import is_number
 
 @dataclass(frozen=True)
 class TreeLoads:
-    """The trees of one kind."""
+    """Loads of the trees of one kind."""
 
     trees: int
     links_a_tree: float  # on average
@@ -62,10 +62,10 @@ def build_trees(
     members: int | None = None,
     seed: int = 1,
 ) -> Multicasts:
-    """Build the trees of every kind that the machine has.
+    """Build the trees of every kind that the machine supports.
 
-    Roots are positions in the allocation, such as ``0-3,8``, or how many, equally
-    spaced; the number of `members` is drawn for every tree, by default all nodes.
+    `roots` are positions in the allocation, such as ``0-3,8``, or the number of equally
+    spaced roots. `members` nodes are drawn for every tree, by default all nodes.
     """
     machine, nodes = allocation.machine, allocation.nodes.tolist()
     if members is not None:
@@ -103,7 +103,7 @@ def _loads(
         raise Error(f"{machine.text} has no links to make trees of")
     share = len(multicasts) / len(trees)
     on_link, on_vertex = tree_loads(machine, trees)
-    # The links of a fat tree's nodes carry what is sent to them, whatever the tree.
+    # The links of a fat tree's nodes carry the same messages in every tree.
     first = machine.node_count if "least-loaded" in tree_kinds(machine) else 0
     between = [
         load

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `topoloom experts` does."""
+"""Placement of experts, for `topoloom experts`."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The engines that serve experts: which replica a token goes to, and their files."""
+"""Inference engines: their choice among replicas, and their files."""
 
 from __future__ import annotations
 
@@ -14,47 +14,48 @@ from numpy.typing import NDArray
 from topoloom._core import Error
 from topoloom.support.nearest import unknown_name
 
-Held = NDArray[np.uint32]
+ExpertSlots = NDArray[np.uint32]
 
 
 class Engine(NamedTuple):
-    """How an engine dispatches tokens, and what it reads.
+    """The dispatch of tokens by an engine, and the file that it reads.
 
     Attributes
     ----------
     nearest
         Whether a replica on the token's own node is preferred to others.
     write
-        Of the experts in the slots of all layers, the layers that have experts, and
-        the number of GPUs.
+        Writes the file from the experts in the slots of all layers, the layers that
+        have experts, and the number of GPUs.
     settings
-        What to type; ``FILE`` stands for the file, ``COUNT`` for the redundant experts.
+        Options to type; ``FILE`` stands for the file, ``COUNT`` for the redundant
+        experts.
     is_numbered
-        Whether layers are those of the model, the ones without experts included.
+        Whether layers without experts are counted.
     suffix
-        How the name of the file has to end.
+        The required suffix of the file.
     """
 
     nearest: bool
-    write: Callable[[Held, NDArray[np.int64], int], str]
+    write: Callable[[ExpertSlots, NDArray[np.int64], int], str]
     settings: Sequence[str]
     is_numbered: bool = False
     suffix: str = ""
 
-    def misnames(self, path: Path) -> bool:
-        """Whether the engine would not read a file of this name."""
+    def rejects_name(self, path: Path) -> bool:
+        """Whether the engine does not read a file of this name."""
         return bool(self.suffix) and path.suffix != self.suffix
 
 
-def _sglang(held: Held, layers: NDArray[np.int64], gpus: int) -> str:
+def _sglang(held: ExpertSlots, layers: NDArray[np.int64], gpus: int) -> str:
     return json.dumps({"physical_to_logical_map": held.tolist()}) + "\n"
 
 
-def _vllm(held: Held, layers: NDArray[np.int64], gpus: int) -> str:
+def _vllm(held: ExpertSlots, layers: NDArray[np.int64], gpus: int) -> str:
     return json.dumps(held[layers].tolist()) + "\n"
 
 
-def _vllm_ascend(held: Held, layers: NDArray[np.int64], gpus: int) -> str:
+def _vllm_ascend(held: ExpertSlots, layers: NDArray[np.int64], gpus: int) -> str:
     by_gpu = held[layers].reshape(len(layers), gpus, -1)
     document = {
         "moe_layer_count": len(layers),
@@ -73,7 +74,7 @@ def _vllm_ascend(held: Held, layers: NDArray[np.int64], gpus: int) -> str:
     return json.dumps(document) + "\n"
 
 
-def _trtllm(held: Held, layers: NDArray[np.int64], gpus: int) -> str:
+def _trtllm(held: ExpertSlots, layers: NDArray[np.int64], gpus: int) -> str:
     rows = [f"  {layer}: {json.dumps(held[layer].tolist())}" for layer in layers]
     return "\n".join(
         [
@@ -86,14 +87,14 @@ def _trtllm(held: Held, layers: NDArray[np.int64], gpus: int) -> str:
     )
 
 
-#: By name.
+#: Engines by name.
 ENGINES = {
     "sglang": Engine(
         True,
         _sglang,
         ("--ep-num-redundant-experts COUNT", "--init-expert-location FILE"),
         is_numbered=True,
-        suffix=".json",  # it takes other names for the text of a file
+        suffix=".json",  # other names are taken for the content itself
     ),
     "vllm": Engine(
         False,

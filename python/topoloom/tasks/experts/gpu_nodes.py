@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which GPUs are joined by the fast network: an NVLink domain, else a node."""
+"""Groups GPUs by the fast network: NVLink domains, else nodes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from topoloom.support.units import counted
 
 
 def gpu_nodes(allocation: Allocation, count: int) -> NDArray[np.uint32]:
-    """Find the nodes of the first GPUs, which are slots of an allocation, from 0 on.
+    """Number the nodes of the first `count` GPUs, the slots of an allocation, from 0.
 
     Raises
     ------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Places experts on GPUs: few nodes visited per token, and no GPU over a cap."""
+"""Places experts on GPUs: few nodes visited per token, with a load limit per GPU."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from topoloom.tasks.experts.engines import Engine
 from topoloom.tasks.experts.gpu_nodes import gpu_nodes
 from topoloom.tasks.experts.routing import ExpertRouting
 
-Held = NDArray[np.uint32]
+ExpertSlots = NDArray[np.uint32]
 
 
 class ExpertCost(NamedTuple):
-    """What a placement costs, on average of the layers.
+    """The cost of a placement, averaged over the layers.
 
     Attributes
     ----------
     visits
-        Other nodes that a token visits, each once; where no tokens are known, the
-        share of choices that leave the token's node.
+        Number of other nodes that a token visits; without tokens, the share of choices
+        that leave the token's node.
     load
-        Of the busiest GPU over the mean: of the same tokens, or of the loads alone.
+        Load of the busiest GPU over the mean, by tokens if known, else by `loads`.
     load_worst
         The same in the worst layer.
     """
@@ -38,17 +38,17 @@ class ExpertCost(NamedTuple):
 
 
 class SlackCost(NamedTuple):
-    """What a slack costs, on average of some layers.
+    """The cost of placements with a slack, averaged over some layers.
 
     Attributes
     ----------
     slack
-        By which the busiest GPU may exceed that of the most even placement.
+        Share by which the busiest GPU may exceed that of the most even placement.
     visits, load
-        As `ExpertCost` has them.
+        As in `ExpertCost`.
     step
-        Time of a step beside that of the smallest slack, where sending to other nodes
-        and computing on the busiest GPU take equally long.
+        Time of a step relative to the smallest slack, if sending to other nodes and
+        computing on the busiest GPU take equally long.
     """
 
     slack: float
@@ -57,28 +57,29 @@ class SlackCost(NamedTuple):
     step: float
 
 
-#: What is tried where no slack is given. The first evens out GPUs like EPLB.
+#: Slacks that are tried by default. The first evens out GPUs like EPLB.
 SLACKS = (0.01, 0.05, 0.1, 0.2)
 
-#: How much shorter a step has to be: few tokens measure it to some percent.
+#: Required gain of a step: few tokens measure it to some percent.
 WORTH = 0.02
 
 
 class PlacedExperts(NamedTuple):
-    """Experts on GPUs, beside what is usual.
+    """Experts on GPUs, and two usual placements for comparison.
 
     Attributes
     ----------
     routing, nodes, nearest
-        What they were placed for: loads and tokens, the node of each GPU, and whether
-        replicas on the own node are preferred.
+        Loads and tokens, the node of each GPU, and whether tokens prefer replicas on
+        their own node.
     slack
-        By which the busiest GPU of the best may exceed that of the most even one.
+        Share by which the busiest GPU may exceed that of the most even placement.
     tried
-        The slacks that it was chosen from; none where it was given.
+        The slacks that were compared; empty if one was given.
     in_order, by_load, best : uint32 arrays of shape ``(layers, slots)``
-        Experts slot by slot, GPU by GPU: slot i has expert i, and redundant ones are
-        the first again; by loads alone; for few visits.
+        Experts by slot, GPU after GPU. `in_order` has expert i in slot i, and the first
+        experts again as redundant ones. `by_load` balances loads only; `best` has few
+        visits.
     """
 
     routing: ExpertRouting
@@ -86,28 +87,27 @@ class PlacedExperts(NamedTuple):
     nearest: bool
     slack: float
     tried: tuple[SlackCost, ...]
-    in_order: Held
-    by_load: Held
-    best: Held
+    in_order: ExpertSlots
+    by_load: ExpertSlots
+    best: ExpertSlots
 
     @property
     def redundant(self) -> int:
         """Count the slots beyond one for each expert."""
         return int(self.best.shape[1] - self.routing.loads.shape[1])
 
-    def cost(self, held: Held) -> ExpertCost:
-        """Measure a placement, on tokens that the search has not seen."""
+    def cost(self, held: ExpertSlots) -> ExpertCost:
+        """Measure a placement with tokens that the search has not seen."""
         part = held[self.routing.layers]
         return _cost(self.routing, self.nodes, part, self.nearest)
 
     @property
-    def unbound(self) -> float:
-        """What tokens would visit if the busiest GPU might have twice the load.
-
-        Searched anew, and measured as `cost`.
-        """
+    def visits_at_double_load(self) -> float:
+        """Visits if the busiest GPU may have twice the load; runs another search."""
         routing, layers = self.routing, self.routing.layers
-        _, held = _searched(routing, self.nodes, self.slots, self.nearest, 1.0, 1)
+        _, held = _search_placements(
+            routing, self.nodes, self.slots, self.nearest, 1.0, 1
+        )
         loose = self.best.copy()
         loose[layers] = held
         return self.cost(loose).visits
@@ -119,9 +119,9 @@ class PlacedExperts(NamedTuple):
 
     @property
     def least(self) -> float | None:
-        """What no placement in these slots can be below, where that is known.
+        """A lower bound on visits; None with tokens, or unless `nearest`.
 
-        Without tokens, each further replica keeps at most the tokens of one more node.
+        Each further replica keeps at most the tokens of one more node.
         """
         if self.routing.topk_ids is not None:
             return None
@@ -136,7 +136,7 @@ class PlacedExperts(NamedTuple):
         return float((1 - share * (1 + ordered @ counts)).mean())
 
     def text(self, engine: Engine) -> str:
-        """Write the best placement as an engine reads it."""
+        """Write the best placement in the format of an engine."""
         return engine.write(self.best, self.routing.layers, len(self.nodes))
 
     def document(self) -> dict[str, Any]:
@@ -181,20 +181,20 @@ def place_on_gpus(
     Parameters
     ----------
     routing
-        Loads, and tokens if they are known; the search sees every second one.
+        Loads, and tokens if known; the search uses every second token.
     gpus, redundant
         Ranks of expert parallelism, and slots beyond one for each expert.
     nearest
         Whether a token goes to a replica on its own node where there is one.
     slack
-        By which the busiest GPU may exceed that of the most even placement. Without
-        one, that of `SLACKS` with the shortest step, see `SlackCost`; the smallest
-        unless that is shorter by `WORTH`.
+        Share by which the busiest GPU may exceed that of the most even placement. By
+        default that of `SLACKS` with the shortest step, see `SlackCost`; the smallest
+        unless another is shorter by `WORTH`.
 
     Raises
     ------
     Error
-        For GPUs that are not there, and slots that they do not divide.
+        For more GPUs than there are, and slots that do not divide among them.
     """
     experts = routing.loads.shape[1]
     if gpus < 1 or redundant < 0:
@@ -219,7 +219,7 @@ def place_on_gpus(
         if len(np.unique(nodes)) > 1 and (routing.topk_ids is not None or nearest):
             tried = _try_slacks(routing, nodes, slots, nearest, seed)
         slack = _shortest(tried)
-    even, best = _searched(routing, nodes, slots, nearest, slack, seed)
+    even, best = _search_placements(routing, nodes, slots, nearest, slack, seed)
     row = (np.arange(slots * gpus) % experts).astype(np.uint32)
     in_order = np.tile(row, (len(routing.loads), 1))
     placed = []
@@ -231,7 +231,7 @@ def place_on_gpus(
 
 
 def _shortest(tried: Sequence[SlackCost]) -> float:
-    """Choose a slack."""
+    """Choose the slack with the shortest step."""
     best = min(tried, key=lambda one: one.step, default=None)
     return best.slack if best is not None and best.step < 1 - WORTH else SLACKS[0]
 
@@ -243,11 +243,11 @@ def _try_slacks(
     nearest: bool,
     seed: int,
 ) -> tuple[SlackCost, ...]:
-    """Place a few layers, as far apart as can be, with each of `SLACKS`."""
+    """Place a few layers, evenly spread, with each of `SLACKS`."""
     part = routing.some_layers(3)
     found: list[SlackCost] = []
     for slack in SLACKS:
-        _, held = _searched(part, nodes, slots, nearest, slack, seed)
+        _, held = _search_placements(part, nodes, slots, nearest, slack, seed)
         cost = _cost(part, nodes, held, nearest)
         first = found[0] if found else cost
         sent = cost.visits / first.visits if first.visits > 0 else 1.0
@@ -257,7 +257,7 @@ def _try_slacks(
 
 
 def _cost(
-    routing: ExpertRouting, nodes: NDArray[np.uint32], held: Held, nearest: bool
+    routing: ExpertRouting, nodes: NDArray[np.uint32], held: ExpertSlots, nearest: bool
 ) -> ExpertCost:
     """Measure a placement of the layers that have experts."""
     rows = measure_experts(
@@ -267,15 +267,15 @@ def _cost(
     return ExpertCost(float(rows[:, 0].mean()), float(load.mean()), float(load.max()))
 
 
-def _searched(
+def _search_placements(
     routing: ExpertRouting,
     nodes: NDArray[np.uint32],
     slots: int,
     nearest: bool,
     slack: float,
     seed: int,
-) -> tuple[Held, Held]:
-    """Place by loads alone, and for few visits; the layers with experts only."""
+) -> tuple[ExpertSlots, ExpertSlots]:
+    """Place the layers with experts by loads alone, and for few visits."""
     tokens = routing.topk_ids
     even, best = place_experts(
         routing.searched_loads,

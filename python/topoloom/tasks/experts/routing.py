@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads what is known of the experts of a model: loads of layers, experts of tokens.
+"""Reads expert routing: loads by layer and expert, and the experts of tokens.
 
 A table (``.csv``) has a line per layer and a column per expert. SGLang's JSON has
 ``logical_count``. NumPy's ``.npz`` has ``topk_ids``, ``loads``, or both.
@@ -22,7 +22,7 @@ from topoloom.support.files import prefix_errors, read_text
 
 
 class ExpertRouting(NamedTuple):
-    """How often experts are chosen, and by which tokens.
+    """The loads of experts, and the experts that tokens choose.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class ExpertRouting(NamedTuple):
 
     @property
     def layers(self) -> NDArray[np.int64]:
-        """Number the layers that have experts."""
+        """The numbers of the layers that have experts."""
         return np.flatnonzero(self.loads.sum(axis=1) > 0)
 
     def half(self, first: int) -> NDArray[np.int64] | None:
@@ -52,12 +52,12 @@ class ExpertRouting(NamedTuple):
 
     @property
     def searched_loads(self) -> NDArray[np.float64]:
-        """Return what a search may know of the layers with experts: not `half` 1."""
+        """The loads that a search uses, without those of tokens in ``half(1)``."""
         return self._counts(0) if self.is_counted else self.loads[self.layers]
 
     @property
     def measured_loads(self) -> NDArray[np.float64]:
-        """Return loads of the tokens that visits are measured with, `half` 1."""
+        """The loads of the tokens in ``half(1)``, with which visits are measured."""
         return self.loads[self.layers] if self.topk_ids is None else self._counts(1)
 
     def some_layers(self, count: int) -> ExpertRouting:
@@ -89,8 +89,8 @@ def read_routing(path: str | Path) -> ExpertRouting:
     Raises
     ------
     Error
-        For other files, other shapes, negative or infinite loads, experts that there
-        are not, and where no layer has a load.
+        For other files or shapes, negative or infinite loads, unknown experts, and if
+        no layer has a load.
     """
     path = Path(path)
     with prefix_errors(path):
@@ -155,7 +155,7 @@ def _summed(counts: NDArray[Any], what: str) -> NDArray[np.float64]:
 
 
 def _load_arrays(path: Path) -> dict[str, NDArray[Any]]:
-    # In memory, so that a file that is replaced meanwhile is not read in two states.
+    # Read at once, so that a file replaced meanwhile is read in one state.
     stream = io.BytesIO(path.read_bytes())
     try:
         found = np.load(stream, allow_pickle=False)

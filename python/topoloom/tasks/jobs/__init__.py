@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `topoloom joint` does."""
+"""Joint placement of several jobs, for `topoloom joint`."""

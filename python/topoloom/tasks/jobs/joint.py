@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Several jobs on one machine, placed to keep out of each other's way.
+"""Places several jobs on one machine to minimize interference.
 
-The value of a job is that of the objective on the links that it uses, with what the
-others send there. The value of all jobs is that of the worst one,
-for congestion the busiest of all links (hop-bytes are added up); where it is the same,
-fewer hop-bytes are better.
+The value of a job is that of the objective on the links that it uses, with the traffic
+of the others on them. The value of all jobs is that of the worst job, for congestion
+the busiest link; hop-bytes are added up. Ties are broken by fewer hop-bytes.
 
-Jobs with slots of their own are placed each for itself at first. Then one after the
-other is placed again, given what all others send, and stays there if the jobs together
-are better off, until no turn improves anything (best responses, as in congestion
+Jobs with their own slots are first placed separately. Then they are placed again in
+turn, given the traffic of the others, and a placement is kept if it improves all jobs
+together. This ends when no turn improves anything (best responses, as in congestion
 games). Jobs with one pool of slots are placed as a single graph.
 """
 
@@ -38,7 +37,7 @@ Loads = NDArray[np.float64]
 
 
 class Job(NamedTuple):
-    """A job, and the slots that are its own."""
+    """A job and its slots."""
 
     name: str
     graph: CommGraph
@@ -57,12 +56,12 @@ class ConcurrentJobs(NamedTuple):
 
     @property
     def key(self) -> tuple[float, int]:
-        """What is compared: less is better."""
+        """The sort key of solutions; less is better."""
         return self.value, self.hop_bytes
 
 
 class JointPlacement(NamedTuple):
-    """What `place_jointly` found, and what each job has when placed by itself."""
+    """The joint placement, and the separate placements for comparison."""
 
     alone: list[float]  # of the objective, placed on an empty machine
     apart: ConcurrentJobs  # the same placements, with all jobs running
@@ -71,7 +70,7 @@ class JointPlacement(NamedTuple):
 
 
 class Budget:
-    """Searches that share a budget of seconds and work, and end together."""
+    """A budget of seconds and work that several searches share."""
 
     def __init__(
         self,
@@ -97,7 +96,7 @@ class Budget:
 
     @property
     def ended(self) -> bool:
-        """Whether nothing is left of the budget, or progress asked to stop."""
+        """Whether the budget is used up, or progress stopped the search."""
         late = self._seconds is not None and self._seconds_left() <= 0
         spent = self._work is not None and self.work_done >= self._work
         return self._stopped or late or spent
@@ -109,7 +108,7 @@ class Budget:
         share: float,
         background: Loads | None = None,
     ) -> Placement:
-        """Place a graph with a share of the whole budget, or what is left of it."""
+        """Place a graph with a share of the budget, or what remains of it."""
         seconds = work = None
         if self._seconds is not None:
             seconds = max(0.0, min(share * self._seconds, self._seconds_left()))
@@ -127,7 +126,7 @@ class Budget:
             background=background,
             progress=self._report_progress,
         )
-        # How far a search goes beyond its budget depends on the number of threads.
+        # The overshoot of a search depends on the number of threads.
         self.work_done += found.work if work is None else min(found.work, work)
         return found.placement
 
@@ -141,15 +140,15 @@ class Budget:
 
 
 def place_jointly(jobs: Sequence[Job], budget: Budget) -> JointPlacement:
-    """Place jobs that have slots of their own.
+    """Place jobs with their own slots.
 
     Raises
     ------
     topoloom.Error
         If two jobs have a slot in common, or a job has more ranks than slots.
     """
-    _refuse_none(jobs)
-    _refuse_overlap(jobs)
+    _check_not_empty(jobs)
+    _check_disjoint(jobs)
     share = 0.5 / len(jobs)
     alone, apart = _place_apart(jobs, budget, share)
     best, waiting = apart, len(jobs)
@@ -173,7 +172,7 @@ def place_in_pool(
 ) -> JointPlacement:
     """Place jobs, given by name and graph, that share a pool of slots.
 
-    Apart, each job gets the first slots that are left; alone it has all of them.
+    Placed separately, each job gets the first free slots; alone it may use all of them.
 
     Raises
     ------
@@ -231,17 +230,17 @@ def _run_together(
 
 
 def _others(loads: Sequence[Loads], job: int) -> Loads:
-    """Bytes by link that all jobs but one send."""
+    """Sum the bytes by link of all jobs but one."""
     total: Loads = np.sum([own for k, own in enumerate(loads) if k != job], axis=0)
     return total
 
 
-def _refuse_none(jobs: Sequence[object]) -> None:
+def _check_not_empty(jobs: Sequence[object]) -> None:
     if not jobs:
         raise Error("there are no jobs to place; give one or more")
 
 
-def _refuse_overlap(jobs: Sequence[Job]) -> None:
+def _check_disjoint(jobs: Sequence[Job]) -> None:
     for one, other in itertools.combinations(jobs, 2):
         machines = one.allocation.machine.text, other.allocation.machine.text
         if machines[0] != machines[1]:
@@ -262,7 +261,7 @@ def _jobs_on(
     slots: Sequence[NDArray[np.uint32]],
     pool: Allocation,
 ) -> list[Job]:
-    """Give each job its slots of the pool, in the order of the pool."""
+    """Make jobs with their slots of the pool, in the order of the pool."""
     machine = pool.machine
     jobs = []
     for (name, graph), own in zip(graphs, slots, strict=True):
@@ -273,7 +272,7 @@ def _jobs_on(
 
 
 def _union(graphs: Sequence[CommGraph]) -> CommGraph:
-    """Put graphs side by side, without a message between them."""
+    """Make the disjoint union of graphs."""
     ranks = np.cumsum([0] + [graph.rank_count for graph in graphs[:-1]])
     edges = np.cumsum([0] + [graph.edge_count for graph in graphs])
     firsts = [

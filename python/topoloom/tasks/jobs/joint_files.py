@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Jobs to place together from their files, and a placement file for each."""
+"""Loads the jobs to place together, and saves a placement of each."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from topoloom.tasks.problem import AllocationSpec, check_fit, choose_allocation
 
 
 class Jobs(NamedTuple):
-    """Jobs, the slots that they share if they do, and what nodes are called.
+    """Jobs, their pool of slots if they share one, and the names of hosts.
 
     Attributes
     ----------
     jobs
-        Each with its slots: its own, or all of the pool.
+        The jobs with their own slots, or all slots of the pool.
     pool
-        The slots that they share; None where each has its own.
+        The slots that they share; None if each job has its own.
     hosts
         Names of hosts by node; empty if they are unknown.
     node
@@ -47,7 +47,7 @@ class Jobs(NamedTuple):
     switches: tuple[str, ...] = ()
 
     def place(self, budget: Budget) -> JointPlacement:
-        """Place them: jointly, or in their pool."""
+        """Place the jobs on their own slots, or in their pool."""
         if self.pool is None:
             return place_jointly(self.jobs, budget)
         return place_in_pool(
@@ -61,7 +61,7 @@ def load_jobs(
     described: MachineDescription,
     where: AllocationSpec,
 ) -> Jobs:
-    """Load jobs: each as ``GRAPH@ALLOCATION``, or as ``GRAPH`` if they share slots."""
+    """Load jobs from ``GRAPH@ALLOCATION``, or ``GRAPH`` if they share slots."""
     if not texts:
         raise Error("there are no jobs; name two or more")
     if len(texts) < 2:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What jobs that run at the same time take in simulated switches."""
+"""Simulates jobs that run at the same time in switches."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class JobTimes(NamedTuple):
     Attributes
     ----------
     alone
-        Placed jointly, on a machine that has nothing else to do.
+        The joint placement of the job on an empty machine.
     apart, jointly
-        Placed each for itself, and together, while all run.
+        Separate and joint placements, while all jobs run.
     """
 
     alone: list[float]
@@ -36,7 +36,7 @@ def simulate_jobs(
     switch: SwitchModel | None = None,
     progress: ReportProgress = ignore_progress,
 ) -> JobTimes:
-    """Simulate a message of each pair of ranks, all jobs beginning at once.
+    """Simulate one message of each pair of ranks; all jobs start at once.
 
     Raises
     ------

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `topoloom probe` and `topoloom allocate` do."""
+"""Measured machines and chosen nodes, for `topoloom probe` and `allocate`."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Chooses nodes for a job among free ones, generates an allocation, or measures one."""
+"""Chooses nodes for a job among free ones, generates or measures an allocation."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ Slots = npt.NDArray[np.uint32]
 
 @dataclass(frozen=True)
 class AllocatedNodes:
-    """The nodes of a job, and what their shape is worth."""
+    """The nodes of a job, and the facts of their shape."""
 
     nodes: AllocatedHosts
     title: str
-    facts: Mapping[str, Any]  # of its shape
+    facts: Mapping[str, Any]  # of the shape
     choice: NodeChoice | None = None
     generated: Mapping[str, int] | None = None  # fragments and seed
     machine_name: str = ""
@@ -78,7 +78,7 @@ class AllocatedNodes:
         return document | dict(self.generated or {})
 
     def placement_file(self, **about: Any) -> PlacementFile:
-        """Judge where ranks go on chosen nodes; `about` is what else the file says."""
+        """Measure the placement on chosen nodes; `about` are further fields."""
         choice = self.choice
         assert choice is not None
         assert choice.found is not None
@@ -117,16 +117,16 @@ def allocate_nodes(
     Parameters
     ----------
     machine_text, where
-        The allocation, or the number of nodes to generate or to choose.
+        The machine, and the allocation or the number of nodes to generate or choose.
     free
         Nodes to choose from, as a file or a host list.
     graph_file, mapper, search
-        What the nodes are chosen for; otherwise they are close together.
+        The graph that nodes are chosen for; without one they are close together.
     mesh, traffic
         Axes that hosts are chosen and ordered for, among the free nodes or all; see
         `topoloom.tasks.machines.choose_for_mesh`.
     jobs
-        Files of other jobs, whose links this one may share.
+        Files of other jobs, with which links may be shared.
     """
     machine, described = load_described(machine_text)
     others: dict[str, Allocation] = {}
@@ -183,9 +183,9 @@ def allocate_nodes(
 def _of_one_type(
     free: Allocation, node: NodeParts
 ) -> tuple[Allocation, Callable[[Slots], Slots]]:
-    """Put free nodes onto a machine that has only such; also map its slots back.
+    """Move free nodes to a machine with nodes of their type only, for the search.
 
-    The search takes whole nodes, all with the same slots.
+    Also returns the map of its slots to those of the given machine.
     """
     machine = free.machine
     ids = set(free.nodes.tolist())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Finds the host, cable or switch that explains slow measurements."""
+"""Locates the host, cable or switch that explains slow measurements."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from topoloom.tasks.problem import AllocationSpec, choose_allocation
 
 @dataclass(frozen=True)
 class LocatedParts:
-    """What measurements say.
+    """The bad parts, and the pairs to measure next.
 
     Attributes
     ----------
     found
         Bad parts, and the pairs to measure next.
     hosts, ends
-        Names of the hosts, and of what `found.plan` counts: hosts, and on rails behind
-        them their GPUs.
+        Names of the hosts, and of the endpoints in `found.plan`: hosts, on rails with a
+        GPU.
     doubts
         Sentences about measurements that could not be used.
     """
@@ -54,20 +54,20 @@ def locate_bad_parts(
     allocation: str | None = None,
     partial: bool = False,
 ) -> LocatedParts:
-    """Say which part of a machine explains measurements, and what to measure next.
+    """Find the parts of a machine that explain measurements, and what to measure next.
 
     Parameters
     ----------
     machine
-        How hosts are wired: a text, or a file, such as that of a probe.
+        The wiring of the hosts: a short text, or a file, such as that of a probe.
     measured
-        Files, or directories of them: lines of NCCL's or RCCL's Inspector, and tables
-        ``a,b,GB/s`` of pairs of hosts; none asks for the first round.
+        Files or directories: lines of NCCL's or RCCL's Inspector, and tables
+        ``a,b,GB/s`` of pairs of hosts. Without any, the first round is planned.
     allocation
         The hosts that may be measured, as `load_allocation` reads them; by default
         those that the machine was described for, or all.
     partial
-        Use what could be read of dumps where something is missing.
+        Use incomplete dumps.
 
     Raises
     ------
@@ -78,7 +78,7 @@ def locate_bad_parts(
     parts = _parts_of(machine, allocation)
     dumps: list[Path] = []
     tables: list[Path] = []
-    for path in dict.fromkeys(map(str, measured)):  # twice is not measured again
+    for path in dict.fromkeys(map(str, measured)):  # a repeated file counts once
         files = files_of(path)
         if not files:
             what = "has no files" if Path(path).is_dir() else "there is no such file"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Chooses hosts for a mesh of ranks, and their order: groups in few leaf groups."""
+"""Chooses and orders hosts for a mesh of ranks, with groups in few leaf groups."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ from topoloom.tasks.search import MonitorSearch, Search
 
 @dataclass(frozen=True)
 class MeshChoice:
-    """How hosts were chosen for a mesh.
+    """Hosts chosen for a mesh, and other choices.
 
     Attributes
     ----------
     mesh
-        Sizes of the axes, as they were given.
+        Sizes of the axes, as given.
     spreads
-        The choice, what schedulers choose, and bounds.
+        The choice, those of schedulers, and bounds.
     interrupted
         Whether the search was stopped.
     """
@@ -49,11 +49,11 @@ class MeshChoice:
 
     @property
     def measure(self) -> str:
-        """What was to be small, in words."""
+        """The name of the measure that was minimized."""
         return "per byte" if self.spreads.mesh.weighted else "largest"
 
     def choices(self) -> dict[str, Spread]:
-        """Name the choices, the best last."""
+        """Map names to choices, the best last."""
         spreads = self.spreads
         return {
             "first": spreads.first,
@@ -95,18 +95,18 @@ def choose_for_mesh(
 ) -> tuple[Allocation, MeshChoice, str]:
     """Choose as many hosts as the mesh fills, in the order of its ranks.
 
-    Of choices with the same spread over leaf groups, one under few switches above them
-    is looked for.
+    Among choices with the same spread over leaf groups, one under few higher switches
+    is preferred.
 
     Parameters
     ----------
     free
-        The free hosts; those of which a part is free are left out.
+        The free hosts; partly free hosts are left out.
     mesh
         Sizes of the axes; ranks are numbered in the order of `rank_order`.
     traffic
-        What ranks send, which spreads are weighed by. Empty: the largest spread of any
-        group along one axis counts.
+        The traffic that weighs spreads. Without it the largest spread of any group
+        along an axis is minimized.
 
     Raises
     ------
@@ -155,14 +155,14 @@ def levels_of_leaves(machine: Machine, hosts: Ids) -> list[npt.NDArray[np.int64]
 
 
 def leaf_groups(machine: Machine) -> Ids:
-    """Find the leaf group of every host: the lowest switch that it is attached to.
+    """Find the leaf group of every host: its lowest switch.
 
     On rails that is an NVLink domain of several hosts, else a scalable unit.
 
     Raises
     ------
     topoloom.Error
-        Where hosts are attached to each other.
+        If hosts are attached to each other.
     """
     machine = host_machine(machine)
     hosts = host_count(machine)
@@ -174,6 +174,6 @@ def leaf_groups(machine: Machine) -> Ids:
         )
     leaf_of = np.full(hosts, -1, np.int64)
     up = ends[ends[:, 0] < hosts]
-    # Of several switches the first: hosts of the same leaf group have the same ones.
+    # The first of several switches: hosts of a leaf group have the same ones.
     leaf_of[up[::-1, 0]] = up[::-1, 1]
     return leaf_of

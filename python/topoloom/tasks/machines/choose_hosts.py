@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Chooses hosts for a job on rails, where a job has all GPUs of its hosts."""
+"""Chooses hosts for a job on rails; a job has all GPUs of its hosts."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from topoloom.tasks.search import MonitorSearch, Search
 
 @dataclass(frozen=True)
 class NodeChoice:
-    """How nodes were chosen, and what the same number of others would be worth."""
+    """Chosen nodes, and the values of other choices of the same number."""
 
     measure: str
     values: Mapping[str, float]  # of the measure: first, random, chosen
@@ -55,7 +55,7 @@ class NodeChoice:
 
 
 def other_choices(found: ChosenNodes) -> dict[str, float]:
-    """Collect the hop-bytes on the first nodes and, if time allowed, on random ones."""
+    """Collect the hop-bytes on the first nodes, and on random ones if measured."""
     values: dict[str, float] = {"first": found.first_hop_bytes}
     if found.random_hop_bytes is not None:
         values["random"] = found.random_hop_bytes
@@ -84,16 +84,18 @@ def choose_hosts(
             "as a whole"
         )
 
-    def of(hosts: Ids) -> Allocation:
+    def allocate(hosts: Ids) -> Allocation:
         return Allocation(machine, nodes_of_hosts(machine, hosts))
 
     if graph is None:
         boxes = Allocation(host_machine(machine), listed)
-        closest = of(compact_nodes(boxes, count, search.seed).nodes.astype(np.int64))
+        closest = allocate(
+            compact_nodes(boxes, count, search.seed).nodes.astype(np.int64)
+        )
         draw = np.random.default_rng(search.seed).permutation(len(listed))[:count]
         values = {
-            "first": of(listed[:count]).average_distance,
-            "random": of(listed[draw]).average_distance,
+            "first": allocate(listed[:count]).average_distance,
+            "random": allocate(listed[draw]).average_distance,
             "chosen": closest.average_distance,
         }
         title = f"the {count} of {len(listed)} free hosts that are closest together"
@@ -101,13 +103,18 @@ def choose_hosts(
     gpus = count * machine.nodes_per_host
     with monitor("choosing nodes", search) as progress:
         found = choose_nodes(
-            graph, of(listed), gpus, mapper, **search._asdict(), progress=progress
+            graph, allocate(listed), gpus, mapper, **search._asdict(), progress=progress
         )
         values = other_choices(found)
         best = _fullest(listed, found.allocation, count)
         if best is not None:
             found = choose_nodes(
-                graph, of(best), gpus, mapper, **search._asdict(), progress=progress
+                graph,
+                allocate(best),
+                gpus,
+                mapper,
+                **search._asdict(),
+                progress=progress,
             )
         interrupted = not progress(found.work)
     values["chosen"] = found.hop_bytes

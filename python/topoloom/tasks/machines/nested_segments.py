@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ways to put a job into leaf groups whose segments are also under few switches.
+"""Places a job into leaf groups, with segments that share groups of higher levels.
 
-Sizes count the hosts that are to be in one group, for each level from leaf groups up;
-1 asks for nothing. Hosts of a larger size are segments of the smaller one, so that each
-size is a multiple of those before it that ask for something.
+Sizes are the numbers of hosts that share one group, for each level from leaf groups up;
+1 requests nothing. Each size is a multiple of the smaller ones before it.
 """
 
 from __future__ import annotations
@@ -17,19 +16,19 @@ from topoloom.nodes.hosts import Ids
 from topoloom.tasks.machines.segment_places import segment_places
 
 
-class Levels(NamedTuple):
-    """The hosts of a cluster and what they are in.
+class HostGroups(NamedTuple):
+    """The hosts of a cluster and their groups by level.
 
     Attributes
     ----------
     leaves
         The hosts of each leaf group.
     above
-        For each level above, the lowest first: the group that each leaf group is in.
+        The group of each leaf group, for each level above, the lowest first.
     strides
-        How many hosts apart neighbors along the axes of a job are.
+        Distances in hosts between neighbors along the axes of a job.
     seed
-        For ways that are random.
+        Seed of the random ways.
     """
 
     leaves: Sequence[Sequence[int]]
@@ -38,76 +37,80 @@ class Levels(NamedTuple):
     seed: int
 
 
-class _Step(NamedTuple):
-    """A level that asks for something: its groups by leaf group, and its size."""
+class _Level(NamedTuple):
+    """A level with a requested size: its groups by leaf group, and the size."""
 
     group: Ids
     size: int
 
 
-def room_for(levels: Levels, sizes: Sequence[int]) -> int:
-    """Count the hosts that fit where all sizes are kept."""
-    steps = _steps(levels, sizes)
-    everywhere = np.arange(len(levels.leaves))
-    return _capacity(levels, steps, everywhere) * steps[-1].size
+def count_fitting_hosts(cluster: HostGroups, sizes: Sequence[int]) -> int:
+    """Count the hosts that fit with the requested sizes."""
+    requested = _requested_levels(cluster, sizes)
+    all_leaves = np.arange(len(cluster.leaves))
+    return _capacity(cluster, requested, all_leaves) * requested[-1].size
 
 
 def nested_places(
-    levels: Levels, sizes: Sequence[int], hosts: int
+    cluster: HostGroups, sizes: Sequence[int], hosts: int
 ) -> Iterator[tuple[int, ...]]:
-    """Put a job into leaf groups in several ways.
+    """Yield several ways to put a job into leaf groups.
 
-    The ways of each level are those of `segment_places`; of two levels not all pairs
-    are tried, but all ways of each beside the first of the other.
+    The ways of each level are those of `segment_places`. Two levels combine all ways of
+    each with the first way of the other.
 
     Yields
     ------
     The leaf group of every segment of the first size, in the order of ranks.
     """
-    steps = _steps(levels, sizes)
-    everywhere = np.arange(len(levels.leaves))
-    yield from _places(levels, steps, everywhere, hosts // steps[-1].size)
+    requested = _requested_levels(cluster, sizes)
+    all_leaves = np.arange(len(cluster.leaves))
+    yield from _places(cluster, requested, all_leaves, hosts // requested[-1].size)
 
 
-def _steps(levels: Levels, sizes: Sequence[int]) -> list[_Step]:
-    steps = [_Step(np.arange(len(levels.leaves)), sizes[0])]
-    for group, size in zip(levels.above, sizes[1:], strict=True):
-        if size > steps[-1].size:
-            steps.append(_Step(group, size))
-    return steps
+def _requested_levels(cluster: HostGroups, sizes: Sequence[int]) -> list[_Level]:
+    requested = [_Level(np.arange(len(cluster.leaves)), sizes[0])]
+    for group, size in zip(cluster.above, sizes[1:], strict=True):
+        if size > requested[-1].size:
+            requested.append(_Level(group, size))
+    return requested
 
 
-def _capacity(levels: Levels, steps: Sequence[_Step], inside: Ids) -> int:
-    """Count the segments of the last step that fit into some leaf groups."""
-    return sum(_rooms(levels, steps, inside).values())
+def _capacity(cluster: HostGroups, requested: Sequence[_Level], inside: Ids) -> int:
+    """Count the segments of the last level that fit into some leaf groups."""
+    return sum(_capacities(cluster, requested, inside).values())
 
 
-def _rooms(levels: Levels, steps: Sequence[_Step], inside: Ids) -> dict[int, int]:
-    """Count the segments of the last step that fit, by its groups."""
-    *lower, last = steps
+def _capacities(
+    cluster: HostGroups, requested: Sequence[_Level], inside: Ids
+) -> dict[int, int]:
+    """Count the segments of the last level that fit, by its groups."""
+    *lower, last = requested
     if not lower:
-        return {leaf: len(levels.leaves[leaf]) // last.size for leaf in inside.tolist()}
+        return {
+            leaf: len(cluster.leaves[leaf]) // last.size for leaf in inside.tolist()
+        }
     each = last.size // lower[-1].size
     return {
-        group: _capacity(levels, lower, _within(last, inside, group)) // each
+        group: _capacity(cluster, lower, _within(last, inside, group)) // each
         for group in np.unique(last.group[inside]).tolist()
     }
 
 
-def _within(step: _Step, inside: Ids, group: int) -> Ids:
-    """Keep the leaf groups that are in a group."""
-    own: Ids = inside[step.group[inside] == group]
+def _within(level: _Level, inside: Ids, group: int) -> Ids:
+    """Select the leaf groups in a group."""
+    own: Ids = inside[level.group[inside] == group]
     return own
 
 
 def _places(
-    levels: Levels, steps: Sequence[_Step], inside: Ids, segments: int
+    cluster: HostGroups, requested: Sequence[_Level], inside: Ids, segments: int
 ) -> Iterator[tuple[int, ...]]:
-    *lower, last = steps
-    rooms = _rooms(levels, steps, inside)
-    groups = list(rooms)
-    strides = [stride // last.size for stride in levels.strides]
-    ways = segment_places(list(rooms.values()), segments, strides, levels.seed)
+    *lower, last = requested
+    capacities = _capacities(cluster, requested, inside)
+    groups = list(capacities)
+    strides = [stride // last.size for stride in cluster.strides]
+    ways = segment_places(list(capacities.values()), segments, strides, cluster.seed)
     outer = [tuple(groups[at] for at in way) for way in ways]
     if not lower:
         yield from outer
@@ -119,7 +122,7 @@ def _places(
             filled = {}
             for group in set(way):
                 own, count = _within(last, inside, group), way.count(group) * each
-                inner = list(_places(levels, lower, own, count))
+                inner = list(_places(cluster, lower, own, count))
                 turns = max(turns, len(inner))
                 filled[group] = iter(inner[turn % len(inner)])
             yield tuple(next(filled[group]) for group in way for _ in range(each))

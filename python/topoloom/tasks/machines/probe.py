@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measures a machine, and writes it as a description that everything else uses."""
+"""Measures a machine, and writes its description."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from topoloom.support.files import check_writable
 from topoloom.support.hostlist import is_host_name
 from topoloom.support.toml_document import read_toml
 
-#: What is printed of the table of a probe.
+#: Fields of the table of a probe that are printed.
 _SHOWN = (
     *("groups", "models", "hops", "channels", "shared_links", "suspects"),
     *("doubts", "claims"),
@@ -48,32 +48,33 @@ def probe_machine(
     resume: bool = False,
     command: Sequence[str] = (),
     watch: Watching | None = None,
-    tell: Callable[[str], None] = lambda _text: None,
+    report: Callable[[str], None] = lambda _text: None,
 ) -> Findings:
-    """Measure the machine on which a launcher starts ranks, and write it.
+    """Measure the machine on which a launcher starts ranks, and write a description.
 
     Parameters
     ----------
     launcher
-        What starts the ranks, without a program.
+        The launcher without a program.
     output
-        The description, ``.toml``; every sample goes into a file beside it, ``.npz``.
+        The description, ``.toml``; samples are written to the ``.npz`` of the same
+        name.
     effort
         A key of `EFFORTS`.
     seconds
-        What it may take at most; by default that of the effort.
+        Time limit; by default that of the effort.
     mpicc
         Compiler of the launcher's MPI.
     claimed
-        A machine that the measurement is compared with.
+        A machine to compare the measurement with.
     resume
-        Whether what the file of samples has is not measured again.
+        Whether samples in the file are not measured again.
     command
-        What the description says it was made by.
+        The command line, recorded in the description.
     watch
-        Learns how far each stage is.
-    tell
-        Learns how long it takes, after a first round.
+        Progress callback of each stage.
+    report
+        Receives the estimated duration, after a first round.
 
     Raises
     ------
@@ -90,10 +91,10 @@ def probe_machine(
     for file in (output, samples_file):
         check_writable(file)
     earlier = load_samples(samples_file) if resume else None
-    asked = EFFORTS[effort]
-    clock = Clock(asked.seconds if seconds is None else seconds)
+    budget = EFFORTS[effort]
+    clock = Clock(budget.seconds if seconds is None else seconds)
     if claimed is not None:
-        load_described(claimed)  # a mistake in it shows before the job starts
+        load_described(claimed)  # refuse a wrong file before the job starts
     watched = watch or (lambda _stage: _unwatched)
     with probe_job(launcher, mpicc, earlier) as job:
         hosts = list(dict.fromkeys(place.host for place in job.samples.places))
@@ -102,11 +103,11 @@ def probe_machine(
                 f"a machine cannot name the host '{odd[0]}'; give it another name"
             )
         routes = None if claimed is None else ClaimedRoutes(claimed, hosts)
-        found = measure(job, asked, clock, watched, tell, routes)
+        found = measure(job, budget, clock, watched, report, routes)
         if routes is not None:
             found.claims += compare_with(found, routes)
         job.keep_earlier()
-        # While the job is there: what ends us when it is left takes nothing with it.
+        # Inside the block, since a signal that arrives as the job ends would lose data.
         try:
             save_findings(output, found, command)
         except OSError as error:
@@ -117,18 +118,18 @@ def probe_machine(
 def _kept_elsewhere(
     error: OSError, output: Path, found: Findings, command: Sequence[str]
 ) -> OSError:
-    """Save among temporary files what there was no room for; say that and where."""
+    """Save the findings to a temporary folder, and add its path to the error."""
     try:
         other = Path(tempfile.mkdtemp(prefix="topoloom-probe-")) / output.name
         save_findings(other, found, command)
     except OSError:
         return error
-    said = f"{error.strerror}; what was measured is in {other} and beside it"
-    return OSError(error.errno, said, error.filename or str(output))
+    text = f"{error.strerror}; what was measured is in {other} and beside it"
+    return OSError(error.errno, text, error.filename or str(output))
 
 
 def save_findings(output: Path, found: Findings, command: Sequence[str] = ()) -> None:
-    """Write the machine, and all samples beside it."""
+    """Write the machine, and all samples to the ``.npz`` of the same name."""
     samples_file = output.with_suffix(".npz")
     save_samples(samples_file, found.samples, found.costs)
     described = described_machine(found)
@@ -154,17 +155,18 @@ def check_machine(
     seconds: float | None = None,
     wired: str | None = None,
 ) -> CheckedMachine:
-    """Measure whether hosts are slower than the file of an earlier probe says.
+    """Measure whether hosts are slower than in an earlier probe.
 
     Parameters
     ----------
     effort
-        A key of `EFFORTS`, whose samples a pair has.
+        A key of `EFFORTS`, which sets the samples per pair.
     seconds
-        After which no more pairs are measured; by default that of the effort.
+        Time limit for measuring pairs; by default that of the effort.
     wired
-        A machine that says how hosts are wired: messages then test every cable. By
-        default the file does, and only what slow messages have in common is looked for.
+        A machine with the wiring of the hosts: messages then test every cable. By
+        default the wiring of the file is used, and only common parts of slow messages
+        are located.
 
     Raises
     ------
@@ -172,12 +174,12 @@ def check_machine(
         As `probe_machine`, and if the file is not that of a probe.
     """
     reference = read_reference(file)
-    asked = EFFORTS[effort]
-    clock = Clock(asked.seconds if seconds is None else seconds)
-    load_described(wired or file)  # a mistake in it shows before the job starts
+    budget = EFFORTS[effort]
+    clock = Clock(budget.seconds if seconds is None else seconds)
+    load_described(wired or file)  # refuse a wrong file before the job starts
     parts = partial(_parts_between, wired or file)
     with probe_job(launcher, mpicc) as job:
-        return check(job, reference, asked, clock, parts, wired is not None)
+        return check(job, reference, budget, clock, parts, wired is not None)
 
 
 def _parts_between(machine: str | Path, hosts: Sequence[str]) -> Parts:
@@ -189,23 +191,23 @@ def _parts_between(machine: str | Path, hosts: Sequence[str]) -> Parts:
 
 
 def _unwatched(_done: int, _all: int) -> None:
-    """Nobody looks."""
+    """Ignore progress."""
 
 
 def model_in(machine: str) -> NetworkModel | None:
-    """Return what the file of a machine says that messages cost, if it says that."""
+    """Return the cost model in the file of a machine, if it has one."""
     if Path(machine).suffix != ".toml" or "model" not in read_toml(machine):
         return None
     return read_model_toml(machine).model
 
 
 def probe_facts(machine: str) -> dict[str, Any]:
-    """Return what the file of a probe says of ranks; empty of another machine.
+    """Return the findings in the file of a probe; empty for other machines.
 
     Raises
     ------
     topoloom.Error
-        If that is not what a probe writes.
+        If the findings are not in the format of a probe.
     """
     if Path(machine).suffix != ".toml":
         return {}

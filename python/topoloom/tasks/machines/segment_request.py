@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Finds the segments of hosts that a job should ask its scheduler for.
+"""Finds the segments of hosts that a job should request from its scheduler.
 
-A scheduler that is asked for segments of s hosts puts each into one leaf group, any of
-them, or into one group of a level above. The time of a job is that of the worst of
-several ways to do so, in the order in which ranks are numbered; the smallest segments
-are wanted whose time is near the best, since small ones are granted sooner.
+For a request of segments of s hosts, the scheduler puts each segment into any one leaf
+group, or group of a level above. The time of a job is that of the worst of several ways
+to do so, in rank order. Among segments near the best time, the smallest are requested:
+schedulers grant small segments sooner.
 """
 
 from __future__ import annotations
@@ -27,29 +27,29 @@ from topoloom.nodes.hosts import fully_allocated_hosts, nodes_of_hosts, slots_pe
 from topoloom.support.units import counted
 from topoloom.tasks.axes import format_step
 from topoloom.tasks.machines.choose_for_mesh import leaf_groups, levels_of_leaves
-from topoloom.tasks.machines.nested_segments import Levels
+from topoloom.tasks.machines.nested_segments import HostGroups
 from topoloom.tasks.machines.shape_times import NEAR, ShapeTimes, divisors
 
 
 @dataclass(frozen=True)
 class SegmentRequest:
-    """Segments that were compared, and the one to ask for.
+    """The segments to request, and the times of others.
 
     Attributes
     ----------
     shape
-        What to ask for.
+        The shape to request.
     seconds
-        Of a step, by the hosts of a segment, wherever segments are; bytes on the
-        busiest link where the machine has no bandwidths.
+        Seconds of a step by hosts per segment, for segments placed anywhere. Bytes on
+        the busiest link if the machine has no bandwidths.
     taken
-        Of a step, of the shape.
+        Seconds of a step with the shape.
     has_bandwidths
-        Whether the machine has them.
+        Whether the machine has bandwidths.
     order
         The name of the order of a framework's job; empty for a mesh.
     beyond
-        What cannot be asked for and would be faster, and its time.
+        A faster shape that cannot be requested, and its time.
     """
 
     shape: Shape
@@ -61,12 +61,12 @@ class SegmentRequest:
 
     @property
     def alike(self) -> bool:
-        """Whether there are several segments, and all cost about the same."""
+        """Whether several segments were compared and cost about the same."""
         times = self.seconds.values()
         return len(times) > 1 and max(times) <= min(times) * (1 + NEAR)
 
     def text(self, scheduler: str) -> str:
-        """Write the request, and above it what other segments would cost."""
+        """Write the request, after comments with the times of other segments."""
         lines = [
             f"# segments of {counted(size, 'host')}: {self._step(seconds)}"
             for size, seconds in self.seconds.items()
@@ -105,31 +105,31 @@ def find_segments(
 ) -> SegmentRequest:
     """Compare all segments that divide the hosts of a job.
 
-    Where groups above leaf groups help, too, the smallest segments and groups of these
-    are looked for that the scheduler can be asked for: in each level the smallest, from
-    leaf groups up, while those above are as large as they can be.
+    If groups above leaf groups reduce the time further, the smallest shape that the
+    scheduler supports is found. Levels are reduced from leaf groups up, while those
+    above have the largest fitting size.
 
     Parameters
     ----------
     cluster
-        All hosts that a job may get; those of which a part is missing are left out. A
-        rank takes a slot.
+        All hosts that a job may get; incomplete hosts are left out. A rank takes a
+        slot.
     mesh, traffic
-        The axes and what they send, as of `topoloom.tasks.axes.map_axes`.
+        The axes and their traffic, as in `topoloom.tasks.axes.map_axes`.
     labels
-        Those of levels, leaf groups first; by default those of the usual operators.
+        Labels of levels, leaf groups first; by default those of the usual operators.
     seed
-        For ways to place segments that are random.
+        Seed of the random ways to place segments.
     progress
-        Called with the number of shapes compared so far, and of all so far planned.
+        Called with the number of shapes compared, and of shapes planned so far.
     scheduler
-        What can be asked for is what it has words for.
+        The scheduler, which limits the shapes that can be requested.
 
     Raises
     ------
     topoloom.Error
-        On machines without leaf groups, and for jobs that do not fill hosts or need
-        more than there are.
+        On machines without leaf groups, and for jobs that do not fill hosts or need too
+        many.
     """
     machine = cluster.machine
     axes = mesh if isinstance(mesh, Mapping) else mesh.mesh
@@ -147,7 +147,7 @@ def find_segments(
     above = levels_of_leaves(machine, first)
     strides = [stride // per_host for stride in _strides(axes)]
     times = ShapeTimes(
-        Levels(leaves, above, strides, seed),
+        HostGroups(leaves, above, strides, seed),
         hosts,
         lambda chosen: _time(
             Allocation(machine, nodes_of_hosts(machine, chosen)), mesh, traffic
@@ -189,7 +189,7 @@ def _shaped(shape: Shape, sizes: Sequence[int]) -> Shape:
 
 
 def _smallest(found: Mapping[tuple[int, ...], float]) -> tuple[int, ...]:
-    """Choose among those near the best: the least in a group, then in leaf groups."""
+    """Choose, among shapes near the best time, the one with the smallest sizes."""
     near = min(found.values()) * (1 + NEAR)
     return min(
         (sizes for sizes, taken in found.items() if taken <= near),
@@ -198,7 +198,7 @@ def _smallest(found: Mapping[tuple[int, ...], float]) -> tuple[int, ...]:
 
 
 def _strides(axes: Mapping[str, int]) -> list[int]:
-    """List how many ranks apart neighbors along the axes are."""
+    """List the distances in ranks between neighbors along the axes."""
     return list(accumulate((axes[name] for name in rank_order(axes)), mul))
 
 
@@ -213,7 +213,7 @@ def _time(
     mesh: Mapping[str, int] | Job,
     traffic: Sequence[Traffic] | TrainingStep,
 ) -> float:
-    """Return seconds of the default order."""
+    """Predict the seconds of a step in the default order."""
     if isinstance(mesh, Mapping):
         sends = traffic.traffic(mesh) if isinstance(traffic, TrainingStep) else traffic
         return order_axes(allocation, mesh, sends, lambda _: False).given.total

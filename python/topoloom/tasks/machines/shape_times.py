@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Times of a job where segments of hosts are in groups of levels.
+"""Predicted times of a job by shape: the segments of hosts that share groups.
 
-A shape is a tuple of sizes, one for each level from leaf groups up: the hosts that are
-to be in one of its groups; 1 asks for nothing.
+A shape is a tuple of sizes, one for each level from leaf groups up: the number of hosts
+that share a group of the level; 1 requests nothing.
 """
 
 from __future__ import annotations
@@ -10,10 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from topoloom.nodes.hosts import Ids
-from topoloom.tasks.machines.nested_segments import Levels, nested_places, room_for
+from topoloom.tasks.machines.nested_segments import (
+    HostGroups,
+    count_fitting_hosts,
+    nested_places,
+)
 from topoloom.tasks.machines.segment_places import hosts_at
 
-#: A segment is large enough if the job takes at most this much longer than the best.
+#: A segment is large enough if the job takes at most this share longer than the best.
 NEAR = 0.01
 
 Sizes = tuple[int, ...]
@@ -30,18 +34,18 @@ class ShapeTimes:
     Parameters
     ----------
     levels
-        The hosts and what they are in.
+        The hosts and their groups.
     hosts
-        Those that the job needs.
+        The number of hosts of the job.
     time
-        The time of the job on hosts in their order.
+        Predicts the time of the job on hosts in their order.
     progress
         Called with the number of shapes that are known, and one more.
     """
 
     def __init__(
         self,
-        levels: Levels,
+        levels: HostGroups,
         hosts: int,
         time: Callable[[Ids], float],
         progress: Callable[[int, int], None],
@@ -57,7 +61,7 @@ class ShapeTimes:
         if sizes in self._known:
             return self._known[sizes]
         self._progress(len(self._known), len(self._known) + 1)
-        # Segments of multiples of all sizes are ways to place these, too.
+        # Ways to place multiples of all sizes are ways to place these sizes, too.
         worst = max(
             (
                 taken
@@ -73,20 +77,20 @@ class ShapeTimes:
         return worst
 
     def fits(self, sizes: Sequence[int]) -> bool:
-        """Return whether there are hosts for sizes of the lowest levels."""
+        """Return whether the hosts suffice for sizes of the lowest levels."""
         filled = (*sizes, *[1] * (self._depth - len(sizes)))
-        return room_for(self._levels, filled) >= self._hosts
+        return count_fitting_hosts(self._levels, filled) >= self._hosts
 
     def tightest(self, sizes: Sizes) -> Sizes:
-        """Add the most that fits for each level above those of `sizes`."""
+        """Add the largest fitting size for each level above those of `sizes`."""
         while len(sizes) < self._depth:
             sizes = (*sizes, max(self._next(sizes)))
         return sizes
 
     def plain(self) -> Iterator[Sizes]:
-        """List shapes that ask for one size, or for leaf groups and the whole job.
+        """Yield shapes with one size, or with leaf groups and the whole job.
 
-        The whole job is in a group of the lowest level that has room for it.
+        The whole job shares a group of the lowest level that is large enough.
         """
         sizes = divisors(self._hosts)[::-1]
         for level in range(1, self._depth):
@@ -99,9 +103,9 @@ class ShapeTimes:
                 return
 
     def nested(self) -> dict[Sizes, float]:
-        """Look level by level for the smallest size that costs nothing.
+        """Find, level by level, the smallest size that costs nothing.
 
-        Levels above ask for as much as fits. Returns all that was compared.
+        Levels above have the largest fitting size. Returns all compared shapes.
         """
         found: dict[Sizes, float] = {}
         below: Sizes = ()
@@ -116,7 +120,7 @@ class ShapeTimes:
         return found
 
     def _next(self, below: Sizes) -> list[int]:
-        """List what may be asked for in the next level: nothing or more hosts."""
+        """List the possible sizes of the next level: 1, or more hosts than below."""
         least = max(below, default=1)
         more = [size for size in divisors(self._hosts) if size % least == 0]
         return [

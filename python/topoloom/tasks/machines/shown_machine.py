@@ -84,7 +84,7 @@ def load_shown_machine(
     partial
         Leave out nodes that cannot be placed.
     speeds
-        Of networks whose files do not say them.
+        Speeds for files of networks that do not have them.
 
     Raises
     ------

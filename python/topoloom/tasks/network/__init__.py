@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What happens in the switches of a machine: loads, latencies."""
+"""Simulated switches of a machine: loads, latencies, collectives in switches."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measures how long packets take in the switches of a machine, load by load."""
+"""Measures packet latencies in the simulated switches of a machine, by load."""
 
 from __future__ import annotations
 
@@ -12,48 +12,41 @@ from topoloom._core import (
     LoadMeasure,
     Machine,
     SwitchWiring,
-    allocators,
-    arbiters,
-    injections,
-    routers,
-    routings,
-    traffics,
 )
 from topoloom.tasks.search import UNLIMITED, MonitorSearch, unmonitored
 
-#: What 'topoloom network' does.
+#: Studies of 'topoloom network'.
 STUDIES = ("sweep",)
 SWITCHING = ("wormhole", "cut-through")
-#: Routers whose outputs serve what waits for them, without an allocator.
-SERVING_ALONE = ("output-queued", "split-fanout", "whole-fanout")
+#: Routers without an allocator.
+WITHOUT_ALLOCATOR = ("output-queued", "split-fanout", "whole-fanout")
 DEFAULT_LOADS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 
 
 @dataclass(frozen=True)
 class SwitchSettings:
-    """How switches pass packets on; kinds are listed by functions of these names.
+    """Settings of simulated switches.
 
     Attributes
     ----------
     router
-        How they queue; see `router_names`.
+        The queues of a switch.
     vcs
-        Virtual channels of each channel, for virtual output queues those of each
-        output; None: two for each class that routes need; other routers: one.
+        Virtual channels per channel, for virtual output queues per output. Default: two
+        per class that routes need, for other routers one.
     buffer
-        Flits that one of them holds at its input, of output-queued routers for each
-        output.
+        Flits per virtual channel at an input, for output-queued routers per output.
     packet
-        Flits.
+        Flits per packet.
     switching
-        When a packet may go on: as soon as there is room for a flit of it (wormhole),
-        or for all of it (cut-through).
+        A packet advances when the next buffer has space for a flit (wormhole), or for
+        the whole packet (cut-through).
     routing
-        By what packets choose among routes; see `routing_names`.
+        The choice among routes.
     arbiter
-        Who is served first; see `arbiter_names`.
+        The order in which requests are served.
     allocator
-        How inputs and outputs are matched, iSLIP in this number of `iterations`.
+        The matching of inputs and outputs; iSLIP has this number of `iterations`.
     """
 
     router: str = "input-queued"
@@ -69,10 +62,9 @@ class SwitchSettings:
 
 @dataclass(frozen=True)
 class Sweep:
-    """What switches do under loads, in the order asked for.
+    """Measurements by load, in the order of the loads.
 
-    `stalled` names the packets that waited for each other in a circle, at the load
-    behind the last one.
+    `stalled` names the packets of a deadlock, at the load after the last one.
     """
 
     machine: Machine
@@ -86,57 +78,20 @@ class Sweep:
     stalled: str = ""
 
     def document(self) -> dict[str, Any]:
-        """Say it in names and numbers."""
-        allocates = self.options.router not in SERVING_ALONE
+        """Make what ``--json`` prints."""
+        allocates = self.options.router not in WITHOUT_ALLOCATOR
         return {
             "machine": self.machine.text,
             "nodes": self.machine.node_count,
             "switches": self.switches,
             "traffic": self.traffic,
             "injection": self.injection,
-            "router": self.options.router,
-            "vcs": self.options.vcs,
-            "buffer": self.options.buffer,
-            "packet": self.options.packet,
-            "switching": self.options.switching,
-            "routing": self.options.routing,
-            "arbiter": self.options.arbiter,
-            "allocator": self.options.allocator if allocates else None,
-            "iterations": self.options.iterations if allocates else None,
+            **vars(self.options),
+            **({} if allocates else {"allocator": None, "iterations": None}),
             "seed": self.seed,
             "stalled": self.stalled or None,
             "loads": [_point(point) for point in self.points],
         }
-
-
-def traffic_names() -> list[str]:
-    """List the synthetic traffics, without options."""
-    return [name.partition("(")[0] for name, _ in traffics()]
-
-
-def injection_names() -> list[str]:
-    """List when nodes make packets, without options."""
-    return [name.partition("(")[0] for name, _ in injections()]
-
-
-def router_names() -> list[str]:
-    """List how switches queue."""
-    return [name for name, _ in routers()]
-
-
-def routing_names() -> list[str]:
-    """List by what packets choose among routes."""
-    return [name for name, _ in routings()]
-
-
-def arbiter_names() -> list[str]:
-    """List by what requesters come first."""
-    return [name for name, _ in arbiters()]
-
-
-def allocator_names() -> list[str]:
-    """List how inputs and outputs are matched."""
-    return [name for name, _ in allocators()]
 
 
 def _point(point: LoadMeasure) -> dict[str, Any]:
@@ -168,7 +123,7 @@ def _point(point: LoadMeasure) -> dict[str, Any]:
 
 
 def histogram(by_latency: Sequence[int], bars: int = 40) -> dict[str, Any]:
-    """Gather packets by cycles in bars of the same width, of `bars` or fewer."""
+    """Count packets by latency in at most `bars` bars of the same width."""
     width = max(1, -(-len(by_latency) // bars))
     counts = [
         sum(by_latency[start : start + width])
@@ -191,28 +146,28 @@ def sweep_loads(
 ) -> Sweep:
     """Simulate the switches of a machine under each load.
 
-    A load is what each node makes, in flits per cycle, all at once, at the times of the
-    `injection`; see `injection_names`. Any number of threads gives the same result; 0:
-    one per core. With `watch` packets take any virtual channel, and the sweep ends when
-    some wait for each other in a circle.
+    A load is the number of flits per cycle that each node makes, at the times of the
+    `injection`. The result does not depend on the number of threads; 0 is one per core.
+    With `watch` packets take any virtual channel, and the sweep ends at a deadlock.
 
     Raises
     ------
     Error
-        For loads outside of (0, 1], traffic that does not fit the number of nodes,
-        bursts that do not come to the load, and fewer virtual channels than the routes
-        of the machine need to be free of deadlock.
+        For loads outside of (0, 1], traffic that does not fit the number of nodes, and
+        bursts that do not reach the load. Also for fewer virtual channels than the
+        routes need to avoid deadlock.
     """
     options = switches or SwitchSettings()
     if len(loads) == 0:
         raise Error("no loads are given; name some, such as 0.1,0.2")
-    if options.router in SERVING_ALONE:
+    if options.router in WITHOUT_ALLOCATOR:
         options = replace(options, switching="cut-through")
     wiring = SwitchWiring(machine, options.routing)
     vcs = options.vcs
     if vcs is None:
         vcs = wiring.classes * (2 if options.router == "input-queued" else 1)
     options = replace(options, vcs=vcs, routing=wiring.routing)
+    settings = {key: value for key, value in vars(options).items() if key != "routing"}
     points: list[LoadMeasure] = []
     interrupted, stalled = False, ""
     for number, load in enumerate(loads, start=1):
@@ -221,14 +176,7 @@ def sweep_loads(
             point = wiring.measure_load(
                 traffic,
                 load,
-                vcs=vcs,
-                buffer=options.buffer,
-                packet=options.packet,
-                switching=options.switching,
-                router=options.router,
-                arbiter=options.arbiter,
-                allocator=options.allocator,
-                iterations=options.iterations,
+                **settings,
                 injection=injection,
                 watch=watch,
                 seed=seed,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What collectives in switches take, beside messages through the same switches."""
+"""Simulates collectives in switches, and as messages through the same switches."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from topoloom.support.nearest import unknown_name
 from topoloom.tasks.collectives.trees import Multicasts
 from topoloom.tasks.search import UNLIMITED, MonitorSearch, unmonitored
 
-#: Operations, and what switches do for them.
+#: Operations, and their operation in switches.
 IN_SWITCHES = {
     "broadcast": "multicast",
     "reduce": "reduce",
@@ -40,26 +40,26 @@ IN_SWITCHES = {
 
 @dataclass(frozen=True)
 class SizeTimes:
-    """What all trees take at once for messages of one size, in seconds."""
+    """Seconds of an operation on all trees at once, for one message size."""
 
     bytes: int
     in_switches: dict[str, float]  # by the kind of trees
     messages: (
         float | None
-    )  # None: of several groups, an operation that needs a schedule
-    how: str  # the schedule, or that roots send to each member or hear from it
+    )  # None for several groups and an operation that needs a schedule
+    how: str  # the schedule, or direct messages between roots and members
 
 
 @dataclass(frozen=True)
 class TreeTimes:
-    """Times by size, in the order asked for."""
+    """Times by size, in the order of the sizes."""
 
     operation: str
     sizes: list[SizeTimes]
     interrupted: bool
 
     def document(self) -> dict[str, Any]:
-        """Make a part of what ``--json`` prints."""
+        """Make its part of what ``--json`` prints."""
         sizes = [
             {
                 "bytes": size.bytes,
@@ -83,15 +83,15 @@ def time_trees(
 ) -> TreeTimes:
     """Simulate an operation along all trees at once, in output-queued switches.
 
-    Each root is a member of its group. Several trees of a root share its message.
-    Beside it, cards send the same as messages: for one group by the schedule that is
-    predicted to be the fastest, for several from each root to each member, or back.
+    Each root is a member of its group. Several trees of a root share its message. The
+    same operation is simulated as messages: for one group by the schedule with the
+    lowest predicted time, for several groups directly between roots and members.
 
     Raises
     ------
     Error
-        For operations that switches do not do, groups of one node, switches of another
-        kind, and machines without bandwidths.
+        For operations that switches do not support, groups of one node, switches that
+        are not output-queued, and machines without bandwidths.
     """
     operation = _read_operation(operation)
     if operation == "barrier":
@@ -102,13 +102,13 @@ def time_trees(
             f"{machine.name} has no links with bandwidths, so there are no packets to "
             "simulate; describe them, such as 'bandwidth=10GB/s,latency=1us'"
         )
-    study = _Study(allocation, found, operation, switch or SwitchModel())
+    simulation = _Operation(allocation, found, operation, switch or SwitchModel())
     times: list[SizeTimes] = []
     interrupted = False
     for number, size in enumerate(sizes, start=1):
         title = f"{number}/{len(sizes)} {operation} of {size} B"
         with monitor(title, UNLIMITED) as progress:
-            one = study.times(size, progress)
+            one = simulation.times(size, progress)
             interrupted = not progress(0)
         if interrupted:
             break
@@ -117,7 +117,7 @@ def time_trees(
 
 
 def _read_operation(text: str) -> str:
-    """Read one that switches do; MPI's spelling will do."""
+    """Read an operation in switches; MPI's spelling is accepted."""
     try:
         operation = read_operation(text)
     except Error:
@@ -135,8 +135,8 @@ def _require_output_queued(switch: SwitchModel) -> None:
         )
 
 
-class _Study:
-    """One operation of some groups."""
+class _Operation:
+    """An operation on some groups."""
 
     def __init__(
         self,
@@ -160,7 +160,7 @@ class _Study:
         }
 
     def times(self, size: int, progress: Any) -> SizeTimes:
-        """Simulate messages of a size by all means."""
+        """Simulate messages of a size in switches and as messages."""
         in_switches = {
             kind: self._in_switches(kind, size, progress).seconds
             for kind in self._trees
@@ -171,7 +171,7 @@ class _Study:
         if IN_SWITCHES[self._operation] == "allreduce":
             return SizeTimes(size, in_switches, None, "of one root only")
         return SizeTimes(
-            size, in_switches, self._directly(size, progress).seconds, "each member"
+            size, in_switches, self._by_messages(size, progress).seconds, "each member"
         )
 
     def _settings(self, size: int) -> Any:
@@ -191,7 +191,7 @@ class _Study:
         )
 
     def _by_schedule(self, size: int, progress: Any) -> tuple[ProgramMeasure, str]:
-        """Ranks are the members, the root first, one on each node."""
+        """Simulate the best schedule; ranks are the members, the root first."""
         members = self._groups[0][1]
         a_node = self._allocation.machine.slots_per_node
         first: dict[int, int] = {}
@@ -210,7 +210,7 @@ class _Study:
         )
         return done, best.name
 
-    def _directly(self, size: int, progress: Any) -> ProgramMeasure:
+    def _by_messages(self, size: int, progress: Any) -> ProgramMeasure:
         pairs = [
             (root, member)
             for root, members in self._groups

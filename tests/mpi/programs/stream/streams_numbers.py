@@ -131,7 +131,7 @@ def refusals() -> list[str]:
     try:
         stream.push(1, 0)
     except MPI.Exception as error:
-        found.append(error.why if error.why in str(error) else str(error))
+        found.append(error.reason if error.reason in str(error) else str(error))
     stream.wait()
     stream.close()
     for call in (lambda: stream.push(1, 0), stream.wait, stream.settings):

@@ -72,14 +72,14 @@ def command(
     """Place the experts of a model on GPUs.
 
     Experts that the same tokens choose go to the same node, so that a token visits few
-    nodes: a token counts once per node that it visits, whatever it does there. Experts
-    that are chosen often get several slots: on several nodes where tokens go to the
-    nearest, as in SGLang. By how much the busiest GPU may exceed the most even
-    placement is chosen: a percent more load has to bring a percent fewer visits.
+    nodes; a token counts once per node that it visits. Frequent experts get several
+    slots, on several nodes if tokens go to the nearest replica, as in SGLang. The
+    allowed load of the busiest GPU is chosen: one percent more load must save one
+    percent of the visits.
 
-    What is printed, visits and loads, is measured with tokens that the search has not
-    seen: every second one. Beside it: experts in order, and placed by loads alone. A
-    node is an NVLink domain where the machine has such.
+    Visits and loads are measured with every second token, which the search does not
+    use. They are compared with experts in order, and with experts placed by load only.
+    A node is an NVLink domain if the machine has them.
 
     \b
     Examples:
@@ -100,7 +100,7 @@ def command(
     engine = find_engine(to) if to is not None else None
     if output is not None and engine is None:
         raise Error("-o writes what an engine reads; add --to, such as --to sglang")
-    if output is not None and engine is not None and engine.misnames(output):
+    if output is not None and engine is not None and engine.rejects_name(output):
         raise Error(
             f"{output}: {to} reads files whose names end in {engine.suffix}; "
             f"write {output.with_suffix(engine.suffix)}"
@@ -214,7 +214,7 @@ def _remarks(
         why = "without tokens, all placements send as much; loads are evened out"
     elif placed.routing.topk_ids is None:
         why = "no loads stand out that more replicas could keep on their nodes"
-    elif (loose := placed.unbound) < 0.98 * by_load:
+    elif (loose := placed.visits_at_double_load) < 0.98 * by_load:
         why = (
             "the busiest GPU has no room; with twice its load, --slack 1, tokens "
             f"would visit {loose:.3f} nodes"
