@@ -31,7 +31,7 @@ from topoloom._core import Allocation, Error, Machine
 from topoloom.nodes.hosts import drop_vacant, host_count, is_vacant, nodes_of_hosts
 from topoloom.support.files import exists, prefix_errors, read_text, write_text
 from topoloom.support.hostlist import compress_hostlist, expand_hostlist
-from topoloom.support.plain_text import is_number, refuse_odd_letters
+from topoloom.support.plain_text import is_number, refuse_odd_letters, shorten
 from topoloom.support.units import counted
 
 _NUMBERS = re.compile(r"[+-]?[0-9]+(?:[\s,]+[+-]?[0-9]+)*")
@@ -321,6 +321,5 @@ def _number_of_host(nodes: _Nodes, host: str) -> int:
 def _unknown_host(nodes: _Nodes, host: str) -> str:
     close = difflib.get_close_matches(host, nodes.names[:_MAX_COMPARED], n=1)
     guess = f" (did you mean {close[0]}?)" if close else ""
-    listed = compress_hostlist(drop_vacant(nodes.names))
-    shown = listed if len(listed) <= 60 else listed[:57] + "..."
-    return f"the machine has no host {host}{guess}; there are: {shown}"
+    listed = shorten(compress_hostlist(drop_vacant(nodes.names)))
+    return f"the machine has no host {host}{guess}; there are: {listed}"

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from topoloom._core import Error
-from topoloom.support.plain_text import refuse_odd_letters
+from topoloom.support.plain_text import refuse_odd_letters, shorten
 
 _HOST = re.compile(r"[A-Za-z0-9_.\-]+")
 _RANGE = re.compile(r"([0-9]{1,18})(?:-([0-9]{1,18}))?")
@@ -17,43 +17,43 @@ _MAX_HOSTS = 4_000_000
 
 
 def expand_hostlist(text: str, most: int = _MAX_HOSTS) -> list[str]:
-    """Write a host list out, in its own order.
+    """List the hosts of a host list, in its order.
 
     ``n[08-10]`` becomes ``n08 n09 n10``; ``r[1-2]n[1,3]`` becomes
     ``r1n1 r1n3 r2n1 r2n3``; ``a,b[1-2]`` becomes ``a b1 b2``. A list of more than
-    `most` hosts is refused before it fills the memory.
+    `most` hosts raises `topoloom.Error` before it fills the memory.
     """
-    refuse_odd_letters(f"host list '{_short(text)}'", text)
+    refuse_odd_letters(f"host list '{shorten(text)}'", text)
     hosts: list[str] = []
     for item in _split_outside_brackets(text):
         hosts.extend(_expand_item(item, most))
         if len(hosts) > most:
-            raise Error(f"host list '{_short(text)}' names over {most} hosts")
+            raise Error(f"host list '{shorten(text)}' names over {most} hosts")
     return hosts
 
 
 def is_host(name: str) -> bool:
-    """Return whether a name can be in a host list."""
+    """Whether a name can be in a host list."""
     return _HOST.fullmatch(name) is not None
 
 
 def compress_hostlist(hosts: Iterable[str]) -> str:
-    """Write hosts as one host list; `expand_hostlist` gives them back in their order.
+    """Write hosts as a host list in their order.
 
-    Neighbors that differ in one number only share a bracket: ``n08 n09 n10`` becomes
+    Consecutive hosts that differ in one number share a bracket: ``n08 n09 n10`` becomes
     ``n[08-10]``, ``r1n1 r1n2 r2n1`` becomes ``r1n[1-2],r2n1``.
     """
     items: list[_Item] = []
     for host in hosts:
         if not is_host(host):
-            raise Error(f"host list: '{_short(host)}' is not a host name")
-        if not (items and items[-1].takes(host)):
+            raise Error(f"host list: '{shorten(host)}' is not a host name")
+        if not (items and items[-1].add(host)):
             items.append(_Item(host))
-    return ",".join(item.written() for item in items)
+    return ",".join(item.format() for item in items)
 
 
 class _Item:
-    """Hosts that differ in one number, at most: what ends up between two commas."""
+    """Hosts that differ in at most one number: an item between commas."""
 
     def __init__(self, host: str) -> None:
         # Even pieces are text, odd pieces numbers.
@@ -61,7 +61,7 @@ class _Item:
         self.place = -1
         self.numbers: list[str] = []
 
-    def takes(self, host: str) -> bool:
+    def add(self, host: str) -> bool:
         pieces = re.split(r"([0-9]+)", host)
         if len(pieces) != len(self.pieces):
             return False
@@ -79,7 +79,7 @@ class _Item:
         self.numbers.append(pieces[self.place])
         return True
 
-    def written(self) -> str:
+    def format(self) -> str:
         if self.place < 0:
             return "".join(self.pieces)
         ranges = ",".join(_ranges(self.numbers))
@@ -112,7 +112,7 @@ def _split_outside_brackets(text: str) -> list[str]:
             items.append(text[start:position])
             start = position + 1
     if depth != 0:
-        raise Error(f"host list '{_short(text)}': brackets do not match")
+        raise Error(f"host list '{shorten(text)}': brackets do not match")
     items.append(text[start:])
     return [item.strip() for item in items]
 
@@ -126,12 +126,12 @@ def _expand_item(item: str, most: int) -> list[str]:
         choice = _expand_ranges(piece, item, most) if index % 2 else [piece]
         total *= len(choice)
         if total > most:
-            raise Error(f"host list '{_short(item)}' names over {most} hosts")
+            raise Error(f"host list '{shorten(item)}' names over {most} hosts")
         choices.append(choice)
     hosts = ["".join(parts) for parts in itertools.product(*choices)]
     # All have the same text around digits of their own.
     if not is_host(hosts[0]):
-        raise Error(f"host list: '{_short(item)}' is not a host name")
+        raise Error(f"host list: '{shorten(item)}' is not a host name")
     return hosts
 
 
@@ -140,18 +140,16 @@ def _expand_ranges(inside: str, item: str, most: int) -> list[str]:
     for part in inside.split(","):
         match = _RANGE.fullmatch(part.strip())
         if match is None:
-            raise Error(f"host list '{_short(item)}': '{_short(part)}' is not a range")
+            raise Error(
+                f"host list '{shorten(item)}': '{shorten(part)}' is not a range"
+            )
         first, last = match[1], match[2] or match[1]
         if int(last) < int(first):
             raise Error(
-                f"host list '{_short(item)}': range {first}-{last} is descending"
+                f"host list '{shorten(item)}': range {first}-{last} is descending"
             )
         if int(last) - int(first) + len(numbers) >= most:
-            raise Error(f"host list '{_short(item)}' names over {most} hosts")
+            raise Error(f"host list '{shorten(item)}' names over {most} hosts")
         width = len(first)
         numbers.extend(f"{n:0{width}d}" for n in range(int(first), int(last) + 1))
     return numbers
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 60 else text[:57] + "..."

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Digits and letters that look like those of ASCII, and are others."""
+"""Texts for messages: checked letters, and limited length."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from topoloom._core import Error
 
 
 def is_number(text: str) -> bool:
-    """Say whether all letters are the digits 0 to 9, and there is one."""
+    """Whether a text is one or more ASCII digits."""
     return text.isascii() and text.isdigit()
 
 
 def refuse_odd_letters(what: str, text: str) -> None:
-    """Refuse a text with letters such as a superscript two, which nothing reads."""
+    """Refuse look-alikes of ASCII characters, such as a superscript two."""
     for column, letter in enumerate(text, start=1):
         plain = unicodedata.normalize("NFKC", letter)
         if letter.isdigit():
@@ -24,3 +24,8 @@ def refuse_odd_letters(what: str, text: str) -> None:
         name = unicodedata.name(letter, "no letter").lower()
         instead = f"; write {plain!r}" if plain.strip() else ""
         raise Error(f"{what} has '{letter}' ({name}) at column {column}{instead}")
+
+
+def shorten(text: str, most: int = 60) -> str:
+    """Cut a text to a length, and mark the cut with dots."""
+    return text if len(text) <= most else text[: most - 3] + "..."
