@@ -103,7 +103,7 @@ class _Spread:
         read_events(own, rank, events, {})
         profile = own.profile()
         for loss in own.losses:
-            self.trace.lose(loss)
+            self.trace.add_loss(loss)
         for _, operation, number, root, size, calls in profile.records.tolist():
             members = tuple(profile.communicators[number].tolist())
             yield _Call(OPERATIONS[operation], members, root, size), calls
@@ -150,7 +150,7 @@ class _Spread:
                 )
             for rank in standing[members]:
                 if counts[rank] != most:
-                    self.trace.lose(
+                    self.trace.add_loss(
                         f"ranks that were played disagree: rank {rank} has "
                         f"{counts[rank]} of {most} calls of {call.operation} with "
                         f"{call.bytes} bytes in a group of {len(members)}"
@@ -191,7 +191,7 @@ class _Spread:
             elif self.known[one]:
                 without.append(one)
         if without:
-            self.trace.lose(
+            self.trace.add_loss(
                 f"rank {_and_others(without)}: in no group shaped as {_some(members)},"
                 f" where rank {rank} was played; play them, too"
             )
@@ -221,7 +221,7 @@ class _Spread:
         unknown = self.roles.unknown
         if unknown:
             ranks = sorted(one for each in unknown.values() for one in each)
-            self.trace.lose(
+            self.trace.add_loss(
                 f"rank {_and_others(ranks)}: no rank was played at their place in "
                 f"groups shaped as {_some(self.roles.missing)}; play "
                 f"{_some(tuple(unknown), 16)[1:-1]}, too"
@@ -248,7 +248,7 @@ class _Spread:
                 if rank != other:
                     what += f" by what rank {rank} did; play rank {other}, too"
                     break
-            self.trace.lose(what)
+            self.trace.add_loss(what)
 
 
 def spread(noted: Sequence[Noted]) -> Trace:
@@ -266,7 +266,7 @@ def spread(noted: Sequence[Noted]) -> Trace:
     spreading = _Spread(noted)
     for one in noted:
         for what, calls in one.lost.items():
-            spreading.trace.lose(f"rank {one.rank} lost {calls} {what}")
+            spreading.trace.add_loss(f"rank {one.rank} lost {calls} {what}")
     return spreading.join()
 
 
