@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from topoloom.model import MessageCosts, NetworkModel, load_model
-from topoloom.model.message_lines import message_lines
+from topoloom.model.message_lines import format_model
 from topoloom.model.model_names import model_names
 
 SIZES = [0, 1, *(2**k + d for k in range(1, 31) for d in (-1, 0, 1))]
@@ -35,7 +35,7 @@ def read(text: str) -> NetworkModel:
 
 
 def assert_same(model: NetworkModel) -> None:
-    copy = read(message_lines(model))
+    copy = read(format_model(model))
     assert copy.link_factors == model.link_factors
     assert (copy.inside is None) == (model.inside is None)
     if model.inside is not None:
@@ -56,7 +56,7 @@ def test_every_model_that_ships_can_be_written(name: str) -> None:
 def test_the_largest_of_lines_is_one_after_the_other() -> None:
     three = [(1e-6, 1e-9, None), (5e-6, 1e-10, None), (4e-6, 2e-10, None)]
     model = NetworkModel.largest(three)
-    assert message_lines(model) == "message 4444 5e-06 1e-10\nmessage - 1e-06 1e-09\n"
+    assert format_model(model) == "message 4444 5e-06 1e-10\nmessage - 1e-06 1e-09\n"
     assert_same(model)
 
 

@@ -12,8 +12,8 @@ from topoloom.model import NetworkModel, load_model
 from topoloom.model.model_names import model_names
 from topoloom.model.model_toml import (
     COSTS,
+    format_time,
     read_model_toml,
-    time_text,
     write_model_toml,
 )
 from topoloom.support.toml_document import read_toml
@@ -192,7 +192,7 @@ def test_an_unknown_name_is_told_the_nearest() -> None:
 
 def test_times_are_written_so_that_they_are_read_as_they_were() -> None:
     for seconds in (0.0, 1.5e-12, 4.2e-10, 1e-6, 0.99999e-3, 12.0):
-        assert parse_latency(time_text(seconds)) == pytest.approx(seconds, rel=1e-5)
+        assert parse_latency(format_time(seconds)) == pytest.approx(seconds, rel=1e-5)
 
 
 def test_every_cost_of_the_core_has_a_key() -> None:
