@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from topoloom._core import CommGraph, Error
-from topoloom.support.optional import needed
+from topoloom.support.optional import import_package
 
 
 def from_networkx(graph: Any, weight: str | None = "bytes") -> CommGraph:
@@ -41,7 +41,7 @@ def from_networkx(graph: Any, weight: str | None = "bytes") -> CommGraph:
 
 def to_networkx(graph: CommGraph) -> Any:
     """Implement `CommGraph.to_networkx`."""
-    networkx = needed("networkx", "to_networkx()")
+    networkx = import_package("networkx", "to_networkx()")
     made = networkx.DiGraph()
     for rank, load in enumerate(graph.load.tolist()):
         made.add_node(rank, load=load)
@@ -59,7 +59,7 @@ def to_networkx(graph: CommGraph) -> Any:
 
 def check_graph(graph: Any) -> None:
     """Refuse other objects than NetworkX graphs."""
-    networkx = needed("networkx", "from_networkx()")
+    networkx = import_package("networkx", "from_networkx()")
     if not isinstance(graph, networkx.Graph):
         raise TypeError(
             f"graph must be a networkx.Graph or DiGraph, not {type(graph).__name__}"

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from topoloom._core import CommGraph, Error
-from topoloom.support.optional import needed
+from topoloom.support.optional import import_package
 
 
 def from_scipy(matrix: Any, messages: Any = None) -> CommGraph:
@@ -36,7 +36,7 @@ def from_scipy(matrix: Any, messages: Any = None) -> CommGraph:
 
 def to_scipy(graph: CommGraph, values: str = "bytes") -> Any:
     """Implement `CommGraph.to_scipy`."""
-    sparse = needed("scipy.sparse", "to_scipy()")
+    sparse = import_package("scipy.sparse", "to_scipy()")
     if values not in ("bytes", "messages"):
         raise Error(f"values is {values!r}; it must be 'bytes' or 'messages'")
     data = np.array(getattr(graph, values))
@@ -57,7 +57,7 @@ def to_scipy(graph: CommGraph, values: str = "bytes") -> Any:
 
 def _entries(matrix: Any, name: str) -> Any:
     """Return the stored entries of a square matrix, with duplicates."""
-    sparse = needed("scipy.sparse", "from_scipy()")
+    sparse = import_package("scipy.sparse", "from_scipy()")
     if not sparse.issparse(matrix):
         raise TypeError(
             f"{name} must be a sparse array of scipy, not {type(matrix).__name__}; "

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from topoloom.support.optional import needed
+from topoloom.support.optional import import_package
 
 
 def sparse_matrix(pairs: int, links: int, first: Any, link: Any, share: Any) -> Any:
     """Make the matrix of rows that ascend; `Machine.route_matrix` calls this."""
-    sparse = needed("scipy.sparse", "route_matrix()")
+    sparse = import_package("scipy.sparse", "route_matrix()")
     small = len(link) < 1 << 31 and links < 1 << 31
     index = "int32" if small else "int64"
     columns, starts = link.astype(index), first.astype(index)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One clear line for a call of a public Python function with a wrong type.
+"""Type errors in one line for calls of public Python functions.
 
-What its annotations say is checked, down to the elements of sequences and the fields
-of named tuples and data classes, before anything is read or computed.
+Arguments are checked against annotations, including elements of sequences and fields of
+named tuples and data classes, before anything is computed.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ _SEQUENCES = (collections.abc.Sequence, list, tuple)
 _MAPPINGS = (collections.abc.Mapping, dict)
 
 
-def checked(function: Any, module: str) -> Any:
-    """Wrap a function, as `module` offers it to users."""
+def with_type_checks(function: Any, module: str) -> Any:
+    """Wrap a public function of `module`."""
     signature = inspect.signature(function)
     names = function.__globals__
 
@@ -32,12 +32,12 @@ def checked(function: Any, module: str) -> Any:
         try:
             given = signature.bind(*args, **kwargs).arguments
         except TypeError:
-            said = misuse(function.__name__, signature, args, kwargs)
-            raise TypeError(f"{function.__name__}(): {said}") from None
+            error = misuse(function.__name__, signature, args, kwargs)
+            raise TypeError(f"{function.__name__}(): {error}") from None
         for name, value in given.items():
-            hint = _resolved(signature.parameters[name].annotation, names)
-            if said := _misfit(name, value, hint):
-                raise TypeError(f"{function.__name__}(): {said}")
+            hint = _resolve(signature.parameters[name].annotation, names)
+            if error := _find_error(name, value, hint):
+                raise TypeError(f"{function.__name__}(): {error}")
         return function(*args, **kwargs)
 
     call.__module__ = module
@@ -45,20 +45,20 @@ def checked(function: Any, module: str) -> Any:
 
 
 @functools.cache
-def _evaluated(text: str, module: str) -> Any:
+def _evaluate(text: str, module: str) -> Any:
     import sys
 
     return eval(text, dict(vars(sys.modules[module])))
 
 
-def _resolved(annotation: Any, names: dict[str, Any]) -> Any:
+def _resolve(annotation: Any, names: dict[str, Any]) -> Any:
     if isinstance(annotation, str):
-        return _evaluated(annotation, names["__name__"])
+        return _evaluate(annotation, names["__name__"])
     return annotation
 
 
-def _misfit(name: str, value: Any, hint: Any) -> str:
-    """Say what is wrong with a value, or with a part of it; "" if nothing is."""
+def _find_error(name: str, value: Any, hint: Any) -> str:
+    """Describe the error in a value, or in a part of it; "" without any."""
     origin, inside = get_origin(hint), get_args(hint)
     if hint in (Any, object) or origin is Literal:
         return ""
@@ -66,15 +66,15 @@ def _misfit(name: str, value: Any, hint: Any) -> str:
         fits = hasattr(value, "__array__") or isinstance(value, list | tuple)
         return "" if fits else _wrong(name, value, hint)
     if origin in (Union, types.UnionType):
-        return _misfit_of_all(name, value, hint, inside)
+        return _find_error_in_union(name, value, hint, inside)
     if origin in _SEQUENCES:
-        return _misfit_in_sequence(name, value, hint, inside)
+        return _find_error_in_sequence(name, value, hint, inside)
     if origin in _MAPPINGS:
         if not isinstance(value, collections.abc.Mapping):
             return _wrong(name, value, hint)
         pairs = (
-            _misfit(f"the key {key!r:.60} of {name}", key, inside[0])
-            or _misfit(f"{name}[{key!r:.60}]", one, inside[1])
+            _find_error(f"the key {key!r:.60} of {name}", key, inside[0])
+            or _find_error(f"{name}[{key!r:.60}]", one, inside[1])
             for key, one in value.items()
         )
         return next(filter(None, pairs), "")
@@ -82,18 +82,20 @@ def _misfit(name: str, value: Any, hint: Any) -> str:
         return "" if hasattr(value, "write") else _wrong(name, value, hint)
     if origin is collections.abc.Callable:
         return "" if callable(value) else _wrong(name, value, hint)
-    return _misfit_of_class(name, value, hint)
+    return _find_error_in_class(name, value, hint)
 
 
-def _misfit_of_all(name: str, value: Any, hint: Any, kinds: tuple[Any, ...]) -> str:
-    said = [_misfit(name, value, kind) for kind in kinds]
-    if not all(said):
+def _find_error_in_union(
+    name: str, value: Any, hint: Any, kinds: tuple[Any, ...]
+) -> str:
+    errors = [_find_error(name, value, kind) for kind in kinds]
+    if not all(errors):
         return ""
-    inner = [one for one in said if not one.startswith(f"{name} must")]
+    inner = [one for one in errors if not one.startswith(f"{name} must")]
     return inner[0] if inner else _wrong(name, value, hint)
 
 
-def _misfit_in_sequence(name: str, value: Any, hint: Any, inside: Any) -> str:
+def _find_error_in_sequence(name: str, value: Any, hint: Any, inside: Any) -> str:
     numbers = inside[0] in (int, float)
     is_array = numbers and getattr(value, "ndim", 0) == 1
     if isinstance(value, str | bytes) or not (
@@ -107,11 +109,11 @@ def _misfit_in_sequence(name: str, value: Any, hint: Any, inside: Any) -> str:
     else:
         kinds = [inside[0]] * len(value)
     parts = zip(range(len(value)), value, kinds, strict=True)
-    said = (_misfit(f"{name}[{at}]", one, kind) for at, one, kind in parts)
-    return next(filter(None, said), "")
+    errors = (_find_error(f"{name}[{at}]", one, kind) for at, one, kind in parts)
+    return next(filter(None, errors), "")
 
 
-def _misfit_of_class(name: str, value: Any, hint: Any) -> str:
+def _find_error_in_class(name: str, value: Any, hint: Any) -> str:
     hint = type(None) if hint is None else hint
     wanted = {int: Integral, float: Real}.get(hint, hint)
     if not isinstance(wanted, type):
@@ -121,14 +123,14 @@ def _misfit_of_class(name: str, value: Any, hint: Any) -> str:
     if not isinstance(value, wanted):
         return _wrong(name, value, hint)
     for field, kind in _fields(wanted).items():
-        if said := _misfit(f"{name}.{field}", getattr(value, field), kind):
-            return said
+        if error := _find_error(f"{name}.{field}", getattr(value, field), kind):
+            return error
     return ""
 
 
 @functools.cache
 def _fields(kind: type) -> dict[str, Any]:
-    """List the fields of a named tuple or a data class with what they hold."""
+    """Return the types of fields of a named tuple or data class."""
     if dataclasses.is_dataclass(kind):
         named = {one.name: one.type for one in dataclasses.fields(kind)}
     elif issubclass(kind, tuple) and hasattr(kind, "_fields"):
@@ -140,7 +142,7 @@ def _fields(kind: type) -> dict[str, Any]:
         name: getattr(hint, "__forward_arg__", hint) for name, hint in named.items()
     }
     return {
-        name: _evaluated(text, module) if isinstance(text, str) else text
+        name: _evaluate(text, module) if isinstance(text, str) else text
         for name, text in texts.items()
     }
 
@@ -152,16 +154,16 @@ def _is_array(hint: Any) -> bool:
 
 
 def _wrong(name: str, value: Any, hint: Any) -> str:
-    return wrong_type(name, _shown(hint), value)
+    return wrong_type(name, _format_type(hint), value)
 
 
-def _shown(hint: Any) -> str:
-    """Write a type as users know it."""
+def _format_type(hint: Any) -> str:
+    """Write a type for users."""
     origin, inside = get_origin(hint), get_args(hint)
     if origin in (Union, types.UnionType):
         if _is_array(hint):
             return "array"
-        return " | ".join(dict.fromkeys(_shown(kind) for kind in inside))
+        return " | ".join(dict.fromkeys(_format_type(kind) for kind in inside))
     if hint in (None, type(None)):
         return "None"
     if collections.abc.Callable in (hint, origin):
@@ -169,7 +171,7 @@ def _shown(hint: Any) -> str:
     if _is_array(hint):
         return "array"
     if origin in (*_SEQUENCES, *_MAPPINGS):
-        kinds = ", ".join("..." if one is ... else _shown(one) for one in inside)
+        kinds = ", ".join("..." if one is ... else _format_type(one) for one in inside)
         return f"{origin.__name__}[{kinds}]"
     if hint is Path:
         return "Path"

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One clear line for a call of the compiled core with arguments that it does not take.
+"""Errors in one line for calls of the compiled core with wrong arguments.
 
-Functions, constructors and methods alike: it names the argument, what it must be, and
-how to get that. Where nothing of that kind is found to be wrong, the core's own line
-stands, which shows what was given and the whole signature.
+They name the argument, its type, and how to make it. If no such error is found, the
+core's message with the whole signature remains.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from typing import Any
 
 from topoloom.support.nearest import nearest
 
-#: what is wanted, what was given -> how to get from one to the other
+#: required type, given type -> remedy
 _REMEDIES = {
     ("CommGraph", "str"): "load it with topoloom.load_graph(path)",
     ("CommGraph", "ndarray"): "make one with CommGraph.from_edges()",
@@ -32,7 +31,7 @@ _REMEDIES = {
     ("Placement", "PlaceResult"): "give its .placement",
     ("Placement", "PlacementFile"): "give its .placement",
 }
-#: How to call what is called with something else: by function and argument.
+#: Examples by function and argument.
 _EXAMPLES = {
     ("Machine", "text"): "such as 'torus:4x4'; topoloom.load_machine() reads files",
     ("Objective", "name"): "such as 'congestion'",
@@ -50,7 +49,7 @@ _PLACEHOLDER = re.compile(r"\\([0-9]+)")
 
 
 class _Type:
-    """An annotation that is shown without quotes."""
+    """An annotation that is written without quotes."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -59,8 +58,8 @@ class _Type:
         return self.text
 
 
-def explained(function: Any, module: str) -> Any:
-    """Wrap a function of the core, as `module` offers it to users."""
+def with_clear_errors(function: Any, module: str) -> Any:
+    """Wrap a public function of the core in `module`."""
     signatures: Any = getattr(function, "__nb_signature__", ())
     if len(signatures) != 1:
         return function
@@ -86,9 +85,9 @@ def explained(function: Any, module: str) -> Any:
 
 
 def complaint(function: Any, args: list[Any], kwargs: dict[str, Any]) -> str:
-    """Say what is wrong with a call of the core; "" if nothing is found.
+    """Describe the error in a call of the core; "" if none is found.
 
-    Without the object that a method is called on. The core calls this.
+    Arguments exclude ``self``. The core calls this.
     """
     signatures = function.__nb_signature__
     if len(signatures) != 1:
@@ -102,7 +101,7 @@ def complaint(function: Any, args: list[Any], kwargs: dict[str, Any]) -> str:
 
 
 def _read_signature(text: str, defaults: tuple[Any, ...]) -> inspect.Signature:
-    """Read the text that nanobind keeps, with numbers in place of defaults."""
+    """Read nanobind's text of a signature, with numbers instead of defaults."""
     inside, _, result = text[text.index("(") + 1 :].rpartition(") -> ")
     kind: Any = inspect.Parameter.POSITIONAL_OR_KEYWORD
     parameters = []
@@ -127,7 +126,7 @@ def _read_signature(text: str, defaults: tuple[Any, ...]) -> inspect.Signature:
 
 
 def _plain(annotation: str) -> str:
-    """Shorten a type: names without modules."""
+    """Remove modules from a type."""
     return re.sub(r"\b(?:\w+\.)+(\w+)", r"\1", annotation)
 
 
@@ -148,7 +147,7 @@ def misuse(
     args: Sequence[Any],
     kwargs: dict[str, Any],
 ) -> str:
-    """Say what is wrong with the first argument that is; "" if nothing is found."""
+    """Describe the first wrong argument; "" if none is found."""
     known = signature.parameters
     for name in kwargs:
         if name not in known:
@@ -172,7 +171,7 @@ def misuse(
 def _fits(value: Any, kind: str) -> bool:
     if kind in _PLAIN:
         return isinstance(value, _PLAIN[kind])
-    if kind.startswith("NDArray"):  # the core says what is wrong with its numbers
+    if kind.startswith("NDArray"):  # the core checks the numbers
         return value is not None
     if kind.startswith("Callable"):
         return callable(value)
@@ -186,7 +185,7 @@ def _ancestors(value: Any) -> Iterator[str]:
 
 
 def wrong_type(name: str, wanted: str, value: Any, function: str = "") -> str:
-    """Say what an argument must be, what it is, and how to get the one from it."""
+    """Describe the required and the given type of an argument, and a remedy."""
     if wanted.startswith("NDArray"):
         alone = "number, " if re.search(r"\| (float|int)\b", wanted) else ""
         wanted = f"{alone}array or list of numbers"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Files are read whole and written whole: beside the target first, then renamed."""
+"""Files that are read at once, and written atomically by renaming."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from topoloom._core import Error
 if TYPE_CHECKING:
     import tempfile
 
-#: Errors may quote the file; nobody reads a longer line.
+#: The longest error, which may quote the file.
 _MAX_LETTERS = 400
-#: The longest description of a machine that is read.
+#: The largest file of a machine.
 MAX_BYTES = 256 * 1024 * 1024
 
 
 @contextlib.contextmanager
 def replacing(path: str | Path) -> Iterator[IO[bytes]]:
-    """Open a file that becomes `path` when the block ends well, and vanishes if not."""
+    """Open a file that replaces `path` if the block succeeds."""
     check_writable(path)
     target = Path(path)
     try:
@@ -38,7 +38,7 @@ def replacing(path: str | Path) -> Iterator[IO[bytes]]:
 def _beside(target: Path) -> Iterator[IO[bytes]]:
     import tempfile
 
-    real = target.resolve()  # a link stays one
+    real = target.resolve()  # symbolic links remain
     try:
         handle, beside = tempfile.mkstemp(prefix=f".{real.name}.", dir=real.parent)
     except OSError as error:
@@ -56,7 +56,7 @@ def _beside(target: Path) -> Iterator[IO[bytes]]:
 
 
 def check_writable(path: str | Path) -> None:
-    """Refuse a path that `replacing` could not write, before any work is done."""
+    """Refuse a path that `replacing` could not write."""
     target = _path(path)
     if not target.parent.is_dir():
         raise Error(f"{target}: there is no directory '{target.parent}'")
@@ -73,25 +73,25 @@ def _path(path: str | Path) -> Path:
 
 
 def _is_device(path: Path) -> bool:
-    """Return whether it is there and not a regular file, such as /dev/stdout."""
+    """Whether a path exists and is no regular file, such as /dev/stdout."""
     stream = path.is_symlink() and path.absolute().parts[1] in ("dev", "proc")
     return path.exists() and (stream or not path.is_file())
 
 
 def write_text(path: str | Path, text: str) -> None:
-    """Write a text file, wholly or not at all."""
+    """Write a text file atomically."""
     with replacing(path) as stream:
         stream.write(text.encode())
 
 
 def read_text(path: str | Path, most: int | None = None) -> str:
-    """Read a text file; what is not text or over `most` bytes is refused by name."""
+    """Read a text file; refuse binary files, and more than `most` bytes."""
     with _path(path).open("rb") as stream:
         data = stream.read() if most is None else stream.read(most + 1)
     if most is not None and len(data) > most:
         raise Error(f"{path}: over {most >> 20} MiB, more than is read")
     try:
-        text = data.decode("utf-8-sig")  # editors of Windows put a mark before it
+        text = data.decode("utf-8-sig")  # Windows editors add a mark
     except UnicodeDecodeError:
         raise Error(f"{path}: not a text file") from None
     if "\0" in text:
@@ -100,7 +100,7 @@ def read_text(path: str | Path, most: int | None = None) -> str:
 
 
 def exists(path: str | Path) -> bool:
-    """Return whether there is a file; a string that is too long for a name is none."""
+    """Whether a file exists; strings that are no valid paths do not."""
     try:
         return Path(path).exists()
     except (OSError, ValueError):
@@ -109,7 +109,7 @@ def exists(path: str | Path) -> bool:
 
 @contextlib.contextmanager
 def prefix_errors(path: str | Path) -> Iterator[None]:
-    """Put the name of the file in front of errors: ``line 7: x`` → ``path:7: x``."""
+    """Prefix errors with the name of the file: ``line 7: x`` becomes ``path:7: x``."""
     try:
         yield
     except Error as error:
@@ -128,14 +128,9 @@ def _umask() -> int:
 
 
 def shared_directory(name: str) -> tempfile.TemporaryDirectory[str]:
-    """Make a directory in the working directory, which on clusters all nodes see.
+    """Make a temporary directory in the working directory, which nodes share.
 
-    Where that cannot be written, it is made among the system's temporary ones.
-
-    Raises
-    ------
-    topoloom.Error
-        If neither can be written.
+    If that is not writable, it is among the system's temporary directories.
     """
     with contextlib.suppress(OSError):
         return _directory(f".topoloom-{name}-", Path.cwd())
@@ -146,14 +141,14 @@ def shared_directory(name: str) -> tempfile.TemporaryDirectory[str]:
 
 
 def own_directory(name: str) -> tempfile.TemporaryDirectory[str]:
-    """Make a directory that only this host needs to see."""
+    """Make a temporary directory of this host."""
     return _directory(f"topoloom-{name}-", None)
 
 
 def _directory(prefix: str, home: Path | None) -> tempfile.TemporaryDirectory[str]:
     import tempfile
 
-    # NFS keeps files that somebody has open: that must not end us.
+    # NFS keeps open files; removing the directory may fail.
     return tempfile.TemporaryDirectory(
         prefix=prefix, dir=home, ignore_cleanup_errors=True
     )

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs a file of ours in each Python of a command, before the program begins.
+"""Runs a module in each Python process of a command before the program.
 
-This file is copied to a directory as its ``sitecustomize.py`` and found first by
-PYTHONPATH; ours lies beside it. It imports nothing but Python.
+This file is copied as ``sitecustomize.py`` into the first directory of PYTHONPATH,
+beside the module. It imports only Python's library.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ INJECTED = "topoloom_injected"
 
 
 def inject(source: Path, folder: Path) -> dict[str, str]:
-    """Copy a file of ours to `folder`, and return what makes Python run it."""
+    """Copy a module to `folder`; return the environment that makes Python run it."""
     (folder / "sitecustomize.py").write_text(Path(__file__).read_text())
     (folder / f"{INJECTED}.py").write_text(source.read_text())
     found = os.environ.get("PYTHONPATH")
@@ -26,7 +26,7 @@ def inject(source: Path, folder: Path) -> dict[str, str]:
 
 
 def load_next(here: Path) -> None:
-    """Run the sitecustomize that this one hides."""
+    """Run the next sitecustomize of the path."""
     rest = [path for path in sys.path if Path(path or ".").resolve() != here]
     spec = importlib.machinery.PathFinder.find_spec("sitecustomize", rest)
     if spec is not None and spec.loader is not None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""JSON documents that name their format and version, and values out of them."""
+"""JSON documents with a format and version, and their values."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NAMES = {
 
 
 def parse_document(text: str, format: str, version: int) -> dict[str, Any]:
-    """Read a JSON object that must be of this format and version."""
+    """Read a JSON object of this format and version."""
     if not text.strip():
         raise Error("the file is empty")
     try:
@@ -42,7 +42,7 @@ def parse_document(text: str, format: str, version: int) -> dict[str, Any]:
 
 
 def get_value(document: dict[str, Any], key: str, kind: type) -> Any:
-    """Take a value that must be there and of this kind."""
+    """Return a required value of this type."""
     if key not in document:
         raise Error(f'has no "{key}"')
     value = document[key]

@@ -10,7 +10,7 @@ Entry = TypeVar("Entry")
 
 
 def nearest(given: str, known: Iterable[str]) -> str:
-    """Suggest the nearest name: `` (did you mean 'x'?)``, or nothing."""
+    """Suggest the nearest name: `` (did you mean 'x'?)``, or ""."""
     import difflib
 
     names = difflib.get_close_matches(given.lower(), list(known), n=1)
@@ -18,7 +18,7 @@ def nearest(given: str, known: Iterable[str]) -> str:
 
 
 def unknown_name(kind: str, given: str, known: Iterable[str]) -> str:
-    """Say that `given` is no `kind`; suggest the nearest name, and list all."""
+    """Write the error of an unknown name, with the nearest and all known names."""
     names = list(known)
     return f"no {kind} '{given}'{nearest(given, names)}; there are: {', '.join(names)}"
 

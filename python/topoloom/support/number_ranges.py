@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Lists of numbers as Linux and Slurm write those of CPUs: ``0-3,8``."""
+"""Lists of numbers in the syntax of Linux' and Slurm's CPUs: ``0-3,8``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _RANGE = re.compile(r"([0-9]{1,7})(?:-([0-9]{1,7}))?", re.ASCII)
 
 
 def expand_ranges(text: str, most: int) -> tuple[int, ...]:
-    """Read increasing numbers below `most`; `compress_ranges` writes them so."""
+    """Read increasing numbers below `most`, such as those of `compress_ranges`."""
     numbers: list[int] = []
     for part in text.split(","):
         match = _RANGE.fullmatch(part)
@@ -28,7 +28,7 @@ def expand_ranges(text: str, most: int) -> tuple[int, ...]:
 
 
 def compress_ranges(numbers: Sequence[int]) -> str:
-    """Write increasing numbers, neighbors as a range."""
+    """Write increasing numbers as ranges."""
     parts = []
     pairs = enumerate(numbers)
     for _, run in itertools.groupby(pairs, key=lambda pair: pair[1] - pair[0]):

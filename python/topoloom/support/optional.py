@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Packages that only some functions need, imported when one is called."""
+"""Imports of optional packages."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 from topoloom._core import Error
 
 
-def needed(module: str, purpose: str) -> Any:
-    """Import a module of another package, or say how to get it."""
+def import_package(module: str, purpose: str) -> Any:
+    """Import a module, or raise `topoloom.Error` with its `pip` command."""
     package = module.partition(".")[0]
     try:
         return importlib.import_module(module)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What pickles of graphs, machines, allocations, placements and results hold.
+"""Pickles of graphs, machines, allocations, placements and results.
 
-A kind, the number of the form, and what the object is made from again. A pickle of
-another form, or of a machine that this version can't make, is refused in one line.
+They have a kind, a version, and arguments of a constructor. Pickles of other versions,
+and of unknown machines, are refused.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from typing import Any
 from topoloom import _core
 from topoloom._core import Error
 
-#: To be raised when the parts of any kind change.
+#: The version; increase it if the arguments of any kind change.
 FORM = 1
 
-_core_of: Any = _core  # what begins with _ is not among its types
+_core_of: Any = _core  # the stub lacks names with _
 _MAKERS: dict[str, Callable[..., Any]] = {
     "CommGraph": _core.CommGraph.from_csr,
     "Machine": _core_of.Machine._restored,
@@ -28,23 +28,16 @@ _MAKERS: dict[str, Callable[..., Any]] = {
 
 
 def reduced(kind: str, *parts: Any) -> tuple[Any, ...]:
-    """Answer ``__reduce__``; the core calls this.
+    """Implement ``__reduce__``; the core calls this.
 
-    Equal texts are one object, so that pickles with many placements on a machine hold
-    its text once.
+    Interned strings let pickles of many placements store a machine's text once.
     """
     shared = (sys.intern(part) if type(part) is str else part for part in parts)
     return restore, (kind, FORM, *shared)
 
 
 def restore(kind: str, form: int, *parts: Any) -> Any:
-    """Make the object that was pickled.
-
-    Raises
-    ------
-    topoloom.Error
-        If another version of Topoloom wrote it in a form that this one does not read.
-    """
+    """Make the object of a pickle; raises `topoloom.Error` for another version."""
     if form != FORM or kind not in _MAKERS:
         raise Error(
             f"this pickle of a {kind} has form {form}, but this version of Topoloom "

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Public names of a package, loaded on first use, from the imports of its stub.
+"""Public names of packages, imported on first use.
 
-The ``__init__.pyi`` beside a package's ``__init__.py`` is the one list of what it
-offers: type checkers read it as it stands, and Python when a name is first asked for.
+A package's ``__init__.pyi`` lists its public names, both for type checkers and here.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ import importlib
 import sys
 from functools import cache
 
-TYPE_CHECKING = False  # typing takes as long to import as all of this
+TYPE_CHECKING = False  # importing typing is slow
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
@@ -20,42 +19,39 @@ ROOT = __name__.partition(".")[0]
 
 
 def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Make ``__getattr__`` and ``__dir__`` for the package of this name."""
+    """Make ``__getattr__`` and ``__dir__`` of a package."""
 
     def load(name: str) -> Any:
         if name == "__all__":
-            return sorted(homes(package))
-        home = homes(package).get(name)
+            return sorted(defining_modules(package))
+        home = defining_modules(package).get(name)
         if home is None:
             raise AttributeError(_unknown(package, name), name=name)
         if home == package:
             return importlib.import_module(f"{package}.{name}")
         value = getattr(importlib.import_module(home), name)
         if hasattr(value, "__nb_signature__"):
-            from topoloom.support.call_errors import explained
+            from topoloom.support.call_errors import with_clear_errors
 
-            value = explained(value, package)
+            value = with_clear_errors(value, package)
         elif type(value).__name__ == "function":
-            from topoloom.support.argument_types import checked
+            from topoloom.support.argument_types import with_type_checks
 
-            value = checked(value, package)
+            value = with_type_checks(value, package)
         setattr(sys.modules[package], name, value)
         return value
 
     def listed() -> list[str]:
         own = {name for name in vars(sys.modules[package]) if name[:2] == "__"}
-        return sorted(own | homes(package).keys())
+        return sorted(own | defining_modules(package).keys())
 
     return load, listed
 
 
 @cache
-def homes(package: str) -> dict[str, str]:
-    """Map the public names of a package to the modules that define them.
-
-    A module that is public itself has the package for its home.
-    """
-    import ast  # not needed, and not free, where nothing is asked for
+def defining_modules(package: str) -> dict[str, str]:
+    """Map the public names of a package to their modules; submodules to the package."""
+    import ast  # slow, and rarely needed
     from pathlib import Path
 
     file = sys.modules[ROOT].__file__
@@ -70,8 +66,12 @@ def homes(package: str) -> dict[str, str]:
 
 
 def public_packages() -> list[str]:
-    """List the package and those below it that offer names to users."""
-    below = [f"{ROOT}.{name}" for name, home in homes(ROOT).items() if home == ROOT]
+    """List the package and its public subpackages."""
+    below = [
+        f"{ROOT}.{name}"
+        for name, home in defining_modules(ROOT).items()
+        if home == ROOT
+    ]
     return [ROOT, *sorted(below)]
 
 
@@ -80,6 +80,6 @@ def _unknown(package: str, name: str) -> str:
     if name.startswith("_"):
         return text
     for other in public_packages():
-        if name in homes(other):
+        if name in defining_modules(other):
             return f"{text}; it is {other}.{name}"
     return text

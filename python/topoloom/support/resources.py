@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where to find the files that ship with the Python code: zoo, models, MPI shims."""
+"""Files that ship with the package: zoo, models, MPI shims."""
 
 from __future__ import annotations
 
@@ -9,19 +9,13 @@ from topoloom import _core
 
 
 def core_library() -> Path:
-    """Return where libtopoloom should be: beside the compiled module."""
+    """Return the path of libtopoloom, beside the compiled module."""
     assert _core.__file__ is not None
     return Path(_core.__file__).with_name("libtopoloom.so")
 
 
 def need_core_library() -> Path:
-    """Return libtopoloom, which compiled shims are linked with.
-
-    Raises
-    ------
-    topoloom.Error
-        If this installation lacks it.
-    """
+    """Return libtopoloom, or raise `topoloom.Error` if it is not installed."""
     library = core_library()
     if not library.exists():
         raise _core.Error(f"this installation of topoloom lacks {library}")
@@ -31,8 +25,7 @@ def need_core_library() -> Path:
 def shipped(name: str) -> Path:
     """Find a directory such as ``machines`` or ``mpi/record``.
 
-    A wheel holds it in ``topoloom/data``; a source tree, also one installed as
-    editable, holds it at its top.
+    It is in ``topoloom/data`` of wheels, and at the top of source trees.
     """
     package = Path(__file__).resolve().parents[1]
     for home in (package / "data", package.parents[1]):

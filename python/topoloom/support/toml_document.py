@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""TOML files of our formats: each names its format and version."""
+"""TOML files with a format and version."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from topoloom._core import Error
 from topoloom.support.files import MAX_BYTES, read_text
 from topoloom.support.plain_text import is_number
 
-#: What every document says about itself.
+#: Keys of every document.
 HEAD = ("format", "version")
 
 
 def read_toml(path: str | Path) -> dict[str, Any]:
-    """Read a document of any format; what is wrong is named with file and line."""
+    """Read a document of any format; errors have file and line."""
     text = read_text(path, most=MAX_BYTES)
     if not text.strip():
         raise Error(f"{path}: the file is empty")
@@ -40,7 +40,7 @@ def read_toml(path: str | Path) -> dict[str, Any]:
         line = where.partition(",")[0]
         place = f"{path}:{line}" if is_number(line) else str(path)
         raise Error(f"{place}: not TOML: {what}") from None
-    except ValueError:  # Python's own limit; other errors of values are decoding errors
+    except ValueError:  # of Python's limit of digits
         raise Error(
             f"{path}: not TOML that can be read: a number is too long"
         ) from None
@@ -60,7 +60,7 @@ def check_head(document: dict[str, Any], name: str, version: int) -> None:
 
 
 def toml_text(value: Any) -> str:
-    """Write a value; a list of tables takes a line for each."""
+    """Write a value; a list of tables has a line for each."""
     if isinstance(value, dict):
         inner = ", ".join(f"{_key(k)} = {toml_text(v)}" for k, v in value.items())
         return f"{{ {inner} }}"
@@ -68,7 +68,7 @@ def toml_text(value: Any) -> str:
         if value and isinstance(value[0], dict):
             return "[\n" + "".join(f"    {toml_text(item)},\n" for item in value) + "]"
         return "[" + ", ".join(toml_text(item) for item in value) + "]"
-    # JSON's texts, numbers, true and false are TOML's as well.
+    # Strings, numbers and booleans are written as in JSON.
     return json.dumps(value)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Values out of a TOML table, checked; what is wrong is named with its key."""
+"""Checked values of TOML tables; errors name the key."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from topoloom._core import Error
 from topoloom.support.nearest import unknown_name
 
-#: what a bandwidth may be of the default one
+#: Bandwidths relative to the default one.
 FRACTIONS = ("half", "double", "quarter")
 _KINDS = {
     str: "a string",
@@ -23,7 +23,7 @@ _KINDS = {
 
 
 def refuse_unknown(table: dict[str, Any], known: Iterable[str], where: str) -> None:
-    """Raise an error for a key that is not known; `where` is the prefix of the keys."""
+    """Raise `topoloom.Error` for an unknown key; `where` is the prefix of keys."""
     names = list(known)
     for key in table:
         if key not in names:
@@ -31,14 +31,14 @@ def refuse_unknown(table: dict[str, Any], known: Iterable[str], where: str) -> N
 
 
 def entry(table: dict[str, Any], key: str, kind: type, where: str) -> Any:
-    """Take an entry that must be there and of this kind."""
+    """Return a required entry of this type."""
     if key not in table:
         raise Error(f"{where} is missing")
     return typed(table[key], kind, where)
 
 
 def typed(value: Any, kind: type, where: str) -> Any:
-    """Return the value if it is of this kind; a text must be one line."""
+    """Return a value of this type; strings must be one line."""
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
         raise Error(f"{where} must be {_KINDS[kind]}")
     if isinstance(value, float) and not math.isfinite(value):
@@ -49,7 +49,7 @@ def typed(value: Any, kind: type, where: str) -> Any:
 
 
 def numbers(value: Any, least: int, where: str) -> list[int]:
-    """Return a list of integers that has at least one."""
+    """Return a list of one or more integers."""
     listed = typed(value, list, where)
     if not listed or not all(type(n) is int and least <= n < 2**31 for n in listed):
         raise Error(f"{where} must be a list of integers, {least} or more")
@@ -59,7 +59,7 @@ def numbers(value: Any, least: int, where: str) -> list[int]:
 def quantity(
     value: Any, where: str, parse: Callable[[str], float], words: tuple[str, ...] = ()
 ) -> str:
-    """Return ``9.4 GB/s`` as the short text has it, or one of `words`."""
+    """Return ``9.4 GB/s`` in the syntax of the short text, or one of `words`."""
     if isinstance(value, str) and value in words:
         return value
     if not isinstance(value, str):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""XML as a tree that knows its lines; entities are refused and sizes bounded.
+"""XML as a tree with line numbers, without entities, and of limited size.
 
-A DOCTYPE that only names a file, such as ``hwloc2.dtd``, passes; nothing is fetched.
+A DOCTYPE that names a file, such as ``hwloc2.dtd``, is ignored.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _MAX_DEPTH = 200
 
 @dataclass(slots=True)
 class Element:
-    """One element: its tag, its attributes, and where it starts."""
+    """An element, with the line of its start."""
 
     tag: str
     attributes: dict[str, str]
@@ -28,7 +28,7 @@ class Element:
     children: list[Element] = field(default_factory=list)
 
     def walk(self) -> Iterator[Element]:
-        """Go through the element and all below it, in the order of the file."""
+        """Yield the element and its descendants in the order of the file."""
         waiting = [self]
         while waiting:
             element = waiting.pop()
@@ -36,17 +36,17 @@ class Element:
             waiting += reversed(element.children)
 
     def fail(self, what: str) -> NoReturn:
-        """Refuse the element, by its line."""
+        """Raise `topoloom.Error` with the line of the element."""
         raise Error(f"line {self.line}: {what}")
 
     def require(self, name: str) -> str:
-        """Get an attribute that must be there."""
+        """Return a required attribute."""
         if name not in self.attributes:
             self.fail(f"<{self.tag}> lacks its '{name}'")
         return self.attributes[name]
 
     def number(self, name: str, default: int | None = None) -> int:
-        """Get an attribute that is an integer from 0 to 2^31 - 1."""
+        """Return an integer attribute from 0 to 2^31 - 1."""
         text = self.require(name) if default is None else self.attributes.get(name)
         if text is None and default is not None:
             return default
@@ -59,13 +59,7 @@ class Element:
 
 
 def read_xml(text: str) -> Element:
-    """Parse a document.
-
-    Raises
-    ------
-    topoloom.Error
-        ``line N: what is wrong``; also for entities, and for what is too large.
-    """
+    """Parse a document; errors begin with ``line N:``."""
     try:
         from defusedxml.common import DefusedXmlException
         from defusedxml.ElementTree import DefusedXMLParser
@@ -94,7 +88,7 @@ def read_xml(text: str) -> Element:
 
 
 class _Builder:
-    """What the parser calls at every tag."""
+    """Handlers of the parser."""
 
     def __init__(self) -> None:
         self.root: Element | None = None
@@ -116,7 +110,7 @@ class _Builder:
         self._open.append(element)
 
     def doctype(self, name: str, system: str, public: str, inside: bool) -> None:
-        """Refuse what a DOCTYPE declares, before any of it is expanded."""
+        """Refuse declarations of a DOCTYPE before they are expanded."""
         if inside:
             raise Error(
                 f"line {self.line()}: the DOCTYPE declares entities or tags of its "
@@ -127,7 +121,7 @@ class _Builder:
         self._open.pop()
 
     def data(self, text: str) -> None:
-        """Text between tags means nothing in our formats."""
+        """Ignore text between tags."""
 
     def close(self) -> None:
-        """All tags are closed."""
+        """Do nothing; the parser requires this."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""YAML of people's files: with line numbers, without tags, anchors and aliases."""
+"""YAML with line numbers, without tags, anchors and aliases."""
 
 from __future__ import annotations
 
@@ -21,32 +21,32 @@ class Value:
     content: str | list[Value] | dict[str, Value]
 
     def find(self, key: str) -> Value | None:
-        """Look up a key of a mapping."""
+        """Return the value of a key, or None."""
         if not isinstance(self.content, dict):
             raise Error(f"line {self.line}: expected keys, such as '{key}: ...'")
         return self.content.get(key)
 
     def get(self, key: str) -> Value:
-        """Look up a key of a mapping that must be there."""
+        """Return the value of a required key."""
         value = self.find(key)
         if value is None:
             raise Error(f"line {self.line}: the key '{key}' is missing")
         return value
 
     def items(self, what: str) -> list[Value]:
-        """List the entries; `what` says what they should be."""
+        """Return the entries; `what` describes them in errors."""
         if not isinstance(self.content, list):
             raise Error(f"line {self.line}: expected {what}, entries with '- '")
         return self.content
 
     def text(self) -> str:
-        """Give a string that is not empty."""
+        """Return a string that is not empty."""
         if not isinstance(self.content, str) or not self.content:
             raise Error(f"line {self.line}: expected a string")
         return self.content
 
     def integer(self, least: int, most: int) -> int:
-        """Give an integer from `least` to `most`."""
+        """Return an integer from `least` to `most`."""
         text = self.text()
         if not (is_number(text) and len(text) < 19):
             raise Error(f"line {self.line}: '{text[:40]}' is not an integer")
@@ -55,7 +55,7 @@ class Value:
         return int(text)
 
     def boolean(self) -> bool:
-        """Give true or false."""
+        """Return a boolean."""
         text = self.text().lower()
         if text not in _TRUE + _FALSE:
             raise Error(f"line {self.line}: '{text[:40]}' is not true or false")
@@ -63,15 +63,10 @@ class Value:
 
 
 def read_yaml(text: str) -> Value:
-    """Read one YAML document.
+    """Read a YAML document, whose scalars remain strings.
 
-    Every scalar stays a string. Aliases, with which a few lines stand for gigabytes,
-    are refused, and so are tags, keys given twice and deep nesting.
-
-    Raises
-    ------
-    topoloom.Error
-        With the line of what is wrong; without PyYAML.
+    Aliases, which could expand to gigabytes, tags, duplicate keys and deep nesting are
+    refused. Errors begin with ``line N:``.
     """
     if len(text) > _MAX_BYTES:
         raise Error(f"line 1: over {_MAX_BYTES >> 20} MiB of YAML")

@@ -8,7 +8,7 @@ import inspect
 import re
 from typing import Any, NamedTuple
 
-from topoloom.support.public_names import homes, public_packages
+from topoloom.support.public_names import defining_modules, public_packages
 
 
 class Parameter(NamedTuple):
@@ -36,7 +36,7 @@ def public_functions() -> list[Function]:
     """
     found = []
     for package in public_packages():
-        for name, home in homes(package).items():
+        for name, home in defining_modules(package).items():
             value = getattr(importlib.import_module(package), name, None)
             if home == package or name == "Error":
                 continue

@@ -17,7 +17,7 @@ from topoloom import Allocation, Machine, Placement, _core, judge, place
 from topoloom.allocations import fragmented_allocation
 from topoloom.graphs import ring, stencil
 from topoloom.support.call_errors import complaint
-from topoloom.support.public_names import homes, public_packages
+from topoloom.support.public_names import defining_modules, public_packages
 
 GRAPH: Any = ring(4, 10)
 MACHINE: Any = Machine("torus:4x4")
@@ -27,7 +27,7 @@ FOUND: Any = place(GRAPH, ALLOCATION)
 FUNCTIONS = [
     getattr(importlib.import_module(package), name)
     for package in public_packages()
-    for name, home in homes(package).items()
+    for name, home in defining_modules(package).items()
     if home == "topoloom._core"
     and hasattr(getattr(importlib.import_module(package), name), "__signature__")
 ]

@@ -11,12 +11,12 @@ from collections import Counter
 import pytest
 
 import topoloom
-from topoloom.support.public_names import homes, public_packages
+from topoloom.support.public_names import defining_modules, public_packages
 
 NAMES = [
     (package, name)
     for package in public_packages()
-    for name, home in homes(package).items()
+    for name, home in defining_modules(package).items()
     if home != package
 ]
 
@@ -40,12 +40,14 @@ def test_a_public_name_is_in_one_place() -> None:
 @pytest.mark.parametrize("package", public_packages())
 def test_a_package_offers_names_of_its_own_room_and_of_the_core(package: str) -> None:
     rooms = (f"{package}.", "topoloom._core", "topoloom.importers.machine_description")
-    wrong = [n for n, home in homes(package).items() if not home.startswith(rooms)]
+    wrong = [
+        n for n, home in defining_modules(package).items() if not home.startswith(rooms)
+    ]
     assert package == "topoloom" or not wrong
 
 
 def test_the_way_through_the_house_is_at_the_top() -> None:
-    assert len(homes("topoloom")) <= 30
+    assert len(defining_modules("topoloom")) <= 30
     assert {"load_graph", "load_machine", "place", "judge"} <= set(dir(topoloom))
 
 
@@ -83,4 +85,4 @@ print([name for name in ("numpy", "topoloom._core") if name in sys.modules])
 def test_everything_can_be_imported_at_once() -> None:
     names: dict[str, object] = {}
     exec("from topoloom.graphs import *", names)
-    assert set(homes("topoloom.graphs")) <= set(names)
+    assert set(defining_modules("topoloom.graphs")) <= set(names)
