@@ -28,7 +28,7 @@ def ordered(machine: str, mesh: str, traffic: str) -> MeshOrders:
     return order_axes(allocation, axes, parse_traffic(traffic, axes))
 
 
-def test_a_mesh_keeps_the_order_in_which_it_is_written() -> None:
+def test_a_mesh_keeps_its_order() -> None:
     assert list(parse_mesh("pp=4, tp=8,x=3").items()) == [
         ("pp", 4),
         ("tp", 8),
@@ -36,7 +36,7 @@ def test_a_mesh_keeps_the_order_in_which_it_is_written() -> None:
     ]
 
 
-def test_traffic_goes_the_usual_way_unless_told() -> None:
+def test_traffic_has_default_collectives() -> None:
     mesh = parse_mesh("tp=2,ep=2,pp=2,dp=2")
     text = "tp=1kB,ep=2,pp=3,dp=halving:4,dp+ep=5,ep+tp=all-to-all:6"
     assert parse_traffic(text, mesh) == [
@@ -85,7 +85,7 @@ def test_traffic_that_makes_no_sense_is_refused(traffic: str, message: str) -> N
         ordered("torus:4x4", "tp=2,dp=6", traffic)
 
 
-def test_a_mesh_that_does_not_fit_says_which_would() -> None:
+def test_a_mesh_that_does_not_fit_has_suggestions() -> None:
     with pytest.raises(Error, match=r"has 32 ranks.* 20 slots; tp=1 or dp=10 fits"):
         ordered("torus:4x5", "tp=2,dp=16", "tp=1")
 
@@ -119,7 +119,7 @@ def test_devices_have_the_shape_of_the_mesh() -> None:
         assert np.array_equal(allocation.slots[ranks], order.slots)
 
 
-def test_a_nested_order_is_what_its_name_says() -> None:
+def test_a_nested_order_follows_its_name() -> None:
     """As Megatron reads the name: ranks count along its first axis first."""
     orders = ordered(
         "rails:4:4:1,bandwidth=1GB/s,bandwidth.nvlink=9GB/s",

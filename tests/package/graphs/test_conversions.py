@@ -186,7 +186,7 @@ def sparse(*rows: Any) -> Any:
         ),
     ],
 )
-def test_what_is_wrong_is_said_in_one_line(call: Any, line: str) -> None:
+def test_errors_are_one_line(call: Any, line: str) -> None:
     with pytest.raises((Error, TypeError), match=line) as raised:
         call()
     assert "\n" not in str(raised.value)
@@ -202,7 +202,7 @@ def test_what_is_wrong_is_said_in_one_line(call: Any, line: str) -> None:
         (lambda: Machine.from_networkx(STAR), "networkx"),
     ],
 )
-def test_without_the_package_it_says_how_to_get_it(
+def test_a_missing_package_has_an_install_hint(
     call: Any, package: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, package, None)

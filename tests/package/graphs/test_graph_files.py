@@ -52,7 +52,7 @@ def test_a_saved_graph_is_read_back_whole(tmp_path: Path) -> None:
     assert extra["phase_1"].tolist() == [0, 1, 2]
 
 
-def test_scipy_reads_what_we_write(tmp_path: Path) -> None:
+def test_scipy_reads_saved_graphs(tmp_path: Path) -> None:
     graph = stencil([3, 4], 5, True, 100)
     save_graph(tmp_path / "g.npz", graph)
     matrix = scipy.sparse.load_npz(tmp_path / "g.npz").todok()
@@ -61,7 +61,7 @@ def test_scipy_reads_what_we_write(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("layout", ["csr", "csc", "coo"])
 @pytest.mark.parametrize("kind", [np.int64, np.float64, np.uint8, np.bool_])
-def test_we_read_what_scipy_writes(layout: str, kind: Any, tmp_path: Path) -> None:
+def test_matrices_of_scipy_are_read(layout: str, kind: Any, tmp_path: Path) -> None:
     dense = np.array([[0, 1, 0], [1, 0, 1], [0, 0, 1]], dtype=kind)
     scipy.sparse.save_npz(
         tmp_path / "m.npz", scipy.sparse.coo_matrix(dense).asformat(layout)
@@ -108,7 +108,7 @@ MONITORING = "E\t0\t1\t10 bytes\t2 msgs sent\nI\t1\t2\t20 bytes\t1 msgs sent\n"
 
 
 @pytest.mark.parametrize("name", ["x.mtx", "x.txt", "x"])
-def test_matrix_market_is_known_by_name_and_by_content(
+def test_matrix_market_is_recognized_by_name_and_content(
     name: str, tmp_path: Path
 ) -> None:
     (tmp_path / name).write_text(MATRIX_MARKET)
@@ -136,7 +136,7 @@ def test_monitoring_output_counts_both_kinds_of_tags(name: str, tmp_path: Path) 
     assert graph.messages.tolist() == [2, 1]
 
 
-def test_monitoring_output_of_all_ranks_lies_in_a_directory(tmp_path: Path) -> None:
+def test_monitoring_output_of_all_ranks_is_a_directory(tmp_path: Path) -> None:
     folder = tmp_path / "prof"
     folder.mkdir()
     for rank, line in enumerate(MONITORING.splitlines()):
@@ -153,7 +153,7 @@ def test_a_directory_without_profiles_is_refused(tmp_path: Path) -> None:
         load_graph(tmp_path)
 
 
-def test_a_format_that_was_guessed_wrongly_is_told(tmp_path: Path) -> None:
+def test_a_wrong_guess_of_the_format_is_reported(tmp_path: Path) -> None:
     file = tmp_path / "edges.txt"
     file.write_text("# source target bytes messages\n0 1 1024 1\n")
     with pytest.raises(
@@ -348,9 +348,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["ring", "recursive-doubling", "halving"])
-def test_the_goal_of_a_schedule_sends_what_the_schedule_sends(
-    name: str, tmp_path: Path
-) -> None:
+def test_the_goal_of_a_schedule_has_its_messages(name: str, tmp_path: Path) -> None:
     call = Call("all-reduce", 8, 4096)
     text = goal.write(Asked(call, name, load_model("hdr").model))
     _, source, target, sizes = call.schedule(name).all_messages()

@@ -251,7 +251,7 @@ def test_no_rank_sends_to_itself_or_to_nobody(
 
 
 @given(st.integers(2, 60), st.integers(0, 10**6), st.data())
-def test_what_must_arrive_arrives(size: int, bytes: int, data: st.DataObject) -> None:
+def test_all_data_arrives(size: int, bytes: int, data: st.DataObject) -> None:
     root = data.draw(st.integers(0, size - 1))
     bcast = expand("bcast", size, bytes, root)
     assert received(bcast, size)[np.arange(size) != root].min() >= bytes

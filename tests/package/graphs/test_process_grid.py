@@ -85,7 +85,7 @@ def test_times_add_up_and_more_channels_take_no_longer() -> None:
         wide.binomial_time("scan", links, 1)
 
 
-def test_auto_is_no_worse_than_tile_where_nodes_take_no_boxes() -> None:
+def test_auto_is_no_worse_than_tile_without_boxes() -> None:
     graph = graphs.stencil([13, 21], points=5, periodic=False, bytes=100)
     machine = topoloom.load_machine("tree:39+node:7")
     allocation = topoloom.Allocation.whole(machine)

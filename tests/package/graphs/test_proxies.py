@@ -25,9 +25,7 @@ MACHINES = ("torus:4x4", "tree:4:4,distance=1:5", "mesh:2x4+node:2")
 
 @pytest.mark.parametrize("machine", MACHINES)
 @pytest.mark.parametrize("mapper", ["block", "bricks", "multisection", "random"])
-def test_all_measures_count_what_is_sent_through_proxies(
-    machine: str, mapper: str
-) -> None:
+def test_all_measures_count_messages_through_proxies(machine: str, mapper: str) -> None:
     slots = Allocation.whole(load_machine(machine + ",bandwidth=1GB/s"))
     graph = molecular_dynamics((3, 3, 3), 3000)
     copies = molecular_dynamics((3, 3, 3), 3000, proxies=False)

@@ -37,7 +37,7 @@ def write(folder: Path, name: str, text: str) -> Path:
     return path
 
 
-def test_numbers_may_stand_in_any_lines(tmp_path: Path) -> None:
+def test_numbers_may_be_in_any_lines(tmp_path: Path) -> None:
     problem = load_qap(write(tmp_path, "x.dat", TINY))
     assert problem.a.tolist() == [[0, 5, 2], [5, 0, 3], [2, 3, 0]]
     assert problem.b.tolist() == [[0, 1, 2], [1, 0, 1], [2, 1, 0]]
@@ -90,7 +90,7 @@ def test_problems_and_solutions_come_back_as_they_were(tmp_path: Path) -> None:
         ("x.sln", "2 5\n1 2\n3", "x.sln:3: expected the end, but there are 1 more"),
     ],
 )
-def test_what_cannot_be_read_says_where(
+def test_unreadable_input_has_a_line(
     tmp_path: Path, name: str, text: str, says: str
 ) -> None:
     load = load_qap if name.endswith(".dat") else load_qap_solution

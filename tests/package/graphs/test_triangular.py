@@ -50,9 +50,7 @@ def test_balanced_columns_of_12_and_24_ranks_never_leave_their_node(rows: int) -
     assert judged(rows, "row", nodes).congestion_max > 0
 
 
-def test_columns_of_48_ranks_need_a_link_only_where_their_halves_are_on_two_chips() -> (
-    None
-):
+def test_columns_of_48_ranks_need_a_link_only_between_two_chips() -> None:
     aligned = judged(95, "column", list(range(190)))
     assert aligned.congestion_max == aligned.dilation_average == 0
     # Every column across one link along z, and no other column on it.

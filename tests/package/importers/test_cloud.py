@@ -108,7 +108,7 @@ def test_equal_groups_become_a_tree_in_the_order_of_its_leaves() -> None:
     assert described.hosts == ("a", "c", "b", "d")
 
 
-def test_levels_that_all_share_are_left_out() -> None:
+def test_levels_with_one_group_are_omitted() -> None:
     assert read_aws_topology(aws(("a", "x y z"), ("b", "x y z"))).text == "tree:2"
     assert read_aws_topology(aws(("a", "x y z"))).text == "tree:1"
 

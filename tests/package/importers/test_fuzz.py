@@ -18,7 +18,7 @@ FOUND = [
 
 
 @pytest.mark.parametrize("name", TARGETS)
-def test_what_is_read_to_begin_with_is_right(name: str) -> None:
+def test_unchanged_files_are_read_correctly(name: str) -> None:
     assert [feed(name, seed) for seed in TARGETS[name].seeds] == [""] * len(
         TARGETS[name].seeds
     )
@@ -35,5 +35,5 @@ def test_no_text_crashes_a_reader_or_keeps_it_busy(name: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "text"), FOUND)
-def test_what_was_found_once_is_refused(name: str, text: str) -> None:
+def test_earlier_findings_are_refused(name: str, text: str) -> None:
     assert feed(name, text)

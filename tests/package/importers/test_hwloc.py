@@ -46,7 +46,7 @@ def test_cpus_and_devices_of_a_topology_are_read_and_its_disk_is_not() -> None:
     ]
 
 
-def test_devices_are_near_to_the_cores_of_what_they_hang_below() -> None:
+def test_devices_are_near_the_cores_of_their_parent() -> None:
     node = read_hwloc(
         two_packages(
             pci(("cuda0", 5)),
@@ -84,7 +84,7 @@ def test_a_device_has_the_name_that_libraries_use(
     assert [device.name for device in node.devices] == ([expected] if expected else [])
 
 
-def test_what_is_on_no_bus_is_no_device() -> None:
+def test_devices_without_a_bus_are_ignored() -> None:
     bridge = '<object type="OSDev" name="docker0" osdev_type="2"/>'
     assert read_hwloc(two_packages("", "", bridge)).node.devices == ()
 
@@ -115,7 +115,7 @@ def test_an_imported_node_survives_its_description(tmp_path: Path) -> None:
 
 
 @given(fakes())
-def test_levels_are_named_for_what_their_cores_share(fake: Fake) -> None:
+def test_levels_have_names_of_shared_resources(fake: Fake) -> None:
     inside, _ = read_inside(fake.xml())
     node, machine = (
         make_node_parts(inside),
@@ -170,7 +170,7 @@ def test_a_file_is_recognized_by_its_content(tmp_path: Path) -> None:
         (text_of(("Core", 64)), "64,distance=8"),
     ],
 )
-def test_what_cores_share_makes_levels(text: str, expected: str) -> None:
+def test_shared_resources_make_levels(text: str, expected: str) -> None:
     assert text == f"torus:1+node:{expected}"
     assert Machine(text).node_count == 1
 
@@ -194,7 +194,7 @@ def test_cores_that_may_not_be_used_are_no_slots() -> None:
     assert read_hwloc(some).text == "torus:1+node:3,distance=16"
 
 
-def test_more_than_32_threads_take_several_words() -> None:
+def test_more_than_32_threads_need_several_masks() -> None:
     assert text_of(("Package", 4), ("Core", 24), pus=2) == (
         "torus:1+node:24:4,distance=8:16"
     )
@@ -288,7 +288,7 @@ def object_(body: str) -> str:
         (object_("<a>" * 201), "line 2: elements are nested more than 200 deep"),
     ],
 )
-def test_what_is_wrong_names_the_line(text: str, message: str) -> None:
+def test_errors_name_the_line(text: str, message: str) -> None:
     with pytest.raises(Error) as caught:
         read_hwloc(text)
     assert message in str(caught.value)
@@ -309,7 +309,7 @@ def slow_distance(inside: NodeCores, a: int, b: int) -> int:
 
 
 @given(fakes())
-def test_distances_are_those_of_what_is_shared(fake: Fake) -> None:
+def test_distances_follow_shared_resources(fake: Fake) -> None:
     inside, _ = read_inside(fake.xml())
     machine = Machine(format_nodes(1, format_levels(inside)))
     count = len(inside.cores)

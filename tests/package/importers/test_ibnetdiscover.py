@@ -100,9 +100,7 @@ def test_a_capture_with_the_oddities_of_real_fabrics() -> None:
         ("4xXDR", "100"),
     ],
 )
-def test_a_rate_is_what_is_left_of_the_lanes_after_coding(
-    rate: str, bandwidth: str
-) -> None:
+def test_a_rate_is_that_of_the_lanes_after_coding(rate: str, bandwidth: str) -> None:
     fabric = Fabric()
     fabric.cable(fabric.adapter("a mlx5_0"), fabric.adapter("b mlx5_0"), rate)
     text = read_ibnetdiscover(fabric.dump()).text

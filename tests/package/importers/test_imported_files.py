@@ -60,7 +60,7 @@ def test_a_file_is_read_by_the_importer_that_recognizes_it(tmp_path: Path) -> No
         ("ring\0", "net.txt: not a text file"),
     ],
 )
-def test_what_is_wrong_names_the_file(text: str, message: str, tmp_path: Path) -> None:
+def test_errors_name_the_file(text: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(Error, match=message):
         load_machine(written(tmp_path, text))
 

@@ -112,7 +112,7 @@ def irregular(kind: str) -> Fabric:
         ("a pod more", ".* has 1 host, most have 2"),
     ],
 )
-def test_other_fabrics_share_shortest_routes_and_say_why(
+def test_other_fabrics_share_shortest_routes_with_a_remark(
     kind: str, reason: str
 ) -> None:
     described = read_ibnetdiscover(irregular(kind).dump())

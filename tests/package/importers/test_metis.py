@@ -60,7 +60,7 @@ def test_bandwidths_become_whole_weights() -> None:
         ("graph:3:0-1@1e5,1-2@1e15", "differ by more than METIS weights can"),
     ],
 )
-def test_what_metis_cannot_say_is_refused(text: str, message: str) -> None:
+def test_machines_beyond_metis_are_refused(text: str, message: str) -> None:
     with pytest.raises(Error, match=message):
         write_metis_machine(Machine(text))
 

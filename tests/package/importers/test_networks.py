@@ -66,7 +66,7 @@ def named_instances(*kinds: str) -> str:
         (ORACLE, 12.5e9, "a network of 100 Gbit/s"),
     ],
 )
-def test_a_file_without_bandwidths_is_completed_and_says_so(
+def test_a_file_without_bandwidths_is_completed_with_a_remark(
     text: str, card: float, said: str, tmp_path: Path
 ) -> None:
     file = tmp_path / "file"
@@ -126,7 +126,7 @@ def test_two_nodes_on_one_router_are_a_network() -> None:
     assert Machine(assume_speeds(plain).text).has_bandwidths
 
 
-def test_what_was_assumed_stays_in_the_description(tmp_path: Path) -> None:
+def test_assumptions_stay_in_the_description(tmp_path: Path) -> None:
     (tmp_path / "topology.conf").write_text(TREE)
     machine, described = load_described(tmp_path / "topology.conf")
     written = tmp_path / "m.toml"
@@ -150,7 +150,7 @@ def card(classes: Path, name: str, **files: str) -> None:
         path.write_text(word + "\n")
 
 
-def test_without_cards_nothing_is_known(tmp_path: Path) -> None:
+def test_without_nics_nothing_is_known(tmp_path: Path) -> None:
     card(tmp_path, "net/lo", speed="-1")
     card(tmp_path, "net/bridge", speed="10000")
     assert read_nic_speed(tmp_path) is None

@@ -65,7 +65,7 @@ def test_an_interface_is_as_far_as_the_largest_thing_not_shared_with_it() -> Non
         ([1, 1, 2, 2, 2, 2], [1, 2, 2]),
     ],
 )
-def test_costs_are_said_by_as_few_runs_as_can_be(
+def test_costs_are_written_in_the_fewest_runs(
     costs: list[int], shortest: list[int]
 ) -> None:
     assert compress_port_costs(costs) == shortest

@@ -236,7 +236,7 @@ def test_malformed_platforms_name_the_line(platform: str, message: str | None) -
     assert str(raised.value).startswith("line ")
 
 
-def test_without_defusedxml_the_reader_says_what_to_install(
+def test_without_defusedxml_there_is_an_install_hint(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "defusedxml.common", None)
@@ -284,7 +284,7 @@ def test_machines_without_a_platform_are_refused(text: str, message: str) -> Non
         "graph:2:0-1",
     ],
 )
-def test_what_no_cluster_says_is_written_route_by_route(text: str) -> None:
+def test_machines_beyond_clusters_are_written_by_route(text: str) -> None:
     """Each of SimGrid's routes is as fast, as late and as long as ours."""
     machine = Machine(text)
     zone = ElementTree.fromstring(write_simgrid_platform(machine))[0]

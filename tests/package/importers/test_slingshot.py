@@ -49,7 +49,7 @@ def test_full_cabinets_are_groups_of_8_chassis() -> None:
     assert [machine.hops(0, node) for node in (15, 16, 128)] == [2, 4, 6]
 
 
-def test_a_group_that_is_told_replaces_the_cabinet() -> None:
+def test_a_given_group_replaces_the_cabinet() -> None:
     text = "".join(f"{name} {i // 32}\n" for i, name in enumerate(cabinet(2000, 4)))
     assert read_slingshot(text).text == "tree:16:2:2"
 
@@ -71,7 +71,7 @@ def test_cards_on_the_same_switches_make_neighbors() -> None:
 
 
 @given(st.integers(0, 511), st.integers(0, 31), st.integers(0, 63))
-def test_an_address_tells_group_and_switch(group: int, switch: int, port: int) -> None:
+def test_an_address_has_group_and_switch(group: int, switch: int, port: int) -> None:
     by_address = f"a {address(group, switch, port)}\nb {address(0, 0, 0)}\n"
     by_number = f"a {group} {switch}\nb 0 0\n"
     assert read_slingshot(by_address) == read_slingshot(by_number)

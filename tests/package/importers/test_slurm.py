@@ -336,7 +336,7 @@ def test_exactly_regular_trees_are_trees(shape: Any) -> None:
     assert text.startswith("tree:" if is_regular(shape) else "graph:")
 
 
-def test_yaml_without_pyyaml_says_what_to_install(
+def test_yaml_without_pyyaml_has_an_install_hint(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "yaml", None)

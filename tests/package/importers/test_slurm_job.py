@@ -64,7 +64,7 @@ def test_the_cpus_of_each_node_are_read() -> None:
     ]
 
 
-def test_what_was_asked_for_a_task_and_a_node_is_read() -> None:
+def test_requests_per_task_and_node_are_read() -> None:
     node = read_job(record(cpus="4", tasks=2), "7")[0]
     assert (node.tasks, node.cpus_per_task) == (2, 4)
     node = read_job(record(cpus="N/A"), "7")[0]
@@ -76,7 +76,7 @@ def test_a_name_that_looks_like_an_answer_is_none() -> None:
     assert read_job(record(name=name), "7") == read_job(record(), "7")
 
 
-def test_where_slurm_gives_whole_nodes_it_names_no_cpus() -> None:
+def test_slurm_names_no_cpus_of_whole_nodes() -> None:
     assert read_job(record(given=""), "7")[0] == JobNode("n5", None)
 
 
@@ -158,7 +158,7 @@ def test_counts_are_read() -> None:
 @pytest.mark.parametrize(
     "text", ["", "3,", "0", "x", "1(x)", "1(x9999999)", "2(x2", "-1", "²"]
 )
-def test_what_is_no_list_of_counts_is_an_error(text: str) -> None:
+def test_an_invalid_list_of_counts_is_an_error(text: str) -> None:
     with pytest.raises(Error, match="is not a list of counts"):
         parse_cpu_counts(text)
 

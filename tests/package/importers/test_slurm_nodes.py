@@ -84,7 +84,7 @@ def test_gpus_are_counted(gres: str, count: int) -> None:
         ("NodeName=n1 CPUs=2 Gres=gpu:9999", "line 1: Gres=gpu:9999 are over 1024"),
     ],
 )
-def test_what_cannot_be_read_is_an_error_with_its_line(text: str, message: str) -> None:
+def test_unreadable_input_is_an_error_with_a_line(text: str, message: str) -> None:
     with pytest.raises(Error) as caught:
         read_slurm_nodes(text)
     assert str(caught.value).startswith(message)

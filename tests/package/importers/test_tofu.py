@@ -46,7 +46,7 @@ def test_ranks_of_a_node_are_one_host_named_for_the_lowest() -> None:
     assert named == ["rank0", "rank4"]
 
 
-def test_the_size_of_the_system_may_be_told() -> None:
+def test_the_size_of_the_system_may_be_given() -> None:
     described = read_tofu("size 24 23 24\nnode7: 3, 0, 12, 0, 2, 1\n")
     assert described.text == "torus:24x23x24x2x3x2,wrap=111010"
     machine = Machine(described.text)

@@ -97,7 +97,7 @@ def test_srun_binds_ranks_that_sit_alike_on_all_nodes() -> None:
     assert "cpu-bind" not in unlike
 
 
-def test_a_bound_placement_loses_nothing_where_the_launcher_can_bind() -> None:
+def test_a_bound_placement_loses_nothing_if_the_launcher_binds() -> None:
     lossy = {
         name: {
             str(slots): find_format(name).find_loss(placed(slots, "core"))
@@ -113,7 +113,7 @@ def test_a_bound_placement_loses_nothing_where_the_launcher_can_bind() -> None:
 
 
 @given(st.permutations(range(12)), st.integers(1, 12), st.sampled_from(["core", "pu"]))
-def test_all_launchers_are_told_the_same_cpus(
+def test_all_launchers_get_the_same_cpus(
     slots: list[int], ranks: int, bind: str
 ) -> None:
     one = placed(slots[:ranks], bind)
@@ -248,7 +248,7 @@ def test_a_command_that_binds_by_itself_is_refused(
         (NODE, 2, "core", "--bind and --cores-per-slot are mutually exclusive"),
     ],
 )
-def test_what_cannot_be_bound_is_refused(
+def test_impossible_binding_is_refused(
     node: NodeParts, cores: int, bind: str, message: str
 ) -> None:
     with pytest.raises(Error) as caught:
@@ -316,9 +316,7 @@ def placement(tmp_path: Path) -> Path:
     return path
 
 
-def test_export_binds_as_the_placement_knows_the_cpus(
-    topoloom: Any, placement: Path
-) -> None:
+def test_export_binds_to_cpus_of_the_placement(topoloom: Any, placement: Path) -> None:
     bound = topoloom("export", placement, "--to", "mpich-hostfile", "--bind", "pu")
     assert bound.out.splitlines()[0] == "a:1 binding=user:2"
     written = topoloom(

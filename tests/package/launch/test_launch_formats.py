@@ -51,7 +51,7 @@ def test_a_rankfile_has_one_line_a_rank_in_ascending_order() -> None:
     )
 
 
-def test_a_rankfile_names_package_and_core_where_nodes_have_packages() -> None:
+def test_a_rankfile_names_package_and_core_if_nodes_have_packages() -> None:
     machine = Machine("mesh:1+node:12:2")
     for names, slots in (
         (("package", "node"), ("1:1", "0:0")),
@@ -141,7 +141,7 @@ def test_wrong_host_names_are_refused(hosts: list[str], message: str) -> None:
         placed([0], hosts=hosts)
 
 
-def test_what_a_format_leaves_out_is_said() -> None:
+def test_losses_of_a_format_are_reported() -> None:
     swapped, in_order = placed([5, 4]), placed([4, 5])
     lost = {entry.name for entry in FORMATS if entry.find_loss(swapped)}
     assert lost == {
@@ -195,7 +195,7 @@ def placement(tmp_path: Path) -> Path:
     return path
 
 
-def test_export_prints_or_writes_the_file_and_says_how_to_use_it(
+def test_export_prints_or_writes_the_file_and_its_command(
     topoloom: Any, placement: Path
 ) -> None:
     printed = topoloom("export", placement, "--to", "openmpi-rankfile")
@@ -213,7 +213,7 @@ def test_export_takes_host_names_from_the_command_line(
     assert topoloom("export", placement, *named).out == "c09\nc08\nc09\n"
 
 
-def test_export_says_what_a_format_leaves_out(topoloom: Any, placement: Path) -> None:
+def test_export_reports_losses(topoloom: Any, placement: Path) -> None:
     outcome = topoloom("export", placement, "--to", "mpich-rankmap")
     assert outcome.status == 0
     assert outcome.err.startswith("note: mpich-rankmap names hosts, not cores")
@@ -263,9 +263,7 @@ OTHER = NodeParts((), ((8, 9), (10, 11), (12, 13), (14, 15)))
 
 @pytest.mark.parametrize("bind", ["core", "pu"])
 @pytest.mark.parametrize("name", [entry.name for entry in FORMATS])
-def test_a_format_says_what_ranks_are_bound_to_or_refuses_it(
-    name: str, bind: str
-) -> None:
+def test_a_format_binds_ranks_or_refuses_to(name: str, bind: str) -> None:
     entry, machine = find_format(name), Machine("mesh:2x1x1+node:4")
     told = set()
     for parts in (CPUS, OTHER):

@@ -125,7 +125,7 @@ def test_a_job_of_all_places_has_them_whoever_starts_it(
     assert np.array_equal(used.nodes, places.nodes)
 
 
-def test_a_large_allocation_is_told_in_words() -> None:
+def test_a_large_allocation_is_noted() -> None:
     nodes = Allocation.whole(Machine("tree:512+node:48"))
 
     def words(order: LaunchOrder, ranks: int = 512) -> str:
@@ -165,14 +165,14 @@ def test_a_large_allocation_is_told_in_words() -> None:
         (LaunchOrder(memory_per_rank=2000), "is more than the 1 kB of a node"),
     ],
 )
-def test_what_no_node_has_room_for_is_refused(order: LaunchOrder, said: str) -> None:
+def test_ranks_that_fit_no_node_are_refused(order: LaunchOrder, said: str) -> None:
     allocation = Allocation.whole(Machine(f"tree:{NODES}+node:{SLOTS}"))
     for take in (order.used_slots, order.first_slots):
         with pytest.raises(Error, match=said):
             take(allocation, 7, 1000)
 
 
-def test_a_machine_that_does_not_tell_its_memory_is_to_be_told_it() -> None:
+def test_a_machine_without_memory_needs_it() -> None:
     allocation = Allocation.whole(Machine("tree:2+node:4"))
     with pytest.raises(Error, match='write memory_size = "512 GB" in \\[node\\]'):
         LaunchOrder(memory_per_rank=1).used_slots(allocation, 2)

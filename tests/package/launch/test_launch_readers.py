@@ -231,7 +231,7 @@ def can_say(name: str, placement: HostPlacement) -> bool:
 
 @pytest.mark.parametrize("name", READERS)
 @given(placements())
-def test_what_is_written_reads_back_as_the_placement(
+def test_exports_read_back_as_the_placement(
     name: str, placement: HostPlacement
 ) -> None:
     if not can_say(name, placement):
@@ -331,7 +331,7 @@ def test_coordinates_count_from_the_corner_of_the_job() -> None:
         ("torus:2x2x2x2", range(16), "1 to 3 coordinates, but the machine has 4"),
     ],
 )
-def test_coordinates_are_refused_where_there_are_none(
+def test_coordinates_are_refused_without_a_grid(
     machine: str, nodes: list[int], message: str
 ) -> None:
     placement = host_placement(Machine(machine), nodes, nodes)
@@ -355,7 +355,7 @@ def test_ranks_that_share_a_gpu_are_refused_by_torchrun() -> None:
         find_format("torchrun").write(placement)
 
 
-def test_jsrun_needs_to_know_the_cpus() -> None:
+def test_jsrun_needs_cpus() -> None:
     placement = host_placement(Machine("mesh:2"), range(2), [1, 0])
     with pytest.raises(Error, match="does not give those of its slots; take one"):
         find_format("jsrun-erf").write(placement)
@@ -393,7 +393,7 @@ def test_lists_for_all_hosts_give_each_rank_its_cpus_and_gpu(
     assert f"gpu-affinity=map:{gpus.replace(',', ';')}{quote} ./app" in flux
 
 
-def test_every_format_says_how_to_use_it() -> None:
+def test_every_format_has_a_command() -> None:
     for entry in FORMATS:
         assert "FILE" in entry.use
         placement = host_placement(Machine("mesh:2x2"), range(4), range(4), None, 1)

@@ -191,7 +191,7 @@ def test_a_job_may_have_part_of_a_host(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", MACHINES)
-def test_hosts_are_near_where_their_gpus_are(text: str) -> None:
+def test_distances_of_hosts_are_those_of_their_gpus(text: str) -> None:
     machine = machine_of(text)
     hosts, each = host_machine(machine), RAILS[text]
     assert hosts.node_count == host_count(machine)
@@ -211,7 +211,7 @@ def test_hosts_are_near_where_their_gpus_are(text: str) -> None:
     assert all(max(near) <= min(far) for near, far in itertools.pairwise(ordered))
 
 
-def test_verbs_take_and_say_hosts(topoloom: Any, tmp_path: Path) -> None:
+def test_commands_read_and_write_hosts(topoloom: Any, tmp_path: Path) -> None:
     topoloom("pattern", "ring", "-n", "16", "-o", "r.npz")
     done = topoloom(
         "map",
@@ -246,7 +246,7 @@ def test_verbs_take_and_say_hosts(topoloom: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", [t for t in MACHINES if "down" not in t])
-def test_a_gpu_is_known_again_by_its_host_and_place(text: str) -> None:
+def test_a_gpu_is_identified_by_host_and_position(text: str) -> None:
     """Hosts are the same by name, whatever their numbers are today."""
     machine = machine_of(text)
     yesterday = load_allocation(machine, "a[0-1]")

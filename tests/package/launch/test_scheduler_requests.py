@@ -120,7 +120,7 @@ def test_kueue_takes_slices_of_slices() -> None:
 
 
 @pytest.mark.parametrize("scheduler", ["slurm", "kai", "volcano"])
-def test_what_cannot_be_asked_for_is_refused(scheduler: str) -> None:
+def test_unsupported_requests_are_refused(scheduler: str) -> None:
     with pytest.raises(Error, match=f"{scheduler} cannot be asked for segments of 3"):
         request_lines(scheduler, UNDER)
 
@@ -182,7 +182,7 @@ def test_the_smallest_segment_is_wanted_that_holds_the_busy_axis() -> None:
     assert wanted.seconds[1] > 2 * wanted.seconds[4]
 
 
-def test_nothing_is_asked_for_where_all_leaves_are_alike() -> None:
+def test_nothing_is_requested_if_all_leaves_are_alike() -> None:
     machine = Machine("rails:8:32:4,bandwidth=50GB/s,bandwidth.nvlink=450GB/s")
     mesh = {"tp": 8, "dp": 8}
     traffic = parse_traffic("tp=9GB,dp=1GB", mesh)
@@ -227,7 +227,7 @@ THIN = (
 )
 
 
-def test_groups_of_segments_are_wanted_where_links_above_are_thin() -> None:
+def test_groups_of_segments_are_requested_if_upper_links_are_slow() -> None:
     mesh = {"tp": 4, "ep": 4, "dp": 4, "pp": 4}
     traffic = parse_traffic("tp=9GB,ep=8GB,dp=20GB,pp=1GB", mesh)
     whole = Allocation.whole(Machine(THIN))
@@ -243,7 +243,7 @@ def test_groups_of_segments_are_wanted_where_links_above_are_thin() -> None:
     assert "slurm cannot be asked for segments of 4 hosts, 16 hosts under one" in text
 
 
-def test_a_job_is_wanted_under_one_switch_where_it_fits() -> None:
+def test_a_job_is_requested_under_one_switch_if_it_fits() -> None:
     mesh = {"tp": 8, "dp": 4, "pp": 2}
     traffic = parse_traffic("tp=1GB,dp=20GB,pp=20GB", mesh)
     machine = Machine("tree:4:2:4,bandwidth=50GB/s:100GB/s:10GB/s+node:8")
@@ -252,7 +252,7 @@ def test_a_job_is_wanted_under_one_switch_where_it_fits() -> None:
     assert "#SBATCH --consolidate-segments" in wanted.text("slurm")
 
 
-def test_levels_above_are_not_asked_for_where_they_save_nothing() -> None:
+def test_upper_levels_are_not_requested_without_a_gain() -> None:
     mesh = {"tp": 2, "ep": 8, "dp": 4}
     traffic = parse_traffic("tp=9GB,ep=8GB,dp=1MB", mesh)
     machine = Machine(THIN.replace("10GB/s", "50GB/s"))
@@ -322,7 +322,7 @@ def test_all_ways_place_all_segments(room: list[int], data: st.DataObject) -> No
         assert all(way.count(leaf) <= most for leaf, most in enumerate(room))
 
 
-def test_hosts_that_are_down_are_left_out() -> None:
+def test_hosts_that_are_down_are_omitted() -> None:
     machine = Machine("tree:4:3+down:0,5+node:2")
     mesh = {"tp": 2, "dp": 10}
     traffic = parse_traffic("tp=1GB,dp=1GB", mesh)

@@ -41,5 +41,5 @@ from topoloom.launch.apply.torch_command import is_torchrun
         ("docker run --rm nvcr.io/x torchrun train.py", True),
     ],
 )
-def test_torchrun_is_a_program_and_no_other_word(command: str, starts: bool) -> None:
+def test_torchrun_is_recognized_only_as_the_program(command: str, starts: bool) -> None:
     assert is_torchrun(shlex.split(command)) == starts

@@ -66,7 +66,7 @@ def test_variables_name_the_gpus_of_a_host(about: dict[str, Any], gpu: str) -> N
     assert read_rank(about, None, HostGpus(AMD)).gpu == gpu
 
 
-def test_what_pytorch_has_used_counts() -> None:
+def test_environment_that_pytorch_has_read_counts() -> None:
     """By the UUID, else by the place in what the process sees."""
     about = rank(0, CUDA_VISIBLE_DEVICES="1,0")
     used = {"device": 1, "uuid": "5c89852c-d268"}

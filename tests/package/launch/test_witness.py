@@ -46,7 +46,7 @@ def report(name: str, ranks: int, host: str = "n1") -> Path:
     return (folder / f".{name}").rename(folder / f"report-{name}")
 
 
-def test_each_program_is_told_once_in_the_order_of_starts(witness: Witness) -> None:
+def test_each_program_is_listed_once_in_order_of_starts(witness: Witness) -> None:
     told: list[int] = []
     came = threading.Semaphore(0)
 

@@ -44,7 +44,7 @@ def test_lines_name_nodes_in_the_launchers_order(
     assert nodes_of(text, tmp_path) == nodes
 
 
-def test_host_names_are_kept_beside_their_nodes(tmp_path: Path) -> None:
+def test_host_names_are_kept_with_nodes(tmp_path: Path) -> None:
     file = tmp_path / "a.txt"
     file.write_text("login 7\nn[02-03]\n")
     given = load_allocation(Machine(TORUS), file)
@@ -58,7 +58,7 @@ def test_node_ids_have_no_host_names(tmp_path: Path) -> None:
     assert load_allocation(Machine(TORUS), file).hosts is None
 
 
-def test_a_host_list_may_stand_in_place_of_a_file() -> None:
+def test_a_host_list_may_replace_a_file() -> None:
     given = load_allocation(Machine(TORUS), "n[10-12]")
     assert given.allocation.nodes.tolist() == [10, 11, 12]
 

@@ -55,7 +55,7 @@ def test_without_tables_it_is_the_whole_machine(tmp_path: Path) -> None:
         unique_by=lambda pair: pair[0],
     )
 )
-def test_what_is_written_is_read(
+def test_written_files_are_read(
     tmp_path_factory: pytest.TempPathFactory, parts: list[tuple[int, set[int]]]
 ) -> None:
     folder = tmp_path_factory.mktemp("written")
@@ -91,6 +91,6 @@ def test_what_is_written_is_read(
         ('[[allocation]]\nhosts = "n1"\nslots = 2', "slots must be a string, such as"),
     ],
 )
-def test_what_is_not_there_is_named(tmp_path: Path, tables: str, message: str) -> None:
+def test_missing_values_are_named(tmp_path: Path, tables: str, message: str) -> None:
     with pytest.raises(Error, match=f"m.toml: .*{message}"):
         load_machine_and_allocation(written(tmp_path, tables))

@@ -47,7 +47,7 @@ def test_shared_links_are_those_that_both_jobs_use(
     assert facts["links_foreign"] == len(job.foreign_links) == job.links_foreign
 
 
-def test_jobs_on_the_same_switches_own_none_of_the_links_between_these() -> None:
+def test_jobs_on_the_same_switches_own_no_links_between_them() -> None:
     for text in ("tree:2:4", "dragonfly:3x2,nodes=2", "torus:4,nodes=2"):
         machine = Machine(text)
         half = range(0, machine.node_count, 2)

@@ -50,7 +50,7 @@ def test_saved_loads_are_read_back(tmp_path: Path) -> None:
         (json.dumps({**GOOD, "loads": [float("nan")] * 4}), "holds NaN, which is not"),
     ],
 )
-def test_what_is_wrong_names_the_file(text: str, message: str, tmp_path: Path) -> None:
+def test_errors_name_the_file(text: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "l.json").write_text(text)
     with pytest.raises(Error) as caught:
         load_loads(tmp_path / "l.json", MACHINE)

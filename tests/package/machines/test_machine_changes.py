@@ -41,7 +41,7 @@ def test_a_named_machine_gets_other_nodes() -> None:
     assert other.text == f"{network}+node:4:8,distance=1:2,{inside}"
 
 
-def test_other_nodes_are_as_fast_as_before_but_where_they_say_so() -> None:
+def test_new_nodes_keep_speeds_unless_they_give_them() -> None:
     before, after = (
         load_machine(text) for text in ("frontier", "frontier+node:8,startup=2us")
     )
@@ -51,7 +51,7 @@ def test_other_nodes_are_as_fast_as_before_but_where_they_say_so() -> None:
     assert after.memory_startup == before.memory_startup > 0
 
 
-def test_failures_stand_before_the_inside_of_nodes() -> None:
+def test_failures_precede_levels_of_nodes() -> None:
     assert load_machine("titan+down:17").text.count("+down:17+node:") == 1
 
 
@@ -91,7 +91,7 @@ def test_failures_add_up(rack: str) -> None:
         ("titan+node:2+node:3", "titan\\+node:2\\+node:3: .*is not expected"),
     ],
 )
-def test_what_cannot_be_read_is_named(name: str, said: str) -> None:
+def test_unreadable_input_is_named(name: str, said: str) -> None:
     with pytest.raises(Error, match=said):
         load_machine(name)
 

@@ -63,7 +63,7 @@ def test_descriptions_become_short_texts(body: str, text: str, tmp_path: Path) -
     assert load_machine(tmp_path / "m.toml").text == text
 
 
-def test_the_inside_of_a_node_follows_the_network(tmp_path: Path) -> None:
+def test_the_levels_of_a_node_follow_the_network(tmp_path: Path) -> None:
     body = TORUS + "[node]\nlevels = [12, 2]\ndistance = [1, 10]\nhop_weight = 100\n"
     assert text_of(body, tmp_path) == "torus:4x4+node:12:2,distance=1:10:100"
     assert load_machine(tmp_path / "m.toml").slots_per_node == 24
@@ -245,7 +245,7 @@ def test_the_examples_of_topologies_are_machines() -> None:
         ("m.graph", "% 12 nodes, 0 switches; weight 1 is 1, relative"),
     ],
 )
-def test_the_suffix_says_how_a_machine_is_written(
+def test_the_suffix_selects_the_format_of_a_machine(
     name: str, text: str, tmp_path: Path
 ) -> None:
     save_machine(tmp_path / name, Machine("torus:4x3"), [f"n{i}" for i in range(12)])
@@ -272,7 +272,7 @@ def test_the_suffix_says_how_a_machine_is_written(
         ),
     ],
 )
-def test_what_cannot_be_written_leaves_no_file(
+def test_a_failed_export_leaves_no_file(
     name: str, machine: str, message: str, tmp_path: Path
 ) -> None:
     with pytest.raises(Error, match=message):

@@ -65,7 +65,7 @@ def test_hosts_may_have_other_nodes() -> None:
     assert sizes("0-1,5=+node:3", "+node:2", network="torus:3x2") == [(3,), (2,)]
 
 
-def test_the_command_writes_what_is_read_again() -> None:
+def test_the_command_writes_files_that_are_read_back() -> None:
     command = ["machine", "topology.conf", "--node", "slurm.conf", "-o", "m.toml"]
     assert run(command) == 0
     joined = join_nodes(describe_machine("topology.conf"), ["slurm.conf"])
@@ -104,7 +104,9 @@ def test_slots_are_counted_type_by_type(capsys: pytest.CaptureFixture[str]) -> N
         ),
     ],
 )
-def test_what_does_not_fit_is_one_line(nodes: list[str], message: str) -> None:
+def test_inconsistent_input_is_an_error_of_one_line(
+    nodes: list[str], message: str
+) -> None:
     with pytest.raises(Error, match=re.escape(message)) as caught:
         sizes(*nodes)
     assert "\n" not in str(caught.value)

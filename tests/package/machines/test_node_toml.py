@@ -54,7 +54,7 @@ def test_one_cost_changes_one_distance(tmp_path: Path) -> None:
     assert [machine.distance(0, slot) for slot in (1, 2, 4, 8)] == [2, 8, 16, 100]
 
 
-def test_a_level_may_have_a_name_of_its_own(tmp_path: Path) -> None:
+def test_a_level_may_have_another_name(tmp_path: Path) -> None:
     body = 'levels = [4, 2]\nnames = ["tile", "node"]\ncosts = { tile = 3, L2 = 2 }\n'
     assert load(body, tmp_path)[0].text == "torus:4+node:4:2,distance=3:16:16"
 
@@ -80,7 +80,7 @@ def test_cpus_and_devices_are_read(tmp_path: Path) -> None:
     )
 
 
-def test_costs_of_ways_to_the_port_are_said_by_as_few_runs_as_can_be(
+def test_port_costs_are_written_in_the_fewest_runs(
     tmp_path: Path,
 ) -> None:
     for costs, text in (
@@ -192,7 +192,7 @@ def test_the_port_has_a_bandwidth_and_messages_take_time_to_start(
         ),
     ],
 )
-def test_what_is_wrong_names_the_key(body: str, message: str, tmp_path: Path) -> None:
+def test_errors_name_the_key(body: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(Error) as caught:
         load(body, tmp_path)
     assert message in str(caught.value)
@@ -283,7 +283,7 @@ def test_a_written_node_is_the_same_node(
             assert again.distance(a, b) == machine.distance(a, b)
 
 
-def test_costs_of_ways_to_the_port_are_kept_beside_plain_distances(
+def test_port_costs_are_kept_with_plain_distances(
     tmp_path: Path,
 ) -> None:
     machine = Machine("tree:3+node:4:2,port=0:0:3:3,distance=1:2:10")

@@ -76,7 +76,7 @@ def machines(draw: st.DrawFn) -> tuple[Machine, MachineDescription]:
 
 
 @given(machines())
-def test_what_is_written_is_read_as_the_same_machine(
+def test_a_written_machine_is_read_as_the_same(
     given: tuple[Machine, MachineDescription],
 ) -> None:
     machine, described = given
@@ -295,7 +295,7 @@ def test_the_closest_nodes_may_differ(cluster: str) -> None:
         ('switch_names = ["leaf1", ', "switch_names = [", "3 switches of the machine"),
     ],
 )
-def test_what_does_not_fit_is_an_error(
+def test_inconsistent_input_is_an_error(
     tmp_path: Path, old: str, new: str, message: str
 ) -> None:
     assert old in CLUSTER
@@ -330,7 +330,7 @@ def test_other_nodes_replace_all_of_them(cluster: str) -> None:
         ('"numa", "node"', ["0", "1", "2", "3", "4", "5"]),
     ],
 )
-def test_nodes_have_the_sockets_that_their_own_levels_name(
+def test_nodes_have_the_sockets_of_their_levels(
     tmp_path: Path, names: str, slots: list[str]
 ) -> None:
     file = tmp_path / "cluster.toml"

@@ -43,7 +43,7 @@ def test_nodes_slots_and_hosts_that_are_up_are_counted(
     assert not down & set(whole.allocation.nodes.tolist())
 
 
-def test_the_command_says_how_many_are_down(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_counts_failures(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["machine", "torus:4x4+down:3,7+node:2"]) == 0
     printed = capsys.readouterr().out
     assert "nodes             14, 2 down\n" in printed

@@ -104,7 +104,7 @@ def test_every_kind_of_topology_has_an_outline() -> None:
         assert outline(Machine(form.example))
 
 
-def test_a_kind_without_words_of_its_own_is_drawn_by_its_nodes(
+def test_an_unknown_kind_is_drawn_by_its_nodes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("topoloom.machines.outline._PARTS", {})

@@ -161,7 +161,9 @@ PAIRS: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("table", "text"), PAIRS)
-def test_tables_and_short_texts_say_the_same(table: dict[str, Any], text: str) -> None:
+def test_tables_and_short_texts_are_equivalent(
+    table: dict[str, Any], text: str
+) -> None:
     assert read_topology(table, Path()) == text
     assert write_topology(MachineText(text)) == table
 
@@ -174,7 +176,7 @@ def test_tables_and_short_texts_say_the_same(table: dict[str, Any], text: str) -
         "rails:4:4:1,spines=0,cross=nvlink",
     ],
 )
-def test_what_a_short_text_may_say_a_table_may_say(text: str) -> None:
+def test_every_short_text_has_a_table(text: str) -> None:
     table = write_topology(MachineText(text))
     assert write_topology(MachineText(read_topology(table, Path()))) == table
 
@@ -252,9 +254,7 @@ def test_every_key_of_every_kind_is_tried_above() -> None:
         ),
     ],
 )
-def test_what_is_wrong_is_named_with_its_key(
-    table: dict[str, Any], message: str
-) -> None:
+def test_errors_name_the_key(table: dict[str, Any], message: str) -> None:
     with pytest.raises(Error, match=message):
         read_topology(table, Path())
 

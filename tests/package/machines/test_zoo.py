@@ -35,7 +35,7 @@ def of_kind(*kinds: str) -> list[str]:
     return [name for name in zoo_names() if topology(name)["kind"] in kinds]
 
 
-def test_the_page_of_machines_says_what_is_so(
+def test_the_page_of_machines_is_correct(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     file = ROOT / "docs" / "machine_table.py"
@@ -49,7 +49,7 @@ def test_the_page_of_machines_says_what_is_so(
     assert capsys.readouterr().out == page.read_text(), f"run: python {file.name}"
 
 
-def test_every_machine_says_what_it_is_and_where_that_is_written() -> None:
+def test_every_machine_has_a_summary_and_a_source() -> None:
     for entry in zoo():
         assert entry.summary
         assert entry.source
@@ -84,7 +84,7 @@ def card(described: dict[str, Any]) -> str:
 
 
 @pytest.mark.parametrize("name", zoo_names())
-def test_every_machine_says_what_a_card_carries_and_what_a_message_costs(
+def test_every_machine_has_nic_bandwidth_and_message_costs(
     name: str,
 ) -> None:
     described = read(name)
@@ -152,7 +152,7 @@ def latency_of(topology: dict[str, Any], link: str | int) -> float:
         ("dgx-h100-pod", "2.7 us", ["rail", "rail"]),
     ],
 )
-def test_startup_latency_and_links_make_what_a_short_message_takes_to_a_neighbor(
+def test_startup_latency_and_links_add_up_to_a_short_message(
     name: str, takes: str, links: list[str | int]
 ) -> None:
     described = read(name)
@@ -163,7 +163,7 @@ def test_startup_latency_and_links_make_what_a_short_message_takes_to_a_neighbor
 
 
 @pytest.mark.parametrize("name", zoo_names())
-def test_nodes_of_several_slots_say_what_their_memory_carries(name: str) -> None:
+def test_nodes_of_several_slots_have_memory_bandwidth(name: str) -> None:
     node = read(name)["node"]
     if slots_of_a_node(name) == 1:
         assert "memory" not in node

@@ -138,7 +138,7 @@ def test_many_channels_are_found_though_all_pairs_lose_a_little(
         assert (curve.channels, curve.most_channels) == expected
 
 
-def test_a_number_that_was_not_measured_is_left_open() -> None:
+def test_an_unmeasured_number_is_unknown() -> None:
     curve = make_pair_curve([1, 8, 16], [1, 1.05, 2.1], 8)
     assert (curve.channels, curve.most_channels) == (8, 15)
     assert curve.document()["channels_at_most"] == 15

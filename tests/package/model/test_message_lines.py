@@ -60,7 +60,7 @@ def test_the_largest_of_lines_is_one_after_the_other() -> None:
     assert_same(model)
 
 
-def test_messages_alone_and_inside_a_node_are_written() -> None:
+def test_single_messages_and_those_inside_a_node_are_written() -> None:
     inside = NetworkModel.largest([(1e-7, 1e-10, None), (2e-7, 5e-11, None)])
     alone = [(3e-6, 1e-9, 1000), (9e-6, 1e-9, None)]
     model = NetworkModel.regimes([(1e-6, 1e-9, None)]).with_alone(alone)

@@ -115,14 +115,14 @@ def test_no_time_of_a_fit_is_negative() -> None:
 
 
 @pytest.mark.parametrize("name", ["hdr", "hdr100", "infiniband-4x", "slingshot"])
-def test_a_model_that_ships_is_the_fit_of_what_was_measured(name: str) -> None:
+def test_a_shipped_model_is_the_fit_of_its_measurements(name: str) -> None:
     fit = fit_model(*read_pings(ROOT / "models" / "measured" / f"{name}.csv"))
     model = load_model(name).model
     shipped = [model.time(int(size)) for size in fit.sizes]
     np.testing.assert_allclose(fit.predicted, shipped, rtol=1e-3)
 
 
-def test_a_size_that_was_slower_than_a_longer_one_takes_what_that_does() -> None:
+def test_a_size_slower_than_a_longer_one_takes_its_time() -> None:
     sizes = np.array([2.0**i for i in range(12)])
     for slow in (1.5, 2.0, 5.0):
         line = 1e-6 + 1e-8 * sizes
@@ -133,7 +133,7 @@ def test_a_size_that_was_slower_than_a_longer_one_takes_what_that_does() -> None
         np.testing.assert_allclose(fit.predicted[7:], line[7:])
 
 
-def test_models_of_kumar_err_as_their_author_says() -> None:
+def test_models_of_kumar_have_published_errors() -> None:
     sizes = [16 * 4**i for i in range(8)]
     qsnet = np.array([9.8, 11.6, 13.6, 21.4, 44.4, 139, 532, 2109]) / 1e6
     errors = times(load_model("qsnet").model, sizes) / qsnet - 1

@@ -26,7 +26,7 @@ SIZES = (0, 1, 64, 288, 289, 2048, 2049, 2500, 65536, 2**30)
 
 
 @pytest.mark.parametrize("name", model_names())
-def test_every_model_says_where_it_is_from_and_survives_a_copy(
+def test_every_model_has_a_source_and_survives_a_copy(
     name: str, tmp_path: Path
 ) -> None:
     file = load_model(name)
@@ -48,7 +48,7 @@ def test_every_model_says_where_it_is_from_and_survives_a_copy(
         assert copy.model.time(size, 64) == pytest.approx(expected, rel=1e-3)
 
 
-def test_messages_alone_and_inside_a_node_survive_a_copy(tmp_path: Path) -> None:
+def test_single_messages_and_those_inside_a_node_survive_a_copy(tmp_path: Path) -> None:
     path = tmp_path / "m.toml"
     path.write_text(
         f"{HEAD}regimes = [{LINE}]\n"
@@ -70,7 +70,7 @@ def test_messages_alone_and_inside_a_node_survive_a_copy(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("name", model_names())
-def test_every_model_that_ships_tells_gap_and_latency(name: str) -> None:
+def test_every_shipped_model_has_gap_and_latency(name: str) -> None:
     document = read_toml(ROOT / "models" / f"{name}.toml")
     latency = parse_latency(document["costs"]["latency"])
     model = load_model(name).model
@@ -172,9 +172,7 @@ def test_loggp_is_read_with_the_costs_that_it_leaves_open(tmp_path: Path) -> Non
         ),
     ],
 )
-def test_what_is_wrong_in_a_file_is_named(
-    tmp_path: Path, text: str, message: str
-) -> None:
+def test_errors_in_a_file_are_named(tmp_path: Path, text: str, message: str) -> None:
     file = tmp_path / "m.toml"
     file.write_text(text)
     with pytest.raises(Error) as error:
@@ -183,7 +181,7 @@ def test_what_is_wrong_in_a_file_is_named(
     assert message in str(error.value)
 
 
-def test_an_unknown_name_is_told_the_nearest() -> None:
+def test_an_unknown_name_has_a_suggestion() -> None:
     with pytest.raises(Error, match=r"no model 'slingshott'.*did you mean 'slingshot'"):
         load_model("slingshott")
     with pytest.raises(OSError, match="no-such"):
@@ -201,7 +199,7 @@ def test_every_cost_of_the_core_has_a_key() -> None:
     assert known == {*COSTS, "node_beta", "packet"}
 
 
-def test_python_may_not_ask_for_what_cannot_be() -> None:
+def test_python_refuses_impossible_requests() -> None:
     model = NetworkModel.regimes([(1, 0, None)])
     with pytest.raises(Error, match="0 bytes or more, not -1"):
         model.time(-1)

@@ -151,7 +151,7 @@ def test_uneven_exchanges_are_along_the_axis_of_their_groups() -> None:
     assert traffic == Traffic(("axis2",), "all-to-all", int(sent.max()))
 
 
-def test_groups_of_some_ranks_that_fit_no_axes_are_left_over() -> None:
+def test_groups_that_fit_no_axes_are_left_over() -> None:
     """As of the first and last stages, which share the weights of an embedding."""
     trace = Trace(16)
     for first in range(0, 16, 2):
@@ -184,7 +184,7 @@ def test_exchanges_of_few_pairs_are_left_over(topoloom: Command) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in WRITERS if name != "goal"])
-def test_collectives_can_be_kept_beside_the_graph(tmp_path: Path, name: str) -> None:
+def test_collectives_can_be_kept_with_the_graph(tmp_path: Path, name: str) -> None:
     folder = tmp_path / "job"
     folder.mkdir()
     WRITERS[name](Job((2, 2, 1), (Step("allreduce", (0, 1), 4, 2),)), folder)

@@ -90,7 +90,7 @@ def test_a_pickle_that_would_run_code_is_refused(folder: Path) -> None:
     assert not Path("ran").exists()
 
 
-def test_a_ring_buffer_says_how_much_is_gone(folder: Path) -> None:
+def test_lost_entries_of_a_ring_buffer_are_counted(folder: Path) -> None:
     write_flight_recorder(JOB, folder, as_pickle=False)
     change(folder / "nccl_trace_rank_1", lambda dump: dump["entries"].pop(0))
     losses = missing(folder, "rank 1 lost 1 entries of its ring buffer")
@@ -98,7 +98,7 @@ def test_a_ring_buffer_says_how_much_is_gone(folder: Path) -> None:
     assert "rank 1 has 2 of 3 calls of allreduce" in losses[1]
 
 
-def test_ranks_that_left_nothing_are_named(folder: Path) -> None:
+def test_ranks_without_a_trace_are_named(folder: Path) -> None:
     for write in (write_flight_recorder, write_kineto):
         for file in folder.iterdir():
             file.unlink()
@@ -246,7 +246,7 @@ def test_groups_in_all_syntaxes(text: str, groups: list[list[int]]) -> None:
         ("mesh[a=2], device_ids=(0,0) {a}", "does not name 2 devices once"),
     ],
 )
-def test_refused_groups_say_why(text: str, message: str) -> None:
+def test_invalid_groups_have_reasons(text: str, message: str) -> None:
     with pytest.raises(Error, match=message):
         parse_groups(text, 4)
 
@@ -266,7 +266,7 @@ def test_refused_groups_say_why(text: str, message: str) -> None:
         ),
     ],
 )
-def test_what_groups_are_of_follows_from_attributes(
+def test_members_of_groups_follow_from_attributes(
     attributes: str, groups: list[list[int]]
 ) -> None:
     text = (
@@ -278,7 +278,7 @@ def test_what_groups_are_of_follows_from_attributes(
     assert sorted(group.tolist() for group in made.communicators) == groups
 
 
-def test_started_operations_have_what_goes_in_beside_what_comes_out() -> None:
+def test_started_operations_have_input_and_output() -> None:
     text = (
         "HloModule m, num_partitions=4\n\n"
         "%wrapped (p: f32[8]) -> f32[2] {\n"

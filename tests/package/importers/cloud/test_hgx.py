@@ -62,7 +62,7 @@ def test_nvlink_inside_nodes_is_that_of_the_board(
         ({}, "no label names a GPU"),
     ],
 )
-def test_other_gpus_have_no_nvlink_and_say_so(
+def test_other_gpus_have_no_nvlink_and_a_remark(
     labels: dict[str, str], said: str, tmp_path: Path
 ) -> None:
     (tmp_path / "nodes.json").write_text(hosts(labels))
@@ -71,7 +71,7 @@ def test_other_gpus_have_no_nvlink_and_say_so(
     assert any("NVLink inside nodes" in o and said in o for o in described.remarks)
 
 
-def test_boards_beside_others_count_as_the_slowest(tmp_path: Path) -> None:
+def test_mixed_boards_count_as_the_slowest(tmp_path: Path) -> None:
     path = tmp_path / "nodes.json"
     own = [{PRODUCT: "NVIDIA-H100-80GB-HBM3"}, {PRODUCT: "NVIDIA-A100-SXM4-40GB"}]
     items = [node(f"n{i}", {LEAF: "l0"} | own[i % 2], 8 - i // 3) for i in range(4)]

@@ -91,7 +91,7 @@ def test_switches_of_the_same_name_are_named_by_their_path() -> None:
     assert switches[:4] == ("c/s0/l0", "c/s0/l1", "c/s1/l0", "c/s1/l1")
 
 
-def test_nodes_without_gpus_beside_others_are_left_out() -> None:
+def test_nodes_without_gpus_are_omitted() -> None:
     text = nodes(
         placed(TOPOGRAPH, "a", "c s l0"),
         placed(TOPOGRAPH, "b", "c s l0"),
@@ -129,7 +129,7 @@ def test_domains_without_nvlink_are_levels_of_the_tree() -> None:
         assert read_kubernetes_nodes(text).text == "tree:2:2:2+node:8,memory=3600GB/s"
 
 
-def test_domains_that_overlap_with_leaves_are_left_out_and_named() -> None:
+def test_domains_that_overlap_leaves_are_omitted_and_named() -> None:
     domain = [0, 0, 1, 1, 0, 0, 1, 1]
     leaf = [0, 0, 0, 1, 1, 1, 1, 0]
     own = {"nvidia.com/gpu.product": "NVIDIA-B200"}
@@ -199,7 +199,7 @@ def test_nodes_without_a_place_are_named_one_by_one() -> None:
         ),
     ],
 )
-def test_what_is_wrong_is_said_with_its_line(text: str, message: str) -> None:
+def test_errors_have_a_line(text: str, message: str) -> None:
     assert IMPORTER.recognizes(text)
     with pytest.raises(Error) as raised:
         read_kubernetes_nodes(text)

@@ -205,7 +205,7 @@ def test_nodes_that_lack_the_clique_are_named(tmp_path: Path) -> None:
     assert "r0-07" not in described.hosts
 
 
-def test_a_few_cliques_are_left_out_with_a_remark() -> None:
+def test_a_few_cliques_are_omitted_with_a_remark() -> None:
     others = [node(f"h{i}", {LEAF: f"leaf-{i // 4}"}, 8) for i in range(8)]
     described = read_kubernetes_nodes(text_of(others + rack(0, 2, {LEAF: "leaf-9"})))
     assert described.text.startswith("graph:")
@@ -229,7 +229,7 @@ def test_cliques_alone_are_enough_and_single_ones_are_no_domains() -> None:
     assert Machine(read_kubernetes_nodes(text_of(alone)).text).slot_count == 12
 
 
-def test_switches_inside_of_domains_are_left_out() -> None:
+def test_switches_inside_domains_are_omitted() -> None:
     items = gb200(2, hosts=4)
     for number, one in enumerate(items):
         one["metadata"]["labels"][LEAF] = f"leaf-{number // 2}"
@@ -266,7 +266,7 @@ def test_speeds_that_are_given_replace_assumed_ones(tmp_path: Path) -> None:
 
 
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=2))
-def test_hosts_are_as_near_as_their_labels_say(places: list[tuple[int, int]]) -> None:
+def test_distances_of_hosts_follow_labels(places: list[tuple[int, int]]) -> None:
     """NVLink is where the clique is the same, and the leaf decides beyond."""
     items = [
         node(f"n{i}", {CLIQUE: f"{UUID}{unit}{at}.1", LEAF: f"l{unit}"}, 2)

@@ -189,13 +189,13 @@ def system(root: Path, packages: int, caches: int, cores: int, threads: int) -> 
         ((2, 1, 4, 2), [5], ""),
     ],
 )
-def test_the_system_tells_what_cores_share(
+def test_the_system_has_shared_resources(
     shape: tuple[int, int, int, int], cpus: list[int], text: str, tmp_path: Path
 ) -> None:
     assert format_levels(read_system(cpus, system(tmp_path, *shape), tmp_path)) == text
 
 
-def test_the_system_tells_which_cores_are_near_to_a_device(tmp_path: Path) -> None:
+def test_the_system_has_the_cores_near_a_device(tmp_path: Path) -> None:
     """A GPU, an interface with two names, one behind virtio, a screen, a bridge."""
     classes, bus = tmp_path / "class", tmp_path / "devices"
     for kind, name, device, cpus, domain in (
@@ -234,7 +234,7 @@ def test_old_kernels_name_the_files_differently(tmp_path: Path) -> None:
     )
 
 
-def test_a_system_that_tells_nothing_has_a_core_for_each_cpu(tmp_path: Path) -> None:
+def test_a_system_without_topology_has_a_core_per_cpu(tmp_path: Path) -> None:
     assert (
         format_levels(read_system([0, 3, 5], tmp_path, tmp_path))
         == "+node:3,distance=8"
