@@ -10,7 +10,7 @@ from typing import NamedTuple
 from topoloom import Allocation, Machine, Placement
 from topoloom.allocations import fragmented_allocation
 from topoloom.machines.machine_file import load_machine
-from topoloom.model.message_lines import message_lines
+from topoloom.model.message_lines import format_model
 from topoloom.model.model_names import load_model
 from topoloom.schedules.choose import Call, RankSlots
 from topoloom.schedules.joint_search import block_order, optimize_jointly
@@ -98,6 +98,6 @@ def _placed_job(platform: Path, machine: Machine, slots: RankSlots) -> PlacedJob
 
 def _machine_file(machine: Machine, file: Path) -> Path:
     lines: Sequence[str] = [f"node {i} n{i}\n" for i in range(machine.node_count)]
-    costs = message_lines(load_model("simgrid").model)
+    costs = format_model(load_model("simgrid").model)
     file.write_text(f"{costs}machine {machine.text}\n" + "".join(lines))
     return file

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from published.network_models import PAIR_BYTES, PAIRS, ROUND_TRIPS, SPLIT, numbers
 from topoloom.model import fit_model
-from topoloom.model.channels import pair_curve
+from topoloom.model.channels import make_pair_curve
 from topoloom.model.fit import fit_split
 from topoloom.probe.inference.groups import P_VALUE
 from topoloom.schedules import find_cost_groups
@@ -96,7 +96,7 @@ def _totals() -> Iterator[Row]:
         for side, (total, channels) in sides.items():
             trips = np.array(numbers(PAIRS[machine][1][side]))
             counts = np.arange(len(trips)) + 1
-            curve = pair_curve(counts, trips / 2e3, PAIR_BYTES)
+            curve = make_pair_curve(counts, trips / 2e3, PAIR_BYTES)
             said = [f"{total} MB/s"] if total else []
             said += [f"{channels} channels"] if channels else []
             ours = f"{1e-6 * curve.node_bandwidth:.1f} MB/s, {curve.channels} channels"
@@ -140,6 +140,6 @@ def _channels(rng: Generator) -> Iterator[Row]:
         found: Counter[int] = Counter()
         for _ in range(DRAWS):
             rates = rng.normal(means, sigmas, (_RUNS, len(means)))
-            found[pair_curve(pairs, 1 / rates.ravel(), 1).channels] += 1
+            found[make_pair_curve(pairs, 1 / rates.ravel(), 1).channels] += 1
         ours = ", ".join(f"{c} in {n} of {DRAWS} draws" for c, n in found.most_common())
         yield Row("4.8", machine, f"{channels} channels", ours)

@@ -8,7 +8,7 @@ from math import prod
 from pathlib import Path
 
 import smpi
-from topoloom.model.message_lines import message_lines
+from topoloom.model.message_lines import format_model
 from topoloom.model.model_names import load_model
 
 #: Nodes with 10 GB/s and 1 us per link, two links between any two; inside a node
@@ -86,4 +86,4 @@ def machine_text(nodes: int, cores: int) -> str:
     inside = f"node:{cores},memory-startup=2us"
     lines = [f"machine tree:{nodes},bandwidth=10GB/s,latency=1us+{inside}"]
     lines += [f"node {node} n{node}" for node in range(nodes)]
-    return "\n".join([*lines, message_lines(load_model("simgrid").model)])
+    return "\n".join([*lines, format_model(load_model("simgrid").model)])

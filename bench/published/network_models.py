@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from published.table import Ours
-from topoloom.model.channels import pair_curve
+from topoloom.model.channels import make_pair_curve
 from topoloom.model.fit import Fit, fit_model, fit_split
 from topoloom.model.model_names import load_model
 
@@ -202,7 +202,7 @@ def pair_bandwidths() -> Iterator[Ours]:
         for side, printed in sides.items():
             trips = np.array(numbers(printed))
             counts = np.arange(len(trips)) + 1
-            curve = pair_curve(counts, trips / 2e3, PAIR_BYTES)
+            curve = make_pair_curve(counts, trips / 2e3, PAIR_BYTES)
             for pairs, total in zip(counts.tolist(), curve.totals / 1e6, strict=True):
                 swap = (machine, side) == ("Alamode", "external") and pairs in (2, 3)
                 row, note = f"{pairs}<->{pairs}", swapped if swap else PRINTED

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The slots of a job: made, chosen among free nodes, measured."""
+"""Slots of jobs: from files, chosen among free nodes, and their compactness."""
 
 from topoloom.support.public_names import attach
 

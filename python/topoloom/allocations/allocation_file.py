@@ -321,6 +321,5 @@ def _number_of_host(nodes: _Nodes, host: str) -> int:
 def _unknown_host(nodes: _Nodes, host: str) -> str:
     close = difflib.get_close_matches(host, nodes.names[:_MAX_COMPARED], n=1)
     guess = f" (did you mean {close[0]}?)" if close else ""
-    listed = compress_hostlist(drop_vacant(nodes.names))
-    shown = listed if len(listed) <= 60 else listed[:57] + "..."
-    return f"the machine has no host {host}{guess}; there are: {shown}"
+    listed = shorten(compress_hostlist(drop_vacant(nodes.names)))
+    return f"the machine has no host {host}{guess}; there are: {listed}"

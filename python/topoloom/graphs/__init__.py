@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Communication graphs: generated, recorded, by phases, of the axes of AI training."""
+"""Communication graphs: patterns, recordings, phases, and axes of AI training."""
 
 from topoloom.support.public_names import attach
 

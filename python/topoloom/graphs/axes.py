@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Parallelism axes of AI training: a mesh of ranks, its traffic, and orders of both.
+"""Parallelism axes of AI training: meshes of ranks, their traffic and orders.
 
-Every axis multiplies the ranks, as on a mesh of JAX; `topoloom.frameworks` has
-what others do. Tensor parallelism is numbered the fastest; axes of other names
-follow as they are written. A device is a slot, numbered by its place in the allocation.
+Every axis multiplies the ranks, as on a mesh of JAX; `topoloom.frameworks` has other
+layouts. Ranks are numbered along `USUAL_ORDER` first, then along other axes as written.
+A device is a slot, numbered by its position in the allocation.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from topoloom._core import (
     mesh_phases,
     order_axes as _order_axes,
 )
-from topoloom.graphs.phases import edge_rows
+from topoloom.graphs.phases import add_phases
 from topoloom.support.nearest import unknown_name
 from topoloom.support.units import parse_bytes
 
@@ -35,23 +35,23 @@ USUAL_ORDER = ("tp", "cp", "ep", "dp", "pp")
 
 COLLECTIVES = ("ring", "all-to-all", "halving", "chain")
 
-#: What groups do along an axis of this name by default; others are rings.
+#: The default collective of an axis by name; others are rings.
 USUAL_COLLECTIVE = {"ep": "all-to-all", "pp": "chain"}
 
 _AXIS = r"[A-Za-z_]\w*"
 
 
 class Traffic(NamedTuple):
-    """What the groups along one axis, or along several together, send in a step.
+    """Traffic of the groups along an axis, or along several together, in a step.
 
     Attributes
     ----------
     axes
-        Members of a group are counted along these, the first the fastest.
+        Axes of a group, the fastest first.
     collective
         One of `COLLECTIVES`.
     bytes
-        That a rank sends.
+        Bytes that a rank sends.
     """
 
     axes: tuple[str, ...]
@@ -60,35 +60,55 @@ class Traffic(NamedTuple):
 
     @property
     def name(self) -> str:
-        """As it is written: ``dp+ep``."""
+        """The axes as in `parse_traffic`: ``dp+ep``."""
         return "+".join(self.axes)
 
 
 @dataclass(frozen=True)
-class MeshOrders:
-    """A mesh on a machine in three orders, each a `topoloom._core.AxisOrder`.
+class JobOrders:
+    """A job on a machine in three orders, each a `topoloom._core.AxisOrder`.
 
     Attributes
     ----------
-    mesh, traffic, allocation
-        What was asked.
+    traffic, allocation
+        The request.
     given
-        The default order of `rank_order`, on the slots in their order.
+        The default order, with ranks on the slots in order.
     nested
-        The same slots and the best order of whole axes, which has a name.
+        The best order with a name, on the same slots.
     best
-        The best of all: axes split, rows back and forth, slots left out.
+        The best order of all.
     """
 
-    mesh: Mapping[str, int]
     traffic: Sequence[Traffic]
     allocation: Allocation
     given: AxisOrder
     nested: AxisOrder
     best: AxisOrder
 
+    def placement(self, order: AxisOrder) -> Placement:
+        """Make a placement of the ranks."""
+        return Placement(self.allocation, order.slots)
+
+    def device_of_rank(self, order: AxisOrder) -> NDArray[np.int64]:
+        """Return the device of every rank."""
+        device_of_slot = np.full(self.allocation.machine.slot_count, -1, np.int64)
+        device_of_slot[self.allocation.slots] = np.arange(self.allocation.slot_count)
+        return device_of_slot[order.slots]
+
+
+@dataclass(frozen=True)
+class MeshOrders(JobOrders):
+    """Orders of the axes of a mesh.
+
+    `nested` has whole axes. `best` may split axes, traverse rows back and forth, and
+    leave slots unused.
+    """
+
+    mesh: Mapping[str, int]
+
     def text(self, order: AxisOrder) -> str:
-        """Name an order, the fastest axis first: ``tp-cp-dp``, or ``dp2-tp-dp4``.
+        """Write an order, the fastest axis first: ``tp-cp-dp``, or ``dp2-tp-dp4``.
 
         Only a split axis has sizes. Axes of one rank are left out.
         """
@@ -100,24 +120,16 @@ class MeshOrders:
         )
 
     def back_and_forth(self, order: AxisOrder) -> list[str]:
-        """Name the axes that run backwards in every other row."""
+        """List the axes with alternating direction in consecutive rows."""
         names = rank_order(self.mesh)
         return [names[axis] for axis, back in enumerate(order.back_and_forth) if back]
 
-    def placement(self, order: AxisOrder) -> Placement:
-        """Make a placement of the ranks."""
-        return Placement(self.allocation, order.slots)
-
-    def device_of_rank(self, order: AxisOrder) -> NDArray[np.int64]:
-        """Return the device of every rank."""
-        return devices_of(self.allocation, order)
-
     def graph(self, order: AxisOrder) -> tuple[CommGraph, list[CommGraph]]:
-        """Make the communication graph, which all orders share, and its phases."""
+        """Make the communication graph of any order, and its phases."""
         return mesh_graph(self.mesh, self.traffic)
 
     def devices(self, order: AxisOrder) -> NDArray[np.int64]:
-        """Return the device of every position on the mesh, in the mesh's own shape.
+        """Return the device of every position on the mesh, in the shape of the mesh.
 
         For JAX: ``Mesh(np.asarray(jax.devices())[devices], tuple(mesh))``.
         """
@@ -128,13 +140,7 @@ class MeshOrders:
 
 
 def parse_mesh(text: str) -> dict[str, int]:
-    """Read ``tp=8,cp=2,pp=4,dp=16``.
-
-    Raises
-    ------
-    topoloom.Error
-        For anything else, an axis given twice, and one of no ranks.
-    """
+    """Read ``tp=8,cp=2,pp=4,dp=16``; raises `topoloom.Error` if it is invalid."""
     mesh: dict[str, int] = {}
     for part in text.split(","):
         match = re.fullmatch(rf"\s*({_AXIS})\s*=\s*(-?[0-9]+)\s*", part)
@@ -162,10 +168,7 @@ def parse_mesh(text: str) -> dict[str, int]:
 def parse_traffic(text: str, mesh: Mapping[str, int]) -> list[Traffic]:
     """Read ``tp=2GiB,ep=all-to-all:64MiB,dp+ep=ring:1GiB``.
 
-    Raises
-    ------
-    topoloom.Error
-        For anything else, axes that the mesh does not have, and what is given twice.
+    Raises `topoloom.Error` if it is invalid, or has axes that the mesh does not have.
     """
     traffic: list[Traffic] = []
     for part in text.split(","):
@@ -195,7 +198,7 @@ def parse_traffic(text: str, mesh: Mapping[str, int]) -> list[Traffic]:
 
 
 def rank_order(mesh: Mapping[str, int]) -> list[str]:
-    """Name the axes, the fastest first, as ranks are numbered by default."""
+    """List the axes in the default order of ranks, the fastest first."""
     known = [name for name in USUAL_ORDER if name in mesh]
     return known + [name for name in mesh if name not in known]
 
@@ -208,16 +211,16 @@ def order_axes(
 ) -> MeshOrders:
     """Find the order of a mesh's axes in which its traffic takes least time.
 
-    Time is that of the objective ``time``, added up over the traffic, since programs
-    do one thing after the other; groups that do the same at once share the links.
+    Time is the objective ``time``, summed over the traffic, whose entries are executed
+    one after the other; the groups of an entry share the links.
 
     Parameters
     ----------
     allocation, mesh, traffic
-        Where, what, and what it sends.
+        The slots, the mesh, and its messages.
     progress
-        Called now and then with the messages measured so far; once it returns False
-        the orders are the best so far.
+        Called regularly with the number of messages evaluated; if it returns False, the
+        search ends with the best orders so far.
 
     Raises
     ------
@@ -228,41 +231,27 @@ def order_axes(
     names = rank_order(mesh)
     extents = [mesh[name] for name in names]
     orders = _order_axes(
-        allocation, extents, [_numbered(one, names) for one in traffic], progress
+        allocation, extents, [_number_axes(one, names) for one in traffic], progress
     )
-    return MeshOrders(mesh, traffic, allocation, *orders)
+    return MeshOrders(traffic, allocation, *orders, mesh)
 
 
 def mesh_graph(
     mesh: Mapping[str, int], traffic: Sequence[Traffic]
 ) -> tuple[CommGraph, list[CommGraph]]:
-    """Make the communication graph of a mesh, and the phases that it is the sum of."""
+    """Make the communication graph of a mesh, and its phases."""
     names = rank_order(mesh)
     extents = [mesh[name] for name in names]
     phases = [
         phase
         for one in traffic
-        for phase in mesh_phases(extents, _numbered(one, names))
+        for phase in mesh_phases(extents, _number_axes(one, names))
     ]
-    return summed(prod(extents), phases), phases
-
-
-def summed(ranks: int, phases: Sequence[CommGraph]) -> CommGraph:
-    """Add up phases of the same ranks."""
-    rows = np.concatenate([np.zeros((0, 4), np.int64), *map(edge_rows, phases)])
-    source, target = rows[:, :2].astype(np.uint32).T
-    return CommGraph.from_edges(ranks, source, target, rows[:, 2], rows[:, 3])
-
-
-def devices_of(allocation: Allocation, order: AxisOrder) -> NDArray[np.int64]:
-    """Return the device of every rank."""
-    device_of_slot = np.full(allocation.machine.slot_count, -1, np.int64)
-    device_of_slot[allocation.slots] = np.arange(allocation.slot_count)
-    return device_of_slot[order.slots]
+    return add_phases(phases, prod(extents)), phases
 
 
 def check_fit(mesh: Mapping[str, int], ranks: int, allocation: Allocation) -> None:
-    """Refuse a job of more ranks than slots, with the sizes that fit."""
+    """Refuse more ranks than slots, and suggest sizes that fit."""
     slots = allocation.slot_count
     if ranks <= slots:
         return
@@ -278,7 +267,7 @@ def check_fit(mesh: Mapping[str, int], ranks: int, allocation: Allocation) -> No
     )
 
 
-def _numbered(traffic: Traffic, names: list[str]) -> tuple[list[int], str, int]:
+def _number_axes(traffic: Traffic, names: list[str]) -> tuple[list[int], str, int]:
     for axis in traffic.axes:
         if axis not in names:
             raise Error(unknown_name("axis of the mesh", axis, names))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Communication graphs from and to files; the format is known by name, then content."""
+"""Communication graphs in files, whose format follows from name or content."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from topoloom.graphs.npz import load_npz, save_npz
 from topoloom.support.files import prefix_errors
 from topoloom.support.nearest import unknown_name
 
-#: name -> what it is, and which file names mean it
+#: name -> description, and suffixes of file names
 FORMATS = {
     "npz": ("NumPy/SciPy sparse matrix, and what Topoloom writes", (".npz",)),
     "matrix-market": ("Matrix Market coordinate file", (".mtx", ".mm")),
@@ -47,12 +47,7 @@ def load_graph(path: str | Path, kind: str | None = None) -> CommGraph:
     kind
         A name from `FORMATS`; by default the file name decides, then the content.
 
-    Raises
-    ------
-    topoloom.Error
-        ``file:line: what`` if the content cannot be read.
-    OSError
-        If there is no such file.
+    Errors begin with ``file:line:``.
     """
     if kind is not None and kind not in FORMATS:
         raise Error(unknown_name("graph format", kind, FORMATS))
@@ -69,7 +64,7 @@ def load_graph(path: str | Path, kind: str | None = None) -> CommGraph:
     with prefix_errors(path):
         if kind is not None:
             return _read(path, kind, data)
-        kind = _kind_of(data)
+        kind = _detect_format(data)
         try:
             return _read(path, kind, data)
         except Error as error:
@@ -85,7 +80,7 @@ def _read(path: str | Path, kind: str, data: bytes) -> CommGraph:
     if kind == "monitoring":
         return _core.read_monitoring(data)
     if kind == "goal":
-        return _operations_of(path).messages
+        return _load_operations(path).messages
     graph: CommGraph = getattr(_core, _READERS[kind])(data)
     return graph
 
@@ -93,7 +88,7 @@ def _read(path: str | Path, kind: str, data: bytes) -> CommGraph:
 def save_graph(
     path: str | Path, graph: CommGraph, extra: Mapping[str, Any] | None = None
 ) -> None:
-    """Write a graph as ``.npz``; `extra` holds further arrays under their own names."""
+    """Write a graph as ``.npz``; `extra` are further arrays by name."""
     if Path(path).suffix != ".npz":
         raise Error(
             f"{path}: communication graphs are written as .npz; other formats have no "
@@ -102,12 +97,12 @@ def save_graph(
     save_npz(path, graph, extra)
 
 
-def _kind_of(data: bytes) -> str:
+def _detect_format(data: bytes) -> str:
     if data.startswith(b"PK"):
         return "npz"
     if data.startswith(b"%%MatrixMarket"):
         return "matrix-market"
-    if _begins_as_goal(data):
+    if _is_goal(data):
         return "goal"
     head = data[:4096]
     if b"\0" in head:
@@ -121,24 +116,18 @@ def _kind_of(data: bytes) -> str:
 
 
 def load_operations(path: str | Path) -> OperationGraph | None:
-    """Read what operations wait for, of a file in GOAL; None if it is none.
-
-    Raises
-    ------
-    topoloom.Error
-        ``file:line: what`` if the content cannot be read.
-    """
+    """Read the operations and dependencies of a GOAL file; None for other formats."""
     if not Path(path).is_file():
         return None
     with Path(path).open("rb") as file:
-        if not _begins_as_goal(file.read(4096)):
+        if not _is_goal(file.read(4096)):
             return None
     with prefix_errors(path):
-        return _operations_of(path)
+        return _load_operations(path)
 
 
-def _operations_of(path: str | Path) -> OperationGraph:
-    """Read a file in GOAL, which takes long, once for all who want it."""
+def _load_operations(path: str | Path) -> OperationGraph:
+    """Read a GOAL file once, since this is slow."""
     at = Path(path).absolute()
     stat = at.stat()
     return _read_operations(at, stat.st_mtime_ns, stat.st_size)
@@ -149,10 +138,10 @@ def _read_operations(path: Path, _changed: int, _size: int) -> OperationGraph:
     return read_goal(path.read_bytes())
 
 
-def _begins_as_goal(data: bytes) -> bool:
+def _is_goal(data: bytes) -> bool:
     lines = (line.strip() for line in data.splitlines())
-    said = next((line for line in lines if line and not line.startswith(b"//")), b"")
-    return said.startswith(b"num_ranks")
+    first = next((line for line in lines if line and not line.startswith(b"//")), b"")
+    return first.startswith(b"num_ranks")
 
 
 def _is_monitoring(path: str | Path) -> bool:
@@ -180,11 +169,11 @@ def _load_monitoring(path: str | Path) -> CommGraph:
     try:
         return _core.read_monitoring(b"".join(parts))
     except Error as error:
-        raise Error(_at_file(str(error), files, parts)) from None
+        raise Error(_locate_error(str(error), files, parts)) from None
 
 
-def _at_file(what: str, files: list[Path], parts: list[bytes]) -> str:
-    """Turn a line number of all files together into that of one file."""
+def _locate_error(what: str, files: list[Path], parts: list[bytes]) -> str:
+    """Replace the line number in all files by file and line."""
     if not what.startswith("line "):
         return f"{files[0].parent if len(files) > 1 else files[0]}: {what}"
     number, _, rest = what.removeprefix("line ").partition(":")

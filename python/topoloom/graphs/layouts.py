@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Layouts: the same ranks seen as several meshes, as attention and experts see them.
+"""Layouts: several meshes of the same ranks, such as those of attention and experts.
 
-A framework that trains numbers the ranks of a job 0, 1, 2, ... and divides them into
-groups once for each part of the model. Each such division is a view: a mesh of all
-ranks, whose axes are named.
+A training framework numbers the ranks 0, 1, 2, ... and divides them into groups for
+each part of the model. Each division is a view: a mesh of all ranks with named axes.
 """
 
 from __future__ import annotations
@@ -20,11 +19,11 @@ from topoloom._core import (
     AxisOrder,
     CommGraph,
     Error,
-    Placement,
     mesh_phases,
     order_layouts as _order_layouts,
 )
-from topoloom.graphs.axes import Traffic, devices_of, summed
+from topoloom.graphs.axes import JobOrders, Traffic
+from topoloom.graphs.phases import add_phases
 
 #: Axes and their sizes, the fastest first.
 View = tuple[tuple[str, int], ...]
@@ -37,7 +36,7 @@ class Layout:
     Attributes
     ----------
     name
-        What the framework calls it.
+        Its name in the framework.
     views
         Meshes of the same ranks. An axis of several views divides them alike.
     """
@@ -46,13 +45,7 @@ class Layout:
     views: tuple[View, ...]
 
     def view(self, axes: Sequence[str]) -> View:
-        """Return the first view that has all of these axes.
-
-        Raises
-        ------
-        topoloom.Error
-            Where no view has them together.
-        """
+        """Return the first view with these axes, or raise `topoloom.Error`."""
         for view in self.views:
             if all(axis in dict(view) for axis in axes):
                 return view
@@ -60,10 +53,9 @@ class Layout:
         raise Error(f"no groups along {'+'.join(axes)}: a group is along {views}")
 
     def groups(self, *axes: str) -> NDArray[np.int64]:
-        """Return the ranks of each group along these axes, a row a group.
+        """Return the ranks of each group along these axes, a row per group.
 
-        Groups and their members are in the order of their ranks' positions, whatever
-        the order of `axes`.
+        Groups and their members are ordered by position, for any order of `axes`.
         """
         view = self.view(axes)
         ranks = np.arange(prod(size for _, size in view))
@@ -74,10 +66,10 @@ class Layout:
         groups: NDArray[np.int64] = mesh.transpose(across + along).reshape(-1, size)
         return groups
 
-    def numbered(self, traffic: Traffic) -> tuple[list[int], list[int], str, int]:
-        """Return extents of the view and, of the traffic, axes, collective and bytes.
+    def number_axes(self, traffic: Traffic) -> tuple[list[int], list[int], str, int]:
+        """Return extents of the view, and axes by number, collective and bytes.
 
-        Members of a group are counted in the order of their ranks.
+        Members of a group are ordered by rank.
         """
         view = self.view(traffic.axes)
         axes = [i for i, (axis, _) in enumerate(view) if axis in traffic.axes]
@@ -85,29 +77,13 @@ class Layout:
 
 
 @dataclass(frozen=True)
-class LayoutOrders:
-    """A job on a machine in three orders, each a `topoloom._core.AxisOrder`.
+class LayoutOrders(JobOrders):
+    """Orders of a job by the layouts of a framework.
 
-    Attributes
-    ----------
-    layouts
-        Of the three orders.
-    traffic, allocation
-        What was asked.
-    given
-        The framework's default, ranks on the slots in their order.
-    nested
-        The best layout on the same slots.
-    best
-        The best layout with ranks on any slots.
+    `layouts` are those of the three orders. `best` may use any slots.
     """
 
     layouts: tuple[Layout, Layout, Layout]
-    traffic: Sequence[Traffic]
-    allocation: Allocation
-    given: AxisOrder
-    nested: AxisOrder
-    best: AxisOrder
 
     def layout(self, order: AxisOrder) -> Layout:
         """Return the layout of one of the three."""
@@ -122,14 +98,6 @@ class LayoutOrders:
         """Name the layout of an order."""
         return self.layout(order).name
 
-    def placement(self, order: AxisOrder) -> Placement:
-        """Make a placement of the ranks."""
-        return Placement(self.allocation, order.slots)
-
-    def device_of_rank(self, order: AxisOrder) -> NDArray[np.int64]:
-        """Return the device of every rank."""
-        return devices_of(self.allocation, order)
-
     def graph(self, order: AxisOrder) -> tuple[CommGraph, list[CommGraph]]:
         """Make the communication graph of an order, and its phases."""
         return layout_graph(self.layout(order), self.traffic)
@@ -141,19 +109,18 @@ def order_layouts(
     traffic: Sequence[Traffic],
     progress: Callable[[int], bool] | None = None,
 ) -> LayoutOrders:
-    """Find the layout, and the slots of its ranks, whose traffic takes least time.
+    """Find the layout, and the slots of its ranks, with the least time of traffic.
 
     Time is that of `order_axes`.
 
     Parameters
     ----------
     allocation, traffic
-        Where, and what is sent.
+        The slots, and the messages.
     layouts
-        To choose from; the first is the default.
+        Candidates; the first is the default.
     progress
-        Called now and then with the messages measured so far; once it returns False
-        the orders are the best so far.
+        As of `order_axes`.
 
     Raises
     ------
@@ -162,19 +129,19 @@ def order_layouts(
     """
     given, (named, nested), (placed, best) = _order_layouts(
         allocation,
-        [[layout.numbered(one) for one in traffic] for layout in layouts],
+        [[layout.number_axes(one) for one in traffic] for layout in layouts],
         progress,
     )
     chosen = (layouts[0], layouts[named], layouts[placed])
-    return LayoutOrders(chosen, traffic, allocation, given, nested, best)
+    return LayoutOrders(traffic, allocation, given, nested, best, chosen)
 
 
 def layout_graph(
     layout: Layout, traffic: Sequence[Traffic]
 ) -> tuple[CommGraph, list[CommGraph]]:
-    """Make the communication graph of a layout, and the phases that it sums up."""
+    """Make the communication graph of a layout, and its phases."""
     phases = []
     for one in traffic:
-        extents, axes, collective, bytes = layout.numbered(one)
+        extents, axes, collective, bytes = layout.number_axes(one)
         phases += mesh_phases(extents, (axes, collective, bytes))
-    return summed(prod(size for _, size in layout.views[0]), phases), phases
+    return add_phases(phases, prod(size for _, size in layout.views[0])), phases

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Messages between ranks as four arrays."""
+"""Messages between ranks, as arrays."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Ints = NDArray[np.int64]
 
 
 class Messages(NamedTuple):
-    """Directed messages; equal pairs may occur several times until `summed`.
+    """Directed messages; `summed` joins those of the same pair.
 
     Attributes
     ----------
@@ -34,10 +34,10 @@ class Messages(NamedTuple):
         """Repeat every message `count` times."""
         return self._replace(bytes=self.bytes * count, messages=self.messages * count)
 
-    def renamed(self, names: ArrayLike) -> Messages:
-        """Replace rank i by ``names[i]``, as a communicator does."""
-        name_of = np.asarray(names, dtype=np.int64)
-        return self._replace(source=name_of[self.source], target=name_of[self.target])
+    def renumbered(self, ranks: ArrayLike) -> Messages:
+        """Replace rank i by ``ranks[i]``, such as a communicator's."""
+        rank_of = np.asarray(ranks, dtype=np.int64)
+        return self._replace(source=rank_of[self.source], target=rank_of[self.target])
 
     def summed(self) -> Messages:
         """Sort by source and target and add up entries of the same pair."""
@@ -61,19 +61,19 @@ class Messages(NamedTuple):
         return CommGraph.from_edges(ranks, source, target, self.bytes, self.messages)
 
 
-def messages(
+def make_messages(
     source: ArrayLike, target: ArrayLike, bytes: Any, count: Any = 1
 ) -> Messages:
-    """Make messages from arrays or numbers that broadcast; each entry `count` times."""
+    """Make messages from arrays or numbers that broadcast."""
     arrays = np.broadcast_arrays(
         *(np.asarray(part, dtype=np.int64) for part in (source, target, bytes, count))
     )
     return Messages(*(np.ravel(array) for array in arrays))
 
 
-def joined(parts: Iterable[Messages]) -> Messages:
-    """Concatenate several sets of messages."""
+def concatenate(parts: Iterable[Messages]) -> Messages:
+    """Concatenate sets of messages."""
     several = list(parts)
     if not several:
-        return messages([], [], [])
+        return make_messages([], [], [])
     return Messages(*(np.concatenate(column) for column in zip(*several, strict=True)))

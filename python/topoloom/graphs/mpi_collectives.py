@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Collectives as the messages that an MPI library would send for them."""
+"""Messages that MPI libraries send for collectives."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import numpy as np
 
 from topoloom import _core
 from topoloom._core import Error, Schedule
-from topoloom.graphs.messages import Messages, messages
+from topoloom.graphs.messages import Messages, make_messages
 
-#: what the core calls each, in the order of the recorder's ``enum operation``
+#: Names in the core, in the order of the recorder's ``enum operation``.
 _OPERATION = {
     "barrier": "barrier",
     "bcast": "broadcast",
@@ -27,30 +27,24 @@ _OPERATION = {
 
 OPERATIONS = tuple(_OPERATION)
 
-#: whose bytes are those of all ranks together
-_IN_ALL = ("allgatherv", "reduce_scatter")
+#: Operations with the bytes of all ranks.
+_TOTAL_BYTES = ("allgatherv", "reduce_scatter")
 
-#: all-to-all exchanges make size * (size - 1) messages of 52 bytes of memory each
+#: A limit of memory: a message takes 52 bytes.
 MAX_PAIRS = 5 * 10**7
 
 
 def usual_schedule(operation: str, size: int, bytes: int) -> str:
-    """Name the schedule that an operation on `size` ranks uses, with its options.
-
-    Raises
-    ------
-    topoloom.Error
-        If there is no such operation.
-    """
+    """Name the schedule of an operation on `size` ranks, with its options."""
     if operation not in _OPERATION:
         raise Error(f"no collective '{operation}'; there are: {', '.join(OPERATIONS)}")
     return _core.usual_schedule(
-        _OPERATION[operation], size, bytes, in_all=operation in _IN_ALL
+        _OPERATION[operation], size, bytes, in_all=operation in _TOTAL_BYTES
     )
 
 
 def expand(operation: str, size: int, bytes: int, root: int = 0) -> Messages:
-    """Give the messages of one collective among ranks 0 to ``size - 1``.
+    """Make the messages of a collective among ranks 0 to ``size - 1``.
 
     Parameters
     ----------
@@ -65,11 +59,8 @@ def expand(operation: str, size: int, bytes: int, root: int = 0) -> Messages:
     root
         For bcast, reduce, gather and scatter.
 
-    Raises
-    ------
-    topoloom.Error
-        For an unknown operation or impossible numbers, and where all ranks would
-        send to all and there are too many of them.
+    Raises `topoloom.Error` for unknown operations, invalid numbers, and more than
+    `MAX_PAIRS` messages.
     """
     if size < 1 or bytes < 0 or not 0 <= root < size:
         raise Error(f"no {operation} with {size} ranks, {bytes} bytes and root {root}")
@@ -80,13 +71,7 @@ def expand(operation: str, size: int, bytes: int, root: int = 0) -> Messages:
 def messages_by_schedule(
     name: str, operation: str, size: int, bytes: int, root: int = 0
 ) -> Messages:
-    """Give the messages of what `expand` is asked for, but by this schedule.
-
-    Raises
-    ------
-    topoloom.Error
-        Where all ranks would send to all and there are too many of them.
-    """
+    """Make the messages of `expand`, by this schedule."""
     pairs = size * (size - 1)
     if name in ("at-once", "pairwise") and pairs > MAX_PAIRS:
         raise Error(
@@ -99,9 +84,9 @@ def messages_by_schedule(
         size,
         0 if operation == "barrier" else bytes,
         root,
-        in_all=operation in _IN_ALL,
+        in_all=operation in _TOTAL_BYTES,
     )
     graph = schedule.graph()
     first = np.asarray(graph.first, dtype=np.int64)
     source = np.repeat(np.arange(size), first[1:] - first[:-1])
-    return messages(source, graph.peer, graph.bytes, graph.messages)
+    return make_messages(source, graph.peer, graph.bytes, graph.messages)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Collectives as the messages that NCCL sends for them, on nodes as of a DGX H100."""
+"""Messages that NCCL sends for collectives on nodes such as a DGX H100."""
 
 from __future__ import annotations
 
@@ -11,20 +11,15 @@ from topoloom.nccl.hardware import find_hardware
 from topoloom.nccl.messages import exchange_rounds, expand_collective
 from topoloom.nccl.times import predict_algorithms
 
-#: Messages of a collective: its name, the members, bytes and root (a place).
+#: Makes the messages of an operation of members, with bytes and a root by position.
 Expansion = Callable[[str, Sequence[int], int, int], Messages]
 
 
 def nccl_expansion(ranks: int, gpus_per_node: int) -> Expansion:
-    """Make what expands a collective of some ranks of a job as NCCL would.
+    """Make a function that expands collectives of a job's ranks as NCCL would.
 
-    An all-reduce takes the algorithm that NCCL would choose for its size: rings, trees
-    or sums in the NVSwitch.
-
-    Raises
-    ------
-    topoloom.Error
-        If the ranks do not fill their nodes.
+    All-reduces use the algorithm of NCCL for their size: rings, trees or the NVSwitch.
+    Raises `topoloom.Error` if the ranks do not fill nodes.
     """
     check_world(ranks, gpus_per_node)
     made: dict[tuple[str, int, int, tuple[tuple[int, ...], ...]], Messages] = {}
@@ -34,35 +29,37 @@ def nccl_expansion(ranks: int, gpus_per_node: int) -> Expansion:
     ) -> Messages:
         group = make_communicator(members, gpus_per_node)
         call = (operation, bytes, root, group.nodes)
-        if call not in made:  # other groups often lie on their nodes alike
-            way = algorithm(group, bytes) if operation == "allreduce" else "ring"
+        if call not in made:  # reused by groups with the same ranks per node
+            chosen = (
+                choose_algorithm(group, bytes) if operation == "allreduce" else "ring"
+            )
             made[call] = Messages(
-                *expand_collective(group, operation, bytes, root, way)
+                *expand_collective(group, operation, bytes, root, chosen)
             ).summed()
         return made[call]
 
     return expansion
 
 
-def algorithm(group: Communicator, bytes: int) -> str:
-    """Name the algorithm that NCCL would choose for an all-reduce of a group."""
+def choose_algorithm(group: Communicator, bytes: int) -> str:
+    """Name NCCL's algorithm for an all-reduce of a group."""
     most = max(map(len, group.nodes))
     node = find_hardware("dgx-h100").with_changes(gpus=most, nics=most)
     return predict_algorithms(node, len(group.nodes), "allreduce", bytes)[0].algorithm
 
 
-def whole_job(
+def expand_job(
     operation: str, ranks: int, gpus_per_node: int, bytes: int, algorithm: str
 ) -> Messages:
-    """Expand a collective of all ranks by one algorithm."""
+    """Make the messages of a collective of all ranks by an algorithm."""
     check_world(ranks, gpus_per_node)
     group = make_communicator(range(ranks), gpus_per_node)
     sent = expand_collective(group, operation, bytes, algorithm=algorithm)
     return Messages(*sent).summed()
 
 
-def exchange_of_job(ranks: int, gpus_per_node: int, bytes: int) -> list[Messages]:
-    """Give each round of an all-to-all of all ranks."""
+def expand_exchange(ranks: int, gpus_per_node: int, bytes: int) -> list[Messages]:
+    """Make the messages of each round of an all-to-all of all ranks."""
     check_world(ranks, gpus_per_node)
     group = make_communicator(range(ranks), gpus_per_node)
     return [Messages(*sent).summed() for sent in exchange_rounds(group, bytes)]

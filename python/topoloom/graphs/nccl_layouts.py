@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the axes of a training job send, by NCCL on the nodes where ranks are."""
+"""Messages of a training job whose collectives NCCL executes."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoloom._core import CommGraph, mesh_phases
-from topoloom.graphs.axes import Traffic, summed
+from topoloom.graphs.axes import Traffic
 from topoloom.graphs.layouts import Layout
-from topoloom.graphs.messages import joined, messages
+from topoloom.graphs.messages import concatenate, make_messages
 from topoloom.graphs.nccl_collectives import nccl_expansion
+from topoloom.graphs.phases import add_phases
 
 
 def graph_by_nccl(
@@ -22,25 +23,19 @@ def graph_by_nccl(
     devices: int,
     gpus_per_node: int,
 ) -> tuple[CommGraph, list[CommGraph]]:
-    """Make the communication graph of a job, and a phase for each of its traffic.
+    """Make the communication graph of a job, and its phases.
 
-    A ring or halving is an all-reduce in which a rank sends as many bytes; chains send
-    as they do without NCCL. The devices fill nodes in their order, some of them may
-    be left over.
-
-    Raises
-    ------
-    topoloom.Error
-        If the devices do not fill their nodes.
+    Rings and halvings become all-reduces with as many bytes per rank; chains stay.
+    Raises `topoloom.Error` if the devices, in order, do not fill nodes.
     """
     expansion = nccl_expansion(devices, gpus_per_node)
     phases = []
     for one in traffic:
         if one.collective == "chain":
-            extents, axes, collective, bytes = layout.numbered(one)
+            extents, axes, collective, bytes = layout.number_axes(one)
             phases.extend(mesh_phases(extents, (axes, collective, bytes)))
             continue
-        parts = [messages([], [], [])]
+        parts = [make_messages([], [], [])]
         for group in layout.groups(*one.axes):
             others = len(group) - 1
             if others == 0:
@@ -51,6 +46,6 @@ def graph_by_nccl(
             else:
                 size = one.bytes * len(group) // (2 * others)
                 sent = expansion("allreduce", members, size, 0)
-            parts.append(sent.renamed(group))
-        phases.append(joined(parts).summed().graph(len(device_of_rank)))
-    return summed(len(device_of_rank), phases), phases
+            parts.append(sent.renumbered(group))
+        phases.append(concatenate(parts).summed().graph(len(device_of_rank)))
+    return add_phases(phases, len(device_of_rank)), phases

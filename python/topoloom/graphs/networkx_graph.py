@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Communication graphs from and to those of NetworkX."""
+"""Communication graphs from and to NetworkX."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from topoloom.support.optional import import_optional
 
 
 def from_networkx(graph: Any, weight: str | None = "bytes") -> CommGraph:
-    """Do what `CommGraph.from_networkx` says."""
+    """Implement `CommGraph.from_networkx`."""
     check_graph(graph)
     rank_of = _ranks(list(graph))
     sources, targets, sizes, messages = [], [], [], []
@@ -40,7 +40,7 @@ def from_networkx(graph: Any, weight: str | None = "bytes") -> CommGraph:
 
 
 def to_networkx(graph: CommGraph) -> Any:
-    """Do what `CommGraph.to_networkx` says."""
+    """Implement `CommGraph.to_networkx`."""
     networkx = import_optional("networkx", "to_networkx()")
     made = networkx.DiGraph()
     for rank, load in enumerate(graph.load.tolist()):
@@ -58,7 +58,7 @@ def to_networkx(graph: CommGraph) -> Any:
 
 
 def check_graph(graph: Any) -> None:
-    """Refuse what is not a graph of NetworkX."""
+    """Refuse other objects than NetworkX graphs."""
     networkx = import_optional("networkx", "from_networkx()")
     if not isinstance(graph, networkx.Graph):
         raise TypeError(
@@ -67,7 +67,7 @@ def check_graph(graph: Any) -> None:
 
 
 def _ranks(labels: list[Any]) -> dict[Any, int]:
-    """Give each label a rank: itself if all are 0 to n-1, or its place in the list."""
+    """Map labels to ranks: themselves if all are 0 to n-1, else their positions."""
     numbers = all(
         isinstance(label, int | np.integer)
         and not isinstance(label, bool)

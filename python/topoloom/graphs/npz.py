@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Communication graphs as ``.npz``: what `scipy.sparse.load_npz` reads, and more.
+"""Communication graphs as ``.npz``, which `scipy.sparse.load_npz` reads too.
 
 ``format``, ``shape``, ``indptr``, ``indices`` and ``data`` (bytes) are SciPy's.
-Topoloom adds ``messages``, ``load``, ``self_bytes``, ``self_messages``, where ranks
-are proxied ``proxied``, and the pair
-``topoloom_format``, ``topoloom_version``. Anything else is kept as an extra array.
+Topoloom adds ``messages``, ``load``, ``self_bytes``, ``self_messages``, ``proxied`` if
+ranks are, ``topoloom_format`` and ``topoloom_version``. Other arrays are extra.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from topoloom.support.files import open_atomically, prefix_errors
 
 FORMAT = "topoloom-graph"
 VERSION = 1
-_OURS = {
+_GRAPH_ARRAYS = {
     "format",
     "shape",
     "indptr",
@@ -43,9 +42,9 @@ _Arrays = dict[str, NDArray[Any]]
 def save_npz(
     path: str | Path, graph: CommGraph, extra: Mapping[str, Any] | None = None
 ) -> None:
-    """Write a graph; `extra` holds further arrays under names of their own."""
+    """Write a graph; `extra` are further arrays by name."""
     extra = dict(extra or {})
-    if clash := _OURS.intersection(extra):
+    if clash := _GRAPH_ARRAYS.intersection(extra):
         raise Error(f"extra arrays must not be called {', '.join(sorted(clash))}")
     arrays: _Arrays = {
         "format": np.array(b"csr"),
@@ -68,14 +67,14 @@ def save_npz(
 
 
 def load_npz(path: str | Path) -> tuple[CommGraph, _Arrays]:
-    """Read a graph, ours or a square sparse matrix saved by SciPy, and extra arrays."""
+    """Read a graph, or a square sparse matrix of SciPy, and extra arrays."""
     arrays = _read_arrays(path)
     with prefix_errors(path):
-        ours = "topoloom_format" in arrays
-        if ours:
+        is_graph = "topoloom_format" in arrays
+        if is_graph:
             _check_format(arrays)
-        graph = _own_graph(arrays) if ours else _scipy_graph(arrays)
-    return graph, {k: v for k, v in arrays.items() if k not in _OURS}
+        graph = _topoloom_graph(arrays) if is_graph else _scipy_graph(arrays)
+    return graph, {k: v for k, v in arrays.items() if k not in _GRAPH_ARRAYS}
 
 
 def _read_arrays(path: str | Path) -> _Arrays:
@@ -116,25 +115,25 @@ def _check_format(arrays: _Arrays) -> None:
         )
 
 
-def _own_graph(arrays: _Arrays) -> CommGraph:
-    first = _whole(arrays, "indptr")
+def _topoloom_graph(arrays: _Arrays) -> CommGraph:
+    first = _integers(arrays, "indptr")
     count = len(first) - 1
-    shape = _whole(arrays, "shape")
+    shape = _integers(arrays, "shape")
     if count < 1 or shape.tolist() != [count, count]:
         raise Error(f"shape {shape.tolist()} does not fit an indptr of {count + 1}")
     load = _array(arrays, "load")
     if load.dtype.kind != "f":
         raise Error("'load' must be an array of floating point numbers")
-    peer = _ids(_whole(arrays, "indices"), count)
+    peer = _ids(_integers(arrays, "indices"), count)
     _check_rows(first, peer)
     return CommGraph.from_csr(
         first.astype(np.uint64),
         peer,
-        _whole(arrays, "data"),
-        _whole(arrays, "messages"),
+        _integers(arrays, "data"),
+        _integers(arrays, "messages"),
         load.astype(np.float64),
-        _whole(arrays, "self_bytes"),
-        _whole(arrays, "self_messages"),
+        _integers(arrays, "self_bytes"),
+        _integers(arrays, "self_messages"),
         _proxied(arrays, count),
     )
 
@@ -142,14 +141,14 @@ def _own_graph(arrays: _Arrays) -> CommGraph:
 def _proxied(arrays: _Arrays, count: int) -> NDArray[np.uint32] | None:
     if "proxied" not in arrays:
         return None
-    ranks = _whole(arrays, "proxied")
+    ranks = _integers(arrays, "proxied")
     if ranks.size and ranks.max() >= count:
         raise Error(f"'proxied' names rank {ranks.max()}, but there are {count} ranks")
     return ranks.astype(np.uint32)
 
 
 def _check_rows(first: NDArray[np.int64], peer: NDArray[np.uint32]) -> None:
-    """Refuse rows that do not fit, and peers that do not ascend, as ours do."""
+    """Refuse rows that do not fit, and peers that do not ascend."""
     if first[0] != 0 or first[-1] != len(peer) or (np.diff(first) < 0).any():
         raise Error("'indptr' does not fit 'indices'")
     falls = np.flatnonzero(peer[1:] <= peer[:-1]) + 1
@@ -160,17 +159,17 @@ def _check_rows(first: NDArray[np.int64], peer: NDArray[np.uint32]) -> None:
 
 
 def _scipy_graph(arrays: _Arrays) -> CommGraph:
-    shape = _whole(arrays, "shape")
+    shape = _integers(arrays, "shape")
     if len(shape) != 2 or shape[0] != shape[1] or shape[0] < 1:
         raise Error(f"shape {shape.tolist()} is not that of a square matrix")
     count = int(shape[0])
     kind = _array(arrays, "format").item()
     layout = kind.decode(errors="replace") if isinstance(kind, bytes) else str(kind)
     if layout == "coo":
-        source, target = _whole(arrays, "row"), _whole(arrays, "col")
+        source, target = _integers(arrays, "row"), _integers(arrays, "col")
     elif layout in ("csr", "csc"):
-        first = _whole(arrays, "indptr")
-        target = _whole(arrays, "indices")
+        first = _integers(arrays, "indptr")
+        target = _integers(arrays, "indices")
         if len(first) != count + 1 or first[0] != 0 or first[-1] != len(target):
             raise Error("'indptr' does not fit 'shape' and 'indices'")
         if (np.diff(first) < 0).any():
@@ -180,7 +179,7 @@ def _scipy_graph(arrays: _Arrays) -> CommGraph:
         raise Error(f"sparse format '{layout}' is not read; save as csr, csc or coo")
     if layout == "csc":
         source, target = target, source
-    data = _whole(arrays, "data")
+    data = _integers(arrays, "data")
     if not len(source) == len(target) == len(data):
         raise Error("'data' and the indices differ in length")
     return CommGraph.from_edges(count, _ids(source, count), _ids(target, count), data)
@@ -192,8 +191,8 @@ def _array(arrays: _Arrays, name: str) -> NDArray[Any]:
     return arrays[name]
 
 
-def _whole(arrays: _Arrays, name: str) -> NDArray[np.int64]:
-    """Fetch a one-dimensional array of integers >= 0 that fit in 63 bits."""
+def _integers(arrays: _Arrays, name: str) -> NDArray[np.int64]:
+    """Return a one-dimensional array of integers >= 0 that fit in 63 bits."""
     array = _array(arrays, name)
     if array.ndim != 1 or array.dtype.kind not in "iufb":
         raise Error(f"'{name}' must be a one-dimensional array of numbers")

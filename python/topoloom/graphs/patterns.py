@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The table of communication patterns: what they are, what each needs."""
+"""Communication patterns, and their parameters."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from topoloom import _core
 from topoloom._core import CommGraph, Error
@@ -15,22 +15,22 @@ from topoloom.support.nearest import unknown_name
 
 @dataclass(frozen=True)
 class Pattern:
-    """One line of the table.
+    """A pattern.
 
     Attributes
     ----------
     summary
-        What it is, in a line.
+        A line of help.
     make
-        Builds the graph.
+        Makes the graph.
     size
-        What says how large it is: the name of an attribute of the request.
+        The attribute of the request for the size.
     reads
-        The other attributes of the request that make a difference.
+        The other attributes of the request that it uses.
     phases
-        Makes the phases that the graph is the sum of, if there are several.
+        Makes the phases, if there are several.
     phase_names
-        Names them, if that says more than their numbers.
+        Lists their names, if they have any.
     """
 
     summary: str
@@ -43,7 +43,7 @@ class Pattern:
 
 @dataclass(frozen=True)
 class Request:
-    """What a pattern is made from; each pattern looks at what it needs."""
+    """Parameters of patterns."""
 
     ranks: int
     bytes: int
@@ -79,7 +79,7 @@ def _stencil(axes: int | None, points: int | None) -> Callable[[Request], CommGr
 
 
 def _rounds(name: str, operation: str) -> Callable[[Request], list[CommGraph]]:
-    """Make the rounds of a schedule."""
+    """Return the function that makes the rounds of a schedule."""
 
     def make(request: Request) -> list[CommGraph]:
         schedule = _core.Schedule(
@@ -90,9 +90,9 @@ def _rounds(name: str, operation: str) -> Callable[[Request], list[CommGraph]]:
     return make
 
 
-#: Bytes that an all-reduce sums: a projection on each vector of 99 iterations.
+#: Bytes of an all-reduce: a projection on each vector of 99 iterations.
 _PROJECTIONS = 99 * 8
-#: What the phases of a triangular grid are called, by group.
+#: Names of phases of a triangular grid, by group.
 _TRIANGULAR = {
     "column": "column broadcasts",
     "row": "row broadcasts",
@@ -105,9 +105,9 @@ _TRIANGULAR = {
 
 
 def _triangular_levels(request: Request, group: str) -> list[CommGraph]:
-    """Make the messages of one kind of groups, level by level if so requested."""
+    """Make the messages of a kind of groups, by level if requested."""
     rows = _core.hybrid_rows(request.rows, request.threads)
-    # As many unknowns in fewer pieces.
+    # The same unknowns in fewer pieces.
     piece = request.bytes * request.rows // rows
     amount = _PROJECTIONS if group == "all-reduce" else piece
     make = (rows, request.order, group, amount)
@@ -117,7 +117,7 @@ def _triangular_levels(request: Request, group: str) -> list[CommGraph]:
 
 
 def _triangular_phases(request: Request) -> list[CommGraph]:
-    """Make what the groups send, one after another."""
+    """Make the phases of the groups."""
     return [
         phase
         for group in request.groups
@@ -148,12 +148,12 @@ def _molecular_dynamics(request: Request) -> CommGraph:
 
 
 def _nccl(operation: str, algorithm: str = "ring") -> Callable[[Request], CommGraph]:
-    """Make NCCL's messages of a collective of all ranks."""
+    """Return the function that makes NCCL's messages of a collective."""
 
     def make(request: Request) -> CommGraph:
         from topoloom.graphs import nccl_collectives
 
-        return nccl_collectives.whole_job(
+        return nccl_collectives.expand_job(
             operation,
             request.ranks,
             request.gpus_per_node,
@@ -168,31 +168,29 @@ def _nccl_rounds(request: Request) -> list[CommGraph]:
     from topoloom.graphs import nccl_collectives
 
     ranks = request.ranks
-    sent = nccl_collectives.exchange_of_job(ranks, request.gpus_per_node, request.bytes)
+    sent = nccl_collectives.expand_exchange(ranks, request.gpus_per_node, request.bytes)
     return [one.graph(ranks) for one in sent]
 
 
-def _exchange(distance: int) -> Callable[[Request], CommGraph]:
-    """Make one phase of recursive doubling."""
+def _one_phase(
+    ends: Callable[[Any], tuple[Any, Any]],
+) -> Callable[[Request], CommGraph]:
+    """Return the function that makes a phase of Sudheer 2012, table 4.1.
+
+    `ends` are sources and targets by rank. Ranks without a target are idle.
+    """
 
     def make(request: Request) -> CommGraph:
-        from topoloom.graphs import one_phase
+        import numpy as np
 
-        return one_phase.exchange(request.ranks, distance, request.bytes)
+        source, target = ends(np.arange(request.ranks))
+        exists = target < request.ranks
+        sizes = np.full(exists.sum(), request.bytes, np.int64)
+        return CommGraph.from_edges(
+            request.ranks, source[exists], target[exists], sizes
+        )
 
     return make
-
-
-def _from_behind(request: Request) -> CommGraph:
-    from topoloom.graphs import one_phase
-
-    return one_phase.from_behind(request.ranks, 2, request.bytes)
-
-
-def _leaves(request: Request) -> CommGraph:
-    from topoloom.graphs import one_phase
-
-    return one_phase.leaves(request.ranks, request.bytes)
 
 
 def _triangular(request: Request) -> CommGraph:
@@ -242,23 +240,23 @@ PATTERNS = {
     ),
     "rd1": Pattern(
         "one phase of recursive doubling: exchange with i XOR 1",
-        _exchange(1),
+        _one_phase(lambda rank: (rank, rank ^ 1)),
     ),
     "rd2": Pattern(
         "one phase of recursive doubling: exchange with i XOR 2",
-        _exchange(2),
+        _one_phase(lambda rank: (rank, rank ^ 2)),
     ),
     "rd3": Pattern(
         "one phase of recursive doubling: exchange with i XOR 4",
-        _exchange(4),
+        _one_phase(lambda rank: (rank, rank ^ 4)),
     ),
     "bruck2": Pattern(
         "one phase of Bruck's algorithm: rank i sends to i - 2",
-        _from_behind,
+        _one_phase(lambda rank: (rank, (rank - 2) % len(rank))),
     ),
     "binomial3": Pattern(
         "last phase of a binomial tree: even ranks send to the next",
-        _leaves,
+        _one_phase(lambda rank: (rank[:-1:2], rank[1::2])),
     ),
     "all-to-all": Pattern(
         "every rank sends to every other",
@@ -318,14 +316,14 @@ def parse_grid(text: str) -> list[int]:
 
 
 def make_graph(name: str, request: Request) -> CommGraph:
-    """Build the communication graph of the pattern called `name`."""
+    """Make the communication graph of a pattern."""
     if name not in PATTERNS:
         raise Error(unknown_name("pattern", name, PATTERNS))
     return PATTERNS[name].make(request)
 
 
 def make_phases(name: str, request: Request) -> list[CommGraph]:
-    """Make the phases of what `make_graph` builds; fewer than two are none."""
+    """Make the phases of a pattern; [] for a single one."""
     make = PATTERNS[name].phases
     if make is None:
         several = [other for other, pattern in PATTERNS.items() if pattern.phases]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Phases of a pattern: graphs whose messages never meet, and which add up to its own.
+"""Phases of a pattern: graphs that are executed one after the other.
 
-A pattern's file holds them as ``phases``, an int64 array of shape (m, 5): phase,
-source, target, bytes, messages; ``phase_names`` may say what each is called. A recorded
-run has those of ``MPI_Pcontrol``.
+A pattern's file has them as ``phases``, an int64 array of shape (m, 5): phase, source,
+target, bytes, messages; ``phase_names`` is optional. A recorded run has the phases of
+``MPI_Pcontrol``.
 """
 
 from __future__ import annotations
@@ -26,21 +26,16 @@ Ints = NDArray[np.int64]
 
 
 def load_phases(path: str | Path) -> list[CommGraph]:
-    """Read the phases of a pattern's file, in their order; none if there is but one.
+    """Read the phases of a pattern's file in order; [] for a single one.
 
-    Raises
-    ------
-    topoloom.Error
-        If they do not add up to the graph in the file.
-    OSError
-        If there is no such file.
+    Raises `topoloom.Error` if they do not add up to the graph in the file.
     """
     if not _is_archive(path):
         return []
     graph, arrays = load_npz(path)
     if "phases" in arrays:
         with prefix_errors(path):
-            return _stored(graph, arrays["phases"])
+            return _split_graph(graph, arrays["phases"])
     if "profile_version" in arrays:
         from topoloom.graphs.profile import load_profile
 
@@ -51,13 +46,7 @@ def load_phases(path: str | Path) -> list[CommGraph]:
 
 
 def load_phase_names(path: str | Path) -> list[str]:
-    """Read what the phases of `load_phases` are called; empty if nothing is said.
-
-    Raises
-    ------
-    topoloom.Error
-        If there is a phase without a name among those with one.
-    """
+    """Read the names of the phases; [] if they have none."""
     if not _is_archive(path):
         return []
     with np.load(path, allow_pickle=False) as arrays:
@@ -79,24 +68,21 @@ def phase_array(phases: Sequence[CommGraph]) -> Ints:
     return np.concatenate([np.zeros((0, 5), np.int64), *numbered])
 
 
-def add_phases(phases: Sequence[CommGraph]) -> CommGraph:
-    """Make the graph of all messages; every phase has all ranks, and there is one."""
-    rows = np.concatenate([edge_rows(phase) for phase in phases])
-    return _graph(phases[0].rank_count, rows)
+def add_phases(phases: Sequence[CommGraph], ranks: int = 0) -> CommGraph:
+    """Make the graph of the messages of all phases; without any, of `ranks`."""
+    rows = np.concatenate([np.zeros((0, 4), np.int64), *map(edge_rows, phases)])
+    return _graph(phases[0].rank_count if phases else ranks, rows)
 
 
 def recorded_phases(profile: Profile, graph: CommGraph) -> list[CommGraph]:
-    """Split the graph of a recorded run, with or without its collectives as messages.
+    """Split the graph of a recorded run, with or without its collectives.
 
-    Raises
-    ------
-    topoloom.Error
-        If it is not that run's graph.
+    Raises `topoloom.Error` if it is the graph of another run.
     """
     levels = profile.phases
     if len(levels) < 2:
         return []
-    # Those that are cheaper to make come first.
+    # The cheapest first.
     from topoloom.graphs.profile import COLLECTIVES
 
     for collectives in reversed(COLLECTIVES):
@@ -115,14 +101,6 @@ def edge_rows(graph: CommGraph) -> Ints:
     return np.stack([np.asarray(column, dtype=np.int64) for column in columns], axis=1)
 
 
-def _split_phases(ranks: int, phase: Ints, rows: Ints) -> list[CommGraph]:
-    """Make a graph of the edges of each phase; fewer than two phases are none."""
-    numbers = np.unique(phase)
-    if len(numbers) < 2:
-        return []
-    return [_graph(ranks, rows[phase == number]) for number in numbers]
-
-
 def _is_archive(path: str | Path) -> bool:
     if Path(path).suffix == ".npz":
         return True
@@ -132,7 +110,7 @@ def _is_archive(path: str | Path) -> bool:
         return stream.read(2) == b"PK"
 
 
-def _stored(graph: CommGraph, rows: NDArray[Any]) -> list[CommGraph]:
+def _split_graph(graph: CommGraph, rows: NDArray[Any]) -> list[CommGraph]:
     if rows.ndim != 2 or rows.shape[1] != 5 or rows.dtype.kind not in "iu":
         raise Error(
             "'phases' must have five columns of integers: phase, source, target, "
@@ -146,8 +124,13 @@ def _stored(graph: CommGraph, rows: NDArray[Any]) -> list[CommGraph]:
             f"'phases' names rank {rows[:, 1:3].max()}, but there are "
             f"{graph.rank_count} ranks"
         )
-    phases = _split_phases(graph.rank_count, rows[:, 0], rows[:, 1:])
-    if phases and not _add_up(phases, graph):
+    numbers = np.unique(rows[:, 0])
+    if len(numbers) < 2:
+        return []
+    phases = [
+        _graph(graph.rank_count, rows[rows[:, 0] == number, 1:]) for number in numbers
+    ]
+    if not _add_up(phases, graph):
         raise Error("'phases' does not add up to the graph")
     return phases
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the ranks of a run said to each other: traffic per phase, collectives."""
+"""Recorded runs: messages and collectives of ranks, by phase."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoloom._core import CommGraph, Error
-from topoloom.graphs.messages import Messages, joined, messages
+from topoloom.graphs.messages import Messages, concatenate, make_messages
 from topoloom.graphs.mpi_collectives import OPERATIONS, expand
 from topoloom.graphs.npz import load_npz, save_npz
 
 if TYPE_CHECKING:
     from topoloom.graphs.nccl_collectives import Expansion
 
-#: in the order of the recorder's ``enum kind``
+#: In the order of the recorder's ``enum kind``.
 KINDS = ("send", "neighbor", "put", "get", "direct")
 _DIRECT = KINDS.index("direct")
 COLLECTIVES = ("expand", "keep", "drop")
-#: what collectives of GPUs may be as well; needs the GPUs of a node
+#: A further value for collectives of GPUs, which needs the GPUs per node.
 BY_NCCL = "nccl"
 VERSION = 1
 
@@ -40,8 +40,7 @@ class Profile:
         Ranks of the program.
     traffic
         int64 array of shape (n, 6): phase, kind (index into `KINDS`), source, target,
-        bytes, messages. Kind ``direct`` is the part of a v-collective that says how
-        much goes to whom.
+        bytes, messages. Kind ``direct`` is a v-collective by pairs of ranks.
     records
         int64 array of shape (m, 6): phase, operation (index into
         `topoloom.graphs.mpi_collectives.OPERATIONS`), communicator (index into
@@ -49,9 +48,9 @@ class Profile:
     communicators
         World ranks of each communicator, in its order.
     missing
-        Ranks that left nothing.
+        Ranks without any record.
     partial
-        Ranks that ended before ``MPI_Finalize``: what they had counted is here.
+        Ranks that ended before ``MPI_Finalize``, with counts up to then.
     lost
         Calls that could not be counted: to processes outside the program, or
         collectives on intercommunicators.
@@ -60,8 +59,8 @@ class Profile:
     exit_status
         Of the command.
     ends
-        How ranks ended that did not reach ``MPI_Finalize``, in words, and which; not
-        kept in files.
+        Descriptions of how ranks ended without ``MPI_Finalize``, and the ranks; not
+        saved in files.
     """
 
     rank_count: int
@@ -85,17 +84,17 @@ class Profile:
         return [int(level) for level in np.unique(levels)]
 
     def point_to_point(self, phase: int | None = None) -> Messages:
-        """Sum up what was sent from rank to rank, without any collective."""
+        """Sum up point-to-point messages."""
         return self._sum(self.traffic[:, 1] != _DIRECT, phase)
 
     def direct(self, phase: int | None = None) -> Messages:
-        """Sum up v-collectives that say how much goes to whom."""
+        """Sum up v-collectives by pairs of ranks."""
         return self._sum(self.traffic[:, 1] == _DIRECT, phase)
 
     def expanded(
         self, phase: int | None = None, expansion: Expansion | None = None
     ) -> Messages:
-        """Sum up what is sent for collectives: by an MPI library if nothing says."""
+        """Sum up messages of collectives, by default those of an MPI library."""
         parts: list[Messages] = []
         waiting = 0
         made: dict[tuple[str, int, int, int], Messages] = {}
@@ -109,14 +108,14 @@ class Profile:
                 one = expansion(name, members.tolist(), size, max(root, 0))
             else:
                 one = made[call] if call in made else expand(*call)
-                if len(one.source) < 1_000_000:  # other groups often do the same
+                if len(one.source) < 1_000_000:  # for other groups
                     made[call] = one
-            parts.append(one.times(calls).renamed(members))
+            parts.append(one.times(calls).renumbered(members))
             waiting += len(one.source)
-            if waiting > 4_000_000:  # keep memory near that of the result
-                parts = [joined(parts).summed()]
+            if waiting > 4_000_000:  # bounds memory
+                parts = [concatenate(parts).summed()]
                 waiting = 0
-        return joined(parts).summed()
+        return concatenate(parts).summed()
 
     def edges(
         self,
@@ -124,22 +123,22 @@ class Profile:
         phase: int | None = None,
         gpus_per_node: int = 8,
     ) -> Messages:
-        """Sum up who sends what to whom.
+        """Sum up all messages.
 
         Parameters
         ----------
         collectives
-            ``expand`` adds them as messages of an MPI library, ``nccl`` as those of
-            NCCL; ``keep`` and ``drop`` leave them out.
+            ``expand`` includes them as messages of an MPI library, ``nccl`` as those of
+            NCCL; ``keep`` and ``drop`` do not.
         phase
-            Only this level of ``MPI_Pcontrol``; by default all.
+            A level of ``MPI_Pcontrol``; by default all.
         gpus_per_node
-            Ranks that share a node, for ``nccl``.
+            Ranks per node, for ``nccl``.
 
         Raises
         ------
         topoloom.Error
-            For an unknown word, ranks that do not fill nodes, or where a collective is
+            For an unknown value, ranks that do not fill nodes, and collectives that are
             too large to expand.
         """
         parts = [self.point_to_point(phase)]
@@ -152,7 +151,7 @@ class Profile:
             check_collectives(collectives, (*COLLECTIVES, BY_NCCL))
         if collectives == "expand":
             parts += [self.direct(phase), self.expanded(phase)]
-        return joined(parts).summed()
+        return concatenate(parts).summed()
 
     def graph(
         self,
@@ -166,17 +165,16 @@ class Profile:
     def save(
         self, path: str | Path, collectives: str = "expand", gpus_per_node: int = 8
     ) -> None:
-        """Write the graph as ``.npz``, and the profile beside it in the same file.
+        """Write the graph and the profile as ``.npz``.
 
-        The collectives' records are stored too, so that the profile can be loaded and
-        expanded again; ``drop`` forgets them.
+        Records of collectives are saved too for `load_profile`, except with ``drop``.
         """
         kept = self.without_collectives() if collectives == "drop" else self
         graph = self.graph(collectives, None, gpus_per_node)
         save_npz(path, graph, kept._arrays())
 
     def without_collectives(self) -> Profile:
-        """Forget all collectives."""
+        """Return the profile without collectives."""
         traffic = self.traffic[self.traffic[:, 1] != _DIRECT]
         values = {**self.__dict__, "traffic": traffic}
         return Profile(**{**values, "records": self.records[:0], "communicators": []})
@@ -184,7 +182,7 @@ class Profile:
     def _sum(self, chosen: NDArray[np.bool_], phase: int | None) -> Messages:
         if phase is not None:
             chosen = chosen & (self.traffic[:, 0] == phase)
-        return messages(*self.traffic[chosen].T[2:]).summed()
+        return make_messages(*self.traffic[chosen].T[2:]).summed()
 
     def _arrays(self) -> dict[str, Any]:
         sizes = [len(members) for members in self.communicators]
@@ -205,21 +203,13 @@ class Profile:
 
 
 def check_collectives(word: str, known: Sequence[str] = COLLECTIVES) -> None:
-    """Refuse a word that is not known."""
+    """Refuse an unknown value."""
     if word not in known:
         raise Error(f"collectives: '{word}' is none of {', '.join(known)}")
 
 
 def load_profile(path: str | Path) -> Profile:
-    """Read what `Profile.save` wrote.
-
-    Raises
-    ------
-    topoloom.Error
-        If the file holds a graph but no profile, or a newer one.
-    OSError
-        If there is no such file.
-    """
+    """Read a profile that `Profile.save` wrote."""
     graph, arrays = load_npz(path)
     if "profile_version" not in arrays:
         raise Error(f"{path}: holds a graph, but no profile of a recorded run")

@@ -3,7 +3,7 @@
 
 R. E. Burkard, S. E. Karisch, F. Rendl, QAPLIB - A Quadratic Assignment Problem
 Library, Journal of Global Optimization 10, 1997. Which matrix holds flows and which
-distances differs from file to file; it makes no difference to the value.
+distances differs between files; the value is the same.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class QapProblem(NamedTuple):
 
 
 class QapSolution(NamedTuple):
-    """A permutation that counts from 0, and the value stated for it."""
+    """A permutation, from 0, and its value in the file."""
 
     permutation: list[int]
     value: int
@@ -45,12 +45,7 @@ def load_qap(path: str | Path) -> QapProblem:
 
     A solution after them (n numbers and a value), as in QAPLIB's lipa*.dat, is skipped.
 
-    Raises
-    ------
-    topoloom.Error
-        ``file:line: what`` if the content cannot be read.
-    OSError
-        If there is no such file.
+    Errors begin with ``file:line:``.
     """
     numbers = _Numbers(path)
     order = numbers.take("the order", least=1)
@@ -74,14 +69,9 @@ def save_qap(path: str | Path, problem: QapProblem) -> None:
 
 
 def load_qap_solution(path: str | Path) -> QapSolution:
-    """Read a ``.sln`` file: ``n value``, then the permutation, which counts from 1.
+    """Read a ``.sln`` file: ``n value``, then the permutation, from 1.
 
-    Raises
-    ------
-    topoloom.Error
-        ``file:line: what`` if the content cannot be read.
-    OSError
-        If there is no such file.
+    Errors begin with ``file:line:``.
     """
     numbers = _Numbers(path)
     order = numbers.take("the order", least=1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Communication graphs from and to the sparse matrices of SciPy."""
+"""Communication graphs from and to sparse matrices of SciPy."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from topoloom.support.optional import import_optional
 
 
 def from_scipy(matrix: Any, messages: Any = None) -> CommGraph:
-    """Do what `CommGraph.from_scipy` says."""
+    """Implement `CommGraph.from_scipy`."""
     bytes_ = _entries(matrix, "matrix")
     count = bytes_.shape[0]
     if messages is None:
@@ -35,7 +35,7 @@ def from_scipy(matrix: Any, messages: Any = None) -> CommGraph:
 
 
 def to_scipy(graph: CommGraph, values: str = "bytes") -> Any:
-    """Do what `CommGraph.to_scipy` says."""
+    """Implement `CommGraph.to_scipy`."""
     sparse = import_optional("scipy.sparse", "to_scipy()")
     if values not in ("bytes", "messages"):
         raise Error(f"values is {values!r}; it must be 'bytes' or 'messages'")
@@ -50,13 +50,13 @@ def to_scipy(graph: CommGraph, values: str = "bytes") -> Any:
     ranks = np.repeat(np.arange(graph.rank_count), np.diff(first))
     own = getattr(graph, f"self_{values}")[itself]
     rows, columns = np.append(ranks, itself), np.append(peer, itself)
-    # Each entry is there once, so that none is summed.
+    # Entries are unique, so tocsr() sums none.
     joined = sparse.coo_array((np.append(data, own), (rows, columns)), shape=shape)
     return joined.tocsr()
 
 
 def _entries(matrix: Any, name: str) -> Any:
-    """List the entries of a square matrix as they are stored, none summed."""
+    """Return the stored entries of a square matrix, with duplicates."""
     sparse = import_optional("scipy.sparse", "from_scipy()")
     if not sparse.issparse(matrix):
         raise TypeError(

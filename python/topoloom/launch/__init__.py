@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Launchers: placements in their files' words, and command lines that apply them."""
+"""Launchers: files of placements, and command lines that apply them."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Machines: their descriptions, with the allocation of a job, wiring and bisection."""
+"""Machines: descriptions, with the allocation of a job, wiring and bisection."""
 
 from topoloom.support.public_names import attach
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The body of an explicit graph in TOML: its nodes, switches and links."""
+"""Nodes, switches and links of an explicit graph in TOML."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ KEYS = ("nodes", "switches", "links", "links_file")
 
 
 def read_body(topology: dict[str, Any], folder: Path) -> str:
-    """Write ``nodes+switches:link,link,...``; a links file is sought in `folder`."""
+    """Read keys as ``nodes+switches:link,link,...``; `links_file` is in `folder`."""
     if ("links" in topology) == ("links_file" in topology):
         raise Error("a graph needs either topology.links or topology.links_file")
     if "links_file" in topology:
@@ -43,7 +43,7 @@ def _links_file(topology: dict[str, Any], folder: Path) -> tuple[int, int, list[
             topology["bandwidth"], "topology.bandwidth", parse_bandwidth
         )
     name = get_entry(topology, "links_file", str, "topology.links_file")
-    vertices, links = metis_links(folder / name, parse_bandwidth(rate))
+    vertices, links = read_metis_links(folder / name, parse_bandwidth(rate))
     nodes = topology.get("nodes", vertices)
     switches = vertices - nodes if isinstance(nodes, int) else 0
     if type(nodes) is not int or not 0 < nodes <= vertices:
@@ -75,8 +75,8 @@ def is_link(text: Any) -> bool:
     return isinstance(text, str) and re.fullmatch(r"[0-9]+[->][0-9]+", text) is not None
 
 
-def metis_links(path: str | Path, bandwidth: float) -> tuple[int, list[str]]:
-    """Read a METIS graph as links of a machine; an edge weight multiplies bandwidth."""
+def read_metis_links(path: str | Path, bandwidth: float) -> tuple[int, list[str]]:
+    """Read the vertices and links of a METIS graph; edge weights scale bandwidth."""
     import numpy as np
 
     from topoloom.graphs.graph_file import load_graph
@@ -95,7 +95,7 @@ def metis_links(path: str | Path, bandwidth: float) -> tuple[int, list[str]]:
 
 
 def write_body(body: str, links: list[str]) -> dict[str, Any]:
-    """Make the keys of a body, and of the links that follow it."""
+    """Make the keys that `read_body` reads."""
     counts, _, first = body.partition(":")
     nodes, _, switches = counts.partition("+")
     table: dict[str, Any] = {"nodes": int(nodes)}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Loads of links as JSON: the bytes that cross each link of a machine, by link id."""
+"""Loads of links as JSON: the bytes over each link, by link id."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Loads = NDArray[np.float64]
 
 
 def save_loads(path: str | Path, machine: Machine, loads: Loads) -> None:
-    """Write `Judgement.loads`, or any bytes by link, wholly or not at all."""
+    """Write `Judgement.loads`, or other bytes by link, atomically."""
     document = {
         "format": FORMAT,
         "version": VERSION,
@@ -31,19 +31,14 @@ def save_loads(path: str | Path, machine: Machine, loads: Loads) -> None:
 
 
 def load_loads(path: str | Path, machine: Machine) -> Loads:
-    """Read the loads of this machine's links, in bytes.
+    """Read the bytes over each link of this machine.
 
-    Raises
-    ------
-    topoloom.Error
-        If the file holds no loads, those of another machine, or impossible ones.
-    OSError
-        If there is no such file.
+    Raises `topoloom.Error` for loads that are invalid or of another machine.
     """
     text = read_text(path)
     with prefix_errors(path):
         document = parse_document(text, FORMAT, VERSION)
-        check_machine(get_value(document, "machine", str), machine)
+        require_machine(get_value(document, "machine", str), machine)
         loads = get_value(document, "loads", list)
         if len(loads) != machine.link_count:
             raise Error(
@@ -56,7 +51,7 @@ def load_loads(path: str | Path, machine: Machine) -> Loads:
         return np.array(loads, dtype=np.float64)
 
 
-def check_machine(found: str, machine: Machine) -> None:
-    """Refuse another machine: its links have other numbers."""
+def require_machine(found: str, machine: Machine) -> None:
+    """Refuse another machine, since its link ids differ."""
     if found != machine.text:
         raise Error(f"is for {found}, not for {machine.text}")

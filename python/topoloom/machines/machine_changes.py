@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Changes after a machine's name: ``frontier+node:8``, ``rack.toml+down:17``."""
+"""Changes after a name or file: ``frontier+node:8``, ``rack.toml+down:17``."""
 
 from __future__ import annotations
 

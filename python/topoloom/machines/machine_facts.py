@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What there is to know of a machine: its size, its distances and its bandwidths."""
+"""Properties of a machine for users: size, distances and bandwidths."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from topoloom._core import Machine, Wiring, bisect_machine
 from topoloom.machines.node_toml import level_costs, write_port
-from topoloom.machines.node_types_toml import write_insides
+from topoloom.machines.node_types_toml import write_node_types
 from topoloom.machines.separate_parts import separate_parts
 from topoloom.nodes.host_slots import HostSlots
 from topoloom.nodes.node_parts import NO_PARTS, NodeParts
@@ -17,17 +17,14 @@ from topoloom.support.number_ranges import compress_ranges
 
 
 def machine_facts(machine: Machine, node: NodeParts = NO_PARTS) -> dict[str, Any]:
-    """Collect a machine's facts, as `topoloom machine --json` prints them.
+    """Collect the facts that `topoloom machine --json` prints.
 
-    What is down is not counted: not among ``nodes``, where ``nodes_down`` says how many
-    these are, nor ``slots``, ``links`` and ``bandwidths``, the different bandwidths of
-    links, the most frequent first, ``relative`` where they are unknown;
-    ``bisection`` is what the links between the halves of its nodes carry where these
-    are joined worst, both directions together. Where that is not known exactly, it is
-    from ``at_least`` to ``at_most``, and ``links`` are those of the worst halving
-    found; ``unit`` is ``B/s``, or ``links`` where bandwidths are unknown. Where
-    failures cut it apart, ``parts`` are the nodes of each, the largest part first.
-    Where nodes differ, ``slots_per_node`` lists how many slots they have.
+    ``nodes``, ``slots``, ``links`` and ``bandwidths`` do not count what is down.
+    ``bandwidths`` begin with the most frequent, and are ``relative`` if unknown.
+    ``bisection`` is the bandwidth of both directions, from ``at_least`` to ``at_most``;
+    its ``links`` are those of the worst halving found, and its ``unit`` is ``B/s``, or
+    ``links`` if bandwidths are unknown. ``parts`` are the nodes of each part that
+    failures separate, the largest first. If nodes differ, ``slots_per_node`` is a list.
     """
     shape = [int(extent) for extent in machine.shape]
     summary = machine.summary()
@@ -35,7 +32,7 @@ def machine_facts(machine: Machine, node: NodeParts = NO_PARTS) -> dict[str, Any
     down = machine.node_count - len(up)
     sizes = sorted({len(kind.slots) for kind in node.types})
     bisection = bisect_machine(machine)
-    bandwidths = link_bandwidths(machine)
+    bandwidths = _link_bandwidths(machine)
     on_rails = machine.nodes_per_host > 1
     parts = separate_parts(machine) if machine.has_failures else []
     return {
@@ -67,27 +64,23 @@ def machine_facts(machine: Machine, node: NodeParts = NO_PARTS) -> dict[str, Any
 
 
 def machine_name(machine: Machine, node: NodeParts) -> str:
-    """Name a machine; the slots of a node only where all nodes have as many."""
+    """Name a machine; with the slots of a node unless nodes differ."""
     return machine.name.partition(";")[0] if node.types else machine.name
 
 
 def node_facts(
     machine: Machine, node: NodeParts, hosts: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """Collect what is known of the inside of nodes, in the words of TOML."""
-    if node.types:
-        about = {"remarks": machine.remarks} if machine.remarks else {}
-        return {"node_types": write_insides(machine, node, hosts), **about}
-    costs = {"costs": level_costs(machine, node.names)} if node.names else {}
+    """Collect the properties of nodes, with the keys of TOML."""
     remarks = {"remarks": machine.remarks} if machine.remarks else {}
+    if node.types:
+        return {"node_types": write_node_types(machine, node, hosts), **remarks}
+    costs = {"costs": level_costs(machine, node.names)} if node.names else {}
     return {**costs, **write_port(machine), **write_parts(node), **remarks}
 
 
-def link_bandwidths(machine: Machine) -> list[dict[str, Any]]:
-    """Collect the different bandwidths of links, the most frequent first.
-
-    Where a machine gives none, they are relative to each other.
-    """
+def _link_bandwidths(machine: Machine) -> list[dict[str, Any]]:
+    """Count links by bandwidth, the most frequent first; unknown ones are relative."""
     import numpy as np
 
     values, counts = np.unique(Wiring(machine).bandwidth, return_counts=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads machines: by short text, by file, or by name from the zoo."""
+"""Reads machines from short texts, from files, and by name from the zoo."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 #: Characters by which a format is recognized.
 _HEAD = 64 * 1024
 
-#: Formats known by suffix; all others are recognized by content.
+#: Formats recognized by suffix; all others are by content.
 FORMATS = {
     "toml": ("Topoloom's description, with names and units", (".toml",)),
     "metis": ("a METIS graph, each vertex a node", (".graph", ".metis")),
@@ -39,12 +39,12 @@ FORMATS = {
 
 
 class IncompleteFileError(Error):
-    """A file lacks something of some nodes; the others can be used.
+    """A file lacks data of some nodes; the other nodes can be used.
 
     Attributes
     ----------
     lines
-        What is missing.
+        The missing data, a line each.
     """
 
     lines: tuple[str, ...] = ()
@@ -82,8 +82,8 @@ def load_machine_and_hosts(text: str | Path) -> tuple[Machine, tuple[str, ...]]:
 def load_machine_and_allocation(text: str | Path) -> AllocatedHosts:
     """Make a machine as `load_machine`, with its allocation.
 
-    That is the batch job's for ``detect`` in a job and for files saved from it, else
-    the whole machine.
+    It is that of the batch job for ``detect`` in a job and for files saved from it,
+    else the whole machine.
     """
     return described_allocation(*load_described(text))
 
@@ -112,7 +112,7 @@ def load_described(
 def describe_machine(
     text: str | Path, partial: bool = False, speeds: GivenSpeeds | None = None
 ) -> MachineDescription:
-    """Find a description, as `load_described`; a short text is not parsed."""
+    """Find a description as `load_described`, without parsing a short text."""
     path, name = Path(text), str(text)
     if speeds is not None and any(speeds):
         suffixes = [end for _, ends in FORMATS.values() for end in ends]
@@ -136,9 +136,9 @@ def describe_machine(
         return _read_toml(path)
     kind = name.partition(":")[0]
     if kind == name and path.suffix in FORMATS["metis"][1]:
-        from topoloom.machines.graph_toml import metis_links
+        from topoloom.machines.graph_toml import read_metis_links
 
-        count, links = metis_links(path, 1.0)
+        count, links = read_metis_links(path, 1.0)
         return MachineDescription(f"graph:{count}:{','.join(links)}")
     files = zoo_files()
     if name in files:
@@ -198,7 +198,7 @@ def _import(
 
 
 def _by_node(machine: Machine, hosts: tuple[str, ...]) -> tuple[str, ...]:
-    """Check the names of hosts, and return that of each node's host."""
+    """Check the names of hosts, and return the one of each node."""
     if hosts and len(hosts) != host_count(machine):
         raise Error(
             f"{counted(len(hosts), 'host name')} for "
@@ -218,9 +218,9 @@ def _by_node(machine: Machine, hosts: tuple[str, ...]) -> tuple[str, ...]:
 def _check_switches(machine: Machine, switches: tuple[str, ...]) -> None:
     if not switches:
         return
-    from topoloom.machines.link_names import vertex_words
+    from topoloom.machines.link_names import default_vertex_names
 
-    count = len(vertex_words(machine)) - machine.node_count
+    count = len(default_vertex_names(machine)) - machine.node_count
     if len(switches) != count:
         raise Error(
             f"{counted(len(switches), 'switch name')}, but {count} switches of the "

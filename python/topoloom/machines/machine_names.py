@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Names of machines: the zoo, and ``detect`` for the machine of this process."""
+"""Names of machines: the zoo, and ``detect`` for the node or batch job."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import NamedTuple
 
+from topoloom.support.plain_text import shorten
 from topoloom.support.resources import find_shipped
 
-#: Stands for the machine of this process.
+#: The node or batch job of this process.
 DETECT = "detect"
 
 
 class ZooEntry(NamedTuple):
-    """One described machine of the zoo."""
+    """A machine of the zoo."""
 
     name: str
     text: str
@@ -23,17 +24,16 @@ class ZooEntry(NamedTuple):
 
 
 def zoo() -> list[ZooEntry]:
-    """List the described machines that ship with Topoloom."""
+    """List the machine descriptions that ship with Topoloom."""
     from topoloom.machines.machine_toml import read_machine_toml
 
     entries = []
     for name, path in zoo_files().items():
         described, about = read_machine_toml(path)
-        text = described.text
         entries.append(
             ZooEntry(
                 name,
-                text if len(text) <= 60 else text[:57] + "...",
+                shorten(described.text),
                 about.get("summary", about.get("name", "")),
                 about.get("source", ""),
                 about.get("date", ""),
@@ -43,7 +43,7 @@ def zoo() -> list[ZooEntry]:
 
 
 def zoo_names() -> list[str]:
-    """Name the machines of the zoo."""
+    """List the names of the zoo's machines."""
     return list(zoo_files())
 
 

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Machine descriptions in TOML, to and from the short text of the core.
+"""Reads machine descriptions in TOML.
 
-A description says what the short text says, key by key, with room for a name, a
-source and a date::
+They have the options of the core's short text as keys, and name, source and date::
 
     format = "topoloom-machine"
     version = 1
@@ -15,14 +14,13 @@ source and a date::
     bandwidth = { default = "9.4 GB/s", y = "4.7 GB/s" }
     latency = "1.3 us"
     hosts = "n[0001-6528]"              # names of the nodes, from node 0 on
-    vacant = ["0,0-7,0,0-1"]            # where no job runs; see `vacant_places`
+    vacant = ["0,0-7,0,0-1"]            # positions without a host
 
     [node]
     levels = [16, 2]                    # bottom-up: 2 sockets of 16 slots
     distance = [1, 2]
 
-Where nodes differ, each kind of them has a table ``[[node]]``, with ``hosts`` or
-``nodes`` that say which these are; see `node_types_toml`.
+If nodes differ, each type has a table ``[[node]]``; see `node_types_toml`.
 """
 
 from __future__ import annotations
@@ -36,9 +34,9 @@ from topoloom.allocations.allocation_toml import read_allocation_tables
 from topoloom.importers.machine_description import MachineDescription
 from topoloom.importers.node_groups import with_node_groups
 from topoloom.machines.node_toml import read_node
-from topoloom.machines.node_types_toml import read_insides
+from topoloom.machines.node_types_toml import read_node_types
 from topoloom.machines.topology_keys import read_down, read_topology
-from topoloom.machines.vacant_places import without_vacant
+from topoloom.machines.vacant_places import mark_vacant
 from topoloom.nodes.hosts import nodes_per_host_of
 from topoloom.support.hostlist import expand_hostlist
 from topoloom.support.toml_document import HEADER_KEYS, check_header, read_toml
@@ -51,25 +49,17 @@ _ABOUT = ("name", "summary", "source", "date")
 
 
 def read_machine_toml(path: str | Path) -> tuple[MachineDescription, dict[str, str]]:
-    """Read a description; return the machine, and name, summary, source, date.
-
-    Raises
-    ------
-    topoloom.Error
-        Naming the file and the key that is wrong.
-    OSError
-        If the file cannot be read.
-    """
+    """Read a description; return the machine, and name, summary, source, date."""
     document = read_toml(path)
     try:
-        return _described(document, Path(path).parent), {
+        return _read_document(document, Path(path).parent), {
             key: get_entry(document, key, str, key) for key in _ABOUT if key in document
         }
     except Error as error:
         raise Error(f"{path}: {error}") from None
 
 
-def _described(document: dict[str, Any], folder: Path) -> MachineDescription:
+def _read_document(document: dict[str, Any], folder: Path) -> MachineDescription:
     check_header(document, FORMAT, VERSION)
     tables = ("topology", "down", "node", "allocation", "switch", "model", "probe")
     known = (*HEADER_KEYS, *_ABOUT, *tables)
@@ -80,18 +70,18 @@ def _described(document: dict[str, Any], folder: Path) -> MachineDescription:
         text += read_down(get_entry(document, "down", dict, "[down]"))
     described = MachineDescription(
         text,
-        without_vacant(topology, _hosts(topology)),
+        mark_vacant(topology, _hosts(topology)),
         read_allocation_tables(document),
         switches=_switches(topology),
         labels=_labels(topology),
     )
     if isinstance(document.get("node"), list):
-        return with_node_groups(described, read_insides(document["node"], described))
+        return with_node_groups(described, read_node_types(document["node"], described))
     if "node" not in document:
         return described
     table = get_entry(document, "node", dict, "[node]")
-    inside, parts = read_node(table, nodes_per_host_of(text))
-    return replace(described, text=text + inside, node=parts)
+    levels, parts = read_node(table, nodes_per_host_of(text))
+    return replace(described, text=text + levels, node=parts)
 
 
 def _hosts(topology: dict[str, Any]) -> tuple[str, ...]:
@@ -113,10 +103,7 @@ def _hosts(topology: dict[str, Any]) -> tuple[str, ...]:
 
 def _labels(topology: dict[str, Any]) -> tuple[str, ...]:
     given = topology.get("labels", [])
-    if not isinstance(given, list) or not all(
-        isinstance(label, str) and label.isprintable() and len(label.split()) <= 1
-        for label in given
-    ):
+    if not _are_names(given) or any(len(label.split()) > 1 for label in given):
         raise Error(
             "topology.labels must be a list of labels, leaf groups first, such as "
             '["nvidia.com/gpu.clique", "fabric.topograph.run/tier-0"]'
@@ -126,8 +113,12 @@ def _labels(topology: dict[str, Any]) -> tuple[str, ...]:
 
 def _switches(topology: dict[str, Any]) -> tuple[str, ...]:
     given = topology.get("switch_names", [])
-    if not isinstance(given, list) or not all(
-        isinstance(name, str) and name.isprintable() for name in given
-    ):
+    if not _are_names(given):
         raise Error('topology.switch_names must be a list, such as ["leaf1", "root"]')
     return tuple(given)
+
+
+def _are_names(given: Any) -> bool:
+    return isinstance(given, list) and all(
+        isinstance(name, str) and name.isprintable() for name in given
+    )

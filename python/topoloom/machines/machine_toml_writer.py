@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""From a machine's short text to a TOML description that one can go on editing."""
+"""Writes TOML descriptions of machines, which users can edit."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from topoloom.allocations.allocation_toml import allocation_lines
 from topoloom.importers.machine_description import AllocatedNode
 from topoloom.machines.machine_toml import FORMAT, VERSION
 from topoloom.machines.node_toml import write_node
-from topoloom.machines.node_types_toml import write_insides
+from topoloom.machines.node_types_toml import write_node_types
 from topoloom.machines.topology_keys import write_down, write_topology
 from topoloom.nodes.node_parts import NO_PARTS, NodeParts
 from topoloom.support.files import write_text
@@ -32,9 +32,9 @@ def write_machine_toml(
     tables: Mapping[str, dict[str, Any]] | None = None,
     labels: Sequence[str] = (),
 ) -> None:
-    """Write a machine as TOML; `read_machine_toml` makes the same machine of it.
+    """Write a machine as TOML for `read_machine_toml`.
 
-    Remarks become comments; `tables` are more of them, by their names.
+    Remarks become comments; `tables` are further tables by name.
     """
     text = MachineText(machine.text)
     insides: list[dict[str, Any]] = []
@@ -49,7 +49,7 @@ def write_machine_toml(
     if down := write_down(text):
         sections["down"] = down
     if node.types:
-        insides = write_insides(machine, node, hosts)
+        insides = write_node_types(machine, node, hosts)
     elif inside := write_node(machine, node):
         sections["node"] = inside
     lines = [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Machines from graphs of NetworkX, whose edges are links."""
+"""Machines from NetworkX graphs, whose edges are links."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def from_networkx(
     bandwidth: str | None = "bandwidth",
     latency: str | None = "latency",
 ) -> Machine:
-    """Do what `Machine.from_networkx` says."""
+    """Implement `Machine.from_networkx`."""
     check_graph(graph)
     if graph.is_multigraph():
         raise Error(
@@ -40,7 +40,7 @@ def from_networkx(
 
 
 def _labels(graph: Any, nodes: Iterable[Any] | None) -> list[Any]:
-    """List the labels of nodes, each once."""
+    """Check and list the labels of nodes."""
     if nodes is None:
         return list(graph)
     if isinstance(nodes, str) or not isinstance(nodes, Iterable):
@@ -49,15 +49,17 @@ def _labels(graph: Any, nodes: Iterable[Any] | None) -> list[Any]:
     seen = set()
     for label in labels:
         if not _is_in(label, graph):
-            raise Error(f"nodes names {_shown(label)}, which the graph does not have")
+            raise Error(
+                f"nodes names {_format_label(label)}, which the graph does not have"
+            )
         if label in seen:
-            raise Error(f"nodes names {_shown(label)} twice")
+            raise Error(f"nodes names {_format_label(label)} twice")
         seen.add(label)
     return labels
 
 
-def _attribute(graph: Any, name: str | None, otherwise: float) -> Any:
-    """List what links have under this name; one number where none has it."""
+def _attribute(graph: Any, name: str | None, default: float) -> Any:
+    """List an attribute of all links; one number if no link has it."""
     missing = []
     values = []
     for u, v, data in graph.edges(data=True):
@@ -66,11 +68,11 @@ def _attribute(graph: Any, name: str | None, otherwise: float) -> Any:
         else:
             missing.append((u, v))
     if not values:
-        return otherwise
+        return default
     if missing:
         raise Error(
-            f"link {_shown(missing[0])} has no attribute {name!r}, but others have; "
-            "give it to all"
+            f"link {_format_label(missing[0])} has no attribute {name!r}, but others "
+            "have; give it to all"
         )
     return values
 
@@ -82,5 +84,5 @@ def _is_in(label: Any, graph: Any) -> bool:
         return False
 
 
-def _shown(label: Any) -> str:
+def _format_label(label: Any) -> str:
     return repr(label).replace("\n", " ")[:60]

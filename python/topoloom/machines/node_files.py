@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The nodes of a machine from files of their own: ``gpu[1-4]=gpu.xml``."""
+"""Nodes of a machine from separate files: ``gpu[1-4]=gpu.xml``."""
 
 from __future__ import annotations
 
@@ -18,38 +18,26 @@ from topoloom.support.number_ranges import expand_ranges
 
 
 def join_nodes(network: MachineDescription, texts: Sequence[str]) -> MachineDescription:
-    """Put nodes into a network.
+    """Replace the nodes of a machine by those of `texts`.
 
-    Parameters
-    ----------
-    network
-        The machine; what it says of the inside of nodes is replaced.
-    texts
-        Each ``FILE`` or ``HOSTS=FILE``: a machine whose nodes are taken, such as one
-        from hwloc, or a text such as ``+node:8:2``.
-
-    Raises
-    ------
-    topoloom.Error
-        If a file says nothing of the inside of nodes, or hosts are unknown, have two
-        nodes or none.
-    OSError
-        If a file cannot be read.
+    Each text is ``FILE`` or ``HOSTS=FILE``: a machine with these nodes, such as one
+    from hwloc, or ``+node:8:2``. Raises `topoloom.Error` for a file without node
+    levels, and for hosts that are unknown, repeated or missing.
     """
     bare = Machine(MachineText(network.text).network)
-    insides = [
-        inside for text in texts for inside in _insides(text, network.hosts, bare)
+    groups = [
+        group for text in texts for group in _read_groups(text, network.hosts, bare)
     ]
-    joined = with_node_groups(network, insides)
-    Machine(joined.text)  # refuses costs that do not fit together
+    joined = with_node_groups(network, groups)
+    Machine(joined.text)  # checks that costs are consistent
     return joined
 
 
-def _insides(text: str, hosts: Sequence[str], bare: Machine) -> list[NodeGroup]:
+def _read_groups(text: str, hosts: Sequence[str], bare: Machine) -> list[NodeGroup]:
     which, equals, source = text.partition("=")
     if not equals or which.startswith("+") or exists(text):
         which, source = "", text
-    nodes = _nodes(bare, which, hosts, text) if which else None
+    nodes = _find_nodes(bare, which, hosts, text) if which else None
     if source.startswith("+"):
         if MachineText(f"torus:1{source}").node is None:
             raise Error(f"'{source}' says nothing of a node; write +node:8:2")
@@ -61,7 +49,7 @@ def _insides(text: str, hosts: Sequence[str], bare: Machine) -> list[NodeGroup]:
                 f"{text}: the nodes of {source} differ; name it without hosts, "
                 "which it has itself"
             )
-        return _of_types(given, source, hosts)
+        return _groups_of_types(given, source, hosts)
     machine = Machine(given.text)
     section = MachineText(given.text).node
     if section is None and machine.node_count > 1:
@@ -69,15 +57,15 @@ def _insides(text: str, hosts: Sequence[str], bare: Machine) -> list[NodeGroup]:
             f"{source}: says nothing of the cores of its nodes; name hwloc's "
             "XML of one (lstopo node.xml), a TOML with [node], or write +node:8:2"
         )
-    inside = f"+{section.text}" if section else ""
+    levels = f"+{section.text}" if section else ""
     weight = hop_weight(machine) if given.node.names else None
-    return [NodeGroup(inside, given.node, nodes, source, weight)]
+    return [NodeGroup(levels, given.node, nodes, source, weight)]
 
 
-def _nodes(
+def _find_nodes(
     bare: Machine, which: str, hosts: Sequence[str], where: str
 ) -> tuple[int, ...]:
-    """Find nodes by the names of hosts, or by their numbers: ``0-3,8``."""
+    """Find nodes by host names or numbers: ``0-3,8``."""
     if not any(letter.isalpha() for letter in which):
         with prefix_errors(where):
             return expand_ranges(which.replace(" ", ""), bare.node_count)
@@ -88,13 +76,13 @@ def _nodes(
     return tuple(listed.allocation.nodes.tolist())
 
 
-def _of_types(
+def _groups_of_types(
     given: MachineDescription, source: str, hosts: Sequence[str]
 ) -> list[NodeGroup]:
-    """Take nodes that differ by the names of their hosts."""
+    """Take the node types of a machine by host names."""
     machine = Machine(given.text)
     number = {host: node for node, host in enumerate(hosts)}
-    insides = []
+    groups = []
     for kind in given.node.types:
         names = [given.hosts[node] for node in kind.nodes] if given.hosts else []
         if not names:
@@ -103,7 +91,7 @@ def _of_types(
         if nodes:
             called = f"{compress_hostlist(names)} of {source}"
             text = type_text(machine, kind)
-            insides.append(NodeGroup(text, kind.parts, tuple(nodes), called))
-    if not insides:
+            groups.append(NodeGroup(text, kind.parts, tuple(nodes), called))
+    if not groups:
         raise Error(f"{source}: has none of the hosts of the network")
-    return insides
+    return groups

@@ -1,20 +1,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The [node] of a TOML machine: levels, and their distances by number or by name.
+"""The [node] of a TOML machine: levels, with distances by number or name.
 
 ::
 
     [node]
     levels = [8, 2, 2]                  # bottom-up: 8 cores share an L3 cache, ...
-    names = ["L3", "package", "node"]   # what the slots of each level share
-    costs = { package = 6 }             # the other names keep `node_parts.COSTS`
+    names = ["L3", "package", "node"]   # the shared resource of each level
+    costs = { package = 6 }             # other names keep `node_parts.COSTS`
 
-or, without names, ``distance = [2, 8, 16]`` and ``hop_weight = 16``. With or without,
-``port = [0, 8]`` is what the route to the network port costs each half of the slots,
-and ``bandwidth = "12 GB/s"`` what the port carries each way. ``startup = "0.4 us"`` is
-what each message over the network takes its sender, ``latency = "1 us"`` what one takes
-in addition to that and its links. ``memory = "90 GB/s"`` is what messages inside the
-node move, all together, and ``memory_startup = "0.3 us"`` what each of these takes its
-sender.
+or, without names, ``distance = [2, 8, 16]`` and ``hop_weight = 16``. Optional keys:
+
+- ``port = [0, 8]``: the cost of the route to the NIC for each half of the slots;
+- ``bandwidth = "12 GB/s"``: of the NIC, in each direction;
+- ``startup = "0.4 us"``: time of the sender per message over the network;
+- ``latency = "1 us"``: of a network message, besides its startup and links;
+- ``memory = "90 GB/s"``: total bandwidth of messages inside the node;
+- ``memory_startup = "0.3 us"``: time of the sender per message inside the node.
 """
 
 from __future__ import annotations
@@ -38,8 +39,8 @@ from topoloom.support.toml_values import (
 )
 from topoloom.support.units import parse_bandwidth, parse_latency
 
-_HOP = "hop"
-#: how fast the node is; ``_`` is ``-`` in the short text
+HOP = "hop"
+#: Options of the short text, which has ``-`` for ``_``.
 _SPEEDS = {
     "bandwidth": parse_bandwidth,
     "startup": parse_latency,
@@ -53,12 +54,7 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,31}")
 def read_node(node: dict[str, Any], nodes: int = 1) -> tuple[str, NodeParts]:
     """Read the table; return the end of the machine's short text, and the rest.
 
-    CPUs and devices are those of a host of this many `nodes`.
-
-    Raises
-    ------
-    topoloom.Error
-        Naming the key that is wrong.
+    CPUs and devices are those of a host, which has `nodes` nodes.
     """
     levels_and_port = ("levels", "distance", "hop_weight", "names", "costs", "port")
     check_keys(node, (*levels_and_port, *_SPEEDS, *PARTS), "node.")
@@ -67,15 +63,15 @@ def read_node(node: dict[str, Any], nodes: int = 1) -> tuple[str, NodeParts]:
     )
     names: tuple[str, ...] = ()
     if "names" in node:
-        names, distance = _named(node, len(levels))
+        names, distance = _read_names(node, len(levels))
     elif "costs" in node:
         raise Error("node.costs needs node.names, what the slots of each level share")
     else:
-        distance = _plain(node, len(levels))
+        distance = _read_distance(node, len(levels))
     text = f"+node:{':'.join(map(str, levels))}"
     if any(distance):
         text += f",distance={':'.join(map(str, distance))}"
-    if port := _port(node, math.prod(levels)):
+    if port := _read_port(node, math.prod(levels)):
         text += f",port={':'.join(map(str, port))}"
     for key, parse in _SPEEDS.items():
         if key in node:
@@ -85,7 +81,7 @@ def read_node(node: dict[str, Any], nodes: int = 1) -> tuple[str, NodeParts]:
 
 
 def write_node(machine: Machine, parts: NodeParts) -> dict[str, Any]:
-    """Make the table of a machine's nodes; empty where they have no levels."""
+    """Make the table of a machine's nodes; empty if they have no levels."""
     node = MachineText(machine.text).node
     if node is None:
         return {}
@@ -104,7 +100,7 @@ def write_node(machine: Machine, parts: NodeParts) -> dict[str, Any]:
 
 
 def write_port(machine: Machine) -> dict[str, Any]:
-    """Make the entries of the port: its costs unless all are 0, and its speeds."""
+    """Make the entries of costs of the port, unless 0, and of speeds."""
     options = _options(machine)
     costs = compress_port_costs(split_numbers(options.get("port", "0")))
     given = {option.replace("-", "_"): value for option, value in options.items()}
@@ -113,32 +109,23 @@ def write_port(machine: Machine) -> dict[str, Any]:
 
 
 def level_costs(machine: Machine, names: Sequence[str]) -> dict[str, int]:
-    """Name the distances of a machine's levels, and the weight of a hop."""
+    """Return the distance of each level by name, and the weight of a hop."""
     distance = _distance(machine)[: len(names)]
-    return {**dict(zip(names, distance, strict=True)), _HOP: hop_weight(machine)}
+    return {**dict(zip(names, distance, strict=True)), HOP: hop_weight(machine)}
 
 
 def hop_weight(machine: Machine) -> int:
-    """Find what a hop between nodes weighs, whether the text says it or not."""
-    levels, distance = len(machine.levels), _distance(machine)
-    if len(distance) > levels:
-        return distance[levels]
-    return _default_hop(machine, distance)
-
-
-def _distance(machine: Machine) -> list[int]:
-    given = _options(machine).get("distance")
-    return split_numbers(given) if given else [0] * len(machine.levels)
-
-
-def _default_hop(machine: Machine, distance: list[int]) -> int:
-    """Find what a hop weighs where the text does not say it."""
+    """Return the weight of a hop between nodes, given or default."""
+    given = given_hop_weight(machine)
+    if given is not None:
+        return given
     if machine.node_count == 1:
-        return COSTS[_HOP]  # none is there, but the node may be put into a network
+        return COSTS[HOP]  # for a network that the node may become part of
     text = MachineText(machine.text)
     down = f"+down:{','.join(text.down)}" if text.down else ""
     inside = ":".join(map(str, machine.levels))
-    node = f"+node:{inside},distance={':'.join(map(str, distance))}"
+    distance = ":".join(map(str, _distance(machine)))
+    node = f"+node:{inside},distance={distance}"
     weighed, plain = (
         Machine(text.network + down + node + hop).distance(0, machine.slots_per_node)
         for hop in ("", ":1")
@@ -146,13 +133,23 @@ def _default_hop(machine: Machine, distance: list[int]) -> int:
     return weighed // plain if plain else 1
 
 
+def given_hop_weight(machine: Machine) -> int | None:
+    """Return the weight of a hop if the text of the machine has it."""
+    distance, levels = _distance(machine), len(machine.levels)
+    return distance[levels] if len(distance) > levels else None
+
+
+def _distance(machine: Machine) -> list[int]:
+    given = _options(machine).get("distance")
+    return split_numbers(given) if given else [0] * len(machine.levels)
+
+
 def _options(machine: Machine) -> dict[str, str]:
-    """Find the options of a machine's nodes."""
     node = MachineText(machine.text).node
     return dict(node.options) if node else {}
 
 
-def _port(node: dict[str, Any], slots: int) -> list[int]:
+def _read_port(node: dict[str, Any], slots: int) -> list[int]:
     if "port" not in node:
         return []
     costs = check_integers(node["port"], 0, "node.port")
@@ -164,7 +161,7 @@ def _port(node: dict[str, Any], slots: int) -> list[int]:
     return compress_port_costs(costs)
 
 
-def _plain(node: dict[str, Any], levels: int) -> list[int]:
+def _read_distance(node: dict[str, Any], levels: int) -> list[int]:
     distance = [0] * levels
     if "distance" in node:
         distance = check_integers(node["distance"], 0, "node.distance")
@@ -178,7 +175,7 @@ def _plain(node: dict[str, Any], levels: int) -> list[int]:
     return distance
 
 
-def _named(node: dict[str, Any], levels: int) -> tuple[tuple[str, ...], list[int]]:
+def _read_names(node: dict[str, Any], levels: int) -> tuple[tuple[str, ...], list[int]]:
     for key in ("distance", "hop_weight"):
         if key in node:
             raise Error(
@@ -189,11 +186,11 @@ def _named(node: dict[str, Any], levels: int) -> tuple[tuple[str, ...], list[int
     if len(names) != levels:
         raise Error("node.names must have an entry for each of node.levels")
     for name in names:
-        if not isinstance(name, str) or not _NAME.fullmatch(name) or name == _HOP:
+        if not isinstance(name, str) or not _NAME.fullmatch(name) or name == HOP:
             raise Error(
                 f"node.names: {name!r} is not the name of a level, such as 'L3'"
             )
-    costs = _costs(node, names)
+    costs = _read_costs(node, names)
     for name in names:
         if name not in costs:
             raise Error(f"node.costs has no entry for '{name}', one of node.names")
@@ -204,15 +201,15 @@ def _named(node: dict[str, Any], levels: int) -> tuple[tuple[str, ...], list[int
                 f"node.costs: '{names[level]}' ({distance[level]}) is above "
                 f"'{names[level - 1]}' ({distance[level - 1]}): it must not cost less"
             )
-    return tuple(names), [*distance, costs[_HOP]]
+    return tuple(names), [*distance, costs[HOP]]
 
 
-def _costs(node: dict[str, Any], names: list[str]) -> dict[str, int]:
+def _read_costs(node: dict[str, Any], names: list[str]) -> dict[str, int]:
     costs = dict(COSTS)
     for name, cost in check_type(node.get("costs", {}), dict, "node.costs").items():
         if name not in names and name not in COSTS:
-            raise Error(unknown_name("cost", f"node.costs.{name}", [*names, _HOP]))
-        least = 1 if name == _HOP else 0
+            raise Error(unknown_name("cost", f"node.costs.{name}", [*names, HOP]))
+        least = 1 if name == HOP else 0
         if type(cost) is not int or not least <= cost < 2**31:
             raise Error(f"node.costs.{name} must be an integer, {least} or more")
         costs[name] = cost

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The tables [[node]] of a TOML machine whose nodes differ.
 
-Each is a ``[node]`` for some of the nodes::
+Each is a ``[node]`` of some nodes::
 
     [[node]]
     hosts = "gpu[1-4]"                  # or nodes = "0-3"
@@ -10,8 +10,8 @@ Each is a ``[node]`` for some of the nodes::
     [[node]]                            # without hosts and nodes: all others
     levels = [64, 2]
 
-Bandwidths, latencies, startups and the weight of a hop are those of all nodes: tables
-may repeat them, but not contradict each other.
+Bandwidths, latencies, startups and the weight of a hop are the same for all nodes;
+tables may repeat them.
 """
 
 from __future__ import annotations
@@ -19,32 +19,32 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from topoloom._core import Error, Machine, MachineText
+from topoloom._core import Error, Machine
 from topoloom.importers.machine_description import MachineDescription
 from topoloom.importers.node_groups import NodeGroup
-from topoloom.machines.node_toml import hop_weight, read_node, write_port
+from topoloom.machines.node_toml import (
+    HOP,
+    given_hop_weight,
+    hop_weight,
+    read_node,
+    write_port,
+)
 from topoloom.nodes.node_parts import NodeParts, NodeType
 from topoloom.nodes.node_parts_table import write_parts
 from topoloom.support.hostlist import compress_hostlist, expand_hostlist
 from topoloom.support.number_ranges import compress_ranges, expand_ranges
 from topoloom.support.toml_values import get_entry
 
-_HOP = "hop"
 
-
-def read_insides(tables: list[Any], described: MachineDescription) -> list[NodeGroup]:
-    """Read the tables; `described` is the network with the names of its hosts.
-
-    Raises
-    ------
-    topoloom.Error
-        Naming the table and the key that is wrong.
-    """
+def read_node_types(
+    tables: list[Any], described: MachineDescription
+) -> list[NodeGroup]:
+    """Read the tables; `described` is the network with the names of its hosts."""
     if not tables or not all(isinstance(table, dict) for table in tables):
         raise Error("node must be a table [node], or tables headed [[node]]")
     count = Machine(described.text).node_count
     node_of = {host: node for node, host in enumerate(described.hosts)}
-    insides = []
+    groups = []
     for number, table in enumerate(tables):
         where = f"node[{number}]"
         rest = {key: table[key] for key in table if key not in ("hosts", "nodes")}
@@ -56,8 +56,8 @@ def read_insides(tables: list[Any], described: MachineDescription) -> list[NodeG
             if what.startswith("node."):
                 raise Error(f"{where}.{what.removeprefix('node.')}") from None
             raise Error(f"{where}: {what}") from None
-        insides.append(NodeGroup(text, parts, nodes, where))
-    return insides
+        groups.append(NodeGroup(text, parts, nodes, where))
+    return groups
 
 
 def _nodes(
@@ -79,10 +79,10 @@ def _nodes(
     return tuple(nodes)
 
 
-def write_insides(
+def write_node_types(
     machine: Machine, node: NodeParts, hosts: Sequence[str] = ()
 ) -> list[dict[str, Any]]:
-    """Make the tables that `read_insides` reads."""
+    """Make the tables that `read_node_types` reads."""
     return [_table(machine, kind, hosts) for kind in node.types]
 
 
@@ -94,11 +94,11 @@ def _table(machine: Machine, kind: NodeType, hosts: Sequence[str]) -> dict[str, 
         table = {"nodes": compress_ranges(kind.nodes)}
     sizes, distance, port = kind.levels
     table["levels"] = list(sizes)
-    hop = _hop(machine)
+    hop = given_hop_weight(machine)
     if kind.parts.names:
         costs = dict(zip(kind.parts.names, distance, strict=True))
         weight = hop_weight(machine) if hop is None else hop
-        table |= {"names": list(kind.parts.names), "costs": {**costs, _HOP: weight}}
+        table |= {"names": list(kind.parts.names), "costs": {**costs, HOP: weight}}
     elif any(distance) or hop is not None:
         table["distance"] = list(distance)
         if hop is not None:
@@ -110,11 +110,3 @@ def _table(machine: Machine, kind: NodeType, hosts: Sequence[str]) -> dict[str, 
         **speeds,
         **write_parts(kind.parts),
     }
-
-
-def _hop(machine: Machine) -> int | None:
-    """Find what the machine's text says that a hop weighs."""
-    node = MachineText(machine.text).node
-    distance = dict(node.options).get("distance", "").split(":") if node else []
-    levels = len(machine.levels)
-    return int(distance[levels]) if len(distance) > levels else None

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A machine drawn in a few lines of text, from the whole down to the slots.
+"""A machine as a tree of text lines, from the top level down to slots.
 
-Thus::
+Example::
 
 74 groups, each connected to all others, 9 global links per router
 └─ 32 routers, fully connected
@@ -22,14 +22,15 @@ from topoloom.nodes.hosts import drop_vacant
 from topoloom.nodes.node_parts import NO_PARTS, NodeParts, NodeType
 from topoloom.support.hostlist import compress_hostlist
 from topoloom.support.number_ranges import compress_ranges
+from topoloom.support.plain_text import shorten
 
 
 def outline(
     machine: Machine, node: NodeParts = NO_PARTS, hosts: Sequence[str] = ()
 ) -> list[str]:
-    """Draw the machine's parts as a tree, one line for each level.
+    """Draw the parts of a machine as a tree, one line per level.
 
-    Where nodes differ, one line for each type of them ends it.
+    If nodes differ, a line per node type follows.
     """
     text = MachineText(machine.text)
     topology = write_topology(text)
@@ -47,7 +48,7 @@ def outline(
     ]
     indent = "   " * (len(parts) - 1)
     lines += [
-        f"{indent}└─ {type_nodes(kind, hosts)}: {type_slots(kind)}"
+        f"{indent}└─ {format_type_nodes(kind, hosts)}: {format_type_slots(kind)}"
         for kind in node.types
     ]
     if machine.has_failures:
@@ -55,17 +56,15 @@ def outline(
     return lines
 
 
-def type_nodes(kind: NodeType, hosts: Sequence[str]) -> str:
-    """Name the nodes of a type."""
-    if hosts:
-        named = compress_hostlist(drop_vacant(hosts[node] for node in kind.nodes))
-    else:
-        named = f"nodes {compress_ranges(kind.nodes)}"
-    return named if len(named) <= 60 else named[:57] + "..."
+def format_type_nodes(kind: NodeType, hosts: Sequence[str]) -> str:
+    """List the nodes of a type by name or number."""
+    if not hosts:
+        return shorten(f"nodes {compress_ranges(kind.nodes)}")
+    return shorten(compress_hostlist(drop_vacant(hosts[node] for node in kind.nodes)))
 
 
-def type_slots(kind: NodeType) -> str:
-    """Write the levels of a type from the top down: ``2 x 32 slots``."""
+def format_type_slots(kind: NodeType) -> str:
+    """Write the levels of a type, top-down: ``2 x 32 slots``."""
     *groups, slots = reversed(kind.levels.sizes)
     return " x ".join([*map(str, groups), _counted(slots, "slot")])
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The parts that failures cut a machine into."""
+"""Parts of a machine that failures separate."""
 
 from __future__ import annotations
 
@@ -8,15 +8,12 @@ import numpy as np
 from topoloom._core import Machine
 from topoloom.support.number_ranges import compress_ranges
 
-#: As many are named; the others are counted.
+#: The most parts that messages list.
 _NAMED = 4
 
 
 def separate_parts(machine: Machine) -> list[list[int]]:
-    """List the nodes that are up by part; inside one all reach each other.
-
-    The largest part comes first; there is one where failures leave all routes.
-    """
+    """List the nodes of each part, whose nodes reach each other, the largest first."""
     left = machine.nodes_up
     parts = []
     while len(left):
@@ -29,7 +26,7 @@ def separate_parts(machine: Machine) -> list[list[int]]:
 
 
 def describe_parts(machine: Machine, parts: list[list[int]]) -> str:
-    """Say in one line which nodes have no route to which; "" if all have one."""
+    """Write the parts in one line; "" if there is one."""
     if len(parts) < 2:
         return ""
     named = [

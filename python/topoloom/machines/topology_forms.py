@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the core says of machine text: kinds of topologies and their options."""
+"""The core's description of topologies and their options in machine text."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ class OptionForm(NamedTuple):
     """An option of a section of machine text."""
 
     name: str
-    #: how its value is written: ``count``, ``word``, ``axis_quantities``, ...
+    #: type of the value: ``count``, ``word``, ``axis_quantities``, ...
     form: str
-    #: what it may be, or the classes of links that it may name
+    #: allowed values, or classes of links
     words: list[str]
     help: str
 
@@ -25,11 +25,10 @@ class SectionForm(NamedTuple):
 
     name: str
     summary: str
-    #: a machine
     example: str
-    #: what the body says: its key in TOML, or empty if it takes several
+    #: key of the body in TOML; "" if it has several
     body: str
-    #: between the body's numbers; empty if it is not a list of numbers
+    #: between the numbers of the body; "" if it is no list
     separator: str
     options: tuple[OptionForm, ...]
     #: how pictures arrange the vertices: ``grid``, ``groups``, ``links``, ...

@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The kinds of ``[topology]``: what keys each has, and their place in the short text.
-
-Both follow from the options of each kind that the core names.
-"""
+"""Keys of ``[topology]`` and ``[down]``, to and from the core's short text."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ from typing import Any, NamedTuple
 from topoloom._core import Error, MachineText
 from topoloom.machines import graph_toml
 from topoloom.machines.topology_forms import SectionForm, topology_forms
-from topoloom.machines.topology_options import HOST, Option, option_of, split_numbers
+from topoloom.machines.topology_options import HOST, Option, make_option, split_numbers
 from topoloom.support.nearest import unknown_name
 from topoloom.support.toml_values import (
     check_integers,
@@ -26,16 +23,16 @@ from topoloom.support.toml_values import (
 class Kind(NamedTuple):
     """A kind of topology: ``kind:body,option,...`` in the short text."""
 
-    #: the key that is the body; none for a graph, which has a body of its own
+    #: key of the body; "" for a graph, which has several
     body: str
-    #: between the body's numbers; "" where it is one number
+    #: between the numbers of the body; "" if it is one number
     separator: str
     options: dict[str, Option]
 
 
 @cache
 def kinds() -> dict[str, Kind]:
-    """Describe the kinds of topologies in TOML, from what the core says of each."""
+    """Return the kinds of topologies by name."""
     return {
         form.name: Kind(form.body, form.separator, _options(form))
         for form in topology_forms()
@@ -46,33 +43,25 @@ def _options(form: SectionForm) -> dict[str, Option]:
     names = {option.name for option in form.options}
     hosts = (HOST,) if "hosts" in names else ()
     return {
-        _TOML_KEYS.get(option.name, option.name): option_of(option, hosts)
+        _TOML_KEYS.get(option.name, option.name): make_option(option, hosts)
         for option in form.options
-        if option.name != "hosts"  # cards = 0 in TOML, where hosts are names
+        if option.name != "hosts"  # ``hosts=free`` is ``cards = 0`` in TOML
     }
 
 
-#: option -> key, where these differ
+#: Keys with another name than the option.
 _TOML_KEYS = {"route": "routes", "table": "tables"}
 
 
 def read_topology(topology: dict[str, Any], folder: Path) -> str:
-    """Say in a short text what the table ``[topology]`` says, without its hosts."""
+    """Read ``[topology]`` as a short text, without its hosts."""
     name = get_entry(topology, "kind", str, "topology.kind")
     if name not in kinds():
         raise Error(unknown_name("topology.kind", name, kinds()))
     kind = kinds()[name]
     bodies = (kind.body,) if kind.body else graph_toml.KEYS
-    known = (
-        "kind",
-        *bodies,
-        *kind.options,
-        "hosts",
-        "vacant",
-        "switch_names",
-        "labels",
-    )
-    check_keys(topology, known, "topology.")
+    hosts = ("hosts", "vacant", "switch_names", "labels")
+    check_keys(topology, ("kind", *bodies, *kind.options, *hosts), "topology.")
     if kind.body:
         body, count = _read_body(kind, topology)
     else:
@@ -114,7 +103,7 @@ def write_topology(text: MachineText) -> dict[str, Any]:
 
 
 def read_down(down: dict[str, Any]) -> str:
-    """Say in a short text what the table ``[down]`` says."""
+    """Read ``[down]`` as a short text."""
     check_keys(down, ("nodes", "vertices", "links"), "down.")
     items = [str(node) for node in _ids(down, "nodes")]
     items += [f"v{vertex}" for vertex in _ids(down, "vertices")]

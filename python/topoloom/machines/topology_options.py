@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The forms that keys of ``[topology]`` have in the short text, and back."""
+"""Converts keys of ``[topology]`` to options of the short text, and back."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ AXES = "xyzabcdefghijklmnopqrstuvw"
 
 
 class Option(NamedTuple):
-    """How the value of a key becomes options of the short text, and back."""
+    """Conversions of a key to options of the short text, and back."""
 
-    #: (key, value, how many axes or levels there are) -> ``["key=text", ...]``
+    #: (key, value, number of axes or levels) -> ``["key=text", ...]``
     read: Callable[[str, Any, int], list[str]]
-    #: (value so far or None, what follows ``key.``, text) -> value
+    #: (previous value or None, text after ``key.``, text) -> value
     write: Callable[[Any, str, str], Any]
 
 
 def _plain(read: Callable[[str, Any, int], str], write: Callable[[str], Any]) -> Option:
-    """Make an option that appears once, under the name of its key."""
+    """Make an option that occurs once, by the name of its key."""
     return Option(
         lambda key, value, count: [f"{key}={read(key, value, count)}"],
         lambda _, __, text: write(text),
     )
 
 
-def whole(least: int = 0) -> Option:
-    """Make ``key = 2`` <-> ``key=2``."""
+def number_option(least: int = 0) -> Option:
+    """``key = 2`` <-> ``key=2``."""
 
     def read(key: str, value: Any, _: int) -> str:
         number: int = check_type(value, int, f"topology.{key}")
@@ -50,8 +50,8 @@ def whole(least: int = 0) -> Option:
     return _plain(read, int)
 
 
-def listed(least: int) -> Option:
-    """Make ``key = [1, 2]`` <-> ``key=1:2``."""
+def numbers_option(least: int) -> Option:
+    """``key = [1, 2]`` <-> ``key=1:2``."""
 
     def read(key: str, value: Any, _: int) -> str:
         return ":".join(map(str, check_integers(value, least, f"topology.{key}")))
@@ -75,7 +75,7 @@ def _nodes(key: str, value: Any, _: int) -> list[str]:
     return [] if number == 1 else [f"{key}={number}"]
 
 
-#: nodes on a router: 1 need not be said
+#: nodes per router; 1 is the default
 NODES = Option(_nodes, lambda _, __, text: int(text))
 
 
@@ -136,9 +136,9 @@ def _twist(key: str, value: Any, axes: int) -> list[str]:
 #: ``twist = { x = [0, 0, 4] }`` <-> ``twist.x=0:0:4``
 TWIST = Option(
     _twist,
-    lambda so_far, axis, text: {
-        **(so_far or {}),
-        letter_of(axis): split_numbers(text),
+    lambda previous, axis, text: {
+        **(previous or {}),
+        axis_letter(axis): split_numbers(text),
     },
 )
 
@@ -152,9 +152,9 @@ def _routes(_: str, value: Any, __: int) -> list[str]:
     return parts
 
 
-#: ``routes = [[1, 2, 0]]`` <-> ``route=1>2>0``, once for each
+#: ``routes = [[1, 2, 0]]`` <-> ``route=1>2>0``, repeated
 ROUTES = Option(
-    _routes, lambda so_far, _, text: [*(so_far or []), split_numbers(text, ">")]
+    _routes, lambda previous, _, text: [*(previous or []), split_numbers(text, ">")]
 )
 
 
@@ -170,20 +170,20 @@ def _tables(_: str, value: Any, __: int) -> list[str]:
     return parts
 
 
-#: ``tables = ["8:2ab-"]`` <-> ``table=8:2ab-``, once for each
-TABLES = Option(_tables, lambda so_far, _, text: [*(so_far or []), text])
+#: ``tables = ["8:2ab-"]`` <-> ``table=8:2ab-``, repeated
+TABLES = Option(_tables, lambda previous, _, text: [*(previous or []), text])
 
 
-def one(parse: Callable[[str], float]) -> Option:
-    """Make ``latency = "1.3 us"`` <-> ``latency=1.3us``."""
+def quantity_option(parse: Callable[[str], float]) -> Option:
+    """``latency = "1.3 us"`` <-> ``latency=1.3us``."""
     return _plain(
         lambda key, value, _: check_quantity(value, f"topology.{key}", parse),
         with_space,
     )
 
 
-def per_level(parse: Callable[[str], float]) -> Option:
-    """Make one quantity, or a list of one for each level."""
+def level_option(parse: Callable[[str], float]) -> Option:
+    """One quantity, or a list with one per level."""
 
     def read(key: str, value: Any, levels: int) -> str:
         if isinstance(value, list) and len(value) != levels:
@@ -207,17 +207,17 @@ def _cards(_: str, value: Any, __: int) -> list[str]:
 
 #: ``cards = 4`` <-> ``cards=4``, and ``cards = 0`` <-> ``hosts=free``
 CARDS = Option(_cards, lambda _, __, text: 0 if text == "free" else int(text))
-#: what names the links between nodes and routers in a table of links
+#: the class of links between nodes and routers
 HOST = "host"
 
 
-def per_axis(parse: Callable[[str], float], *, ways: bool = False) -> Option:
-    """Make one quantity, or a table by axis, with `ways` also by axis and direction."""
-    hint = " (x+ and x- for one direction)" if ways else ""
-    signs = "+-" if ways else ""
+def axis_option(parse: Callable[[str], float], *, directed: bool = False) -> Option:
+    """One quantity, or a table by axis; with `directed` also by direction."""
+    hint = " (x+ and x- for one direction)" if directed else ""
+    signs = "+-" if directed else ""
 
     def refuse(name: str, axes: int) -> str | None:
-        axis = name[:-1] if name[-1:] in signs and ways else name
+        axis = name[:-1] if name[-1:] in signs and directed else name
         if axis in (*AXES[:axes], HOST):
             return None
         return f"the axes are {', '.join(AXES[:axes])}{hint}"
@@ -225,8 +225,8 @@ def per_axis(parse: Callable[[str], float], *, ways: bool = False) -> Option:
     return _table(parse, refuse)
 
 
-def per_class(parse: Callable[[str], float], *classes: str) -> Option:
-    """Make one quantity, or a table by class of links."""
+def class_option(parse: Callable[[str], float], *classes: str) -> Option:
+    """One quantity, or a table by class of links."""
 
     def refuse(name: str, _: int) -> str | None:
         return None if name in classes else f"the links are {', '.join(classes)}"
@@ -252,19 +252,19 @@ def _table(
             parts.append(f"{key}.{name}={check_quantity(given, where, parse, words)}")
         return parts
 
-    def write(so_far: Any, name: str, text: str) -> Any:
-        table = so_far if isinstance(so_far, dict) else {}
-        if so_far is not None and not table:
-            table = {"default": so_far}
+    def write(previous: Any, name: str, text: str) -> Any:
+        table = previous if isinstance(previous, dict) else {}
+        if previous is not None and not table:
+            table = {"default": previous}
         if not name:
             return {"default": with_space(text), **table} if table else with_space(text)
-        return {**table, letter_of(name): with_space(text)}
+        return {**table, axis_letter(name): with_space(text)}
 
     return Option(read, write)
 
 
-def letter_of(axis: str) -> str:
-    """Name an axis that the short text may give as a number: ``1+`` is ``y+``."""
+def axis_letter(axis: str) -> str:
+    """Name an axis that may be a number in the short text: ``1+`` is ``y+``."""
     number = re.fullmatch(r"([0-9]+)([+-]?)", axis)
     return AXES[int(number[1])] + number[2] if number else axis
 
@@ -275,16 +275,16 @@ def split_numbers(text: str, separator: str = ":") -> list[int]:
 
 
 def with_space(text: str) -> str:
-    """Write ``9.4GB/s`` as ``9.4 GB/s``; a bare number gets its unit from the key."""
+    """Write ``9.4GB/s`` as ``9.4 GB/s``; numbers without unit stay."""
     number = r"[0-9.]+(?:[eE][+-]?[0-9]+)?"
     return re.sub(rf"^({number})\s*(?![eE][+-]?[0-9])([A-Za-z])", r"\1 \2", text)
 
 
-_ONE_FORM: dict[str, Option] = {
-    "count": whole(1),
-    "number": whole(),
-    "counts": listed(1),
-    "distances": listed(0),
+_OPTION_BY_FORM: dict[str, Option] = {
+    "count": number_option(1),
+    "number": number_option(),
+    "counts": numbers_option(1),
+    "distances": numbers_option(0),
     "word": WORD,
     "axis_flags": WRAP,
     "axis_order": ORDER,
@@ -293,26 +293,20 @@ _ONE_FORM: dict[str, Option] = {
     "table": TABLES,
 }
 
-_ONE_NAME = {"nodes": NODES, "cards": CARDS, "forward": FORWARD}
+_OPTION_BY_NAME = {"nodes": NODES, "cards": CARDS, "forward": FORWARD}
 
 
-def option_of(option: OptionForm, hosts: tuple[str, ...]) -> Option:
-    """Say how TOML writes an option of the short text.
-
-    Parameters
-    ----------
-    hosts
-        What names the links of nodes among the classes of links, if there are any.
-    """
-    if option.name in _ONE_NAME:
-        return _ONE_NAME[option.name]
-    if option.form in _ONE_FORM:
-        return _ONE_FORM[option.form]
+def make_option(option: OptionForm, hosts: tuple[str, ...]) -> Option:
+    """Make the conversion of an option; `hosts` are further classes of links."""
+    if option.name in _OPTION_BY_NAME:
+        return _OPTION_BY_NAME[option.name]
+    if option.form in _OPTION_BY_FORM:
+        return _OPTION_BY_FORM[option.form]
     parse = parse_bandwidth if option.name == "bandwidth" else parse_latency
     if option.form == "quantity":
-        return one(parse)
+        return quantity_option(parse)
     if option.form == "level_quantities":
-        return per_level(parse)
+        return level_option(parse)
     if option.form == "class_quantities":
-        return per_class(parse, *option.words, *hosts)
-    return per_axis(parse, ways=option.form == "direction_quantities")
+        return class_option(parse, *option.words, *hosts)
+    return axis_option(parse, directed=option.form == "direction_quantities")

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Places of a grid in which no job runs: the key ``vacant`` of ``[topology]``.
+"""Positions of a grid without hosts: the key ``vacant`` of ``[topology]``.
 
-Each entry is a box of coordinates, and of nodes of a router where it has several; on a
-ring bus, of stations::
+Each entry is a box of coordinates, with the nodes of a router if there are several; on
+a ring bus, of stations::
 
     size = [25, 16, 24]
-    hosts = "nid[00000-09599]"          # of all places
+    hosts = "nid[00000-09599]"          # of all positions
     vacant = ["0-11,0-15,0"]            # 192 of them have no host
 """
 
@@ -21,8 +21,8 @@ from topoloom.nodes.hosts import vacant_name
 from topoloom.support.number_ranges import expand_ranges
 
 
-def without_vacant(topology: dict[str, Any], hosts: tuple[str, ...]) -> tuple[str, ...]:
-    """Replace the names of hosts at vacant places by those of such places."""
+def mark_vacant(topology: dict[str, Any], hosts: tuple[str, ...]) -> tuple[str, ...]:
+    """Replace the names of hosts at vacant positions."""
     boxes = topology.get("vacant", [])
     if not isinstance(boxes, list) or not all(isinstance(box, str) for box in boxes):
         raise Error('topology.vacant must be a list of boxes, such as ["0-3,0-7,0"]')
@@ -52,7 +52,7 @@ def _extents(topology: dict[str, Any]) -> list[int]:
 
 
 def _nodes(box: str, extents: Sequence[int]) -> list[int]:
-    """List the nodes of a box, such as ``0-3,2,0-7``."""
+    """List the nodes of a box such as ``0-3,2,0-7``."""
     parts = box.replace(" ", "").split(",")
     if len(parts) != len(extents):
         raise Error(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How many messages of a node travel at once as fast as one, from exchanging pairs."""
+"""Number of channels of a node, from times of pairs that exchange at once."""
 
 from __future__ import annotations
 
@@ -13,41 +13,40 @@ from numpy.typing import ArrayLike, NDArray
 from topoloom._core import Error
 from topoloom.model.samples import Values
 
-#: Times as long as one pair alone above which pairs have slowed each other down: midway
-#: between as long and twice as long.
+#: The slowdown above which pairs share a channel: the geometric mean of 1 and 2.
 SLOWED = 2**0.5
-#: How far the total of c channels may fall short of c times that of one pair: this, or
-#: this share of c if that is more, but not halfway to the number of pairs before.
-#: One channel carries half as much again with two pairs (C. Karlsson 2012, sec. 3.7).
+#: The most that the total of c channels may be below c times that of one pair: this, or
+#: this share of c if larger, but less than half of the step to the previous number.
+#: One channel has 1.5 times the total with two pairs (C. Karlsson 2012, sec. 3.7).
 SHORT, SHORT_SHARE = 0.25, 1 / 32
-#: What pairs may lose as soon as there is another, however many there are.
+#: The most that pairs may lose with a second pair, for any number of them.
 LOSS = 0.1
-#: Standard errors by which a time must exceed that.
+#: Standard errors by which a time must exceed the slowdown.
 ERRORS = 2.0
 #: Standard deviation of normal values whose median deviation is 1.
 NORMAL_SIGMA = 1.4826
-#: Standard error of the median of normal values, in those of their mean.
+#: Standard error of the median of normal values, relative to that of the mean.
 MEDIAN_ERROR = 1.2533
 
 
 @dataclass(frozen=True)
 class PairCurve:
-    """How long the slowest of pairs takes that exchange messages at once."""
+    """Times of the slowest pair by the number of pairs that exchange at once."""
 
     size: int  # bytes of a message
     pairs: Values  # ascending, from 1 on
-    seconds: Values  # of the slowest pair one way, the median of all samples
+    seconds: Values  # of the slowest pair, one way; medians of samples
     sigma: Values  # of the samples, from their median deviation
     samples: NDArray[np.int64]
 
     @property
     def totals(self) -> Values:
-        """Bytes per second of all pairs in one direction, if all take as long."""
+        """Bytes per second of all pairs in one direction, if all are as slow."""
         return self.pairs * self.size / self.seconds
 
     @cached_property
     def steady_seconds(self) -> Values:
-        """The times if more pairs are never faster: isotonic, by least deviation."""
+        """Isotonic regression of the times by least absolute deviation."""
         blocks: list[list[float]] = []
         for value in self.seconds.tolist():
             blocks.append([value])
@@ -57,18 +56,18 @@ class PairCurve:
 
     @property
     def node_bandwidth(self) -> float:
-        """The most that any number of pairs exchanged, after `steady_seconds`."""
+        """The largest total of any number of pairs, after `steady_seconds`."""
         return float((self.pairs * self.size / self.steady_seconds).max())
 
     @property
     def channels(self) -> int:
         """The largest measured number of pairs that do not slow each other down.
 
-        With it, and with every smaller number that was measured, the slowest pair takes
-        at most 1.41 times as long as one pair alone, or longer only by less than two
-        standard errors. And c channels carry c times as much as one (C. Karlsson 2012,
-        sec. 3.7): some number of pairs exchanges c - 1/4 times what one does, or
-        31/32 c, after what the second number lost was given back, a tenth at most.
+        With it and each smaller number, the slowest pair takes at most 1.41 times as
+        long as one pair, or two standard errors more. Since c channels have c times the
+        total of one (C. Karlsson 2012, sec. 3.7), some number of pairs must reach
+        c - 1/4 or 31/32 c times that of one pair. The loss of the second measured
+        number, at most a tenth, is compensated.
         """
         return int(self.pairs[self._end - 1])
 
@@ -96,7 +95,7 @@ class PairCurve:
         return errors
 
     def document(self) -> dict[str, Any]:
-        """Make what ``--json`` prints."""
+        """Make the output of ``--json``."""
         rows = zip(
             self.pairs.astype(int).tolist(),
             self.samples.tolist(),
@@ -124,19 +123,19 @@ class PairCurve:
 
 @dataclass(frozen=True)
 class PairCurves:
-    """Curves by what the pairs have in common; a single one may have no name."""
+    """Curves by pattern of the pairs; a single one may have no name."""
 
     by_pattern: dict[str, PairCurve]
 
     def document(self) -> dict[str, Any]:
-        """Make what ``--json`` prints."""
+        """Make the output of ``--json``."""
         if list(self.by_pattern) == [""]:
             return self.by_pattern[""].document()
         found = self.by_pattern.items()
         return {"patterns": {name: curve.document() for name, curve in found}}
 
 
-def pair_curve(
+def make_pair_curve(
     pairs: ArrayLike, times: ArrayLike, size: int, runs: ArrayLike | None = None
 ) -> PairCurve:
     """Make the curve of messages of `size` bytes.
@@ -144,16 +143,13 @@ def pair_curve(
     Parameters
     ----------
     pairs, times
-        Pairs that exchanged at once, and seconds from sender to receiver, of shape
-        ``(samples,)``: of the slowest pair of a run, or of each of its pairs.
+        Number of pairs at once, and seconds from sender to receiver, of shape
+        ``(samples,)``: of the slowest pair of a run, or of each pair.
     runs
-        Which run each was measured in, if there are several times of a run; the
-        longest of those with the same number of pairs counts.
+        The run of each sample, if runs have several; the longest time of a run and
+        number of pairs is used.
 
-    Raises
-    ------
-    topoloom.Error
-        If one pair alone, or more than one, was not measured.
+    Raises `topoloom.Error` if one pair, or more than one, was not measured.
     """
     given, seconds = np.asarray(pairs, float), np.asarray(times, float)
     if runs is not None:
@@ -173,14 +169,14 @@ def pair_curve(
 
 
 def _middle(values: list[float]) -> float:
-    """Return the median, of two the longer, since a time is rarely too short."""
+    """Return the upper median, since times are rarely too short."""
     return sorted(values)[len(values) // 2]
 
 
 def _slowest(
     pairs: Values, seconds: Values, runs: NDArray[Any]
 ) -> tuple[Values, Values]:
-    """Keep the longest time of every run of every number of pairs."""
+    """Keep the longest time of each run and number of pairs."""
     _, number = np.unique(runs, return_inverse=True)
     _, first, of = np.unique(
         np.column_stack([pairs, number]), axis=0, return_index=True, return_inverse=True

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Network models from measured times: lines, how many, and where one ends."""
+"""Network models from measured times: number, ends and parameters of lines."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from numpy.typing import ArrayLike
 from topoloom._core import Error, NetworkModel
 from topoloom.model.samples import Values
 
-#: Most regimes, and most lines of which the largest counts.
+#: The most regimes, and the most lines of a maximum.
 MAX_REGIMES, MAX_LINES = 4, 3
-#: Sizes that a line must explain: two lie on any line.
+#: The least sizes of a line; two always fit one.
 MIN_SIZES = 3
-#: What no measurement repeats; better fits than this are not better.
+#: Relative error of repeated measurements; smaller errors of fits are noise.
 NOISE = 0.005
-#: Places where a line may end; of more sizes, this number is spread evenly.
+#: The most sizes at which a line may end; they are a subset if there are more.
 _MAX_ENDS = 128
 
 Line = tuple[float, float]  # alpha and beta
@@ -28,7 +28,7 @@ Line = tuple[float, float]  # alpha and beta
 
 @dataclass(frozen=True)
 class Fit:
-    """A model beside the measured times, of each size their median."""
+    """A model, and the median of measured times of each size."""
 
     model: NetworkModel
     sizes: Values
@@ -41,32 +41,30 @@ class Fit:
 
     @property
     def errors(self) -> Values:
-        """What is predicted too much, as a part of what was measured."""
+        """Relative errors of the predictions."""
         return self.predicted / self.measured - 1
 
 
 def fit_model(sizes: ArrayLike, times: ArrayLike) -> Fit:
-    """Fit regimes, or the largest of lines, to times of messages.
+    """Fit regimes, or a maximum of lines, to times of messages.
 
-    The sum of squared relative errors is minimized for each number of regimes, over
-    all places where they may end, and for each number of lines whose largest counts.
-    Of these models that of the least Bayesian information criterion is taken, where
-    errors below `NOISE` count as that: n log(mean squared error) + p log n, with p two
-    for each line, and three more for each end of a regime, or two for each other line.
+    For each number of regimes and lines, the sum of squared relative errors is
+    minimized over parameters and ends of regimes. The result has the least Bayesian
+    information criterion, n log(mean squared error) + p log n, with errors of at least
+    `NOISE`. A line counts as two parameters p, the end of a regime as three, and each
+    further line of a maximum as two.
 
     Parameters
     ----------
     sizes, times
-        Bytes and seconds, of shape ``(samples,)``; of several samples of a size the
-        median counts.
+        Bytes and seconds, of shape ``(samples,)``; the median of a size is used.
 
     Raises
     ------
     topoloom.Error
-        If there are fewer than three sizes, or not as many times, or what is given is
-        no size or time.
+        For fewer than three sizes, another number of times, and invalid values.
     """
-    x, t = medians(sizes, times)
+    x, t = group_medians(sizes, times)
     lines = _Lines(x, t)
     models = [*_best_regimes(x, lines), *_best_largest(x, t, lines)]
     best = min(models, key=lambda made: _criterion(len(x), *made))
@@ -74,17 +72,13 @@ def fit_model(sizes: ArrayLike, times: ArrayLike) -> Fit:
 
 
 def fit_split(sizes: ArrayLike, times: ArrayLike, at: int) -> Fit:
-    """Fit one line, alpha to the messages of up to `at` bytes, beta to the others.
+    """Fit one line: alpha to messages of up to `at` bytes, beta to the others.
 
-    Plain least squares of each part, as in the extended ping-pong of C. Karlsson
-    (2012, sec. 3.5): alpha is the intercept of the first, beta the slope of the second.
-
-    Raises
-    ------
-    topoloom.Error
-        If a part has fewer than two sizes, or the result is not a line of a network.
+    As in the extended ping-pong of C. Karlsson (2012, sec. 3.5), alpha is the intercept
+    of the first part, and beta the slope of the second, both by least squares. Raises
+    `topoloom.Error` for fewer than two sizes in a part, and negative results.
     """
-    x, t = medians(sizes, times)
+    x, t = group_medians(sizes, times)
     small = x <= at
     if min(small.sum(), (~small).sum()) < 2:
         raise Error(f"two sizes up to {at} bytes and two above are needed to fit")
@@ -98,7 +92,7 @@ def fit_split(sizes: ArrayLike, times: ArrayLike, at: int) -> Fit:
     return Fit(NetworkModel.regimes([(alpha, beta, None)]), x, t)
 
 
-def medians(sizes: ArrayLike, times: ArrayLike) -> tuple[Values, Values]:
+def group_medians(sizes: ArrayLike, times: ArrayLike) -> tuple[Values, Values]:
     """Return the sizes, ascending, and the median time of each."""
     try:
         all_sizes, all_times = np.asarray(sizes, float), np.asarray(times, float)
@@ -120,11 +114,10 @@ def medians(sizes: ArrayLike, times: ArrayLike) -> tuple[Values, Values]:
 
 
 def _criterion(count: int, squares: float, model: NetworkModel) -> float:
-    """Weigh the error of lines, a sum of squares, against parameters.
+    """Return the information criterion of lines with a sum of squared errors.
 
-    Where lines end was searched, which makes up for more than one parameter of a least
-    squares fit: counted as one, of 200 single lines with 3 % noise 33 were cut up, and
-    so 4.
+    The search for an end counts as several parameters: with one, 33 of 200 single lines
+    with 3 % noise were split, and 4 with this number.
     """
     lines = len(model.lines)
     searched = 2 if model.takes_largest else 3
@@ -134,10 +127,10 @@ def _criterion(count: int, squares: float, model: NetworkModel) -> float:
 
 
 class _Lines:
-    """The lines of least squared relative error through all runs of sizes.
+    """Lines of least squared relative error through all runs of consecutive sizes.
 
-    `ends` are where runs begin and end; of run (i, j), sizes ends[i] to ends[j] - 1,
-    are alpha[i, j], beta[i, j], neither below 0, and the sum of squares error[i, j].
+    Run (i, j) has sizes ends[i] to ends[j] - 1; alpha[i, j] and beta[i, j], both at
+    least 0, are its line, and error[i, j] is the sum of squares.
     """
 
     def __init__(self, x: Values, t: Values) -> None:
@@ -166,14 +159,14 @@ def _lines_from(x: Values, t: Values, last: Values) -> tuple[Values, Values, Val
         found: Values = np.cumsum(values)[last]
         return found
 
-    # Of alpha u + beta v = 1; measured from the first size, close sizes keep digits.
+    # alpha u + beta v = 1; sizes relative to the first avoid cancellation.
     u, v = 1 / t, x / t
     w = (x - x[0]) / t
     uu, uw, ww, su, sw = sums(u * u), sums(u * w), sums(w * w), sums(u), sums(w)
     beta = (uu * sw - uw * su) / (uu * ww - uw * uw)
     alpha = (su - beta * uw) / uu - beta * x[0]
     uv, vv, sv = sums(u * v), sums(v * v), sums(v)
-    alpha = np.where(beta < 0, su / uu, alpha)  # what is negative is 0 at best
+    alpha = np.where(beta < 0, su / uu, alpha)  # the best that is not negative
     beta = np.where(alpha < 0, sv / vv, np.maximum(beta, 0))
     alpha = np.maximum(alpha, 0)
     squares = alpha**2 * uu + 2 * alpha * beta * uv + beta**2 * vv
@@ -203,10 +196,10 @@ def _best_regimes(x: Values, lines: _Lines) -> list[tuple[float, NetworkModel]]:
 
 
 def _regimes(x: Values, lines: _Lines, cuts: Sequence[int]) -> NetworkModel:
-    """Let a regime end where its line meets the next, else at its last size.
+    """End each regime at the crossing with the next line, else at its last size.
 
-    If the next line is below there, the regime goes on to the first size of the next:
-    so long a message takes what that size does, to which it may be padded.
+    If the next line is below, the regime ends before the first size of the next: such
+    messages may be padded to that size.
     """
     parts = [lines.line(*run) for run in pairwise(cuts)]
     made: list[tuple[float, float, int | None]] = []
@@ -233,7 +226,7 @@ def _crossing(a: Line, b: Line) -> float:
 def _best_largest(
     x: Values, t: Values, lines: _Lines
 ) -> list[tuple[float, NetworkModel]]:
-    """Return the best model of each number of lines, which are those of runs."""
+    """Return the best maximum of each number of lines of runs."""
 
     def error(parts: list[Line]) -> float:
         largest = np.max([alpha + beta * x for alpha, beta in parts], axis=0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Models from files of measured times, and the times that a model predicts."""
+"""Models from files of measured times, and predictions of models."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from topoloom._core import NetworkModel
-from topoloom.model.channels import PairCurves, pair_curve
+from topoloom.model.channels import PairCurves, make_pair_curve
 from topoloom.model.fit import Fit, fit_model, fit_split
 from topoloom.model.model_toml import ModelFile
 from topoloom.model.samples import read_pairs, read_pings
@@ -21,13 +21,13 @@ from topoloom.support.files import prefix_errors
 
 @dataclass(frozen=True)
 class FittedModel:
-    """A model that was fitted to a file, and how well it fits."""
+    """A model that was fitted to a file, and its errors."""
 
     file: ModelFile
     fit: Fit
 
     def document(self) -> dict[str, Any]:
-        """Make what ``--json`` prints."""
+        """Make the output of ``--json``."""
         fit, errors = self.fit, np.abs(self.fit.errors)
         samples = zip(fit.sizes, fit.measured, fit.predicted, strict=True)
         return {
@@ -43,7 +43,7 @@ class FittedModel:
 
 @dataclass(frozen=True)
 class MessageTime:
-    """Seconds of a message, until it has arrived, and of the CPUs at both ends."""
+    """Seconds of a message, until its arrival, and of CPUs at both ends."""
 
     bytes: int
     seconds: float
@@ -54,7 +54,7 @@ class MessageTime:
 def fit_file(
     pings: str | Path, *, round_trip: bool = False, split: int | None = None
 ) -> FittedModel:
-    """Fit a model to sizes and times; to one line, of two parts at the size `split`."""
+    """Fit a model to sizes and times; with `split` as by `fit_split`."""
     path = Path(pings)
     sizes, times = read_pings(path)
     one_way = times / 2 if round_trip else times
@@ -71,9 +71,9 @@ def fit_file(
 def load_pair_curves(
     pairs: str | Path, size: int, *, round_trip: bool = False
 ) -> PairCurves:
-    """Read how long pairs take that exchange at once, in messages of `size` bytes.
+    """Read times of pairs that exchange messages of `size` bytes at once.
 
-    There is a curve for each pattern that the file names, or one without a name.
+    The result has a curve per pattern of the file, or one without a name.
     """
     check_at_least("the size", size, 1)
     counts, times, runs, patterns = read_pairs(pairs)
@@ -84,14 +84,14 @@ def load_pair_curves(
         of = np.flatnonzero(names == name)
         runs_of = None if runs is None else [runs[sample] for sample in of]
         with prefix_errors(f"{pairs}: {name}" if name else pairs):
-            curves[name] = pair_curve(counts[of], one_way[of], size, runs_of)
+            curves[name] = make_pair_curve(counts[of], one_way[of], size, runs_of)
     return PairCurves(curves)
 
 
 def predict_times(
     model: NetworkModel, sizes: Sequence[int], processes: int = 1
 ) -> list[MessageTime]:
-    """Predict messages that this many processes of a node send at once."""
+    """Predict times of messages that `processes` of a node send at once."""
     check_at_least("the number of processes", processes, 1)
     times = []
     for size in dict.fromkeys(sizes):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Network models as lines of a machine file, which libtopoloom reads.
+"""Network models as lines of a machine file for libtopoloom.
 
 For example::
 
@@ -21,20 +21,20 @@ from topoloom.model.model_toml import COSTS
 Line = tuple[float, float, int | None]
 
 
-def message_lines(model: NetworkModel) -> str:
+def format_model(model: NetworkModel) -> str:
     """Write lines ``message MOST ALPHA BETA``, ``alone``, ``links``, ``cost``, seconds.
 
-    Those of messages inside a node have ``inside`` before them.
-
-    Where the largest of some lines counts, processes of a node that share a card may
-    slow each other less than in the model.
+    Lines of messages inside a node begin with ``inside``. A maximum of lines becomes
+    regimes, which may overestimate the slowdown of processes that share a NIC.
     """
-    text = _numbers("message", as_regimes(model)) + _numbers("alone", model.alone)
+    text = _numbers("message", convert_to_regimes(model)) + _numbers(
+        "alone", model.alone
+    )
     text += _numbers("links", model.link_factors)
     costs = {key: getattr(model.costs, key) for key in (*COSTS, "node_beta", "packet")}
     text += "".join(f"cost {key} {cost:.12g}\n" for key, cost in costs.items() if cost)
     if model.inside is not None:
-        inside = message_lines(model.inside).splitlines()
+        inside = format_model(model.inside).splitlines()
         text += "".join(f"inside {line}\n" for line in inside)
     return text
 
@@ -46,8 +46,8 @@ def _numbers(name: str, lines: Sequence[Line]) -> str:
     )
 
 
-def as_regimes(model: NetworkModel) -> list[Line]:
-    """Say where the largest of some lines counts which one it is up to which size."""
+def convert_to_regimes(model: NetworkModel) -> list[Line]:
+    """Convert a maximum of lines to regimes."""
     lines = model.lines
     if not model.takes_largest:
         return lines
@@ -55,7 +55,7 @@ def as_regimes(model: NetworkModel) -> list[Line]:
     size = 0
     alpha, beta, _ = max(lines, key=lambda line: (line[0], line[1]))
     while True:
-        # The first to overtake it; of those that do so together the steepest.
+        # The line with the first crossing, and of several the steepest.
         steeper = [
             ((alpha - other_alpha) / (other_beta - beta), -other_beta, other_alpha)
             for other_alpha, other_beta, _ in lines

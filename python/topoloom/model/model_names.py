@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Network models by name, or from a file."""
+"""Network models by name or from files."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def load_model(text: str | Path) -> ModelFile:
 
 
 def model_names() -> list[str]:
-    """Name the models that ship with Topoloom."""
+    """List the names of the models that ship with Topoloom."""
     return list(_files())
 
 

@@ -12,12 +12,12 @@ For example::
         { alpha = "3 us", beta = "0.04 ns" },
     ]
 
-    alone = [                                  # what one message alone takes
+    alone = [                                  # time of a single message
         { most = "2 KiB", alpha = "3 us", beta = "0.1 ns" },
         { alpha = "9 us", beta = "0.04 ns" },
     ]
 
-    links = [                    # messages take 1.9 times the latency of links
+    links = [                    # factors of latency and bandwidth of links
         { latency_factor = 1.9, bandwidth_factor = 0.9 },
     ]
 
@@ -25,7 +25,7 @@ For example::
     send_cpu = "0.5 us"
     node_bandwidth = "50 GB/s"
 
-    [inside]                     # of messages inside a node
+    [inside]                     # messages inside a node
     regimes = [{ alpha = "0.2 us", beta = "0.05 ns" }]
 """
 
@@ -61,11 +61,11 @@ Line = tuple[float, float, int | None]
 
 FORMAT = "topoloom-model"
 VERSION = 1
-#: A file of a machine, which may have a model.
+#: The format of machine files, which may have a model.
 _MACHINE = "topoloom-machine"
-#: the ways to say how time depends on size
+#: Kinds of dependence of time on size.
 KINDS = ("regimes", "largest", "loggp")
-#: what a message costs in addition: attributes of MessageCosts
+#: Further costs of a message: attributes of MessageCosts.
 COSTS = (
     "latency",
     "send_cpu",
@@ -80,24 +80,24 @@ COSTS = (
     "node_alpha",
     "barrier_round",
 )
-#: What one message alone takes, by size, instead of a latency.
+#: Time of a single message by size, instead of a latency.
 ALONE = "alone"
 #: A model of messages inside a node.
 INSIDE = "inside"
-#: Times the latency of links, and times their bandwidth, by size.
+#: Factors of latency and bandwidth of links, by size.
 LINKS = "links"
 _FACTORS = ("latency_factor", "bandwidth_factor")
-#: What a node injects, 1 / MessageCosts.node_beta.
+#: Injection bandwidth of a node, 1 / MessageCosts.node_beta.
 NODE_BANDWIDTH = "node_bandwidth"
-#: Bytes after which a sender waits for an answer.
+#: Bytes after which a sender waits for a reply.
 PACKET = "packet"
-#: What LogGP's own parameters say.
+#: Costs that LogGP's parameters determine.
 _OF_LOGGP = ("latency", "send_cpu", "receive_cpu")
 _ABOUT = ("name", "summary", "source", "date")
 
 
 class ModelFile(NamedTuple):
-    """A model and what is known about it."""
+    """A model, and its description."""
 
     model: NetworkModel
     name: str = ""
@@ -106,7 +106,7 @@ class ModelFile(NamedTuple):
     date: str = ""
 
     def document(self) -> dict[str, Any]:
-        """Return all of a model, in seconds and bytes."""
+        """Make the output of ``--json``, in seconds and bytes."""
         inside = self.model.inside
         return {
             "summary": self.summary,
@@ -138,15 +138,7 @@ def _model_document(model: NetworkModel) -> dict[str, Any]:
 
 
 def read_model_toml(path: str | Path) -> ModelFile:
-    """Read a model.
-
-    Raises
-    ------
-    topoloom.Error
-        Naming the file and the key that is wrong.
-    OSError
-        If the file cannot be read.
-    """
+    """Read a model from its file, or from a machine file."""
     document = read_toml(path)
     try:
         if document.get("format") == _MACHINE:
@@ -160,7 +152,7 @@ def read_model_toml(path: str | Path) -> ModelFile:
 
 
 def read_model_tables(tables: dict[str, Any]) -> ModelFile:
-    """Read a model that is part of another document."""
+    """Read the tables of a model, without its format."""
     check_keys(tables, (*_ABOUT, *KINDS, ALONE, LINKS, INSIDE, "costs"), "")
     about = {k: get_entry(tables, k, str, k) for k in _ABOUT if k in tables}
     model = _model(tables).with_link_factors(_link_factors(tables))
@@ -172,8 +164,8 @@ def read_model_tables(tables: dict[str, Any]) -> ModelFile:
 
 
 def write_model_toml(path: str | Path, file: ModelFile) -> None:
-    """Write a model; `read_model_toml` makes the same of it, to a few digits."""
-    tables = {"format": FORMAT, "version": VERSION, **model_tables(file)}
+    """Write a model for `read_model_toml`, rounded to a few digits."""
+    tables = {"format": FORMAT, "version": VERSION, **make_model_tables(file)}
     last = {key: tables.pop(key) for key in ("costs", INSIDE) if key in tables}
     text = _text_of(tables)
     for key, table in last.items():
@@ -185,8 +177,8 @@ def _text_of(table: dict[str, Any]) -> str:
     return "".join(f"{key} = {toml_text(value)}\n" for key, value in table.items())
 
 
-def model_tables(file: ModelFile) -> dict[str, Any]:
-    """Make the keys of a model, without its format; `read_model_tables` reads them."""
+def make_model_tables(file: ModelFile) -> dict[str, Any]:
+    """Make the tables that `read_model_tables` reads."""
     model = file.model
     about = {k: text for k in _ABOUT if (text := getattr(file, k))}
     links = [
@@ -202,7 +194,7 @@ def model_tables(file: ModelFile) -> dict[str, Any]:
 
 
 def _time_tables(model: NetworkModel) -> dict[str, Any]:
-    costs = cost_texts(model.costs)
+    costs = format_costs(model.costs)
     return {
         "largest" if model.takes_largest else "regimes": _line_tables(model.lines),
         **({ALONE: _line_tables(model.alone)} if model.alone else {}),
@@ -212,7 +204,7 @@ def _time_tables(model: NetworkModel) -> dict[str, Any]:
 
 def _line_tables(lines: Sequence[Line]) -> list[dict[str, Any]]:
     return [
-        _up_to(most) | {"alpha": time_text(alpha), "beta": time_text(beta)}
+        _up_to(most) | {"alpha": format_time(alpha), "beta": format_time(beta)}
         for alpha, beta, most in lines
     ]
 
@@ -221,9 +213,9 @@ def _up_to(most: int | None) -> dict[str, Any]:
     return {} if most is None else {"most": f"{most} B"}
 
 
-def cost_texts(costs: MessageCosts) -> dict[str, str]:
-    """Write the costs that are not 0, by their keys in a file."""
-    texts = {k: time_text(v) for k in COSTS if (v := getattr(costs, k))}
+def format_costs(costs: MessageCosts) -> dict[str, str]:
+    """Write the costs that are not 0, by key."""
+    texts = {k: format_time(v) for k in COSTS if (v := getattr(costs, k))}
     if costs.node_beta:
         texts[NODE_BANDWIDTH] = format_bandwidth(1 / costs.node_beta)
     if costs.packet:
@@ -231,8 +223,8 @@ def cost_texts(costs: MessageCosts) -> dict[str, str]:
     return texts
 
 
-def time_text(seconds: float, digits: int = 6) -> str:
-    """Write seconds with the unit that suits them, as `parse_latency` reads them."""
+def format_time(seconds: float, digits: int = 6) -> str:
+    """Write seconds with a suitable unit for `parse_latency`."""
     for unit, size in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
         if seconds >= size:
             return f"{seconds / size:.{digits}g} {unit}"

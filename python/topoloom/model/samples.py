@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measured times out of CSV files."""
+"""Measured times in CSV files."""
 
 from __future__ import annotations
 
@@ -17,41 +17,31 @@ from topoloom.support.units import parse_bytes, parse_latency
 
 Values = NDArray[np.float64]
 
-#: What is taken for a message: seconds, and bytes.
+#: Limits of valid times and sizes of a message.
 SHORTEST, LONGEST = 1e-15, 1e9
 LARGEST = 2**52
 
 
 def read_pings(path: str | Path) -> tuple[Values, Values]:
-    """Read sizes in bytes and their times in seconds, one sample per line.
+    """Read sizes in bytes and times in seconds, one sample per line.
 
-    The header names the columns ``size`` and ``time``; others are left alone, and so
-    are empty lines and those that begin with #. Units may follow the numbers.
-
-    Raises
-    ------
-    topoloom.Error
-        Naming the file and the line that is wrong.
-    OSError
-        If the file cannot be read.
+    The header has columns ``size`` and ``time``; other columns are ignored, and so are
+    empty lines and comments (#). Numbers may have units.
     """
     return _numbers(_read_fields(path, "size", _size))
 
 
 class PairTimes(NamedTuple):
-    """Numbers of pairs that exchanged at once, and seconds, one each per sample."""
+    """Numbers of pairs that exchanged at once, and seconds, per sample."""
 
     pairs: Values
     times: Values
-    runs: list[str] | None  # in which each was measured, if the file says so
-    patterns: list[str] | None  # what the pairs had in common, if it does
+    runs: list[str] | None  # None if the file has none
+    patterns: list[str] | None  # of the pairs
 
 
 def read_pairs(path: str | Path) -> PairTimes:
-    """Read ``pairs`` and ``time`` as `read_pings` does, and ``run`` and ``pattern``.
-
-    These two columns may be missing.
-    """
+    """Read ``pairs`` and ``time``, and optional columns ``run`` and ``pattern``."""
     fields = _read_fields(path, "pairs", _count)
     return PairTimes(*_numbers(fields), fields.get("run"), fields.get("pattern"))
 
@@ -64,7 +54,7 @@ def _numbers(fields: dict[str, list[Any]]) -> tuple[Values, Values]:
 def _read_fields(
     path: str | Path, first: str, parse: Callable[[str], float]
 ) -> dict[str, list[Any]]:
-    """Read the column `first` and times, and then what other columns say."""
+    """Read the columns `first`, ``time``, and others if present."""
     found: dict[str, list[Any]] = {first: [], "time": []}
     columns: list[int] | None = None
     with prefix_errors(path):

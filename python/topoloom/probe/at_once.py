@@ -10,7 +10,7 @@ from itertools import zip_longest
 import numpy as np
 from numpy.typing import NDArray
 
-from topoloom.model.channels import PairCurve, pair_curve
+from topoloom.model.channels import PairCurve, make_pair_curve
 from topoloom.probe.findings import Findings
 from topoloom.probe.inference.groups import HOST, RankGroup, level_name
 from topoloom.probe.inference.network import network_groups
@@ -139,7 +139,7 @@ def _curve(found: Findings, runs: Iterable[Sequence[Exchange]]) -> PairCurve:
                 pairs.append(len(run))
                 times.append(max(seconds - back, seconds / 10))
                 numbers.append(number)
-    return pair_curve(pairs, times, found.long_bytes * WINDOW, numbers)
+    return make_pair_curve(pairs, times, found.long_bytes * WINDOW, numbers)
 
 
 def _compare_uplinks(

@@ -12,7 +12,7 @@ import numpy as np
 from topoloom._core import Machine
 from topoloom.importers.machine_description import AllocatedNode, MachineDescription
 from topoloom.model.channels import PairCurve
-from topoloom.model.model_toml import model_tables, time_text
+from topoloom.model.model_toml import format_time, make_model_tables
 from topoloom.nodes.node_parts import NodeParts
 from topoloom.probe.findings import Findings
 from topoloom.probe.inference.groups import HOST, RankGroup, network_height
@@ -62,7 +62,7 @@ def tables_of(found: Findings, samples: str, command: Sequence[str]) -> dict[str
     tables: dict[str, Any] = {}
     model = model_of(found, Machine(described_machine(found).text))
     if model is not None:
-        tables["model"] = model_tables(model)
+        tables["model"] = make_model_tables(model)
     document = found.document()
     head = {"samples": samples, "command": list(command)}
     tables["probe"] = _without_none({**head, **document})
@@ -302,4 +302,4 @@ def _rate_text(rate: float) -> str:
 
 
 def _short_time(seconds: float) -> str:
-    return time_text(round(seconds, 12), 5).replace(" ", "")
+    return format_time(round(seconds, 12), 5).replace(" ", "")

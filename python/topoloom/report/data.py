@@ -14,7 +14,7 @@ import numpy as np
 
 from topoloom._core import Error, Wiring
 from topoloom.figure.links import busyness
-from topoloom.machines.link_names import named_link, vertex_names
+from topoloom.machines.link_names import format_link, vertex_names
 from topoloom.nodes.node_parts import NO_PARTS, NodeParts
 from topoloom.report.matrix import Level, finest_level, positions
 from topoloom.report.pack import Pack
@@ -153,7 +153,7 @@ def page_data(report: Report) -> tuple[dict[str, Any], Pack]:
     names = [machine.link_name(int(link)) for link in links]
     of_node = dict(zip(allocation.nodes.tolist(), report.hosts or (), strict=False))
     known = vertex_names(machine, of_node, report.switches)
-    pack.add_text("link.name", [named_link(name, known) for name in names])
+    pack.add_text("link.name", [format_link(name, known) for name in names])
     number = {name: index for index, name in enumerate(names)}
     facts["views"] = [
         _add_view(pack, f"view{index}", view, allocation, links, number)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Checks the argument types of public Python functions against their annotations.
 
-The check includes elements of sequences and fields of named tuples and data classes.
-It runs before anything is read or computed, and reports one clear line.
+The check includes elements of sequences and fields of of
+named tuples and data classes.
+It runs before anything is computed, and reports one clear line.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _MAPPINGS = (collections.abc.Mapping, dict)
 
 
 def add_type_checks(function: Any, module: str) -> Any:
-    """Wrap a function that `module` exports."""
+    """Wrap a public function that `module` exports."""
     signature = inspect.signature(function)
     names = function.__globals__
 
@@ -32,12 +33,12 @@ def add_type_checks(function: Any, module: str) -> Any:
         try:
             given = signature.bind(*args, **kwargs).arguments
         except TypeError:
-            said = describe_misuse(function.__name__, signature, args, kwargs)
-            raise TypeError(f"{function.__name__}(): {said}") from None
+            error = describe_misuse(function.__name__, signature, args, kwargs)
+            raise TypeError(f"{function.__name__}(): {error}") from None
         for name, value in given.items():
             hint = _resolve(signature.parameters[name].annotation, names)
-            if said := _describe_mismatch(name, value, hint):
-                raise TypeError(f"{function.__name__}(): {said}")
+            if error := _describe_mismatch(name, value, hint):
+                raise TypeError(f"{function.__name__}(): {error}")
         return function(*args, **kwargs)
 
     call.__module__ = module
@@ -58,7 +59,7 @@ def _resolve(annotation: Any, names: dict[str, Any]) -> Any:
 
 
 def _describe_mismatch(name: str, value: Any, hint: Any) -> str:
-    """Describe what is wrong with a value or its elements; "" if it fits."""
+    """Describe the error in a value or its elements; "" if it fits."""
     origin, inside = get_origin(hint), get_args(hint)
     if hint in (Any, object) or origin is Literal:
         return ""
@@ -90,10 +91,10 @@ def _describe_mismatch(name: str, value: Any, hint: Any) -> str:
 def _describe_union_mismatch(
     name: str, value: Any, hint: Any, kinds: tuple[Any, ...]
 ) -> str:
-    said = [_describe_mismatch(name, value, kind) for kind in kinds]
-    if not all(said):
+    errors = [_describe_mismatch(name, value, kind) for kind in kinds]
+    if not all(errors):
         return ""
-    inner = [one for one in said if not one.startswith(f"{name} must")]
+    inner = [one for one in errors if not one.startswith(f"{name} must")]
     return inner[0] if inner else _describe_type_error(name, value, hint)
 
 
@@ -111,8 +112,8 @@ def _describe_sequence_mismatch(name: str, value: Any, hint: Any, inside: Any) -
     else:
         kinds = [inside[0]] * len(value)
     parts = zip(range(len(value)), value, kinds, strict=True)
-    said = (_describe_mismatch(f"{name}[{at}]", one, kind) for at, one, kind in parts)
-    return next(filter(None, said), "")
+    errors = (_describe_mismatch(f"{name}[{at}]", one, kind) for at, one, kind in parts)
+    return next(filter(None, errors), "")
 
 
 def _describe_field_mismatch(name: str, value: Any, hint: Any) -> str:
@@ -129,14 +130,14 @@ def _describe_field_mismatch(name: str, value: Any, hint: Any) -> str:
     if not isinstance(value, wanted):
         return _describe_type_error(name, value, hint)
     for field, kind in _fields(wanted).items():
-        if said := _describe_mismatch(f"{name}.{field}", getattr(value, field), kind):
-            return said
+        if error := _describe_mismatch(f"{name}.{field}", getattr(value, field), kind):
+            return error
     return ""
 
 
 @functools.cache
 def _fields(kind: type) -> dict[str, Any]:
-    """Map the fields of a named tuple or a data class to their annotations."""
+    """Map the types of fields of a named tuple or data class to their annotations."""
     if dataclasses.is_dataclass(kind):
         named = {one.name: one.type for one in dataclasses.fields(kind)}
     elif issubclass(kind, tuple) and hasattr(kind, "_fields"):
@@ -164,7 +165,7 @@ def _describe_type_error(name: str, value: Any, hint: Any) -> str:
 
 
 def _format_type(hint: Any) -> str:
-    """Format a type as users write it."""
+    """Format a type for users write it."""
     origin, inside = get_origin(hint), get_args(hint)
     if origin in (Union, types.UnionType):
         if _is_array(hint):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checks of numbers that users give."""
+"""Checks of numbers from users."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from topoloom._core import Error
 
 
 def check_at_least(what: str, number: int, least: int) -> None:
-    """Refuse a number below `least`, and what does not fit in 63 bits."""
+    """Refuse a number below `least`, or of more than 63 bits."""
     if number < least:
         raise Error(f"{what} must be {least} or more, not {number}")
     if number >= 2**63:

@@ -18,7 +18,7 @@ def suggest(given: str, known: Iterable[str]) -> str:
 
 
 def unknown_name(kind: str, given: str, known: Iterable[str]) -> str:
-    """Describe an unknown is no `kind`; suggest the nearest name, and a all."""
+    """Describe an unknown of an unknown name, with the nearest and a all known names."""
     names = list(known)
     return f"no {kind} '{given}'{suggest(given, names)}; there are: {', '.join(names)}"
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Pickles of graphs, machines, allocations, placements and results.
 
-A pickle holds a kind, the version of its form, and the constructor's arguments. Other
+They pickle holds a kind, the version kind, its version, and the constructor's arguments. Other
 forms, and machines that this version cannot make, are refused.
 """
 
@@ -14,7 +14,7 @@ from typing import Any
 from topoloom import _core
 from topoloom._core import Error
 
-#: Increment when the arguments of any kind change.
+#: Increment it if the arguments of any kind change.
 FORM = 1
 
 _core_of: Any = _core  # the stub omits names that begin with _
@@ -30,7 +30,7 @@ _MAKERS: dict[str, Callable[..., Any]] = {
 def reduced(kind: str, *parts: Any) -> tuple[Any, ...]:
     """Return the value of ``__reduce__``; the core calls this.
 
-    Equal strings are interned, so that a pickle of many placements holds the text of
+    Interned strings are interned, so that a pickle of many placements holds the text of
     their machine once.
     """
     shared = (sys.intern(part) if type(part) is str else part for part in parts)
@@ -43,8 +43,7 @@ def restore(kind: str, form: int, *parts: Any) -> Any:
     Raises
     ------
     topoloom.Error
-        If another version of Topoloom wrote it in an unknown form.
-    """
+        If another version of Topoloom wrote it in an unknown form."""
     if form != FORM or kind not in _MAKERS:
         raise Error(
             f"this pickle of a {kind} has form {form}, but this version of Topoloom "

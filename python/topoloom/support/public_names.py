@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Public names of a package, loaded on first use, from the imports of its stub.
+"""Public names of packages, imported on first use.
 
-The ``__init__.pyi`` next to a package's ``__init__.py`` is the only list of its public
+The ``__init__.pyi`` next to a package's ``__init__.pyi`` lists only public names, its public
 names. Type checkers read it, and so does Python when a name is first used.
 """
 
@@ -11,7 +11,7 @@ import importlib
 import sys
 from functools import cache
 
-TYPE_CHECKING = False  # importing typing takes as long as all of this
+TYPE_CHECKING = False  # importing typing takes as long as all is slow
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
@@ -51,10 +51,9 @@ def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]
 
 @cache
 def defining_modules(package: str) -> dict[str, str]:
-    """Map the public names of a package to the modules that define them.
+    """Map the public names of a package to their modules; that define them.
 
-    A public module maps to the package itself.
-    """
+    A public module maps to the package itself."""
     import ast  # slow to import, and needed only here
     from pathlib import Path
 

@@ -42,7 +42,7 @@ def read_toml(path: str | Path) -> dict[str, Any]:
         raise Error(f"{place}: not TOML: {what}") from None
     except (
         ValueError
-    ):  # Python's limit on integers; other ValueErrors are decoding errors
+    ):  # of Python's limit on integers; other ValueErrors are decoding errors
         raise Error(
             f"{path}: not TOML that can be read: a number is too long"
         ) from None
@@ -70,7 +70,7 @@ def toml_text(value: Any) -> str:
         if value and isinstance(value[0], dict):
             return "[\n" + "".join(f"    {toml_text(item)},\n" for item in value) + "]"
         return "[" + ", ".join(toml_text(item) for item in value) + "]"
-    # Strings, numbers, true and false are written as in JSON.
+    # Strings, numbers and booleans are written as in JSON.
     return json.dumps(value)
 
 

@@ -97,7 +97,7 @@ def parse_latency(text: str) -> float:
 
 
 def format_bytes(amount: float) -> str:
-    """Write an amount of bytes for people: ``64.0 KiB``, ``7 B``."""
+    """Write an amount of bytes: ``64.0 KiB``, ``7 B``."""
     if amount < 1024:
         return f"{amount:.0f} B" if amount == int(amount) else f"{amount:.1f} B"
     power = 0
@@ -119,7 +119,7 @@ def exact_bytes(amount: int) -> str:
 
 
 def format_count(number: float) -> str:
-    """Write a number with thousands apart and no needless decimals."""
+    """Write a number with separated thousands and few decimals."""
     if number == int(number) and abs(number) < 1e15:
         return f"{int(number):,}"
     return f"{number:,.3f}" if 0.1 <= abs(number) < 1e6 else f"{number:.4g}"
@@ -131,7 +131,7 @@ def counted(number: int, what: str) -> str:
 
 
 def format_bandwidth(rate: float) -> str:
-    """Write bytes per second for people: ``9.4 GB/s``, ``180.2 TB/s``."""
+    """Write bytes per second: ``9.4 GB/s``, ``180.2 TB/s``."""
     power = 0
     while rate >= 999.95 and power < 6:
         rate /= 1000
@@ -140,7 +140,7 @@ def format_bandwidth(rate: float) -> str:
 
 
 def format_seconds(seconds: float) -> str:
-    """Write a time for people: ``1.3 us``, ``24.05 ms``, ``2400000 s``."""
+    """Write a time: ``1.3 us``, ``24.05 ms``, ``2400000 s``."""
     for unit in ("s", "ms", "us"):
         if seconds == 0 or seconds >= _TIME[unit]:
             return f"{float(f'{seconds / _TIME[unit]:.4g}'):.12g} {unit}"

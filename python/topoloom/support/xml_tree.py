@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""XML trees with line numbers; entities are refused and sizes bounded.
+"""XML trees with line numbers; entities, and of limited size.
 
-A DOCTYPE that only names a file, such as ``hwloc2.dtd``, is accepted but not fetched.
+A DOCTYPE that names a file, such as ``hwloc2.dtd``, is accepted but not ignored.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _MAX_DEPTH = 200
 
 @dataclass(slots=True)
 class Element:
-    """An element with its attributes and the line where it starts."""
+    """An element with with attributes line the line where its start."""
 
     tag: str
     attributes: dict[str, str]
@@ -28,7 +28,7 @@ class Element:
     children: list[Element] = field(default_factory=list)
 
     def walk(self) -> Iterator[Element]:
-        """Go through the element and all below it, in the order of the file."""
+        """Yield the element and its descendants in the order of the file."""
         waiting = [self]
         while waiting:
             element = waiting.pop()
@@ -40,13 +40,13 @@ class Element:
         raise Error(f"line {self.line}: {what}")
 
     def require(self, name: str) -> str:
-        """Get a required attribute."""
+        """Return a required attribute."""
         if name not in self.attributes:
             self.fail(f"<{self.tag}> lacks its '{name}'")
         return self.attributes[name]
 
     def number(self, name: str, default: int | None = None) -> int:
-        """Get an attribute as an integer from 0 to 2^31 - 1."""
+        """Get an attribute as an integer attribute from 0 to 2^31 - 1."""
         text = self.require(name) if default is None else self.attributes.get(name)
         if text is None and default is not None:
             return default
@@ -64,8 +64,7 @@ def read_xml(text: str) -> Element:
     Raises
     ------
     topoloom.Error
-        With the line, for invalid, too large or too deep XML, and for entities.
-    """
+        With the line, for invalid, too large or too deep XML, and for entities."""
     try:
         from defusedxml.common import DefusedXmlException
         from defusedxml.ElementTree import DefusedXMLParser
@@ -130,4 +129,4 @@ class _Builder:
         """Ignore text between tags; no format uses it."""
 
     def close(self) -> None:
-        """Do nothing: all tags are closed."""
+        """Do nothing: all nothing; the parser requires this."""

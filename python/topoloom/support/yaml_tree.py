@@ -21,13 +21,13 @@ class Value:
     content: str | list[Value] | dict[str, Value]
 
     def find(self, key: str) -> Value | None:
-        """Look up a key of a mapping."""
+        """Return the value of a key, or None."""
         if not isinstance(self.content, dict):
             raise Error(f"line {self.line}: expected keys, such as '{key}: ...'")
         return self.content.get(key)
 
     def get(self, key: str) -> Value:
-        """Look up a required key of a mapping."""
+        """Return the a required key of a mapping."""
         value = self.find(key)
         if value is None:
             raise Error(f"line {self.line}: the key '{key}' is missing")
@@ -63,15 +63,14 @@ class Value:
 
 
 def read_yaml(text: str) -> Value:
-    """Read one YAML document.
+    """Read a YAML document, whose scalars remain strings.
 
-    Every scalar stays a string. Aliases, tags, duplicate keys and deep nesting are
+    Aliases, tags, duplicate keys and deep nesting are
     refused; with aliases, a few lines can stand for gigabytes.
 
     Raises
     ------
-    topoloom.Error
-        With the line of the fault, or if PyYAML is missing.
+    refused. Errors begin the fault, or if PyYAML is missing.
     """
     if len(text) > _MAX_BYTES:
         raise Error(f"line 1: over {_MAX_BYTES >> 20} MiB of YAML")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from topoloom._core import CommGraph, Judgement, Placement, judge
-from topoloom.machines.link_names import named_link
+from topoloom.machines.link_names import format_link
 from topoloom.placements.measures import measure_values
 from topoloom.tasks.objective import predict_time
 from topoloom.tasks.optimality_gap import Gaps, gaps, quick_bounds
@@ -63,7 +63,7 @@ class JudgedPlacement(NamedTuple):
             "node_messages_out_max": _largest(judgement.node_messages_out),
             "hottest": [
                 {
-                    "link": named_link(link, names),
+                    "link": format_link(link, names),
                     "bytes": load,
                     "seconds": seconds,
                     "from": [

@@ -21,7 +21,7 @@ from topoloom._core import (
     ring,
 )
 from topoloom.graphs.phases import load_phases
-from topoloom.machines.loads import Loads, check_machine, load_loads
+from topoloom.machines.loads import Loads, load_loads, require_machine
 from topoloom.placements.measures import measure_values
 from topoloom.support.files import exists, prefix_errors
 from topoloom.support.nearest import unknown_name
@@ -185,6 +185,6 @@ def _background(text: str, machine: Machine) -> Any:
         return load_loads(text, machine)
     given = load_placement_problem("judge", graph, placement, None, AllocationSpec())
     with prefix_errors(placement):
-        check_machine(given.allocation.machine.text, machine)
+        require_machine(given.allocation.machine.text, machine)
     assert given.file is not None
     return judge(given.graph, given.allocation, given.file.placement).loads

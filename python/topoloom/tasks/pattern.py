@@ -16,8 +16,8 @@ from topoloom.graphs.phases import load_phase_names, load_phases, phase_array
 from topoloom.graphs.profile import BY_NCCL, COLLECTIVES, Profile
 from topoloom.graphs.traces.trace_formats import (
     FORMATS as TRACES,
+    detect_trace_format,
     read_trace,
-    trace_format,
 )
 from topoloom.support.nearest import unknown_name
 
@@ -124,7 +124,7 @@ def is_trace(path: str | Path, kind: str | None = None) -> bool:
     """Return whether a file is the trace of a job, not a graph."""
     if kind is not None:
         return kind in TRACES
-    return Path(path).suffix != ".npz" and trace_format(path) is not None
+    return Path(path).suffix != ".npz" and detect_trace_format(path) is not None
 
 
 def generate_pattern(

@@ -20,7 +20,7 @@ from topoloom._core import (
     through_proxies,
 )
 from topoloom.graphs.phases import edge_rows
-from topoloom.machines.link_names import named_link
+from topoloom.machines.link_names import format_link
 from topoloom.simulate import Simulator
 from topoloom.simulate.result import (
     ReportProgress,
@@ -81,11 +81,11 @@ class _Case(NamedTuple):
             "predicted_seconds": sum(predicted),
             "simulated_seconds": sum(seconds),
             "busiest": [
-                {"channel": named_link(name, names), "busy": busy}
+                {"channel": format_link(name, names), "busy": busy}
                 for name, busy in simulated.busiest
             ],
             "busiest_switches": [
-                {"output": named_link(name, names), "busy": busy}
+                {"output": format_link(name, names), "busy": busy}
                 for name, busy in simulated.busiest_switches
             ],
             "by_phase": [

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from topoloom.model.channels import pair_curve
+from topoloom.model.channels import make_pair_curve
 from topoloom.probe.findings import Findings
 from topoloom.probe.inference.message_costs import level_costs
 from topoloom.probe.inference.suspects import Suspect
@@ -85,7 +85,7 @@ def with_pairs_at_once(found: Findings, name: str, channels: int) -> Findings:
     """Add concurrent pairs, of which this many do not slow each other down."""
     pairs = [1, 2, 4, 8]
     seconds = [1e-3 * max(1.0, count / channels) for count in pairs]
-    found.curves[name] = pair_curve(pairs, seconds, 10**7)
+    found.curves[name] = make_pair_curve(pairs, seconds, 10**7)
     return found
 
 

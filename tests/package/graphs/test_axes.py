@@ -28,7 +28,7 @@ def ordered(machine: str, mesh: str, traffic: str) -> MeshOrders:
     return order_axes(allocation, axes, parse_traffic(traffic, axes))
 
 
-def test_a_mesh_keeps_the_order_in_which_it_is_written() -> None:
+def test_a_mesh_keeps_its_order() -> None:
     assert list(parse_mesh("pp=4, tp=8,x=3").items()) == [
         ("pp", 4),
         ("tp", 8),

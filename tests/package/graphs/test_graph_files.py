@@ -52,7 +52,7 @@ def test_a_saved_graph_is_read_back_completely(tmp_path: Path) -> None:
     assert extra["phase_1"].tolist() == [0, 1, 2]
 
 
-def test_scipy_reads_what_we_write(tmp_path: Path) -> None:
+def test_scipy_reads_saved_graphs(tmp_path: Path) -> None:
     graph = stencil([3, 4], 5, True, 100)
     save_graph(tmp_path / "g.npz", graph)
     matrix = scipy.sparse.load_npz(tmp_path / "g.npz").todok()
@@ -310,9 +310,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["ring", "recursive-doubling", "halving"])
-def test_the_goal_file_of_a_schedule_has_its_messages(
-    name: str, tmp_path: Path
-) -> None:
+def test_the_goal_file_of_a_schedule_has_its_messages(name: str, tmp_path: Path) -> None:
     call = Call("all-reduce", 8, 4096)
     text = goal.write(ExportRequest(call, name, load_model("hdr").model))
     _, source, target, sizes = call.schedule(name).all_messages()

@@ -207,7 +207,7 @@ def test_distances_are_those_of_libscotch(target: str, tmp_path: Path) -> None:
         "torus:3x2x3x2",
     ],
 )
-def test_libscotch_reads_what_is_written(text: str, tmp_path: Path) -> None:
+def test_libscotch_reads_exports(text: str, tmp_path: Path) -> None:
     machine = Machine(text)
     target = write_scotch_target(machine)
     assert Scotch().distances(target, tmp_path / "t.tgt") == distances(machine)

@@ -316,9 +316,7 @@ def placement(tmp_path: Path) -> Path:
     return path
 
 
-def test_export_binds_as_the_placement_knows_the_cpus(
-    topoloom: Any, placement: Path
-) -> None:
+def test_export_binds_to_cpus_of_the_placement(topoloom: Any, placement: Path) -> None:
     bound = topoloom("export", placement, "--to", "mpich-hostfile", "--bind", "pu")
     assert bound.out.splitlines()[0] == "a:1 binding=user:2"
     written = topoloom(

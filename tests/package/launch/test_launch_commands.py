@@ -158,7 +158,7 @@ def test_flux_takes_the_host_of_each_rank_from_a_file(tmp_path: Path) -> None:
         ("", None),
     ],
 )
-def test_cray_mpich_renumbers_ranks_where_it_can(
+def test_cray_mpich_renumbers_ranks_if_possible(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nodes: str, order: str | None
 ) -> None:
     monkeypatch.setenv("CRAY_MPICH_VERSION", "8.1.29")
@@ -221,7 +221,9 @@ def test_hosts_come_from_the_command(
         (["no-such-mpirun", "./app"], "there is no program 'no-such-mpirun'"),
     ],
 )
-def test_an_unknown_launcher_is_refused(command: list[str], message: str) -> None:
+def test_an_unknown_launcher_is_refused(
+    command: list[str], message: str
+) -> None:
     with pytest.raises(Error, match=message):
         read_command(command)
 
@@ -246,7 +248,7 @@ def test_an_unknown_launcher_is_refused(command: list[str], message: str) -> Non
         (srun, "mpirun (Open MPI) 5.0.11", None),
     ],
 )
-def test_launchers_are_known_by_their_version(
+def test_launchers_are_recognized_by_version(
     launcher: Launcher, text: str, version: tuple[int, ...] | None
 ) -> None:
     assert launcher.parse_version(text) == version

@@ -51,7 +51,7 @@ def test_a_rankfile_has_one_line_a_rank_in_ascending_order() -> None:
     )
 
 
-def test_a_rankfile_names_package_and_core_where_nodes_have_packages() -> None:
+def test_a_rankfile_names_package_and_core_if_nodes_have_packages() -> None:
     machine = Machine("mesh:1+node:12:2")
     for names, slots in (
         (("package", "node"), ("1:1", "0:0")),
@@ -195,7 +195,7 @@ def placement(tmp_path: Path) -> Path:
     return path
 
 
-def test_export_prints_or_writes_the_file_and_says_how_to_use_it(
+def test_export_prints_or_writes_the_file_and_its_command(
     topoloom: Any, placement: Path
 ) -> None:
     printed = topoloom("export", placement, "--to", "openmpi-rankfile")
@@ -263,9 +263,7 @@ OTHER = NodeParts((), ((8, 9), (10, 11), (12, 13), (14, 15)))
 
 @pytest.mark.parametrize("bind", ["core", "pu"])
 @pytest.mark.parametrize("name", [entry.name for entry in FORMATS])
-def test_a_format_states_the_binding_of_ranks_or_refuses_it(
-    name: str, bind: str
-) -> None:
+def test_a_format_states_the_binding_of_ranks_or_refuses_it(name: str, bind: str) -> None:
     entry, machine = find_format(name), Machine("mesh:2x1x1+node:4")
     told = set()
     for parts in (CPUS, OTHER):

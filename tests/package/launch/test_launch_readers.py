@@ -331,7 +331,7 @@ def test_coordinates_count_from_the_corner_of_the_job() -> None:
         ("torus:2x2x2x2", range(16), "1 to 3 coordinates, but the machine has 4"),
     ],
 )
-def test_coordinates_are_refused_where_there_are_none(
+def test_coordinates_are_refused_without_a_grid(
     machine: str, nodes: list[int], message: str
 ) -> None:
     placement = host_placement(Machine(machine), nodes, nodes)
@@ -393,7 +393,7 @@ def test_lists_for_all_hosts_give_each_rank_its_cpus_and_gpu(
     assert f"gpu-affinity=map:{gpus.replace(',', ';')}{quote} ./app" in flux
 
 
-def test_every_format_says_how_to_use_it() -> None:
+def test_every_format_has_a_command() -> None:
     for entry in FORMATS:
         assert "FILE" in entry.use
         placement = host_placement(Machine("mesh:2x2"), range(4), range(4), None, 1)

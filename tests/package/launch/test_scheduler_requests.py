@@ -17,7 +17,7 @@ from topoloom._core import Allocation, Machine
 from topoloom.graphs.axes import parse_traffic
 from topoloom.launch.scheduler_requests import (
     SCHEDULERS,
-    Shape,
+    TopologyRequest,
     can_request,
     request_lines,
 )
@@ -32,11 +32,11 @@ from topoloom.tasks.machines.segment_places import hosts_at, segment_places
 from topoloom.tasks.machines.segment_request import find_segments
 
 SLICE = "kueue.x-k8s.io/podset-slice-"
-SHAPE = Shape(hosts=12, gpus=4, segment=3, leaf=5, domain=True)
+SHAPE = TopologyRequest(hosts=12, gpus=4, segment=3, leaf=5, domain=True)
 WHOLE, FREE = SHAPE._replace(segment=12), SHAPE._replace(segment=1)
 
 
-def manifest(scheduler: str, shape: Shape) -> Any:
+def manifest(scheduler: str, shape: TopologyRequest) -> Any:
     return yaml.safe_load("\n".join(request_lines(scheduler, shape)))
 
 
@@ -72,7 +72,9 @@ def test_slurm_takes_segments_of_blocks_or_switches_of_trees() -> None:
         (FREE, {"kueue.x-k8s.io/podset-unconstrained-topology": "true"}),
     ],
 )
-def test_kueue_takes_slices(shape: Shape, annotations: dict[str, str]) -> None:
+def test_kueue_takes_slices(
+    shape: TopologyRequest, annotations: dict[str, str]
+) -> None:
     template = manifest("kueue", shape)
     assert template["metadata"]["annotations"] == annotations
     (container,) = template["spec"]["containers"]
@@ -95,7 +97,9 @@ def test_kueue_takes_slices(shape: Shape, annotations: dict[str, str]) -> None:
         (FREE, {"kai.scheduler/topology-preferred-placement": "nvidia.com/gpu.clique"}),
     ],
 )
-def test_kai_takes_segments(shape: Shape, annotations: dict[str, str]) -> None:
+def test_kai_takes_segments(
+    shape: TopologyRequest, annotations: dict[str, str]
+) -> None:
     own = {"kai.scheduler/topology": "cluster-topology"}
     found = manifest("kai", shape)
     template = found.get("template", {"metadata": {"annotations": {}}})

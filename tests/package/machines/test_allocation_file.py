@@ -44,7 +44,7 @@ def test_lines_name_nodes_in_the_launchers_order(
     assert nodes_of(text, tmp_path) == nodes
 
 
-def test_host_names_are_kept_beside_their_nodes(tmp_path: Path) -> None:
+def test_host_names_are_kept_with_nodes(tmp_path: Path) -> None:
     file = tmp_path / "a.txt"
     file.write_text("login 7\nn[02-03]\n")
     given = load_allocation(Machine(TORUS), file)

@@ -338,7 +338,7 @@ def test_other_nodes_replace_all_of_them(cluster: str) -> None:
         ('"numa", "node"', ["0", "1", "2", "3", "4", "5"]),
     ],
 )
-def test_nodes_have_the_sockets_that_their_own_levels_name(
+def test_nodes_have_the_sockets_of_their_levels(
     tmp_path: Path, names: str, slots: list[str]
 ) -> None:
     file = tmp_path / "cluster.toml"

@@ -90,7 +90,7 @@ def test_the_best_is_found_and_proven_on_nearly_all_fragmented_clusters() -> Non
     assert min(gains) > 1.3
 
 
-def test_axes_inside_of_hosts_are_left_out() -> None:
+def test_axes_inside_hosts_are_ignored() -> None:
     mesh = make_host_mesh(
         {"tp": 4, "cp": 4, "dp": 6, "pp": 2}, 8, {"tp": 9, "cp": 2, "cp+dp": 1}
     )

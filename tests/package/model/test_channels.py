@@ -11,7 +11,7 @@ import pytest
 
 from topoloom import Error
 from topoloom.model import load_pair_curves
-from topoloom.model.channels import PairCurve, pair_curve
+from topoloom.model.channels import PairCurve, make_pair_curve
 
 #: Round trips of 1, 2, ... pairs and the channels of them: C. Karlsson 2012, tables 3.5
 #: to 3.7 (8 MB, ms; the totals of 3.8 to 3.10 follow from them) and 3.14 (512 kB).
@@ -57,7 +57,7 @@ def test_channels_of_round_trips_equal_those_of_karlsson(
 ) -> None:
     text, channels = ROUND_TRIPS[machine]
     trips = numbers(text)
-    curve = pair_curve(np.arange(len(trips)) + 1, trips / 2e3, 8 << 20)
+    curve = make_pair_curve(np.arange(len(trips)) + 1, trips / 2e3, 8 << 20)
     assert curve.channels == channels
 
 
@@ -66,7 +66,7 @@ def test_channels_of_slowest_pairs_equal_table_4_8(machine: str) -> None:
     mean, spread, channels = SLOWEST[machine]
     samples = [numbers(mean) + way * numbers(spread) for way in (-1, 0, 1)]
     pairs = np.tile(np.arange(len(samples[0])) + 1, 3)
-    curve = pair_curve(pairs, 1 / np.concatenate(samples), 1)
+    curve = make_pair_curve(pairs, 1 / np.concatenate(samples), 1)
     assert curve.channels == channels
 
 
@@ -89,7 +89,7 @@ def drawn(
     noise = rng.exponential(0.05, len(pairs)) + 1
     outliers = np.where(rng.random(len(pairs)) < 0.05, rng.uniform(2, 200), 1)
     seconds = times(pairs.astype(float), channels) * noise * outliers
-    return pair_curve(pairs, seconds, 1000)
+    return make_pair_curve(pairs, seconds, 1000)
 
 
 @pytest.mark.parametrize("times", [shared, in_turns])
@@ -110,7 +110,7 @@ def test_one_outlier_changes_little(channels: int, factor: float) -> None:
     clean = shared(pairs.astype(float), channels)
     for odd in pairs[1:-1]:  # what comes after shows that it is odd
         times = np.where(pairs == odd, factor * clean, clean)
-        found = pair_curve(pairs, times, 8).channels
+        found = make_pair_curve(pairs, times, 8).channels
         # Late as the last that is fast, or early after it, it may hide or feign one.
         unsure = odd == channels if factor > 1 else odd > channels
         assert found == channels or unsure
@@ -134,45 +134,45 @@ def test_many_channels_are_found_even_if_all_pairs_slow_slightly(
     expected = (pairs[pairs <= channels][-1], next_to - 1)
     for _ in range(10):
         times = lossy * (1 + 0.01 * rng.uniform(-1, 1, len(pairs)))
-        curve = pair_curve(pairs, times, 8)
+        curve = make_pair_curve(pairs, times, 8)
         assert (curve.channels, curve.most_channels) == expected
 
 
 def test_an_unmeasured_number_is_given_as_a_range() -> None:
-    curve = pair_curve([1, 8, 16], [1, 1.05, 2.1], 8)
+    curve = make_pair_curve([1, 8, 16], [1, 1.05, 2.1], 8)
     assert (curve.channels, curve.most_channels) == (8, 15)
     assert curve.document()["channels_at_most"] == 15
 
 
 def test_pairs_that_never_slow_down_give_a_lower_limit_of_channels() -> None:
-    curve = pair_curve([1, 2, 4, 8], [1, 1.05, 1, 1.02], 8)
+    curve = make_pair_curve([1, 2, 4, 8], [1, 1.05, 1, 1.02], 8)
     assert (curve.channels, curve.most_channels) == (8, None)
 
 
 def test_variance_alone_does_not_reduce_channels() -> None:
     pairs = [1, 1, 1, 2, 2, 2, 3, 3, 3]
-    steady = pair_curve(pairs, [1, 1, 1, 1.44, 1.45, 1.46, 1.5, 1.5, 1.5], 8)
-    spread = pair_curve(pairs, [0.9, 1, 1.1, 1.2, 1.45, 1.7, 1.5, 1.5, 1.5], 8)
+    steady = make_pair_curve(pairs, [1, 1, 1, 1.44, 1.45, 1.46, 1.5, 1.5, 1.5], 8)
+    spread = make_pair_curve(pairs, [0.9, 1, 1.1, 1.2, 1.45, 1.7, 1.5, 1.5, 1.5], 8)
     assert (steady.channels, spread.channels) == (1, 2)
 
 
 def test_the_slowest_pair_of_a_run_counts() -> None:
     pairs, runs = [1, 1, 2, 2, 2, 2], [7, 8, 1, 1, 2, 2]
-    curve = pair_curve(pairs, [1, 1, 1, 2, 2, 1], 10, runs)
+    curve = make_pair_curve(pairs, [1, 1, 1, 2, 2, 1], 10, runs)
     assert curve.seconds.tolist() == [1, 2]
     assert curve.samples.tolist() == [2, 2]
-    assert pair_curve(pairs, [1, 1, 1, 2, 1, 1], 10).seconds.tolist() == [1, 1]
+    assert make_pair_curve(pairs, [1, 1, 1, 2, 1, 1], 10).seconds.tolist() == [1, 1]
 
 
 def test_more_pairs_are_never_assumed_faster() -> None:
     rng = np.random.default_rng(2)
     for _ in range(50):
         times = rng.uniform(1, 3, 12)
-        steady = pair_curve(np.arange(1, 13), times, 8).steady_seconds
+        steady = make_pair_curve(np.arange(1, 13), times, 8).steady_seconds
         assert (np.diff(steady) >= 0).all()
         assert np.isin(steady, times).all()
     rising = np.sort(rng.uniform(1, 3, 12))
-    curve = pair_curve(np.arange(1, 13), rising, 8)
+    curve = make_pair_curve(np.arange(1, 13), rising, 8)
     assert curve.steady_seconds.tolist() == rising.tolist()
 
 
@@ -197,4 +197,4 @@ def test_each_sharing_pattern_has_a_curve(tmp_path: Path) -> None:
 def test_one_pair_and_several_must_be_measured() -> None:
     for pairs in ([2, 3], [1, 1]):
         with pytest.raises(Error, match="one pair and several must be measured"):
-            pair_curve(pairs, [1, 1], 8)
+            make_pair_curve(pairs, [1, 1], 8)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from topoloom.model import MessageCosts, NetworkModel, load_model
-from topoloom.model.message_lines import message_lines
+from topoloom.model.message_lines import format_model
 from topoloom.model.model_names import model_names
 
 SIZES = [0, 1, *(2**k + d for k in range(1, 31) for d in (-1, 0, 1))]
@@ -35,7 +35,7 @@ def read(text: str) -> NetworkModel:
 
 
 def assert_same(model: NetworkModel) -> None:
-    copy = read(message_lines(model))
+    copy = read(format_model(model))
     assert copy.link_factors == model.link_factors
     assert (copy.inside is None) == (model.inside is None)
     if model.inside is not None:
@@ -56,11 +56,11 @@ def test_every_included_model_can_be_written(name: str) -> None:
 def test_the_maximum_of_several_lines_is_written_line_by_line() -> None:
     three = [(1e-6, 1e-9, None), (5e-6, 1e-10, None), (4e-6, 2e-10, None)]
     model = NetworkModel.largest(three)
-    assert message_lines(model) == "message 4444 5e-06 1e-10\nmessage - 1e-06 1e-09\n"
+    assert format_model(model) == "message 4444 5e-06 1e-10\nmessage - 1e-06 1e-09\n"
     assert_same(model)
 
 
-def test_messages_alone_and_inside_a_node_are_written() -> None:
+def test_single_messages_and_those_inside_a_node_are_written() -> None:
     inside = NetworkModel.largest([(1e-7, 1e-10, None), (2e-7, 5e-11, None)])
     alone = [(3e-6, 1e-9, 1000), (9e-6, 1e-9, None)]
     model = NetworkModel.regimes([(1e-6, 1e-9, None)]).with_alone(alone)

@@ -12,8 +12,8 @@ from topoloom.model import NetworkModel, load_model
 from topoloom.model.model_names import model_names
 from topoloom.model.model_toml import (
     COSTS,
+    format_time,
     read_model_toml,
-    time_text,
     write_model_toml,
 )
 from topoloom.support.toml_document import read_toml
@@ -48,7 +48,7 @@ def test_every_model_has_a_source_and_survives_a_copy(
         assert copy.model.time(size, 64) == pytest.approx(expected, rel=1e-3)
 
 
-def test_messages_alone_and_inside_a_node_survive_a_copy(tmp_path: Path) -> None:
+def test_single_messages_and_those_inside_a_node_survive_a_copy(tmp_path: Path) -> None:
     path = tmp_path / "m.toml"
     path.write_text(
         f"{HEAD}regimes = [{LINE}]\n"
@@ -190,7 +190,7 @@ def test_an_unknown_name_suggests_the_nearest() -> None:
 
 def test_written_times_are_read_back_exactly() -> None:
     for seconds in (0.0, 1.5e-12, 4.2e-10, 1e-6, 0.99999e-3, 12.0):
-        assert parse_latency(time_text(seconds)) == pytest.approx(seconds, rel=1e-5)
+        assert parse_latency(format_time(seconds)) == pytest.approx(seconds, rel=1e-5)
 
 
 def test_every_cost_of_the_core_has_a_key() -> None:

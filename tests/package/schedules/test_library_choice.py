@@ -14,7 +14,7 @@ import pytest
 
 from topoloom import Allocation, Machine, Placement
 from topoloom.model import NetworkModel, load_model
-from topoloom.model.message_lines import message_lines
+from topoloom.model.message_lines import format_model
 from topoloom.placements.placement_file import PlacementFile, save_placement
 from topoloom.schedules import Call, RankSlots, Strategy, rank_schedules
 from topoloom.support.resources import need_core_library
@@ -99,7 +99,7 @@ class RandomJob:
             save_placement(file, PlacementFile(machine, *self.slots))
             self.texts["placement"] = file.read_text()
         if self.model is not None:
-            self.texts["machine"] = message_lines(self.model)
+            self.texts["machine"] = format_model(self.model)
         self.call = Call(self.operation, self.ranks, self.size(rng))
         self.sizes = [self.size(rng) for _ in range(20)]
 

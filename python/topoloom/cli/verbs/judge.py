@@ -111,7 +111,7 @@ def command(
 
 def _print(judged: JudgedPlacement, written: list[Path]) -> None:
     from topoloom.cli.console import print_facts, print_table
-    from topoloom.machines.link_names import named_link
+    from topoloom.machines.link_names import format_link
     from topoloom.machines.machine_facts import machine_name
     from topoloom.nodes.hosts import format_share
     from topoloom.placements.measures import gain_text, measure_text, measure_title
@@ -142,7 +142,7 @@ def _print(judged: JudgedPlacement, written: list[Path]) -> None:
     names = judged.given.vertex_names
     links = [
         [
-            named_link(link, names),
+            format_link(link, names),
             ", ".join(f"{s} → {t} ({format_bytes(b)})" for s, t, b in loaders[:3]),
             format_bytes(load),
             format_seconds(seconds),

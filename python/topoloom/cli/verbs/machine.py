@@ -276,7 +276,7 @@ def _node_rows(
 ) -> list[tuple[str, str]]:
     """Write the costs of levels, the port, and one line per device or type."""
     from topoloom.machines.node_toml import level_costs, write_port
-    from topoloom.machines.outline import type_nodes
+    from topoloom.machines.outline import format_type_nodes
     from topoloom.nodes.node_parts import ETHERNET, NIC
     from topoloom.support.units import format_bytes
 
@@ -299,17 +299,17 @@ def _node_rows(
     if any(part.kind == ETHERNET for part in node.devices):
         used = [part.name for part in node.devices if part.kind == NIC]
         rows.append(("MPI uses", f"{', '.join(used)}, not the Ethernet cards"))
-    rows += [(type_nodes(kind, hosts), _type(kind)) for kind in node.types]
+    rows += [(format_type_nodes(kind, hosts), _type(kind)) for kind in node.types]
     rows += [("remark", remark) for remark in machine.remarks]
     return rows
 
 
 def _type(kind: NodeType) -> str:
-    from topoloom.machines.outline import type_slots
+    from topoloom.machines.outline import format_type_slots
     from topoloom.support.units import format_bytes
 
     parts = kind.parts
-    words = [type_slots(kind)]
+    words = [format_type_slots(kind)]
     if parts.names:
         words.append(f"sharing {', '.join(reversed(parts.names))}")
     if parts.memory_size:

@@ -142,10 +142,10 @@ def _show(what: str, output: Path | None, figure: Path | None, as_json: bool) ->
 
         draw_model(figure, file)
     if output is not None:
-        from topoloom.model.message_lines import message_lines
+        from topoloom.model.message_lines import format_model
         from topoloom.support.files import write_text
 
-        write_text(output, message_lines(file.model))
+        write_text(output, format_model(file.model))
     if as_json:
         print_json({"name": file.name or what, **file.document()})
         return
@@ -163,7 +163,7 @@ def _predict(
     from topoloom.cli.console import print_json, print_table
     from topoloom.model.measured import predict_times
     from topoloom.model.model_names import load_model
-    from topoloom.model.model_toml import time_text
+    from topoloom.model.model_toml import format_time
     from topoloom.support.checks import check_at_least
     from topoloom.support.units import format_bandwidth, parse_bytes
 
@@ -181,10 +181,10 @@ def _predict(
     rows = [
         [
             f"{one.bytes:,}",
-            time_text(one.seconds, 4),
-            time_text(one.arrival_seconds, 4),
+            format_time(one.seconds, 4),
+            format_time(one.arrival_seconds, 4),
             format_bandwidth(count * one.bytes / one.seconds) if one.bytes else "",
-            time_text(one.cpu_seconds, 4),
+            format_time(one.cpu_seconds, 4),
         ]
         for one in times
     ]
@@ -227,13 +227,13 @@ def _print_fit(fit: Fit, file: ModelFile, written: list[Path | None]) -> None:
     import numpy as np
 
     from topoloom.cli.console import print_facts, print_table
-    from topoloom.model.model_toml import time_text
+    from topoloom.model.model_toml import format_time
 
     rows = [
         (
             f"{size:,.0f}",
-            time_text(one, 4),
-            time_text(other, 4),
+            format_time(one, 4),
+            format_time(other, 4),
             f"{100 * error:+.1f} %",
         )
         for size, one, other, error in zip(
@@ -312,21 +312,21 @@ def _channels_text(curve: PairCurve) -> str:
 def _print_model(model: NetworkModel, where: str = "") -> None:
     from topoloom._core import NetworkModel
     from topoloom.cli.console import print_facts
-    from topoloom.model.model_toml import cost_texts
+    from topoloom.model.model_toml import format_costs
 
     _print_lines(model, f"bytes{where}")
     if model.alone:
         alone = NetworkModel.regimes(model.alone)
         _print_lines(alone, f"bytes alone{where}")
     _print_link_factors(model)
-    costs = cost_texts(model.costs)
+    costs = format_costs(model.costs)
     print_facts([(name.replace("_", " "), text) for name, text in costs.items()])
 
 
 def _print_lines(model: NetworkModel, of: str = "bytes") -> None:
     """Print the lines, each with the bandwidth that it comes to."""
     from topoloom.cli.console import print_table
-    from topoloom.model.model_toml import time_text
+    from topoloom.model.model_toml import format_time
     from topoloom.support.units import format_bandwidth
 
     sizes = _size_texts([most for _, _, most in model.lines])
@@ -334,7 +334,7 @@ def _print_lines(model: NetworkModel, of: str = "bytes") -> None:
     for (alpha, beta, _), part in zip(model.lines, sizes, strict=True):
         rate = format_bandwidth(1 / beta) if beta else ""
         name = "the largest of" if model.takes_largest else part
-        rows.append((name, time_text(alpha, 4), time_text(beta, 4), rate))
+        rows.append((name, format_time(alpha, 4), format_time(beta, 4), rate))
     print_table([of, "alpha", "beta", "1 / beta"], rows)
 
 

@@ -111,7 +111,7 @@ class _Extrapolation:
         read_events(own, rank, events, {})
         profile = own.profile()
         for loss in own.losses:
-            self.trace.lose(loss)
+            self.trace.add_loss(loss)
         for _, operation, number, root, size, calls in profile.records.tolist():
             members = tuple(profile.communicators[number].tolist())
             yield _Call(OPERATIONS[operation], members, root, size), calls
@@ -158,7 +158,7 @@ class _Extrapolation:
                 )
             for rank in represented[members]:
                 if counts[rank] != most:
-                    self.trace.lose(
+                    self.trace.add_loss(
                         f"ranks that were played disagree: rank {rank} has "
                         f"{counts[rank]} of {most} calls of {call.operation} with "
                         f"{call.bytes} bytes in a group of {len(members)}"
@@ -199,7 +199,7 @@ class _Extrapolation:
             elif self.known[one]:
                 without.append(one)
         if without:
-            self.trace.lose(
+            self.trace.add_loss(
                 f"rank {_format_ranks(without)}: in no group shaped as "
                 f"{_format_members(members)}, where rank {rank} was played; play "
                 "them, too"
@@ -230,7 +230,7 @@ class _Extrapolation:
         unknown = self.roles.unknown
         if unknown:
             ranks = sorted(one for each in unknown.values() for one in each)
-            self.trace.lose(
+            self.trace.add_loss(
                 f"rank {_format_ranks(ranks)}: no rank was played at their place in "
                 f"groups shaped as {_format_members(self.roles.missing)}; play "
                 f"{_format_members(tuple(unknown), 16)[1:-1]}, too"
@@ -257,7 +257,7 @@ class _Extrapolation:
                 if rank != other:
                     what += f" by what rank {rank} did; play rank {other}, too"
                     break
-            self.trace.lose(what)
+            self.trace.add_loss(what)
 
 
 def extrapolate(noted: Sequence[ProcessNotes]) -> Trace:
@@ -275,7 +275,7 @@ def extrapolate(noted: Sequence[ProcessNotes]) -> Trace:
     extrapolation = _Extrapolation(noted)
     for one in noted:
         for what, calls in one.lost.items():
-            extrapolation.trace.lose(f"rank {one.rank} lost {calls} {what}")
+            extrapolation.trace.add_loss(f"rank {one.rank} lost {calls} {what}")
     return extrapolation.run()
 
 

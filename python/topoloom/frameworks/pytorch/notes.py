@@ -199,8 +199,8 @@ def join_notes(noted: Sequence[ProcessNotes]) -> Trace:
         trace.seen.add(one.rank)
         read_events(trace, one.rank, one.events, {})
         for what, calls in one.lost.items():
-            trace.lose(f"rank {one.rank} lost {calls} {what}")
+            trace.add_loss(f"rank {one.rank} lost {calls} {what}")
         if one.refused:
-            trace.lose(one.refused)
-    trace.expect_all()
+            trace.add_loss(one.refused)
+    trace.report_missing()
     return trace

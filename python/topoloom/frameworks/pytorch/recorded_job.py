@@ -65,7 +65,7 @@ def read_recording(folder: str | Path) -> Trace:
     is_fake = any(one.groups for one in noted)
     trace = extrapolate(noted) if is_fake else join_notes(noted)
     if left_out:
-        trace.lose(
+        trace.add_loss(
             f"{counted(left_out, 'earlier start')} of ranks left out: torchrun started "
             "the job again, and only the last start counts"
         )
@@ -73,7 +73,7 @@ def read_recording(folder: str | Path) -> Trace:
         one.start.attempt or 0 for one in noted
     )
     if more > 0:
-        trace.lose(
+        trace.add_loss(
             f"torchrun started the job again {counted(more, 'time')} without beginning "
             "a world; the start before counts"
         )

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Readers of what AI jobs leave behind: compiled programs, dumps and traces."""
+"""Readers of traces, dumps and compiled programs of AI jobs."""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Execution traces of Chakra: ``NAME.RANK.et``, and a JSON file of groups beside them.
+"""Execution traces of Chakra: ``NAME.RANK.et``, with a JSON file of groups.
 
-Sizes are read as ASTRA-sim reads them: of a gather what one rank gives, of a
-reduce-scatter and an all-to-all what one rank has of all.
+Sizes are those of ASTRA-sim: one rank's part of a gather, and all parts of a
+reduce-scatter or all-to-all on one rank.
 """
 
 from __future__ import annotations
@@ -13,12 +13,17 @@ from pathlib import Path
 from typing import Any
 
 from topoloom._core import Error
-from topoloom.graphs.traces.files import as_json, collect_losses, content, rank_list
+from topoloom.graphs.traces.files import (
+    collect_losses,
+    parse_json,
+    parse_ranks,
+    read_content,
+)
 from topoloom.graphs.traces.trace import Trace
-from topoloom.graphs.traces.wire import delimited, fields
+from topoloom.graphs.traces.wire import parse_fields, split_messages
 from topoloom.support.files import prefix_errors
 
-#: By the schema's number of a collective.
+#: By number in the schema.
 _COLLECTIVES = {
     0: "allreduce",
     1: "reduce",
@@ -40,13 +45,13 @@ _SIGNED = (15, 17)
 
 
 def read_chakra(files: Sequence[Path]) -> Trace:
-    """Read the traces of a job, one per rank, and the JSON files among them."""
+    """Read the traces of a job, one per rank, and JSON files of groups."""
     groups: dict[str, list[int]] = {}
     traces: dict[int, Path] = {}
     for file in files:
         with prefix_errors(file):
             if file.suffix == ".json":
-                groups |= _groups(as_json(content(file)))
+                groups |= _groups(parse_json(read_content(file)))
                 continue
             found = re.search(r"([0-9]{1,9})\.et$", file.name)
             if found is None:
@@ -59,15 +64,15 @@ def read_chakra(files: Sequence[Path]) -> Trace:
     for rank, file in sorted(traces.items()):
         trace.seen.add(rank)
         with prefix_errors(file), collect_losses(file, trace.losses):
-            for number, message in enumerate(delimited(content(file))):
+            for number, message in enumerate(split_messages(read_content(file))):
                 if number:  # the first has the version
                     communicates |= _read_node(trace, rank, message, groups)
     if not communicates:
-        trace.lose(
+        trace.add_loss(
             "no node communicates: chakra_converter makes those of NCCL's kernels, "
             "which jobs without GPUs do not have"
         )
-    trace.expect_all()
+    trace.report_missing()
     return trace
 
 
@@ -76,7 +81,7 @@ def _groups(document: Any) -> dict[str, list[int]]:
         raise Error("does not map the names of groups to ranks")
     found = {}
     for name, value in document.items():
-        members = rank_list(value)
+        members = parse_ranks(value)
         if members is None:
             raise Error(f"group '{name}' is not a list of ranks")
         found[name] = members
@@ -86,10 +91,10 @@ def _groups(document: Any) -> dict[str, list[int]]:
 def _read_node(
     trace: Trace, rank: int, message: bytes, groups: dict[str, list[int]]
 ) -> bool:
-    """Count what a node sends; returns whether it communicates."""
+    """Count the messages of a node; return whether it communicates."""
     kind: int | bytes = 0
     attributes: dict[str, Any] = {}
-    for number, value in fields(message):
+    for number, value in parse_fields(message):
         if number == _KIND:
             kind = value
         elif number == _ATTRIBUTE and isinstance(value, bytes):
@@ -111,31 +116,29 @@ def _count(
 ) -> None:
     size = attributes.get("comm_size")
     if size is None:
-        trace.lose("a node does not say its comm_size")
+        trace.add_loss("a node does not say its comm_size")
         return
     if kind == _SEND:
         if "comm_dst" not in attributes:
-            trace.lose("a send does not say its comm_dst")
+            trace.add_loss("a send does not say its comm_dst")
         else:
             trace.send(rank, attributes["comm_dst"], size)
         return
     operation = _COLLECTIVES.get(attributes.get("comm_type", -1))
     if operation is None:
-        trace.lose("a collective does not say its comm_type")
+        trace.add_loss("a collective does not say its comm_type")
         return
     group = str(attributes.get("pg_name") or attributes.get("comm_group") or "")
     if group and group not in groups:
-        trace.lose(f"no JSON file says who is in group '{group}'")
+        trace.add_loss(f"no JSON file says who is in group '{group}'")
         return
     if not group and not all(attributes.get("involved_dim", b"")):
-        trace.lose("a collective is along some dimensions of a topology not given")
+        trace.add_loss("a collective is along some dimensions of a topology not given")
         return
     members = groups[group] if group else list(range(trace.ranks))
     if operation == "alltoall":
-        if size % len(members):
-            trace.lose("an all-to-all has no split sizes, and is not even")
-            return
-        size //= len(members)
+        trace.observe_even(rank, members, size)
+        return
     root = attributes.get("root_rank")
     trace.observe(
         rank, operation, members, size, members.index(root) if root in members else None
@@ -143,10 +146,10 @@ def _count(
 
 
 def _attribute(message: bytes) -> tuple[str, Any]:
-    """Read a name and a value: an integer, text, or the bytes of a list of truths."""
+    """Read a name and a value: an integer, a string, or booleans as bytes."""
     name = ""
     held: Any = None
-    for number, value in fields(message):
+    for number, value in parse_fields(message):
         if number == _NAME and isinstance(value, bytes):
             name = value.decode(errors="replace")
         elif isinstance(value, int):
@@ -154,7 +157,7 @@ def _attribute(message: bytes) -> tuple[str, Any]:
         elif number == _STRING:
             held = value.decode(errors="replace")
         elif number == _BOOLEANS:
-            packed = [part for _, part in fields(value)]
+            packed = [part for _, part in parse_fields(value)]
             held = b"".join(
                 part if isinstance(part, bytes) else bytes([part]) for part in packed
             )

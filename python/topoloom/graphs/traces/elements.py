@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Names of collectives and of types of elements, as PyTorch writes them."""
+"""PyTorch's names of collectives and element types."""
 
 from __future__ import annotations
 
 from topoloom._core import Error
 
-#: PyTorch's words without underscores, and ours.
+#: PyTorch's names without underscores.
 _OPERATIONS = {
     "allreduce": "allreduce",
     "allreducecoalesced": "allreduce",
@@ -37,19 +37,13 @@ _BYTES = {
 }
 
 
-def operation_of(name: str) -> str | None:
-    """Translate a name such as ``_allgather_base``; None for other things."""
+def translate_operation(name: str) -> str | None:
+    """Translate a name such as ``_allgather_base``; None for other names."""
     return _OPERATIONS.get(name.lower().replace("_", ""))
 
 
 def element_bytes(name: str) -> int:
-    """Return the bytes of an element of a type such as ``BFloat16``.
-
-    Raises
-    ------
-    topoloom.Error
-        For unknown types.
-    """
+    """Return the bytes of an element of a type such as ``BFloat16``."""
     word = name.lower()
     if word.startswith("float8"):
         return 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Files of a trace: their content, and the rank that is in a name."""
+"""Files of a trace, one per rank."""
 
 from __future__ import annotations
 
@@ -7,29 +7,30 @@ import gzip
 import json
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from topoloom._core import Error
+from topoloom.support.files import prefix_errors
 
 
 class TruncatedFileError(Error):
-    """A file ends too early, or is damaged; the files of other ranks can be used."""
+    """A file is truncated or damaged; files of other ranks can be used."""
 
 
 @contextmanager
 def collect_losses(file: Path, losses: list[str]) -> Iterator[None]:
-    """Note that a file is cut short, and go on behind the block."""
+    """Add a `TruncatedFileError` to the losses, and continue after the block."""
     try:
         yield
     except TruncatedFileError as error:
         losses.append(f"{file}: {error}")
 
 
-def content(path: Path) -> bytes:
-    """Read a file, which may be compressed by gzip."""
+def read_content(path: Path) -> bytes:
+    """Read a file, which gzip may have compressed."""
     data = path.read_bytes()
     if data[:2] != b"\x1f\x8b":
         return data
@@ -41,14 +42,8 @@ def content(path: Path) -> bytes:
         ) from None
 
 
-def as_json(data: bytes) -> Any:
-    """Read JSON.
-
-    Raises
-    ------
-    TruncatedFileError
-        With the line where it ends or breaks.
-    """
+def parse_json(data: bytes) -> Any:
+    """Read JSON, or raise `TruncatedFileError` with the line of the error."""
     try:
         return json.loads(data)
     except json.JSONDecodeError as error:
@@ -58,14 +53,37 @@ def as_json(data: bytes) -> Any:
     raise TruncatedFileError(f"is not complete JSON ({what}); is it cut short?")
 
 
-def rank_in_name(path: Path) -> int | None:
-    """Return the last number of a file's name, without its endings."""
+def read_rank_files(
+    files: Sequence[Path], parse: Callable[[bytes], tuple[dict[str, Any], Any]]
+) -> tuple[dict[int, tuple[Path, dict[str, Any]]], list[str]]:
+    """Read a file per rank; return content by rank, and losses.
+
+    `parse` returns the content of a file, and its rank or None; then the name has it.
+    """
+    found: dict[int, tuple[Path, dict[str, Any]]] = {}
+    losses: list[str] = []
+    for file in files:
+        with prefix_errors(file), collect_losses(file, losses):
+            content, rank = parse(read_content(file))
+            rank = find_rank(file) if rank is None else rank
+            if type(rank) is not int:
+                raise Error("does not say its rank; end the name with it, as _rank_3")
+            if rank in found:
+                raise Error(f"is of rank {rank} like {found[rank][0]}")
+            found[rank] = (file, content)
+    if not found:
+        raise Error(losses[0])
+    return found, losses
+
+
+def find_rank(path: Path) -> int | None:
+    """Return the last number of a file's name, without suffixes."""
     numbers = re.findall("[0-9]{1,9}", path.name.partition(".json")[0])
     return int(numbers[-1]) if numbers else None
 
 
-def rank_list(value: Any) -> list[int] | None:
-    """Read ``[0, 2]``, a list or its text; None for anything else, such as ``...``."""
+def parse_ranks(value: Any) -> list[int] | None:
+    """Read ``[0, 2]``, a list or its text; None for other values, such as ``...``."""
     if isinstance(value, str):
         if not re.fullmatch(r"\s*\[?\s*[0-9]+(?:\s*,\s*[0-9]+)*\s*\]?\s*", value):
             return None

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Dumps of PyTorch's flight recorder: the last collectives that each rank started.
+"""Dumps of PyTorch's flight recorder: the last collectives of each rank.
 
-A dump is a pickle or JSON. It is a ring buffer: the first `record_id` that is not 0
-says how many are gone. Roots and split sizes are not in it. Dumps of gloo have one
-group without a name, the last that was made: who is in a group are then those who
-recorded calls in it, and collectives that show the size of their group must agree.
+A dump is a pickle or JSON of a ring buffer, whose first `record_id` is the number of
+lost entries. It has neither roots nor split sizes. Dumps of gloo have only one group,
+without a name: members of a group are then the ranks with calls in it, which must agree
+with the sizes of collectives.
 """
 
 from __future__ import annotations
@@ -18,14 +18,12 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from topoloom._core import Error
-from topoloom.graphs.traces.elements import element_bytes, operation_of
+from topoloom.graphs.traces.elements import element_bytes, translate_operation
 from topoloom.graphs.traces.files import (
     TruncatedFileError,
-    as_json,
-    collect_losses,
-    content,
-    rank_in_name,
-    rank_list,
+    parse_json,
+    parse_ranks,
+    read_rank_files,
 )
 from topoloom.graphs.traces.trace import Trace
 from topoloom.support.files import prefix_errors
@@ -34,7 +32,7 @@ _PEERS = re.compile(r"(send|recv) ([0-9]+)(?:->|<-)([0-9]+)")
 
 
 class _PlainUnpickler(pickle.Unpickler):
-    """Loads lists, dictionaries, numbers and text; refuses what would run code."""
+    """Loads lists, dictionaries, numbers and text, but no code."""
 
     def find_class(self, module: str, name: str) -> NoReturn:
         raise Error(f"is not a dump: it asks to load {module}.{name}, which is refused")
@@ -44,15 +42,15 @@ class _PlainUnpickler(pickle.Unpickler):
 
 
 def load_dump(data: bytes) -> dict[str, Any]:
-    """Load a dump without running anything that is in it."""
+    """Load a dump without running its code."""
     if data[:1] == b"{":
-        dump = as_json(data)
+        dump = parse_json(data)
     else:
         try:
             dump = _PlainUnpickler(io.BytesIO(data)).load()
         except Error:
             raise
-        except Exception:  # what damaged pickles raise is not a closed list
+        except Exception:  # damaged pickles raise any exception
             raise TruncatedFileError(
                 "is neither a pickle nor JSON, or cut short"
             ) from None
@@ -61,37 +59,32 @@ def load_dump(data: bytes) -> dict[str, Any]:
     return dump
 
 
+def _load_rank(data: bytes) -> tuple[dict[str, Any], Any]:
+    dump = load_dump(data)
+    return dump, dump.get("rank")
+
+
 def read_flight_recorder(files: Sequence[Path]) -> Trace:
     """Read the dumps of a job, one file per rank, whose name ends with the rank."""
-    dumps: dict[int, tuple[Path, dict[str, Any]]] = {}
-    losses: list[str] = []
-    for file in files:
-        with prefix_errors(file), collect_losses(file, losses):
-            dump = load_dump(content(file))
-            rank = dump.get("rank", rank_in_name(file))
-            if type(rank) is not int:
-                raise Error("does not say its rank; end the name with it, as _rank_3")
-            if rank in dumps:
-                raise Error(f"is of rank {rank} like {dumps[rank][0]}")
-            dumps[rank] = (file, dump)
-    if not dumps:
-        raise Error(losses[0])
+    dumps, losses = read_rank_files(files, _load_rank)
     stated = {rank: _groups(file, dump) for rank, (file, dump) in dumps.items()}
     members = [one for groups in stated.values() for one in groups.values()]
     trace = Trace(1 + max([*dumps, *(max(one) for one in members)]))
     trace.losses += losses
-    joined = _joined(dumps)
+    recorded = _recorded_groups(dumps)
     for rank, (file, dump) in sorted(dumps.items()):
         trace.seen.add(rank)
         nameless = list(stated[rank]) == [""]
         with prefix_errors(file):
-            _read_rank(trace, rank, dump, joined if nameless else stated[rank])
-    trace.expect_all()
+            _read_rank(trace, rank, dump, recorded if nameless else stated[rank])
+    trace.report_missing()
     return trace
 
 
-def _joined(dumps: Mapping[int, tuple[Path, dict[str, Any]]]) -> dict[str, list[int]]:
-    """Put together who recorded calls in a group; members are in order of rank."""
+def _recorded_groups(
+    dumps: Mapping[int, tuple[Path, dict[str, Any]]],
+) -> dict[str, list[int]]:
+    """List the ranks with calls in each group."""
     found: dict[str, list[int]] = {}
     for rank, (_, dump) in sorted(dumps.items()):
         for name in {_group(one) for one in dump["entries"] if isinstance(one, dict)}:
@@ -110,7 +103,7 @@ def _groups(file: Path, dump: dict[str, Any]) -> dict[str, list[int]]:
         raise Error(f"{file}: has no 'pg_config', which says who is in a group")
     found = {}
     for name, one in config.items():
-        ranks = rank_list(one.get("ranks") if isinstance(one, dict) else one)
+        ranks = parse_ranks(one.get("ranks") if isinstance(one, dict) else one)
         if ranks is not None:
             found[str(name)] = ranks
     return found
@@ -125,21 +118,21 @@ def _read_rank(
     if len(numbers) < len(entries):
         raise Error("has an entry without a record_id")
     if lost := (max(numbers) + 1 - len(numbers) if numbers else 0):
-        trace.lose(f"rank {rank} lost {lost} entries of its ring buffer")
+        trace.add_loss(f"rank {rank} lost {lost} entries of its ring buffer")
     for entry in entries:
         name = _group(entry)
         members = groups.get(name) or groups.get(str(entry.get("pg_id")))
         if members is None:
-            trace.lose(f"rank {rank} does not say who is in group '{name}'")
+            trace.add_loss(f"rank {rank} does not say who is in group '{name}'")
             continue
         title = str(entry.get("profiling_name", "")).partition(":")[2]
         if peers := _PEERS.match(title):
             _read_message(trace, peers, members, entry)
             continue
-        operation = operation_of(title)
+        operation = translate_operation(title)
         if operation is None:
             if _amount(entry, "input") and title != "coalesced":
-                trace.lose(f"'{title}' is not a collective that is known")
+                trace.add_loss(f"'{title}' is not a collective that is known")
             continue
         _read_collective(trace, rank, operation, members, entry)
 
@@ -164,17 +157,14 @@ def _read_collective(
     ends = {"allgather": (out, amount), "reduce_scatter": (amount, out)}
     whole, part = ends.get(operation, (0, 0))
     if part and whole != part * len(members):
-        trace.lose(
+        trace.add_loss(
             f"rank {rank} has an {operation} of {whole} bytes in parts of {part}, but "
             f"{len(members)} ranks recorded calls of its group"
         )
         return
     if operation == "alltoall":
-        # Without split sizes, only what all members have alike is known to be even.
-        if amount != out or amount % len(members):
-            trace.lose("an all-to-all has no split sizes, and is not even")
-            return
-        amount //= len(members)
+        trace.observe_even(rank, members, amount, received=out)
+        return
     trace.observe(rank, operation, members, amount)
 
 

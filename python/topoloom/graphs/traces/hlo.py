@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""HLO text of XLA: the collectives of a compiled program, loops counted out.
+"""HLO text of XLA: the collectives of a compiled program, with trip counts of loops.
 
-What a collective moves is the size of its result. Which devices are in a group follows
-from the attributes of the operation: groups are of replicas, of partitions, or of all
-devices by number, replica by replica.
+Bytes of a collective are those of its result. Attributes of the operation tell whether
+groups are of replicas, of partitions, or of all devices, numbered by replica.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from topoloom._core import Error
 from topoloom.graphs.traces.replica_groups import Groups, parse_groups
 from topoloom.graphs.traces.trace import Trace
 
-#: XLA's word -> ours
+#: XLA's name -> operation or kind
 _COLLECTIVES = {
     "all-reduce": "allreduce",
     "all-gather": "allgather",
@@ -44,7 +43,7 @@ _BRANCHES = re.compile(r"branch_computations=\{([^}]*)\}")
 _TRIPS = re.compile(r'"?known_trip_count"?\s*:\s*\{\s*"?n"?\s*:\s*"?([0-9]{1,18})"?')
 _PAIRS = re.compile(r"source_target_pairs=\{((?:\{[0-9]+, ?[0-9]+\},? ?)*)\}")
 
-#: Bits of an element; f8 and its kin have 8.
+#: Bits of an element; f8 types have 8.
 _BITS = {"pred": 8, "bf16": 16, "c64": 64, "c128": 128, "token": 0, "opaque": 0}
 
 
@@ -58,7 +57,7 @@ class _Operation(NamedTuple):
 
 
 class _Call(NamedTuple):
-    """Computations that one runs, and how often; None is unknown."""
+    """Computations that another one runs; `times` is None if unknown."""
 
     names: tuple[str, ...]
     times: int | None
@@ -72,13 +71,7 @@ class _Computation:
 
 
 def read_hlo(text: str) -> Trace:
-    """Count what a module sends in one run; a rank is a device.
-
-    Raises
-    ------
-    topoloom.Error
-        If it is not an HLO module, or one cut short.
-    """
+    """Count the messages of one run of a module; a rank is a device."""
     header, _, _ = text.partition("\n")
     if not header.startswith("HloModule"):
         raise Error("does not begin with HloModule: XLA writes it before the program")
@@ -86,7 +79,7 @@ def read_hlo(text: str) -> Trace:
     partitions = _attribute(header, "num_partitions")
     trace = Trace(replicas * partitions)
     computations, entry = _computations(text)
-    counted = _Counting(computations, trace).all_of(entry)
+    counted = _CallCounter(computations, trace).count(entry)
     for operation, times in counted.items():
         _count(trace, operation, times, replicas, partitions)
     return trace
@@ -111,13 +104,15 @@ def _computations(text: str) -> tuple[dict[str, _Computation], str]:
         elif bare.startswith("}"):
             closed = True
         elif current is not None and (match := _INSTRUCTION.search(bare)):
-            _note(current, match, bare)
+            _add_instruction(current, match, bare)
     if not closed or not entry:
         raise Error("the program is cut short: a computation does not end")
     return found, entry
 
 
-def _note(computation: _Computation, match: re.Match[str], line: str) -> None:
+def _add_instruction(
+    computation: _Computation, match: re.Match[str], line: str
+) -> None:
     word, rest = match[2], line[match.end() :]
     if word in _COLLECTIVES:
         kind, started = _COLLECTIVES[word], match[3] is not None
@@ -139,7 +134,7 @@ def _note(computation: _Computation, match: re.Match[str], line: str) -> None:
 
 
 def _part(shape: str, kind: str, started: bool) -> str:
-    """Return the part of a result's shape that says what is moved."""
+    """Return the part of a result's shape with the transferred data."""
     if not (started and kind == "send" and shape.startswith("(")):
         return shape
     depth = 0
@@ -171,7 +166,7 @@ def _bits(kind: str) -> int:
     return int(found[1])
 
 
-class _Counting:
+class _CallCounter:
     """Counts the operations of a computation and of all that it runs."""
 
     def __init__(self, computations: dict[str, _Computation], trace: Trace) -> None:
@@ -179,18 +174,18 @@ class _Counting:
         self._trace = trace
         self._known: dict[str, Counter[_Operation]] = {}
 
-    def all_of(self, name: str) -> Counter[_Operation]:
+    def count(self, name: str) -> Counter[_Operation]:
         if name not in self._known:
             if name not in self._computations:
                 raise Error(f"the program is cut short: there is no computation {name}")
-            self._known[name] = Counter()  # a circle, which XLA has not, ends here
+            self._known[name] = Counter()  # ends cycles, which XLA does not write
             self._known[name] = self._count(self._computations[name])
         return self._known[name]
 
     def _count(self, computation: _Computation) -> Counter[_Operation]:
         total = Counter(computation.operations)
         for call in computation.calls:
-            inner = [self.all_of(name) for name in call.names]
+            inner = [self.count(name) for name in call.names]
             if call.times is None and any(inner):
                 said = {
                     "while": "a loop without known_trip_count has collectives; "
@@ -198,7 +193,7 @@ class _Counting:
                     "conditional": "a conditional has collectives; each of its "
                     "branches is counted once",
                 }
-                self._trace.lose(said[call.what])
+                self._trace.add_loss(said[call.what])
             for one in inner:
                 for operation, times in one.items():
                     total[operation] += times * (
@@ -213,7 +208,7 @@ def _count(
     kind, size, started, attributes = operation
     if kind in ("ragged", "host"):
         said = {"ragged": "a ragged all-to-all", "host": "a send to another program"}
-        trace.lose(f"{said[kind]} does not say what goes to whom")
+        trace.add_loss(f"{said[kind]} does not say what goes to whom")
         return
     if kind == "send":
         pairs = _PAIRS.search(attributes)
@@ -235,7 +230,7 @@ def _count(
     for members in _devices(groups, operation, replicas, partitions):
         n = len(members)
         if kind == "allgather":
-            # A started one has what goes in beside what comes out.
+            # A started one has its input and its output.
             amount, rest = divmod(size, n + 1 if started else n)
             if rest:
                 raise Error(f"an all-gather of {size} bytes has {n} devices")
@@ -247,7 +242,7 @@ def _count(
 
 
 def _mode(operation: _Operation) -> str:
-    """Say what groups are of: "replicas", "partitions", "both" or "devices"."""
+    """Return the members of groups: "replicas", "partitions", "both" or "devices"."""
     has_channel = "channel_id=" in operation.attributes
     if "use_global_device_ids=true" in operation.attributes:
         return "devices"
@@ -266,7 +261,7 @@ def _counted(operation: _Operation, replicas: int, partitions: int) -> int:
 def _devices(
     groups: Groups, operation: _Operation, replicas: int, partitions: int
 ) -> Iterator[NDArray[np.int64]]:
-    """Give the devices of groups; of replicas, one group for each partition."""
+    """Yield the devices of groups; groups of replicas are one per partition."""
     mode = _mode(operation)
     for group in groups:
         if mode == "devices":

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Lines of NCCL's and RCCL's Inspector: what each communicator of a process did.
+"""Lines of NCCL's and RCCL's Inspector: operations of each communicator of a process.
 
-A line names a communicator and a rank in it. Ranks of the job are those of the
-communicator that all processes are in; a process is a host and a process id, and has
-one GPU. Lines of our own plugin, ``nccl/profiler``, have roots, the GPU, ranks that a
-launcher gave, and calls that are alike in one.
+A line has a communicator and a rank in it. Ranks of the job are those of a communicator
+of all processes; a process is a host and a process id, and has one GPU. Lines of our
+plugin, ``nccl/profiler``, add roots, GPUs, ranks of launchers, and counts of calls.
 """
 
 from __future__ import annotations
@@ -16,11 +15,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from topoloom._core import Error
-from topoloom.graphs.traces.files import content
+from topoloom.graphs.traces.files import read_content
 from topoloom.graphs.traces.trace import Trace
 from topoloom.support.files import prefix_errors
 
-#: NCCL's words; sizes of gathers and scatters are those of one rank's part.
+#: NCCL's names; sizes of gathers and scatters are those of one rank.
 _OPERATIONS = {
     "AllReduce": "allreduce",
     "AllGather": "allgather",
@@ -34,12 +33,12 @@ _OPERATIONS = {
 
 _ROOTED = ("bcast", "reduce", "gather", "scatter")
 
-#: Host, process id, and GPU, -1 if that is not said.
+#: Host, process id, and GPU, -1 if unknown.
 Process = tuple[str, int, int]
 
 
 class InspectorLine(NamedTuple):
-    """What one rank of a communicator did: a collective, a message, or nothing yet."""
+    """An operation of a rank of a communicator; an empty body is none."""
 
     where: str
     communicator: str
@@ -47,26 +46,26 @@ class InspectorLine(NamedTuple):
     process: Process
     body: dict[str, Any]
     is_message: bool
-    #: of the plugin: whether the rank has ended, and calls that it could not note
+    #: of the plugin: whether the rank has ended, and lost calls
     recording: dict[str, Any]
-    #: the rank in the job and the job's size, if a launcher gave them
+    #: rank in the job and size of the job, if known
     job: tuple[int, int] | None
 
     @property
     def number(self) -> int:
-        """Of the operation among those of its communicator."""
+        """Number of the operation in its communicator."""
         return int(self.body.get("p2p_sn" if self.is_message else "coll_sn", 0))
 
     @property
     def calls(self) -> int | None:
-        """How many calls the line is of; None for one of them, with a number."""
+        """Number of calls; None for a single one with a number."""
         calls = self.body.get("p2p_calls" if self.is_message else "coll_calls")
         return None if calls is None else int(calls)
 
 
 def read_inspector(files: Sequence[Path]) -> Trace:
-    """Read the files of a job, in any number."""
-    lines, sizes, losses = inspector_lines(files)
+    """Read the files of a job."""
+    lines, sizes, losses = read_inspector_lines(files)
     members: dict[str, dict[int, Process]] = defaultdict(dict)
     for line in lines:
         other = members[line.communicator].setdefault(line.place, line.process)
@@ -90,14 +89,14 @@ def read_inspector(files: Sequence[Path]) -> Trace:
     for line in lines:
         if line.body:
             _read_line(trace, line, members[line.communicator], sizes, rank_of)
-    _lose_numbers(trace, lines)
-    _lose_unwritten(trace, lines, rank_of)
+    _find_lost_numbers(trace, lines)
+    _find_lost_calls(trace, lines, rank_of)
     if ranks > len(trace.seen):
-        trace.expect_all()
+        trace.report_missing()
     return trace
 
 
-def _lose_numbers(trace: Trace, lines: Sequence[InspectorLine]) -> None:
+def _find_lost_numbers(trace: Trace, lines: Sequence[InspectorLine]) -> None:
     numbers: dict[tuple[str, int, bool], list[int]] = defaultdict(list)
     for line in lines:
         if line.body and line.calls is None:
@@ -106,47 +105,47 @@ def _lose_numbers(trace: Trace, lines: Sequence[InspectorLine]) -> None:
     for (communicator, place, _), found in numbers.items():
         if len(set(found)) < max(found) - min(min(found), 1) + 1:
             lost = max(found) - min(min(found), 1) + 1 - len(set(found))
-            trace.lose(
+            trace.add_loss(
                 f"rank {place} of communicator {communicator} lost {lost} operations"
             )
 
 
-def _lose_unwritten(
+def _find_lost_calls(
     trace: Trace, lines: Sequence[InspectorLine], rank_of: dict[Process, int]
 ) -> None:
-    """Note communicators that began and never ended, and calls beyond a table."""
+    """Note communicators that never ended, and calls that the plugin lost."""
     begun = {}
     for line in lines:
         if line.recording:
             begun[line.communicator, line.place] = line
             lost = int(line.recording.get("lost_calls", 0))
             if lost:
-                trace.lose(
+                trace.add_loss(
                     f"rank {rank_of[line.process]} could not note {lost} calls of "
                     f"communicator {line.communicator}: too many kinds of them, or "
                     "unknown datatypes"
                 )
     open_ended = [line for line in begun.values() if not line.recording.get("ended")]
     for line in open_ended:
-        trace.lose(
+        trace.add_loss(
             f"rank {rank_of[line.process]} was ended before it wrote what it did on "
             f"communicator {line.communicator}"
         )
 
 
-def inspector_lines(
+def read_inspector_lines(
     files: Sequence[Path], partial: bool = False
 ) -> tuple[list[InspectorLine], dict[str, int], list[str]]:
-    """Return the lines of files, sizes of communicators, and what is cut short.
+    """Return the lines of files, sizes of communicators, and losses.
 
-    `partial` leaves out lines that are something else, and files that hold no others.
+    `partial` skips other lines.
     """
     lines: list[InspectorLine] = []
     losses: list[str] = []
     sizes: dict[str, int] = {}
     for file in files:
         with prefix_errors(file):
-            lines += _lines(file, content(file), sizes, losses, partial)
+            lines += _lines(file, read_content(file), sizes, losses, partial)
     if not lines:
         raise Error(f"{files[0]}: holds no line of the Inspector")
     most: dict[str, int] = {}
@@ -187,10 +186,10 @@ def _lines(
             if number == len(rows):
                 losses.append(f"{file}:{number}: the last line is cut short")
                 return
-            said = f"{file}:{number}: is not a line of the Inspector"
+            error = f"{file}:{number}: is not a line of the Inspector"
             if not partial:
-                raise Error(said) from None
-            losses.append(said)
+                raise Error(error) from None
+            losses.append(error)
             continue
         if sizes.setdefault(line.communicator, size) != size:
             raise Error(f"{line.where}: communicator {line.communicator} changes size")
@@ -203,12 +202,9 @@ def _ranks(
     members: dict[str, dict[int, Process]],
     sizes: dict[str, int],
 ) -> tuple[int, dict[Process, int]]:
-    """Give every process a rank: of its launcher, or of a communicator of them all.
+    """Return the size of the job, and the rank of each process.
 
-    Returns
-    -------
-    tuple
-        The ranks of the job, and the rank of each process.
+    Ranks are those of the launcher, or of a communicator of all processes.
     """
     processes = {one for group in members.values() for one in group.values()}
     given = {line.process: line.job for line in lines if line.job is not None}
@@ -242,20 +238,20 @@ def _read_line(
     if line.is_message:
         peer = group.get(int(line.body.get("p2p_peer", -1)))
         if word == "Send" and peer is None:
-            trace.lose(f"a message of rank {rank} goes to a rank that left nothing")
+            trace.add_loss(f"a message of rank {rank} goes to a rank that left nothing")
         elif word == "Send" and peer is not None:
-            # Sizes are those of all calls together, which need not be alike.
+            # Sizes are totals of calls, which may differ.
             larger = size % calls
             trace.send(rank, rank_of[peer], size // calls, calls - larger)
             if larger:
                 trace.send(rank, rank_of[peer], size // calls + 1, larger)
         return
     if word not in _OPERATIONS:
-        trace.lose(f"'{word}' is not a collective that is known")
+        trace.add_loss(f"'{word}' is not a collective that is known")
         return
     count = sizes[line.communicator]
     if len(group) < count:
-        trace.lose(
+        trace.add_loss(
             f"{count - len(group)} of {count} ranks of communicator "
             f"{line.communicator} left nothing"
         )

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Kineto traces of PyTorch's profiler: `record_param_comms` of every rank.
 
-NCCL and its kin record them; traces of gloo have the names of calls alone.
+NCCL and similar backends record them; traces of gloo have only names of calls.
 """
 
 from __future__ import annotations
@@ -11,13 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from topoloom._core import Error
-from topoloom.graphs.traces.elements import element_bytes, operation_of
+from topoloom.graphs.traces.elements import element_bytes, translate_operation
 from topoloom.graphs.traces.files import (
-    as_json,
-    collect_losses,
-    content,
-    rank_in_name,
-    rank_list,
+    parse_json,
+    parse_ranks,
+    read_rank_files,
 )
 from topoloom.graphs.traces.trace import Trace
 from topoloom.support.files import prefix_errors
@@ -25,58 +23,51 @@ from topoloom.support.files import prefix_errors
 
 def read_kineto(files: Sequence[Path]) -> Trace:
     """Read the traces of a job, one file per rank."""
-    runs: dict[int, tuple[Path, dict[str, Any]]] = {}
-    losses: list[str] = []
-    world = 0
-    for file in files:
-        with prefix_errors(file), collect_losses(file, losses):
-            run = as_json(content(file))
-            if not isinstance(run, dict) or not isinstance(
-                run.get("traceEvents"), list
-            ):
-                raise Error("is not a trace of Kineto: it has no 'traceEvents'")
-            about = run.get("distributedInfo") or {}
-            rank = about.get("rank", rank_in_name(file))
-            if type(rank) is not int:
-                raise Error("does not say its rank; end the name with it")
-            if rank in runs:
-                raise Error(f"is of rank {rank} like {runs[rank][0]}")
-            runs[rank] = (file, run)
-            world = max(world, rank + 1, int(about.get("world_size", 0)))
-    if not runs:
-        raise Error(losses[0])
-    trace = Trace(world)
+    runs, losses = read_rank_files(files, _load_rank)
+    sizes = (_job_info(run).get("world_size", 0) for _, run in runs.values())
+    trace = Trace(max(1 + max(runs), *map(int, sizes)))
     trace.losses += losses
     for rank, (file, run) in sorted(runs.items()):
         trace.seen.add(rank)
-        config = (run.get("distributedInfo") or {}).get("pg_config") or []
+        config = _job_info(run).get("pg_config") or []
         groups = {
             str(one["pg_name"]): ranks
             for one in config
-            if "pg_name" in one and (ranks := rank_list(one.get("ranks")))
+            if "pg_name" in one and (ranks := parse_ranks(one.get("ranks")))
         }
         with prefix_errors(file):
             read_events(trace, rank, run["traceEvents"], groups)
             _find_unsized(trace, run["traceEvents"])
-    trace.expect_all()
+    trace.report_missing()
     return trace
+
+
+def _load_rank(data: bytes) -> tuple[dict[str, Any], Any]:
+    run = parse_json(data)
+    if not isinstance(run, dict) or not isinstance(run.get("traceEvents"), list):
+        raise Error("is not a trace of Kineto: it has no 'traceEvents'")
+    return run, _job_info(run).get("rank")
+
+
+def _job_info(run: dict[str, Any]) -> dict[str, Any]:
+    return run.get("distributedInfo") or {}
 
 
 def read_events(
     trace: Trace, rank: int, events: list[dict[str, Any]], groups: dict[str, list[int]]
 ) -> None:
-    """Read the calls among the events of a rank; ours say how many each stands for."""
+    """Read the calls of a rank; events of our notes have a number of calls."""
     for event in events:
         if event.get("name") == "record_param_comms":
             _read_event(trace, rank, event.get("args") or {}, groups)
 
 
 def _find_unsized(trace: Trace, events: list[dict[str, Any]]) -> None:
-    """Note calls of backends that say nothing but their names, such as gloo."""
+    """Note calls of backends that record only names, such as gloo."""
     names = [str(event.get("name", "")) for event in events]
     called = any(name.startswith("c10d::") for name in names)
     if called and "record_param_comms" not in names:
-        trace.lose(
+        trace.add_loss(
             "collectives have neither sizes nor groups, since gloo does not record "
             "them for Kineto; import dumps of the flight recorder"
         )
@@ -93,18 +84,18 @@ def _read_event(
             size = amount * element_bytes(str(args.get("dtype")))
             peer = args.get("Dst Rank")
             if peer is None:
-                trace.lose("a send does not say to which rank")
+                trace.add_loss("a send does not say to which rank")
             else:
                 trace.send(rank, int(peer), size, calls)
         return
-    operation = operation_of(name)
+    operation = translate_operation(name)
     if operation is None:
         if amount and name != "wait":
-            trace.lose(f"'{name}' is not a collective that is known")
+            trace.add_loss(f"'{name}' is not a collective that is known")
         return
     members = _members(args, groups)
     if members is None:
-        trace.lose(f"rank {rank} does not say who is in group '{_group(args)}'")
+        trace.add_loss(f"rank {rank} does not say who is in group '{_group(args)}'")
         return
     size = 0
     if operation != "barrier":
@@ -113,7 +104,7 @@ def _read_event(
         _all_to_all(trace, rank, members, size, args, calls)
         return
     root = args.get("Root rank", args.get("Rank")) if operation != "barrier" else None
-    place = _place(root, members)
+    place = _root_position(root, members)
     trace.observe(rank, operation, members, size, place, calls)
 
 
@@ -127,21 +118,18 @@ def _all_to_all(
 ) -> None:
     text = args.get("In split size", "[]")
     if text in ("[]", "", []):
-        if size % len(members):
-            trace.lose("an all-to-all has no split sizes, and is not even")
-            return
-        trace.observe(rank, "alltoall", members, size // len(members), calls=calls)
+        trace.observe_even(rank, members, size, calls)
         return
-    parts = rank_list(text)
+    parts = parse_ranks(text)
     if parts is None or len(parts) != len(members) or (size and not any(parts)):
-        trace.lose("an all-to-all has split sizes that are cut short")
+        trace.add_loss("an all-to-all has split sizes that are cut short")
         return
     rows = sum(parts)
     trace.exchange(rank, members, [size * one // (rows or 1) for one in parts], calls)
 
 
-def _place(root: Any, members: list[int]) -> int | None:
-    """Take the root's place in the group."""
+def _root_position(root: Any, members: list[int]) -> int | None:
+    """Return the position of the root in the group."""
     if root is None or not 0 <= int(root) < len(members):
         return None
     return int(root)
@@ -152,10 +140,13 @@ def _group(args: dict[str, Any]) -> str:
 
 
 def _members(args: dict[str, Any], groups: dict[str, list[int]]) -> list[int] | None:
-    """Find who is in a group: long lists are cut short in events."""
+    """Find the members of a group, whose list may be truncated in events."""
     size = int(args.get("Group size", 0))
     start, stride = args.get("Global rank start"), args.get("Global rank stride")
-    for ranks in (rank_list(args.get("Process Group Ranks")), groups.get(_group(args))):
+    for ranks in (
+        parse_ranks(args.get("Process Group Ranks")),
+        groups.get(_group(args)),
+    ):
         if ranks is not None and len(ranks) == size:
             return ranks
     if start is not None and stride is not None and int(stride) > 0 and size:

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The mesh behind a recorded job: its axes, and what operations move along each.
+"""Infers the mesh of a recorded job: its axes, and the operations along each.
 
-Members of a group along an axis of stride s are s apart, so that each group says at
-which strides axes begin and end. Messages between two ranks are along the axis of the
-chain or ring that they are part of. Axes that are never used apart come out as one.
+Members of a group along an axis of stride s differ by s, so that groups have the
+strides at which axes begin and end. Messages between two ranks are along the axis of
+their chain or ring. Axes that are always used together are inferred as one.
 
-An all-to-all of uneven parts is recorded by pairs; they are those of the smallest group
-that has both ends.
+An all-to-all of uneven parts is recorded by pairs, which are assigned to the smallest
+group with both ends.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from topoloom.graphs.axes import Traffic
 from topoloom.graphs.mpi_collectives import OPERATIONS
 from topoloom.graphs.profile import KINDS, Profile
 
-#: Operation -> the pattern of `Traffic`, and what a rank sends in a group of n for
-#: each of the bytes that `expand` counts.
+#: Operation -> the pattern of `Traffic`, and bytes that a rank of a group of n sends
+#: per byte of `expand`.
 _SENT: dict[str, tuple[str, Callable[[int], float]]] = {
     "allreduce": ("ring", lambda n: 2 * (n - 1) / n),
     "allgather": ("ring", lambda n: n - 1),
@@ -37,7 +37,7 @@ _SENT: dict[str, tuple[str, Callable[[int], float]]] = {
     "scatter": ("ring", lambda n: (n - 1) / n),
 }
 
-#: The share of a group's pairs below which an exchange is not an all-to-all
+#: The least share of a group's pairs in an all-to-all.
 _EXCHANGED = 0.5
 
 #: A group's strides and sizes, the smallest stride first.
@@ -45,7 +45,7 @@ Shape = tuple[tuple[int, int], ...]
 
 
 class Operation(NamedTuple):
-    """What one kind of operation moves along axes, in the busiest of their groups."""
+    """A kind of operation along axes, in the busiest group."""
 
     axes: tuple[str, ...]
     name: str
@@ -54,9 +54,9 @@ class Operation(NamedTuple):
 
 
 class InferredMesh(NamedTuple):
-    """A mesh, its axes the fastest first, and what is done along them.
+    """A mesh, its axes the fastest first, and the operations along them.
 
-    `left_over` are bytes that ranks send by what is along none of the axes.
+    `left_over` are bytes that ranks send along none of the axes.
     """
 
     mesh: dict[str, int]
@@ -64,7 +64,7 @@ class InferredMesh(NamedTuple):
     left_over: int = 0
 
     def document(self) -> dict[str, Any]:
-        """Make what ``--json`` prints."""
+        """Make the output of ``--json``."""
         return {
             "mesh": self.mesh,
             "operations": [one._asdict() for one in self.operations],
@@ -73,7 +73,7 @@ class InferredMesh(NamedTuple):
         }
 
     def traffic(self) -> list[Traffic]:
-        """Add up what a rank sends along each set of axes, by pattern."""
+        """Sum up the bytes of a rank along each set of axes, by pattern."""
         sent: dict[tuple[tuple[str, ...], str], float] = defaultdict(float)
         for axes, name, bytes, calls in self.operations:
             ranks = 1
@@ -90,20 +90,14 @@ class InferredMesh(NamedTuple):
 
 
 def infer_mesh(profile: Profile) -> InferredMesh:
-    """Infer the mesh of a job from the groups that communicate.
-
-    Raises
-    ------
-    topoloom.Error
-        Where groups are not those of one mesh.
-    """
-    lines = _lines(profile)
-    shapes, ordered = _fitting(profile, [shape for shape, _, _ in lines])
-    exchanges, left_over = _exchanges(profile, shapes)
-    if clash := _clash(ordered):
+    """Infer the mesh of a job; raises `topoloom.Error` if groups do not form one."""
+    lines = _find_chains(profile)
+    shapes, ordered = _find_axes(profile, [shape for shape, _, _ in lines])
+    exchanges, left_over = _find_exchanges(profile, shapes)
+    if conflict := _find_conflict(ordered):
         raise Error(
             f"the groups are not those of one mesh: axes would begin at ranks "
-            f"{clash[0]} and {clash[1]}, which does not divide"
+            f"{conflict[0]} and {conflict[1]}, which does not divide"
         )
     names = {cut: f"axis{number}" for number, cut in enumerate(ordered[:-1], start=1)}
     mesh = {names[a]: b // a for a, b in pairwise(ordered)}
@@ -128,13 +122,13 @@ def infer_mesh(profile: Profile) -> InferredMesh:
     return InferredMesh(mesh, sorted(operations), left_over)
 
 
-def _fitting(
+def _find_axes(
     profile: Profile, lines: Sequence[Shape]
 ) -> tuple[list[Shape | None], list[int]]:
-    """Take groups apart, and find the strides at which axes of the mesh begin.
+    """Return the shapes of groups, and the strides at which axes of the mesh begin.
 
-    Groups that have not all ranks, such as the first and the last stages of a pipeline
-    for embeddings that are shared, have no shape where they fit no axes of the others.
+    Groups without all ranks, such as first and last pipeline stages with shared
+    embeddings, have no shape if they do not fit the axes of the others.
     """
     shapes = [_shape(members) for members in map(np.sort, profile.communicators)]
     ranks: dict[Shape, set[int]] = defaultdict(set)
@@ -146,20 +140,20 @@ def _fitting(
         cuts |= _cuts(shape)
     outside = set[Shape]()
     for shape in sorted(some):
-        if _clash(sorted(cuts | _cuts(shape))):
+        if _find_conflict(sorted(cuts | _cuts(shape))):
             outside.add(shape)
         else:
             cuts |= _cuts(shape)
     return [None if one in outside else one for one in shapes], sorted(cuts)
 
 
-def _clash(cuts: Sequence[int]) -> tuple[int, int] | None:
-    """Find two strides that are not those of one mesh."""
+def _find_conflict(cuts: Sequence[int]) -> tuple[int, int] | None:
+    """Find two consecutive strides of which one does not divide the other."""
     return next((both for both in pairwise(cuts) if both[1] % both[0]), None)
 
 
 def _cuts(shape: Shape) -> set[int]:
-    """Say at which strides the axes of a group begin and end."""
+    """Return the strides at which the axes of a group begin and end."""
     return {cut for stride, size in shape for cut in (stride, stride * size)}
 
 
@@ -172,7 +166,7 @@ def _axes(shape: Shape, names: dict[int, str]) -> tuple[str, ...]:
 
 
 def _shape(members: NDArray[np.int64]) -> Shape:
-    """Take a group apart into strides and sizes: ranks 0, 1, 4, 5 are 2 and 2."""
+    """Return the strides and sizes of a group: ranks 0, 1, 4, 5 are 2 and 2."""
     offsets = (members - members[0]).tolist()
     shape: list[tuple[int, int]] = []
     covered = [0]
@@ -198,7 +192,7 @@ def _shape(members: NDArray[np.int64]) -> Shape:
     return tuple(shape)
 
 
-def _lines(profile: Profile) -> list[tuple[Shape, str, int]]:
+def _find_chains(profile: Profile) -> list[tuple[Shape, str, int]]:
     """Find chains and rings of messages: shape, pattern, bytes of the busiest rank."""
     traffic = profile.traffic[profile.traffic[:, 1] != KINDS.index("direct")]
     stepped: dict[int, set[tuple[int, int]]] = defaultdict(set)
@@ -232,10 +226,10 @@ def _lines(profile: Profile) -> list[tuple[Shape, str, int]]:
     return found
 
 
-def _exchanges(
+def _find_exchanges(
     profile: Profile, shapes: Sequence[Shape | None]
 ) -> tuple[list[tuple[Shape, str, int]], int]:
-    """Find uneven all-to-alls: shape, name, bytes of the busiest rank; what is left."""
+    """Find uneven all-to-alls: shape, name, bytes of the busiest rank; and the rest."""
     direct = profile.traffic[profile.traffic[:, 1] == KINDS.index("direct")]
     groups = [set(members.tolist()) for members in profile.communicators]
     of: dict[int, list[int]] = defaultdict(list)

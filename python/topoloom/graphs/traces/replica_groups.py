@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Groups of devices as XLA writes them: lists, iota, and axes of a mesh.
+"""Groups of devices in XLA's syntax: lists, iota, and axes of a mesh.
 
-``{{0,1},{2,3}}``; ``[2,4]<=[4,2]T(1,0)``: the numbers from 0 in the shape [4,2],
-transposed, and read as two rows of four; ``mesh['a'=2,'b'=4] {'b'}``: lines along b, of
-which ``'b':(2)2`` is a part, of size 2 with 2 before it.
+- ``{{0,1},{2,3}}``; - ``[2,4]<=[4,2]T(1,0)``: numbers from 0 in shape [4,2],
+transposed, as two rows of four; - ``mesh['a'=2,'b'=4] {'b'}``: lines along b;
+``'b':(2)2`` is a part of b of size 2,
+  after a part of size 2.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 
 from topoloom._core import Error
 
-#: A row for each group; rows of lists may differ in length.
+#: The devices of each group.
 Groups = list[NDArray[np.int64]]
 
 _LISTS = re.compile(r"\{(?:\{[0-9, ]*\},? ?)*\}")
@@ -30,15 +31,9 @@ _ARRAY = re.compile(r"\[([0-9,]+)\](?:T\(([0-9,]+)\))?")
 
 
 def parse_groups(text: str, devices: int) -> Groups:
-    """Read what follows ``replica_groups=``; nothing in braces is all devices.
-
-    Raises
-    ------
-    topoloom.Error
-        For any other syntax, and shapes that do not multiply.
-    """
+    """Read the value of ``replica_groups=``; ``{}`` is all devices."""
     if found := _MESH.match(text):
-        return list(_along(found[1], found[2], found[3]))
+        return list(_mesh_lines(found[1], found[2], found[3]))
     if found := _IOTA.match(text):
         return list(_iota(_numbers(found[1]), _numbers(found[2]), found[3]))
     if found := _LISTS.match(text):
@@ -66,7 +61,7 @@ def _iota(
     return array.reshape(shape[0], -1) if len(shape) > 1 else array.reshape(1, -1)
 
 
-def _along(mesh: str, devices: str | None, axes: str) -> NDArray[np.int64]:
+def _mesh_lines(mesh: str, devices: str | None, axes: str) -> NDArray[np.int64]:
     sizes = {one[0]: int(one[1]) for one in _AXIS.findall(mesh) if one[1]}
     if not sizes:
         raise Error(f"cannot read the mesh '{mesh[:40]}'")

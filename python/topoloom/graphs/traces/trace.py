@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Collectives and messages as readers find them, joined to a profile.
+"""Collectives and messages of a trace, which become a profile.
 
-Readers of programs know all members of a group at once (`add`); traces of ranks have
-what each member did (`observe`), and members must agree.
+Programs have the collectives of whole groups (`add`); traces of ranks have the calls of
+each member (`observe`), which must agree.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _ROOTED = ("bcast", "reduce", "gather", "scatter")
 
 
 class _Call(NamedTuple):
-    """A collective: `bytes` as `topoloom.graphs.mpi_collectives.expand` has them."""
+    """A collective; `bytes` are those of `topoloom.graphs.mpi_collectives.expand`."""
 
     operation: str
     members: tuple[int, ...]
@@ -32,7 +32,7 @@ class _Call(NamedTuple):
 
 
 class Trace:
-    """What a reader has found so far."""
+    """Collectives and messages read so far."""
 
     def __init__(self, ranks: int) -> None:
         if not 1 <= ranks < 2**31:
@@ -54,9 +54,9 @@ class Trace:
         calls: int = 1,
         root: int = 0,
     ) -> None:
-        """Count a collective of all of its members; `root` is a place among them."""
+        """Count a collective of all members; `root` is a position among them."""
         if len(members) > 1:
-            call = _Call(operation, self._checked(members), bytes, root)
+            call = _Call(operation, self._check_ranks(members), bytes, root)
             self._calls[call] += calls
 
     def observe(
@@ -68,23 +68,38 @@ class Trace:
         root: int | None = None,
         calls: int = 1,
     ) -> None:
-        """Count what one member did."""
+        """Count the calls of one member."""
         self.seen.add(rank)
         if bytes < 0 or calls < 0:
             raise Error(f"has {calls} calls of {operation} with {bytes} bytes")
         if len(members) < 2:
             return
         if operation in _ROOTED and root is None:
-            self.lose(f"{operation} without a root")
+            self.add_loss(f"{operation} without a root")
             return
-        call = _Call(operation, self._checked(members), bytes, root or 0)
+        call = _Call(operation, self._check_ranks(members), bytes, root or 0)
         self._observed[call][rank] += calls
+
+    def observe_even(
+        self,
+        rank: int,
+        members: Sequence[int],
+        sent: int,
+        calls: int = 1,
+        received: int | None = None,
+    ) -> None:
+        """Count an all-to-all of one member, whose parts are unknown, by its totals."""
+        if sent % len(members) or received not in (None, sent):
+            self.add_loss("an all-to-all has no split sizes, and is not even")
+        else:
+            part = sent // len(members)
+            self.observe(rank, "alltoall", members, part, calls=calls)
 
     def exchange(
         self, rank: int, members: Sequence[int], parts: Sequence[int], calls: int = 1
     ) -> None:
-        """Count the bytes that one member of an all-to-all has for each."""
-        self._exchanges[self._checked(members)][rank] += calls
+        """Count an all-to-all of one member, with the bytes for each member."""
+        self._exchanges[self._check_ranks(members)][rank] += calls
         if len(set(parts)) == 1:
             self.observe(rank, "alltoall", members, parts[0], calls=calls)
         else:
@@ -93,15 +108,15 @@ class Trace:
     def send(
         self, source: int, target: int, bytes: int, calls: int = 1, kind: str = "send"
     ) -> None:
-        """Count a message; the part of a collective is of the kind ``direct``."""
-        self._checked((source, target), distinct=False)
+        """Count messages; those of collectives are of kind ``direct``."""
+        self._check_ranks((source, target), distinct=False)
         if bytes < 0 or calls < 0:
             raise Error(f"has {calls} messages of {bytes} bytes")
         self._messages[kind, source, target, bytes] += calls
 
     def name_group(self, members: Sequence[int]) -> None:
-        """Keep the members of a group whose collectives are counted by pairs."""
-        self._uneven[self._checked(members)] = None
+        """Add a group whose collectives are counted by pairs."""
+        self._uneven[self._check_ranks(members)] = None
 
     def _send_parts(
         self, rank: int, members: Sequence[int], parts: Sequence[int], calls: int
@@ -111,16 +126,16 @@ class Trace:
             if peer != rank and part:
                 self.send(rank, peer, part, calls, "direct")
 
-    def lose(self, what: str) -> None:
-        """Note what is missing; the same thing once, however often it happens."""
+    def add_loss(self, what: str) -> None:
+        """Note what is missing, once."""
         if what not in self.losses:
             self.losses.append(what)
 
-    def expect_all(self) -> None:
-        """Note ranks of which there is no trace."""
+    def report_missing(self) -> None:
+        """Note ranks without a trace."""
         if missing := self.missing:
             some = ", ".join(map(str, missing[:5])) + (", ..." * (len(missing) > 5))
-            self.lose(f"{len(missing)} of {self.ranks} ranks left nothing: {some}")
+            self.add_loss(f"{len(missing)} of {self.ranks} ranks left nothing: {some}")
 
     @property
     def messages(self) -> Mapping[tuple[str, int, int, int], int]:
@@ -129,12 +144,12 @@ class Trace:
 
     @property
     def missing(self) -> list[int]:
-        """Ranks of which there is no trace."""
+        """Ranks without a trace."""
         return [rank for rank in range(self.ranks) if rank not in self.seen]
 
     def profile(self) -> Profile:
-        """Join all to a profile; members that disagree are noted before."""
-        self._join()
+        """Make the profile; members that disagree are losses."""
+        self._join_members()
         numbers: dict[tuple[int, ...], int] = {}
         records = [
             (
@@ -158,29 +173,29 @@ class Trace:
             missing=self.missing if self.seen else [],
         )
 
-    def _join(self) -> None:
+    def _join_members(self) -> None:
         for members, counts in self._exchanges.items():
-            self._agreed("alltoall", members, counts)
+            self._agree("alltoall", members, counts)
         for call, counts in self._observed.items():
             if call.members in self._exchanges and call.operation == "alltoall":
                 most = max(counts.values())
                 if any(counts[rank] != most for rank in self._present(call.members)):
-                    # What is even for these members is not for the others.
+                    # Other members have uneven parts of the same calls.
                     for rank, calls in counts.items():
                         parts = [call.bytes] * len(call.members)
                         self._send_parts(rank, call.members, parts, calls)
                     continue
             what = f"{call.operation} with {call.bytes} bytes"
-            self._calls[call] += self._agreed(what, call.members, counts)
+            self._calls[call] += self._agree(what, call.members, counts)
         self._observed.clear()
         self._exchanges.clear()
 
-    def _agreed(self, what: str, members: Sequence[int], counts: Counter[int]) -> int:
-        """Return the calls of the members, the most where they disagree."""
+    def _agree(self, what: str, members: Sequence[int], counts: Counter[int]) -> int:
+        """Return the calls of the members, the most if they disagree."""
         most = max(counts.values())
         for rank in self._present(members):
             if counts[rank] != most:
-                self.lose(
+                self.add_loss(
                     f"ranks of a group disagree: rank {rank} has {counts[rank]} of "
                     f"{most} calls of {what}"
                 )
@@ -190,7 +205,9 @@ class Trace:
     def _present(self, members: Sequence[int]) -> list[int]:
         return [rank for rank in members if rank in self.seen]
 
-    def _checked(self, ranks: Sequence[int], distinct: bool = True) -> tuple[int, ...]:
+    def _check_ranks(
+        self, ranks: Sequence[int], distinct: bool = True
+    ) -> tuple[int, ...]:
         members = tuple(ranks)
         for rank in (min(members), max(members)):
             if not 0 <= rank < self.ranks:

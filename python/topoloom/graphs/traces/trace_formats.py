@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Formats of traces: what they are called, how they are known, and their readers."""
+"""Formats of traces: names, detection and readers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import NamedTuple
 from topoloom._core import Error
 from topoloom.graphs.profile import Profile
 from topoloom.graphs.traces.chakra import read_chakra
-from topoloom.graphs.traces.files import content
+from topoloom.graphs.traces.files import read_content
 from topoloom.graphs.traces.flight_recorder import read_flight_recorder
 from topoloom.graphs.traces.hlo import read_hlo
 from topoloom.graphs.traces.inspector import read_inspector
@@ -20,18 +20,18 @@ from topoloom.graphs.traces.trace import Trace
 from topoloom.support.files import prefix_errors
 
 
-def _one_module(files: Sequence[Path]) -> Trace:
+def _read_hlo_file(files: Sequence[Path]) -> Trace:
     if len(files) > 1:
         raise Error(
             f"{files[1]}: a program is one file of HLO, and {files[0]} is another"
         )
     with prefix_errors(files[0]):
-        return read_hlo(content(files[0]).decode(errors="replace"))
+        return read_hlo(read_content(files[0]).decode(errors="replace"))
 
 
-#: name -> what it is, and what reads its files
+#: name -> description and reader
 FORMATS: dict[str, tuple[str, Callable[[Sequence[Path]], Trace]]] = {
-    "hlo": ("HLO text of XLA: a compiled program", _one_module),
+    "hlo": ("HLO text of XLA: a compiled program", _read_hlo_file),
     "flight-recorder": (
         "dumps of PyTorch's flight recorder, a file per rank",
         read_flight_recorder,
@@ -43,18 +43,18 @@ FORMATS: dict[str, tuple[str, Callable[[Sequence[Path]], Trace]]] = {
 
 
 class IncompleteTraceError(Error):
-    """Something is missing in a trace; what could be read can be used."""
+    """A trace is incomplete; the rest can be used."""
 
 
 class ReadTrace(NamedTuple):
-    """A profile, and what is missing in it."""
+    """A profile, and what is missing."""
 
     profile: Profile
     losses: list[str]
 
 
-def files_of(path: str | Path) -> list[Path]:
-    """List the files that a path, a directory or a pattern such as ``d/*.et`` names."""
+def list_files(path: str | Path) -> list[Path]:
+    """List the files of a path, a directory or a pattern such as ``d/*.et``."""
     if Path(path).is_dir():
         return sorted(one for one in Path(path).iterdir() if one.is_file())
     if Path(path).exists() or not glob.has_magic(str(path)):
@@ -62,9 +62,9 @@ def files_of(path: str | Path) -> list[Path]:
     return [Path(name) for name in sorted(glob.glob(str(path)))]  # noqa: PTH207
 
 
-def trace_format(path: str | Path) -> str | None:
-    """Name the format of a trace by the content of its files; None if it is none."""
-    for file in files_of(path)[:3]:
+def detect_trace_format(path: str | Path) -> str | None:
+    """Return the format of a trace by content; None for other files."""
+    for file in list_files(path)[:3]:
         if not file.is_file():
             continue
         if file.suffix == ".et":
@@ -73,10 +73,10 @@ def trace_format(path: str | Path) -> str | None:
             head = stream.read(1 << 16)
         if head[:2] == b"\x1f\x8b":
             try:
-                head = content(file)[: 1 << 16]
+                head = read_content(file)[: 1 << 16]
             except Error:
                 return None
-        if kind := _format_of(head):
+        if kind := _detect_by_head(head):
             return kind
     return None
 
@@ -93,22 +93,14 @@ def read_trace(
     kind
         A name of `FORMATS`; by default the content decides.
     partial
-        Use what could be read where something is missing.
-
-    Raises
-    ------
-    topoloom.Error
-        For what cannot be read; `IncompleteTraceError`, unless `partial`, for anything
-        that is missing.
-    OSError
-        If there is no such file.
+        Use an incomplete trace instead of raising `IncompleteTraceError`.
     """
-    files = files_of(path)
+    files = list_files(path)
     if not files and Path(path).is_dir():
         raise Error(f"{path}: has no files")
     if not files:
         raise Error(f"{path}: there is no such file")
-    known = kind or trace_format(path)
+    known = kind or detect_trace_format(path)
     if known is None:
         raise Error(f"{path}: is none of {', '.join(FORMATS)}")
     try:
@@ -124,7 +116,7 @@ def read_trace(
     return ReadTrace(profile, trace.losses)
 
 
-def _format_of(head: bytes) -> str | None:
+def _detect_by_head(head: bytes) -> str | None:
     if head.startswith(b"HloModule"):
         return "hlo"
     if head[:1] == b"\x80" and b"entries" in head:

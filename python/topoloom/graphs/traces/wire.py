@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The wire format of protocol buffers: fields by number, without a schema."""
+"""Protocol buffers: fields by number, without a schema."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ Field = tuple[int, int | bytes]
 _CUT = "is cut short, or not a protocol buffer"
 
 
-def fields(data: bytes) -> Iterator[Field]:
+def parse_fields(data: bytes) -> Iterator[Field]:
     """Yield the fields of a message in their order."""
     at = 0
     while at < len(data):
-        key, at = varint(data, at)
+        key, at = read_varint(data, at)
         number, kind = key >> 3, key & 7
         if kind == 0:
-            value, at = varint(data, at)
+            value, at = read_varint(data, at)
             yield number, value
             continue
         if kind == 2:
-            size, at = varint(data, at)
+            size, at = read_varint(data, at)
         elif kind in (1, 5):
             size = 8 if kind == 1 else 4
         else:
@@ -36,19 +36,19 @@ def fields(data: bytes) -> Iterator[Field]:
         at += size
 
 
-def delimited(data: bytes) -> Iterator[bytes]:
-    """Yield messages that stand one after the other, each behind its size."""
+def split_messages(data: bytes) -> Iterator[bytes]:
+    """Yield consecutive messages, each after its size."""
     at = 0
     while at < len(data):
-        size, at = varint(data, at)
+        size, at = read_varint(data, at)
         if at + size > len(data):
             raise TruncatedFileError(_CUT)
         yield data[at : at + size]
         at += size
 
 
-def varint(data: bytes, at: int) -> tuple[int, int]:
-    """Read an integer of seven bits per byte; return it, and where it ends."""
+def read_varint(data: bytes, at: int) -> tuple[int, int]:
+    """Read an integer of seven bits per byte; return it and its end."""
     value = 0
     for shift in range(0, 70, 7):
         if at >= len(data):

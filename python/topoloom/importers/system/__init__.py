@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The system that this process runs on: see README.md."""
+"""The system of this process: see README.md."""

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from topoloom._core import MessageCosts, NetworkModel
 from topoloom.model.fit import MIN_SIZES, NOISE, Fit, fit_model
-from topoloom.model.message_lines import as_regimes
+from topoloom.model.message_lines import convert_to_regimes
 from topoloom.probe.job.samples import Exchange
 
 #: Two-sided 95 % quantiles of Student's t by degrees of freedom, from 1 on, and of the
@@ -174,7 +174,7 @@ class LevelCosts:
     @property
     def alone_lines(self) -> list[tuple[float, float, int | None]]:
         """Of messages alone: alpha, beta, and the most bytes; None for the last."""
-        return as_regimes(self.alone.model)
+        return convert_to_regimes(self.alone.model)
 
     @property
     def bandwidth(self) -> float:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from topoloom._core import Error
-from topoloom.graphs.traces.inspector import InspectorLine, inspector_lines
+from topoloom.graphs.traces.inspector import InspectorLine, read_inspector_lines
 from topoloom.graphs.traces.trace_formats import IncompleteTraceError
 from topoloom.probe.locate.locate import Test
 from topoloom.probe.locate.parts import Pair, Parts
@@ -74,7 +74,7 @@ def tests_of_dumps(
         If no line has a time, or a host is not among those of the machine;
         `IncompleteTraceError`, unless `partial`, for lines and ranks that are missing.
     """
-    lines, sizes, missing = inspector_lines(files, partial)
+    lines, sizes, missing = read_inspector_lines(files, partial)
     seats, doubts = seats_of(lines, parts)
     did: dict[_Key, _Ends] = {}
     seconds: dict[_Key, dict[int, float]] = defaultdict(dict)

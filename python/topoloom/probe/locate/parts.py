@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoloom._core import Error, Machine
-from topoloom.machines.link_names import named_link, vertex_names, vertex_words
+from topoloom.machines.link_names import default_vertex_names, format_link, vertex_names
 from topoloom.nodes.hosts import hosts_in_order
 
 #: Parts that carry less of a message, beside its busiest part, do not slow it down.
@@ -312,7 +312,7 @@ class Parts:
         return f"rail {part - self._network_sides - hosts}"
 
     def _cable(self, link: int) -> str:
-        name = named_link(self.machine.link_name(link), self._names)
+        name = format_link(self.machine.link_name(link), self._names)
         if not self.by_gpu:
             return f"cable {name}"
         ends = _GPU.sub(lambda found: self._gpu(int(found[1])), name)
@@ -336,7 +336,7 @@ class Parts:
             if ends := _ENDS.fullmatch(self.machine.link_name(link)):
                 name = ends[1] if self._ends[link][0] == vertex else ends[2]
                 return f"switch {self._names.get(name, name)}"
-        words = vertex_words(self.machine)  # links of trees name one end alone
+        words = default_vertex_names(self.machine)  # links of trees name one end alone
         word = words[vertex] if vertex < len(words) else str(vertex)
         return f"switch {self._names.get(word, f'of {word}')}"
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from topoloom._core import Error
-from topoloom.graphs.traces.trace_formats import files_of, trace_format
+from topoloom.graphs.traces.trace_formats import detect_trace_format, list_files
 from topoloom.machines.machine_file import load_described
 from topoloom.nodes.hosts import hosts_in_order, is_vacant
 from topoloom.probe.locate.dumps import tests_of_dumps
@@ -79,11 +79,11 @@ def locate_bad_parts(
     dumps: list[Path] = []
     tables: list[Path] = []
     for path in dict.fromkeys(map(str, measured)):  # a repeated file counts once
-        files = files_of(path)
+        files = list_files(path)
         if not files:
             what = "has no files" if Path(path).is_dir() else "there is no such file"
             raise Error(f"{path}: {what}")
-        is_dump = trace_format(path) == "nccl-inspector"
+        is_dump = detect_trace_format(path) == "nccl-inspector"
         (dumps if is_dump else tables).extend(files)
     tests: list[Test] = tests_of_tables(tables, parts)
     doubts: list[str] = []

@@ -22,7 +22,11 @@ from topoloom.frameworks.job import Job
 from topoloom.frameworks.models import TrainingStep
 from topoloom.graphs.axes import Traffic, order_axes, rank_order
 from topoloom.graphs.layouts import order_layouts
-from topoloom.launch.scheduler_requests import Shape, can_request, request_lines
+from topoloom.launch.scheduler_requests import (
+    TopologyRequest,
+    can_request,
+    request_lines,
+)
 from topoloom.nodes.hosts import fully_allocated_hosts, nodes_of_hosts, slots_per_host
 from topoloom.support.units import counted
 from topoloom.tasks.axes import format_step
@@ -52,12 +56,12 @@ class SegmentRequest:
         A faster shape that cannot be requested, and its time.
     """
 
-    shape: Shape
+    shape: TopologyRequest
     seconds: Mapping[int, float]
     taken: float
     has_bandwidths: bool
     order: str = ""
-    beyond: tuple[Shape, float] | None = None
+    beyond: tuple[TopologyRequest, float] | None = None
 
     @property
     def alike(self) -> bool:
@@ -74,7 +78,7 @@ class SegmentRequest:
         if self.order:
             lines.insert(0, f"# order {self.order}")
         if any(size > 1 for size in self.shape.above):
-            lines.append(f"# {self.shape.words()}: {self._step(self.taken)}")
+            lines.append(f"# {self.shape.describe()}: {self._step(self.taken)}")
         elif self.alike:
             lines.append(
                 "# all segments cost the same; if the machine's bandwidths are "
@@ -85,7 +89,7 @@ class SegmentRequest:
         if self.beyond is not None:
             shape, seconds = self.beyond
             lines.append(
-                f"# {scheduler} cannot be asked for {shape.words()}: "
+                f"# {scheduler} cannot be asked for {shape.describe()}: "
                 f"{self._step(seconds)}"
             )
         return "\n".join([*lines, *request_lines(scheduler, self.shape)])
@@ -156,7 +160,9 @@ def find_segments(
     )
     topology = MachineText(machine.text).topology
     domain = topology.name == "rails" and machine.nodes_per_host < topology.sizes[0]
-    shape = Shape(hosts, per_host, 1, max(map(len, leaves)), domain, tuple(labels))
+    shape = TopologyRequest(
+        hosts, per_host, 1, max(map(len, leaves)), domain, tuple(labels)
+    )
     nothing = (1,) * len(above)
     anywhere = [(size, *nothing) for size in reversed(divisors(hosts))]
     found = {sizes: times[sizes] for sizes in anywhere if times.fits(sizes)}
@@ -184,7 +190,7 @@ def find_segments(
     )
 
 
-def _shaped(shape: Shape, sizes: Sequence[int]) -> Shape:
+def _shaped(shape: TopologyRequest, sizes: Sequence[int]) -> TopologyRequest:
     return shape._replace(segment=sizes[0], above=tuple(sizes[1:]))
 
 

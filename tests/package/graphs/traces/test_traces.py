@@ -184,7 +184,7 @@ def test_exchanges_of_few_pairs_are_reported(topoloom: Command) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in WRITERS if name != "goal"])
-def test_collectives_can_be_kept_beside_the_graph(tmp_path: Path, name: str) -> None:
+def test_collectives_can_be_kept_with_the_graph(tmp_path: Path, name: str) -> None:
     folder = tmp_path / "job"
     folder.mkdir()
     WRITERS[name](Job((2, 2, 1), (Step("allreduce", (0, 1), 4, 2),)), folder)

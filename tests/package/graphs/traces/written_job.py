@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from topoloom.graphs.messages import Messages, joined, messages
+from topoloom.graphs.messages import Messages, concatenate, make_messages
 from topoloom.graphs.mpi_collectives import expand
 
 FLOAT = 4  # bytes
@@ -76,7 +76,7 @@ class Job:
             if step.operation == "send":
                 source, target = np.array(self.pairs(step)).T
                 parts.append(
-                    messages(
+                    make_messages(
                         source, target, step.count * FLOAT * step.times, step.times
                     )
                 )
@@ -86,8 +86,8 @@ class Job:
                 in_all = step.operation in ("allreduce", "reduce_scatter")
                 size = step.count * FLOAT * (n if in_all else 1)
                 one = expand(step.operation, n, size)
-                parts.append(one.times(step.times).renamed(group))
-        return joined(parts).summed()
+                parts.append(one.times(step.times).renumbered(group))
+        return concatenate(parts).summed()
 
 
 TORCH = {
