@@ -210,7 +210,7 @@ def command(
     from topoloom.cli.measured_output import Files, write_measured
     from topoloom.cli.shell import naming_file
     from topoloom.figure.rounds import check_rounds, draw_rounds
-    from topoloom.figure.schedules import draw_schedules, points_over
+    from topoloom.figure.schedules import draw_schedules, vary_call
     from topoloom.figure.timeline import check_timeline
     from topoloom.graphs.graph_file import save_graph
     from topoloom.graphs.phases import phase_array
@@ -291,7 +291,7 @@ def command(
         raise Error("packets cross a machine: --with switches needs --machine")
     setting = read_setting(call, model, machine, where, placement)
     if figure is not None:
-        points_over(call, over, setting.slots)
+        vary_call(call, over, setting.slots)
     elif over != "bytes":
         raise Error("--over is for --figure; add it")
     if rounds is not None:
