@@ -9,8 +9,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from probe.planted import SCANNED
+from topoloom.probe.inference.cost_matrix import Values, compute_medians
 from topoloom.probe.inference.groups import MEDIAN, SIGMA
-from topoloom.probe.inference.latency import Values, medians_and_errors
 from topoloom.probe.job.samples import ProbeSamples
 from topoloom.probe.stages.effort import Effort
 
@@ -39,7 +39,7 @@ def samples_of_fixed(samples: ProbeSamples, effort: Effort, seed: int = 1) -> in
                 of_pairs.setdefault(pair, []).append(e.seconds)
     measured = [np.concatenate(of) for of in of_pairs.values()]
     counts = np.array([len(of) for of in measured])
-    sigma = medians_and_errors(measured)[1] * np.sqrt(counts) / MEDIAN
+    sigma = compute_medians(measured)[1] * np.sqrt(counts) / MEDIAN
     normal = np.random.default_rng(seed).standard_normal((len(sigma), effort.most))
     drawn = 1 + sigma[:, None] * normal
     left = np.arange(len(drawn))

@@ -11,15 +11,20 @@ from typing import Any
 import numpy as np
 
 from topoloom._core import Error
-from topoloom.probe.doubts import check_ranks, crowded_hosts
 from topoloom.probe.inference.suspects import BANDWIDTH, LATENCY
 from topoloom.probe.job.running import ProbeJob
 from topoloom.probe.job.samples import Order
-from topoloom.probe.locate.locate import BadPart, Test, locate_by_rounds
+from topoloom.probe.job_checks import check_ranks, find_crowded_hosts
+from topoloom.probe.locate.diagnosis import BadPart, Test, locate_by_rounds
 from topoloom.probe.locate.parts import Parts
 from topoloom.probe.reference import Reference
-from topoloom.probe.scanned import hosts_of
-from topoloom.probe.stages.effort import Clock, Effort, listed, sampling
+from topoloom.probe.scan_inference import group_by_host
+from topoloom.probe.stages.effort import (
+    Clock,
+    Effort,
+    format_pairs,
+    make_sampling_order,
+)
 from topoloom.probe.stages.rates import WINDOW
 from topoloom.probe.stages.scan import SIZE as SCAN_SIZE
 
@@ -29,7 +34,7 @@ SLOW = 1.15
 #: seems slow.
 _OTHERS, _AGAIN = 3, 2
 #: Pairs of one order, after which there may be no more time.
-_AT_ONCE = 64
+_PAIRS_PER_ORDER = 64
 
 Pair = tuple[int, int]
 PartsOf = Callable[[Sequence[str]], Parts]
@@ -120,7 +125,7 @@ class CheckedMachine:
         }
 
 
-def check(
+def check_hosts(
     job: ProbeJob,
     reference: Reference,
     effort: Effort,
@@ -145,8 +150,8 @@ def check(
         hosts have different MPIs.
     """
     check_ranks(job.samples)
-    crowded = crowded_hosts(job.samples)
-    names = _units(job, reference)
+    crowded = find_crowded_hosts(job.samples)
+    names = _list_units(job, reference)
     units = list(names) if len(reference.hosts) == 1 else reference.hosts
     known = {name: n for n, name in enumerate(units)}
     unknown = [name for name in names if name not in known]
@@ -162,26 +167,26 @@ def check(
                 "the host; start at most as many ranks as CPUs"
             )
         raise Error("fewer than two hosts of the job are in the file; probe them anew")
-    pairs = _pairs(sorted(leader), reference.groups)
+    pairs = _choose_pairs(sorted(leader), reference.groups)
     slow: list[SlowHost] = []
     usual: dict[str, float] = {}
     bad_parts: list[BadPart] = []
     measured = set(leader)
-    job.measure([sampling(effort)])
+    job.measure([make_sampling_order(effort)])
     for kind, of, share in (("echo", LATENCY, 0.5), ("burst", BANDWIDTH, 1.0)):
-        again = partial(_ratios, job, leader, reference, kind)
-        ratios = _in_time(again, pairs, clock, share)
+        again = partial(_measure_ratios, job, leader, reference, kind)
+        ratios = _measure_in_time(again, pairs, clock, share)
         measured &= {host for pair in ratios for host in pair}
         usual[kind] = float(np.median(list(ratios.values())))
         # Where all hosts have become slower, none of them is the slow one.
         limit = SLOW * max(1.0, min(ratios.values()))
-        ones = list(_slow_ones(ratios, limit, again))
+        ones = list(_find_slow_hosts(ratios, limit, again))
         slow += [SlowHost(units[host], of, factor) for host, factor in ones]
         several = len(leader) > 2 and len(reference.hosts) > 1
         if parts_of is not None and several and (ones or every_part):
             tested = sorted(leader)
             parts = parts_of([units[host] for host in tested])
-            bad_parts += _bad_parts(parts, tested, ratios, again, clock)
+            bad_parts += _find_bad_parts(parts, tested, ratios, again, clock)
     return CheckedMachine(
         [units[host] for host in sorted(measured)],
         slow,
@@ -200,7 +205,7 @@ def check(
     )
 
 
-def _bad_parts(
+def _find_bad_parts(
     parts: Parts,
     hosts: Sequence[int],
     ratios: Mapping[Pair, float],
@@ -219,14 +224,14 @@ def _bad_parts(
 
     def measure(pairs: list[Pair]) -> list[Test]:
         return tests(
-            _in_time(again, [(hosts[a], hosts[b]) for a, b in pairs], clock, 1)
+            _measure_in_time(again, [(hosts[a], hosts[b]) for a, b in pairs], clock, 1)
         )
 
     found, _ = locate_by_rounds(parts, measure, tests(ratios), lambda: clock.left() > 0)
     return found.bad
 
 
-def _in_time(
+def _measure_in_time(
     measure: Callable[[Sequence[Pair]], dict[Pair, float]],
     pairs: Sequence[Pair],
     clock: Clock,
@@ -234,14 +239,14 @@ def _in_time(
 ) -> dict[Pair, float]:
     """Measure pairs until a share of the time has passed, some at least."""
     ratios: dict[Pair, float] = {}
-    for begin in range(0, len(pairs), _AT_ONCE):
-        ratios |= measure(pairs[begin : begin + _AT_ONCE])
+    for begin in range(0, len(pairs), _PAIRS_PER_ORDER):
+        ratios |= measure(pairs[begin : begin + _PAIRS_PER_ORDER])
         if clock.left(share) <= 0:
             break
     return ratios
 
 
-def _slow_ones(
+def _find_slow_hosts(
     ratios: dict[Pair, float],
     limit: float,
     again: Callable[[Sequence[Pair]], dict[Pair, float]],
@@ -264,15 +269,15 @@ def _slow_ones(
         left = {pair: r for pair, r in left.items() if pair not in mine}
 
 
-def _units(job: ProbeJob, reference: Reference) -> dict[str, int]:
+def _list_units(job: ProbeJob, reference: Reference) -> dict[str, int]:
     """Return the first rank of each host, or each rank of a host probed alone."""
     if len(reference.hosts) == 1:
         return {f"rank {rank}": rank for rank in range(job.samples.ranks)}
-    hosts, _ = hosts_of(job.samples)
+    hosts, _ = group_by_host(job.samples)
     return {job.samples.places[ranks[0]].host: ranks[0] for ranks in hosts}
 
 
-def _pairs(hosts: Sequence[int], groups: Sequence[Sequence[int]]) -> list[Pair]:
+def _choose_pairs(hosts: Sequence[int], groups: Sequence[Sequence[int]]) -> list[Pair]:
     """Pair each host with the next ones of its group, or of all if it is alone."""
     pairs: set[Pair] = set()
     here = set(hosts)
@@ -286,7 +291,7 @@ def _pairs(hosts: Sequence[int], groups: Sequence[Sequence[int]]) -> list[Pair]:
     return sorted(pairs)
 
 
-def _ratios(
+def _measure_ratios(
     job: ProbeJob,
     leader: dict[int, int],
     reference: Reference,
@@ -296,7 +301,7 @@ def _ratios(
     """Measure pairs one after another; return how many times as long they take."""
     long = reference.long_bytes, WINDOW
     size, window = (SCAN_SIZE, 1) if kind == "echo" else long
-    asked = listed([(leader[a], leader[b]) for a, b in pairs])
+    asked = format_pairs([(leader[a], leader[b]) for a, b in pairs])
     found = job.measure([Order("alone", kind, [size], window, asked)])
     host_of = {rank: host for host, rank in leader.items()}
     ratios: dict[Pair, list[float]] = {}

@@ -13,7 +13,7 @@ from topoloom.model.channels import PairCurve
 from topoloom.probe.inference.groups import Evidence, RankGroup
 from topoloom.probe.inference.levels import Level
 from topoloom.probe.inference.message_costs import LevelCosts
-from topoloom.probe.inference.network import Network, host_groups
+from topoloom.probe.inference.network import Network, list_host_groups
 from topoloom.probe.inference.pair_costs import PairCosts, SomeCosts
 from topoloom.probe.inference.shared_links import SharedLink
 from topoloom.probe.inference.suspects import SlowPairs, Suspect
@@ -103,8 +103,8 @@ class Findings:
             "host_of": self.host_of,
             "sample_count": self.samples.count,
             "long_bytes": self.long_bytes,
-            "groups": _nested(self.root.document()),
-            "evidence": _evidence(self.root.all_groups()),
+            "groups": _nest_groups(self.root.document()),
+            "evidence": _make_evidence(self.root.all_groups()),
             "models": [self._level_document(level) for level in self.levels],
             "hops": self._by_hops(),
             "channels": [
@@ -149,7 +149,9 @@ class Findings:
         """
         single = len(self.hosts) < 2
         unit_of = list(range(self.samples.ranks)) if single else self.host_of
-        groups = [self.root, *self.root.groups] if single else host_groups(self.root)
+        groups = (
+            [self.root, *self.root.groups] if single else list_host_groups(self.root)
+        )
         units = [
             sorted({unit_of[rank] for rank in group.ranks}) for group in groups[::-1]
         ]
@@ -203,32 +205,32 @@ class Findings:
         }
 
 
-def _nested(groups: list[object]) -> list[object]:
+def _nest_groups(groups: list[object]) -> list[object]:
     """Return no groups where ranks lie side by side."""
     return groups if any(isinstance(group, list) for group in groups) else []
 
 
-def _evidence(groups: Any) -> list[dict[str, Any]]:
+def _make_evidence(groups: Any) -> list[dict[str, Any]]:
     return [
         {
             "ranks": list(part.ranks),
-            "inside": _sample(found.inside),
-            "into": _sample(found.into),
+            "inside": _make_sample(found.inside),
+            "into": _make_sample(found.into),
             "t": found.t,
             "p": found.p,
         }
         for group in groups
-        for part, found in _tested(group)
+        for part, found in _list_tested(group)
     ]
 
 
-def _tested(group: RankGroup) -> Sequence[tuple[RankGroup, Evidence]]:
+def _list_tested(group: RankGroup) -> Sequence[tuple[RankGroup, Evidence]]:
     """Return what of a group was tested: not what has no pair inside."""
     tested = zip(group.groups, group.evidence, strict=False)
     return [(part, found) for part, found in tested if found.inside.n]
 
 
-def _sample(sample: Any) -> dict[str, Any]:
+def _make_sample(sample: Any) -> dict[str, Any]:
     return {
         "mean_s": sample.mean,
         "sigma_s": sample.sigma if sample.n > 1 else 0.0,

@@ -14,9 +14,9 @@ from topoloom.probe.inference.suspects import (
     BOTH,
     LATENCY,
     Suspect,
-    bytes_alone,
+    subtract_latency,
 )
-from topoloom.probe.job.table import probe_table
+from topoloom.probe.job.table import read_probe_table
 from topoloom.probe.stages.rates import WINDOW
 from topoloom.probe.stages.scan import SIZE as SCAN_SIZE
 from topoloom.support.toml_document import read_toml
@@ -56,7 +56,7 @@ class Reference:
         """
         short, long = self._usual("echo", a, b), self._usual("burst", a, b)
         later = self._longer(LATENCY, a, b) * short
-        of_bytes = bytes_alone(long, short)
+        of_bytes = subtract_latency(long, short)
         per_byte = of_bytes / (WINDOW * self.long_bytes)
         there, back = (self._longer(BANDWIDTH, *ends) for ends in ((a, b), (b, a)))
         if kind == "echo":
@@ -84,7 +84,7 @@ def read_reference(file: Path) -> Reference:
         If the file is not that of a probe of several ranks, or was changed.
     """
     needed = ("hosts", "unit_groups", "long_bytes", "pair_seconds")
-    probed = probe_table(read_toml(file), file, needed)
+    probed = read_probe_table(read_toml(file), file, needed)
     hosts, seconds = probed["hosts"], probed["pair_seconds"]
     for kind in ("echo", "burst"):
         if not seconds.get(kind):
@@ -93,14 +93,14 @@ def read_reference(file: Path) -> Reference:
             )
     if probed["long_bytes"] > 1 << 30:
         raise Error(f"{file}: probe.long_bytes must be at most 1 GiB")
-    made = [_suspect(each, hosts, file) for each in probed.get("suspects", [])]
+    made = [_read_suspect(each, hosts, file) for each in probed.get("suspects", [])]
     # Of a single host ranks are compared.
     several = len(hosts) > 1
     known = [s for s in made if several and s.kind in ("host", "link")]
     return Reference(hosts, probed["unit_groups"], probed["long_bytes"], seconds, known)
 
 
-def _suspect(table: dict[str, Any], hosts: Sequence[str], file: Path) -> Suspect:
+def _read_suspect(table: dict[str, Any], hosts: Sequence[str], file: Path) -> Suspect:
     odd = [name for name in table["hosts"] if name not in hosts]
     if odd or len(table["hosts"]) != {"host": 1, "link": 2}.get(
         table["kind"], len(table["hosts"])

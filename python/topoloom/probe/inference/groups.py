@@ -19,19 +19,19 @@ from numpy.typing import NDArray
 from topoloom._core import CostGroup, find_cost_groups
 from topoloom.probe.inference.splits import (
     Cut,
-    Known,
-    best_cut,
-    gained_by,
-    stranger,
+    WeightedTimes,
+    compute_gain,
+    find_best_cut,
+    find_outsider,
 )
 
 #: With which probability at most ranks that are alike are split.
 P_VALUE = 0.005
 #: How many times as long messages take across groups as inside them, at least: rounds
 #: in which links are shared make less of a difference than that.
-APART = 1.05
+LEVEL_RATIO = 1.05
 #: How many pairs would have to say that pairs differ more than by their errors.
-_FEW = 30
+_FEW_PAIRS = 30
 #: Of normal values: their standard deviation in median deviations, and the standard
 #: error of their median in that of their mean.
 SIGMA, MEDIAN = 1.4826, 1.2533
@@ -107,7 +107,7 @@ class RankGroup:
         return [group.document() for group in self.groups]
 
 
-def rank_groups(
+def find_rank_groups(
     hosts: Sequence[Sequence[int]], costs: Costs, errors: Costs
 ) -> RankGroup:
     """Find all groups.
@@ -122,16 +122,16 @@ def rank_groups(
     errors
         Their standard errors, as parts of them.
     """
-    inside = [_host(sorted(ranks), costs, errors) for ranks in hosts]
+    inside = [_make_host_group(sorted(ranks), costs, errors) for ranks in hosts]
     if len(inside) == 1:
         return inside[0]
-    found = _found(*times_between(hosts, costs, errors))
-    return _network(ALL, list(range(len(hosts))), inside, found)
+    found = _find_splits(*compute_times_between(hosts, costs, errors))
+    return _make_network_group(ALL, list(range(len(hosts))), inside, found)
 
 
-def _host(ranks: list[int], costs: Costs, errors: Costs) -> RankGroup:
+def _make_host_group(ranks: list[int], costs: Costs, errors: Costs) -> RankGroup:
     own = np.ix_(ranks, ranks)
-    found = _found(costs[own], errors[own])
+    found = _find_splits(costs[own], errors[own])
 
     def part(kind: str, members: Sequence[int], groups: Sequence[Split]) -> RankGroup:
         return RankGroup(
@@ -144,13 +144,13 @@ def _host(ranks: list[int], costs: Costs, errors: Costs) -> RankGroup:
     return part(HOST, range(len(ranks)), found)
 
 
-def _network(
+def _make_network_group(
     kind: str,
     members: Sequence[int],
     hosts: Sequence[RankGroup],
     groups: Sequence[Split],
 ) -> RankGroup:
-    parts = [_network(GROUP, g.members, hosts, g.groups) for g in groups]
+    parts = [_make_network_group(GROUP, g.members, hosts, g.groups) for g in groups]
     ranks = sorted(rank for member in members for rank in hosts[member].ranks)
     below = parts or [hosts[member] for member in members]
     return RankGroup(kind, tuple(ranks), tuple(below), tuple(g.test for g in groups))
@@ -164,28 +164,30 @@ class Split(NamedTuple):
     test: Evidence
 
 
-def _found(costs: Costs, errors: Costs) -> tuple[Split, ...]:
+def _find_splits(costs: Costs, errors: Costs) -> tuple[Split, ...]:
     count = len(costs)
     if count < 4 or np.isnan(costs[~np.eye(count, dtype=bool)]).any():
         return ()
     whole = costs.copy()
     np.fill_diagonal(whole, 0)
-    found = _far_apart(whole, find_cost_groups(whole, p=P_VALUE).groups)
-    known = known_pairs(whole, errors, _medians_of_like(whole, found))
-    return _without_strangers(_completed(range(count), found, whole, known), known)
+    found = _keep_distinct(whole, find_cost_groups(whole, p=P_VALUE).groups)
+    known = weigh_pairs(whole, errors, _compute_typical(whole, found))
+    return _drop_outsiders(_complete_splits(range(count), found, whole, known), known)
 
 
-def _without_strangers(splits: Sequence[Split], known: Known) -> tuple[Split, ...]:
+def _drop_outsiders(splits: Sequence[Split], known: WeightedTimes) -> tuple[Split, ...]:
     """Leave those alone that are in a group only because each is in one."""
     kept: list[Split] = []
     for number, split in enumerate(splits):
         others = [m for n, s in enumerate(splits) if n != number for m in s.members]
         if split.groups:
-            inside = _without_strangers(split.groups, known)
+            inside = _drop_outsiders(split.groups, known)
             kept.append(split._replace(groups=inside))
             continue
         members, apart = list(split.members), list[int]()
-        while (alone := stranger(members, others, known, math.log(APART))) is not None:
+        while (
+            alone := find_outsider(members, others, known, math.log(LEVEL_RATIO))
+        ) is not None:
             members.remove(alone)
             apart.append(alone)
         kept.append(split._replace(members=members))
@@ -193,7 +195,7 @@ def _without_strangers(splits: Sequence[Split], known: Known) -> tuple[Split, ..
     return tuple(kept)
 
 
-def known_pairs(costs: Costs, errors: Costs, alike: Costs) -> Known:
+def weigh_pairs(costs: Costs, errors: Costs, alike: Costs) -> WeightedTimes:
     """Weigh pairs by their errors: larger ones where pairs that are alike differ more.
 
     Parameters
@@ -207,19 +209,21 @@ def known_pairs(costs: Costs, errors: Costs, alike: Costs) -> Known:
     far = np.abs(times[above] - np.log(alike[above])) / errors[above]
     square = max(1.0, SIGMA * float(np.median(far))) ** 2
     # Few pairs say little, of which some may be of groups.
-    larger = math.sqrt((len(far) * square + _FEW) / (len(far) + _FEW))
+    larger = math.sqrt((len(far) * square + _FEW_PAIRS) / (len(far) + _FEW_PAIRS))
     weights = np.zeros_like(costs)
     weights[above] = 1 / (larger * errors[above]) ** 2
-    return Known(times + times.T, weights + weights.T)
+    return WeightedTimes(times + times.T, weights + weights.T)
 
 
-def _medians_of_like(costs: Costs, splits: Sequence[Split]) -> Costs:
+def _compute_typical(costs: Costs, splits: Sequence[Split]) -> Costs:
     """Return of each pair the median of those with the same smallest group."""
     found = np.ones_like(costs)
 
     def visit(members: Sequence[int], splits: Sequence[Split]) -> None:
         parts = [split.members for split in splits]
-        middle = _across(costs, parts) if parts else _inside(costs, members)
+        middle = (
+            _median_across(costs, parts) if parts else _median_inside(costs, members)
+        )
         found[np.ix_(members, members)] = middle
         for split in splits:
             visit(split.members, split.groups)
@@ -228,26 +232,28 @@ def _medians_of_like(costs: Costs, splits: Sequence[Split]) -> Costs:
     return found
 
 
-def _completed(
-    members: Sequence[int], splits: Sequence[Split], costs: Costs, known: Known
+def _complete_splits(
+    members: Sequence[int], splits: Sequence[Split], costs: Costs, known: WeightedTimes
 ) -> tuple[Split, ...]:
     """Split what are groups by how exactly each pair is known."""
     p = P_VALUE * len(members) / len(costs)
     things = [split.members for split in splits] or [[member] for member in members]
-    cut = _cut(things, known, p)
+    cut = _find_cut(things, known, p)
     if splits and (cut is None or not cut.sure):
         single = [[member] for member in members]
-        cut = _cut(single, known, p)
+        cut = _find_cut(single, known, p)
         if cut is not None and cut.sure and _contradicts(cut, members, splits, known):
             things, splits = single, ()
         else:
             cut = None
     if cut is None or not cut.sure:
         below = [
-            split._replace(groups=_completed(split.members, split.groups, costs, known))
+            split._replace(
+                groups=_complete_splits(split.members, split.groups, costs, known)
+            )
             for split in splits
         ]
-        return _joined(costs, below)
+        return _merge_levels(costs, below)
     new = []
     for part in cut.parts:
         inside = sorted(member for thing in part for member in things[thing])
@@ -255,12 +261,12 @@ def _completed(
         if len(groups) == 1:
             groups = groups[0].groups
         others = [member for member in members if member not in set(inside)]
-        new.append(Split(inside, groups, _evidence(inside, others, costs, known)))
-    return _completed(members, new, costs, known)
+        new.append(Split(inside, groups, _compare(inside, others, costs, known)))
+    return _complete_splits(members, new, costs, known)
 
 
 def _contradicts(
-    cut: Cut, members: Sequence[int], splits: Sequence[Split], known: Known
+    cut: Cut, members: Sequence[int], splits: Sequence[Split], known: WeightedTimes
 ) -> bool:
     """Whether members are more likely in other groups: neither parts nor unions."""
     before = [set(split.members) for split in splits]
@@ -269,21 +275,23 @@ def _contradicts(
         return False
     of = {member: n for n, split in enumerate(splits) for member in split.members}
     chosen = np.ix_(members, members)
-    among = Known(known.times[chosen], known.weights[chosen])
+    among = WeightedTimes(known.times[chosen], known.weights[chosen])
     label = np.array([of[member] for member in members])
-    return cut.gained > gained_by(among, label, math.log(APART))
+    return cut.gained > compute_gain(among, label, math.log(LEVEL_RATIO))
 
 
-def _cut(things: Sequence[Sequence[int]], known: Known, p: float) -> Cut | None:
+def _find_cut(
+    things: Sequence[Sequence[int]], known: WeightedTimes, p: float
+) -> Cut | None:
     members = [member for thing in things for member in thing]
     of = np.repeat(np.arange(len(things)), [len(thing) for thing in things])
     chosen = np.ix_(members, members)
-    among = Known(known.times[chosen], known.weights[chosen])
-    return best_cut(among, of, math.log(APART), p)
+    among = WeightedTimes(known.times[chosen], known.weights[chosen])
+    return find_best_cut(among, of, math.log(LEVEL_RATIO), p)
 
 
-def _evidence(
-    members: Sequence[int], others: Sequence[int], costs: Costs, known: Known
+def _compare(
+    members: Sequence[int], others: Sequence[int], costs: Costs, known: WeightedTimes
 ) -> Evidence:
     """Compare the pairs of a group with those into it."""
     inside = np.array([(a, b) for n, a in enumerate(members) for b in members[:n]]).T
@@ -299,41 +307,43 @@ def _evidence(
     return Evidence(times[0], times[1], z, math.erfc(abs(z) / math.sqrt(2)))
 
 
-def _tested(group: CostGroup) -> Evidence:
+def _read_test(group: CostGroup) -> Evidence:
     def times(of: Any) -> Times:
         return Times(of.mean, of.sigma, of.n, of.outliers)
 
     return Evidence(times(group.inside), times(group.into), group.t, group.p)
 
 
-def _far_apart(costs: Costs, groups: Sequence[CostGroup]) -> tuple[Split, ...]:
+def _keep_distinct(costs: Costs, groups: Sequence[CostGroup]) -> tuple[Split, ...]:
     """Keep what is split by more than `APART`; join levels that are as far apart."""
     if not groups:
         return ()
-    splits = [Split(g.members, _far_apart(costs, g.groups), _tested(g)) for g in groups]
-    kept = _joined(costs, splits)
-    across = _across(costs, [split.members for split in splits])
-    inside = [_inside(costs, s.members) for s in kept if not s.groups]
+    splits = [
+        Split(g.members, _keep_distinct(costs, g.groups), _read_test(g)) for g in groups
+    ]
+    kept = _merge_levels(costs, splits)
+    across = _median_across(costs, [split.members for split in splits])
+    inside = [_median_inside(costs, s.members) for s in kept if not s.groups]
     known = [value for value in inside if not np.isnan(value)]
-    if known and across < APART * float(np.median(known)):
+    if known and across < LEVEL_RATIO * float(np.median(known)):
         return ()
     return kept
 
 
-def _joined(costs: Costs, splits: Sequence[Split]) -> tuple[Split, ...]:
+def _merge_levels(costs: Costs, splits: Sequence[Split]) -> tuple[Split, ...]:
     """Put groups side by side with those around them that are not farther apart."""
     if not splits:
         return ()
-    across = _across(costs, [split.members for split in splits])
+    across = _median_across(costs, [split.members for split in splits])
     kept: list[Split] = []
     for split in splits:
         below = [part.members for part in split.groups]
-        near = bool(below) and across < APART * _across(costs, below)
+        near = bool(below) and across < LEVEL_RATIO * _median_across(costs, below)
         kept += split.groups if near else [split]
     return tuple(kept)
 
 
-def _across(costs: Costs, parts: Sequence[Sequence[int]]) -> float:
+def _median_across(costs: Costs, parts: Sequence[Sequence[int]]) -> float:
     blocks = [
         costs[np.ix_(some, others)].ravel()
         for number, some in enumerate(parts)
@@ -342,12 +352,12 @@ def _across(costs: Costs, parts: Sequence[Sequence[int]]) -> float:
     return float(np.median(np.concatenate(blocks)))
 
 
-def _inside(costs: Costs, members: Sequence[int]) -> float:
+def _median_inside(costs: Costs, members: Sequence[int]) -> float:
     own = costs[np.ix_(members, members)]
     return float(np.median(own[~np.eye(len(members), dtype=bool)])) if len(own) else 0
 
 
-def times_between(
+def compute_times_between(
     parts: Sequence[Sequence[int]], costs: Costs, errors: Costs
 ) -> tuple[Costs, Costs]:
     """Return the median of each two parts, and its standard error as a part of it."""
@@ -368,7 +378,7 @@ def times_between(
     return found[0], found[1]
 
 
-def level_name(group: RankGroup) -> str:
+def name_level(group: RankGroup) -> str:
     """Name what the pairs of a group have in common, by kind and height."""
     if group.kind == PART or (group.kind == HOST and not group.groups):
         return "inside a host" if group.kind == HOST else "inside a part of a host"
@@ -376,12 +386,12 @@ def level_name(group: RankGroup) -> str:
         return "between parts of a host"
     if group.groups and group.groups[0].kind == HOST:
         return "between hosts" if group.kind == ALL else "between hosts of a group"
-    below = max(network_height(part) for part in group.groups)
+    below = max(count_network_levels(part) for part in group.groups)
     return f"between groups of level {below}"
 
 
-def network_height(group: RankGroup) -> int:
+def count_network_levels(group: RankGroup) -> int:
     """Levels of the network from hosts up to a group."""
     if group.kind == HOST:
         return 0
-    return 1 + max(network_height(part) for part in group.groups)
+    return 1 + max(count_network_levels(part) for part in group.groups)

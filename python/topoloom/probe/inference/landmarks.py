@@ -19,31 +19,31 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from topoloom.probe.inference.groups import APART
-from topoloom.probe.inference.modes import Values, valleys
+from topoloom.probe.inference.groups import LEVEL_RATIO
+from topoloom.probe.inference.modes import Values, find_valleys
 
 Hosts = NDArray[np.int64]
 #: Two hosts in each row.
 Pairs = NDArray[np.int64]
 
 #: Hosts of a group of which all pairs are measured.
-FEW = 128
+MAX_ALL_PAIRS = 128
 #: Landmarks of the first turn, twice as many in each that follows, up to the last.
-FIRST, _MOST = 24, 256
+FIRST_LANDMARKS, _MAX_LANDMARKS = 24, 256
 #: The share of hosts behind a gap below which they are slow ones, not another group.
-_SLOW = 0.02
+_SLOW_SHARE = 0.02
 #: For how many hosts those count that are known to be far.
-_FAR = 16
+_FAR_HOSTS = 16
 #: Near hosts whose pairs tell whether they are near to each other, too.
-_SAMPLED = 8
+_SAMPLED_HOSTS = 8
 #: Errors from a gap within which a host is measured with more landmarks of a group, and
 #: how many those are at most.
-_UNSURE, _LANDMARKS = 3.0, 8
+_UNSURE_ERRORS, _MAX_SHARED_LANDMARKS = 3.0, 8
 #: How many landmarks a host shares with a group at least for both to be one.
-_SHARED = 0.5
+_MIN_SHARED = 0.5
 
 
-class Measuring(Protocol):
+class HostPairProbe(Protocol):
     """Measures pairs of hosts."""
 
     def pairs(self, pairs: Pairs) -> tuple[Values, float]:
@@ -61,7 +61,7 @@ class Measuring(Protocol):
 
 
 @dataclass
-class Part:
+class HostGroup:
     """Hosts that are nearer to each other than to others.
 
     Attributes
@@ -76,10 +76,10 @@ class Part:
     """
 
     members: Hosts
-    groups: list[Part]
+    groups: list[HostGroup]
     is_known: bool = True
 
-    def all_parts(self) -> Iterator[Part]:
+    def all_parts(self) -> Iterator[HostGroup]:
         """Yield it and all that are inside."""
         yield self
         for group in self.groups:
@@ -90,7 +90,9 @@ class Part:
 _Search = Generator[Pairs, tuple[Values, float], list[Hosts]]
 
 
-def find_parts(hosts: int, measuring: Measuring, few: int = FEW, seed: int = 1) -> Part:
+def find_host_groups(
+    hosts: int, measuring: HostPairProbe, few: int = MAX_ALL_PAIRS, seed: int = 1
+) -> HostGroup:
     """Find the groups of hosts.
 
     Parameters
@@ -106,14 +108,14 @@ def find_parts(hosts: int, measuring: Measuring, few: int = FEW, seed: int = 1) 
         All of them; where there was no time for more landmarks, without groups.
     """
     rng = np.random.default_rng(seed)
-    root = Part(np.arange(hosts), [])
+    root = HostGroup(np.arange(hosts), [])
     level = [root]
     while level:
-        searches = [_search(part.members, rng) for part in level]
-        found = _all_at_once(searches, measuring)
+        searches = [_search_groups(part.members, rng) for part in level]
+        found = _run_searches(searches, measuring)
         for part, groups in zip(level, found, strict=True):
             part.is_known = groups is not None
-            part.groups = [Part(np.sort(group), []) for group in groups or []]
+            part.groups = [HostGroup(np.sort(group), []) for group in groups or []]
         below = [group for part in level for group in part.groups]
         level = [group for group in below if len(group.members) > few]
     smallest = [part.members for part in root.all_parts() if not part.groups]
@@ -121,8 +123,8 @@ def find_parts(hosts: int, measuring: Measuring, few: int = FEW, seed: int = 1) 
     return root
 
 
-def _all_at_once(
-    searches: Sequence[_Search], measuring: Measuring
+def _run_searches(
+    searches: Sequence[_Search], measuring: HostPairProbe
 ) -> list[list[Hosts] | None]:
     """Measure what all searches ask for, together, until each has ended.
 
@@ -207,33 +209,33 @@ class _Rows:
 
 
 @dataclass
-class _Ball:
+class _LandmarkGroup:
     """Landmarks that are in one group, and the logarithm of seconds where it ends."""
 
     landmarks: list[int]
     gap: float
 
 
-def _search(
+def _search_groups(
     members: Hosts, rng: np.random.Generator
 ) -> Generator[Pairs, tuple[Values, float], list[Hosts]]:
     """Find the groups side by side of which a set consists; none if all are alike."""
     rows = _Rows(members)
     left = np.ones(len(members), dtype=bool)
-    balls: list[_Ball] = []
+    balls: list[_LandmarkGroup] = []
     groups: list[NDArray[np.int64]] = []
-    count = FIRST
+    count = FIRST_LANDMARKS
     while left.sum() > 1:
         free = np.flatnonzero(left)
         seeds = rng.choice(free, min(count, len(free)), replace=False)
         yield from rows.between(seeds, free)
         known = [landmark for ball in balls for landmark in ball.landmarks]
-        fresh = _balls(rows, seeds.tolist(), left, known)
-        fresh = yield from _confirmed(rows, fresh, left, rng)
+        fresh = _find_landmark_groups(rows, seeds.tolist(), left, known)
+        fresh = yield from _confirm_groups(rows, fresh, left, rng)
         if not fresh:
             break
         for ball in fresh:
-            yield from _settle(rows, ball, left, rng)
+            yield from _decide_near_gap(rows, ball, left, rng)
             margin, _ = rows.margins(ball.landmarks, ball.gap)
             near = left & (margin < 0)
             if not near.any():  # groups before have all of them, as on a torus
@@ -241,19 +243,19 @@ def _search(
             groups.append(np.flatnonzero(near))
             left &= ~near
             balls.append(ball)
-        for host, number in _slow(rows, balls, np.flatnonzero(left)):
+        for host, number in _find_slow_hosts(rows, balls, np.flatnonzero(left)):
             groups[number] = np.append(groups[number], host)
             left[host] = False
-        count = min(2 * count, _MOST)
+        count = min(2 * count, _MAX_LANDMARKS)
     groups += [np.array([host]) for host in np.flatnonzero(left)]
     if sum(len(group) > 1 for group in groups) < 2:
         return []
     return [members[group] for group in groups]
 
 
-def _balls(
+def _find_landmark_groups(
     rows: _Rows, seeds: Sequence[int], left: NDArray[np.bool_], known: Sequence[int]
-) -> list[_Ball]:
+) -> list[_LandmarkGroup]:
     """Return the groups that landmarks are in, as their times show it.
 
     Parameters
@@ -269,7 +271,7 @@ def _balls(
         if not measured.any():
             continue
         far = np.array([rows.of[landmark][seed] for landmark in known])
-        gap = _gap(rows, rows.of[seed][measured], far[~np.isnan(far)])
+        gap = _find_gap(rows, rows.of[seed][measured], far[~np.isnan(far)])
         if gap is not None:
             near = measured & (rows.of[seed] < gap)
             near[seed] = True
@@ -277,34 +279,35 @@ def _balls(
     joined: list[list[tuple[int, float, NDArray[np.bool_]]]] = []
     for each in sorted(found, key=lambda one: -one[2].sum()):
         for others in joined:
-            if (each[2] & others[0][2]).sum() >= _SHARED * each[2].sum():
+            if (each[2] & others[0][2]).sum() >= _MIN_SHARED * each[2].sum():
                 others.append(each)
                 break
         else:
             joined.append([each])
     return [
-        _Ball([e[0] for e in of], float(np.mean([e[1] for e in of]))) for of in joined
+        _LandmarkGroup([e[0] for e in of], float(np.mean([e[1] for e in of])))
+        for of in joined
     ]
 
 
-def _gap(rows: _Rows, values: Values, far: Values) -> float | None:
+def _find_gap(rows: _Rows, values: Values, far: Values) -> float | None:
     """Return where the group of a landmark ends: the last gap before what is far."""
     if not len(far):
-        gaps = valleys(values, rows.error)
-        gaps = [gap for gap in gaps if np.mean(values > gap) >= _SLOW]
+        gaps = find_valleys(values, rows.error)
+        gaps = [gap for gap in gaps if np.mean(values > gap) >= _SLOW_SHARE]
         return gaps[-1] if gaps else None
-    beyond = np.repeat(far, math.ceil(_FAR / len(far)))
-    gaps = valleys(np.concatenate([values, beyond]), rows.error)
+    beyond = np.repeat(far, math.ceil(_FAR_HOSTS / len(far)))
+    gaps = find_valleys(np.concatenate([values, beyond]), rows.error)
     gaps = [gap for gap in gaps if gap < np.median(beyond) and (values < gap).any()]
     return gaps[-1] if gaps else None
 
 
-def _confirmed(
+def _confirm_groups(
     rows: _Rows,
-    balls: Sequence[_Ball],
+    balls: Sequence[_LandmarkGroup],
     left: NDArray[np.bool_],
     rng: np.random.Generator,
-) -> Generator[Pairs, tuple[Values, float], list[_Ball]]:
+) -> Generator[Pairs, tuple[Values, float], list[_LandmarkGroup]]:
     """Return those of which some hosts that are near to a landmark are so to others."""
     if not balls:
         return []
@@ -312,7 +315,7 @@ def _confirmed(
     for ball in balls:
         margin, _ = rows.margins(ball.landmarks, ball.gap)
         near = np.flatnonzero(left & (margin < 0))
-        sampled.append(rng.choice(near, min(_SAMPLED, len(near)), replace=False))
+        sampled.append(rng.choice(near, min(_SAMPLED_HOSTS, len(near)), replace=False))
     pairs = [np.array([*combinations(some, 2)]).reshape(-1, 2) for some in sampled]
     seconds, _ = yield rows.members[np.concatenate(pairs)]
     ends = np.cumsum([len(of) for of in pairs])[:-1]
@@ -323,15 +326,17 @@ def _confirmed(
     ]
 
 
-def _settle(
-    rows: _Rows, ball: _Ball, left: NDArray[np.bool_], rng: np.random.Generator
+def _decide_near_gap(
+    rows: _Rows, ball: _LandmarkGroup, left: NDArray[np.bool_], rng: np.random.Generator
 ) -> Generator[Pairs, tuple[Values, float], None]:
     """Measure hosts beside the gap with more landmarks, until none is beside it."""
-    while len(ball.landmarks) < _LANDMARKS:
+    while len(ball.landmarks) < _MAX_SHARED_LANDMARKS:
         margin, count = rows.margins(ball.landmarks, ball.gap)
         error = rows.error / np.sqrt(np.maximum(count, 1))
-        unsure = np.flatnonzero(left & (np.abs(margin) < _UNSURE * error))
-        sure = np.flatnonzero(left & (margin < -_UNSURE * error) & np.isfinite(margin))
+        unsure = np.flatnonzero(left & (np.abs(margin) < _UNSURE_ERRORS * error))
+        sure = np.flatnonzero(
+            left & (margin < -_UNSURE_ERRORS * error) & np.isfinite(margin)
+        )
         if not len(unsure) or not len(sure):
             return
         more = rng.choice(sure, min(len(sure), len(ball.landmarks)), replace=False)
@@ -339,8 +344,8 @@ def _settle(
         ball.landmarks += [host for host in more.tolist()]
 
 
-def _slow(
-    rows: _Rows, balls: Sequence[_Ball], left: NDArray[np.int64]
+def _find_slow_hosts(
+    rows: _Rows, balls: Sequence[_LandmarkGroup], left: NDArray[np.int64]
 ) -> Iterator[tuple[int, int]]:
     """Yield hosts that are slow, and the group in which they are nevertheless.
 
@@ -357,12 +362,15 @@ def _slow(
     among[number[:, None] == number] = np.nan
     seconds = every[:, left]
     usual = np.nanmedian(seconds, axis=0)
-    for place in np.flatnonzero(usual > np.nanmedian(among) + math.log(APART)):
+    for place in np.flatnonzero(usual > np.nanmedian(among) + math.log(LEVEL_RATIO)):
         # Landmarks that no landmark of another group has met say nothing.
-        longer = [_known(row, np.median, math.nan) for row in seconds[:, place] - among]
+        longer = [
+            _average_known(row, np.median, math.nan)
+            for row in seconds[:, place] - among
+        ]
         beyond = seconds[:, place] - longer
         margins = [
-            _known(beyond[number == n], np.mean, math.inf) - ball.gap
+            _average_known(beyond[number == n], np.mean, math.inf) - ball.gap
             for n, ball in enumerate(balls)
         ]
         nearest = int(np.argmin(margins))
@@ -370,6 +378,8 @@ def _slow(
             yield int(left[place]), nearest
 
 
-def _known(values: Values, mean: Callable[[Values], Any], otherwise: float) -> float:
+def _average_known(
+    values: Values, mean: Callable[[Values], Any], otherwise: float
+) -> float:
     known = values[~np.isnan(values)]
     return float(mean(known)) if len(known) else otherwise

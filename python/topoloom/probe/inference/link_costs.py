@@ -22,17 +22,17 @@ from topoloom.probe.inference.message_costs import Curve
 #: this share as exact. It counts where times say nothing.
 _PRIOR = 0.02
 #: Of g: no link has many times its own bandwidth.
-_LEAST = 0.1
+_MIN_FACTOR = 0.1
 #: Steps of alternating least squares, and the change that ends them.
-_STEPS, _SETTLED = 300, 1e-7
+_STEPS, _CONVERGED = 300, 1e-7
 #: Sizes of bursts by whose median a regime is judged.
-_LONGEST = 3
+_LONGEST_SIZES = 3
 
 Values = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Route:
+class RouteTimes:
     """What messages take between two ranks, and what their links carry, in B/s.
 
     Attributes
@@ -68,7 +68,7 @@ class LinkCosts:
 
 
 def fit_link_costs(
-    routes: Sequence[Route], ends: Sequence[int | None], overhead: float
+    routes: Sequence[RouteTimes], ends: Sequence[int | None], overhead: float
 ) -> LinkCosts:
     """Tell what is due to links by how routes and sizes differ.
 
@@ -81,25 +81,25 @@ def fit_link_costs(
     overhead
         o, in seconds.
     """
-    table = _Table(routes, ends, overhead)
+    table = _TimeTable(routes, ends, overhead)
     latencies = np.maximum(0, table.shortest - overhead)
     for _ in range(_STEPS):
         factors = table.factors(latencies)
         before, latencies = latencies, table.latencies(factors)
-        if np.allclose(before, latencies, rtol=_SETTLED, atol=1e-13):
+        if np.allclose(before, latencies, rtol=_CONVERGED, atol=1e-13):
             break
     rounded = [
-        (float(f"{longer:.6g}"), float(f"{1 / max(slower, _LEAST):.6g}"), end)
+        (float(f"{longer:.6g}"), float(f"{1 / max(slower, _MIN_FACTOR):.6g}"), end)
         for (longer, slower), end in zip(factors.tolist(), ends, strict=True)
     ]
     return LinkCosts(latencies.tolist(), rounded)
 
 
-class _Table:
+class _TimeTable:
     """All times, with the route and the regime of each."""
 
     def __init__(
-        self, routes: Sequence[Route], ends: Sequence[int | None], overhead: float
+        self, routes: Sequence[RouteTimes], ends: Sequence[int | None], overhead: float
     ) -> None:
         fits = [route.alone.fit for route in routes]
         counts = [len(fit.sizes) for fit in fits]
@@ -113,7 +113,7 @@ class _Table:
         self.wide: Values = sizes / rates / times
         self.rest: Values = 1 - overhead / times  # all but the overhead
         self.shortest: Values = np.array([fit.measured[0] for fit in fits])
-        self.most = _most_slower(routes, limits)
+        self.most = _limit_factors(routes, limits)
 
     def factors(self, latencies: Values) -> Values:
         """Solve for f and g of each regime, of shape ``(regimes, 2)``."""
@@ -127,7 +127,7 @@ class _Table:
             rows = np.column_stack([long, self.wide[of]])
             rows = np.vstack([rows, [prior, 0], [0, _PRIOR]])
             wanted = np.append(self.rest[of], [prior * before, _PRIOR])
-            found.append(_bounded(rows, wanted, most))
+            found.append(_solve_bounded(rows, wanted, most))
         return np.array(found)
 
     def latencies(self, factors: Values) -> Values:
@@ -139,7 +139,7 @@ class _Table:
         return np.maximum(0, found)
 
 
-def _most_slower(routes: Sequence[Route], limits: Sequence[int]) -> list[float]:
+def _limit_factors(routes: Sequence[RouteTimes], limits: Sequence[int]) -> list[float]:
     """Return what g of each regime is at most: by the longest messages of bursts."""
     seen: list[list[float]] = [[] for _ in range(len(limits) + 1)]
     for route in routes:
@@ -149,12 +149,12 @@ def _most_slower(routes: Sequence[Route], limits: Sequence[int]) -> list[float]:
         regime = np.searchsorted(limits, fit.sizes)
         slower = fit.measured * route.bandwidth / fit.sizes
         for number, of in enumerate(seen):
-            longest = slower[regime == number][-_LONGEST:]
+            longest = slower[regime == number][-_LONGEST_SIZES:]
             of += [float(np.median(longest))] if len(longest) else []
     return [float(np.median(of)) if of else math.inf for of in seen]
 
 
-def _bounded(rows: Values, wanted: Values, most: float) -> tuple[float, float]:
+def _solve_bounded(rows: Values, wanted: Values, most: float) -> tuple[float, float]:
     """Solve for f and g, which are not below 0, and g not above `most`."""
     longer, slower = np.linalg.lstsq(rows, wanted, rcond=None)[0].tolist()
     if longer < 0:

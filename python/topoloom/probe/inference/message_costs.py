@@ -27,11 +27,11 @@ _NORMAL = 1.96
 _SHARED = 4
 #: A call that receives takes no longer than this share of a message's time where the
 #: message was there before; else it has waited for it.
-_WAITED = 0.5
+_WAIT_SHARE = 0.5
 #: Two directions have no more than twice what one has, however disturbed that was.
-_BOTH = 2.0
+_MAX_BOTH_WAYS = 2.0
 #: The share of a gap from which on it is due to whoever is busy for that.
-_DUE = 0.9
+_DUE_SHARE = 0.9
 
 
 Errors = NDArray[np.float64]
@@ -95,7 +95,7 @@ class Curve:
 
         The model says less where longer messages take less: shorter ones can be padded.
         """
-        return _errors_of_lines(self.fit)
+        return _compute_line_errors(self.fit)
 
     def document(self) -> dict[str, Any]:
         """Make what ``--json`` prints."""
@@ -168,7 +168,7 @@ class LevelCosts:
         if self.burst is None or math.isnan(self.send_cpu + self.receive_cpu):
             return 0.0
         gap = float(self.burst.fit.measured[0])
-        is_receiver = self.receive_cpu > max(self.send_cpu, _DUE * gap)
+        is_receiver = self.receive_cpu > max(self.send_cpu, _DUE_SHARE * gap)
         return max(0.0, gap - self.send_cpu) if is_receiver else 0.0
 
     @property
@@ -221,44 +221,46 @@ class LevelCosts:
         }
 
 
-def level_costs(exchanges: Iterable[Exchange]) -> LevelCosts | None:
+def fit_level_costs(exchanges: Iterable[Exchange]) -> LevelCosts | None:
     """Fit what was measured between pairs of a level; None if that is too little."""
     by_kind: dict[str, list[Exchange]] = {}
     for exchange in exchanges:
         by_kind.setdefault(exchange.kind, []).append(exchange)
-    echoes = _medians(by_kind.get("echo", []))
+    echoes = _compute_medians(by_kind.get("echo", []))
     if len(echoes) < MIN_SIZES:
         return None
-    gaps = _gaps(by_kind.get("burst", []), echoes)
-    alone = _curve(echoes)
-    burst = _curve(gaps) if len(gaps) >= MIN_SIZES else None
+    gaps = _compute_gaps(by_kind.get("burst", []), echoes)
+    alone = _fit_curve(echoes)
+    burst = _fit_curve(gaps) if len(gaps) >= MIN_SIZES else None
     short = [echoes[size] - gaps[size] for size in sorted(gaps)[:3]]
     latency = max(0.0, float(np.median(short))) if short else math.nan
     both = by_kind.get("both", [])
-    send = _median(by_kind.get("send-cpu", []))
-    receive = _median(by_kind.get("receive-cpu", []))
-    if not receive <= _WAITED * echoes[min(echoes)]:
-        receive = _each(both) - (0.0 if math.isnan(send) else send)
+    send = _compute_median(by_kind.get("send-cpu", []))
+    receive = _compute_median(by_kind.get("receive-cpu", []))
+    if not receive <= _WAIT_SHARE * echoes[min(echoes)]:
+        receive = _compute_overhead(both) - (0.0 if math.isnan(send) else send)
     return LevelCosts(
         alone,
         burst,
         latency,
         send,
         receive if receive >= 0 else math.nan,
-        _both_ways(both, gaps, echoes),
-        _unexpected(by_kind),
-        _posted(by_kind.get("posted", [])),
+        _compute_both_ways(both, gaps, echoes),
+        _compute_unexpected(by_kind),
+        _compute_posted(by_kind.get("posted", [])),
     )
 
 
-def _medians(exchanges: Iterable[Exchange]) -> dict[int, float]:
+def _compute_medians(exchanges: Iterable[Exchange]) -> dict[int, float]:
     by_size: dict[int, list[float]] = {}
     for exchange in exchanges:
         by_size.setdefault(exchange.bytes, []).append(exchange.median)
     return {size: float(np.median(of)) for size, of in sorted(by_size.items())}
 
 
-def _gaps(bursts: Iterable[Exchange], echoes: dict[int, float]) -> dict[int, float]:
+def _compute_gaps(
+    bursts: Iterable[Exchange], echoes: dict[int, float]
+) -> dict[int, float]:
     """Seconds from message to message: the last of a burst arrives, and an answer."""
     found: dict[int, list[float]] = {}
     answer = echoes[min(echoes)]
@@ -270,11 +272,11 @@ def _gaps(bursts: Iterable[Exchange], echoes: dict[int, float]) -> dict[int, flo
     return {size: gap for size, gap in medians.items() if gap > 0}
 
 
-def _median(exchanges: Sequence[Exchange]) -> float:
+def _compute_median(exchanges: Sequence[Exchange]) -> float:
     return float(np.median([e.median for e in exchanges])) if exchanges else math.nan
 
 
-def _each(both: Sequence[Exchange]) -> float:
+def _compute_overhead(both: Sequence[Exchange]) -> float:
     """Seconds that a rank takes for a short message each way, among very many.
 
     These are both overheads: others are on their way meanwhile.
@@ -291,13 +293,13 @@ def _each(both: Sequence[Exchange]) -> float:
     return (many - few) / (windows[1] - windows[0])
 
 
-def _both_ways(
+def _compute_both_ways(
     exchanges: Sequence[Exchange], gaps: dict[int, float], echoes: dict[int, float]
 ) -> float:
     """Messages of both directions in the time of those of one."""
     longest = max((e.bytes for e in exchanges), default=0)
     ratios = [
-        min(_BOTH, 2 * gaps[longest] * e.window / seconds)
+        min(_MAX_BOTH_WAYS, 2 * gaps[longest] * e.window / seconds)
         for e in exchanges
         # Where the ranks were disturbed, the short message may have taken longer.
         if e.bytes == longest in gaps
@@ -306,25 +308,27 @@ def _both_ways(
     return float(np.median(ratios)) if ratios else math.nan
 
 
-def _unexpected(by_kind: dict[str, list[Exchange]]) -> dict[int, float]:
-    late, ready = (_medians(by_kind.get(k, [])) for k in ("unexpected", "expected"))
+def _compute_unexpected(by_kind: dict[str, list[Exchange]]) -> dict[int, float]:
+    late, ready = (
+        _compute_medians(by_kind.get(k, [])) for k in ("unexpected", "expected")
+    )
     return {size: late[size] / ready[size] for size in late if size in ready}
 
 
-def _posted(exchanges: Sequence[Exchange]) -> float:
+def _compute_posted(exchanges: Sequence[Exchange]) -> float:
     if len({e.window for e in exchanges}) < 2:
         return math.nan
     counts = [e.window for e in exchanges]
     return max(0.0, float(np.polyfit(counts, [e.median for e in exchanges], 1)[0]))
 
 
-def _curve(times: dict[int, float]) -> Curve:
+def _fit_curve(times: dict[int, float]) -> Curve:
     sizes, seconds = list(times), list(times.values())
     fit = fit_model(sizes, seconds)
-    return Curve(fit, _lines(fit))
+    return Curve(fit, _add_intervals(fit))
 
 
-def _lines(fit: Fit) -> list[Line]:
+def _add_intervals(fit: Fit) -> list[Line]:
     """Add intervals: of the least squares of relative errors, by Student's t.
 
     All times of a curve are measured as exactly, if in different regimes: with few
@@ -333,14 +337,14 @@ def _lines(fit: Fit) -> list[Line]:
     """
     lines, first = [], 0
     sizes = fit.sizes
-    counts = _where_lines_count(fit)
-    all_errors = _errors_of_lines(fit)
+    counts = _select_line_sizes(fit)
+    all_errors = _compute_line_errors(fit)
     errors = [all_errors[within] for within in counts]
     for number, (alpha, beta, most) in enumerate(fit.model.lines):
         within = counts[number]
         others = errors[:number] + errors[number + 1 :]
-        variance = _variance(errors[number], others)
-        found = _half_widths(sizes[within], fit.measured[within], *variance)
+        variance = _pool_variance(errors[number], others)
+        found = _compute_half_widths(sizes[within], fit.measured[within], *variance)
         half = np.hypot(found, NOISE * np.array([alpha, beta])).tolist()
         end = None
         if most is not None:
@@ -359,7 +363,7 @@ def _lines(fit: Fit) -> list[Line]:
     return lines
 
 
-def _variance(own: Errors, others: Sequence[Errors]) -> tuple[float, int]:
+def _pool_variance(own: Errors, others: Sequence[Errors]) -> tuple[float, int]:
     """Return the variance of the errors of a line, and its degrees of freedom."""
     freedom = [max(0, len(errors) - 2) for errors in (own, *others)]
     squares = [float(errors @ errors) for errors in (own, *others)]
@@ -372,7 +376,7 @@ def _variance(own: Errors, others: Sequence[Errors]) -> tuple[float, int]:
     return (own_squares + more * shared) / whole, whole
 
 
-def _where_lines_count(fit: Fit) -> list[NDArray[np.bool_]]:
+def _select_line_sizes(fit: Fit) -> list[NDArray[np.bool_]]:
     """Return for each line the sizes whose time it gives."""
     lines, sizes = fit.model.lines, fit.sizes
     if fit.model.takes_largest:
@@ -386,26 +390,28 @@ def _where_lines_count(fit: Fit) -> list[NDArray[np.bool_]]:
     ]
 
 
-def _errors_of_lines(fit: Fit) -> Errors:
+def _compute_line_errors(fit: Fit) -> Errors:
     """Return the errors of the lines alone, by size."""
     said = np.empty_like(fit.measured)
     for (alpha, beta, _), within in zip(
-        fit.model.lines, _where_lines_count(fit), strict=True
+        fit.model.lines, _select_line_sizes(fit), strict=True
     ):
         said[within] = alpha + beta * fit.sizes[within]
     return said / fit.measured - 1
 
 
-def _half_widths(sizes: Errors, times: Errors, variance: float, freedom: int) -> Errors:
+def _compute_half_widths(
+    sizes: Errors, times: Errors, variance: float, freedom: int
+) -> Errors:
     if not freedom:
         return np.full(2, math.inf)
     design = np.column_stack([1 / times, sizes / times])
     covariance = np.linalg.pinv(design.T @ design) * variance
-    half: Errors = _student(freedom) * np.sqrt(np.diag(covariance))
+    half: Errors = _find_t_quantile(freedom) * np.sqrt(np.diag(covariance))
     return half
 
 
-def _student(freedom: int) -> float:
+def _find_t_quantile(freedom: int) -> float:
     """Return the 97.5 % quantile; of more degrees by Hill (CACM 13(10), 1970)."""
     if freedom <= len(_STUDENT):
         return _STUDENT[freedom - 1]

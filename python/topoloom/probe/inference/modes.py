@@ -9,21 +9,23 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from topoloom.probe.inference.groups import APART
+from topoloom.probe.inference.groups import LEVEL_RATIO
 
 Values = NDArray[np.float64]
 
 #: The narrowest kernel, in logarithms, and its width in errors of the values.
-_NARROW, _ERRORS = 0.004, 0.7
+_MIN_KERNEL, _ERRORS = 0.004, 0.7
 #: Points of the grid in the width of the kernel, and widths that the kernel spans.
 _POINTS, _SPAN = 4, 4
 #: By how much the roots of a peak and of the valley beside it differ at least; the root
 #: of a count deviates by 1/2 whatever the count.
-_PROMINENT = 1.5
-_MOST_BINS = 1 << 16
+_MIN_PROMINENCE = 1.5
+_MAX_BINS = 1 << 16
 
 
-def valleys(values: Values, error: float, apart: float = APART) -> list[float]:
+def find_valleys(
+    values: Values, error: float, apart: float = LEVEL_RATIO
+) -> list[float]:
     """Return where modes of the values meet, ascending; none if there is one mode.
 
     The density is a sum of normal kernels. A mode counts if it rises out of the valleys
@@ -38,9 +40,9 @@ def valleys(values: Values, error: float, apart: float = APART) -> list[float]:
     apart
         How many times as long the next mode takes at least.
     """
-    width = max(_NARROW, _ERRORS * error)
+    width = max(_MIN_KERNEL, _ERRORS * error)
     low, high = float(values.min()), float(values.max())
-    step = max(width / _POINTS, (high - low) / _MOST_BINS)
+    step = max(width / _POINTS, (high - low) / _MAX_BINS)
     reach = math.ceil(_SPAN * width / step)
     bins = math.ceil((high - low) / step) + 1
     counts = np.bincount(((values - low) / step).astype(np.int64), minlength=bins)
@@ -48,10 +50,10 @@ def valleys(values: Values, error: float, apart: float = APART) -> list[float]:
     kernel: Values = np.exp(-0.5 * (steps * step / width) ** 2)
     density: Values = np.convolve(np.pad(counts, reach), kernel, mode="same")
     at: Values = np.asarray(low + (np.arange(len(density)) - reach + 0.5) * step)
-    return [float(at[valley]) for valley in _between_modes(density, at, apart)]
+    return [float(at[valley]) for valley in _find_minima(density, at, apart)]
 
 
-def _between_modes(density: Values, at: Values, apart: float) -> list[int]:
+def _find_minima(density: Values, at: Values, apart: float) -> list[int]:
     """Return the lowest places between modes that count."""
     rising = np.diff(density, prepend=0) > 0
     peaks = np.flatnonzero(rising & ~np.append(rising[1:], False)).tolist()
@@ -63,7 +65,7 @@ def _between_modes(density: Values, at: Values, apart: float) -> list[int]:
             for n, low in enumerate(lows)
         ]
         near = [
-            rise < _PROMINENT or at[peaks[n + 1]] - at[peaks[n]] < math.log(apart)
+            rise < _MIN_PROMINENCE or at[peaks[n + 1]] - at[peaks[n]] < math.log(apart)
             for n, rise in enumerate(rises)
         ]
         if not any(near):

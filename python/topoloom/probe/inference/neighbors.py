@@ -14,21 +14,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoloom.probe.inference.landmarks import Hosts, Pairs
-from topoloom.probe.inference.modes import Values, valleys
+from topoloom.probe.inference.modes import Values, find_valleys
 from topoloom.probe.inference.network import (
     DIAMETER,
-    EXPLAINED,
-    LEFT,
+    MAX_LEFT,
+    MIN_EXPLAINED,
     Network,
-    hops_between,
+    count_hops,
 )
 from topoloom.probe.inference.pair_costs import Numbers, PairCosts
 
 #: Hosts among which neighbors are looked for: their hops are in a matrix.
-MOST_LINKED = 4096
+MAX_LINKED_HOSTS = 4096
 #: How many times as long hosts take at least that are two links apart, and the error of
 #: the times of candidates.
-LINK, EXACT = 1.03, 0.006
+LINK_RATIO, CANDIDATE_ERROR = 1.03, 0.006
 #: Hosts that are looked at as neighbors of each: those of a torus of three dimensions
 #: are among the next 16 if times are known within 1.25 % and a link takes 5 %.
 CANDIDATES = 20
@@ -51,7 +51,7 @@ class HopTimes:
         return np.asarray(self._first + self._hop * more)
 
 
-def candidates(costs: PairCosts, first: Hosts) -> Pairs:
+def find_candidates(costs: PairCosts, first: Hosts) -> Pairs:
     """Return pairs of hosts that may be neighbors, by their times with landmarks.
 
     Parameters
@@ -61,7 +61,7 @@ def candidates(costs: PairCosts, first: Hosts) -> Pairs:
     first
         The rank of each host that was measured with others.
     """
-    landmarks = _landmarks(costs, first)
+    landmarks = _find_landmarks(costs, first)
     count = len(first)
     if len(landmarks) < 2:
         return np.zeros((0, 2), np.int64)
@@ -84,9 +84,9 @@ def candidates(costs: PairCosts, first: Hosts) -> Pairs:
     return np.random.default_rng(1).permutation(pairs)
 
 
-def _landmarks(costs: PairCosts, first: Hosts) -> Hosts:
+def _find_landmarks(costs: PairCosts, first: Hosts) -> Hosts:
     """Return hosts that were measured with nearly all others."""
-    host = _host_numbers(costs, first)
+    host = _number_hosts(costs, first)
     a, b, _ = costs.measured
     between = (host[a] >= 0) & (host[b] >= 0)
     ends = np.concatenate([host[a[between]], host[b[between]]])
@@ -95,13 +95,13 @@ def _landmarks(costs: PairCosts, first: Hosts) -> Hosts:
     return found[:_LANDMARKS]
 
 
-def _host_numbers(costs: PairCosts, first: Hosts) -> Numbers:
+def _number_hosts(costs: PairCosts, first: Hosts) -> Numbers:
     host = np.full(costs.shape[0], -1)
     host[first] = np.arange(len(first))
     return host
 
 
-def linked_hosts(
+def find_linked_hosts(
     costs: PairCosts, errors: PairCosts, first: Hosts, by_groups: float
 ) -> Network | None:
     """Return the graph of neighbors, if times follow from hops on it.
@@ -114,37 +114,39 @@ def linked_hosts(
         The share of the squares of the logarithms of costs that groups explain.
     """
     count = len(first)
-    pairs = candidates(costs, first)
+    pairs = find_candidates(costs, first)
     # Some times with landmarks were measured again since: not quite the same pairs.
     pairs = pairs[~np.isnan(costs.known(*first[pairs].T))]
     if len(pairs) < _MEASURED * CANDIDATES / 2 * count:
         return None
     seconds = costs.known(*first[pairs].T)
     error = float(np.median(errors.known(*first[pairs].T)))
-    ends = valleys(np.log(seconds), error, LINK)
+    ends = find_valleys(np.log(seconds), error, LINK_RATIO)
     if not ends:
         return None
     near = pairs[np.log(seconds) < ends[0]]
     neighbors = [(int(a), int(b)) for a, b in near[np.lexsort(near.T[::-1])]]
-    hops = hops_between(neighbors, count)
+    hops = count_hops(neighbors, count)
     if hops.min() < 0 or hops.max() < DIAMETER:
         return None
-    host = _host_numbers(costs, first)
+    host = _number_hosts(costs, first)
     a, b, measured = costs.measured
     between = (host[a] >= 0) & (host[b] >= 0)
     apart, measured = hops[host[a[between]], host[b[between]]], measured[between]
     hop, base = np.polyfit(apart - 1, measured, 1)
     if hop <= 0 or base <= 0:
         return None
-    explained = _explained(np.log(measured), np.log(base + hop * (apart - 1)))
-    if explained < EXPLAINED or 1 - explained > LEFT * (1 - by_groups):
+    explained = _compute_explained(np.log(measured), np.log(base + hop * (apart - 1)))
+    if explained < MIN_EXPLAINED or 1 - explained > MAX_LEFT * (1 - by_groups):
         return None
     predicted = HopTimes(hops, float(base), float(hop))
     ends_of = float(base), float(hop), predicted, explained
     return Network([*range(count)], None, [], neighbors, *ends_of)
 
 
-def _explained(measured: NDArray[np.float64], fitted: NDArray[np.float64]) -> float:
+def _compute_explained(
+    measured: NDArray[np.float64], fitted: NDArray[np.float64]
+) -> float:
     total = float(((measured - measured.mean()) ** 2).sum())
     left = float(((measured - fitted) ** 2).sum())
     return 1 - left / total if total and math.isfinite(left) else 0.0

@@ -16,13 +16,13 @@ from topoloom.probe.inference.groups import (
     PART,
     Costs,
     RankGroup,
-    level_name,
+    name_level,
 )
 from topoloom.probe.inference.pair_costs import HostCosts, Numbers
 
 #: A graph of neighbors is taken if it leaves this share of the squares that groups
 #: leave, or less, and explains this share of all.
-LEFT, EXPLAINED = 0.5, 0.9
+MAX_LEFT, MIN_EXPLAINED = 0.5, 0.9
 #: Where neighbors might end: the largest steps in the sorted costs of pairs.
 _STEPS = 24
 #: Most neighbors of a host in the mean; where there are more, there is a switch.
@@ -91,15 +91,15 @@ class Network:
     @property
     def hops(self) -> Numbers:
         """Links between each two hosts of a graph."""
-        return hops_between(self.neighbors, len(self.order))
+        return count_hops(self.neighbors, len(self.order))
 
     @property
     def levels(self) -> list[int] | None:
         """Hosts and groups under one of the next level, bottom-up; None if ragged."""
-        return None if self.root is None else _even_levels(self.root)
+        return None if self.root is None else _find_even_levels(self.root)
 
 
-def host_costs(hosts: Sequence[Sequence[int]], costs: Costs) -> Costs:
+def compute_host_costs(hosts: Sequence[Sequence[int]], costs: Costs) -> Costs:
     """Return the median between the ranks of each two hosts, which are not NaN."""
     return np.array([[np.median(costs[np.ix_(a, b)]) for b in hosts] for a in hosts])
 
@@ -116,15 +116,15 @@ def find_network(root: RankGroup, hosts: Sequence[int], costs: Costs) -> Network
     costs
         Seconds between hosts, of shape ``(hosts, hosts)``.
     """
-    tree = _tree(root, hosts, costs)
-    graph = _graph(costs)
+    tree = _fit_tree(root, hosts, costs)
+    graph = _fit_graph(costs)
     if graph is None:
         return tree
-    better = (1 - graph.explained) <= LEFT * (1 - tree.explained)
-    return graph if better and graph.explained >= EXPLAINED else tree
+    better = (1 - graph.explained) <= MAX_LEFT * (1 - tree.explained)
+    return graph if better and graph.explained >= MIN_EXPLAINED else tree
 
 
-def _tree(root: RankGroup, hosts: Sequence[int], costs: Costs) -> Network:
+def _fit_tree(root: RankGroup, hosts: Sequence[int], costs: Costs) -> Network:
     predicted = np.full_like(costs, np.nan)
     pairs_of: dict[int, tuple[Numbers, ...]] = {}
     of_level: dict[str, list[Costs]] = {}
@@ -137,8 +137,8 @@ def _tree(root: RankGroup, hosts: Sequence[int], costs: Costs) -> Network:
             number[[hosts[rank] for rank in part.ranks]] = part_number
         apart = (number[:, None] > number[None]) & (number[None] >= 0)
         pairs_of[id(group)] = a, b = np.nonzero(apart)
-        level_of[id(group)] = level_name(group)
-        of_level.setdefault(level_name(group), []).append(costs[a, b])
+        level_of[id(group)] = name_level(group)
+        of_level.setdefault(name_level(group), []).append(costs[a, b])
     known = {name: np.concatenate(of) for name, of in of_level.items()}
     least = min((float(np.median(of)) for of in known.values() if len(of)), default=0.0)
     levels = {
@@ -154,12 +154,12 @@ def _tree(root: RankGroup, hosts: Sequence[int], costs: Costs) -> Network:
         near = abs(math.log(own / like)) < _LIKE
         middle[key] = like if len(a) < _FEW and near else own
         predicted[a, b] = predicted[b, a] = middle[key]
-    explained = _explained(costs, predicted)
-    tree = tree_of(root, hosts, middle)
+    explained = _compute_explained(costs, predicted)
+    tree = make_tree(root, hosts, middle)
     return replace(tree, predicted=predicted, explained=explained)
 
 
-def tree_of(
+def make_tree(
     root: RankGroup, hosts: Sequence[int], middle: Mapping[int, float]
 ) -> Network:
     """Make a tree of groups, which predicts nothing yet.
@@ -194,7 +194,7 @@ def tree_of(
     return Network(order, root, links, [], base, 0.0, np.zeros((0, 0)), 0.0)
 
 
-def _explained(costs: Costs, predicted: Costs) -> float:
+def _compute_explained(costs: Costs, predicted: Costs) -> float:
     above = np.triu_indices(len(costs), 1)
     measured, fitted = np.log(costs[above]), np.log(predicted[above])
     total = float(((measured - measured.mean()) ** 2).sum())
@@ -202,7 +202,7 @@ def _explained(costs: Costs, predicted: Costs) -> float:
     return 1.0 if total == 0 else 1 - left / total
 
 
-def _graph(costs: Costs) -> Network | None:
+def _fit_graph(costs: Costs) -> Network | None:
     """Try the largest steps between near and far; the best is a line in hops."""
     count = len(costs)
     if count < DIAMETER + 1:
@@ -218,16 +218,16 @@ def _graph(costs: Costs) -> Network | None:
             break
         near = costs <= sorted_costs[step]
         np.fill_diagonal(near, False)
-        found = _fitted(costs, near)
+        found = _fit_neighbors(costs, near)
         if found is not None and (best is None or found.explained > best.explained):
             best = found
     return best
 
 
-def _fitted(costs: Costs, near: NDArray[np.bool_]) -> Network | None:
+def _fit_neighbors(costs: Costs, near: NDArray[np.bool_]) -> Network | None:
     neighbors = [(int(a), int(b)) for a, b in zip(*np.nonzero(near), strict=True)]
     links = [(a, b) for a, b in neighbors if a < b]
-    hops = hops_between(links, len(costs))
+    hops = count_hops(links, len(costs))
     above = np.triu_indices(len(costs), 1)
     of_pairs = hops[above]
     if of_pairs.min() < 0 or of_pairs.max() < DIAMETER:
@@ -236,14 +236,14 @@ def _fitted(costs: Costs, near: NDArray[np.bool_]) -> Network | None:
     if hop <= 0 or first <= 0:
         return None
     predicted = first + hop * np.maximum(hops - 1, 0)
-    explained = _explained(costs, predicted)
+    explained = _compute_explained(costs, predicted)
     order = list(range(len(costs)))
     return Network(
         order, None, [], links, float(first), float(hop), predicted, explained
     )
 
 
-def hops_between(neighbors: Sequence[tuple[int, int]], count: int) -> Numbers:
+def count_hops(neighbors: Sequence[tuple[int, int]], count: int) -> Numbers:
     """Return the links between each two hosts; -1 where there is no route."""
     pairs = np.array(neighbors, np.int64).reshape(-1, 2)
     own = np.repeat(np.arange(count)[:, None], 2, axis=1)  # so that each has one
@@ -262,7 +262,7 @@ def hops_between(neighbors: Sequence[tuple[int, int]], count: int) -> Numbers:
     return hops
 
 
-def _even_levels(root: RankGroup) -> list[int] | None:
+def _find_even_levels(root: RankGroup) -> list[int] | None:
     """Return how many are in one of the next level, if that is the same everywhere."""
     counts: list[int] = []
     level = [root]
@@ -279,7 +279,7 @@ def _even_levels(root: RankGroup) -> list[int] | None:
     return counts[::-1]
 
 
-def host_groups(root: RankGroup) -> list[RankGroup]:
+def list_host_groups(root: RankGroup) -> list[RankGroup]:
     """Return the smallest groups that hosts are in, or a host that is alone."""
     return [
         group
@@ -290,7 +290,7 @@ def host_groups(root: RankGroup) -> list[RankGroup]:
     ]
 
 
-def network_groups(root: RankGroup) -> list[RankGroup]:
+def list_network_groups(root: RankGroup) -> list[RankGroup]:
     """Return the groups of hosts that have groups of hosts in them."""
     return [
         group

@@ -195,7 +195,7 @@ class PairCosts:
 SomeCosts = Costs | PairCosts
 
 
-def measured_pairs(
+def select_measured_pairs(
     group: RankGroup, costs: SomeCosts
 ) -> tuple[Numbers, NDArray[np.float64]]:
     """Return the measured pairs whose smallest group it is, and their seconds."""

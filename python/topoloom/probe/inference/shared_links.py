@@ -17,7 +17,7 @@ from topoloom.support.units import format_bandwidth
 Pair = tuple[int, int]
 
 #: How many times as long as alone what shares a link takes at least.
-SLOWED = 1.15
+SLOWED_RATIO = 1.15
 #: Deviations of a sample, in standard ones, at which two pairs of a round seem slowed.
 _FAR = 3.0
 #: Of normal values: their standard deviation in median deviations.
@@ -135,7 +135,7 @@ class Meetings:
         costs[np.isnan(costs)] = np.nanmedian(costs[~np.eye(count, dtype=bool)])
         found = [
             tuple(self.hosts[n] for n in sorted(group.members))
-            for group in _all_groups(find_cost_groups(costs, p=P_VALUE).groups)
+            for group in _list_all_groups(find_cost_groups(costs, p=P_VALUE).groups)
         ]
         return sorted((group for group in found if len(group) > 1), key=len)
 
@@ -152,7 +152,7 @@ class Meetings:
         }
         values = np.array(list(ratios.values()) or [0.0])
         sigma = _SIGMA * float(np.median(np.abs(values - np.median(values))))
-        least = max(np.log(SLOWED), _FAR * sigma)
+        least = max(np.log(SLOWED_RATIO), _FAR * sigma)
         by_round: dict[int, list[Pair]] = {}
         for (n, pair), ratio in ratios.items():
             if ratio > least and not any(link.crosses(pair) for link in known):
@@ -177,13 +177,13 @@ class Meetings:
         return min(met, total), total
 
 
-def _all_groups(groups: Iterable[CostGroup]) -> Iterator[CostGroup]:
+def _list_all_groups(groups: Iterable[CostGroup]) -> Iterator[CostGroup]:
     for group in groups:
         yield group
-        yield from _all_groups(group.groups)
+        yield from _list_all_groups(group.groups)
 
 
-def conflicts(
+def find_conflicts(
     candidates: Iterable[Sequence[Pair]], most: int
 ) -> list[tuple[Pair, Pair]]:
     """Return pairs that may slow each other down, those of most rounds first."""

@@ -20,17 +20,17 @@ Numbers = NDArray[np.int64]
 
 #: Things that are cut, at most; cuts of a tree whose things are moved to nearer groups,
 #: and how often.
-MOST_THINGS = 512
-_TRIED, _MOVES = 8, 10
+MAX_ITEMS = 512
+_MAX_CUTS, _MAX_MOVES = 8, 10
 #: Of this number of things one pair may be far for other reasons.
 _OUTLIERS = 4
 #: How many times as large as needed the logarithm of a likelihood ratio is expected.
 _MARGIN = 1.6
 #: Standard errors by which a member of a group lacks nearness that is in none.
-_SURE = 4.0
+_OUTSIDER_ERRORS = 4.0
 
 
-class Known(NamedTuple):
+class WeightedTimes(NamedTuple):
     """Logarithms of the times of pairs, and their weights: 1 / error^2.
 
     Both are symmetric, of shape ``(members, members)``; the diagonal has no weight.
@@ -58,8 +58,8 @@ class Cut(NamedTuple):
     sure: bool
 
 
-def stranger(
-    members: Sequence[int], others: Sequence[int], known: Known, apart: float
+def find_outsider(
+    members: Sequence[int], others: Sequence[int], known: WeightedTimes, apart: float
 ) -> int | None:
     """Return a member that is as far from the rest of a group as from others, if any.
 
@@ -68,8 +68,8 @@ def stranger(
     """
     if len(members) < 3:
         return None
-    near, error = _means(known, members, members)
-    far, more_error = _means(known, members, others)
+    near, error = _compute_means(known, members, members)
+    far, more_error = _compute_means(known, members, others)
     nearer = far - near
     chosen = int(nearer.argmin())
     rest = [member for member in members if member != members[chosen]]
@@ -78,12 +78,12 @@ def stranger(
     inside = float(np.quantile(known.times[np.ix_(rest, rest)][pairs], 0.25))
     gap = float(np.median(known.times[np.ix_(rest, others)])) - inside
     lacks = gap - float(nearer[chosen])
-    doubt = _SURE * math.sqrt(error[chosen] + more_error[chosen])
+    doubt = _OUTSIDER_ERRORS * math.sqrt(error[chosen] + more_error[chosen])
     return members[chosen] if gap > apart and lacks > max(gap / 2, doubt) else None
 
 
-def _means(
-    known: Known, members: Sequence[int], ends: Sequence[int]
+def _compute_means(
+    known: WeightedTimes, members: Sequence[int], ends: Sequence[int]
 ) -> tuple[Values, Values]:
     """Return weighted means of each member's times, and their squared errors."""
     block = np.ix_(members, ends)
@@ -92,7 +92,9 @@ def _means(
     return (weights * known.times[block]).sum(1) / total, 1 / total
 
 
-def best_cut(known: Known, things: Numbers, least: float, p: float) -> Cut | None:
+def find_best_cut(
+    known: WeightedTimes, things: Numbers, least: float, p: float
+) -> Cut | None:
     """Find the most likely groups of things; None if none are more likely.
 
     Parameters
@@ -107,23 +109,23 @@ def best_cut(known: Known, things: Numbers, least: float, p: float) -> Cut | Non
     """
     count = int(things.max()) + 1
     single = count == len(things)
-    if not (4 if single else 3) <= count <= MOST_THINGS:
+    if not (4 if single else 3) <= count <= MAX_ITEMS:
         return None
     blocks = _Blocks(known, things, count)
     best, of = 0.0, None
-    for cut in _linkage_cuts(blocks):
-        parts = _moved(blocks, cut) if single else cut
-        gained = _gained(blocks, parts, least, single)
+    for cut in _find_linkage_cuts(blocks):
+        parts = _improve(blocks, cut) if single else cut
+        gained = _compute_gain(blocks, parts, least, single)
         if gained > best:
             best, of = gained, parts
     if of is None:
         return None
     parts_of_all = [np.flatnonzero(of == part).tolist() for part in np.unique(of)]
-    sure = best >= -math.log(p) and _sure(blocks, of, p)
+    sure = best >= -math.log(p) and _is_sure(blocks, of, p)
     return Cut(parts_of_all, best, sure)
 
 
-def gained_by(known: Known, of: Numbers, least: float) -> float:
+def compute_gain(known: WeightedTimes, of: Numbers, least: float) -> float:
     """Return how likely groups of members are, as `Cut.gained`.
 
     Parameters
@@ -132,10 +134,10 @@ def gained_by(known: Known, of: Numbers, least: float) -> float:
         The group of each member.
     """
     blocks = _Blocks(known, np.arange(len(of)), len(of))
-    return _gained(blocks, of, least, single=True)
+    return _compute_gain(blocks, of, least, single=True)
 
 
-def exact_enough(things: int, apart: float, p: float) -> float:
+def compute_required_error(things: int, apart: float, p: float) -> float:
     """Return the error of times between things at which groups of two would be found.
 
     Of all ways to cut, that into groups of two has the fewest pairs inside.
@@ -152,7 +154,7 @@ def exact_enough(things: int, apart: float, p: float) -> float:
     if not across:
         return math.inf
     sizes = np.array([2] * pairs + [1] * (things % 2))
-    needed = _MARGIN * (_log_ways(sizes) - math.log(p))
+    needed = _MARGIN * (_count_log_ways(sizes) - math.log(p))
     return apart * math.sqrt(pairs * across / (pairs + across) / (2 * needed))
 
 
@@ -162,7 +164,7 @@ class _Blocks:
     Of as many as one of `_OUTLIERS` things. Across groups there are more.
     """
 
-    def __init__(self, known: Known, things: Numbers, count: int) -> None:
+    def __init__(self, known: WeightedTimes, things: Numbers, count: int) -> None:
         member = np.zeros((len(things), count))
         member[np.arange(len(things)), things] = 1
         self.count = count
@@ -175,7 +177,7 @@ class _Blocks:
         np.fill_diagonal(self.weights, 0)
 
 
-def _linkage_cuts(blocks: _Blocks) -> list[Numbers]:
+def _find_linkage_cuts(blocks: _Blocks) -> list[Numbers]:
     """Return the likeliest cuts of the tree of average linkage, as groups of things."""
     far = blocks.means.copy()
     np.fill_diagonal(far, np.inf)
@@ -200,15 +202,15 @@ def _linkage_cuts(blocks: _Blocks) -> list[Numbers]:
         of = np.where(of == b, a, of)
         apart = mean - inside_sum / inside
         squares = apart**2 / (1 / inside - 1 / total)
-        ways = _log_ways(np.bincount(of)[np.unique(of)])
+        ways = _count_log_ways(np.bincount(of)[np.unique(of)])
         cuts.append((ways - squares / 2, step, of))
     cuts.sort(key=lambda cut: cut[:2])
-    return [of for *_, of in cuts[:_TRIED]]
+    return [of for *_, of in cuts[:_MAX_CUTS]]
 
 
-def _moved(blocks: _Blocks, of: Numbers) -> Numbers:
+def _improve(blocks: _Blocks, of: Numbers) -> Numbers:
     """Move each thing to the group whose other things are the nearest to it."""
-    for _ in range(_MOVES):
+    for _ in range(_MAX_MOVES):
         numbers = np.unique(of, return_inverse=True)[1]
         member = np.zeros((blocks.count, int(numbers.max()) + 1))
         member[np.arange(blocks.count), numbers] = 1
@@ -222,7 +224,7 @@ def _moved(blocks: _Blocks, of: Numbers) -> Numbers:
     return of
 
 
-def _gained(blocks: _Blocks, of: Numbers, least: float, single: bool) -> float:
+def _compute_gain(blocks: _Blocks, of: Numbers, least: float, single: bool) -> float:
     """Return the logarithm of the likelihood ratio, less that of the number of ways."""
     sizes = np.unique(of, return_counts=True)[1]
     if len(sizes) < 2 or (single and sizes.min() < 2):
@@ -233,10 +235,12 @@ def _gained(blocks: _Blocks, of: Numbers, least: float, single: bool) -> float:
     # Of groups most pairs across are farther: not a few, whose times came by chance.
     if apart < least or across.middle - inside.middle < apart / 2:
         return -math.inf
-    return apart**2 / (inside.square_error + across.square_error) / 2 - _log_ways(sizes)
+    return apart**2 / (inside.square_error + across.square_error) / 2 - _count_log_ways(
+        sizes
+    )
 
 
-def _log_ways(sizes: Numbers) -> float:
+def _count_log_ways(sizes: Numbers) -> float:
     """Return the logarithm of the number of ways to make groups of these sizes.
 
     Times the number of things, as sizes were not given before.
@@ -247,7 +251,7 @@ def _log_ways(sizes: Numbers) -> float:
     return math.lgamma(things + 1) - same + math.log(things)
 
 
-def _sure(blocks: _Blocks, of: Numbers, p: float) -> bool:
+def _is_sure(blocks: _Blocks, of: Numbers, p: float) -> bool:
     """Whether what is inside of each group is nearer than what is not, by itself."""
     for group in np.unique(of):
         own = of == group

@@ -12,12 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoloom.probe.inference.groups import RankGroup
-from topoloom.probe.inference.pair_costs import HostCosts, SomeCosts, measured_pairs
+from topoloom.probe.inference.pair_costs import (
+    HostCosts,
+    SomeCosts,
+    select_measured_pairs,
+)
 from topoloom.probe.job.samples import Exchange
 
 #: What takes this much longer than its like is worth a second look, and is reported if
 #: that finds the same.
-LOOK, REPORT = 1.06, 1.08
+RECHECK_RATIO, REPORT_RATIO = 1.06, 1.08
 #: Standard deviations of all residuals above which a second look is worth it: of hosts,
 #: and of links, which are known less exactly.
 _FAR, _FAR_LINK = 4.0, 3.0
@@ -25,9 +29,9 @@ _FAR, _FAR_LINK = 4.0, 3.0
 #: error of their median in that of their mean.
 _SIGMA, _MEDIAN = 1.4826, 1.2533
 #: Where there are more, the slowest are looked at.
-MOST = 32
+MAX_SUSPECTS = 32
 #: Fewer do not say which of them is slow; the share of pairs that are not, at least.
-FEWEST_ALIKE, _USUAL = 4, 0.25
+MIN_COMPARABLE, _USUAL = 4, 0.25
 Numbers = NDArray[np.int64]
 Values = NDArray[np.float64]
 LATENCY, BANDWIDTH = "latency", "bandwidth"
@@ -152,12 +156,12 @@ class Residuals:
     def pairs(self) -> tuple[Numbers, Numbers, Values]:
         """Two hosts each, the lower first, and the median of their measurements."""
         a, b, values = self._all
-        return _of_pairs(np.minimum(a, b), np.maximum(a, b), values)
+        return _merge_directions(np.minimum(a, b), np.maximum(a, b), values)
 
     @property
     def ways(self) -> tuple[Numbers, Numbers, Values]:
         """Sender and receiver each, and the median of their measurements."""
-        return _of_pairs(*self._all)
+        return _merge_directions(*self._all)
 
     @property
     def sigma(self) -> float:
@@ -176,17 +180,17 @@ class Residuals:
         return {(one, other): value for one, other, value in pairs if one != other}
 
 
-def _of_pairs(
+def _merge_directions(
     a: Numbers, b: Numbers, values: Values
 ) -> tuple[Numbers, Numbers, Values]:
     if not len(a):
         return a, b, values
     width = max(int(a.max()), int(b.max())) + 1
-    keys, medians = _medians(a * width + b, values)
+    keys, medians = _compute_medians(a * width + b, values)
     return keys // width, keys % width, medians
 
 
-def _medians(keys: Numbers, values: Values) -> tuple[Numbers, Values]:
+def _compute_medians(keys: Numbers, values: Values) -> tuple[Numbers, Values]:
     """Return the keys that differ, ascending, and the median of the values of each."""
     order = np.lexsort((values, keys))
     keys, values = keys[order], values[order]
@@ -196,7 +200,7 @@ def _medians(keys: Numbers, values: Values) -> tuple[Numbers, Values]:
     return keys[begins], (values[middle[0]] + values[middle[1]]) / 2
 
 
-def latency_residuals(
+def compute_latency_residuals(
     root: RankGroup,
     host_of: Sequence[int],
     costs: SomeCosts,
@@ -214,7 +218,7 @@ def latency_residuals(
     found = Residuals()
     hosts = np.asarray(host_of)
     for group in root.all_groups():
-        pairs, seconds = measured_pairs(group, costs)
+        pairs, seconds = select_measured_pairs(group, costs)
         if not len(pairs):
             continue
         a, b = hosts[pairs[:, 0]], hosts[pairs[:, 1]]
@@ -227,7 +231,7 @@ def latency_residuals(
     return found
 
 
-def rate_residuals(
+def compute_rate_residuals(
     sets: Iterable[Sequence[int]],
     host_of: Sequence[int],
     bursts: Iterable[Exchange],
@@ -247,7 +251,7 @@ def rate_residuals(
         if burst.first in number and number[burst.first] == number.get(burst.second):
             by_set.setdefault((burst.how, number[burst.first]), []).append(burst)
     for of_set in by_set.values():
-        took = [seconds_of_bytes(burst, host_of, latencies) for burst in of_set]
+        took = [compute_transfer_seconds(burst, host_of, latencies) for burst in of_set]
         middle = float(np.median(took))
         for burst, seconds in zip(of_set, took, strict=True):
             hosts = host_of[burst.first], host_of[burst.second]
@@ -257,20 +261,20 @@ def rate_residuals(
     return found
 
 
-def seconds_of_bytes(
+def compute_transfer_seconds(
     burst: Exchange, host_of: Sequence[int], latencies: HostCosts
 ) -> float:
     """Return what the bytes of a burst take between hosts."""
     latency = float(latencies[host_of[burst.first], host_of[burst.second]])
-    return bytes_alone(burst.median, latency)
+    return subtract_latency(burst.median, latency)
 
 
-def bytes_alone(long: float, short: float) -> float:
+def subtract_latency(long: float, short: float) -> float:
     """Take latency out of the seconds of a burst: one way, and that of a grant."""
     return max(long - 2 * short, long / 2)
 
 
-def as_fast_across(
+def is_as_fast_across(
     sets: Sequence[Sequence[int]],
     host_of: Sequence[int],
     bursts: Iterable[Exchange],
@@ -283,15 +287,15 @@ def as_fast_across(
     for burst in bursts:
         if burst.first in number and burst.second in number:
             same = number[burst.first] == number[burst.second]
-            took = seconds_of_bytes(burst, host_of, latencies)
+            took = compute_transfer_seconds(burst, host_of, latencies)
             (inside if same else across).append(took)
     if not inside or not across:
         return False
     far, near = (float(np.quantile(of, _USUAL)) for of in (across, inside))
-    return far <= LOOK * near
+    return far <= RECHECK_RATIO * near
 
 
-def slow_hosts(residuals: Residuals, hosts: int, way: str = BOTH) -> list[int]:
+def find_slow_hosts(residuals: Residuals, hosts: int, way: str = BOTH) -> list[int]:
     """Return hosts that are worth a second look, slowest first.
 
     One is found after the other, without those before: a slow host makes the pairs of
@@ -312,10 +316,10 @@ def slow_hosts(residuals: Residuals, hosts: int, way: str = BOTH) -> list[int]:
     else:
         a, b, values = residuals.ways
         ends, others = (a, b) if way == OUT else (b, a)
-    while len(found) < MOST and len(ends):
-        own, excess = _medians(ends, values)
+    while len(found) < MAX_SUSPECTS and len(ends):
+        own, excess = _compute_medians(ends, values)
         counts = np.bincount(ends, minlength=hosts)[own]
-        least = np.maximum(math.log(LOOK), _FAR * sigma / np.sqrt(counts))
+        least = np.maximum(math.log(RECHECK_RATIO), _FAR * sigma / np.sqrt(counts))
         slow = (counts >= 2) & (excess > least)
         if not slow.any():
             break
@@ -326,8 +330,8 @@ def slow_hosts(residuals: Residuals, hosts: int, way: str = BOTH) -> list[int]:
     return found
 
 
-def slow_links(
-    residuals: Residuals, hosts: Iterable[int], look: float = LOOK
+def find_slow_links(
+    residuals: Residuals, hosts: Iterable[int], look: float = RECHECK_RATIO
 ) -> list[tuple[tuple[int, int], float]]:
     """Return pairs of other hosts that are worth a second look, slowest first."""
     known, least = set(hosts), max(math.log(look), _FAR_LINK * residuals.sigma)
@@ -337,10 +341,10 @@ def slow_links(
         if value > least and not known & set(pair)
     ]
     found.sort(key=lambda each: -each[1])
-    return found[:MOST]
+    return found[:MAX_SUSPECTS]
 
 
-def slow_uplinks(
+def find_slow_uplinks(
     groups: Sequence[RankGroup],
     host_of: Sequence[int],
     seconds: dict[tuple[int, int], float],
@@ -361,7 +365,7 @@ def slow_uplinks(
     found = []
     for number, group in enumerate(groups):
         own = [value / middle for pair, value in seconds.items() if number in pair]
-        if len(own) >= 2 and min(own) > REPORT:
+        if len(own) >= 2 and min(own) > REPORT_RATIO:
             hosts = tuple(sorted({host_of[rank] for rank in group.ranks}))
             found.append(
                 Suspect("uplink", hosts, BANDWIDTH, float(np.median(own)), len(own))

@@ -23,7 +23,7 @@ from topoloom.support.child_processes import (
 from topoloom.support.files import shared_directory
 
 #: Seconds without an answer after which a job is given up.
-SILENCE = 300.0
+ANSWER_TIMEOUT = 300.0
 _POLL = 0.005
 _FIELDS = 5
 
@@ -69,12 +69,12 @@ class ProbeJob:
         for order in orders:
             number = len(self.samples.orders)
             self.samples.orders.append(order)
-            known = self._earlier.get(_key(order))
+            known = self._earlier.get(_make_order_key(order))
             if known is None:
                 self._numbers.append(number)
                 lines.append(order.line)
             else:
-                self._repeated.add(_key(order))
+                self._repeated.add(_make_order_key(order))
                 self.samples.exchanges.repeat(known[1], number)
         if lines:
             self._ask("".join(lines))
@@ -107,7 +107,9 @@ class ProbeJob:
             )
         numbers: dict[object, list[int]] = {}
         for number in np.unique(earlier.exchanges.order).tolist():
-            numbers.setdefault(_key(earlier.orders[number]), []).append(number)
+            numbers.setdefault(_make_order_key(earlier.orders[number]), []).append(
+                number
+            )
         return {
             key: (earlier.orders[each[0]], earlier.exchanges.of_orders(each))
             for key, each in numbers.items()
@@ -138,10 +140,10 @@ class ProbeJob:
                 )
             if self._read > read:
                 heard, read = time.monotonic(), self._read
-            if time.monotonic() - heard > SILENCE:
+            if time.monotonic() - heard > ANSWER_TIMEOUT:
                 raise JobEnded(
-                    f"'{self._launcher}' has not answered for {SILENCE:.0f} s; its "
-                    "rank 0 must see the working directory"
+                    f"'{self._launcher}' has not answered for {ANSWER_TIMEOUT:.0f} s; "
+                    "its rank 0 must see the working directory"
                 )
             time.sleep(_POLL)
 
@@ -182,14 +184,14 @@ class ProbeJob:
         return find_reason(said)
 
 
-def _key(order: Order) -> object:
+def _make_order_key(order: Order) -> object:
     """Tell orders apart, but not by how many round trips make a sample of a scan."""
     window = 0 if order.how == "circle" else order.window
     return order.how, order.kind, tuple(order.sizes), window, order.rest
 
 
 @contextlib.contextmanager
-def probe_job(
+def start_probe_job(
     launcher: Sequence[str],
     mpicc: str | None = None,
     earlier: ProbeSamples | None = None,

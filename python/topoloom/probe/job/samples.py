@@ -24,14 +24,14 @@ __all__ = [
     "RankPlace",
     "load_cost_matrix",
     "load_samples",
-    "read_order",
+    "parse_order",
     "save_samples",
 ]
 
 FORMAT = "topoloom-probe"
 VERSION = 1
 #: Ranks up to which costs are written as doubles, and rows that are written at once.
-_MOST_EXACT, _ROWS = 4096, 256
+_MAX_EXACT_RANKS, _ROWS = 4096, 256
 
 
 class RankPlace(NamedTuple):
@@ -124,7 +124,7 @@ def save_samples(path: Path, samples: ProbeSamples, costs: CostRows) -> None:
 def _write_rows(stream: IO[bytes], costs: CostRows) -> None:
     """Write a matrix, of which all rows need not be there at once."""
     ranks = costs.shape[0]
-    kind = "<f8" if ranks <= _MOST_EXACT else "<f4"
+    kind = "<f8" if ranks <= _MAX_EXACT_RANKS else "<f4"
     head = {"descr": kind, "fortran_order": False, "shape": (ranks, ranks)}
     np.lib.format.write_array_header_1_0(stream, head)
     for begin in range(0, ranks, _ROWS):
@@ -152,7 +152,7 @@ def load_samples(path: Path) -> ProbeSamples:
         with np.load(path, allow_pickle=False) as file:
             if [*map(str, file["format"])] != [FORMAT, str(VERSION)]:
                 raise Error(f"{path}: not samples of a probe that this version reads")
-            return _samples(file)
+            return _read_samples(file)
     except _BROKEN as error:
         raise Error(f"{path}: not samples of a probe ({error})") from None
 
@@ -179,14 +179,14 @@ def load_cost_matrix(path: Path) -> NDArray[np.float64]:
     return costs
 
 
-def _samples(file: Any) -> ProbeSamples:
+def _read_samples(file: Any) -> ProbeSamples:
     places = map(
         RankPlace,
         map(str, file["hosts"]),
         map(str, file["cpus"]),
         map(str, file["libraries"]),
     )
-    samples = ProbeSamples(list(places), [read_order(str(o)) for o in file["orders"]])
+    samples = ProbeSamples(list(places), [parse_order(str(o)) for o in file["orders"]])
     rows, seconds = file["exchanges"].reshape(-1, 5), file["seconds"].ravel()
     if seconds.dtype.kind != "f" or np.isinf(seconds).any() or (seconds < 0).any():
         raise ValueError("seconds must be finite, and 0 or more")
@@ -206,13 +206,13 @@ def _check_range(numbers: NDArray[np.integer], end: int) -> None:
 
 
 #: Orders that measure nothing.
-_SETTING_UP = ("sampling", "among", "clocks", "noise", "end")
+_SETUP_ORDERS = ("sampling", "among", "clocks", "noise", "end")
 
 
-def read_order(line: str) -> Order:
+def parse_order(line: str) -> Order:
     """Read the line of an order."""
     how, _, rest = line.strip().partition(" ")
-    if how in _SETTING_UP:
+    if how in _SETUP_ORDERS:
         return Order(how, rest=rest)
     kind, sizes, window, *more = rest.split(" ", 3)
     return Order(how, kind, [*map(int, sizes.split(","))], int(window), *more)

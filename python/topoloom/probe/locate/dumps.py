@@ -19,21 +19,21 @@ import numpy as np
 from topoloom._core import Error
 from topoloom.graphs.traces.inspector import InspectorLine, inspector_lines
 from topoloom.graphs.traces.registry import MissingPartsError
-from topoloom.probe.locate.locate import Test
+from topoloom.probe.locate.diagnosis import Test
 from topoloom.probe.locate.parts import Pair, Parts
-from topoloom.probe.locate.seats import seats_of
+from topoloom.probe.locate.rank_ends import find_rank_ends
 from topoloom.support.units import counted
 
 #: Fewer communicators that do the same do not say which of them is slow.
-_ALIKE = 3
+_MIN_COMPARABLE = 3
 #: Operations of a kind that are a test of their communicator, and tests at most: one
 #: that is slow again and again is not so by chance.
-_EACH, _MOST = 3, 3
+_OPERATIONS_PER_TEST, _MAX_TESTS = 3, 3
 #: Sentences about what is missing, at most.
-_SAID = 3
+_MAX_REMARKS = 3
 
 
-class _Done(NamedTuple):
+class _Operation(NamedTuple):
     """What a communicator did, and the pairs of ends that exchanged messages for it.
 
     `alike` is what others must have in common with it.
@@ -63,7 +63,7 @@ class _Key(NamedTuple):
 _Ends = Sequence[int | None] | None
 
 
-def tests_of_dumps(
+def read_dump_tests(
     files: Sequence[Path], parts: Parts, partial: bool
 ) -> tuple[list[Test], list[str]]:
     """Read dumps; return tests, and sentences about what could not be used.
@@ -75,32 +75,35 @@ def tests_of_dumps(
         `MissingPartsError`, unless `partial`, for lines and ranks that are missing.
     """
     lines, sizes, missing = inspector_lines(files, partial)
-    seats, doubts = seats_of(lines, parts)
+    seats, doubts = find_rank_ends(lines, parts)
     did: dict[_Key, _Ends] = {}
     seconds: dict[_Key, dict[int, float]] = defaultdict(dict)
     for line in lines:
         took = _microseconds(line)
         if took is None or not _is_sender(line):
             continue
-        key = _key(line)
+        key = _make_key(line)
         if key not in did:
-            did[key] = _ends(key, seats[key.communicator], sizes[key.communicator])
+            did[key] = _find_ends(key, seats[key.communicator], sizes[key.communicator])
         by_number = seconds[key]
         by_number[line.number] = min(by_number.get(line.number, took), took)
     lacking = {key.communicator for key, ends in did.items() if ends is None}
     unknown = {key.communicator for key, ends in did.items() if ends and None in ends}
     done = [
-        (_done(key, known, parts), [took for _, took in sorted(seconds[key].items())])
+        (
+            _describe_operation(key, known, parts),
+            [took for _, took in sorted(seconds[key].items())],
+        )
         for key, ends in did.items()
         if ends and len(known := [end for end in ends if end is not None]) == len(ends)
     ]
     for name in sorted(lacking):
         there, size = len(seats[name]), sizes[name]
         missing.append(f"communicator {name} lacks {size - there} of {size} ranks")
-    more = len(missing) - _SAID
+    more = len(missing) - _MAX_REMARKS
     rest = [f"and {more} more"] if more > 0 else []
     if missing and not partial:
-        raise MissingPartsError("; ".join([*missing[:_SAID], *rest]))
+        raise MissingPartsError("; ".join([*missing[:_MAX_REMARKS], *rest]))
     if unknown:
         doubts.append(
             f"{counted(len(unknown), 'communicator')} left out: some GPUs of a process "
@@ -111,36 +114,38 @@ def tests_of_dumps(
             f"{files[0]}: no line has a time and all ranks of its communicator; "
             "coll_exec_time_us and p2p_exec_time_us are what is looked for"
         )
-    tests = _compared(done, doubts)
-    return tests, [*missing[:_SAID], *rest, *doubts]
+    tests = _compare_operations(done, doubts)
+    return tests, [*missing[:_MAX_REMARKS], *rest, *doubts]
 
 
-def _compared(
-    done: Sequence[tuple[_Done, list[float]]], doubts: list[str]
+def _compare_operations(
+    done: Sequence[tuple[_Operation, list[float]]], doubts: list[str]
 ) -> list[Test]:
     """Compare those that do the same; `done` has the times of all operations."""
-    alike: dict[tuple[object, ...], list[tuple[_Done, list[float]]]] = defaultdict(list)
+    alike: dict[tuple[object, ...], list[tuple[_Operation, list[float]]]] = defaultdict(
+        list
+    )
     for one, times in done:
         alike[one.alike].append((one, times))
     tests, alone = [], 0
     for of_kind in alike.values():
-        if len(of_kind) < _ALIKE:
+        if len(of_kind) < _MIN_COMPARABLE:
             alone += len(of_kind)
             continue
         usual = float(np.median([np.median(times) for _, times in of_kind]))
         for one, times in of_kind:
-            several = min(_MOST, max(1, len(times) // _EACH))
+            several = min(_MAX_TESTS, max(1, len(times) // _OPERATIONS_PER_TEST))
             for some in np.array_split(times, several):
                 tests.append(Test(one.pairs, float(np.median(some)) / usual))
     if alone:
         doubts.append(
-            f"{alone} operations of communicators have fewer than {_ALIKE} others that "
-            "do the same, so they are left out"
+            f"{alone} operations of communicators have fewer than {_MIN_COMPARABLE} "
+            "others that do the same, so they are left out"
         )
     return tests
 
 
-def _key(line: InspectorLine) -> _Key:
+def _make_key(line: InspectorLine) -> _Key:
     kind = "p2p" if line.is_message else "coll"
     peer = int(line.body.get("p2p_peer", -1)) if line.is_message else -1
     return _Key(
@@ -152,7 +157,7 @@ def _key(line: InspectorLine) -> _Key:
     )
 
 
-def _ends(key: _Key, seats: Mapping[int, int | None], size: int) -> _Ends:
+def _find_ends(key: _Key, seats: Mapping[int, int | None], size: int) -> _Ends:
     """Return the ends of what exchanged messages; None if a rank left no line."""
     places = key.message or range(size)
     if any(place not in seats for place in places):
@@ -160,19 +165,19 @@ def _ends(key: _Key, seats: Mapping[int, int | None], size: int) -> _Ends:
     return [seats[place] for place in places]
 
 
-def _done(key: _Key, ends: Sequence[int], parts: Parts) -> _Done:
+def _describe_operation(key: _Key, ends: Sequence[int], parts: Parts) -> _Operation:
     """Describe what ranks at some ends did."""
     if key.message:
         pairs: tuple[Pair, ...] = ((ends[0], ends[1]),)
     else:
-        pairs = _exchanging(key.word, ends, parts)
+        pairs = _list_exchanges(key.word, ends, parts)
     hosts = len({parts.host_of(end) for end in ends})
     distance = max(parts.distance(*pair) for pair in pairs)
     alike = (key.word, len(ends), hosts, key.size_bytes, key.clock, distance)
-    return _Done(alike, pairs)
+    return _Operation(alike, pairs)
 
 
-def _exchanging(word: str, ends: Sequence[int], parts: Parts) -> tuple[Pair, ...]:
+def _list_exchanges(word: str, ends: Sequence[int], parts: Parts) -> tuple[Pair, ...]:
     """Return pairs of ends that exchange messages.
 
     Hosts exchange in a ring of the ranks' order, or all with all; each NIC with that in
@@ -184,26 +189,26 @@ def _exchanging(word: str, ends: Sequence[int], parts: Parts) -> tuple[Pair, ...
     hosts = list(by_host)
     found: set[Pair] = set()
     for own in by_host.values():
-        found |= {_ordered(pair) for pair in _ring(own) if pair[0] != pair[1]}
-    between = combinations(hosts, 2) if word == "AlltoAll" else _ring(hosts)
+        found |= {_sort_pair(pair) for pair in _pair_ring(own) if pair[0] != pair[1]}
+    between = combinations(hosts, 2) if word == "AlltoAll" else _pair_ring(hosts)
     for one, other in between:
         if one == other:
             continue
         places = {parts.place_of(end): end for end in by_host[one]}
         met = [
-            _ordered((places[parts.place_of(end)], end))
+            _sort_pair((places[parts.place_of(end)], end))
             for end in by_host[other]
             if parts.place_of(end) in places
         ]
-        found |= set(met or [_ordered((by_host[one][0], by_host[other][0]))])
+        found |= set(met or [_sort_pair((by_host[one][0], by_host[other][0]))])
     return tuple(sorted(found)) or ((ends[0], ends[0]),)
 
 
-def _ring(items: Sequence[int]) -> list[Pair]:
+def _pair_ring(items: Sequence[int]) -> list[Pair]:
     return list(zip(items, [*items[1:], items[0]], strict=True))
 
 
-def _ordered(pair: Pair) -> Pair:
+def _sort_pair(pair: Pair) -> Pair:
     return min(pair), max(pair)
 
 

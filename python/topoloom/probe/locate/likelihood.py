@@ -20,20 +20,20 @@ from topoloom.probe.locate.parts import Coverage, Values
 
 #: A smaller factor is not worth a ticket; those that are tried lie this far apart, up
 #: to the slowest test, as logarithms.
-_LEAST_FACTOR, _STEP = 1.25, 0.07
+_MIN_FACTOR, _STEP = 1.25, 0.07
 #: Finer steps to each side of the best of them.
-_FINER = 6
+_FINE_STEPS = 6
 #: Least deviation of the logarithms of tests.
-_LEAST_SIGMA = 0.02
+_MIN_SIGMA = 0.02
 #: What a test can say at most in favor of a bad part: more may be chance. It says more
 #: against one, since nothing is fast by chance.
-_MOST_FOR, _MOST_AGAINST = 6.0, 12.0
+_MAX_FOR, _MAX_AGAINST = 6.0, 12.0
 #: How many bad parts there are beforehand, and at most.
-_EXPECTED, _MOST = 0.5, 16
+_PRIOR_COUNT, _MAX_BAD = 0.5, 16
 #: How likely a part is bad beforehand at most: so that one slow test does not decide.
-_RARE = 5e-4
+_MAX_PRIOR = 5e-4
 #: A test judges what would have been slow if it were this many times as slow.
-_JUDGED = 3.0
+_JUDGED_RATIO = 3.0
 _PASSES = 4
 #: Of normal values: their standard deviation in median deviations.
 _SIGMA = 1.4826
@@ -66,7 +66,7 @@ class Beliefs:
     open: NDArray[np.bool_]
 
 
-def weigh(tests: Coverage, ratios: Sequence[float], classes: int) -> Beliefs:
+def estimate_beliefs(tests: Coverage, ratios: Sequence[float], classes: int) -> Beliefs:
     """Say how likely classes of parts are bad.
 
     Parameters
@@ -76,33 +76,33 @@ def weigh(tests: Coverage, ratios: Sequence[float], classes: int) -> Beliefs:
     classes
         Their number.
     """
-    return _Weighing(tests, np.log(np.asarray(ratios, dtype=float)), classes).beliefs()
+    return _Estimator(tests, np.log(np.asarray(ratios, dtype=float)), classes).beliefs()
 
 
-class _Weighing:
+class _Estimator:
     def __init__(self, tests: Coverage, values: Values, classes: int) -> None:
         self._tests, self._values, self._classes = tests, values, classes
         self._rows = tests.rows
         # Bad parts make no test fast: those below the usual say how much tests vary.
         below = np.abs(values[values < 0])
         sigma = _SIGMA * float(np.median(below)) if len(below) else 0.0
-        self._sigma = max(_LEAST_SIGMA, sigma)
-        top = max(math.log(_LEAST_FACTOR), float(values.max(initial=0.0))) + _STEP
-        self._factors = np.exp(np.arange(math.log(_LEAST_FACTOR), top, _STEP)).tolist()
-        prior = min(_RARE, _EXPECTED / max(classes, 1))
+        self._sigma = max(_MIN_SIGMA, sigma)
+        top = max(math.log(_MIN_FACTOR), float(values.max(initial=0.0))) + _STEP
+        self._factors = np.exp(np.arange(math.log(_MIN_FACTOR), top, _STEP)).tolist()
+        prior = min(_MAX_PRIOR, _PRIOR_COUNT / max(classes, 1))
         self._prior = math.log(prior / (1 - prior))
 
     def beliefs(self) -> Beliefs:
         """Fit bad classes, and weigh all others beside them."""
         bad: dict[int, float] = {}
-        for _ in range(_MOST):
+        for _ in range(_MAX_BAD):
             number, factor, worth = self._best(bad)
             if worth <= 0:
                 break
             bad[number] = factor
             bad = self._refitted(bad)
         chances = self._chances(bad)
-        judged, _ = self._gains(bad, (_JUDGED,))
+        judged, _ = self._gains(bad, (_JUDGED_RATIO,))
         found = [BadClass(number, factor) for number, factor in bad.items()]
         found.sort(key=lambda each: (-chances[each.number], each.number))
         return Beliefs(found, chances, judged >= 0)
@@ -125,7 +125,9 @@ class _Weighing:
         entries = self._tests.classes == number
         rows, loads = self._rows[entries], self._tests.loads[entries]
         values, usual = self._values[rows], self._expected(bad)[rows]
-        fine = factor * np.exp(np.arange(-_FINER, _FINER + 1) * _STEP / (_FINER + 1))
+        fine = factor * np.exp(
+            np.arange(-_FINE_STEPS, _FINE_STEPS + 1) * _STEP / (_FINE_STEPS + 1)
+        )
         slow = np.log(np.maximum(1.0, loads * fine[:, None]))
         after = self._loss(values - np.maximum(usual, slow)).sum(axis=1)
         best = int(np.argmin(after))
@@ -188,4 +190,4 @@ class _Weighing:
 
     def _loss(self, residuals: Values) -> Values:
         squares = (residuals / self._sigma) ** 2 / 2
-        return np.minimum(squares, np.where(residuals > 0, _MOST_FOR, _MOST_AGAINST))
+        return np.minimum(squares, np.where(residuals > 0, _MAX_FOR, _MAX_AGAINST))

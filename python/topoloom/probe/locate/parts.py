@@ -17,7 +17,7 @@ from topoloom.machines.link_names import named_link, vertex_names, vertex_words
 from topoloom.nodes.hosts import hosts_in_order
 
 #: Parts that carry less of a message, beside its busiest part, do not slow it down.
-_LEAST = 0.1
+_MIN_LOAD = 0.1
 #: Pairs of hosts up to which all can be tests; partners that each of more hosts has.
 _ALL_PAIRS, _PARTNERS, _NEAR = 96 * 95 // 2, 40, 3
 #: Halves of a link's name: its ends.
@@ -123,7 +123,7 @@ class Parts:
         self._classify(self._by_pairs)
 
     def _classify(self, covered: Sequence[Mapping[int, float]]) -> None:
-        self._class_of, self.classes = _classes(covered, self._count)
+        self._class_of, self.classes = _group_classes(covered, self._count)
         self.tests = self._rows(self._by_pairs)
 
     def told_apart(self, tests: Iterable[Sequence[Pair]]) -> Parts:
@@ -345,15 +345,15 @@ class Parts:
         rng = np.random.default_rng(0)
         hosts = len(self.nodes)
         if not self.by_gpu:
-            return _pairs_of(hosts, 1, rng)
+            return _draw_pairs(hosts, 1, rng)
         return [
             (self.gpu(a, place), self.gpu(b, place))
             for place in range(self.gpus)
-            for a, b in _pairs_of(hosts, self.gpus, rng)
+            for a, b in _draw_pairs(hosts, self.gpus, rng)
         ]
 
 
-def _pairs_of(hosts: int, times: int, rng: np.random.Generator) -> list[Pair]:
+def _draw_pairs(hosts: int, times: int, rng: np.random.Generator) -> list[Pair]:
     """List pairs of hosts, fewer of them if they are there several times."""
     if hosts * (hosts - 1) // 2 * times <= _ALL_PAIRS:
         return [(a, b) for a in range(hosts) for b in range(a + 1, hosts)]
@@ -368,7 +368,7 @@ def _pairs_of(hosts: int, times: int, rng: np.random.Generator) -> list[Pair]:
     return list(zip((keys // hosts).tolist(), (keys % hosts).tolist(), strict=True))
 
 
-def _classes(
+def _group_classes(
     covered: Sequence[Mapping[int, float]], parts: int
 ) -> tuple[Numbers, list[list[int]]]:
     """Put parts that the same tests cover into one class; -1 is what none covers."""
@@ -376,7 +376,7 @@ def _classes(
     signs: dict[int, int] = {}
     for mark, row in zip(marks, covered, strict=True):
         for part, load in row.items():
-            if load >= _LEAST:
+            if load >= _MIN_LOAD:
                 signs[part] = signs.get(part, 0) ^ mark
     class_of = np.full(parts, -1, dtype=np.int64)
     by_sign: dict[int, list[int]] = {}

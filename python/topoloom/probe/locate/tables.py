@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from topoloom._core import Error
-from topoloom.probe.locate.locate import Test
+from topoloom.probe.locate.diagnosis import Test
 from topoloom.probe.locate.parts import Pair, Parts
 from topoloom.support.files import read_text
 
@@ -24,12 +24,12 @@ COLUMNS = {
     **dict.fromkeys(("GB/s", "MB/s", "GiB/s", "Gb/s", "Gbit/s"), False),
 }
 #: Pairs that say what is usual; where fewer are as far apart, the next distances help.
-_ALIKE = 3
+_MIN_COMPARABLE = 3
 #: Nothing is fast by chance, so a quarter of pairs may be all that are not slow: those
 #: that take up to this many times as long are like them.
-_NOT_SLOW = 1.25
+_NORMAL_RATIO = 1.25
 #: Of fewer pairs, one may be all that are not slow.
-_FEW = 8
+_FEW_PAIRS = 8
 
 
 class Row(NamedTuple):
@@ -39,7 +39,7 @@ class Row(NamedTuple):
     value: float
 
 
-def tests_of_tables(files: Sequence[Path], parts: Parts) -> list[Test]:
+def read_table_tests(files: Sequence[Path], parts: Parts) -> list[Test]:
     """Read tables; each pair is compared with those that are as far apart.
 
     Raises
@@ -49,12 +49,12 @@ def tests_of_tables(files: Sequence[Path], parts: Parts) -> list[Test]:
     """
     rows: dict[str, list[Row]] = defaultdict(list)
     for file in files:
-        for column, row in _rows(file, parts):
+        for column, row in _read_rows(file, parts):
             rows[column].append(row)
-    return [test for column in rows for test in compared(rows[column], parts)]
+    return [test for column in rows for test in compare_rows(rows[column], parts)]
 
 
-def compared(rows: Sequence[Row], parts: Parts) -> list[Test]:
+def compare_rows(rows: Sequence[Row], parts: Parts) -> list[Test]:
     """Compare each row with pairs that are as far apart, of which each counts once.
 
     Plans measure slow pairs again and again: if rows counted, slow would be usual.
@@ -69,7 +69,7 @@ def compared(rows: Sequence[Row], parts: Parts) -> list[Test]:
     usual = {
         (kind, distance): value
         for kind, of_kind in by_distance.items()
-        for distance, value in _usual(of_kind).items()
+        for distance, value in _compute_typical(of_kind).items()
     }
     return [
         Test(
@@ -80,7 +80,7 @@ def compared(rows: Sequence[Row], parts: Parts) -> list[Test]:
     ]
 
 
-def _usual(by_distance: Mapping[int, Sequence[float]]) -> dict[int, float]:
+def _compute_typical(by_distance: Mapping[int, Sequence[float]]) -> dict[int, float]:
     """Return what pairs that are not slow take at each distance."""
     usual: dict[int, float] = {}
     least = math.inf
@@ -88,20 +88,20 @@ def _usual(by_distance: Mapping[int, Sequence[float]]) -> dict[int, float]:
         found: list[float] = []
         for other in sorted(by_distance, key=lambda each: (abs(each - distance), each)):
             found += by_distance[other]
-            if len(found) >= _ALIKE:
+            if len(found) >= _MIN_COMPARABLE:
                 break
         found.sort()
         fast = found[len(found) // 4]
-        if len(found) < _FEW:
+        if len(found) < _FEW_PAIRS:
             # One that takes as long as nearer pairs was hardly measured wrong.
             fast = min(fast, next((each for each in found if each >= least), fast))
-        near = [value for value in found if value <= _NOT_SLOW * fast]
+        near = [value for value in found if value <= _NORMAL_RATIO * fast]
         usual[distance] = float(np.median(near))
         least = min(least, fast)
     return usual
 
 
-def _rows(file: Path, parts: Parts) -> Iterator[tuple[str, Row]]:
+def _read_rows(file: Path, parts: Parts) -> Iterator[tuple[str, Row]]:
     number = {host: n for n, host in enumerate(parts.ends)}
     reader = csv.reader(io.StringIO(read_text(file)))
     header = [cell.strip() for cell in next(reader, [])]
@@ -126,10 +126,10 @@ def _rows(file: Path, parts: Parts) -> Iterator[tuple[str, Row]]:
         a, b = sorted((number[first], number[second]))
         if (a < len(parts.hosts)) is not (b < len(parts.hosts)):
             raise Error(f"{where}: {first} and {second} are a host and a GPU")
-        yield header[2], Row((a, b), _seconds(text, header[2], where))
+        yield header[2], Row((a, b), _parse_seconds(text, header[2], where))
 
 
-def _seconds(text: str, column: str, where: str) -> float:
+def _parse_seconds(text: str, column: str, where: str) -> float:
     """Return a time, or the inverse of a rate."""
     try:
         value = float(text)

@@ -19,7 +19,7 @@ _FEWEST, _WIDER = 3, 2
 _EXACT = 0.001
 #: Intervals of 95 % in standard errors, to both sides.
 _ERRORS = 1.96
-_MOST_BYTES = parse_bytes("4 MiB")
+_MAX_BYTES = parse_bytes("4 MiB")
 
 
 @dataclass(frozen=True)
@@ -63,18 +63,18 @@ class Effort:
     meetings: int
 
 
-def _powers(base: int) -> list[int]:
+def _list_powers(base: int) -> list[int]:
     sizes = [1]
-    while sizes[-1] * base <= _MOST_BYTES:
+    while sizes[-1] * base <= _MAX_BYTES:
         sizes.append(sizes[-1] * base)
     return sizes
 
 
-_TWOS = _powers(2)
+_TWOS = _list_powers(2)
 _BETWEEN = [3 * size // 2 for size in _TWOS[1:-1]]
 
 EFFORTS = {
-    "quick": Effort(60, 3, 20, 0.1, 0.1, 1, _powers(4), 3, 0, 1 << 12),
+    "quick": Effort(60, 3, 20, 0.1, 0.1, 1, _list_powers(4), 3, 0, 1 << 12),
     "default": Effort(600, 5, 100, 0.05, 0.085, 2, _TWOS, 6, 2048, 1 << 18),
     "thorough": Effort(
         *(3600, 10, 1000, 0.02, 0.05, 4, sorted([*_TWOS, *_BETWEEN])),
@@ -83,33 +83,33 @@ EFFORTS = {
 }
 
 
-def sampling(effort: Effort, narrower: float = 1) -> Order:
+def make_sampling_order(effort: Effort, narrower: float = 1) -> Order:
     """Ask for samples until intervals are `narrower` times as narrow."""
     most = round(effort.most * narrower**2)
     width = effort.width / narrower
     return Order("sampling", rest=f"{effort.least} {most} {width:g} {_SECONDS:g}")
 
 
-def scanning(effort: Effort) -> Order:
+def make_scan_order(effort: Effort) -> Order:
     """Ask for few samples of all pairs."""
-    width = _ERRORS * scan_error(effort)
+    width = _ERRORS * compute_scan_error(effort)
     rest = f"{_FEWEST} {effort.most} {width:g} {_SECONDS:g} {_EXACT:g}"
     return Order("sampling", rest=rest)
 
 
-def scan_error(effort: Effort) -> float:
+def compute_scan_error(effort: Effort) -> float:
     """Return the standard error of medians of the scan, as a part of them."""
     return _WIDER * effort.width / _ERRORS
 
 
-def samples_for(effort: Effort, error: float) -> Order:
+def make_error_order(effort: Effort, error: float) -> Order:
     """Ask for few samples, until the standard error of their median is small enough."""
     width = _ERRORS * error
     most = round(effort.most * max(1.0, effort.width / width) ** 2)
     return Order("sampling", rest=f"{_FEWEST} {most} {width:.3g} {_SECONDS:g}")
 
 
-def exactly(count: int) -> Order:
+def make_count_order(count: int) -> Order:
     """Ask for a number of samples."""
     return Order("sampling", rest=f"{count} {count} 1 {_SECONDS:g}")
 
@@ -135,11 +135,11 @@ class Clock:
         return Clock(self.spent + share * (spent - self.spent), self.began)
 
 
-def window_of(size: int, most: int = 16, bytes_at_once: int = 1 << 22) -> int:
+def choose_window(size: int, most: int = 16, bytes_at_once: int = 1 << 22) -> int:
     """Return how many messages a burst has: fewer of long ones, but two."""
     return max(2, min(most, bytes_at_once // max(size, 1)))
 
 
-def listed(pairs: Sequence[tuple[int, int]]) -> str:
+def format_pairs(pairs: Sequence[tuple[int, int]]) -> str:
     """Write pairs as orders have them."""
     return " ".join(f"{first}-{second}" for first, second in pairs)

@@ -21,9 +21,9 @@ _LISTED = 1 << 20
 Round = list[Pair]
 
 #: Pairs up to which rounds are chosen one by one: memory grows as their square.
-MOST_CHOSEN = 1024
+MAX_CHOSEN = 1024
 #: Hosts of which rounds are made.
-MOST_HOSTS = 1 << 13
+MAX_HOSTS = 1 << 13
 #: A field is taken of this number of hosts or more, if its rounds are no more than the
 #: square of hosts times that, which is what rounds take that are chosen one by one.
 _MANY, _ROUNDS_PER_SQUARE = 16, 1.5
@@ -34,7 +34,7 @@ _POLYNOMIALS = (
 )
 
 
-def meetings_of_all(hosts: Sequence[int], rng: random.Random) -> Iterator[Round]:
+def yield_all_meetings(hosts: Sequence[int], rng: random.Random) -> Iterator[Round]:
     """Yield rounds in which every two disjoint pairs of hosts meet, in random order.
 
     Of many hosts, or a power of two, each is an element of the field GF(q), q = 2^k.
@@ -47,16 +47,16 @@ def meetings_of_all(hosts: Sequence[int], rng: random.Random) -> Iterator[Round]
     if count < 4:
         return
     degree = (count - 1).bit_length()
-    few = count * (count - 1) // 2 <= MOST_CHOSEN
+    few = count * (count - 1) // 2 <= MAX_CHOSEN
     if few and (count < _MANY or 4**degree > _ROUNDS_PER_SQUARE * count**2):
-        chosen = meetings(list(combinations(hosts, 2)))
+        chosen = choose_meetings(list(combinations(hosts, 2)))
         rng.shuffle(chosen)
         yield from chosen
         return
-    inverse = _inverses(degree)
+    inverse = _compute_inverses(degree)
     elements = np.arange(1 << degree)
     names = np.array(hosts)
-    for number in _mixed(len(elements) ** 2 - 1, rng):
+    for number in _shuffle(len(elements) ** 2 - 1, rng):
         t, difference = divmod(number, len(elements) - 1)
         image = elements if t == 0 else inverse[elements ^ (t - 1)]
         back = elements if t == 0 else inverse[elements] ^ (t - 1)
@@ -68,7 +68,7 @@ def meetings_of_all(hosts: Sequence[int], rng: random.Random) -> Iterator[Round]
             )
 
 
-def _mixed(count: int, rng: random.Random) -> Iterator[int]:
+def _shuffle(count: int, rng: random.Random) -> Iterator[int]:
     """Yield numbers in random order, of many one by one: few of them are used."""
     if count <= _LISTED:
         numbers = list(range(count))
@@ -83,7 +83,7 @@ def _mixed(count: int, rng: random.Random) -> Iterator[int]:
             yield number
 
 
-def meetings(pairs: Sequence[Pair]) -> list[Round]:
+def choose_meetings(pairs: Sequence[Pair]) -> list[Round]:
     """Choose rounds in which every two disjoint pairs of at most `MOST_CHOSEN` meet.
 
     Each round begins with the pair that has most still to meet, and takes others by how
@@ -114,7 +114,7 @@ def meetings(pairs: Sequence[Pair]) -> list[Round]:
     return rounds
 
 
-def _inverses(degree: int) -> NDArray[np.int64]:
+def _compute_inverses(degree: int) -> NDArray[np.int64]:
     """Return 1/x for each x of GF(2^degree), and 0 for 0."""
     size = 1 << degree
     powers = [1]

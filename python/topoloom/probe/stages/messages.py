@@ -15,9 +15,9 @@ from topoloom.probe.job.samples import Order
 from topoloom.probe.stages.effort import (
     Clock,
     Effort,
-    listed,
-    sampling,
-    window_of,
+    choose_window,
+    format_pairs,
+    make_sampling_order,
 )
 
 Pairs = Mapping[str, Sequence[tuple[int, int]]]
@@ -47,15 +47,15 @@ def measure_messages(
     """Measure the pairs of all levels; return whether there was time for all."""
     batches = []
     for of_level in pairs.values():
-        every = listed(of_level)
+        every = format_pairs(of_level)
         batches.append([Order("alone", "echo", effort.sizes, 1, every)])
         batches += [
             [Order("alone", "burst", list(sizes), window, every)]
-            for window, sizes in groupby(effort.sizes, window_of)
+            for window, sizes in groupby(effort.sizes, choose_window)
         ]
-    batches += [_handling(of_level) for of_level in pairs.values()]
+    batches += [_list_cpu_orders(of_level) for of_level in pairs.values()]
     batches.append([Order("noise", rest=str(_QUANTA))])
-    job.measure([sampling(effort, _NARROWER)])
+    job.measure([make_sampling_order(effort, _NARROWER)])
     done = 0
     for orders in batches:
         job.measure(orders)
@@ -63,16 +63,16 @@ def measure_messages(
         advance(done, len(batches))
         if clock.left(_SHARE) <= 0:
             break
-    job.measure([sampling(effort)])
+    job.measure([make_sampling_order(effort)])
     return done == len(batches)
 
 
-def _handling(pairs: Sequence[tuple[int, int]]) -> list[Order]:
-    every, back = listed(pairs), listed([(b, a) for a, b in pairs])
-    one = listed(pairs[:1])
+def _list_cpu_orders(pairs: Sequence[tuple[int, int]]) -> list[Order]:
+    every, back = format_pairs(pairs), format_pairs([(b, a) for a, b in pairs])
+    one = format_pairs(pairs[:1])
     return [
-        Order("alone", "burst", [LONG], window_of(LONG), back),
-        Order("alone", "both", [SHORT, LONG], window_of(LONG), every),
+        Order("alone", "burst", [LONG], choose_window(LONG), back),
+        Order("alone", "both", [SHORT, LONG], choose_window(LONG), every),
         *(Order("alone", "both", [SHORT], count, one) for count in EACH_WAY),
         Order("alone", "send-cpu", [SHORT], 1, every),
         Order("alone", "receive-cpu", [SHORT], 1, every),

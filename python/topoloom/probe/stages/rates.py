@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from topoloom.probe.job.running import ProbeJob
 from topoloom.probe.job.samples import Exchange, Order
-from topoloom.probe.stages.effort import Clock, Effort, listed
+from topoloom.probe.stages.effort import Clock, Effort, format_pairs
 
 #: How many long messages follow each other.
 WINDOW = 4
@@ -27,7 +27,7 @@ _REPEATS = 5
 Pair = tuple[int, int]
 
 
-def long_size(
+def choose_long_size(
     alpha: float,
     beta: float,
     window: int = WINDOW,
@@ -41,7 +41,7 @@ def long_size(
     return size
 
 
-class AtOnce(NamedTuple):
+class ConcurrentPairs(NamedTuple):
     """Pairs that are to be measured at once, the first one alone, then with the others.
 
     Attributes
@@ -89,7 +89,7 @@ def measure_rates(
     Where the pairs of a round slow each other down, one pair after another. `typical`
     pairs are measured alone, for comparison.
     """
-    job.measure([Order("alone", "burst", [size], WINDOW, listed(typical))])
+    job.measure([Order("alone", "burst", [size], WINDOW, format_pairs(typical))])
     sets = [each for each in sets if len(each) > 1]
     if not sets:
         return [], True
@@ -97,9 +97,9 @@ def measure_rates(
     job.measure([Order("among", rest=together)])
     most = max(effort.rounds, effort.long_pairs // sum(map(len, sets)))
     rounds = min(most, max(len(each) - 1 + len(each) % 2 for each in sets))
-    at_once = not _meet(job, sets, size)
+    at_once = not _slow_each_other_down(job, sets, size)
     found: list[Exchange] = []
-    orders = list(_rounds(sets, rounds, size, at_once))
+    orders = list(_list_round_orders(sets, rounds, size, at_once))
     for number, order in enumerate(orders):
         found += job.measure([order])
         if clock.left() <= 0 and number + 1 < len(orders):
@@ -107,16 +107,16 @@ def measure_rates(
     return found, True
 
 
-def _rounds(
+def _list_round_orders(
     sets: Sequence[Sequence[int]], rounds: int, size: int, at_once: bool
 ) -> Iterator[Order]:
     for number in range(rounds):
         if at_once:
             yield Order("circle", "burst", [size], WINDOW, f"{number} 1")
             continue
-        pairs = [pair for each in sets for pair in _ring(each, number + 1)]
+        pairs = [pair for each in sets for pair in _pair_ring(each, number + 1)]
         for first in range(0, len(pairs), _ALONE):
-            some = listed(pairs[first : first + _ALONE])
+            some = format_pairs(pairs[first : first + _ALONE])
             yield Order("alone", "burst", [size], WINDOW, some)
 
 
@@ -124,21 +124,23 @@ def measure_links(
     job: ProbeJob, links: Sequence[Pair], typical: Sequence[Pair], size: int
 ) -> Sequence[Exchange]:
     """Exchange bursts over links that pairs have for themselves."""
-    job.measure([Order("alone", "burst", [size], WINDOW, listed(typical))])
-    return job.measure([Order("pairs", "burst", [size], WINDOW, listed(links))])
+    job.measure([Order("alone", "burst", [size], WINDOW, format_pairs(typical))])
+    return job.measure([Order("pairs", "burst", [size], WINDOW, format_pairs(links))])
 
 
-def _meet(job: ProbeJob, sets: Sequence[Sequence[int]], size: int) -> bool:
+def _slow_each_other_down(
+    job: ProbeJob, sets: Sequence[Sequence[int]], size: int
+) -> bool:
     """Whether pairs of a round slow each other down: a few of them, then alone."""
     found = job.measure([Order("circle", "burst", [size], WINDOW, "0 1")])
     few = [(e.first, e.second) for e in found[:_COMPARED]]
-    alone = job.measure([Order("alone", "burst", [size], WINDOW, listed(few))])
+    alone = job.measure([Order("alone", "burst", [size], WINDOW, format_pairs(few))])
     once = sorted(e.median for e in found[:_COMPARED])
     one = sorted(e.median for e in alone)
     return once[len(once) // 2] > _SLOWED * one[len(one) // 2]
 
 
-def _ring(ranks: Sequence[int], step: int) -> list[Pair]:
+def _pair_ring(ranks: Sequence[int], step: int) -> list[Pair]:
     """Pair each rank with the one that is `step` further."""
     count = len(ranks)
     if step >= count:
@@ -146,9 +148,9 @@ def _ring(ranks: Sequence[int], step: int) -> list[Pair]:
     return [(rank, ranks[(n + step) % count]) for n, rank in enumerate(ranks)]
 
 
-def measure_at_once(
+def measure_concurrent_pairs(
     job: ProbeJob,
-    asked: Sequence[AtOnce],
+    asked: Sequence[ConcurrentPairs],
     size: int,
     clock: Clock,
     advance: Callable[[int, int], None],
@@ -156,14 +158,14 @@ def measure_at_once(
     """Measure more and more pairs at once; return whether there was time for all."""
     job.measure([Order("clocks")])
     for number, each in enumerate(asked):
-        job.measure(list(_orders(each, size)))
+        job.measure(list(_list_orders(each, size)))
         advance(number + 1, len(asked))
         if clock.left() <= 0 and number + 1 < len(asked):
             return False
     return True
 
 
-def _orders(asked: AtOnce, size: int) -> Iterator[Order]:
+def _list_orders(asked: ConcurrentPairs, size: int) -> Iterator[Order]:
     for count in asked.counts:
-        rest = f"{_REPEATS} {listed(asked.pairs[:count])}"
+        rest = f"{_REPEATS} {format_pairs(asked.pairs[:count])}"
         yield Order("together", "burst", [size], WINDOW, rest)

@@ -11,9 +11,9 @@ import numpy as np
 
 from topoloom.probe.job.running import ProbeJob
 from topoloom.probe.job.samples import Exchange, Order
-from topoloom.probe.stages.effort import Clock, listed
-from topoloom.probe.stages.meetings import MOST_HOSTS, Pair, Round, meetings_of_all
-from topoloom.probe.stages.rates import long_size
+from topoloom.probe.stages.effort import Clock, format_pairs
+from topoloom.probe.stages.meetings import MAX_HOSTS, Pair, Round, yield_all_meetings
+from topoloom.probe.stages.rates import choose_long_size
 
 #: Long messages one after another, both ways: links are full as long as a burst takes.
 WINDOW = 2
@@ -30,15 +30,15 @@ _PAIRS_PER_ORDER = 2048
 _REPEATS = 7
 
 #: A round, and the seconds of each of its pairs; NaN where it began late.
-Met = tuple[Round, list[float]]
+MeasuredRound = tuple[Round, list[float]]
 
 
-def meeting_size(alpha: float, beta: float) -> int:
+def choose_meeting_size(alpha: float, beta: float) -> int:
     """Return bytes of a message of the rounds."""
-    return long_size(alpha, beta, WINDOW, _DOMINATES, _LEAST)
+    return choose_long_size(alpha, beta, WINDOW, _DOMINATES, _LEAST)
 
 
-def rounds_of_sets(sets: Sequence[Sequence[int]], most_pairs: int) -> list[Round]:
+def choose_rounds(sets: Sequence[Sequence[int]], most_pairs: int) -> list[Round]:
     """Choose rounds of all sets at once, until they have `most_pairs` in all.
 
     Parameters
@@ -50,7 +50,7 @@ def rounds_of_sets(sets: Sequence[Sequence[int]], most_pairs: int) -> list[Round
     rounds: list[Round] = []
     taken = 0
     for some in zip_longest(
-        *(meetings_of_all(each[:MOST_HOSTS], rng) for each in sets)
+        *(yield_all_meetings(each[:MAX_HOSTS], rng) for each in sets)
     ):
         rounds.append([pair for pairs in some if pairs for pair in pairs])
         taken += len(rounds[-1])
@@ -66,7 +66,7 @@ def measure_meetings(
     size: int,
     clock: Clock,
     advance: Callable[[int, int], None],
-) -> list[Met]:
+) -> list[MeasuredRound]:
     """Measure rounds as long as there is time; return those that were.
 
     Parameters
@@ -74,13 +74,13 @@ def measure_meetings(
     typical
         Pairs that are measured alone, for how long a round takes.
     """
-    alone = job.measure([Order("alone", "both", [size], WINDOW, listed(typical))])
+    alone = job.measure([Order("alone", "both", [size], WINDOW, format_pairs(typical))])
     one = max(e.median for e in alone)
-    apart, met = _APART, list[Met]()
+    apart, met = _APART, list[MeasuredRound]()
     rounds = list(rounds)
     while len(met) < len(rounds) and clock.left() > 0:
-        some = list(_first(rounds[len(met) :], _PAIRS_PER_ORDER))
-        found = _measured(job, some, size, apart * one)
+        some = list(_take_first(rounds[len(met) :], _PAIRS_PER_ORDER))
+        found = _measure_rounds(job, some, size, apart * one)
         late = np.isnan([seconds for _, times in found for seconds in times]).mean()
         if late > _LATE and apart < _MOST_APART:
             apart *= 2
@@ -90,7 +90,7 @@ def measure_meetings(
     return met
 
 
-def _first(rounds: Sequence[Round], pairs: int) -> Iterator[Round]:
+def _take_first(rounds: Sequence[Round], pairs: int) -> Iterator[Round]:
     taken = 0
     for each in rounds:
         yield each
@@ -99,10 +99,10 @@ def _first(rounds: Sequence[Round], pairs: int) -> Iterator[Round]:
             return
 
 
-def _measured(
+def _measure_rounds(
     job: ProbeJob, rounds: Sequence[Round], size: int, period: float
-) -> list[Met]:
-    rest = f"{period:.9f} " + " ; ".join(map(listed, rounds))
+) -> list[MeasuredRound]:
+    rest = f"{period:.9f} " + " ; ".join(map(format_pairs, rounds))
     job.measure([Order("clocks")])
     found: dict[Pair, list[Exchange]] = {}
     for exchange in job.measure([Order("timetable", "both", [size], WINDOW, rest)]):
@@ -111,10 +111,10 @@ def _measured(
     return [(pairs, [next(samples[pair]).median for pair in pairs]) for pairs in rounds]
 
 
-def measure_together(
+def measure_concurrently(
     job: ProbeJob, pairs: Sequence[Pair], size: int
 ) -> dict[Pair, float]:
     """Return the median seconds of pairs that exchange at once, from a common start."""
-    rest = f"{_REPEATS} {listed(pairs)}"
+    rest = f"{_REPEATS} {format_pairs(pairs)}"
     found = job.measure([Order("together", "both", [size], WINDOW, rest)])
     return {(e.first, e.second): e.median for e in found}

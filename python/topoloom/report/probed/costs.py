@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from topoloom.probe.inference.groups import RankGroup, level_name
+from topoloom.probe.inference.groups import RankGroup, name_level
 from topoloom.report.pack import Pack
 from topoloom.report.probed.groups import list_ranks
 from topoloom.report.probed.probed_file import ProbedMachine
@@ -51,14 +51,14 @@ def make_cost_matrix(probed: ProbedMachine) -> CostMatrix:
     """
     names = [model.name for model in probed.levels]
     for group in reversed([*probed.root.all_groups()]):
-        name = level_name(group)
+        name = name_level(group)
         if len(group.ranks) > 1 and name not in names:
             names.append(name)
     level = np.zeros(probed.costs.shape, dtype=np.int64)
 
     def note(group: RankGroup) -> None:
         if len(group.ranks) > 1:
-            level[np.ix_(group.ranks, group.ranks)] = names.index(level_name(group))
+            level[np.ix_(group.ranks, group.ranks)] = names.index(name_level(group))
         for part in group.groups:
             note(part)
 

@@ -15,7 +15,7 @@ from topoloom._core import Error
 from topoloom.machines.machine_file import load_described
 from topoloom.probe.inference.groups import RankGroup
 from topoloom.probe.job.samples import ProbeSamples, load_cost_matrix, load_samples
-from topoloom.probe.job.table import probe_table
+from topoloom.probe.job.table import read_probe_table
 from topoloom.report.probed.groups import Evidence, read_evidence, read_groups
 from topoloom.support.toml_document import read_toml
 from topoloom.support.units import format_bandwidth
@@ -198,7 +198,7 @@ def read_probed(path: Path) -> ProbedMachine:
             f"{path} is not measured; 'topoloom probe -o {path.name} -- mpirun -n 64' "
             f"measures a machine, 'topoloom machine {path}' shows this one"
         )
-    probed = probe_table(document, path)
+    probed = read_probe_table(document, path)
     samples_path = path.parent / probed["samples"]
     if not samples_path.exists():
         raise Error(

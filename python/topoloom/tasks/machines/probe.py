@@ -14,16 +14,16 @@ from topoloom.machines.machine_facts import machine_name
 from topoloom.machines.machine_file import load_described
 from topoloom.machines.machine_toml_writer import write_machine_toml
 from topoloom.model.model_toml import read_model_toml
-from topoloom.probe.check import CheckedMachine, check
-from topoloom.probe.claimed_routes import ClaimedRoutes
-from topoloom.probe.claims import compare_with
+from topoloom.probe.check import CheckedMachine, check_hosts
+from topoloom.probe.described_routes import DescribedRoutes
+from topoloom.probe.description_check import compare_with_description
 from topoloom.probe.findings import Findings
-from topoloom.probe.job.running import probe_job
+from topoloom.probe.job.running import start_probe_job
 from topoloom.probe.job.samples import load_samples, save_samples
-from topoloom.probe.job.table import probe_table
+from topoloom.probe.job.table import read_probe_table
 from topoloom.probe.locate.parts import Parts
-from topoloom.probe.machine import described_machine, tables_of
-from topoloom.probe.measure import Watching, measure
+from topoloom.probe.machine import describe_machine, make_tables
+from topoloom.probe.measure import StageProgress, measure_machine
 from topoloom.probe.reference import read_reference
 from topoloom.probe.stages.effort import EFFORTS, Clock
 from topoloom.support.files import check_writable
@@ -47,7 +47,7 @@ def probe_machine(
     claimed: str | None = None,
     resume: bool = False,
     command: Sequence[str] = (),
-    watch: Watching | None = None,
+    watch: StageProgress | None = None,
     tell: Callable[[str], None] = lambda _text: None,
 ) -> Findings:
     """Measure the machine on which a launcher starts ranks, and write it.
@@ -95,16 +95,16 @@ def probe_machine(
     if claimed is not None:
         load_described(claimed)  # a mistake in it shows before the job starts
     watched = watch or (lambda _stage: _unwatched)
-    with probe_job(launcher, mpicc, earlier) as job:
+    with start_probe_job(launcher, mpicc, earlier) as job:
         hosts = list(dict.fromkeys(place.host for place in job.samples.places))
         if odd := [host for host in hosts if not is_host_name(host)]:
             raise Error(
                 f"a machine cannot name the host '{odd[0]}'; give it another name"
             )
-        routes = None if claimed is None else ClaimedRoutes(claimed, hosts)
-        found = measure(job, asked, clock, watched, tell, routes)
+        routes = None if claimed is None else DescribedRoutes(claimed, hosts)
+        found = measure_machine(job, asked, clock, watched, tell, routes)
         if routes is not None:
-            found.claims += compare_with(found, routes)
+            found.claims += compare_with_description(found, routes)
         job.keep_earlier()
         # While the job is there: what ends us when it is left takes nothing with it.
         try:
@@ -131,7 +131,7 @@ def save_findings(output: Path, found: Findings, command: Sequence[str] = ()) ->
     """Write the machine, and all samples beside it."""
     samples_file = output.with_suffix(".npz")
     save_samples(samples_file, found.samples, found.costs)
-    described = described_machine(found)
+    described = describe_machine(found)
     machine = Machine(described.text, described.remarks)
     write_machine_toml(
         output,
@@ -141,7 +141,7 @@ def save_findings(output: Path, found: Findings, command: Sequence[str] = ()) ->
         described.allocated,
         described.node,
         described.remarks,
-        tables=tables_of(found, samples_file.name, command),
+        tables=make_tables(found, samples_file.name, command),
     )
 
 
@@ -176,13 +176,13 @@ def check_machine(
     clock = Clock(asked.seconds if seconds is None else seconds)
     load_described(wired or file)  # a mistake in it shows before the job starts
     parts = partial(_parts_between, wired or file)
-    with probe_job(launcher, mpicc) as job:
-        return check(job, reference, asked, clock, parts, wired is not None)
+    with start_probe_job(launcher, mpicc) as job:
+        return check_hosts(job, reference, asked, clock, parts, wired is not None)
 
 
 def _parts_between(machine: str | Path, hosts: Sequence[str]) -> Parts:
     """Return the parts of a machine that some of its hosts can test."""
-    routes = ClaimedRoutes(machine, hosts)
+    routes = DescribedRoutes(machine, hosts)
     return Parts(
         routes.machine, routes.nodes, dict(zip(routes.nodes, hosts, strict=True))
     )
@@ -212,5 +212,5 @@ def probe_facts(machine: str) -> dict[str, Any]:
     document = read_toml(machine)
     if "probe" not in document:
         return {}
-    probed = probe_table(document, machine, ())
+    probed = read_probe_table(document, machine, ())
     return {key: probed[key] for key in _SHOWN if key in probed}

@@ -9,56 +9,76 @@ from collections.abc import Sequence
 
 from topoloom.probe.findings import Findings
 from topoloom.probe.inference.groups import Pair
-from topoloom.probe.inference.unsettled import unsettled_pairs
+from topoloom.probe.inference.undecided_pairs import find_undecided_pairs
 from topoloom.probe.job.running import ProbeJob
 from topoloom.probe.job.samples import Order
-from topoloom.probe.scanned import infer, scan_costs, scanned
-from topoloom.probe.stages.effort import Clock, Effort, exactly, listed, sampling
+from topoloom.probe.scan_inference import (
+    compute_scan_costs,
+    infer_findings,
+    list_scan_exchanges,
+)
+from topoloom.probe.stages.effort import (
+    Clock,
+    Effort,
+    format_pairs,
+    make_count_order,
+    make_sampling_order,
+)
 from topoloom.probe.stages.scan import SHARE, SIZE
 
 #: How often groups are looked at again, by which factors numbers of samples differ that
 #: are asked for together, and how many a pair has at least.
-_TURNS, _STEP, _FEWEST = 5, 1.2, 3
+_MAX_TURNS, _SAMPLES_RATIO, _FEWEST = 5, 1.2, 3
 #: Pairs of one order, after which there is an answer.
 _PAIRS_PER_ORDER = 1 << 13
 
 
-def refine(job: ProbeJob, found: Findings, effort: Effort, clock: Clock) -> Findings:
+def measure_undecided_pairs(
+    job: ProbeJob, found: Findings, effort: Effort, clock: Clock
+) -> Findings:
     """Measure pairs again that are in a group, perhaps, until that is sure.
 
     And those of groups in which a smaller group of hosts could not be seen.
     """
     window = [order for order in job.samples.orders if order.kind == "echo"][-1].window
-    for _ in range(_TURNS):
+    for _ in range(_MAX_TURNS):
         if clock.left(SHARE) <= 0:
             break
-        costs, errors = scan_costs(job.samples)
-        wanted = unsettled_pairs(found.root, costs, errors, effort.apart)
+        costs, errors = compute_scan_costs(job.samples)
+        wanted = find_undecided_pairs(found.root, costs, errors, effort.apart)
         if not wanted:
             break
-        taken = _samples_of_pairs(job)
+        taken = _count_samples(job)
         by_count: dict[int, list[Pair]] = {}
         for pair, error in wanted.items():
             more = taken[pair] * ((errors[pair] / error) ** 2 - 1)
-            step = math.ceil(math.log(max(more, _FEWEST) / _FEWEST) / math.log(_STEP))
-            by_count.setdefault(round(_FEWEST * _STEP**step), []).append(pair)
+            step = math.ceil(
+                math.log(max(more, _FEWEST) / _FEWEST) / math.log(_SAMPLES_RATIO)
+            )
+            by_count.setdefault(round(_FEWEST * _SAMPLES_RATIO**step), []).append(pair)
         for count, pairs in sorted(by_count.items()):
-            job.measure([exactly(count), *_orders(pairs, window)])
-        found = infer(job.samples, found.doubts)
-    job.measure([sampling(effort)])
+            job.measure([make_count_order(count), *_make_orders(pairs, window)])
+        found = infer_findings(job.samples, found.doubts)
+    job.measure([make_sampling_order(effort)])
     return found
 
 
-def _samples_of_pairs(job: ProbeJob) -> Counter[Pair]:
+def _count_samples(job: ProbeJob) -> Counter[Pair]:
     taken: Counter[Pair] = Counter()
-    for exchange in scanned(job.samples):
+    for exchange in list_scan_exchanges(job.samples):
         pair = (exchange.first, exchange.second)
         taken[min(pair), max(pair)] += len(exchange.seconds)
     return taken
 
 
-def _orders(pairs: Sequence[Pair], window: int) -> list[Order]:
+def _make_orders(pairs: Sequence[Pair], window: int) -> list[Order]:
     return [
-        Order("pairs", "echo", [SIZE], window, listed(pairs[n : n + _PAIRS_PER_ORDER]))
+        Order(
+            "pairs",
+            "echo",
+            [SIZE],
+            window,
+            format_pairs(pairs[n : n + _PAIRS_PER_ORDER]),
+        )
         for n in range(0, len(pairs), _PAIRS_PER_ORDER)
     ]

@@ -8,26 +8,26 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from topoloom.probe.findings import Findings
+from topoloom.probe.inference.cost_matrix import fill_missing, make_cost_matrix
 from topoloom.probe.inference.groups import (
     ALL,
     HOST,
     PART,
     Costs,
     RankGroup,
-    rank_groups,
+    find_rank_groups,
 )
-from topoloom.probe.inference.landmarks import Part
-from topoloom.probe.inference.large_groups import network_of
-from topoloom.probe.inference.latency import cost_matrix, filled
-from topoloom.probe.inference.levels import find_levels, neighbor_level
-from topoloom.probe.inference.network import host_groups
+from topoloom.probe.inference.landmarks import HostGroup
+from topoloom.probe.inference.large_groups import infer_network
+from topoloom.probe.inference.levels import find_levels, make_neighbor_level
+from topoloom.probe.inference.network import list_host_groups
 from topoloom.probe.inference.pair_costs import PairCosts, SomeCosts
 from topoloom.probe.job.samples import Exchange, ProbeSamples
-from topoloom.probe.large import infer_large, unexplained
-from topoloom.probe.stages.scan import MOST_RANKS, SIZE
+from topoloom.probe.large_scan import describe_unexplained, infer_large
+from topoloom.probe.stages.scan import MAX_RANKS, SIZE
 
 
-def hosts_of(samples: ProbeSamples) -> tuple[list[list[int]], list[int]]:
+def group_by_host(samples: ProbeSamples) -> tuple[list[list[int]], list[int]]:
     """Return the ranks of each host, in the order of their first, and each rank's."""
     number: dict[str, int] = {}
     ranks: list[list[int]] = []
@@ -41,19 +41,19 @@ def hosts_of(samples: ProbeSamples) -> tuple[list[list[int]], list[int]]:
     return ranks, host_of
 
 
-def scanned(samples: ProbeSamples) -> Iterator[Exchange]:
+def list_scan_exchanges(samples: ProbeSamples) -> Iterator[Exchange]:
     """Yield what was measured for the costs of pairs."""
     for how in ("circle", "pairs"):
         yield from (e for e in samples.of(how, "echo") if e.bytes == SIZE)
 
 
-def scan_costs(samples: ProbeSamples) -> tuple[Costs, Costs]:
+def compute_scan_costs(samples: ProbeSamples) -> tuple[Costs, Costs]:
     """Return the costs of the pairs of ranks, and their errors, as `cost_matrix`."""
-    return cost_matrix(samples.ranks, scanned(samples))
+    return make_cost_matrix(samples.ranks, list_scan_exchanges(samples))
 
 
-def infer(
-    samples: ProbeSamples, doubts: Sequence[str] = (), parts: Part | None = None
+def infer_findings(
+    samples: ProbeSamples, doubts: Sequence[str] = (), parts: HostGroup | None = None
 ) -> Findings:
     """Find the groups, levels and network that the scan shows.
 
@@ -62,18 +62,18 @@ def infer(
     parts
         Hosts in groups, where landmarks have shown them.
     """
-    hosts, host_of = hosts_of(samples)
+    hosts, host_of = group_by_host(samples)
     errors = None
-    if samples.ranks > MOST_RANKS:
+    if samples.ranks > MAX_RANKS:
         found, errors = infer_large(samples, hosts, host_of, doubts, parts)
     else:
-        found = _infer(samples, hosts, host_of, doubts)
+        found = _infer_all(samples, hosts, host_of, doubts)
     if len(hosts) > 1 and _is_known(found.costs):
-        found.network = network_of(found.root, hosts, host_of, found.costs, errors)
+        found.network = infer_network(found.root, hosts, host_of, found.costs, errors)
         if found.network.is_graph:
-            _forget_groups(found)
+            _ungroup_hosts(found)
         elif errors is not None and isinstance(found.costs, PairCosts):
-            found.doubts += unexplained(hosts, host_of, found.costs, errors)
+            found.doubts += describe_unexplained(hosts, host_of, found.costs, errors)
     return found
 
 
@@ -81,15 +81,15 @@ def _is_known(costs: SomeCosts) -> bool:
     return isinstance(costs, PairCosts) or not np.isnan(costs).any()
 
 
-def _infer(
+def _infer_all(
     samples: ProbeSamples,
     hosts: Sequence[Sequence[int]],
     host_of: Sequence[int],
     doubts: Sequence[str],
 ) -> Findings:
-    measured, errors = scan_costs(samples)
-    root = rank_groups(hosts, measured, errors)
-    costs = filled(root, measured)
+    measured, errors = compute_scan_costs(samples)
+    root = find_rank_groups(hosts, measured, errors)
+    costs = fill_missing(root, measured)
     return Findings(
         samples,
         [samples.places[ranks[0]].host for ranks in hosts],
@@ -101,7 +101,7 @@ def _infer(
     )
 
 
-def _forget_groups(found: Findings) -> None:
+def _ungroup_hosts(found: Findings) -> None:
     """Leave hosts side by side: near and far follow from links, not from groups."""
     assert found.network is not None
     hosts = [group for group in found.root.all_groups() if group.kind == HOST]
@@ -110,11 +110,11 @@ def _forget_groups(found: Findings) -> None:
         predicted = found.network.predicted
         found.costs = found.costs.of_network(found.root, predicted, found.host_of)
     inside = [level for level in found.levels if level.groups[0].kind in (HOST, PART)]
-    links, first = found.network.neighbors, first_ranks(found)
-    found.levels = [*inside, neighbor_level(found.root, first, links, found.costs)]
+    links, first = found.network.neighbors, list_first_ranks(found)
+    found.levels = [*inside, make_neighbor_level(found.root, first, links, found.costs)]
 
 
-def first_ranks(found: Findings) -> list[int]:
+def list_first_ranks(found: Findings) -> list[int]:
     """Return the first rank of each host."""
     first = dict[int, int]()
     for rank, host in enumerate(found.host_of):
@@ -122,10 +122,11 @@ def first_ranks(found: Findings) -> list[int]:
     return [first[host] for host in range(len(found.hosts))]
 
 
-def sets_of_like(found: Findings) -> list[list[int]]:
+def list_comparable_sets(found: Findings) -> list[list[int]]:
     """Return one rank of each host in groups that share switches, or a host's ranks."""
     if len(found.hosts) == 1:
         return [list(found.root.ranks)]
     return [
-        [part.ranks[0] for part in group.groups] for group in host_groups(found.root)
+        [part.ranks[0] for part in group.groups]
+        for group in list_host_groups(found.root)
     ]

@@ -10,20 +10,30 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from topoloom.probe.inference.landmarks import FEW, FIRST
-from topoloom.probe.inference.latency import deviations
+from topoloom.probe.inference.cost_matrix import estimate_deviations
+from topoloom.probe.inference.landmarks import FIRST_LANDMARKS, MAX_ALL_PAIRS
 from topoloom.probe.job.running import ProbeJob
 from topoloom.probe.job.samples import Order
-from topoloom.probe.large import EXACT, ROUNDS, landmark_pairs
-from topoloom.probe.stages.effort import Effort, listed, scan_error, scanning, window_of
+from topoloom.probe.large_scan import (
+    HOST_ROUNDS,
+    LANDMARK_ERROR,
+    estimate_landmark_pairs,
+)
+from topoloom.probe.stages.effort import (
+    Effort,
+    choose_window,
+    compute_scan_error,
+    format_pairs,
+    make_scan_order,
+)
 from topoloom.probe.stages.messages import LONG
 from topoloom.probe.stages.rates import WINDOW
 from topoloom.probe.stages.scan import (
-    MOST_HOSTS,
-    MOST_RANKS,
+    MAX_HOSTS,
+    MAX_RANKS,
     PAIRS_PER_ORDER,
     SIZE,
-    trips_for,
+    compute_trips,
 )
 from topoloom.support.units import counted
 
@@ -63,21 +73,23 @@ class Timing:
 
     def pair(self, error: float) -> float:
         """Return the seconds of a pair, for a standard error of its median."""
-        return messages(self.samples(error), trips_for(self.short)) * self.short
+        return (
+            count_messages(self.samples(error), compute_trips(self.short)) * self.short
+        )
 
     def samples(self, error: float) -> int:
         """Return how many a pair needs for a standard error of its median."""
         return max(_FEWEST, math.ceil((_MEDIAN * self.deviation / error) ** 2))
 
 
-def messages(samples: int, trips: int) -> int:
+def count_messages(samples: int, trips: int) -> int:
     """Return how many a pair exchanges one after another, with those that ask."""
     turns = 1 + math.ceil(math.log(samples / _FEWEST, _GROWTH))
     return 2 * trips * (samples + 1) + 2 * turns + 1
 
 
 @dataclass(frozen=True)
-class Step:
+class StageEstimate:
     """One stage of a probe: rounds one after another, and the pairs of all of them."""
 
     name: str
@@ -87,12 +99,12 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Plan:
+class Estimate:
     """What is to be measured."""
 
     ranks: int
     hosts: int
-    steps: list[Step]
+    steps: list[StageEstimate]
 
     @property
     def seconds(self) -> float:
@@ -103,14 +115,14 @@ class Plan:
         """Say it in a line; the probe ends after `most` seconds at the latest."""
         first = max(self.steps[:-1], key=lambda step: step.rounds)
         where = f"{counted(self.hosts, 'host')}, {counted(self.ranks, 'rank')}"
-        about, end = _spoken(self.seconds), _spoken(most)
+        about, end = _format_minutes(self.seconds), _format_minutes(most)
         rounds = f"{first.name} in {counted(first.rounds, 'round')}"
         if self.seconds > most:
             return f"{where}: {rounds}; all would take {about}, it ends after {end}"
         return f"{where}: {rounds}, about {about}; at most {end}"
 
 
-def _spoken(seconds: float) -> str:
+def _format_minutes(seconds: float) -> str:
     whole = max(1, round(seconds))
     if whole < 60:
         return f"{whole} s"
@@ -118,7 +130,7 @@ def _spoken(seconds: float) -> str:
     return f"{minutes} min {rest} s" if rest else f"{minutes} min"
 
 
-def plan(sizes: Sequence[int], effort: Effort, timing: Timing) -> Plan:
+def estimate_time(sizes: Sequence[int], effort: Effort, timing: Timing) -> Estimate:
     """Estimate how long a probe takes.
 
     Parameters
@@ -127,37 +139,53 @@ def plan(sizes: Sequence[int], effort: Effort, timing: Timing) -> Plan:
         The ranks of each host.
     """
     ranks, hosts = sum(sizes), len(sizes)
-    steps = [*_scan_steps(sizes, effort, timing), _rest(sizes, effort, timing)]
-    return Plan(ranks, hosts, steps)
+    steps = [
+        *_estimate_scan(sizes, effort, timing),
+        _estimate_rest(sizes, effort, timing),
+    ]
+    return Estimate(ranks, hosts, steps)
 
 
-def _scan_steps(sizes: Sequence[int], effort: Effort, timing: Timing) -> list[Step]:
+def _estimate_scan(
+    sizes: Sequence[int], effort: Effort, timing: Timing
+) -> list[StageEstimate]:
     ranks, hosts = sum(sizes), len(sizes)
-    usual = timing.pair(scan_error(effort))
+    usual = timing.pair(compute_scan_error(effort))
 
-    def step(name: str, rounds: int, pairs: int, each: float = usual) -> Step:
+    def step(name: str, rounds: int, pairs: int, each: float = usual) -> StageEstimate:
         orders = math.ceil(pairs / PAIRS_PER_ORDER)
-        return Step(name, rounds, pairs, rounds * each + orders * timing.order)
+        return StageEstimate(name, rounds, pairs, rounds * each + orders * timing.order)
 
-    if ranks <= MOST_RANKS:
+    if ranks <= MAX_RANKS:
         return [step("all pairs", ranks - 1, ranks * (ranks - 1) // 2)]
     steps = []
     if max(sizes) > 1:
         inside = sum(size * (size - 1) // 2 for size in sizes)
         steps.append(step("pairs inside hosts", max(sizes) - 1, inside))
-    if 1 < hosts <= MOST_HOSTS:
+    if 1 < hosts <= MAX_HOSTS:
         steps.append(step("pairs of hosts", hosts - 1, hosts * (hosts - 1) // 2))
-    elif hosts > MOST_HOSTS:
-        exact = timing.pair(EXACT)
+    elif hosts > MAX_HOSTS:
+        exact = timing.pair(LANDMARK_ERROR)
         steps += [
-            step("pairs of hosts", ROUNDS, ROUNDS * hosts // 2),
-            step("landmarks", round(_TURNS * hosts), landmark_pairs(hosts), exact),
-            step("pairs inside groups", FEW - 1, (FEW - 1) * hosts // 2),
+            step("pairs of hosts", HOST_ROUNDS, HOST_ROUNDS * hosts // 2),
+            step(
+                "landmarks",
+                round(_TURNS * hosts),
+                estimate_landmark_pairs(hosts),
+                exact,
+            ),
+            step(
+                "pairs inside groups",
+                MAX_ALL_PAIRS - 1,
+                (MAX_ALL_PAIRS - 1) * hosts // 2,
+            ),
         ]
     return steps
 
 
-def _rest(sizes: Sequence[int], effort: Effort, timing: Timing) -> Step:
+def _estimate_rest(
+    sizes: Sequence[int], effort: Effort, timing: Timing
+) -> StageEstimate:
     """Estimate messages of all sizes, rates, and pairs at once."""
     hosts = len(sizes)
     units = hosts if hosts > 1 else sizes[0]
@@ -167,7 +195,7 @@ def _rest(sizes: Sequence[int], effort: Effort, timing: Timing) -> Step:
         return 2 * timing.short + window * size / timing.rate
 
     of_sizes = sum(
-        burst(size, 2) + burst(size, window_of(size)) + 4 * timing.short
+        burst(size, 2) + burst(size, choose_window(size)) + 4 * timing.short
         for size in effort.sizes
     )
     one = burst(LONG, WINDOW)
@@ -183,10 +211,12 @@ def _rest(sizes: Sequence[int], effort: Effort, timing: Timing) -> Step:
     seconds += at_once * 6 * (_START + math.sqrt(groups) * one)
     pairs = rounds * units // 2 + met
     name = "sizes, rates and shared links"
-    return Step(name, rounds + meetings, pairs, seconds + orders * timing.order)
+    return StageEstimate(
+        name, rounds + meetings, pairs, seconds + orders * timing.order
+    )
 
 
-def first_round(
+def measure_first_round(
     job: ProbeJob, hosts: Sequence[Sequence[int]], effort: Effort
 ) -> Timing:
     """Let all hosts meet another one, and a pair exchange long messages.
@@ -194,22 +224,22 @@ def first_round(
     Of hosts with landmarks only as many as meet one at a time: others slow them down.
     """
     ranks = [rank for of_host in hosts for rank in of_host]
-    met = [of_host[0] for of_host in hosts] if len(ranks) > MOST_RANKS else ranks
+    met = [of_host[0] for of_host in hosts] if len(ranks) > MAX_RANKS else ranks
     met = met if len(met) > 1 else ranks
-    job.measure([scanning(effort)])
+    job.measure([make_scan_order(effort)])
     job.measure([Order("among", rest=" ".join(map(str, met)))])
     began = time.monotonic()
     first = Order("circle", "echo", [SIZE], 1, "0 1")
-    if len(hosts) > MOST_HOSTS:
-        some = list(zip(met[:FIRST], met[-FIRST:], strict=True))
-        first = Order("pairs", "echo", [SIZE], 1, listed(some))
+    if len(hosts) > MAX_HOSTS:
+        some = list(zip(met[:FIRST_LANDMARKS], met[-FIRST_LANDMARKS:], strict=True))
+        first = Order("pairs", "echo", [SIZE], 1, format_pairs(some))
     found = job.measure([first])
     took = time.monotonic() - began
     pair = [(met[0], met[-1])]
-    long = job.measure([Order("alone", "burst", [LONG], WINDOW, listed(pair))])
+    long = job.measure([Order("alone", "burst", [LONG], WINDOW, format_pairs(pair))])
     if not len(found) or not len(long):
         return Timing(1e-6, 0.0, took, 1e9)
     short = float(np.quantile(found.medians, 0.9))
-    deviation = float(np.mean(deviations(found.counts, found.apart)))
+    deviation = float(np.mean(estimate_deviations(found.counts, found.apart)))
     rate = WINDOW * LONG / max(long[0].median - 2 * short, long[0].median / 2)
     return Timing(short, deviation, took, rate)

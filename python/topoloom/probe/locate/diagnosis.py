@@ -10,12 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from topoloom.probe.locate.likelihood import weigh
+from topoloom.probe.locate.likelihood import estimate_beliefs
 from topoloom.probe.locate.parts import Pair, Parts
-from topoloom.probe.locate.rounds import SURE, SUSPECT, next_round, unsettled
+from topoloom.probe.locate.rounds import (
+    SURE,
+    SUSPECT,
+    choose_next_round,
+    compute_uncertainty,
+)
 
 #: Parts that a sentence names; `BadPart.document` has all.
-_NAMED = 4
+_MAX_NAMED = 4
 
 
 @dataclass(frozen=True)
@@ -62,8 +67,8 @@ class BadPart:
     @property
     def sentence(self) -> str:
         """Say what is bad, and how sure that is."""
-        more = len(self.parts) - _NAMED
-        which = " or ".join(self.parts[:_NAMED] if more > 1 else self.parts)
+        more = len(self.parts) - _MAX_NAMED
+        which = " or ".join(self.parts[:_MAX_NAMED] if more > 1 else self.parts)
         which += f" or one of {more} others" if more > 1 else ""
         said = f"{which}: messages take {self.factor:.2f} times as long"
         return said if self.sure else f"perhaps {said} ({self.chance:.0%} likely)"
@@ -78,7 +83,7 @@ class BadPart:
 
 
 @dataclass(frozen=True)
-class Located:
+class Diagnosis:
     """What tests say so far.
 
     Attributes
@@ -114,14 +119,18 @@ class Located:
         }
 
 
-def locate(parts: Parts, tests: Sequence[Test], controls: bool = True) -> Located:
+def diagnose_parts(
+    parts: Parts, tests: Sequence[Test], controls: bool = True
+) -> Diagnosis:
     """Say which parts explain tests, and which pairs of ends to measure next.
 
     `controls` adds pairs that say what is usual, where that is not known already.
     """
     coverage = parts.coverage([test.pairs for test in tests])
-    beliefs = weigh(coverage, [test.ratio for test in tests], len(parts.classes))
-    left = unsettled(parts, beliefs)
+    beliefs = estimate_beliefs(
+        coverage, [test.ratio for test in tests], len(parts.classes)
+    )
+    left = compute_uncertainty(parts, beliefs)
     bad = [
         BadPart(
             parts.described(each.number),
@@ -132,17 +141,17 @@ def locate(parts: Parts, tests: Sequence[Test], controls: bool = True) -> Locate
     ]
     found = {each.number for each in beliefs.bad}
     suspects = int(np.sum(left > SUSPECT)) - sum(left[n] > SUSPECT for n in found)
-    return Located(
+    return Diagnosis(
         bad,
         len(tests),
         len(parts.nodes),
         int(suspects),
         int(np.sum(left[beliefs.open] > 0)),
-        next_round(parts, beliefs, controls),
+        choose_next_round(parts, beliefs, controls),
     )
 
 
-def most_rounds(hosts: int) -> int:
+def limit_rounds(hosts: int) -> int:
     """Return the rounds in which a bad part is found, at most: 2 log2 of the hosts."""
     return 2 * math.ceil(math.log2(hosts))
 
@@ -152,16 +161,16 @@ def locate_by_rounds(
     measure: Callable[[list[Pair]], Iterable[Test]],
     tests: Sequence[Test] = (),
     goes_on: Callable[[], bool] = lambda: True,
-) -> tuple[Located, int]:
+) -> tuple[Diagnosis, int]:
     """Measure round after round until all is known; return what is, and the rounds.
 
     What is usual is known. `goes_on` says whether there is time for another round.
     """
     known = list(tests)
-    found = locate(parts, known, controls=False)
+    found = diagnose_parts(parts, known, controls=False)
     rounds = 0
-    while found.plan and rounds < most_rounds(len(parts.nodes)) and goes_on():
+    while found.plan and rounds < limit_rounds(len(parts.nodes)) and goes_on():
         known += measure(found.plan)
         rounds += 1
-        found = locate(parts, known, controls=False)
+        found = diagnose_parts(parts, known, controls=False)
     return found, rounds

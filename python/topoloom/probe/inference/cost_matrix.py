@@ -17,13 +17,13 @@ Values = NDArray[np.float64]
 #: By how much the median deviation of a few normal samples is too small (C. Croux and
 #: P. J. Rousseeuw, Time-efficient algorithms for two highly robust estimators of scale,
 #: COMPSTAT 1992).
-_SMALL = (1, 1, 1.196, 1.495, 1.363, 1.206, 1.200, 1.140, 1.129, 1.107)
+_SMALL_SAMPLE_FACTORS = (1, 1, 1.196, 1.495, 1.363, 1.206, 1.200, 1.140, 1.129, 1.107)
 #: By how much the logarithms of the times of pairs differ that say together how samples
 #: deviate; pairs before and after at least, and how many samples that counts as.
 _NEAR, _FEW, _SHARED = 0.2, 50, 60
 
 
-def cost_matrix(ranks: int, exchanges: Iterable[Exchange]) -> tuple[Costs, Costs]:
+def make_cost_matrix(ranks: int, exchanges: Iterable[Exchange]) -> tuple[Costs, Costs]:
     """Return medians of seconds one way, and their standard errors as parts of them.
 
     Of all samples of a pair. Both are of shape ``(ranks, ranks)``; half of a round trip
@@ -39,12 +39,12 @@ def cost_matrix(ranks: int, exchanges: Iterable[Exchange]) -> tuple[Costs, Costs
     if of_pairs:
         samples = [np.concatenate(of) for of in of_pairs.values()]
         a, b = np.array(list(of_pairs)).T
-        costs[a, b], errors[a, b] = medians_and_errors(samples)
+        costs[a, b], errors[a, b] = compute_medians(samples)
         costs[b, a], errors[b, a] = costs[a, b], errors[a, b]
     return costs, errors
 
 
-def medians_and_errors(samples: Sequence[Values]) -> tuple[Values, Values]:
+def compute_medians(samples: Sequence[Values]) -> tuple[Values, Values]:
     """Return the median of each pair's samples, and its standard error as a part of it.
 
     As `errors_of_medians` has it.
@@ -57,17 +57,19 @@ def medians_and_errors(samples: Sequence[Values]) -> tuple[Values, Values]:
         medians[same] = middle = np.median(values, axis=1)
         apart = np.median(np.abs(values - middle[:, None]), axis=1)
         own[same] = apart / middle
-    return medians, errors_of_medians(counts, medians, own)
+    return medians, estimate_median_errors(counts, medians, own)
 
 
-def deviations(counts: NDArray[np.int64], apart: Values) -> Values:
+def estimate_deviations(counts: NDArray[np.int64], apart: Values) -> Values:
     """Return standard deviations of few samples by their median deviations."""
-    small = np.array([_small(count) for count in range(int(counts.max(initial=0)) + 1)])
+    small = np.array(
+        [_correct_small(count) for count in range(int(counts.max(initial=0)) + 1)]
+    )
     found: Values = SIGMA * small[counts] * apart
     return found
 
 
-def errors_of_medians(
+def estimate_median_errors(
     counts: NDArray[np.int64], medians: Values, apart: Values
 ) -> Values:
     """Return the standard error of the median of each pair, as a part of it.
@@ -82,7 +84,7 @@ def errors_of_medians(
     apart
         Their median deviations from the medians, as parts of them.
     """
-    own = deviations(counts, apart)
+    own = estimate_deviations(counts, apart)
     order = np.argsort(medians, kind="stable")
     freedom = counts - 1.0
     places = np.arange(len(counts))
@@ -102,24 +104,28 @@ def errors_of_medians(
     return errors
 
 
-def _small(count: int) -> float:
-    return _SMALL[count] if count < len(_SMALL) else count / (count - 0.8)
+def _correct_small(count: int) -> float:
+    return (
+        _SMALL_SAMPLE_FACTORS[count]
+        if count < len(_SMALL_SAMPLE_FACTORS)
+        else count / (count - 0.8)
+    )
 
 
-def pair_costs(group: RankGroup, costs: Costs) -> Costs:
+def select_pair_costs(group: RankGroup, costs: Costs) -> Costs:
     """Return the measured costs of the pairs whose smallest group it is."""
     found: Costs = np.array([costs[pair] for pair in group.pairs()])
     known: Costs = found[~np.isnan(found)]
     return known
 
 
-def filled(root: RankGroup, costs: Costs) -> Costs:
+def fill_missing(root: RankGroup, costs: Costs) -> Costs:
     """Put the median of their like in the place of what was not measured."""
     if not np.isnan(costs).any():
         return costs
     whole: Costs = costs.copy()
     for group in root.all_groups():
-        known = pair_costs(group, costs)
+        known = select_pair_costs(group, costs)
         if not len(known):
             continue
         middle = float(np.median(known))

@@ -11,10 +11,10 @@ from topoloom.machines.machine_file import load_described
 from topoloom.probe.stages.meetings import Pair, Round
 
 #: Rounds that are filled at the same time: pairs wait for a free place in one of them.
-_OPEN = 64
+_MAX_OPEN_ROUNDS = 64
 
 
-class ClaimedRoutes:
+class DescribedRoutes:
     """The routes between hosts by a description.
 
     Raises
@@ -45,7 +45,7 @@ class ClaimedRoutes:
         return found
 
 
-class _Open:
+class _OpenRound:
     """A round that may take more pairs."""
 
     def __init__(self) -> None:
@@ -69,15 +69,15 @@ class _Open:
         return True
 
 
-def disjoint_rounds(
-    routes: ClaimedRoutes, host_of: Sequence[int], pairs: Iterable[Pair]
+def make_disjoint_rounds(
+    routes: DescribedRoutes, host_of: Sequence[int], pairs: Iterable[Pair]
 ) -> Iterator[Round]:
     """Put pairs of ranks into rounds in which none need the same rank or full link.
 
     Each goes into the first open round that has room for it; ranks of one host need no
     link. The pairs come best in an order in which ranks take turns.
     """
-    opened: list[_Open] = []
+    opened: list[_OpenRound] = []
     known: dict[Pair, dict[int, int]] = {}
     for pair in pairs:
         hosts = host_of[pair[0]], host_of[pair[1]]
@@ -86,14 +86,14 @@ def disjoint_rounds(
         links = known[hosts]
         if any(each.take(pair, links) for each in opened):
             continue
-        if len(opened) == _OPEN:
+        if len(opened) == _MAX_OPEN_ROUNDS:
             yield opened.pop(0).pairs
-        opened.append(_Open())
+        opened.append(_OpenRound())
         opened[-1].take(pair, links)
     yield from (each.pairs for each in opened)
 
 
-def circle(ranks: Sequence[int]) -> Iterator[Pair]:
+def list_all_pairs(ranks: Sequence[int]) -> Iterator[Pair]:
     """Yield all pairs, in rounds in which every rank meets another one."""
     count = len(ranks) - 1 + len(ranks) % 2
     for turn in range(count):
