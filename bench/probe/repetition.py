@@ -20,7 +20,7 @@ def samples_taken(samples: ProbeSamples) -> int:
     return sum(
         len(exchange.seconds)
         for how in ("circle", "pairs")
-        for exchange in samples.of(how, "echo")
+        for exchange in samples.select(how, "echo")
         if exchange.bytes == SCANNED
     )
 
@@ -33,7 +33,7 @@ def samples_of_fixed(samples: ProbeSamples, effort: Effort, seed: int = 1) -> in
     """
     of_pairs: dict[tuple[int, int], list[Values]] = {}
     for how in ("circle", "pairs"):
-        for e in samples.of(how, "echo"):
+        for e in samples.select(how, "echo"):
             if e.bytes == SCANNED:
                 pair = (min(e.first, e.second), max(e.first, e.second))
                 of_pairs.setdefault(pair, []).append(e.seconds)

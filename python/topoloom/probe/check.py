@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Whether hosts are slower than the file of an earlier probe says."""
+"""Checks whether hosts are slower than in an earlier probe."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from topoloom.probe.stages.effort import (
 from topoloom.probe.stages.rates import WINDOW
 from topoloom.probe.stages.scan import SIZE as SCAN_SIZE
 
-#: A host is slow that takes this much longer than the file says.
+#: Ratio to the file from which on a host is slow.
 SLOW = 1.15
-#: Other hosts of its group that each one is measured with, and how often again if it
-#: seems slow.
+#: Hosts of its group that each host is measured with, and repetitions if it seems
+#: slow.
 _OTHERS, _AGAIN = 3, 2
-#: Pairs of one order, after which there may be no more time.
+#: Pairs of one order; the clock is checked after each.
 _PAIRS_PER_ORDER = 64
 
 Pair = tuple[int, int]
@@ -42,7 +42,7 @@ PartsOf = Callable[[Sequence[str]], Parts]
 
 @dataclass(frozen=True)
 class SlowHost:
-    """A host, what is slower, and how many times as long it takes."""
+    """A slow host: whether latency or bandwidth is slow, and by which factor."""
 
     host: str
     of: str
@@ -51,7 +51,7 @@ class SlowHost:
 
 @dataclass(frozen=True)
 class KnownSlow:
-    """A host, or a link between two, that the file says is slow, and how much."""
+    """A host or a link that is slow in the file, and by which factor."""
 
     hosts: list[str]
     of: str
@@ -60,30 +60,30 @@ class KnownSlow:
 
 @dataclass(frozen=True)
 class CheckedMachine:
-    """What a check has found.
+    """The result of a check.
 
     Attributes
     ----------
     hosts
-        Those that were measured.
+        Measured hosts.
     slow
-        Those that are slower than the file says.
+        Hosts that are slower than in the file.
     unknown
-        Those that the file does not name.
+        Hosts that the file does not name.
     known
-        Those of the measured that are slow in the file, and links between them: they
-        are slow only if they are slower than that.
+        Measured hosts and links that are slow in the file already. They count as slow
+        only if they are slower than that.
     unmeasured
-        Those that there was no time for.
+        Hosts that there was no time for.
     crowded
-        Those that were not measured, since their ranks share CPUs: how long such ranks
-        wait for each other says little of the host.
+        Hosts that were not measured because their ranks share CPUs and wait for each
+        other.
     unit
-        What `hosts` are: ``host``, or ``rank`` of a single one.
+        Kind of `hosts`: ``host``, or ``rank`` on a single host.
     bad_parts
-        What the slow messages have in common, by how hosts are wired.
+        Parts of the machine that explain slow messages.
     latency, bandwidth
-        How many times as long short and long messages take in the median of all hosts.
+        Median ratios over all hosts of short and long message times to the file.
     """
 
     hosts: list[str]
@@ -99,12 +99,12 @@ class CheckedMachine:
 
     @property
     def good(self) -> bool:
-        """Whether nothing that was measured is slower than the file says."""
+        """Whether no measured host is slower than in the file."""
         sure = any(part.sure for part in self.bad_parts)
         return not (self.slow or sure) and max(self.latency, self.bandwidth) < SLOW
 
     def document(self) -> dict[str, Any]:
-        """Make what ``--json`` prints."""
+        """Make the document for ``--json``."""
         return {
             "good": self.good,
             "hosts": self.hosts,
@@ -133,21 +133,21 @@ def check_hosts(
     parts_of: PartsOf | None = None,
     every_part: bool = False,
 ) -> CheckedMachine:
-    """Measure every host with a few of its group, and compare.
+    """Measure every host with a few hosts of its group, and compare with the file.
 
     Parameters
     ----------
     parts_of
-        Returns the parts of the machine that hosts of some names can test; messages
-        between them then say which part is bad.
+        Returns the parts of the machine that these hosts can test. Messages between
+        hosts then locate the bad part.
     every_part
-        Whether messages test all of these, not only if a host is slow.
+        Whether to test all parts even if no host is slow.
 
     Raises
     ------
     topoloom.Error
-        If fewer than two of the job's hosts are known and have a CPU for each rank, or
-        hosts have different MPIs.
+        If fewer than two hosts are known and have a CPU per rank, or hosts have
+        different MPIs.
     """
     check_ranks(job.samples)
     crowded = find_crowded_hosts(job.samples)
@@ -178,7 +178,7 @@ def check_hosts(
         ratios = _measure_in_time(again, pairs, clock, share)
         measured &= {host for pair in ratios for host in pair}
         usual[kind] = float(np.median(list(ratios.values())))
-        # Where all hosts have become slower, none of them is the slow one.
+        # If all hosts have become slower, none is the slow one.
         limit = SLOW * max(1.0, min(ratios.values()))
         ones = list(_find_slow_hosts(ratios, limit, again))
         slow += [SlowHost(units[host], of, factor) for host, factor in ones]
@@ -212,7 +212,7 @@ def _find_bad_parts(
     again: Callable[[Sequence[Pair]], dict[Pair, float]],
     clock: Clock,
 ) -> list[BadPart]:
-    """Find what slow pairs have in common, round after round while there is time."""
+    """Find the parts that slow pairs have in common, in rounds while there is time."""
     usual = max(1.0, float(np.median(list(ratios.values()))))
     number = {host: n for n, host in enumerate(hosts)}
 
@@ -237,7 +237,7 @@ def _measure_in_time(
     clock: Clock,
     share: float,
 ) -> dict[Pair, float]:
-    """Measure pairs until a share of the time has passed, some at least."""
+    """Measure pairs until a share of the time has passed, but at least some."""
     ratios: dict[Pair, float] = {}
     for begin in range(0, len(pairs), _PAIRS_PER_ORDER):
         ratios |= measure(pairs[begin : begin + _PAIRS_PER_ORDER])
@@ -251,9 +251,9 @@ def _find_slow_hosts(
     limit: float,
     again: Callable[[Sequence[Pair]], dict[Pair, float]],
 ) -> Iterator[tuple[int, float]]:
-    """Yield hosts that are slow twice, the slowest first, and how much.
+    """Yield hosts that are slow in two measurements, slowest first, and their ratios.
 
-    Each without the pairs of those before, which one slow host makes slow, too.
+    Pairs with earlier hosts are ignored, since one slow host slows its partners.
     """
     left = dict(ratios)
     while left:
@@ -270,7 +270,7 @@ def _find_slow_hosts(
 
 
 def _list_units(job: ProbeJob, reference: Reference) -> dict[str, int]:
-    """Return the first rank of each host, or each rank of a host probed alone."""
+    """Return the first rank of each host, or every rank on a single host."""
     if len(reference.hosts) == 1:
         return {f"rank {rank}": rank for rank in range(job.samples.ranks)}
     hosts, _ = group_by_host(job.samples)
@@ -298,7 +298,7 @@ def _measure_ratios(
     kind: str,
     pairs: Sequence[Pair],
 ) -> dict[Pair, float]:
-    """Measure pairs one after another; return how many times as long they take."""
+    """Measure pairs one after another; return the ratios to the file."""
     long = reference.long_bytes, WINDOW
     size, window = (SCAN_SIZE, 1) if kind == "echo" else long
     asked = format_pairs([(leader[a], leader[b]) for a, b in pairs])

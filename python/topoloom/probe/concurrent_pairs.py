@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pairs of ranks that are measured at once, and what they carry together."""
+"""Chooses pairs of ranks to measure concurrently, and fits their total bandwidth."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from topoloom.probe.stages.rates import WINDOW, ConcurrentPairs
 
 
 def choose_concurrent_pairs(found: Findings) -> list[ConcurrentPairs]:
-    """Choose pairs: inside a host, between two, and between groups of them.
+    """Choose pairs inside a host, between two hosts, and between groups of hosts.
 
-    Of hosts and links that are slow none, where there are others.
+    Slow hosts and links are avoided if there are others.
     """
     asked: list[ConcurrentPairs] = []
     every = [g for g in found.root.all_groups() if g.kind == HOST]
@@ -75,7 +75,7 @@ def _find_nearest_hosts(
 
 
 def _pair_groups(found: Findings, group: RankGroup) -> list[ConcurrentPairs]:
-    """Pair the hosts of groups with those of the next group, around in a ring."""
+    """Pair the hosts of each group with those of the next group, in a ring."""
     slow = found.slow_pairs
 
     def is_usual(rank: int) -> bool:
@@ -103,10 +103,10 @@ def _pair_groups(found: Findings, group: RankGroup) -> list[ConcurrentPairs]:
 def _spread_over_groups(
     group: RankGroup, is_wanted: Callable[[int], bool]
 ) -> list[int]:
-    """Return a rank of each host, one of each group inside before the next of them.
+    """Return one rank per host, taking one of each subgroup in turn.
 
-    Hosts that are not wanted are left out of their own group: the first ranks then
-    still are one of each, and share as few links as they can. All come if none is.
+    Unwanted hosts are skipped within their group, so that the first ranks still share
+    as few links as possible. If no host is wanted, all are returned.
     """
     return _select_ranks(group, is_wanted) or _select_ranks(group, lambda _: True)
 
@@ -127,9 +127,9 @@ def _select_ranks(group: RankGroup, is_wanted: Callable[[int], bool]) -> list[in
 def conclude_concurrent_pairs(
     found: Findings, asked: Sequence[ConcurrentPairs], begin: int
 ) -> None:
-    """Make a curve of each pattern, and compare the groups of a network."""
+    """Fit a curve for each pattern, and compare the groups of a network."""
     by_order: dict[int, list[Exchange]] = {}
-    for exchange in found.samples.of("together", "burst"):
+    for exchange in found.samples.select("together", "burst"):
         if exchange.order >= begin:
             by_order.setdefault(exchange.order, []).append(exchange)
     runs = list(by_order.values())
@@ -157,23 +157,23 @@ def _compare_uplinks(
     asked: Sequence[ConcurrentPairs],
     runs: Sequence[Sequence[Exchange]],
 ) -> None:
-    """Find what groups side by side send; compare them by equal numbers of pairs."""
+    """Find the rates of sibling groups; compare them at equal numbers of pairs."""
     counts = [(each, count) for each in asked for count in each.counts]
     for group in list_network_groups(found.root):
         number = {rank: n for n, part in enumerate(group.groups) for rank in part.ranks}
         seconds: dict[tuple[int, int], float] = {}
         costs = found.level_costs.get(name_level(group)) or find_host_costs(found)
-        single = math.inf  # seconds of one pair alone
+        single = math.inf  # seconds of a single pair
         for (each, count), run in zip(counts, runs, strict=False):
             ends = {number.get(rank, -1) for pair in each.pairs for rank in pair}
             if len(ends) != 2 or -1 in ends:
                 continue
-            # Of a single slow host the others know nothing: their median counts.
+            # The median ignores a single slow host.
             usual = float(np.median([e.median for e in run]))
             single = min(single, usual)
             if costs is None:
                 continue
-            # What a burst takes once cancels, and all have no more than each alone.
+            # Fixed costs cancel; the total is at most the sum of single pairs.
             longer = (usual - single) / (found.long_bytes * WINDOW)
             rate = count / (longer + 1 / costs.bandwidth)
             for part in (group.groups[end] for end in ends):
@@ -187,7 +187,7 @@ def _compare_uplinks(
 
 
 def _are_alike(groups: Sequence[RankGroup]) -> bool:
-    """Whether as many pairs of each share the same links: hosts only, or one shape."""
+    """Return whether groups are comparable: hosts only, or equal shapes."""
     if all(part.kind == HOST for group in groups for part in group.groups):
         return True
     sizes = {len(group.groups) for group in groups}

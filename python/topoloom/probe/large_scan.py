@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measures many ranks, of which not all pairs can be, and infers what that shows."""
+"""Scans many ranks without measuring all pairs, and infers their groups."""
 
 from __future__ import annotations
 
@@ -40,21 +40,19 @@ from topoloom.probe.stages.scan import (
     measure_sets,
 )
 
-#: Rounds in which each host meets any other one, and others of its group where it has
-#: more than all pairs of which are measured.
+#: Rounds in which each host has a partner, among all hosts and in large groups.
 HOST_ROUNDS = 16
-#: The standard error of the times of landmarks, as a part of them: a quarter of what
-#: levels differ by that are told apart.
+#: Relative standard error of landmark times: a quarter of the minimal difference of
+#: levels.
 LANDMARK_ERROR = 0.0125
-#: Pairs with landmarks of each host on planted trees of 40 to 100 groups side by side.
+#: Landmark pairs per host on planted trees of 40 to 100 sibling groups.
 _LANDMARK_PAIRS = 80
-#: How much times deviate from those of their groups, in logarithms, and in errors of a
-#: pair, where something else than groups decides.
+#: Deviations of times from those of their groups, in logarithms and in errors, from
+#: which on groups do not explain the times.
 _MAX_UNEXPLAINED, _FAR = 0.1, 4.0
-#: By how many errors times deviate from those of groups, so that neighbors are looked
-#: for.
+#: Deviations in errors from which on neighbors are searched.
 _OPEN_ERRORS = 2.0
-#: Pairs with landmarks after which groups inside of others stay unknown.
+#: Limit on landmark pairs; beyond, subgroups stay unknown.
 _MAX_LANDMARK_PAIRS = 6_000_000
 
 Advance = Callable[[int, int], None]
@@ -69,19 +67,19 @@ def scan_large_job(
     most_hosts: int = MAX_HOSTS,
     few: int = MAX_ALL_PAIRS,
 ) -> tuple[bool, HostGroup | None]:
-    """Measure all pairs inside each host, and one rank of each with others.
+    """Measure all pairs inside each host, and one rank per host with other hosts.
 
     Parameters
     ----------
     most_hosts
-        Of which all pairs are measured; of more, those with landmarks.
+        Limit on hosts for measuring all pairs; beyond, pairs with landmarks.
     few
-        As `find_parts` has it.
+        As for `find_host_groups`.
 
     Returns
     -------
     tuple
-        Whether there was time for all, and the groups that landmarks show.
+        Whether time sufficed, and the groups by landmarks.
     """
     job.measure([make_scan_order(effort)])
     several = [ranks for ranks in hosts if len(ranks) > 1]
@@ -112,7 +110,7 @@ def _measure_neighbors(
     effort: Effort,
     parts: HostGroup,
 ) -> None:
-    """Measure pairs that may be neighbors more exactly, where groups explain little."""
+    """Measure possible neighbors more exactly if groups explain little."""
     costs, errors = compute_large_costs(job.samples)
     host_of = np.zeros(job.samples.ranks, np.int64)
     for host, ranks in enumerate(hosts):
@@ -127,7 +125,7 @@ def _measure_neighbors(
 
 
 class _JobProbe:
-    """Measures pairs of hosts for `find_parts`."""
+    """Measures pairs of hosts for `find_host_groups`."""
 
     def __init__(
         self,
@@ -144,11 +142,11 @@ class _JobProbe:
 
     @property
     def late(self) -> bool:
-        """Whether no more pairs can be measured."""
+        """Whether there is no time for more pairs."""
         return self._clock.left(SHARE) <= 0 or self._done > _MAX_LANDMARK_PAIRS
 
     def pairs(self, pairs: Pairs) -> tuple[Values, float]:
-        """Measure them in this order."""
+        """Measure pairs in this order."""
         before = len(self._job.samples.exchanges)
         ranks = self._first[pairs]
         for begin in range(0, len(pairs), PAIRS_PER_ORDER):
@@ -180,7 +178,7 @@ class _JobProbe:
 
 
 def estimate_landmark_pairs(hosts: int) -> int:
-    """Return about how many pairs with landmarks many hosts take, by planted trees."""
+    """Estimate the landmark pairs of many hosts, from planted trees."""
     return _LANDMARK_PAIRS * hosts
 
 
@@ -191,7 +189,7 @@ def infer_large(
     doubts: Sequence[str],
     parts: HostGroup | None,
 ) -> tuple[Findings, PairCosts]:
-    """Find the groups and levels that the scan shows, and the errors of costs."""
+    """Infer groups and levels from the scan; also return the errors of costs."""
     costs, errors = compute_large_costs(samples)
     root = find_large_groups(hosts, costs, errors, parts)
     filled = costs.filled(root)
@@ -208,7 +206,7 @@ def describe_unexplained(
     costs: PairCosts,
     errors: PairCosts,
 ) -> Iterator[str]:
-    """Say where groups leave most of the times of many hosts open."""
+    """Report if groups do not explain the times of many hosts."""
     left, error = _measure_unexplained(host_of, costs, errors)
     if len(hosts) > MAX_HOSTS and left > max(_MAX_UNEXPLAINED, _FAR * error):
         links = "nor do links between neighbors"
@@ -222,7 +220,7 @@ def describe_unexplained(
 def _measure_unexplained(
     host_of: Sequence[int], costs: PairCosts, errors: PairCosts
 ) -> tuple[float, float]:
-    """Return how much logarithms of times deviate from groups', and their error."""
+    """Return the deviation of log times from those of groups, and their error."""
     first, second, seconds = costs.measured
     of = np.array(host_of)
     apart = of[first] != of[second]
@@ -244,7 +242,7 @@ def _describe_unknown(parts: HostGroup | None) -> Iterator[str]:
 
 
 def compute_large_costs(samples: ProbeSamples) -> tuple[PairCosts, PairCosts]:
-    """Return the costs of the pairs of ranks, and their errors as parts of them."""
+    """Compute the costs of pairs of ranks and their relative errors."""
     exchanges = samples.exchanges
     scanned = [
         n

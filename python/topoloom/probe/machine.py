@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The description of a machine that follows from what was measured."""
+"""Describes a measured machine."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ from topoloom.probe.network_model import (
 )
 from topoloom.support.number_ranges import expand_ranges
 
-#: A distance of the nearest slots; others in proportion, as integers.
+#: Distance of the nearest slots; others are integers in proportion.
 _UNIT = 4
-#: The share of what all hosts could send above which they did not hinder each other.
+#: Share of the hosts' total rate above which they did not limit each other.
 _FREE_SHARE = 0.9
 _MAX_CPUS = 1 << 16
-#: What stands for infinity, such as t of times that do not vary.
+#: Replacement for infinity, such as t of times without variance.
 _MAX_VALUE = 1e300
 
 
 def describe_machine(found: Findings) -> Described:
-    """Describe the machine in the words of the short text.
+    """Describe the machine as short text.
 
-    Nodes are hosts, in the order of the network; slots are the ranks of a host, parts
-    of it side by side. What was not measured is left out.
+    Nodes are hosts in network order; slots are the ranks of a host, part by part.
+    Unmeasured values are omitted.
     """
     slots = _order_slots(found)
     short = compute_short_latency(found)
@@ -72,7 +72,7 @@ def make_tables(
 
 
 def _clean_values(value: Any) -> Any:
-    """Leave out what is not known, and digits that mean nothing."""
+    """Remove unknown values and meaningless digits."""
     if isinstance(value, float):
         return float(f"{min(value, _MAX_VALUE):.7g}")
     if isinstance(value, dict):
@@ -83,7 +83,7 @@ def _clean_values(value: Any) -> Any:
 
 
 def _order_slots(found: Findings) -> list[tuple[int, ...]]:
-    """Return the rank in each slot of every host, by the host's number."""
+    """List the rank of each slot, by host."""
     by_host = {
         found.host_of[group.ranks[0]]: tuple(_order_ranks(group))
         for group in found.root.all_groups()
@@ -126,7 +126,7 @@ def _format_graph(network: Network, rate: float, short: float) -> str:
 def _compute_level_speeds(
     found: Findings, network: Network, rate: float
 ) -> tuple[list[float], list[float]]:
-    """Return the bandwidth and the latency of the links of each level, bottom-up."""
+    """Compute bandwidth and latency of the links of each level, bottom-up."""
     heights: dict[int, list[float]] = {}
     for link in network.links:
         height = 0 if link.below.kind == HOST else count_network_levels(link.below)
@@ -144,15 +144,14 @@ def _compute_level_speeds(
 
 
 def _compute_uplink_rate(found: Findings, group: RankGroup, single: float) -> float:
-    """Return what the hosts of a group send to others.
+    """Compute the rate from the hosts of a group to others.
 
-    Where that was not measured, or no number of pairs slowed others down, what all of
-    them could send: `single` is that of a host.
+    Without a measured limit, it is the sum over hosts; `single` is the rate of one.
     """
     hosts = {found.host_of[rank] for rank in group.ranks}
     whole = len(hosts) * single
     measured = found.uplinks.get(group.ranks, whole)
-    # Slow ones were not among the pairs.
+    # Slow hosts were not among the pairs.
     sent = [host for host in hosts if not found.slow_pairs.is_slow(host)] or hosts
     return whole if measured > _FREE_SHARE * len(sent) * single else measured
 
@@ -163,10 +162,10 @@ def _list_groups(network: Network) -> list[RankGroup]:
 
 
 def compute_capacity(curve: PairCurve) -> float:
-    """Return the bytes per second that the pairs of a curve have together.
+    """Compute the total bytes per second of the pairs of a curve.
 
-    Where the last two numbers of pairs slowed each other down, what the later took
-    longer is due to the pairs that it has more; what each run takes once cancels.
+    If the last two numbers of pairs are limited, the additional time of the last is due
+    to its additional pairs, so that fixed costs cancel.
     """
     pairs, seconds = curve.pairs, curve.steady_seconds
     if len(pairs) > 1 and seconds[-1] > 1.2 * seconds[0]:
@@ -181,7 +180,7 @@ def compute_capacity(curve: PairCurve) -> float:
 def _format_switches(
     found: Findings, network: Network, rate: float, short: float
 ) -> str:
-    """Write a tree with groups of different sizes: a switch for each group."""
+    """Format a tree with groups of different sizes, with a switch per group."""
     hosts = {host: node for node, host in enumerate(network.order)}
     groups = _list_groups(network)
     switch = {id(group): len(hosts) + n for n, group in enumerate(groups)}
@@ -202,7 +201,7 @@ def _format_switches(
 def _format_node(
     found: Findings, slots: Sequence[Sequence[int]], short: float
 ) -> tuple[str, tuple[tuple[int, ...], ...]]:
-    """Write what is inside of every host: levels if all are alike, and speeds."""
+    """Format the inside of hosts: levels if all hosts are alike, and speeds."""
     groups = [g for g in found.root.all_groups() if g.kind == HOST]
     shapes = {_find_levels(group) for group in groups}
     most = max(len(of_host) for of_host in slots)
@@ -229,7 +228,7 @@ def _find_levels(group: RankGroup) -> tuple[int, ...] | None:
 
 
 def _compute_distances(found: Findings, levels: int) -> list[int]:
-    """Return distances in proportion to how long short messages take."""
+    """Compute distances in proportion to the times of short messages."""
     inside = [
         level.median for level in found.levels if level.groups[0].kind in IN_HOSTS
     ]
@@ -248,10 +247,10 @@ def _collect_speeds(found: Findings, short: float) -> dict[str, str]:
     between, inside = find_host_costs(found), find_inner_costs(found)
     if between is not None and found.network is not None:
         startup = _compute_startup(between)
-        if not found.network.is_graph:  # where hosts send over all their links
+        if not found.network.is_graph:  # graphs: hosts send over all their links
             speeds["bandwidth"] = _format_rate(_compute_host_rate(found))
         speeds["startup"] = _format_time(startup)
-        # Of neighbors in a graph the link that joins them has a latency, too.
+        # In a graph, the link between neighbors has a latency as well.
         rest = float(between.alone.fit.measured[0]) - startup
         rest -= short * found.network.hop
         speeds["latency"] = _format_time(max(0.0, rest))
@@ -266,7 +265,7 @@ def _collect_speeds(found: Findings, short: float) -> dict[str, str]:
 
 
 def _compute_startup(costs: LevelCosts) -> float:
-    """Return what a short message keeps its sender busy."""
+    """Compute the startup cost: a sender's busy time for a short message."""
     if costs.burst is not None:
         return float(costs.burst.fit.measured[0])
     if not math.isnan(costs.send_cpu):
@@ -275,7 +274,7 @@ def _compute_startup(costs: LevelCosts) -> float:
 
 
 def _compute_host_rate(found: Findings) -> float:
-    """Return what a host sends: of as many of its ranks as help."""
+    """Compute a host's rate, with as many ranks as increase it."""
     curve = found.curves.get("between two hosts")
     costs = find_host_costs(found)
     single = 0.0 if costs is None else costs.bandwidth
@@ -285,7 +284,7 @@ def _compute_host_rate(found: Findings) -> float:
 def _find_slot_cpus(
     found: Findings, slots: Sequence[Sequence[int]]
 ) -> tuple[tuple[int, ...], ...]:
-    """Return the CPUs of each slot, where ranks are bound alike on all hosts."""
+    """Find the CPUs of each slot if ranks are bound equally on all hosts."""
     seen = set()
     for of_host in slots:
         masks = [found.samples.places[rank].cpus for rank in of_host]
@@ -300,7 +299,7 @@ def _find_slot_cpus(
 
 
 def _format_rate(rate: float) -> str:
-    """Write bytes per second in a unit that needs no exponent."""
+    """Format bytes per second in a unit without exponent."""
     for unit, size in (("GB/s", 1e9), ("MB/s", 1e6), ("kB/s", 1e3)):
         if rate >= size:
             return f"{rate / size:.6g}{unit}"

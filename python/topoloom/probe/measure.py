@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measures a machine stage by stage, and infers what it is like."""
+"""Measures a machine in stages and infers its structure and speeds."""
 
 from __future__ import annotations
 
@@ -48,17 +48,17 @@ from topoloom.probe.suspect_recheck import recheck_suspects
 from topoloom.probe.time_estimate import estimate_time, measure_first_round
 from topoloom.probe.typical_costs import choose_level_pairs, fit_costs, measure_levels
 
-#: How much longer work may take than at best, as a part of that.
+#: Limit on the relative excess of work time over the best.
 _MAX_NOISE = 0.05
-#: Seconds that a piece of work takes at least.
+#: Minimal seconds of a work quantum.
 _QUANTUM = 5e-7
 
 
 class StageProgress(Protocol):
-    """Learns how far a stage is."""
+    """Reports the progress of stages."""
 
     def __call__(self, stage: str) -> Callable[[int, int], None]:
-        """Begin a stage; what it returns is called with what is done, and with all."""
+        """Begin a stage; return a function to call with the work done and the total."""
         ...
 
 
@@ -70,17 +70,17 @@ def measure_machine(
     tell: Callable[[str], None] = lambda _text: None,
     routes: DescribedRoutes | None = None,
 ) -> Findings:
-    """Measure all that there is time for.
+    """Measure as much as time allows.
 
-    A job that ends before, Ctrl-C, or what else ends us leaves what was measured, and
-    `Findings.ended`.
+    If the job ends early, or by Ctrl-C or another signal, results so far are returned
+    with `Findings.ended`.
 
     Parameters
     ----------
     tell
-        Learns how long it takes, after a first round.
+        Called with the time estimate after a first round.
     routes
-        Between hosts, as far as they are known.
+        Between hosts, if known.
     """
     samples = job.samples
     check_ranks(samples)
@@ -97,7 +97,7 @@ def measure_machine(
             found.doubts.append("there was no time for all pairs; --time gives more")
         _measure_more(job, found, effort, clock, watch)
     except (JobEnded, KeyboardInterrupt, SystemExit, OSError) as error:
-        if found is None and not any(samples.of("circle", "echo")):
+        if found is None and not any(samples.select("circle", "echo")):
             raise
         found = found or infer_findings(samples, doubts)
         found.ended = _describe_end(error)
@@ -106,7 +106,7 @@ def measure_machine(
 
 
 def _describe_end(error: BaseException) -> str:
-    """Say why a measurement has ended early."""
+    """Describe why a measurement ended early."""
     if isinstance(error, KeyboardInterrupt):
         return INTERRUPTED
     if isinstance(error, OSError):
@@ -122,7 +122,7 @@ def _scan_pairs(
     watch: StageProgress,
     routes: DescribedRoutes | None,
 ) -> tuple[bool, Findings]:
-    """Measure pairs of ranks; return whether all were, and what follows."""
+    """Measure pairs of ranks; return whether time sufficed, and the findings."""
     hosts, host_of = group_by_host(job.samples)
     if len(host_of) > MAX_RANKS:
         whole, parts = scan_large_job(job, hosts, effort, clock, watch)
@@ -180,7 +180,7 @@ def _measure_long(
     effort: Effort,
     clock: Clock,
 ) -> tuple[Residuals, dict[int, list[int]], bool]:
-    """Exchange long messages; return residuals, by host its like, and if all was."""
+    """Exchange long messages; return residuals, partners, and whether time sufficed."""
     size, sets, whole = found.long_bytes, list_comparable_sets(found), True
     host_of, first = found.host_of, list_first_ranks(found)
     partners: dict[int, list[int]] = {host: [] for host in range(len(found.hosts))}
@@ -209,15 +209,17 @@ def _measure_long(
 
 
 def _choose_long_bytes(found: Findings) -> int:
-    """Choose the bytes of long messages by the level on which they cost most."""
+    """Choose the bytes of long messages by the most expensive level."""
     last = [costs.alone.model.lines[-1] for costs in found.level_costs.values()]
     return max((choose_long_size(line[0], line[1]) for line in last), default=1 << 18)
 
 
 def _conclude(found: Findings) -> None:
     fit_costs(found)
-    quanta = [e for e in found.samples.of("noise", "noise") if e.seconds[0] > _QUANTUM]
-    if quanta:  # not those of a simulated clock
+    quanta = [
+        e for e in found.samples.select("noise", "noise") if e.seconds[0] > _QUANTUM
+    ]
+    if quanta:  # not with a simulated clock
         shares = [e.seconds[2] / e.seconds[0] - 1 for e in quanta]
         found.noise = float(np.median(shares))
         if found.noise > _MAX_NOISE:

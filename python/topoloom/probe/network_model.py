@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The network model that follows from what messages of each level cost."""
+"""Makes a network model from the message costs of each level."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from topoloom.probe.inference.message_costs import LevelCosts
 from topoloom.probe.stages.scan import SIZE
 
 IN_HOSTS = (HOST, PART)
-#: The share of the nearest hosts' bandwidth below which bytes of the scan's messages
-#: count between the farthest.
+#: Share of the nearest hosts' bandwidth below which the bytes of scan messages matter
+#: between the farthest hosts.
 _SLOWER = 0.95
 
 
 def make_model(found: Findings, machine: Machine) -> ModelFile | None:
-    """Make the model of the nearest hosts, or of the ranks of a single one.
+    """Make the model of the nearest hosts, or of the ranks of a single host.
 
     Parameters
     ----------
     machine
-        The description of what was found, whose links the model is to go with.
+        Its description, whose links the model complements.
     """
     inside = find_inner_costs(found)
     links = fit_links(found)
@@ -48,7 +48,7 @@ def make_model(found: Findings, machine: Machine) -> ModelFile | None:
 
 
 def fit_links(found: Findings) -> LinkCosts | None:
-    """Tell what is due to the links between hosts; None if there are none."""
+    """Fit the costs of links between hosts; None if there are none."""
     costs = find_host_costs(found)
     if costs is None or found.network is None:
         return None
@@ -60,10 +60,10 @@ def fit_links(found: Findings) -> LinkCosts | None:
 
 
 def compute_short_latency(found: Findings) -> float:
-    """Return the latency of a link to the shortest messages, by that in the scan."""
+    """Compute a link's latency for the shortest messages, from that in the scan."""
     levels = [costs for _, costs in _list_host_levels(found)]
     if len(levels) > 1 and levels[-1].bandwidth < _SLOWER * levels[0].bandwidth:
-        # Bytes of the scan's messages take longer on the way to the farthest, too.
+        # The bytes of scan messages also take longer to the farthest hosts.
         near, far = levels[0].alone.fit, levels[-1].alone.fit
         more = np.interp(SIZE, far.sizes, far.measured) - np.interp(
             SIZE, near.sizes, near.measured
@@ -76,12 +76,12 @@ def compute_short_latency(found: Findings) -> float:
 
 
 def find_host_costs(found: Findings) -> LevelCosts | None:
-    """Return the costs of the nearest hosts."""
+    """Find the costs between the nearest hosts."""
     return next((costs for _, costs in _list_host_levels(found)), None)
 
 
 def find_inner_costs(found: Findings) -> LevelCosts | None:
-    """Return the costs of the farthest ranks of a host."""
+    """Find the costs between the farthest ranks of a host."""
     for level in found.levels[::-1]:
         if level.groups[0].kind in IN_HOSTS and level.name in found.level_costs:
             return found.level_costs[level.name]
@@ -89,7 +89,7 @@ def find_inner_costs(found: Findings) -> LevelCosts | None:
 
 
 def find_nearest_hosts(found: Findings) -> tuple[int, int]:
-    """Return the nodes of two hosts that are as near as any."""
+    """Find the nodes of two hosts at minimal distance."""
     network = found.network
     assert network is not None
     if network.is_graph:
@@ -112,14 +112,14 @@ def _list_ends(costs: LevelCosts) -> list[int | None]:
 
 
 def _compute_overhead(costs: LevelCosts) -> float:
-    """Return the seconds of both ranks; a receiver's are a sender's where unknown."""
+    """Compute the overhead of both ranks; an unknown receiver's equals the sender's."""
     send = 0.0 if math.isnan(costs.send_cpu) else costs.send_cpu
     both = send + (send if math.isnan(costs.receive_cpu) else costs.receive_cpu)
     return min(both, float(costs.alone.fit.measured[0]))
 
 
 def _add_links(found: Findings, links: LinkCosts, machine: Machine) -> NetworkModel:
-    """Say how links differ by size, and take those of the nearest hosts off."""
+    """Add factors of links by size, and subtract the links of the nearest hosts."""
     costs = find_host_costs(found)
     assert costs is not None
     model = costs.model

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the file of an earlier probe says of how long messages take."""
+"""Message times in the file of an earlier probe, as reference of a check."""
 
 from __future__ import annotations
 
@@ -24,21 +24,20 @@ from topoloom.support.toml_document import read_toml
 
 @dataclass(frozen=True)
 class Reference:
-    """What a check compares with.
+    """The reference of a check.
 
     Attributes
     ----------
     hosts
-        Their names.
+        Host names.
     groups
-        Numbers of hosts that are near to each other, the smallest groups first; of
-        ranks, where there is a single host.
+        Host numbers of groups, smallest first; ranks on a single host.
     long_bytes
         Of a long message.
     seconds
-        By the kind of message what it takes inside groups, ``near``, and else, ``far``.
+        By kind of message: seconds inside groups, ``near``, and across, ``far``.
     suspects
-        Hosts, and links between two, that were slow then.
+        Hosts and links that were slow in that probe.
     """
 
     hosts: list[str]
@@ -48,11 +47,11 @@ class Reference:
     suspects: list[Suspect] = field(default_factory=list)
 
     def expected(self, kind: str, a: int, b: int) -> float:
-        """Return the seconds of a message from one to another.
+        """Return the expected seconds of a message between two hosts.
 
-        Those of the smallest group with both, and what they took longer then. Bytes of
-        short messages are late over what has less bandwidth, too; and so are bursts,
-        and their answers, over what has a longer latency.
+        Those of the smallest common group, times the slowdown in that probe. Low
+        bandwidth also slows short messages; high latency also slows bursts and their
+        answers.
         """
         short, long = self._usual("echo", a, b), self._usual("burst", a, b)
         later = self._longer(LATENCY, a, b) * short
@@ -70,18 +69,18 @@ class Reference:
         return known[first] if first in known else known[second]
 
     def _longer(self, of: str, a: int, b: int) -> float:
-        """Return what was slow took longer then, as a part of what its like took."""
+        """Return the relative slowdown of the hosts or their link in that probe."""
         slow = (s.factor - 1 for s in self.suspects if s.of == of and s.slows(a, b))
         return max(slow, default=0.0)
 
 
 def read_reference(file: Path) -> Reference:
-    """Read what a check needs.
+    """Read the reference of a check.
 
     Raises
     ------
     topoloom.Error
-        If the file is not that of a probe of several ranks, or was changed.
+        If the file is not of a probe of several ranks, or is inconsistent.
     """
     needed = ("hosts", "unit_groups", "long_bytes", "pair_seconds")
     probed = read_probe_table(read_toml(file), file, needed)
@@ -94,7 +93,7 @@ def read_reference(file: Path) -> Reference:
     if probed["long_bytes"] > 1 << 30:
         raise Error(f"{file}: probe.long_bytes must be at most 1 GiB")
     made = [_read_suspect(each, hosts, file) for each in probed.get("suspects", [])]
-    # Of a single host ranks are compared.
+    # On a single host, ranks are compared.
     several = len(hosts) > 1
     known = [s for s in made if several and s.kind in ("host", "link")]
     return Reference(hosts, probed["unit_groups"], probed["long_bytes"], seconds, known)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measures pairs more exactly where groups are undecided."""
+"""Measures pairs more exactly if groups are undecided."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ from topoloom.probe.stages.effort import (
 )
 from topoloom.probe.stages.scan import SHARE, SIZE
 
-#: How often groups are looked at again, by which factors numbers of samples differ that
-#: are asked for together, and how many a pair has at least.
+#: Limit on iterations, ratio of sample counts within an order, and minimal samples of a
+#: pair.
 _MAX_TURNS, _SAMPLES_RATIO, _FEWEST = 5, 1.2, 3
-#: Pairs of one order, after which there is an answer.
+#: Pairs of one order, which is answered at its end.
 _PAIRS_PER_ORDER = 1 << 13
 
 
 def measure_undecided_pairs(
     job: ProbeJob, found: Findings, effort: Effort, clock: Clock
 ) -> Findings:
-    """Measure pairs again that are in a group, perhaps, until that is sure.
+    """Measure pairs of possible groups again until the groups are decided.
 
-    And those of groups in which a smaller group of hosts could not be seen.
+    Includes pairs of groups whose subgroups could not be detected.
     """
     window = [order for order in job.samples.orders if order.kind == "echo"][-1].window
     for _ in range(_MAX_TURNS):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What follows from the times of all pairs: hosts, groups, levels, the network."""
+"""Infers hosts, groups, levels and the network from the times of all pairs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from topoloom.probe.stages.scan import MAX_RANKS, SIZE
 
 
 def group_by_host(samples: ProbeSamples) -> tuple[list[list[int]], list[int]]:
-    """Return the ranks of each host, in the order of their first, and each rank's."""
+    """Return the ranks of each host, by first rank, and the host of each rank."""
     number: dict[str, int] = {}
     ranks: list[list[int]] = []
     host_of = []
@@ -42,25 +42,25 @@ def group_by_host(samples: ProbeSamples) -> tuple[list[list[int]], list[int]]:
 
 
 def list_scan_exchanges(samples: ProbeSamples) -> Iterator[Exchange]:
-    """Yield what was measured for the costs of pairs."""
+    """Yield the exchanges that determine the costs of pairs."""
     for how in ("circle", "pairs"):
-        yield from (e for e in samples.of(how, "echo") if e.bytes == SIZE)
+        yield from (e for e in samples.select(how, "echo") if e.bytes == SIZE)
 
 
 def compute_scan_costs(samples: ProbeSamples) -> tuple[Costs, Costs]:
-    """Return the costs of the pairs of ranks, and their errors, as `cost_matrix`."""
+    """Compute the costs of pairs of ranks and their errors; see `make_cost_matrix`."""
     return make_cost_matrix(samples.ranks, list_scan_exchanges(samples))
 
 
 def infer_findings(
     samples: ProbeSamples, doubts: Sequence[str] = (), parts: HostGroup | None = None
 ) -> Findings:
-    """Find the groups, levels and network that the scan shows.
+    """Infer groups, levels and network from the scan.
 
     Parameters
     ----------
     parts
-        Hosts in groups, where landmarks have shown them.
+        Groups of hosts by landmarks, if any.
     """
     hosts, host_of = group_by_host(samples)
     errors = None
@@ -102,7 +102,7 @@ def _infer_all(
 
 
 def _ungroup_hosts(found: Findings) -> None:
-    """Leave hosts side by side: near and far follow from links, not from groups."""
+    """Remove groups of hosts, since distances follow from links."""
     assert found.network is not None
     hosts = [group for group in found.root.all_groups() if group.kind == HOST]
     found.root = RankGroup(ALL, found.root.ranks, tuple(hosts))
@@ -115,7 +115,7 @@ def _ungroup_hosts(found: Findings) -> None:
 
 
 def list_first_ranks(found: Findings) -> list[int]:
-    """Return the first rank of each host."""
+    """List the first rank of each host."""
     first = dict[int, int]()
     for rank, host in enumerate(found.host_of):
         first.setdefault(host, rank)
@@ -123,7 +123,7 @@ def list_first_ranks(found: Findings) -> list[int]:
 
 
 def list_comparable_sets(found: Findings) -> list[list[int]]:
-    """Return one rank of each host in groups that share switches, or a host's ranks."""
+    """List one rank per host for groups that share switches, or a host's ranks."""
     if len(found.hosts) == 1:
         return [list(found.root.ranks)]
     return [

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Finds links that pairs of hosts share, without a measurement of all pairs of pairs.
+"""Finds links that host pairs share, without measuring all pairs of pairs.
 
-Rounds of pairs at once are group tests; what seems slowed by others of its round is
-measured again, with them and alone.
+Rounds of concurrent pairs are group tests. Pairs that seem slowed by others of their
+round are measured again, with them and alone.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ from topoloom.probe.stages.shared_links import (
 )
 from topoloom.probe.typical_costs import compute_typical_costs
 
-#: The share of the time that is left which all of this may take.
+#: Share of the remaining time for this stage.
 _SHARE = 0.5
-#: Pairs of pairs, and groups of hosts, that are measured again.
+#: Limit on pairs of pairs, and on groups of hosts, that are measured again.
 _MAX_RECHECKS = 128
-#: Exchanges that cross a link that several hosts share, to see what it carries.
+#: Limit on exchanges for measuring the bandwidth of a shared link.
 _MAX_CROSSING = 16
 
 
@@ -53,7 +53,7 @@ def find_shared_links(
     clock: Clock,
     advance: Callable[[int, int], None],
 ) -> None:
-    """Measure rounds as far as there is time, and what seems to share a link again."""
+    """Measure rounds while there is time, then suspected shared links again."""
     costs = find_host_costs(found)
     if found.network is None or costs is None:
         return
@@ -66,8 +66,8 @@ def find_shared_links(
     seen = total = 0
     for each in _group_by_set(found, sets, met):
         if not found.network.is_graph:
-            looks.look_at_groups(each)
-        looks.look_at_pairs(each)
+            looks.check_groups(each)
+        looks.check_pairs(each)
         covered = each.coverage()
         seen, total = seen + covered[0], total + covered[1]
     found.shared = looks.links
@@ -78,7 +78,7 @@ def find_shared_links(
 def _plan_rounds(
     found: Findings, effort: Effort
 ) -> tuple[list[list[int]], list[Round]]:
-    """Return sets of ranks that share no link with others, and rounds of all."""
+    """Plan sets of ranks that share no links, and the rounds of all sets."""
     assert found.network is not None
     if not found.network.is_graph:
         sets = [each for each in list_comparable_sets(found) if len(each) > 3]
@@ -91,7 +91,7 @@ def _plan_rounds(
 
 
 def _add_switches(found: Findings) -> None:
-    """Put hosts that share a link on a switch of their own."""
+    """Add a switch for hosts that share a link."""
     hosts = [link for link in found.shared if link.hosts]
     if not hosts:
         return
@@ -104,7 +104,7 @@ def _add_switches(found: Findings) -> None:
 
 
 def _keep_latency(network: Network, before: RankGroup) -> list[SwitchLink]:
-    """Leave the latency of a new switch where it was: on the links of its hosts."""
+    """Keep the latency of a new switch on the links of its hosts."""
     assert network.root is not None
     known = {group.ranks for group in before.all_groups()}
     usual: dict[int, float] = {}
@@ -161,7 +161,7 @@ def _group_by_set(
 
 
 class _Confirmations:
-    """Second measurements, and the links that they confirm."""
+    """Repeated measurements, and the links that they confirm."""
 
     def __init__(
         self, job: ProbeJob, found: Findings, bandwidth: float, clock: Clock
@@ -172,8 +172,8 @@ class _Confirmations:
         self._left = _MAX_RECHECKS
         self.links: list[SharedLink] = []
 
-    def look_at_groups(self, met: Meetings) -> None:
-        """Let hosts of a group exchange with others, as many as there are."""
+    def check_groups(self, met: Meetings) -> None:
+        """Measure concurrent exchanges of a group's hosts with other hosts."""
         known: list[set[int]] = []
         for group in met.groups():
             others = [host for host in met.hosts if host not in group]
@@ -185,8 +185,8 @@ class _Confirmations:
             if self._keep(group, crossing):
                 known.append(set(group))
 
-    def look_at_pairs(self, met: Meetings) -> None:
-        """Measure two pairs at once where both were slow in the same round."""
+    def check_pairs(self, met: Meetings) -> None:
+        """Measure two pairs concurrently if both were slow in the same round."""
         candidates = met.slowed_together(self.links)
         for both in find_conflicts(candidates, _MAX_RECHECKS):
             if not self._spend():
@@ -198,7 +198,7 @@ class _Confirmations:
         return self._left >= 0 and self._clock.left() > 0
 
     def _keep(self, hosts: tuple[int, ...], pairs: Sequence[Pair]) -> bool:
-        """Measure pairs at once and alone; keep a link if all took longer."""
+        """Measure pairs concurrently and alone; keep a link if all were slowed."""
         once = self._measure(pairs)
         for pair in pairs:
             if pair not in self._alone:
@@ -212,7 +212,7 @@ class _Confirmations:
         return True
 
     def _rate(self, longer: float) -> float:
-        """Return bytes per second of a pair that takes longer than alone."""
+        """Return the bytes per second of a pair, given its slowdown."""
         return 1 / (longer / (self._size * WINDOW) + 1 / self._bandwidth)
 
     def _measure(self, pairs: Sequence[Pair]) -> dict[Pair, float]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measures what seems slow a second time, beside what does not."""
+"""Measures suspects again, together with comparable parts."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ from topoloom.probe.stages.effort import format_pairs
 from topoloom.probe.stages.rates import WINDOW
 from topoloom.probe.stages.scan import SIZE
 
-#: Pairs of what is looked at, and how often a link is measured.
+#: Pairs per suspect, and measurements of a link.
 _PAIRS = 4
-#: How many times as long as its like a direction takes at most that is not slow.
+#: Limit on the time ratio of a direction that is not slow.
 _NORMAL_RATIO = 1.03
 
 Partners = Mapping[int, Sequence[int]]
 
 
 class _NearestHosts(Mapping[int, Sequence[int]]):
-    """By host the others, the nearest first, sorted as they are asked for."""
+    """Other hosts by distance from each host, sorted on demand."""
 
     def __init__(self, predicted: HostCosts, hosts: int) -> None:
         self._predicted, self._hosts = predicted, hosts
@@ -61,14 +61,14 @@ class _NearestHosts(Mapping[int, Sequence[int]]):
 
 @dataclass
 class _Recheck:
-    """One kind of measurement.
+    """A kind of repeated measurement.
 
     Attributes
     ----------
     again
-        Measures pairs of hosts one after another; returns what is compared of each.
+        Measures pairs of hosts sequentially; returns the value of each to compare.
     partners
-        By host, those whose pairs with it are alike.
+        By host, the hosts whose pairs with it are comparable.
     """
 
     of: str
@@ -80,14 +80,14 @@ class _Recheck:
 def recheck_suspects(
     job: ProbeJob, found: Findings, rates: Residuals, partners: Partners
 ) -> list[Suspect]:
-    """Return what is slow in the first measurements, and in a second one.
+    """Find the parts that are slow both in the first measurement and in a second.
 
     Parameters
     ----------
     rates
         Residuals of long messages.
     partners
-        By host, others that long messages were exchanged with.
+        By host, the hosts that it exchanged long messages with.
     """
     if len(found.hosts) < 3 or found.network is None:
         return []
@@ -100,7 +100,7 @@ def recheck_suspects(
         def measured(pairs: Sequence[tuple[int, int]]) -> list[float]:
             ranks = format_pairs([(first[a], first[b]) for a, b in pairs])
             exchanges = job.measure([Order("alone", kind, [size], window, ranks)])
-            # They come back by the ranks that asked, in another order than the pairs.
+            # Results are ordered by the initiating ranks, not like the pairs.
             return [ratio(exchange) for exchange in exchanges]
 
         return measured
@@ -142,7 +142,7 @@ def recheck_suspects(
 def _drop_slow_groups(
     slow: Sequence[Suspect], groups: Sequence[set[int]]
 ) -> list[Suspect]:
-    """Leave out hosts of groups all of which are slow: what leads to those is."""
+    """Drop hosts of groups that are slow as a whole, whose uplink is slow."""
     hosts = {host for suspect in slow for host in suspect.hosts}
     whole = [group for group in groups if len(group) > 1 and group <= hosts]
     return [s for s in slow if not any(s.hosts[0] in group for group in whole)]
@@ -191,7 +191,7 @@ def _judge(
     like: Sequence[float],
     most: float,
 ) -> Suspect | None:
-    """Return what is slow if all of its measurements exceed `most`, or of one way."""
+    """Return a suspect if all measurements exceed `most`, or all of one direction."""
     there, back = ways
     usual = float(np.median(like))
     chosen = {BOTH: there + back}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How long a probe takes: an estimate from its first round."""
+"""Estimates the time of a probe from its first round."""
 
 from __future__ import annotations
 
@@ -37,31 +37,30 @@ from topoloom.probe.stages.scan import (
 )
 from topoloom.support.units import counted
 
-#: Samples that a pair has at least, and how many times as many follow.
+#: Minimal samples of a pair, and growth factor.
 _FEWEST, _GROWTH = 3, 1.5
-#: In how many rounds landmarks meet all hosts, by planted trees of two or three levels.
+#: Rounds of landmarks, on planted trees of two or three levels.
 _TURNS = 2.0
-#: Of normal samples: the standard error of their median in that of their mean.
+#: For normal samples: standard error of the median / that of the mean.
 _MEDIAN = 1.2533
-#: Levels on which messages of all sizes are measured, and samples of each size beside
-#: those of the scan.
+#: Levels with messages of all sizes, and samples of each size in addition to the scan.
 _LEVELS, _OF_SIZES = 4, 8
-#: Seconds after which pairs that start together have a common time.
+#: Seconds to synchronize the start of concurrent pairs.
 _START = 2e-3
 
 
 @dataclass(frozen=True)
 class Timing:
-    """What a first round says.
+    """Times from a first round.
 
     Attributes
     ----------
     short
-        Seconds of a short message between ranks, one way.
+        One-way seconds of a short message between ranks.
     deviation
-        Standard deviation of a sample, as a part of it.
+        Relative standard deviation of a sample.
     order
-        Seconds that an order takes beside what it measures.
+        Fixed seconds of an order.
     rate
         Bytes per second of long messages.
     """
@@ -72,25 +71,25 @@ class Timing:
     rate: float
 
     def pair(self, error: float) -> float:
-        """Return the seconds of a pair, for a standard error of its median."""
+        """Return the seconds of a pair for a standard error of its median."""
         return (
             count_messages(self.samples(error), compute_trips(self.short)) * self.short
         )
 
     def samples(self, error: float) -> int:
-        """Return how many a pair needs for a standard error of its median."""
+        """Return the samples that a pair needs for a standard error of its median."""
         return max(_FEWEST, math.ceil((_MEDIAN * self.deviation / error) ** 2))
 
 
 def count_messages(samples: int, trips: int) -> int:
-    """Return how many a pair exchanges one after another, with those that ask."""
+    """Count the consecutive messages of a pair, including requests."""
     turns = 1 + math.ceil(math.log(samples / _FEWEST, _GROWTH))
     return 2 * trips * (samples + 1) + 2 * turns + 1
 
 
 @dataclass(frozen=True)
 class StageEstimate:
-    """One stage of a probe: rounds one after another, and the pairs of all of them."""
+    """The estimate of one stage: sequential rounds, and the pairs of all of them."""
 
     name: str
     rounds: int
@@ -100,7 +99,7 @@ class StageEstimate:
 
 @dataclass(frozen=True)
 class Estimate:
-    """What is to be measured."""
+    """The estimate of a probe."""
 
     ranks: int
     hosts: int
@@ -108,11 +107,11 @@ class Estimate:
 
     @property
     def seconds(self) -> float:
-        """Of all steps."""
+        """Seconds of all steps."""
         return sum(step.seconds for step in self.steps)
 
     def sentence(self, most: float) -> str:
-        """Say it in a line; the probe ends after `most` seconds at the latest."""
+        """Describe the estimate in a line; the probe ends by `most` seconds."""
         first = max(self.steps[:-1], key=lambda step: step.rounds)
         where = f"{counted(self.hosts, 'host')}, {counted(self.ranks, 'rank')}"
         about, end = _format_minutes(self.seconds), _format_minutes(most)
@@ -131,12 +130,12 @@ def _format_minutes(seconds: float) -> str:
 
 
 def estimate_time(sizes: Sequence[int], effort: Effort, timing: Timing) -> Estimate:
-    """Estimate how long a probe takes.
+    """Estimate the time of a probe.
 
     Parameters
     ----------
     sizes
-        The ranks of each host.
+        Ranks per host.
     """
     ranks, hosts = sum(sizes), len(sizes)
     steps = [
@@ -186,7 +185,7 @@ def _estimate_scan(
 def _estimate_rest(
     sizes: Sequence[int], effort: Effort, timing: Timing
 ) -> StageEstimate:
-    """Estimate messages of all sizes, rates, and pairs at once."""
+    """Estimate the stages after the scan: sizes, rates and concurrent pairs."""
     hosts = len(sizes)
     units = hosts if hosts > 1 else sizes[0]
     samples = effort.least + _OF_SIZES
@@ -200,7 +199,7 @@ def _estimate_rest(
     )
     one = burst(LONG, WINDOW)
     rounds = max(effort.rounds, effort.long_pairs // units)
-    # About as many as it takes until every two pairs have met.
+    # About the number at which any two pairs have met.
     met = min(effort.meetings, units**3 // 2) if units > 3 else 0
     meetings = math.ceil(2 * met / units)
     groups = max(1, math.isqrt(units))
@@ -219,9 +218,10 @@ def _estimate_rest(
 def measure_first_round(
     job: ProbeJob, hosts: Sequence[Sequence[int]], effort: Effort
 ) -> Timing:
-    """Let all hosts meet another one, and a pair exchange long messages.
+    """Measure a round of all hosts, and long messages of one pair.
 
-    Of hosts with landmarks only as many as meet one at a time: others slow them down.
+    With landmarks, only as many hosts as meet one at a time, since others slow them
+    down.
     """
     ranks = [rank for of_host in hosts for rank in of_host]
     met = [of_host[0] for of_host in hosts] if len(ranks) > MAX_RANKS else ranks

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is usual of each level: its costs, but for hosts and links that are slow."""
+"""Typical costs of each level, without slow hosts and links."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from topoloom.probe.stages.messages import Pairs, measure_messages
 
 
 def choose_level_pairs(found: Findings, effort: Effort) -> Pairs:
-    """Choose pairs on behalf of each level, of nothing that is known to be slow."""
+    """Choose representative pairs of each level, without known slow parts."""
     return {level.name: _choose_pairs(found, level, effort) for level in found.levels}
 
 
@@ -55,9 +55,9 @@ def measure_levels(
     clock: Clock,
     advance: Callable[[int, int], None],
 ) -> tuple[Pairs, bool]:
-    """Measure messages of other pairs where those that were chosen are slow.
+    """Measure messages of other pairs if the chosen ones are slow.
 
-    Returns the pairs that count now, and whether there was time for all.
+    Returns the valid pairs, and whether time sufficed.
     """
     slow = found.slow_pairs
     _exclude_slow(found)
@@ -77,9 +77,9 @@ def measure_levels(
 
 
 def _exclude_slow(found: Findings) -> None:
-    """Leave what is slow out of what the scan says of levels, and of a tree's links.
+    """Exclude slow parts from the levels of the scan and the links of a tree.
 
-    Links of a graph are as fast as most of very many pairs.
+    Links of a graph have the typical time of very many pairs anyway.
     """
     if found.network is None or found.network.is_graph:
         return
@@ -91,7 +91,7 @@ def _exclude_slow(found: Findings) -> None:
 
 
 def compute_typical_costs(found: Findings) -> SomeCosts:
-    """Return the costs with the median of their like in the place of slow pairs."""
+    """Compute costs in which slow pairs have the median of comparable pairs."""
     if isinstance(found.costs, PairCosts) or not found.suspects:
         return found.costs
     costs: Costs = found.costs.copy()
@@ -109,7 +109,7 @@ def compute_typical_costs(found: Findings) -> SomeCosts:
 
 
 def fit_costs(found: Findings) -> None:
-    """Fit what messages of each level cost, but for pairs that are slow."""
+    """Fit the message costs of each level without slow pairs."""
     alone = found.samples.exchanges.of_orders(found.of_sizes)
     for level in found.levels:
         inside = _select_level(found, level)

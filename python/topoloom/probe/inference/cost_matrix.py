@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The matrix of how long messages take between ranks, and what is like what."""
+"""The matrix of message times between ranks, with errors and typical values."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from topoloom.probe.inference.groups import SIGMA, Costs, RankGroup
 from topoloom.probe.job.samples import Exchange
 
 Values = NDArray[np.float64]
-#: By how much the median deviation of a few normal samples is too small (C. Croux and
+#: Factors that correct the median deviation of few normal samples (C. Croux and
 #: P. J. Rousseeuw, Time-efficient algorithms for two highly robust estimators of scale,
 #: COMPSTAT 1992).
 _SMALL_SAMPLE_FACTORS = (1, 1, 1.196, 1.495, 1.363, 1.206, 1.200, 1.140, 1.129, 1.107)
-#: By how much the logarithms of the times of pairs differ that say together how samples
-#: deviate; pairs before and after at least, and how many samples that counts as.
+#: Pairs within this difference of log times share an estimate of deviation; minimal
+#: pairs on either side; and the weight of the estimate in samples.
 _NEAR, _FEW, _SHARED = 0.2, 50, 60
 
 
 def make_cost_matrix(ranks: int, exchanges: Iterable[Exchange]) -> tuple[Costs, Costs]:
-    """Return medians of seconds one way, and their standard errors as parts of them.
+    """Make the matrix of median one-way seconds, and of relative standard errors.
 
-    Of all samples of a pair. Both are of shape ``(ranks, ranks)``; half of a round trip
-    counts for both ways. NaN was not measured; the diagonal is 0.
+    Both have shape ``(ranks, ranks)`` and cover all samples of a pair; half a round
+    trip counts both ways. Unmeasured pairs are NaN; the diagonal is 0.
     """
     of_pairs: dict[tuple[int, int], list[Values]] = {}
     for e in exchanges:
@@ -45,9 +45,9 @@ def make_cost_matrix(ranks: int, exchanges: Iterable[Exchange]) -> tuple[Costs, 
 
 
 def compute_medians(samples: Sequence[Values]) -> tuple[Values, Values]:
-    """Return the median of each pair's samples, and its standard error as a part of it.
+    """Compute the median of each pair's samples and its relative standard error.
 
-    As `errors_of_medians` has it.
+    Errors are those of `estimate_median_errors`.
     """
     counts = np.array([len(of) for of in samples])
     medians, own = np.empty(len(counts)), np.empty(len(counts))
@@ -61,7 +61,7 @@ def compute_medians(samples: Sequence[Values]) -> tuple[Values, Values]:
 
 
 def estimate_deviations(counts: NDArray[np.int64], apart: Values) -> Values:
-    """Return standard deviations of few samples by their median deviations."""
+    """Estimate standard deviations of few samples from median deviations."""
     small = np.array(
         [_correct_small(count) for count in range(int(counts.max(initial=0)) + 1)]
     )
@@ -72,17 +72,16 @@ def estimate_deviations(counts: NDArray[np.int64], apart: Values) -> Values:
 def estimate_median_errors(
     counts: NDArray[np.int64], medians: Values, apart: Values
 ) -> Values:
-    """Return the standard error of the median of each pair, as a part of it.
+    """Estimate the relative standard error of each pair's median.
 
-    Few samples say little of their deviation: that of pairs which take about as long
-    counts as `_SHARED` samples more.
+    The deviation of pairs with similar times counts as `_SHARED` additional samples.
 
     Parameters
     ----------
     counts
         Samples of each pair.
     apart
-        Their median deviations from the medians, as parts of them.
+        Relative median deviations from the medians.
     """
     own = estimate_deviations(counts, apart)
     order = np.argsort(medians, kind="stable")
@@ -98,7 +97,7 @@ def estimate_median_errors(
     total = np.maximum(weights[high] - weights[low], 1)
     like[order] = (sums[high] - sums[low]) / total
     square = (_SHARED * like**2 + freedom * own**2) / (_SHARED + freedom)
-    # The variance of the median of normal values: pi / 2 n of many, 1 of a single one.
+    # Variance of the median of n normal values: pi / 2n for many, 1 for one.
     halves = counts + math.pi / 2 - 1
     errors: Values = np.maximum(np.sqrt(math.pi / 2 * square / halves), NOISE)
     return errors
@@ -113,14 +112,14 @@ def _correct_small(count: int) -> float:
 
 
 def select_pair_costs(group: RankGroup, costs: Costs) -> Costs:
-    """Return the measured costs of the pairs whose smallest group it is."""
+    """Select the measured costs of pairs whose smallest group this is."""
     found: Costs = np.array([costs[pair] for pair in group.pairs()])
     known: Costs = found[~np.isnan(found)]
     return known
 
 
 def fill_missing(root: RankGroup, costs: Costs) -> Costs:
-    """Put the median of their like in the place of what was not measured."""
+    """Replace unmeasured costs by the median of comparable pairs."""
     if not np.isnan(costs).any():
         return costs
     whole: Costs = costs.copy()
@@ -132,6 +131,6 @@ def fill_missing(root: RankGroup, costs: Costs) -> Costs:
         for pair in group.pairs():
             if np.isnan(whole[pair]):
                 whole[pair] = whole[pair[::-1]] = middle
-    # Where none of a group was measured, the job has ended early.
+    # A group without measurements means that the job ended early.
     whole[np.isnan(whole)] = float(np.nanmedian(costs[costs != 0]))
     return whole

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ranks in groups in groups: hosts by their names, all else by how long messages take.
+"""Finds nested groups of ranks: hosts by name, other groups by message times.
 
 Groups are those of `topoloom.schedules.find_cost_groups`: C. Karlsson, Optimizing
 Multi-dimensional MPI Communications on Multi-core Architectures, 2012, sec. 4.1. Those
@@ -25,17 +25,17 @@ from topoloom.probe.inference.splits import (
     find_outsider,
 )
 
-#: With which probability at most ranks that are alike are split.
+#: Probability of splitting ranks that are alike.
 P_VALUE = 0.005
-#: How many times as long messages take across groups as inside them, at least: rounds
-#: in which links are shared make less of a difference than that.
+#: Minimal ratio of message times across groups to those inside. Shared links in rounds
+#: make a smaller difference.
 LEVEL_RATIO = 1.05
-#: How many pairs would have to say that pairs differ more than by their errors.
+#: Minimal number of pairs to estimate deviations beyond their errors.
 _FEW_PAIRS = 30
-#: Of normal values: their standard deviation in median deviations, and the standard
-#: error of their median in that of their mean.
+#: For normal values: standard deviation / median deviation, and standard error of the
+#: median / that of the mean.
 SIGMA, MEDIAN = 1.4826, 1.2533
-#: What a group is.
+#: Kinds of groups.
 ALL, GROUP, HOST, PART = "all", "group", "host", "part"
 
 Costs = NDArray[np.float64]
@@ -43,7 +43,7 @@ Pair = tuple[int, int]
 
 
 class Times(NamedTuple):
-    """Seconds of pairs, without outliers; as `CostGroup` has them."""
+    """Statistics of seconds of pairs, without outliers, as in `CostGroup`."""
 
     mean: float
     sigma: float
@@ -52,7 +52,7 @@ class Times(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """Times inside a group and into it, and the test that both are alike."""
+    """Times inside a group and into it, and the test that both are equal."""
 
     inside: Times
     into: Times
@@ -75,9 +75,9 @@ class RankGroup:
     ranks
         Ascending.
     groups
-        In which it is split.
+        Its parts.
     evidence
-        The groups that the test found inside; empty where they are hosts, or none.
+        Of the tested parts; empty if these are hosts, or there are none.
     """
 
     kind: str
@@ -86,13 +86,13 @@ class RankGroup:
     evidence: tuple[Evidence, ...] = ()
 
     def all_groups(self) -> Iterator[RankGroup]:
-        """Yield it and all that are inside."""
+        """Yield the group and all groups inside."""
         yield self
         for group in self.groups:
             yield from group.all_groups()
 
     def pairs(self) -> Iterator[tuple[int, int]]:
-        """Yield the pairs of ranks of which this is the smallest group, lower first."""
+        """Yield the pairs of ranks whose smallest group this is, lower rank first."""
         parts = [group.ranks for group in self.groups] or [(r,) for r in self.ranks]
         for number, some in enumerate(parts):
             for others in parts[:number]:
@@ -117,10 +117,10 @@ def find_rank_groups(
     hosts
         The ranks of each host.
     costs
-        Seconds of a message between ranks, of shape ``(ranks, ranks)``; NaN where that
-        was not measured.
+        Seconds of a message between ranks, of shape ``(ranks, ranks)``; NaN if not
+        measured.
     errors
-        Their standard errors, as parts of them.
+        Relative standard errors of costs.
     """
     inside = [_make_host_group(sorted(ranks), costs, errors) for ranks in hosts]
     if len(inside) == 1:
@@ -157,7 +157,7 @@ def _make_network_group(
 
 
 class Split(NamedTuple):
-    """A group that is far enough from those beside it."""
+    """A group that is distinct from its siblings."""
 
     members: list[int]
     groups: tuple[Split, ...]
@@ -176,7 +176,7 @@ def _find_splits(costs: Costs, errors: Costs) -> tuple[Split, ...]:
 
 
 def _drop_outsiders(splits: Sequence[Split], known: WeightedTimes) -> tuple[Split, ...]:
-    """Leave those alone that are in a group only because each is in one."""
+    """Remove members that are in a group only because each must be in one."""
     kept: list[Split] = []
     for number, split in enumerate(splits):
         others = [m for n, s in enumerate(splits) if n != number for m in s.members]
@@ -196,19 +196,19 @@ def _drop_outsiders(splits: Sequence[Split], known: WeightedTimes) -> tuple[Spli
 
 
 def weigh_pairs(costs: Costs, errors: Costs, alike: Costs) -> WeightedTimes:
-    """Weigh pairs by their errors: larger ones where pairs that are alike differ more.
+    """Weight pairs by their errors, enlarged if similar pairs differ more.
 
     Parameters
     ----------
     alike
-        The median of the pairs that are like each.
+        Median of the pairs that are comparable to each.
     """
     above = np.triu_indices(len(costs), 1)
     times = np.zeros_like(costs)
     times[above] = np.log(costs[above])
     far = np.abs(times[above] - np.log(alike[above])) / errors[above]
     square = max(1.0, SIGMA * float(np.median(far))) ** 2
-    # Few pairs say little, of which some may be of groups.
+    # A few pairs may belong to undetected groups.
     larger = math.sqrt((len(far) * square + _FEW_PAIRS) / (len(far) + _FEW_PAIRS))
     weights = np.zeros_like(costs)
     weights[above] = 1 / (larger * errors[above]) ** 2
@@ -216,7 +216,7 @@ def weigh_pairs(costs: Costs, errors: Costs, alike: Costs) -> WeightedTimes:
 
 
 def _compute_typical(costs: Costs, splits: Sequence[Split]) -> Costs:
-    """Return of each pair the median of those with the same smallest group."""
+    """Compute for each pair the median of pairs with the same smallest group."""
     found = np.ones_like(costs)
 
     def visit(members: Sequence[int], splits: Sequence[Split]) -> None:
@@ -235,7 +235,7 @@ def _compute_typical(costs: Costs, splits: Sequence[Split]) -> Costs:
 def _complete_splits(
     members: Sequence[int], splits: Sequence[Split], costs: Costs, known: WeightedTimes
 ) -> tuple[Split, ...]:
-    """Split what are groups by how exactly each pair is known."""
+    """Split groups further, by the errors of each pair."""
     p = P_VALUE * len(members) / len(costs)
     things = [split.members for split in splits] or [[member] for member in members]
     cut = _find_cut(things, known, p)
@@ -268,7 +268,7 @@ def _complete_splits(
 def _contradicts(
     cut: Cut, members: Sequence[int], splits: Sequence[Split], known: WeightedTimes
 ) -> bool:
-    """Whether members are more likely in other groups: neither parts nor unions."""
+    """Return whether a cut contradicts the splits: neither refines nor merges them."""
     before = [set(split.members) for split in splits]
     after = [{members[thing] for thing in part} for part in cut.parts]
     if all(a <= b or b <= a or not a & b for a in after for b in before):
@@ -293,7 +293,7 @@ def _find_cut(
 def _compare(
     members: Sequence[int], others: Sequence[int], costs: Costs, known: WeightedTimes
 ) -> Evidence:
-    """Compare the pairs of a group with those into it."""
+    """Compare the pairs inside a group with those into it."""
     inside = np.array([(a, b) for n, a in enumerate(members) for b in members[:n]]).T
     into = np.array([(a, b) for a in members for b in others]).T
     times, means, squares = [], [], 0.0
@@ -315,7 +315,7 @@ def _read_test(group: CostGroup) -> Evidence:
 
 
 def _keep_distinct(costs: Costs, groups: Sequence[CostGroup]) -> tuple[Split, ...]:
-    """Keep what is split by more than `APART`; join levels that are as far apart."""
+    """Keep splits with a ratio above `LEVEL_RATIO`; merge levels of equal distance."""
     if not groups:
         return ()
     splits = [
@@ -331,7 +331,7 @@ def _keep_distinct(costs: Costs, groups: Sequence[CostGroup]) -> tuple[Split, ..
 
 
 def _merge_levels(costs: Costs, splits: Sequence[Split]) -> tuple[Split, ...]:
-    """Put groups side by side with those around them that are not farther apart."""
+    """Merge groups with enclosing ones that are not more distant."""
     if not splits:
         return ()
     across = _median_across(costs, [split.members for split in splits])
@@ -360,7 +360,7 @@ def _median_inside(costs: Costs, members: Sequence[int]) -> float:
 def compute_times_between(
     parts: Sequence[Sequence[int]], costs: Costs, errors: Costs
 ) -> tuple[Costs, Costs]:
-    """Return the median of each two parts, and its standard error as a part of it."""
+    """Compute the median between any two parts and its relative standard error."""
     count = len(parts)
     if all(len(ranks) == 1 for ranks in parts):
         order = np.ix_(*[[ranks[0] for ranks in parts]] * 2)
@@ -379,7 +379,7 @@ def compute_times_between(
 
 
 def name_level(group: RankGroup) -> str:
-    """Name what the pairs of a group have in common, by kind and height."""
+    """Name the level of a group's pairs by kind and height."""
     if group.kind == PART or (group.kind == HOST and not group.groups):
         return "inside a host" if group.kind == HOST else "inside a part of a host"
     if group.kind == HOST:
@@ -391,7 +391,7 @@ def name_level(group: RankGroup) -> str:
 
 
 def count_network_levels(group: RankGroup) -> int:
-    """Levels of the network from hosts up to a group."""
+    """Count the network levels from hosts up to a group."""
     if group.kind == HOST:
         return 0
     return 1 + max(count_network_levels(part) for part in group.groups)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Groups, levels and network of many ranks, of which few pairs were measured."""
+"""Finds groups, levels and network of many ranks from few measured pairs."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ from topoloom.probe.inference.network import (
 )
 from topoloom.probe.inference.pair_costs import Numbers, PairCosts, SomeCosts
 
-#: Ranks of which a test says more than that they are few.
+#: Minimal number of ranks for a meaningful test.
 _MIN_TESTED = 4
-#: Hosts among which links without switches are looked for.
+#: Limit on hosts for a search of links without switches.
 _MAX_HOSTS = 1024
 
 
@@ -46,14 +46,13 @@ def find_large_groups(
     Parameters
     ----------
     hosts
-        The ranks of each host; the first one was measured with those of other hosts.
+        The ranks of each host; first ranks were measured with those of other hosts.
     costs
         Seconds of a message between ranks.
     errors
-        Their standard errors, as parts of them.
+        Relative standard errors of costs.
     parts
-        Hosts in groups, as landmarks show it; None if the hosts are side by side, as
-        far as is known.
+        Groups of hosts by landmarks; None if no groups are known.
     """
     inside = [_make_host_group(sorted(ranks), costs, errors) for ranks in hosts]
     if len(inside) == 1:
@@ -108,7 +107,7 @@ def _split_small_group(
     costs: PairCosts,
     errors: PairCosts,
 ) -> RankGroup:
-    """Split hosts of which all pairs were measured; leave others side by side."""
+    """Split hosts if all their pairs were measured."""
     own = np.ix_(first[members], first[members])
     local = RankGroup(ALL, tuple(range(len(members))))
     if len(members) >= _MIN_TESTED and costs.is_whole(first[members]):
@@ -132,9 +131,9 @@ def _split_small_group(
 def _evidence(
     part: HostGroup, first: Numbers, costs: PairCosts
 ) -> tuple[Evidence, ...]:
-    """Compare the measured pairs inside of each group with those into it.
+    """Compare the measured pairs inside each group with those into it.
 
-    By Student's t with pooled variance; of these many pairs it is normal.
+    Uses Student's t with pooled variance, which is normal for this many pairs.
     """
     group = np.full(costs.shape[0], -1)
     for number, below in enumerate(part.groups):
@@ -173,7 +172,7 @@ def _compare(inside: Times, into: Times) -> Evidence:
 
 
 class HostTimes:
-    """Seconds between hosts that follow from their groups, looked up as in a matrix."""
+    """Seconds between hosts by their groups, indexed like a matrix."""
 
     def __init__(self, costs: PairCosts, first: Numbers) -> None:
         self._costs, self._first = costs, first
@@ -181,7 +180,7 @@ class HostTimes:
     def __getitem__(
         self, at: int | tuple[int, int] | tuple[Numbers, Numbers]
     ) -> NDArray[np.float64]:
-        """Return those of a host with all, of two hosts, or of pairs of them."""
+        """Return the times of a host with all, of two hosts, or of pairs."""
         a, b = at if isinstance(at, tuple) else (at, np.arange(len(self._first)))
         return self._costs.usual(self._first[a], self._first[b])
 
@@ -193,7 +192,7 @@ def infer_network(
     costs: SomeCosts,
     errors: PairCosts | None = None,
 ) -> Network:
-    """Decide what the network is.
+    """Infer the network between hosts.
 
     Parameters
     ----------
@@ -202,7 +201,7 @@ def infer_network(
     host_of
         The host of each rank.
     errors
-        Of the costs of many hosts, as parts of them; without, those have no neighbors.
+        Relative, of the costs of many hosts; without them, no neighbors are found.
     """
     if not isinstance(costs, PairCosts):
         return find_network(root, host_of, compute_host_costs(hosts, costs))
@@ -218,12 +217,12 @@ def infer_network(
 def _large_network(
     root: RankGroup, host_of: Sequence[int], costs: PairCosts
 ) -> Network:
-    """Make the tree of switches of groups of hosts.
+    """Make the tree of switches above groups of hosts.
 
     Parameters
     ----------
     costs
-        With what stands in for pairs that were not measured.
+        With typical costs for unmeasured pairs.
     """
     middle = {}
     for group in root.all_groups():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Levels of a machine: pairs of ranks that have the same in common."""
+"""The levels of a machine: sets of comparable pairs of ranks."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from topoloom.probe.inference.pair_costs import (
 )
 
 Pair = tuple[int, int]
-#: Pairs of a group that some are chosen from.
+#: Limit on candidate pairs of a group.
 _MAX_CANDIDATES = 256
 
 
 @dataclass(frozen=True)
 class Level:
-    """Pairs whose smallest common groups are alike.
+    """Pairs whose smallest common groups are comparable.
 
     Attributes
     ----------
     name
-        What they have in common.
+        Of the level.
     groups
-        Those groups.
+        The smallest common groups.
     median
-        Seconds of a message of the scan, one way.
+        One-way seconds of a message in the scan.
     """
 
     name: str
@@ -41,7 +41,7 @@ class Level:
 
 
 def find_levels(root: RankGroup, costs: SomeCosts) -> list[Level]:
-    """Return the levels with measured pairs, the fastest first."""
+    """Find the levels with measured pairs, the fastest first."""
     by_name: dict[str, list[RankGroup]] = {}
     for group in root.all_groups():
         if len(group.ranks) > 1:
@@ -59,7 +59,7 @@ def find_levels(root: RankGroup, costs: SomeCosts) -> list[Level]:
 def make_neighbor_level(
     root: RankGroup, first: Sequence[int], links: Sequence[Pair], costs: SomeCosts
 ) -> Level:
-    """Return the level of hosts with a link, where the network has no switches.
+    """Make the level of linked hosts, in a network without switches.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def choose_neighbor_pairs(
     costs: SomeCosts,
     count: int,
 ) -> list[Pair]:
-    """Choose pairs of neighbors that are as fast as most."""
+    """Choose pairs of neighbors with typical times."""
     pairs = [(first[a], first[b]) for a, b in links]
     return sorted(pairs, key=lambda pair: abs(costs[pair] / level.median - 1))[:count]
 
@@ -90,12 +90,12 @@ def choose_typical_pairs(
     count: int,
     slow: Callable[[Numbers, Numbers], NDArray[np.bool_]] | None = None,
 ) -> list[Pair]:
-    """Choose pairs that are as fast as most of their level, of different ranks.
+    """Choose disjoint pairs with typical times of their level.
 
     Parameters
     ----------
     slow
-        Which of pairs, by their ranks, are left out where there are others.
+        Returns which pairs of ranks to avoid if there are others.
     """
     measured = [select_measured_pairs(group, costs) for group in level.groups]
     if slow is not None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What of a message's time is due to links, and how that depends on its size.
+"""Separates the share of links in message times, by message size.
 
 A message of m bytes takes o + f L + g m / B, where L is the latency of its links and B
 the bandwidth of the narrowest; f and g depend on m, and f is 1 of the shortest: P.
@@ -18,14 +18,14 @@ from numpy.typing import NDArray
 
 from topoloom.probe.inference.message_costs import Curve
 
-#: How surely f is that of the sizes below, and g is 1: as if that were one more size,
-#: this share as exact. It counts where times say nothing.
+#: Weight of the prior that f equals that of smaller sizes and g is 1, relative to one
+#: more size. It decides where times do not.
 _PRIOR = 0.02
-#: Of g: no link has many times its own bandwidth.
+#: Minimal g: no link exceeds its bandwidth many times.
 _MIN_FACTOR = 0.1
 #: Steps of alternating least squares, and the change that ends them.
 _STEPS, _CONVERGED = 300, 1e-7
-#: Sizes of bursts by whose median a regime is judged.
+#: Number of longest burst sizes whose median judges a regime.
 _LONGEST_SIZES = 3
 
 Values = NDArray[np.float64]
@@ -33,13 +33,13 @@ Values = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class RouteTimes:
-    """What messages take between two ranks, and what their links carry, in B/s.
+    """Message times between two ranks, and the bandwidth of their links in B/s.
 
     Attributes
     ----------
     alone, burst
-        Of one message, and from one to the next of several, if that is known. A link
-        is not taken for longer than that.
+        Of one message, and per message of a burst, if known. A link is busy no longer
+        than that.
     """
 
     alone: Curve
@@ -49,14 +49,14 @@ class RouteTimes:
 
 @dataclass(frozen=True)
 class LinkCosts:
-    """What is due to links.
+    """The share of links in message costs.
 
     Attributes
     ----------
     latencies
-        Of the links of each route, to the shortest messages.
+        Of each route's links, for the shortest messages.
     factors
-        f, 1 / g, and the bytes up to which they hold, None without end; six digits.
+        f, 1 / g, and the bytes up to which they hold (None: no limit), in six digits.
     """
 
     latencies: list[float]
@@ -70,14 +70,14 @@ class LinkCosts:
 def fit_link_costs(
     routes: Sequence[RouteTimes], ends: Sequence[int | None], overhead: float
 ) -> LinkCosts:
-    """Tell what is due to links by how routes and sizes differ.
+    """Fit the costs of links to differences between routes and sizes.
 
-    Alternating least squares of relative errors over all routes and sizes.
+    Minimizes relative errors over all routes and sizes by alternating least squares.
 
     Parameters
     ----------
     ends
-        Bytes up to which f and g are the same.
+        Bytes up to which f and g are constant.
     overhead
         o, in seconds.
     """
@@ -111,7 +111,7 @@ class _TimeTable:
         times: Values = np.concatenate([fit.measured for fit in fits])
         self.inverse: Values = 1 / times
         self.wide: Values = sizes / rates / times
-        self.rest: Values = 1 - overhead / times  # all but the overhead
+        self.rest: Values = 1 - overhead / times  # without the overhead
         self.shortest: Values = np.array([fit.measured[0] for fit in fits])
         self.most = _limit_factors(routes, limits)
 
@@ -122,7 +122,7 @@ class _TimeTable:
             of = self.regime == regime
             long = latencies[self.route[of]] * self.inverse[of]
             before = found[-1][0] if found else 1.0
-            # The shortest define what a latency is.
+            # The shortest messages define latency: f = 1.
             prior = _PRIOR if found else 1e3
             rows = np.column_stack([long, self.wide[of]])
             rows = np.vstack([rows, [prior, 0], [0, _PRIOR]])
@@ -140,7 +140,7 @@ class _TimeTable:
 
 
 def _limit_factors(routes: Sequence[RouteTimes], limits: Sequence[int]) -> list[float]:
-    """Return what g of each regime is at most: by the longest messages of bursts."""
+    """Limit g of each regime, by the longest messages of bursts."""
     seen: list[list[float]] = [[] for _ in range(len(limits) + 1)]
     for route in routes:
         if route.burst is None:
@@ -155,7 +155,7 @@ def _limit_factors(routes: Sequence[RouteTimes], limits: Sequence[int]) -> list[
 
 
 def _solve_bounded(rows: Values, wanted: Values, most: float) -> tuple[float, float]:
-    """Solve for f and g, which are not below 0, and g not above `most`."""
+    """Solve for f and g, both at least 0, and g at most `most`."""
     longer, slower = np.linalg.lstsq(rows, wanted, rcond=None)[0].tolist()
     if longer < 0:
         longer, slower = 0.0, float(rows[:, 1] @ wanted / (rows[:, 1] @ rows[:, 1]))

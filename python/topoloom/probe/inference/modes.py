@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where times of many hosts fall apart: valleys between the modes of a density."""
+"""Finds valleys between the modes of a density of many hosts' times."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from topoloom.probe.inference.groups import LEVEL_RATIO
 
 Values = NDArray[np.float64]
 
-#: The narrowest kernel, in logarithms, and its width in errors of the values.
+#: Minimal kernel width in logarithms, and width in errors of the values.
 _MIN_KERNEL, _ERRORS = 0.004, 0.7
-#: Points of the grid in the width of the kernel, and widths that the kernel spans.
+#: Grid points per kernel width, and widths that the kernel spans.
 _POINTS, _SPAN = 4, 4
-#: By how much the roots of a peak and of the valley beside it differ at least; the root
-#: of a count deviates by 1/2 whatever the count.
+#: Minimal difference between the square roots of a peak and its valley. The root of a
+#: count has standard deviation 1/2.
 _MIN_PROMINENCE = 1.5
 _MAX_BINS = 1 << 16
 
@@ -26,19 +26,19 @@ _MAX_BINS = 1 << 16
 def find_valleys(
     values: Values, error: float, apart: float = LEVEL_RATIO
 ) -> list[float]:
-    """Return where modes of the values meet, ascending; none if there is one mode.
+    """Find the valleys between modes, ascending; none if there is one mode.
 
-    The density is a sum of normal kernels. A mode counts if it rises out of the valleys
-    beside it by more than chance, and if it is `apart` from the next one.
+    The density is a sum of normal kernels. A mode counts if it rises significantly
+    above its valleys and is `apart` from the next mode.
 
     Parameters
     ----------
     values
         Logarithms of seconds.
     error
-        Their standard error.
+        Standard error of values.
     apart
-        How many times as long the next mode takes at least.
+        Minimal ratio of times between modes.
     """
     width = max(_MIN_KERNEL, _ERRORS * error)
     low, high = float(values.min()), float(values.max())
@@ -54,7 +54,7 @@ def find_valleys(
 
 
 def _find_minima(density: Values, at: Values, apart: float) -> list[int]:
-    """Return the lowest places between modes that count."""
+    """Find the minima between significant modes."""
     rising = np.diff(density, prepend=0) > 0
     peaks = np.flatnonzero(rising & ~np.append(rising[1:], False)).tolist()
     lows = [a + int(np.argmin(density[a:b])) for a, b in pairwise(peaks)]
@@ -70,7 +70,7 @@ def _find_minima(density: Values, at: Values, apart: float) -> list[int]:
         ]
         if not any(near):
             break
-        # The weakest valley vanishes, with the lower one of its peaks.
+        # Remove the weakest valley and the lower of its peaks.
         n = min((n for n, is_near in enumerate(near) if is_near), key=rises.__getitem__)
         lows.pop(n)
         peaks.pop(n if density[peaks[n]] < density[peaks[n + 1]] else n + 1)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Links between neighbors among many hosts, of which not all pairs are measured.
+"""Finds links between neighbors among many hosts without measuring all pairs.
 
-A host is as far from each landmark as its neighbors, but for a link. So those are among
-the hosts whose times with all landmarks are most like its own; only these pairs are
+A host and its neighbor are at nearly the same distance from each landmark. Neighbors
+are therefore among the hosts with the most similar landmark times; only these pairs are
 measured more exactly.
 """
 
@@ -24,49 +24,48 @@ from topoloom.probe.inference.network import (
 )
 from topoloom.probe.inference.pair_costs import Numbers, PairCosts
 
-#: Hosts among which neighbors are looked for: their hops are in a matrix.
+#: Limit on hosts, since hops are in a matrix.
 MAX_LINKED_HOSTS = 4096
-#: How many times as long hosts take at least that are two links apart, and the error of
-#: the times of candidates.
+#: Minimal time ratio of one more link, and the error of candidates' times.
 LINK_RATIO, CANDIDATE_ERROR = 1.03, 0.006
-#: Hosts that are looked at as neighbors of each: those of a torus of three dimensions
-#: are among the next 16 if times are known within 1.25 % and a link takes 5 %.
+#: Candidates per host: neighbors in a 3-D torus are among the nearest 16 if times have
+#: errors of 1.25 % and a link takes 5 %.
 CANDIDATES = 20
-#: The share of all hosts that a landmark was measured with, and landmarks that count.
+#: Minimal share of hosts measured with a landmark, and limit on landmarks.
 _ALL, _LANDMARKS = 0.95, 64
 _ROWS = 512
-#: The share of the candidates that were measured at least.
+#: Minimal share of measured candidates.
 _MEASURED = 0.8
 
 
 class HopTimes:
-    """Seconds between hosts that follow from hops, looked up as in a matrix."""
+    """Seconds between hosts by hops, indexed like a matrix."""
 
     def __init__(self, hops: Numbers, first: float, hop: float) -> None:
         self._hops, self._first, self._hop = hops, first, hop
 
     def __getitem__(self, at: int | tuple[Hosts, Hosts]) -> Values:
-        """Return those of a host with all, of two hosts, or of pairs of them."""
+        """Return the times of a host with all, of two hosts, or of pairs."""
         more = np.maximum(self._hops[at] - 1, 0)
         return np.asarray(self._first + self._hop * more)
 
 
 def find_candidates(costs: PairCosts, first: Hosts) -> Pairs:
-    """Return pairs of hosts that may be neighbors, by their times with landmarks.
+    """Find pairs of hosts that may be neighbors, by their landmark times.
 
     Parameters
     ----------
     costs
         Between ranks.
     first
-        The rank of each host that was measured with others.
+        The rank of each host that was measured with other hosts.
     """
     landmarks = _find_landmarks(costs, first)
     count = len(first)
     if len(landmarks) < 2:
         return np.zeros((0, 2), np.int64)
     times = costs.known(first[:, None], first[landmarks][None, :])
-    times[landmarks, np.arange(len(landmarks))] = np.nan  # what they have alone
+    times[landmarks, np.arange(len(landmarks))] = np.nan  # no time with itself
     is_known = ~np.isnan(times)
     times, weight = np.where(is_known, times, 0), is_known.astype(np.float64)
     squares = times * times
@@ -85,7 +84,7 @@ def find_candidates(costs: PairCosts, first: Hosts) -> Pairs:
 
 
 def _find_landmarks(costs: PairCosts, first: Hosts) -> Hosts:
-    """Return hosts that were measured with nearly all others."""
+    """Find hosts that were measured with nearly all others."""
     host = _number_hosts(costs, first)
     a, b, _ = costs.measured
     between = (host[a] >= 0) & (host[b] >= 0)
@@ -104,18 +103,18 @@ def _number_hosts(costs: PairCosts, first: Hosts) -> Numbers:
 def find_linked_hosts(
     costs: PairCosts, errors: PairCosts, first: Hosts, by_groups: float
 ) -> Network | None:
-    """Return the graph of neighbors, if times follow from hops on it.
+    """Find the graph of neighbors if its hops explain the times.
 
     Parameters
     ----------
     errors
-        Of the costs, as parts of them.
+        Relative errors of costs.
     by_groups
-        The share of the squares of the logarithms of costs that groups explain.
+        Share of the variance of log costs that groups explain.
     """
     count = len(first)
     pairs = find_candidates(costs, first)
-    # Some times with landmarks were measured again since: not quite the same pairs.
+    # Some landmark times were measured again, so pairs differ slightly.
     pairs = pairs[~np.isnan(costs.known(*first[pairs].T))]
     if len(pairs) < _MEASURED * CANDIDATES / 2 * count:
         return None

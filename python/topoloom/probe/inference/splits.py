@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Groups that are too small for a t-test, by how exactly each pair is known.
+"""Splits groups that are too small for a t-test, by the errors of each pair.
 
-Two hosts have one pair, whose variance follows from its samples and those of its like.
-Of the cuts of an average linkage tree the most likely one is accepted if the logarithm
-of its likelihood ratio exceeds that of the number of ways to cut.
+The variance of a pair is known from its samples and those of comparable pairs. Of the
+cuts of an average-linkage tree, the most likely one is accepted if its log likelihood
+ratio exceeds the log number of possible cuts.
 """
 
 from __future__ import annotations
@@ -18,22 +18,21 @@ from numpy.typing import NDArray
 Values = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 
-#: Things that are cut, at most; cuts of a tree whose things are moved to nearer groups,
-#: and how often.
+#: Limit on items; cuts of a tree that are improved by moving items; and iterations.
 MAX_ITEMS = 512
 _MAX_CUTS, _MAX_MOVES = 8, 10
-#: Of this number of things one pair may be far for other reasons.
+#: Items per pair that may be far for other reasons.
 _OUTLIERS = 4
-#: How many times as large as needed the logarithm of a likelihood ratio is expected.
+#: Safety factor on the expected log likelihood ratio.
 _MARGIN = 1.6
-#: Standard errors by which a member of a group lacks nearness that is in none.
+#: Standard errors from which on a member is an outsider.
 _OUTSIDER_ERRORS = 4.0
 
 
 class WeightedTimes(NamedTuple):
-    """Logarithms of the times of pairs, and their weights: 1 / error^2.
+    """Log times of pairs and their weights, 1 / error^2.
 
-    Both are symmetric, of shape ``(members, members)``; the diagonal has no weight.
+    Both are symmetric, of shape ``(members, members)``; the diagonal has weight 0.
     """
 
     times: Values
@@ -41,16 +40,16 @@ class WeightedTimes(NamedTuple):
 
 
 class Cut(NamedTuple):
-    """Things in groups.
+    """A partition of items into groups.
 
     Attributes
     ----------
     parts
-        The things of each group, by their numbers.
+        Item numbers of each group.
     gained
-        The logarithm of the likelihood ratio, less that of the number of ways to cut.
+        Log likelihood ratio minus the log number of possible cuts.
     sure
-        Whether it is more than what noise makes of things that are alike.
+        Whether the cut is significant against noise.
     """
 
     parts: list[list[int]]
@@ -61,10 +60,9 @@ class Cut(NamedTuple):
 def find_outsider(
     members: Sequence[int], others: Sequence[int], known: WeightedTimes, apart: float
 ) -> int | None:
-    """Return a member that is as far from the rest of a group as from others, if any.
+    """Find a member that is as far from its group as from other ranks, if any.
 
-    Where it is its own group, its pairs with members differ from those with others by
-    nothing; where it is a member, by as much as those of the rest, even if it is slow.
+    A true member, even a slow one, is nearer to its group by as much as the others are.
     """
     if len(members) < 3:
         return None
@@ -74,7 +72,7 @@ def find_outsider(
     chosen = int(nearer.argmin())
     rest = [member for member in members if member != members[chosen]]
     pairs = np.triu_indices(len(rest), 1)
-    # Of the pairs with other strangers most may be far.
+    # Most pairs with other outsiders may be far.
     inside = float(np.quantile(known.times[np.ix_(rest, rest)][pairs], 0.25))
     gap = float(np.median(known.times[np.ix_(rest, others)])) - inside
     lacks = gap - float(nearer[chosen])
@@ -85,7 +83,7 @@ def find_outsider(
 def _compute_means(
     known: WeightedTimes, members: Sequence[int], ends: Sequence[int]
 ) -> tuple[Values, Values]:
-    """Return weighted means of each member's times, and their squared errors."""
+    """Compute weighted means of each member's times, and their squared errors."""
     block = np.ix_(members, ends)
     weights = known.weights[block]
     total = weights.sum(1)
@@ -95,17 +93,17 @@ def _compute_means(
 def find_best_cut(
     known: WeightedTimes, things: Numbers, least: float, p: float
 ) -> Cut | None:
-    """Find the most likely groups of things; None if none are more likely.
+    """Find the most likely groups of items; None if no groups are more likely.
 
     Parameters
     ----------
     things
-        The number of the thing that each member is in, from 0 on. Groups have two
-        things or more if all things have one member.
+        Item number of each member, from 0. Groups have at least two items if all items
+        have one member.
     least
-        By how much the logarithms of times across groups exceed those inside.
+        Minimal difference of log times across groups to those inside.
     p
-        With which probability at most things that are alike are surely in groups.
+        Limit on the probability of splitting equal items.
     """
     count = int(things.max()) + 1
     single = count == len(things)
@@ -126,28 +124,28 @@ def find_best_cut(
 
 
 def compute_gain(known: WeightedTimes, of: Numbers, least: float) -> float:
-    """Return how likely groups of members are, as `Cut.gained`.
+    """Compute `Cut.gained` of given groups.
 
     Parameters
     ----------
     of
-        The group of each member.
+        Group of each member.
     """
     blocks = _Blocks(known, np.arange(len(of)), len(of))
     return _compute_gain(blocks, of, least, single=True)
 
 
 def compute_required_error(things: int, apart: float, p: float) -> float:
-    """Return the error of times between things at which groups of two would be found.
+    """Compute the error of times at which groups of two items would be found.
 
-    Of all ways to cut, that into groups of two has the fewest pairs inside.
+    Groups of two have the fewest pairs inside.
 
     Parameters
     ----------
     apart
-        By how much the logarithms of times across groups exceed those inside.
+        Minimal difference of log times across groups to those inside.
     p
-        With which probability at most things that are alike are surely in groups.
+        Limit on the probability of splitting equal items.
     """
     pairs = things // 2
     across = things * (things - 1) / 2 - pairs
@@ -159,9 +157,9 @@ def compute_required_error(things: int, apart: float, p: float) -> float:
 
 
 class _Blocks:
-    """Weighted means between things; the longest count as the next, as outliers may.
+    """Weighted means between items, with the longest ones capped as outliers.
 
-    Of as many as one of `_OUTLIERS` things. Across groups there are more.
+    One of `_OUTLIERS` items may be an outlier.
     """
 
     def __init__(self, known: WeightedTimes, things: Numbers, count: int) -> None:
@@ -178,7 +176,7 @@ class _Blocks:
 
 
 def _find_linkage_cuts(blocks: _Blocks) -> list[Numbers]:
-    """Return the likeliest cuts of the tree of average linkage, as groups of things."""
+    """Find the most likely cuts of the average-linkage tree, as groups of items."""
     far = blocks.means.copy()
     np.fill_diagonal(far, np.inf)
     weights = blocks.weights.copy()
@@ -209,7 +207,7 @@ def _find_linkage_cuts(blocks: _Blocks) -> list[Numbers]:
 
 
 def _improve(blocks: _Blocks, of: Numbers) -> Numbers:
-    """Move each thing to the group whose other things are the nearest to it."""
+    """Move each item to the group whose other items are nearest."""
     for _ in range(_MAX_MOVES):
         numbers = np.unique(of, return_inverse=True)[1]
         member = np.zeros((blocks.count, int(numbers.max()) + 1))
@@ -225,14 +223,14 @@ def _improve(blocks: _Blocks, of: Numbers) -> Numbers:
 
 
 def _compute_gain(blocks: _Blocks, of: Numbers, least: float, single: bool) -> float:
-    """Return the logarithm of the likelihood ratio, less that of the number of ways."""
+    """Compute the log likelihood ratio minus the log number of cuts."""
     sizes = np.unique(of, return_counts=True)[1]
     if len(sizes) < 2 or (single and sizes.min() < 2):
         return -math.inf
     together = of[:, None] == of[None]
     inside, across = _Mean(blocks, together), _Mean(blocks, ~together)
     apart = across.mean - inside.mean
-    # Of groups most pairs across are farther: not a few, whose times came by chance.
+    # Most pairs across groups must be farther, not only a few by chance.
     if apart < least or across.middle - inside.middle < apart / 2:
         return -math.inf
     return apart**2 / (inside.square_error + across.square_error) / 2 - _count_log_ways(
@@ -241,9 +239,9 @@ def _compute_gain(blocks: _Blocks, of: Numbers, least: float, single: bool) -> f
 
 
 def _count_log_ways(sizes: Numbers) -> float:
-    """Return the logarithm of the number of ways to make groups of these sizes.
+    """Compute the log number of ways to make groups of these sizes.
 
-    Times the number of things, as sizes were not given before.
+    Includes a factor of the number of items, since sizes were chosen as well.
     """
     things = int(sizes.sum())
     alike = np.unique(sizes, return_counts=True)[1]
@@ -252,7 +250,7 @@ def _count_log_ways(sizes: Numbers) -> float:
 
 
 def _is_sure(blocks: _Blocks, of: Numbers, p: float) -> bool:
-    """Whether what is inside of each group is nearer than what is not, by itself."""
+    """Return whether each group by itself is significantly nearer inside."""
     for group in np.unique(of):
         own = of == group
         if own.sum() < 2:
@@ -266,7 +264,7 @@ def _is_sure(blocks: _Blocks, of: Numbers, p: float) -> bool:
 
 
 class _Mean:
-    """The mean of chosen blocks, each of which is chosen in both directions."""
+    """The mean of chosen blocks, which are chosen in both directions."""
 
     def __init__(self, blocks: _Blocks, chosen: NDArray[np.bool_]) -> None:
         weights = blocks.weights[chosen]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pairs that are to be measured more exactly, as groups depend on them."""
+"""Finds pairs to measure more exactly, on which groups depend."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ from topoloom.probe.inference.splits import (
     find_best_cut,
 )
 
-#: How many times as exact pairs become that are in a group, perhaps, at most until this
-#: number of errors makes a level; and by how much errors may exceed what is wanted.
+#: Gain in precision for pairs of possible groups, the errors that make a level, and
+#: the tolerance on errors.
 _MORE, _SURE, _NEARLY = 2.0, 6.0, 1.15
 
 
 def find_undecided_pairs(
     root: RankGroup, costs: Costs, errors: Costs, apart: float
 ) -> dict[Pair, float]:
-    """Return pairs that are to be measured more exactly, and how exactly.
+    """Find pairs to measure more exactly, and their target errors.
 
-    Those of groups in which others would not be seen, and those that are in a group,
-    perhaps.
+    These are pairs of groups whose subgroups could not be detected, and pairs of
+    possible groups.
 
     Parameters
     ----------
     costs, errors
-        As of `rank_groups`.
+        As for `find_rank_groups`.
     apart
-        By how much the logarithms of times across groups exceed those inside, at least.
+        Minimal difference of log times across groups to those inside.
     """
     found: dict[Pair, float] = {}
     for group in root.all_groups():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The table ``[probe]`` of a machine's file, checked: people edit such files."""
+"""Checks the table ``[probe]`` of a machine's file, which people may edit."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from topoloom.support.plain_text import is_number
 from topoloom.support.toml_values import check_type, get_entry
 
 Check = Callable[[Any, str], None]
-#: Larger integers are not exact as doubles.
+#: Largest integers that are exact as doubles.
 _MOST = 2**53
 
 
@@ -63,7 +63,7 @@ def _check_each(check: Check, least: int = 0, most: int | None = None) -> Check:
 def _check_table(
     needed: Mapping[str, Check], known: Mapping[str, Check] | None = None
 ) -> Check:
-    """Check the keys of a table, of which others than the needed may be missing."""
+    """Check a table with required and optional keys."""
 
     def of_table(value: Any, where: str) -> None:
         check_type(value, dict, where)
@@ -167,7 +167,7 @@ _SUSPECT = _check_table(
     {"measurements": _check_count, "way": _check_text},
 )
 
-#: What a probe writes, and what others use of it.
+#: Keys that a probe writes and readers use.
 _KEYS: dict[str, Check] = {
     "samples": _check_text,
     "command": _check_each(_check_text),
@@ -214,24 +214,24 @@ _KEYS: dict[str, Check] = {
     "doubts": _check_each(_check_text),
     "claims": _check_each(_check_text),
 }
-#: Keys that are there only if that was measured.
+#: Keys that exist only if measured.
 _OPTIONAL = ("pairs_met", "noise", "hops")
 
 
 def read_probe_table(
     document: Mapping[str, Any], file: str | Path, needed: Iterable[str] | None = None
 ) -> dict[str, Any]:
-    """Return the table of a document, in which all values are as they should be.
+    """Return the checked table of a document.
 
     Parameters
     ----------
     needed
-        Keys that must be there; None for all that a probe always writes.
+        Required keys; None for all that a probe always writes.
 
     Raises
     ------
     topoloom.Error
-        Naming the key that is missing or wrong.
+        With the missing or invalid key.
     """
     probed: dict[str, Any] = get_entry(
         dict(document), "probe", dict, f"{file}: [probe]"
@@ -248,7 +248,7 @@ def read_probe_table(
 
 
 def _check_consistency(probed: Mapping[str, Any], file: str | Path) -> None:
-    """Refuse ranks and hosts that are not there."""
+    """Refuse unknown ranks and hosts."""
     hosts, host_of = probed.get("hosts"), probed.get("host_of")
     if hosts is not None and len({*hosts}) < len(hosts):
         raise Error(f"{file}: probe.hosts names a host twice")

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests from lines of NCCL's and RCCL's Inspector: how long communicators take.
+"""Makes tests from dumps of NCCL's and RCCL's Inspector, with times of communicators.
 
-A rank that comes late keeps the others waiting, so that an operation takes as long as
-on the rank where it is shortest. Communicators are compared with others that do the
-same: the same operation, ranks, hosts and bytes, as far from each other.
+Late ranks keep others waiting, so the shortest time over the ranks of an operation
+counts. Communicators are compared with others of the same operation, ranks, hosts,
+bytes and distances.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from topoloom.probe.locate.parts import Pair, Parts
 from topoloom.probe.locate.rank_ends import find_rank_ends
 from topoloom.support.units import counted
 
-#: Fewer communicators that do the same do not say which of them is slow.
+#: Minimal number of comparable communicators.
 _MIN_COMPARABLE = 3
-#: Operations of a kind that are a test of their communicator, and tests at most: one
-#: that is slow again and again is not so by chance.
+#: Operations of a kind per test of their communicator, and limit on tests, since
+#: repeated slowness is no chance.
 _OPERATIONS_PER_TEST, _MAX_TESTS = 3, 3
-#: Sentences about what is missing, at most.
+#: Limit on remarks about missing data.
 _MAX_REMARKS = 3
 
 
 class _Operation(NamedTuple):
-    """What a communicator did, and the pairs of ends that exchanged messages for it.
+    """An operation of a communicator, with the pairs of ends that exchanged messages.
 
-    `alike` is what others must have in common with it.
+    Operations with equal `alike` are comparable.
     """
 
     alike: tuple[object, ...]
@@ -44,12 +44,12 @@ class _Operation(NamedTuple):
 
 
 class _Key(NamedTuple):
-    """Operations of a communicator that are alike; `message` says from where to where.
+    """The key of equal operations; `message` has source and target.
 
     Attributes
     ----------
     clock
-        By which they were timed.
+        Source of the times.
     """
 
     communicator: str
@@ -59,20 +59,20 @@ class _Key(NamedTuple):
     clock: str
 
 
-#: None if a rank left no line, and in it where a GPU is not known.
+#: Ends of ranks, with None for unknown GPUs; None if a rank left no line.
 _Ends = Sequence[int | None] | None
 
 
 def read_dump_tests(
     files: Sequence[Path], parts: Parts, partial: bool
 ) -> tuple[list[Test], list[str]]:
-    """Read dumps; return tests, and sentences about what could not be used.
+    """Read dumps; return tests, and remarks about unusable data.
 
     Raises
     ------
     topoloom.Error
-        If no line has a time, or a host is not among those of the machine;
-        `MissingPartsError`, unless `partial`, for lines and ranks that are missing.
+        If no line has a time, or the machine lacks a host; `MissingPartsError`, unless
+        `partial`, if lines or ranks are missing.
     """
     lines, sizes, missing = inspector_lines(files, partial)
     seats, doubts = find_rank_ends(lines, parts)
@@ -121,7 +121,7 @@ def read_dump_tests(
 def _compare_operations(
     done: Sequence[tuple[_Operation, list[float]]], doubts: list[str]
 ) -> list[Test]:
-    """Compare those that do the same; `done` has the times of all operations."""
+    """Compare comparable operations; `done` has their times."""
     alike: dict[tuple[object, ...], list[tuple[_Operation, list[float]]]] = defaultdict(
         list
     )
@@ -158,7 +158,7 @@ def _make_key(line: InspectorLine) -> _Key:
 
 
 def _find_ends(key: _Key, seats: Mapping[int, int | None], size: int) -> _Ends:
-    """Return the ends of what exchanged messages; None if a rank left no line."""
+    """Return the ends that exchanged messages; None if a rank left no line."""
     places = key.message or range(size)
     if any(place not in seats for place in places):
         return None
@@ -166,7 +166,7 @@ def _find_ends(key: _Key, seats: Mapping[int, int | None], size: int) -> _Ends:
 
 
 def _describe_operation(key: _Key, ends: Sequence[int], parts: Parts) -> _Operation:
-    """Describe what ranks at some ends did."""
+    """Describe an operation of ranks at these ends."""
     if key.message:
         pairs: tuple[Pair, ...] = ((ends[0], ends[1]),)
     else:
@@ -178,10 +178,10 @@ def _describe_operation(key: _Key, ends: Sequence[int], parts: Parts) -> _Operat
 
 
 def _list_exchanges(word: str, ends: Sequence[int], parts: Parts) -> tuple[Pair, ...]:
-    """Return pairs of ends that exchange messages.
+    """List the pairs of ends that exchange messages.
 
-    Hosts exchange in a ring of the ranks' order, or all with all; each NIC with that in
-    its place, and GPUs of a host with the next ones.
+    Hosts exchange in a ring by rank, or all with all; NICs with those of equal index,
+    and GPUs of a host with the next ones.
     """
     by_host: dict[int, list[int]] = defaultdict(list)
     for end in ends:

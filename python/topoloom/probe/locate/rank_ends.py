@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where ranks of NCCL's communicators are: hosts, and on rails their GPUs.
+"""Finds the hosts and, on rails, the GPUs of ranks of NCCL's communicators.
 
-The Inspector names the host and the process of a rank, and not its GPU. GPUs of a host
-are taken in the order of ranks in the communicator that has most of them.
+The Inspector names the host and process of a rank, but not its GPU. GPUs are assigned
+in the order of ranks in the communicator with most of a host's GPUs.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from topoloom.graphs.traces.inspector import InspectorLine, Process
 from topoloom.probe.locate.parts import Parts
 from topoloom.support.units import counted
 
-#: The ends of a communicator's ranks, by their places; None if a GPU is not known.
+#: Ends of ranks, by communicator and place; None for unknown GPUs.
 RankEnds = dict[str, dict[int, int | None]]
 _Members = Mapping[str, Mapping[int, Process]]
 
@@ -23,13 +23,13 @@ _Members = Mapping[str, Mapping[int, Process]]
 def find_rank_ends(
     lines: Sequence[InspectorLine], parts: Parts
 ) -> tuple[RankEnds, list[str]]:
-    """Find the end of each rank, and sentences about what was taken for granted.
+    """Find the end of each rank, with remarks about assumptions.
 
     Raises
     ------
     topoloom.Error
-        If a host is not among those of the machine, has more ranks than GPUs, or a rank
-        is two processes.
+        If the machine lacks a host, a host has more ranks than GPUs, or a rank has two
+        processes.
     """
     numbers = {host: n for n, host in enumerate(parts.hosts)}
     members: dict[str, dict[int, Process]] = defaultdict(dict)
@@ -61,7 +61,7 @@ def _find_gpu_ends(
     gpus: dict[Process, list[int]] = {}
     unordered, partly = [], []
     for host, number in hosts.items():
-        # A process has as many GPUs as ranks in one communicator.
+        # A process has as many GPUs as ranks in a communicator.
         own = _count_most(
             _list_host_processes(group, host) for group in members.values()
         )
@@ -77,7 +77,7 @@ def _find_gpu_ends(
         places: Sequence[int] = range(ranks)
         devices = {one[2] for one in own}
         if len(devices) == ranks and devices <= {*range(parts.gpus)}:
-            order = list(own)  # of our plugin, which names them
+            order = list(own)  # of Topoloom's plugin, which names them
             places = [one[2] for one in order]
         elif len(order) < ranks:
             unordered.append(host)
@@ -101,7 +101,7 @@ def _find_gpu_ends(
 
 
 def _list_host_processes(group: Mapping[int, Process], host: str) -> list[Process]:
-    """List the processes of a communicator's ranks on a host, in their order."""
+    """List the processes of a communicator's ranks on a host, in rank order."""
     return [process for _, process in sorted(group.items()) if process[0] == host]
 
 
@@ -115,7 +115,7 @@ def _count_most(groups: Iterable[Sequence[Process]]) -> Counter[Process]:
 def _assign_gpus(
     group: Mapping[int, Process], gpus: Mapping[Process, Sequence[int]]
 ) -> dict[int, int | None]:
-    """Give ranks of a process its GPUs in order; none if it has others, too."""
+    """Assign a process's GPUs to its ranks in order; none if it has others as well."""
     ranks = Counter(group.values())
     given: Counter[Process] = Counter()
     seats: dict[int, int | None] = {}

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which pairs of hosts or GPUs to measure next, at once, so that most is learned.
+"""Chooses the pairs of hosts or GPUs that give most information in the next round.
 
-A pair is worth the entropy of its outcome: that of parts that nobody has tested, and
-most where a slow test is as likely as a fast one. Pairs of a round share neither an end
-nor a full link.
+The worth of a pair is the entropy of its outcome, highest if slow and fast are equally
+likely. Pairs of a round share neither an end nor a full link.
 """
 
 from __future__ import annotations
@@ -16,32 +15,32 @@ from numpy.typing import NDArray
 from topoloom.probe.locate.likelihood import Beliefs
 from topoloom.probe.locate.parts import Pair, Parts, Values
 
-#: What is left of a class's worth once a pair of the round covers it.
+#: Remaining worth of a class that a pair of the round covers.
 _REPEAT_WORTH = 0.02
-#: The share of its worth that a pair keeps at least beside those chosen before.
+#: Minimal share of its worth that a pair must keep given earlier pairs.
 _MIN_WORTH_SHARE = 0.5
-#: What a cable carries, in messages of a pair, but for rounding.
+#: Capacity of a cable in messages of a pair, with tolerance for rounding.
 _MAX_CABLE_LOAD = 1 + 1e-9
-#: Pairs that are looked at in one pass, by hosts.
+#: Pairs per host that are considered in one pass.
 _PASSES_PER_HOST = 8
-#: Likelier classes are suspects; others that were judged are settled.
+#: Probabilities from which on a class is a suspect, and certain.
 SUSPECT, SURE = 0.01, 0.98
-#: A pair looks at a class that is as busy as this share of what it is at most; classes
-#: that never are this busy beside others of a pair cannot be judged by pairs.
+#: Minimal load, relative to its maximum, at which a pair tests a class. Classes that
+#: never reach it cannot be judged by pairs.
 _MIN_VISIBLE_LOAD = 0.5
-#: Pairs of each distance in a round, at least, that no suspect is on.
+#: Minimal pairs of each distance in a round without suspects.
 _CONTROLS = 3
 
 
 def compute_uncertainty(parts: Parts, beliefs: Beliefs) -> Values:
-    """Return by class how likely it is bad; 0 where no more need be asked."""
+    """Compute the probability of each class; 0 if it needs no more tests."""
     tests = parts.tests
     visible, busiest = _find_visible(parts)
     chances: Values = beliefs.chances.copy()
     asked = (beliefs.open & (busiest >= _MIN_VISIBLE_LOAD)) | (chances > SUSPECT)
     sure = _find_sure(beliefs)
     chances[~asked | sure] = 0.0
-    # What only tests of a bad part cover cannot be judged beside it.
+    # Classes that only tests of a bad part cover cannot be judged.
     of_bad = _has_any(parts, sure[tests.classes] & visible)
     seen = visible & ~of_bad[tests.rows]
     chances[np.bincount(tests.classes, seen, len(chances)) == 0] = 0.0
@@ -49,7 +48,7 @@ def compute_uncertainty(parts: Parts, beliefs: Beliefs) -> Values:
 
 
 def choose_next_round(parts: Parts, beliefs: Beliefs, controls: bool) -> list[Pair]:
-    """Choose pairs of ends; none if all that pairs can say is known."""
+    """Choose pairs of ends; none if pairs give no more information."""
     worth = compute_uncertainty(parts, beliefs)
     if not worth.any():
         return []
@@ -63,7 +62,7 @@ def choose_next_round(parts: Parts, beliefs: Beliefs, controls: bool) -> list[Pa
     least = 0.5 * float(worth[worth > 0].min())
     chosen: list[Pair] = []
     while True:
-        # Suspects are mostly instead of each other: their chances add up.
+        # Suspects mostly exclude each other, so probabilities add up.
         of_entries = worth[tests.classes] * visible
         sums = np.bincount(tests.rows, of_entries, len(parts.pairs))
         scores = _compute_entropy(np.minimum(sums, 1.0))
@@ -88,9 +87,9 @@ def choose_next_round(parts: Parts, beliefs: Beliefs, controls: bool) -> list[Pa
 def _choose_controls(
     parts: Parts, chosen: Sequence[Pair], unsure: Values, taken: _RoundUsage
 ) -> list[Pair]:
-    """Choose pairs that are hardly slow, as far apart as those that may be.
+    """Choose pairs that are probably not slow, at the distances of suspects.
 
-    Without them all that was measured at a distance may be slow, and so look usual.
+    Otherwise all pairs at a distance may be slow, and thus seem typical.
     """
     rows = [parts.row_of[pair] for pair in chosen]
     controls: list[Pair] = []
@@ -108,7 +107,7 @@ def _choose_controls(
 
 
 def _find_visible(parts: Parts) -> tuple[NDArray[np.bool_], Values]:
-    """Return which entries of tests look at their class, and its load at most."""
+    """Find the entries of tests that test their class, and the maximal loads."""
     tests = parts.tests
     busiest = np.zeros(len(parts.classes))
     np.maximum.at(busiest, tests.classes, tests.loads)
@@ -122,7 +121,7 @@ def _find_sure(beliefs: Beliefs) -> NDArray[np.bool_]:
 
 
 def _has_any(parts: Parts, entries: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return which tests have one of some entries."""
+    """Return which tests have one of the entries."""
     counts: NDArray[np.bool_] = (
         np.bincount(parts.tests.rows, entries, len(parts.pairs)) > 0
     )
@@ -130,14 +129,14 @@ def _has_any(parts: Parts, entries: NDArray[np.bool_]) -> NDArray[np.bool_]:
 
 
 def _compute_entropy(chances: Values) -> Values:
-    """Return that of outcomes with two values, in nats."""
+    """Compute the entropy of binary outcomes, in nats."""
     p = np.clip(chances, 1e-300, 1 - 1e-12)
     entropy: Values = -(p * np.log(p) + (1 - p) * np.log1p(-p))
     return entropy
 
 
 class _RoundUsage:
-    """Ends and links that pairs of a round use."""
+    """The ends and links that pairs of a round use."""
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
@@ -148,7 +147,7 @@ class _RoundUsage:
         self._limited = np.array(cables)[parts.tests.classes]
 
     def free(self) -> NDArray[np.bool_]:
-        """Return for which pairs there is room."""
+        """Return the pairs that fit into the round."""
         tests = self._parts.tests
         full = self._limited & (
             self._used[tests.classes] + tests.loads > _MAX_CABLE_LOAD
@@ -158,7 +157,7 @@ class _RoundUsage:
         return room
 
     def take(self, test: int) -> bool:
-        """Add a pair if there is room for it."""
+        """Try to add a pair; return whether there was room."""
         pair = list(self._parts.pairs[test])
         tests = self._parts.tests
         entries = slice(*tests.starts[test : test + 2])

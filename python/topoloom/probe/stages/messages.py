@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Messages of all sizes between a few pairs of each level, one pair at a time.
+"""Measures messages of all sizes for a few pairs per level, one pair at a time.
 
 Alone (there and back), in bursts that are answered once, both ways at once, and what
 they take of the CPU: S. Kumar, PhD thesis, UIUC, 2005, ch. 2; C. Karlsson 2012, ch. 3.
@@ -22,17 +22,17 @@ from topoloom.probe.stages.effort import (
 
 Pairs = Mapping[str, Sequence[tuple[int, int]]]
 
-#: Bytes of messages whose handling is measured, and of long ones.
+#: Bytes of messages whose CPU time is measured, and of long ones.
 SHORT, LONG = 8, 1 << 20
-#: Bytes of messages that nobody waits for.
+#: Bytes of unexpected messages.
 UNEXPECTED = (1024, 4096, 16384)
-#: Short messages each way at once, beside those of `window_of(LONG)`.
+#: Short messages each way at once, in addition to `choose_window(LONG)`.
 EACH_WAY = (64, 256)
-#: Receives that are posted beside the one that is answered.
+#: Receives that are posted in addition to the answered one.
 POSTED = (1, 8, 32, 64)
-#: Pieces of work of which the noise of the system is seen.
+#: Work quanta for measuring system noise.
 _QUANTA = 2000
-#: How many times as exactly a few pairs are measured as all.
+#: Precision of representative pairs relative to all pairs.
 _NARROWER = 2.5
 _SHARE = 0.85
 
@@ -44,7 +44,7 @@ def measure_messages(
     clock: Clock,
     advance: Callable[[int, int], None],
 ) -> bool:
-    """Measure the pairs of all levels; return whether there was time for all."""
+    """Measure the pairs of all levels; return whether time sufficed."""
     batches = []
     for of_level in pairs.values():
         every = format_pairs(of_level)

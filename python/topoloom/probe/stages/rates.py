@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Long messages: of every host and its like, and of more and more pairs at once."""
+"""Measures long messages: of comparable hosts, and of more and more pairs at once."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from topoloom.probe.job.running import ProbeJob
 from topoloom.probe.job.samples import Exchange, Order
 from topoloom.probe.stages.effort import Clock, Effort, format_pairs
 
-#: How many long messages follow each other.
+#: Consecutive long messages.
 WINDOW = 4
-#: Bytes of a long message: at least, and at most.
+#: Limits on the bytes of a long message.
 _LEAST, _MOST = 1 << 18, 1 << 22
-#: How many times as long as what every message costs a burst takes, by its bytes.
+#: Ratio of a burst's transfer time to the fixed cost of a message.
 _DOMINATES = 10
-#: Pairs that are compared with themselves alone, and how many times as long they take
-#: at least where they slow each other down.
+#: Pairs that are compared with their time alone, and the minimal ratio for mutual
+#: slowdown.
 _COMPARED, _SLOWED = 5, 1.1
-#: Pairs of one order that are measured one after another.
+#: Pairs of one order that are measured sequentially.
 _ALONE = 32
-#: Samples of pairs that start at once.
+#: Samples of concurrent pairs.
 _REPEATS = 5
 
 Pair = tuple[int, int]
@@ -34,7 +34,7 @@ def choose_long_size(
     times: float = _DOMINATES,
     least: int = _LEAST,
 ) -> int:
-    """Return bytes of a message of which `window` take `times` as long as alpha."""
+    """Choose a size at which `window` messages take `times` as long as alpha."""
     size = least
     while size < _MOST and window * size * beta < times * alpha:
         size *= 2
@@ -42,18 +42,18 @@ def choose_long_size(
 
 
 class ConcurrentPairs(NamedTuple):
-    """Pairs that are to be measured at once, the first one alone, then with the others.
+    """Pairs to measure concurrently: the first alone, then with more and more others.
 
     Attributes
     ----------
     pattern
-        What the pairs have in common.
+        Kind of the pairs.
     pairs
         Of different ranks.
     common
-        A number of pairs that others of the pattern have, too.
+        A number of pairs that is comparable with other instances of the pattern.
     whole
-        Whether every number of pairs is of interest, not this one and all alone.
+        Whether to measure every number of pairs, not only `common` and all.
     """
 
     pattern: str
@@ -82,12 +82,10 @@ def measure_rates(
     effort: Effort,
     clock: Clock,
 ) -> tuple[Sequence[Exchange], bool]:
-    """Let every rank exchange bursts with others of its set, in rounds.
+    """Exchange bursts between ranks of each set, in rounds.
 
-    Returns the bursts, and whether there was time for all.
-
-    Where the pairs of a round slow each other down, one pair after another. `typical`
-    pairs are measured alone, for comparison.
+    Pairs are measured sequentially if those of a round slow each other down. `typical`
+    pairs are also measured alone. Returns the bursts, and whether time sufficed.
     """
     job.measure([Order("alone", "burst", [size], WINDOW, format_pairs(typical))])
     sets = [each for each in sets if len(each) > 1]
@@ -123,7 +121,7 @@ def _list_round_orders(
 def measure_links(
     job: ProbeJob, links: Sequence[Pair], typical: Sequence[Pair], size: int
 ) -> Sequence[Exchange]:
-    """Exchange bursts over links that pairs have for themselves."""
+    """Exchange bursts over links that no pairs share."""
     job.measure([Order("alone", "burst", [size], WINDOW, format_pairs(typical))])
     return job.measure([Order("pairs", "burst", [size], WINDOW, format_pairs(links))])
 
@@ -131,7 +129,7 @@ def measure_links(
 def _slow_each_other_down(
     job: ProbeJob, sets: Sequence[Sequence[int]], size: int
 ) -> bool:
-    """Whether pairs of a round slow each other down: a few of them, then alone."""
+    """Return whether pairs of a round slow each other down, by measuring a few."""
     found = job.measure([Order("circle", "burst", [size], WINDOW, "0 1")])
     few = [(e.first, e.second) for e in found[:_COMPARED]]
     alone = job.measure([Order("alone", "burst", [size], WINDOW, format_pairs(few))])
@@ -141,7 +139,7 @@ def _slow_each_other_down(
 
 
 def _pair_ring(ranks: Sequence[int], step: int) -> list[Pair]:
-    """Pair each rank with the one that is `step` further."""
+    """Pair each rank with the one `step` further."""
     count = len(ranks)
     if step >= count:
         return []
@@ -155,7 +153,7 @@ def measure_concurrent_pairs(
     clock: Clock,
     advance: Callable[[int, int], None],
 ) -> bool:
-    """Measure more and more pairs at once; return whether there was time for all."""
+    """Measure more and more pairs concurrently; return whether time sufficed."""
     job.measure([Order("clocks")])
     for number, each in enumerate(asked):
         job.measure(list(_list_orders(each, size)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""All pairs of ranks, in rounds in which every rank meets another one."""
+"""Measures all pairs of ranks, in rounds in which every rank has a partner."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from topoloom.probe.stages.meetings import Round
 
 #: Bytes of a message (C. Karlsson 2012, sec. 4.1).
 SIZE = 512
-#: Ranks of which all pairs are measured; of more, one rank of every host, and all
-#: inside each. Hosts of which all pairs are: half a million exchanges.
+#: Limit on ranks for measuring all pairs; beyond, one rank per host, and all inside
+#: each host. Limit on hosts for all pairs: half a million exchanges.
 MAX_RANKS, MAX_HOSTS = 512, 1024
-#: Rounds of one order have about as many pairs: after each there is an answer.
+#: Approximate pairs of one order, which is answered at its end.
 PAIRS_PER_ORDER = 4096
-#: Seconds of a sample below which the clock itself would matter.
+#: Minimal seconds of a sample, given the clock's resolution.
 _MIN_SAMPLE_SECONDS = 4e-6
 _MAX_TRIPS = 16
-#: The share of all time after which no more pairs are measured.
+#: Share of the time limit for the scan.
 SHARE = 0.5
 
 
 def count_rounds(sets: Sequence[Sequence[int]]) -> int:
-    """Return in how many rounds every two of a set meet."""
+    """Count the rounds in which any two ranks of a set meet."""
     return max(len(each) - 1 + len(each) % 2 for each in sets)
 
 
@@ -39,12 +39,12 @@ def scan_pairs(
     clock: Clock,
     advance: Callable[[int, int], None],
 ) -> bool:
-    """Measure the round trips of all pairs; return whether there was time for all.
+    """Measure the round trips of all pairs; return whether time sufficed.
 
     Parameters
     ----------
     rounds
-        Of pairs that share no links; None where links are not known.
+        Of pairs that share no links; None if links are unknown.
     """
     job.measure([make_scan_order(effort)])
     if rounds is None:
@@ -59,7 +59,7 @@ def _measure_rounds(
     clock: Clock,
     advance: Callable[[int, int], None],
 ) -> bool:
-    """Measure rounds one after another, each rank as soon as it is free."""
+    """Measure rounds in sequence; ranks continue as soon as they are free."""
     pairs = [pair for each in rounds for pair in each]
     first = Order("pairs", "echo", [SIZE], 1, format_pairs(pairs[: ranks // 2]))
     trips = count_trips(job.measure([first]))
@@ -80,19 +80,19 @@ def measure_sets(
     clock: Clock,
     advance: Callable[[int, int], None],
 ) -> bool:
-    """Measure the pairs of sets at once; return whether there was time for all.
+    """Measure the pairs of sets concurrently; return whether time sufficed.
 
     Parameters
     ----------
     sets
-        Of different ranks.
+        Disjoint sets of ranks.
     most_rounds
-        In each a rank meets another one of its set; None to let all meet.
+        In each round a rank has a partner of its set; None: until all have met.
     """
     shuffled = random.Random(len(sets))
     mixed = [list(each) for each in sets]
     for each in mixed:
-        shuffled.shuffle(each)  # so that pairs of a round share links by chance
+        shuffled.shuffle(each)  # so that pairs of a round share links only by chance
     together = " ; ".join(" ".join(map(str, each)) for each in mixed)
     job.measure([Order("among", rest=together)])
     every = count_rounds(sets)
@@ -110,12 +110,12 @@ def measure_sets(
 
 
 def count_trips(found: Exchanges) -> int:
-    """Return how many round trips make a sample long enough: what a round says."""
+    """Return the round trips of a long enough sample, from a first round."""
     return compute_trips(
         float(found.medians.min()) if len(found) else _MIN_SAMPLE_SECONDS
     )
 
 
 def compute_trips(shortest: float) -> int:
-    """Return how many round trips make a sample long enough, of seconds one way."""
+    """Compute the round trips per sample from the shortest one-way time."""
     return min(_MAX_TRIPS, math.ceil(_MIN_SAMPLE_SECONDS / (2 * shortest)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rounds in which pairs of hosts exchange long messages at once."""
+"""Measures rounds in which host pairs exchange long messages concurrently."""
 
 from __future__ import annotations
 
@@ -15,36 +15,36 @@ from topoloom.probe.stages.effort import Clock, format_pairs
 from topoloom.probe.stages.meetings import MAX_HOSTS, Pair, Round, yield_all_meetings
 from topoloom.probe.stages.rates import choose_long_size
 
-#: Long messages one after another, both ways: links are full as long as a burst takes.
+#: Consecutive long messages in both directions, which keep links busy.
 WINDOW = 2
-#: How many times as long as what every message costs the long ones of a round take, and
-#: their bytes at least: as short as shows which ones are slowed.
+#: Ratio of transfer time to the fixed cost of a message, and minimal bytes: short, but
+#: long enough to detect slowdown.
 _DOMINATES, _LEAST = 2.0, 1 << 15
-#: How many times as long as a pair alone the rounds are apart at first, and at most.
+#: Interval of rounds relative to the time of a pair alone, at first and at most.
 _APART, _MOST_APART = 3.0, 48.0
-#: The share of exchanges that may begin late.
+#: Share of exchanges that may begin late.
 _LATE = 0.1
-#: Pairs of one order: after each there is an answer.
+#: Pairs of one order, which is answered at its end.
 _PAIRS_PER_ORDER = 2048
-#: Samples of pairs that start at once.
+#: Samples of concurrent pairs.
 _REPEATS = 7
 
-#: A round, and the seconds of each of its pairs; NaN where it began late.
+#: A round and the seconds of its pairs; NaN if a pair began late.
 MeasuredRound = tuple[Round, list[float]]
 
 
 def choose_meeting_size(alpha: float, beta: float) -> int:
-    """Return bytes of a message of the rounds."""
+    """Choose the bytes of a message in the rounds."""
     return choose_long_size(alpha, beta, WINDOW, _DOMINATES, _LEAST)
 
 
 def choose_rounds(sets: Sequence[Sequence[int]], most_pairs: int) -> list[Round]:
-    """Choose rounds of all sets at once, until they have `most_pairs` in all.
+    """Choose concurrent rounds of all sets, up to `most_pairs` in total.
 
     Parameters
     ----------
     sets
-        Disjoint sets of ranks that share no link with each other.
+        Disjoint sets of ranks that share no links.
     """
     rng = random.Random(len(sets))
     rounds: list[Round] = []
@@ -67,12 +67,12 @@ def measure_meetings(
     clock: Clock,
     advance: Callable[[int, int], None],
 ) -> list[MeasuredRound]:
-    """Measure rounds as long as there is time; return those that were.
+    """Measure rounds while there is time; return the measured ones.
 
     Parameters
     ----------
     typical
-        Pairs that are measured alone, for how long a round takes.
+        Pairs that are measured alone, to estimate the time of a round.
     """
     alone = job.measure([Order("alone", "both", [size], WINDOW, format_pairs(typical))])
     one = max(e.median for e in alone)
@@ -114,7 +114,7 @@ def _measure_rounds(
 def measure_concurrently(
     job: ProbeJob, pairs: Sequence[Pair], size: int
 ) -> dict[Pair, float]:
-    """Return the median seconds of pairs that exchange at once, from a common start."""
+    """Measure the median seconds of pairs that exchange from a common start."""
     rest = f"{_REPEATS} {format_pairs(pairs)}"
     found = job.measure([Order("together", "both", [size], WINDOW, rest)])
     return {(e.first, e.second): e.median for e in found}

@@ -225,7 +225,7 @@ def _describe_problem(probed: ProbedMachine) -> str:
 
 
 def _find_scan_size(probed: ProbedMachine) -> str:
-    sizes = {exchange.bytes for exchange in probed.samples.of("circle", "echo")}
+    sizes = {exchange.bytes for exchange in probed.samples.select("circle", "echo")}
     return format_bytes(min(sizes)) if sizes else "a few bytes"
 
 

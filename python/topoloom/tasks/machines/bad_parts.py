@@ -96,7 +96,7 @@ def locate_bad_parts(
     if dumps:
         of_dumps, doubts = read_dump_tests(dumps, parts, partial)
         tests += of_dumps
-    parts = parts.told_apart([test.pairs for test in tests])
+    parts = parts.refine_classes([test.pairs for test in tests])
     return LocatedParts(diagnose_parts(parts, tests), parts.hosts, parts.ends, doubts)
 
 

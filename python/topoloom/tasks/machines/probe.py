@@ -105,7 +105,7 @@ def probe_machine(
         found = measure_machine(job, asked, clock, watched, tell, routes)
         if routes is not None:
             found.claims += compare_with_description(found, routes)
-        job.keep_earlier()
+        job.copy_earlier()
         # While the job is there: what ends us when it is left takes nothing with it.
         try:
             save_findings(output, found, command)
