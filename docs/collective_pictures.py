@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from topoloom import schedules
-from topoloom.figure.style import AFTER, BEFORE, QUIET, SETTINGS
+from topoloom.figure.style import AFTER, BEFORE, NEUTRAL, SETTINGS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -53,7 +53,7 @@ def page(file: Path, columns: int, **options: Any) -> Iterator[Any]:
 
 
 def dot(
-    panel: Axes, at: Point, text: str, color: str = QUIET, hole: bool = False
+    panel: Axes, at: Point, text: str, color: str = NEUTRAL, hole: bool = False
 ) -> None:
     """Draw a process, or a hole where one might be."""
     edge = "#999999" if hole else "white"
@@ -85,7 +85,7 @@ def draw_combining(file: Path) -> None:
             for rank in range(SIDE * SIDE):
                 hole = rank >= RANKS
                 text = "" if hole else str(rank)
-                color = AFTER if rank in senders else QUIET
+                color = AFTER if rank in senders else NEUTRAL
                 dot(panel, at(rank), text, color, hole)
             for sender in senders:
                 to = schedules.virtual_mesh_receivers(RANKS, 2, sender)[phase]
@@ -107,7 +107,7 @@ def draw_times(panel: Axes) -> None:
         times = [schedules.all_to_all_time(name, MANY, size, COSTS) for size in sizes]
         color = AFTER if name == "direct" else BEFORE if name == "mesh" else "#555555"
         panel.loglog(sizes, times, line, color=color, linewidth=1.4, label=name)
-    panel.axvline(ALPHA / BETA, color=QUIET, linewidth=0.8, zorder=0)
+    panel.axvline(ALPHA / BETA, color=NEUTRAL, linewidth=0.8, zorder=0)
     panel.set(xlabel="bytes per pair", ylabel="seconds", title=f"{MANY:,} ranks")
     panel.legend(frameon=False, fontsize=8)
 
@@ -147,7 +147,7 @@ def draw_lines(file: Path) -> None:
         for number, (panel, messages) in enumerate(zip(panels, rounds, strict=True), 1):
             for rank in range(GRID[0] * columns):
                 row, column = divmod(rank, columns)
-                panel.plot(column, -row, "o", color=QUIET, markersize=6, zorder=3)
+                panel.plot(column, -row, "o", color=NEUTRAL, markersize=6, zorder=3)
             for sender, receiver, _ in messages:
                 ends = (divmod(rank, columns) for rank in (sender, receiver))
                 start, end = ((float(column), -float(row)) for row, column in ends)

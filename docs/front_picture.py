@@ -15,9 +15,9 @@ from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 
 from topoloom._core import Placement, judge, predicted_time
-from topoloom.figure.links import busyness, torus_links
-from topoloom.figure.page import page
-from topoloom.figure.style import AFTER, BEFORE, heat
+from topoloom.figure.links import choose_load_unit, find_torus_links
+from topoloom.figure.page import open_page
+from topoloom.figure.style import AFTER, BEFORE, make_color_scale
 from topoloom.figure.torus import draw_torus
 from topoloom.graphs.graph_file import load_graph
 from topoloom.placements.placement_file import load_placement
@@ -29,15 +29,15 @@ def main(graph_file: str, placement_file: str, picture: str) -> None:
     placed = load_placement(placement_file)
     allocation = placed.allocation
     block = Placement(allocation, allocation.slots[: graph.rank_count])
-    measure = busyness(allocation.machine)
-    links = torus_links(allocation.machine)
+    unit = choose_load_unit(allocation.machine)
+    links = find_torus_links(allocation.machine)
     sides = (
         ("in the launcher's order", BEFORE, block),
         ("as Topoloom places the ranks", AFTER, placed.placement),
     )
-    busy = [measure.of(judge(graph, allocation, side[2])) for side in sides]
+    busy = [unit.compute_loads(judge(graph, allocation, side[2])) for side in sides]
     norm = Normalize(0, max(float(values.max()) for values in busy))
-    with page(picture, (10.2, 5.0)) as figure:
+    with open_page(picture, (10.2, 5.0)) as figure:
         panels = figure.subplots(1, 2)
         figure.subplots_adjust(0.005, 0.17, 0.995, 0.92, wspace=0.01)
         for panel, values, side in zip(panels, busy, sides, strict=True):
@@ -64,7 +64,7 @@ def main(graph_file: str, placement_file: str, picture: str) -> None:
 def draw_scale(figure: Figure) -> None:
     """Show which color is a busy link."""
     bar = figure.add_axes((0.45, 0.07, 0.1, 0.025))
-    bar.imshow(np.linspace(0, 1, 64)[None], aspect="auto", cmap=heat())
+    bar.imshow(np.linspace(0, 1, 64)[None], aspect="auto", cmap=make_color_scale())
     bar.set_axis_off()
     for place, word, side in ((-0.07, "quiet", "right"), (1.07, "busy link", "left")):
         bar.text(place, 0.5, word, transform=bar.transAxes, ha=side, va="center")

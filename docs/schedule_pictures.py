@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import topoloom
 from topoloom import schedules
-from topoloom.figure.page import page as chart
+from topoloom.figure.page import open_page as chart
 from topoloom.figure.style import AFTER, BEFORE, SETTINGS
 from topoloom.model import load_model
 from topoloom.tasks.collectives.steps import find_contention
@@ -36,7 +36,7 @@ GAP = 0.8
 
 
 @contextmanager
-def page(file: Path, height: float) -> Iterator[Figure]:
+def open_page(file: Path, height: float) -> Iterator[Figure]:
     """Open a picture; write it to the file."""
     import matplotlib
 
@@ -84,7 +84,7 @@ def draw_steps(file: Path) -> None:
     machine = topoloom.Machine(FAT_TREE)
     whole = list(range(machine.node_count))
     ragged = [node for node in whole if node != MISSING]
-    with page(file, 3.6) as picture:
+    with open_page(file, 3.6) as picture:
         rows = picture.subplots(2, 4)
         for row, nodes in zip(rows, (whole, ragged), strict=True):
             steps = schedules.Step.of_schedule(SCHEDULE, len(nodes))
@@ -131,7 +131,7 @@ def draw_step(
 
 def draw_trees(file: Path) -> None:
     """Draw the loads of many trees on a fat tree, and the disjoint ones of a torus."""
-    with page(file, 4.4) as picture:
+    with open_page(file, 4.4) as picture:
         (above,), (below,) = picture.subfigures(2, 1, squeeze=False)
         machine = topoloom.Machine(FAT_TREE)
         everyone = list(range(16))

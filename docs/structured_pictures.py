@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import topoloom
-from topoloom.figure.style import AFTER, SETTINGS, heat
+from topoloom.figure.style import AFTER, SETTINGS, make_color_scale
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -64,7 +64,7 @@ def draw_fold(file: Path) -> None:
     grid = "x".join(str(extent) for extent in PLANE)
     at = positions(f"torus:{shape}", f"fold(grid={grid})", list(PLANE))
     cells = np.array([divmod(rank, PLANE[1]) for rank in range(len(at))])
-    along = heat()(cells[:, 1] / (PLANE[1] - 1))
+    along = make_color_scale()(cells[:, 1] / (PLANE[1] - 1))
     rows = {"width_ratios": [1, 1.25]}
     with page(file, 2, figsize=(8.4, 2.5), gridspec_kw=rows) as (left, right):
         left.set_title(f"a {PLANE[0]} x {PLANE[1]} grid of boxes")
@@ -101,7 +101,7 @@ def draw_curves(file: Path) -> None:
         for panel, (name, side) in zip(panels, CURVES.items(), strict=True):
             path = positions(f"mesh:{side}x{side}", name, [side * side])[:, ::-1]
             steps = np.stack([path[:-1], path[1:]], axis=1)
-            colors = heat()(np.linspace(0, 1, len(steps)))
+            colors = make_color_scale()(np.linspace(0, 1, len(steps)))
             panel.add_collection(LineCollection(list(steps), colors=colors, lw=2.2))
             panel.plot(*path[0], "o", color=AFTER, markersize=4)
             panel.set(title=name, xlim=(-0.7, side - 0.3), ylim=(side - 0.3, -0.7))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from affinity.cases import PATTERNS, Bandwidths
-from topoloom.figure.style import AFTER, QUIET, SETTINGS
+from topoloom.figure.style import AFTER, NEUTRAL, SETTINGS
 
 
 def draw(found: Sequence[Bandwidths], file: Path) -> None:
@@ -33,7 +33,7 @@ def draw(found: Sequence[Bandwidths], file: Path) -> None:
                 len(names) - 1,
                 xerr=drawn.deviation / 1e9,
                 fmt="o",
-                color=QUIET,
+                color=NEUTRAL,
                 markersize=4,
             )
             panel.set_yticks(range(len(names)), names)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from axes.cases import Result
-from topoloom.figure.style import AFTER, BEFORE, QUIET, SETTINGS
+from topoloom.figure.style import AFTER, BEFORE, NEUTRAL, SETTINGS
 
 COPIES = "copies"
 
@@ -63,7 +63,7 @@ def draw(results: Sequence[Result], file: Path) -> None:
         panel.set_ylim(len(results) - 0.4, -0.6)
         panel.set_xlim(0, 1.01)
         panel.set_xticks([0, 1], ["0", "default"])
-        panel.axvline(1, color=QUIET, linewidth=0.8, zorder=0)
+        panel.axvline(1, color=NEUTRAL, linewidth=0.8, zorder=0)
         panel.tick_params(length=0)
         panel.set_xlabel("time of what a step sends: default above, best below")
         picture.legend(

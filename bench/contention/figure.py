@@ -12,7 +12,7 @@ from contention.cases import FIGURE_SIZES
 from contention.measure import BOUND, DEFAULT, EMAHD_ON_LINKS, NEAR, OURS, RIVAL
 from contention.patterns import PUBLISHED
 from contention.tables import Results
-from topoloom.figure.style import AFTER, BEFORE, QUIET, SETTINGS
+from topoloom.figure.style import AFTER, BEFORE, NEUTRAL, SETTINGS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -57,7 +57,7 @@ def published(results: Results, file: Path) -> None:
                 heights = [part.ratio(way, DEFAULT) for part in parts]
                 panel.plot(places, heights, label=way, markersize=4, **look)
             floor = [part.ratio(BOUND, DEFAULT) for part in parts]
-            panel.fill_between(places, floor, color=QUIET, label="below the bound")
+            panel.fill_between(places, floor, color=NEUTRAL, label="below the bound")
             panel.axhline(1, color="#888888", linewidth=0.6)
             panel.set_title(pattern)
             panel.set_xticks(places, [str(n) for n in FIGURE_SIZES])
@@ -92,7 +92,7 @@ def choice(results: Results, file: Path) -> None:
     with _page(file, figsize=(7.2, 1.4 + 0.18 * len(ticks))) as (picture, panel):
         panel.axvline(1, color="#888888", linewidth=0.8, zorder=0)
         for line in lines:
-            panel.axhline(line, color=QUIET, linewidth=0.6, zorder=0)
+            panel.axhline(line, color=NEUTRAL, linewidth=0.6, zorder=0)
         for what, way, base, color, marker, label in marks:
             panel.plot(
                 [results.at(case).ratio(way, base, what) for case in cases],

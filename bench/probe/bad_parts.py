@@ -17,9 +17,14 @@ from typing import NamedTuple
 import numpy as np
 
 from topoloom import Machine
-from topoloom.probe.locate.locate import Located, Test, locate, most_rounds
+from topoloom.probe.locate.diagnosis import (
+    Diagnosis,
+    Test,
+    diagnose_parts,
+    limit_rounds,
+)
 from topoloom.probe.locate.parts import Pair, Parts
-from topoloom.probe.locate.tables import Row, compared
+from topoloom.probe.locate.tables import Row, compare_rows
 
 #: Usual time by hops: seconds per hop.
 _HOP = 0.05
@@ -235,15 +240,15 @@ def _is_seen(parts: Parts, classes: set[int], count: int) -> bool:
     return len(classes) == count == len(np.unique(alone))
 
 
-def _by_rounds(parts: Parts, planted: Planted) -> tuple[Located, list[Row], int]:
+def _by_rounds(parts: Parts, planted: Planted) -> tuple[Diagnosis, list[Row], int]:
     """Act as a user: measure the plan, append to the table, repeat."""
     rows: list[Row] = []
-    found = locate(parts, [])
+    found = diagnose_parts(parts, [])
     rounds = 0
-    while found.plan and rounds < most_rounds(len(parts.nodes)):
+    while found.plan and rounds < limit_rounds(len(parts.nodes)):
         rows += planted.rows(found.plan)
         rounds += 1
-        found = locate(parts, compared(rows, parts))
+        found = diagnose_parts(parts, compare_rows(rows, parts))
     return found, rows, rounds
 
 

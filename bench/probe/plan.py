@@ -22,12 +22,18 @@ from numpy.typing import NDArray
 
 from topoloom.probe.findings import Findings
 from topoloom.probe.inference.groups import ALL, GROUP
-from topoloom.probe.inference.suspects import latency_residuals, slow_hosts
+from topoloom.probe.inference.suspects import compute_latency_residuals, find_slow_hosts
 from topoloom.probe.job.samples import Order, ProbeSamples, RankPlace, load_samples
-from topoloom.probe.large import scan_large
-from topoloom.probe.plan import Plan, Timing, first_round, messages, plan
-from topoloom.probe.scanned import hosts_of, infer
+from topoloom.probe.large_scan import scan_large_job
+from topoloom.probe.scan_inference import group_by_host, infer_findings
 from topoloom.probe.stages.effort import EFFORTS, Clock
+from topoloom.probe.time_estimate import (
+    Estimate,
+    Timing,
+    count_messages,
+    estimate_time,
+    measure_first_round,
+)
 from topoloom.tasks.machines.probe import save_findings
 
 Numbers = NDArray[np.int64]
@@ -212,7 +218,7 @@ class PlantedJob:
         rows[:, 0], rows[:, 1] = len(self.samples.orders) - 1, order.sizes[0]
         rows[:, 2:4], rows[:, 4] = pairs, count
         self.samples.exchanges.extend(rows, (short[:, None] * noise).ravel())
-        busy = (short * messages(count, order.window)).tolist()
+        busy = (short * count_messages(count, order.window)).tolist()
         free = self._free
         for (one, other), took in zip(pairs.tolist(), busy, strict=True):
             free[one] = free[other] = max(free[one], free[other]) + took
@@ -260,20 +266,20 @@ def rows(machines: Sequence[Large] = MACHINES) -> Iterator[Row]:
 
 def _row(machine: Large) -> Row:
     job: Any = PlantedJob(machine)
-    hosts, _ = hosts_of(job.samples)
+    hosts, _ = group_by_host(job.samples)
     effort = EFFORTS["default"]
-    timing = first_round(job, hosts, effort)
-    made = plan([*map(len, hosts)], effort, replace(timing, order=ORDER))
+    timing = measure_first_round(job, hosts, effort)
+    made = estimate_time([*map(len, hosts)], effort, replace(timing, order=ORDER))
     orders, busy = job.orders, job.seconds
     began = time.process_time()
-    _, parts = scan_large(
+    _, parts = scan_large_job(
         job, hosts, effort, Clock(1e9), lambda _s: lambda _d, _a: None
     )
     took = job.seconds - busy + (job.orders - orders) * ORDER
-    found = infer(job.samples, (), parts)
+    found = infer_findings(job.samples, (), parts)
     assert found.network is not None
-    slow_hosts(
-        latency_residuals(
+    find_slow_hosts(
+        compute_latency_residuals(
             found.root, found.host_of, found.costs, found.network.predicted
         ),
         len(hosts),
@@ -295,9 +301,9 @@ def _row(machine: Large) -> Row:
     )
 
 
-def _rounds(made: Plan) -> int:
+def _rounds(made: Estimate) -> int:
     return sum(step.rounds for step in made.steps[:-1])
 
 
-def _scan_seconds(made: Plan) -> float:
+def _scan_seconds(made: Estimate) -> float:
     return sum(step.seconds for step in made.steps[:-1])

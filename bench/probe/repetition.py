@@ -9,8 +9,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from probe.planted import SCANNED
+from topoloom.probe.inference.cost_matrix import Values, compute_medians
 from topoloom.probe.inference.groups import MEDIAN, SIGMA
-from topoloom.probe.inference.latency import Values, medians_and_errors
 from topoloom.probe.job.samples import ProbeSamples
 from topoloom.probe.stages.effort import Effort
 
@@ -20,7 +20,7 @@ def samples_taken(samples: ProbeSamples) -> int:
     return sum(
         len(exchange.seconds)
         for how in ("circle", "pairs")
-        for exchange in samples.of(how, "echo")
+        for exchange in samples.select(how, "echo")
         if exchange.bytes == SCANNED
     )
 
@@ -33,13 +33,13 @@ def samples_of_fixed(samples: ProbeSamples, effort: Effort, seed: int = 1) -> in
     """
     of_pairs: dict[tuple[int, int], list[Values]] = {}
     for how in ("circle", "pairs"):
-        for e in samples.of(how, "echo"):
+        for e in samples.select(how, "echo"):
             if e.bytes == SCANNED:
                 pair = (min(e.first, e.second), max(e.first, e.second))
                 of_pairs.setdefault(pair, []).append(e.seconds)
     measured = [np.concatenate(of) for of in of_pairs.values()]
     counts = np.array([len(of) for of in measured])
-    sigma = medians_and_errors(measured)[1] * np.sqrt(counts) / MEDIAN
+    sigma = compute_medians(measured)[1] * np.sqrt(counts) / MEDIAN
     normal = np.random.default_rng(seed).standard_normal((len(sigma), effort.most))
     drawn = 1 + sigma[:, None] * normal
     left = np.arange(len(drawn))

@@ -12,8 +12,8 @@ from probe.planted import BANDWIDTH, SLOW, Planted, smallest_groups
 from probe.platforms import uplinks_above
 from topoloom import Machine
 from topoloom.probe.findings import Findings
-from topoloom.probe.inference.shared_links import SLOWED
-from topoloom.probe.machine import described_machine
+from topoloom.probe.inference.shared_links import SLOWED_RATIO
+from topoloom.probe.machine import describe_machine
 
 Pair = tuple[int, int]
 #: Bandwidths of links by their names.
@@ -56,7 +56,7 @@ def _slow(first: Links, second: Links) -> bool:
     """Whether exchanges over these links need more than one has that they share."""
     needed = min(first.values()) + min(second.values())
     shared = first.keys() & second.keys()
-    return any(first[link] * SLOWED < needed for link in shared)
+    return any(first[link] * SLOWED_RATIO < needed for link in shared)
 
 
 class _Planted:
@@ -94,7 +94,7 @@ class _Found:
     """The output of a probe: the machine, and other shared links."""
 
     def __init__(self, findings: Findings) -> None:
-        described = described_machine(findings)
+        described = describe_machine(findings)
         self._machine = Machine(described.text)
         names = {name: number for number, name in enumerate(findings.hosts)}
         self._host = {int(name[1:]): number for name, number in names.items()}

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from topoloom.figure.style import QUIET, SETTINGS
+from topoloom.figure.style import NEUTRAL, SETTINGS
 from validation.cases import PATTERNS
 from validation.measure import Run
 
@@ -58,7 +58,7 @@ def draw(runs: Sequence[Run], file: Path) -> None:
                         # As single marks, 2,400 points are half a megabyte.
                         rasterized=True,
                     )
-                panel.axline((1, 1), (2, 2), color=QUIET, linewidth=1, zorder=0)
+                panel.axline((1, 1), (2, 2), color=NEUTRAL, linewidth=1, zorder=0)
                 panel.set_xscale("log", base=2)
                 panel.set_yscale("log", base=2)
                 for axis in (panel.xaxis, panel.yaxis):

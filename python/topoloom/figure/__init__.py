@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pictures of machines, allocations, and judgements: who loads which links; models."""
+"""Figures of machines, allocations, link loads, schedules and network models."""
 
 from topoloom.support.public_names import attach
 

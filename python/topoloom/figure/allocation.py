@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""An allocation on its machine, each of its components in a color of its own.
+"""Draws an allocation on its machine, each connected component in its own color.
 
 A torus of two or three dimensions is drawn as in `topoloom.figure.torus`, with the
-links inside the allocation. Every other machine is an array of nodes: those of a torus
-by their coordinates, those of another network in blocks of neighbors on
-one switch.
+links inside the allocation. Other machines are arrays of nodes: a torus by coordinates,
+other networks in blocks of nodes on one switch.
 """
 
 from __future__ import annotations
@@ -15,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from topoloom._core import Allocation, Machine
-from topoloom.figure.page import page
-from topoloom.figure.style import QUIET
-from topoloom.figure.torus import corners, draw_outline, projection
+from topoloom.figure.page import open_page
+from topoloom.figure.style import NEUTRAL
+from topoloom.figure.torus import draw_outline, list_corners, make_projection
 from topoloom.nodes.hosts import format_share
 from topoloom.support.units import counted
 
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int64]
 
-#: Of the largest components; safe for the color-blind (Okabe and Ito).
+#: Colors of the largest components, safe for the color-blind (Okabe and Ito).
 COLORS = (
     "#0072b2",
     "#d55e00",
@@ -37,8 +36,8 @@ COLORS = (
     "#56b4e9",
     "#8a7a00",
 )
-SMALLER = "#333333"  # all others
-MAX_DOTS = 40_000  # of routers that are not allocated
+OTHER_COLOR = "#333333"  # of all other components
+MAX_DOTS = 40_000  # routers that are not allocated
 
 
 def draw_allocation(path: str | Path, allocation: Allocation) -> None:
@@ -47,14 +46,14 @@ def draw_allocation(path: str | Path, allocation: Allocation) -> None:
     Parameters
     ----------
     path
-        Where to; the ending says the format: svg, png or pdf.
+        Of the file; its suffix selects svg, png or pdf.
     allocation
-        What to draw.
+        To draw.
 
     Raises
     ------
     topoloom.Error
-        If the ending is none of these, or matplotlib is not installed.
+        If the suffix is none of these, or matplotlib is not installed.
     OSError
         If the file cannot be written.
     """
@@ -64,7 +63,7 @@ def draw_allocation(path: str | Path, allocation: Allocation) -> None:
     rank = np.empty_like(sizes)
     rank[np.argsort(-sizes, kind="stable")] = np.arange(len(sizes))
     colors = np.minimum(rank, len(COLORS))[components]
-    with page(path, (7.0, 6.2)) as figure:
+    with open_page(path, (7.0, 6.2)) as figure:
         figure.set_layout_engine("constrained")
         axes = figure.add_subplot()
         if len(machine.shape) in (2, 3):
@@ -91,7 +90,9 @@ def _draw_legend(axes: Axes, sizes: Ints) -> None:
     rest = sizes[len(COLORS) :]
     if len(rest):
         entries.append(
-            entry(SMALLER, f"{len(rest):,} more: {counted(int(rest.sum()), 'node')}")
+            entry(
+                OTHER_COLOR, f"{len(rest):,} more: {counted(int(rest.sum()), 'node')}"
+            )
         )
     axes.legend(
         handles=entries,
@@ -109,11 +110,11 @@ def _draw_torus(axes: Axes, allocation: Allocation, colors: Ints) -> None:
     from matplotlib.collections import LineCollection
 
     shape = tuple(allocation.machine.shape)
-    view = projection(shape)
+    view = make_projection(shape)
     routers = int(np.prod(shape))
-    width = max(float(np.ptp(corners(shape) @ view, axis=0).max()), 1.0)
+    width = max(float(np.ptp(list_corners(shape) @ view, axis=0).max()), 1.0)
     size = float(np.clip(72 * 4.6 / width * 0.42, 1.6, 11.0))
-    cells, first = np.unique(_routers(allocation), return_index=True)
+    cells, first = np.unique(_find_routers(allocation), return_index=True)
     colors = colors[first]
     if routers <= MAX_DOTS:
         empty = np.setdiff1d(np.arange(routers), cells)
@@ -124,12 +125,12 @@ def _draw_torus(axes: Axes, allocation: Allocation, colors: Ints) -> None:
             linestyle="none",
             marker="o",
             markersize=0.3 * size,
-            markerfacecolor=QUIET,
+            markerfacecolor=NEUTRAL,
             markeredgewidth=0,
             zorder=1,
         )
-    palette = np.array([*COLORS, SMALLER])
-    starts, ends = _inside(cells, shape)
+    palette = np.array([*COLORS, OTHER_COLOR])
+    starts, ends = _find_internal_links(cells, shape)
     joined = np.stack([starts @ view, ends @ view], axis=1)
     joined_colors = palette[colors[np.searchsorted(cells, _index(starts, shape))]]
     axes.add_collection(
@@ -142,7 +143,7 @@ def _draw_torus(axes: Axes, allocation: Allocation, colors: Ints) -> None:
         )
     )
     at = np.array(np.unravel_index(cells, shape)).T
-    # What is nearer to the reader, low on the axis that leads away, is drawn last.
+    # Cells with low coordinates on the depth axis are in front and drawn last.
     depth = np.argsort(np.array(shape), kind="stable")[0] if len(shape) == 3 else 0
     order = np.argsort(-at[:, depth], kind="stable")
     points = at[order] @ view
@@ -158,7 +159,7 @@ def _draw_torus(axes: Axes, allocation: Allocation, colors: Ints) -> None:
     draw_outline(axes, shape, view)
 
 
-def _routers(allocation: Allocation) -> Ints:
+def _find_routers(allocation: Allocation) -> Ints:
     machine = allocation.machine
     per_router = machine.node_count // int(np.prod(machine.shape))
     routers: Ints = allocation.nodes.astype(np.int64) // per_router
@@ -170,8 +171,8 @@ def _index(at: Ints, shape: tuple[int, ...]) -> Ints:
     return index
 
 
-def _inside(cells: Ints, shape: tuple[int, ...]) -> tuple[Ints, Ints]:
-    """Pairs of neighboring cells; those that close a ring are left out."""
+def _find_internal_links(cells: Ints, shape: tuple[int, ...]) -> tuple[Ints, Ints]:
+    """List pairs of neighboring cells, without those that close a ring."""
     at = np.array(np.unravel_index(cells, shape)).T
     starts, ends = [], []
     for axis, extent in enumerate(shape):
@@ -189,26 +190,28 @@ def _draw_cells(axes: Axes, allocation: Allocation, colors: Ints) -> None:
 
     machine = allocation.machine
     rows, columns = (
-        _folded(machine) if len(machine.shape) > 3 else _blocks(_neighbors(machine))
+        _fold_axes(machine)
+        if len(machine.shape) > 3
+        else _place_blocks(_group_neighbors(machine))
     )
     image = np.ones((int(rows.max()) + 1, int(columns.max()) + 1, 3))
-    image[rows, columns] = to_rgb(QUIET)
-    palette = np.array([to_rgb(color) for color in (*COLORS, SMALLER)])
+    image[rows, columns] = to_rgb(NEUTRAL)
+    palette = np.array([to_rgb(color) for color in (*COLORS, OTHER_COLOR)])
     nodes = allocation.nodes.astype(np.int64)
     image[rows[nodes], columns[nodes]] = palette[colors]
     axes.imshow(image, interpolation="nearest")
     axes.axis("off")
 
 
-def _folded(machine: Machine) -> tuple[Ints, Ints]:
-    """Put the first axes down the page and the others across, with gaps."""
+def _fold_axes(machine: Machine) -> tuple[Ints, Ints]:
+    """Place the first axes vertically and the others horizontally, with gaps."""
     shape = list(machine.shape)
     routers = int(np.prod(shape))
     per_router = machine.node_count // routers
     node = np.arange(machine.node_count)
     at = [*np.unravel_index(node // per_router, shape), node % per_router]
     shape = [*shape, per_router]
-    # About as many nodes across as down, rather more.
+    # Roughly square, rather wide.
     half = max(
         axes
         for axes in range(len(shape))
@@ -226,8 +229,8 @@ def _folded(machine: Machine) -> tuple[Ints, Ints]:
     return along(at[:half], shape[:half]), along(at[half:], shape[half:])
 
 
-def _neighbors(machine: Machine) -> Ints:
-    """Give a number to each run of nodes that are as near to the next as any are."""
+def _group_neighbors(machine: Machine) -> Ints:
+    """Assign a number to each run of nodes at minimal distance from the next."""
     apart = np.array([machine.hops(n, n + 1) for n in range(machine.node_count - 1)])
     if len(apart) == 0:
         return np.zeros(1, dtype=np.int64)
@@ -235,8 +238,8 @@ def _neighbors(machine: Machine) -> Ints:
     return blocks
 
 
-def _blocks(block_of_node: Ints) -> tuple[Ints, Ints]:
-    """Lay blocks of nodes out as rectangles that are nearly square, with gaps."""
+def _place_blocks(block_of_node: Ints) -> tuple[Ints, Ints]:
+    """Place blocks of nodes as nearly square rectangles, with gaps."""
     sizes = np.bincount(block_of_node)
     largest = int(sizes.max())
     side = int(np.ceil(np.sqrt(largest)))

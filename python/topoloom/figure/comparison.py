@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Mappers side by side: one panel for each measure, one bar for each mapper."""
+"""Compares mappers: one panel per measure, one bar per mapper."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from topoloom._core import Error
-from topoloom.figure.page import page
-from topoloom.figure.style import AFTER, BEFORE, QUIET
+from topoloom.figure.page import open_page
+from topoloom.figure.style import AFTER, BEFORE, NEUTRAL
 from topoloom.support.units import counted
 
 _LINE = 0.3  # inches
 
 
 class Bars(NamedTuple):
-    """One measure of all mappers: its title, its values, and how they are written."""
+    """A measure of all mappers: title, values and formatted values."""
 
     title: str
     values: Sequence[float]
@@ -31,26 +31,26 @@ def draw_comparison(
     bars: Sequence[Bars],
     title: str,
 ) -> None:
-    """Draw what each mapper reached; the default and the best have colors.
+    """Draw the measures of each mapper, with the default and the best in color.
 
     Parameters
     ----------
     path
-        Where to; the ending says the format: svg, png or pdf.
+        Of the file; its suffix selects svg, png or pdf.
     mappers
-        Their names, the default first.
+        Names, the default first.
     best
-        The name of the best.
+        Name of the best mapper.
     bars
-        The measures, the objective first; less is better in all of them.
+        Measures, the objective first; lower is better in all.
     title
-        The problem.
+        Of the problem.
 
     Raises
     ------
     topoloom.Error
-        If the ending is none of these, matplotlib is not installed, or bars have not
-        as many values as there are mappers.
+        If the suffix is none of these, matplotlib is not installed, or the numbers
+        of values and mappers differ.
     OSError
         If the file cannot be written.
     """
@@ -65,7 +65,7 @@ def draw_comparison(
     if not (mappers and bars):
         raise Error("there is nothing to compare: give mappers and bars")
     height = 1.2 + _LINE * len(mappers)
-    with page(path, (2.4 + 2.1 * len(bars), height)) as figure:
+    with open_page(path, (2.4 + 2.1 * len(bars), height)) as figure:
         figure.set_layout_engine("constrained", w_pad=0.08)
         figure.suptitle(title, fontsize=11, fontweight="bold")
         panels: Any = figure.subplots(1, len(bars), sharey=True, squeeze=False)[0]
@@ -82,7 +82,7 @@ def _draw(panel: Any, measure: Bars, mappers: Sequence[str], best: str) -> None:
         range(len(mappers)),
         measure.values,
         height=0.62,
-        color=[colors.get(name, QUIET) for name in mappers],
+        color=[colors.get(name, NEUTRAL) for name in mappers],
     )
     top = max([*measure.values, 0.0]) or 1.0
     panel.set_xlim(0, 1.75 * top)

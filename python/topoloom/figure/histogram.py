@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How many links carry how much, before and after, in each direction of the machine."""
+"""Histograms of link loads before and after, by direction."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ BINS = 16
 def draw_histogram(axes: Axes, loads: Loads, up: Array, down: Array | None) -> float:
     """Draw histograms of the loaded links; `up` and `down` are masks of links.
 
-    Links in the mask `down`, those of the - direction, are drawn below the axis.
-    Returns the highest count.
+    Links in the mask `down`, of the - direction, are drawn below the axis. Returns the
+    highest count.
     """
     edges = np.linspace(0, loads.top, BINS + 1)
-    looks = _looks(list(loads.busy))
+    looks = _choose_styles(list(loads.busy))
     highest = 1.0
     for name, values in loads.busy.items():
         color, dashes, filled = looks[name]
@@ -59,7 +59,7 @@ def draw_histogram(axes: Axes, loads: Loads, up: Array, down: Array | None) -> f
     axes.axhline(0, color="#888888", linewidth=0.6)
     axes.set_yscale("symlog", linthresh=1)
     axes.set_xlim(0, loads.top * 1.03)
-    axes.xaxis.set_major_formatter(lambda value, _: loads.measure.text(value))
+    axes.xaxis.set_major_formatter(lambda value, _: loads.unit.format(value))
     axes.yaxis.set_major_formatter(lambda value, _: f"{abs(value):.0f}")
     if any(values.any() for values in loads.busy.values()):
         axes.locator_params(axis="x", nbins=4)
@@ -68,7 +68,7 @@ def draw_histogram(axes: Axes, loads: Loads, up: Array, down: Array | None) -> f
     return highest
 
 
-def _looks(names: list[str]) -> dict[str, tuple[str, str, bool]]:
+def _choose_styles(names: list[str]) -> dict[str, tuple[str, str, bool]]:
     looks = {names[-1]: (AFTER, "-", True)}
     if len(names) > 1:
         looks[names[0]] = (BEFORE, (0, (4, 2)), False)  # type: ignore[assignment]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One page on what a placement gains: links, matrix and loads, before and after."""
+"""A page about the gain of a placement: links, matrix and loads, before and after."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from topoloom.figure.histogram import draw_histogram
 from topoloom.figure.links import (
     AXES,
     Array,
-    Busyness,
     Loads,
+    LoadUnit,
     TorusLinks,
-    busyness,
-    torus_links,
+    choose_load_unit,
+    find_torus_links,
 )
 from topoloom.figure.matrix import draw_matrix, ordered_matrix
-from topoloom.figure.page import page
+from topoloom.figure.page import open_page
 from topoloom.figure.torus import draw_torus
 from topoloom.nodes.hosts import format_share
 from topoloom.placements.measures import measure_title
@@ -31,7 +31,7 @@ from topoloom.support.units import counted
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Beyond this many links a drawn torus is a gray block.
+# Beyond this many links, a torus is a gray block.
 MAX_LINKS = 600_000
 
 
@@ -41,21 +41,21 @@ def draw_judgement(
     allocation: Allocation,
     placements: Mapping[str, Placement],
 ) -> None:
-    """Draw `block` (or the first placement) beside the best of the others.
+    """Draw `block` (or the first placement) next to the best of the others.
 
     Parameters
     ----------
     path
-        Where to; the ending says the format: svg, png or pdf.
+        Of the file; its suffix selects svg, png or pdf.
     graph, allocation
-        What was placed, and where.
+        The graph that was placed, and where.
     placements
-        Placements by the name of their mapper, at least one.
+        At least one, by the name of its mapper.
 
     Raises
     ------
     topoloom.Error
-        If the ending is none of these, or matplotlib is not installed.
+        If the suffix is none of these, or matplotlib is not installed.
     OSError
         If the file cannot be written.
     """
@@ -69,8 +69,8 @@ def draw_judgement(
         seconds = {
             n: predicted_time(graph, allocation, p) for n, p in placements.items()
         }
-    names = _chosen(judged, seconds)
-    with page(path, (10.2, 12.0 if _drawn(allocation) else 8.0)) as figure:
+    names = _choose_placements(judged, seconds)
+    with open_page(path, (10.2, 12.0 if _is_drawable(allocation) else 8.0)) as figure:
         _draw(
             figure,
             graph,
@@ -81,30 +81,34 @@ def draw_judgement(
         )
 
 
-def headline(
+def write_headline(
     judged: Mapping[str, Judgement],
     seconds: Mapping[str, float] | None = None,
     machine: Machine | None = None,
 ) -> str:
-    """Say the gain in one sentence: in predicted time where that is known."""
+    """Describe the gain in one sentence, by predicted time if known."""
     names = list(judged)
     if len(names) == 1:
         title = measure_title("hops_per_byte", machine)
         return f"{names[0]}: {judged[names[0]].hops_per_byte:.2f} {title}"
     before, after = judged[names[0]], judged[names[-1]]
-    changes = [_change(before.hop_bytes, after.hop_bytes, measure_title("hop_bytes"))]
+    changes = [
+        _describe_change(before.hop_bytes, after.hop_bytes, measure_title("hop_bytes"))
+    ]
     if seconds:
         times = (seconds[names[0]], seconds[names[-1]])
-        changes.insert(0, _change(*times, f"the {measure_title('predicted_seconds')}"))
+        changes.insert(
+            0, _describe_change(*times, f"the {measure_title('predicted_seconds')}")
+        )
     else:
         loads = (before.congestion_max, after.congestion_max)
-        changes.append(_change(*loads, measure_title("congestion_max")))
+        changes.append(_describe_change(*loads, measure_title("congestion_max")))
     if all(change.startswith("keeps") for change in changes):
         return f"{names[-1]} is just as good as {names[0]}"
     return f"{names[-1]} {' and '.join(changes)} against {names[0]}"
 
 
-def _change(before: float, after: float, what: str) -> str:
+def _describe_change(before: float, after: float, what: str) -> str:
     percent = gain(before, after)
     if percent is None:
         return f"raises {what} from 0"
@@ -113,7 +117,9 @@ def _change(before: float, after: float, what: str) -> str:
     return f"{'cuts' if percent > 0 else 'raises'} {what} by {abs(percent):.0f} %"
 
 
-def _chosen(judged: Mapping[str, Judgement], seconds: Mapping[str, float]) -> list[str]:
+def _choose_placements(
+    judged: Mapping[str, Judgement], seconds: Mapping[str, float]
+) -> list[str]:
     names = list(judged)
     before = "block" if "block" in judged else names[0]
     others = [name for name in names if name != before]
@@ -126,7 +132,7 @@ def _chosen(judged: Mapping[str, Judgement], seconds: Mapping[str, float]) -> li
     return [before, min(others, key=cost)]
 
 
-def _drawn(allocation: Allocation) -> bool:
+def _is_drawable(allocation: Allocation) -> bool:
     machine = allocation.machine
     return len(machine.shape) in (2, 3) and machine.link_count <= MAX_LINKS
 
@@ -140,17 +146,17 @@ def _draw(
     seconds: dict[str, float],
 ) -> None:
     machine = allocation.machine
-    measure = busyness(machine)
-    busy = {name: measure.of(judgement) for name, judgement in judged.items()}
+    unit = choose_load_unit(machine)
+    busy = {name: unit.compute_loads(judgement) for name, judgement in judged.items()}
     top = max(float(values.max(initial=0)) for values in busy.values()) or 1.0
-    loads = Loads(busy, top, measure)
-    links = torus_links(machine) if 0 < len(machine.shape) <= 4 else None
-    drawn = _drawn(allocation)
+    loads = Loads(busy, top, unit)
+    links = find_torus_links(machine) if 0 < len(machine.shape) <= 4 else None
+    drawn = _is_drawable(allocation)
     figure.set_layout_engine("constrained", h_pad=0.06, w_pad=0.06, hspace=0.04)
     parts: Any = figure.subfigures(
         3 if drawn else 2, 1, height_ratios=[5.0, 4.1, 2.6] if drawn else [4.1, 2.6]
     )
-    said = headline(judged, seconds, machine)
+    said = write_headline(judged, seconds, machine)
     figure.suptitle(said, fontsize=14, fontweight="bold", x=0.5)
     nodes = format_share(allocation)
     where = (
@@ -174,7 +180,7 @@ def _draw_tori(
     from matplotlib.colors import Normalize
 
     norm = Normalize(0, loads.top)
-    text = loads.measure.text
+    text = loads.unit.format
     panels = part.subplots(1, len(loads.busy), squeeze=False)[0]
     for panel, (name, values) in zip(panels, loads.busy.items(), strict=True):
         between = values[: len(links.axis)]
@@ -193,7 +199,7 @@ def _draw_tori(
     if any(values.any() for values in loads.busy.values()):
         bar = part.colorbar(lines, ax=list(panels), shrink=0.75, pad=0.01, aspect=28)
         bar.ax.yaxis.set_major_formatter(lambda value, _: text(value))
-        bar.set_label(f"{loads.measure.what} (thick and dark: much)")
+        bar.set_label(f"{loads.unit.title} (thick and dark: much)")
         bar.outline.set_visible(False)
     both = (
         "both directions side by side"
@@ -232,14 +238,14 @@ def _draw_matrices(
 def _draw_scale(
     part: Any, image: Any, panels: list[Any], low: float, high: float, cell: str
 ) -> None:
-    """Draw the colors of a matrix; one where all messages are of one size."""
+    """Draw the color scale of a matrix; one color if all messages have one size."""
     one = (
         {"boundaries": [high / 2, 1.5 * high], "values": [high]} if low == high else {}
     )
     bar = part.colorbar(image, ax=panels, shrink=0.85, pad=0.01, aspect=24, **one)
-    plain = Busyness(np.ones(1), in_seconds=False)
+    plain = LoadUnit(np.ones(1), in_seconds=False)
     ticks = [high] if one else np.unique(np.geomspace(low, high, 4))
-    bar.set_ticks(ticks, labels=[plain.text(tick) for tick in ticks])
+    bar.set_ticks(ticks, labels=[plain.format(tick) for tick in ticks])
     bar.minorticks_off()
     bar.set_label(f"bytes, {cell}" if one else f"bytes, {cell} (logarithmic)")
     bar.outline.set_visible(False)
@@ -248,7 +254,7 @@ def _draw_scale(
 def _by_direction(
     links: TorusLinks, count: int
 ) -> list[tuple[str, Array, Array | None]]:
-    """Group the links of each axis, and those of nodes: a title and two masks each."""
+    """Group links by axis, and node links: a title and two masks per group."""
     between, link = len(links.axis), np.arange(count)
     axis = np.full(count, -1)
     axis[:between] = links.axis
@@ -279,7 +285,7 @@ def _draw_histograms(part: Any, links: TorusLinks | None, loads: Loads) -> None:
         counted = draw_histogram(panel, loads, up, down)
         highest = max(highest, counted)
         panel.set_title(title)
-        panel.set_xlabel(loads.measure.what)
+        panel.set_xlabel(loads.unit.title)
     panels[0].set_ylabel("links that carry any")
     panels[0].set_ylim(-2 * highest if links is not None else 0, 2 * highest)
     part.suptitle("how many links carry how much; triangles: the busiest", fontsize=9)

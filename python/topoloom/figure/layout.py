@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where the vertices of a machine stand on the page, by the drawing of its topology.
+"""Layouts of a machine's vertices on the page, by the drawing of its topology.
 
-Each layout takes the table ``[topology]`` and the network, and returns an array
-``(vertices, 2)``. Vertices are numbered as `Wiring` numbers them: routers in the order
-of their coordinates; in switched networks nodes first, then the switches level by
-level.
+Layouts return an array ``(vertices, 2)``, in the order of `Wiring`: routers by their
+coordinates; in switched networks nodes, then switches level by level.
 """
 
 from __future__ import annotations
@@ -19,52 +17,61 @@ from topoloom.machines.topology_forms import drawing_of
 if TYPE_CHECKING:
     from topoloom.figure.network import Network
 
-DEPTH = np.array((0.42, 0.3))  # where a step away from the reader leads
-ROW = 0.45  # between two rows, in widths of the page
-NEAR = 0.3  # of the way from one to the next in a row; nearer ones are spread out
-MAX_SPRINGS = 400  # vertices
+DEPTH = np.array((0.42, 0.3))  # page vector of a step along the depth axis
+ROW = 0.45  # distance of rows, in page widths
+MIN_GAP = 0.3  # minimal distance in a row, in average distances
+MAX_SPRING_VERTICES = 400  # vertices
 
 
-def layout(topology: dict[str, Any], network: Network) -> Array:
-    """Find where the vertices stand."""
+def place_vertices(topology: dict[str, Any], network: Network) -> Array:
+    """Place the vertices by the layout of the topology."""
     drawing, count = drawing_of(topology), len(network.nodes)
     size = topology.get("size", [])
     if drawing == "groups":
-        return _groups(size[0], count)
+        return _place_groups(size[0], count)
     if drawing == "leaf_spine_groups":
         group = groups_of_leaves_and_spines(size)
         places = np.empty((count, 2))
-        places[np.argsort(group, kind="stable")] = _groups(size[0], count)
+        places[np.argsort(group, kind="stable")] = _place_groups(size[0], count
+        )
         return places
     if drawing == "circle":
-        return circle(count)
+        return place_on_circle(count)
     if drawing == "cube":
-        return _cube(topology["dimensions"])
+        return _place_hypercube(topology["dimensions"])
     if size:
         closed = drawing == "rings" and topology.get("wrap", [True])[0]
-        return circle(size[0]) if len(size) == 1 and closed else grid(size)
-    if network.switched:
-        return _rows(network)
-    return _springs(network) if count <= MAX_SPRINGS else circle(count)
+        return (
+            place_on_circle(size[0])
+            if len(size) == 1 and closed
+            else place_on_grid(size)
+        )
+    if network.has_switches:
+        return _place_levels(network)
+    return (
+        _place_by_springs(network)
+        if count <= MAX_SPRING_VERTICES
+        else place_on_circle(count)
+    )
 
 
 def groups_of_leaves_and_spines(size: list[int]) -> Array:
-    """Give the group of each switch of a Dragonfly+: all leaves, then all spines."""
+    """Return the group of each switch of a Dragonfly+: all leaves, then all spines."""
     groups, leaves, spines = size
     numbers = np.arange(groups)
     return np.concatenate([np.repeat(numbers, leaves), np.repeat(numbers, spines)])
 
 
-def circle(count: int) -> Array:
-    """Clockwise from the top."""
+def place_on_circle(count: int) -> Array:
+    """Place vertices on a circle, clockwise from the top."""
     angle = np.pi / 2 - 2 * np.pi * np.arange(count) / count
     return np.stack([np.cos(angle), np.sin(angle)], axis=1)
 
 
-def grid(size: list[int]) -> Array:
-    """Place coordinates: the longest axis to the right, then up, then away.
+def place_on_grid(size: list[int]) -> Array:
+    """Place a grid: the longest axis to the right, then up, then into depth.
 
-    Further axes are drawn small, inside what the first three leave free.
+    Further axes are small, in the gaps that the first three leave.
     """
     order = np.argsort([-extent for extent in size], kind="stable")
     view = np.zeros((len(size), 2))
@@ -79,10 +86,10 @@ def grid(size: list[int]) -> Array:
     return found
 
 
-def _cube(dimensions: int) -> Array:
+def _place_hypercube(dimensions: int) -> Array:
     """Project a hypercube so that its outermost corners form a polygon.
 
-    One of equal sides would put corners on each other.
+    In a regular polygon, corners would coincide.
     """
     axis = np.arange(dimensions)
     angle = np.pi * axis / dimensions
@@ -93,17 +100,17 @@ def _cube(dimensions: int) -> Array:
     return found
 
 
-def _groups(groups: int, vertices: int) -> Array:
-    """Place groups on a circle, and the routers of each on a small one."""
+def _place_groups(groups: int, vertices: int) -> Array:
+    """Place groups on a circle, and the routers of each on a small circle."""
     routers = vertices // groups
-    centers = circle(groups)
+    centers = place_on_circle(groups)
     radius = min(0.42, 0.8 * np.sin(np.pi / max(groups, 2)))
-    small = circle(routers) * radius if routers > 1 else np.zeros((1, 2))
+    small = place_on_circle(routers) * radius if routers > 1 else np.zeros((1, 2))
     return np.asarray((centers[:, None, :] + small[None, :, :]).reshape(-1, 2))
 
 
-def _rows(network: Network) -> Array:
-    """Nodes in one row, each switch over the middle of what is attached to it."""
+def _place_levels(network: Network) -> Array:
+    """Place nodes in a row, and each switch above the middle of its neighbors below."""
     height, count = network.height, len(network.nodes)
     source, target = np.concatenate([network.ends, network.ends[:, ::-1]]).T
     coordinates = np.zeros((count, 2))
@@ -117,7 +124,7 @@ def _rows(network: Network) -> Array:
             total = np.bincount(source[nearer], coordinates[target[nearer], 0], count)
             middle = total[row] / np.maximum(number[row], 1)
         order = np.argsort(middle, kind="stable")
-        if np.diff(middle[order]).min(initial=1.0) > NEAR / len(row):
+        if np.diff(middle[order]).min(initial=1.0) > MIN_GAP / len(row):
             coordinates[row, 0] = middle
         else:
             coordinates[row[order], 0] = even
@@ -125,11 +132,11 @@ def _rows(network: Network) -> Array:
     return coordinates
 
 
-def _springs(network: Network, rounds: int = 200) -> Array:
-    """Pull joined vertices together and push all apart (Fruchterman, Reingold 1991)."""
+def _place_by_springs(network: Network, rounds: int = 200) -> Array:
+    """Place vertices by spring forces (Fruchterman, Reingold 1991)."""
     count = len(network.nodes)
     source, target = network.ends.T
-    coordinates = circle(count)
+    coordinates = place_on_circle(count)
     apart = 1.8 / np.sqrt(max(count, 1))
     for heat in np.linspace(0.2, 0.005, rounds):
         between = coordinates[:, None, :] - coordinates[None, :, :]

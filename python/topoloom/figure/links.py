@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The links of a torus as arrays, and how busy a placement makes each link."""
+"""The links of a torus as arrays, and the loads of links by placement."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ AXES = "xyz"
 
 @dataclass(frozen=True)
 class TorusLinks:
-    """Where each link between the routers of a torus or mesh is.
+    """The links between routers of a torus or mesh.
 
-    These have the lowest ids; those between nodes and routers follow.
+    They have the lowest ids; links between nodes and routers follow.
 
     Attributes
     ----------
     shape : tuple of int
         Extents of the torus.
     axis : int array of shape ``(links,)``
-        The axis along which a link leads.
+        Axis of the link.
     forward : bool array of shape ``(links,)``
-        Whether it leads in the + direction.
+        Whether the link leads in the + direction.
     start : int array of shape ``(links, axes)``
-        Coordinates of the router that the link leaves.
+        Coordinates of the source router.
     wraps : bool array of shape ``(links,)``
-        Whether it closes a ring.
+        Whether the link closes a ring.
     """
 
     shape: tuple[int, ...]
@@ -44,18 +44,18 @@ class TorusLinks:
     wraps: Array
 
 
-def host_links(machine: Machine) -> int:
+def count_host_links(machine: Machine) -> int:
     """Count the links between nodes and routers, which have the highest ids.
 
-    A node has two after each other: the one to its router, and the one back.
+    A node has two consecutive ones, to its router and back.
     """
     return 2 * machine.node_count * machine.host_hops
 
 
-def torus_links(machine: Machine) -> TorusLinks:
-    """Find where each link is from its two ends. O(links)."""
+def find_torus_links(machine: Machine) -> TorusLinks:
+    """Find axis, direction and start of each link from its ends. O(links)."""
     shape = tuple(int(extent) for extent in machine.shape)
-    between = machine.link_count - host_links(machine)
+    between = machine.link_count - count_host_links(machine)
     pairs = [machine.link_ends(link) for link in range(between)]
     ends = np.array(pairs, dtype=np.int64).reshape(-1, 2)
     start = np.stack(np.unravel_index(ends[:, 0], shape), axis=1)
@@ -76,56 +76,56 @@ def torus_links(machine: Machine) -> TorusLinks:
 
 
 @dataclass(frozen=True)
-class Busyness:
-    """What a link is measured in: bytes, or seconds where bandwidths are known."""
+class LoadUnit:
+    """The unit of link loads: seconds if bandwidths are known, else bytes."""
 
     bandwidth: Array
     in_seconds: bool
 
     @property
-    def what(self) -> str:
-        """What the number of a link says."""
+    def title(self) -> str:
+        """Title of the load of a link."""
         return "time to send its bytes" if self.in_seconds else "bytes on a link"
 
-    def of(self, judgement: Judgement) -> Array:
-        """How busy each link is, by link id."""
+    def compute_loads(self, judgement: Judgement) -> Array:
+        """Compute the load of each link, by link id."""
         return np.asarray(judgement.loads, dtype=float) / self.bandwidth
 
-    def text(self, value: float) -> str:
-        """Write a number of a link with its unit."""
+    def format(self, value: float) -> str:
+        """Format a load with its unit."""
         if self.in_seconds:
-            return _scaled(value, 1e3, ["ns", "us", "ms", "s"], 1e-9)
-        return _scaled(value, 1e3, ["B", "kB", "MB", "GB", "TB", "PB"], 1.0)
+            return _format_scaled(value, 1e3, ["ns", "us", "ms", "s"], 1e-9)
+        return _format_scaled(value, 1e3, ["B", "kB", "MB", "GB", "TB", "PB"], 1.0)
 
 
-def busyness(machine: Machine) -> Busyness:
-    """Choose the measure: without bandwidths loads count in bytes."""
+def choose_load_unit(machine: Machine) -> LoadUnit:
+    """Choose the unit: bytes if the machine has no bandwidths."""
     bandwidth = np.array(
         [machine.bandwidth(link) for link in range(machine.link_count)]
     )
-    return Busyness(bandwidth, machine.has_bandwidths)
+    return LoadUnit(bandwidth, machine.has_bandwidths)
 
 
 @dataclass(frozen=True)
 class Loads:
-    """How busy the links are under each placement, on one scale.
+    """Link loads under each placement, on one scale.
 
     Attributes
     ----------
     busy
-        Of each link, by the name of the mapper.
+        Load of each link, by the name of the mapper.
     top
-        The busiest of all, more than 0.
-    measure
-        What they are counted in.
+        The maximal load, above 0.
+    unit
+        Of loads.
     """
 
     busy: dict[str, Array]
     top: float
-    measure: Busyness
+    unit: LoadUnit
 
 
-def _scaled(value: float, step: float, units: list[str], least: float) -> str:
+def _format_scaled(value: float, step: float, units: list[str], least: float) -> str:
     value /= least
     index = 0
     while abs(value) >= step * 0.9995 and index < len(units) - 1:

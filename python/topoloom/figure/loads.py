@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Latency of packets over the load of the network, up to where it saturates."""
+"""Packet latency over the network load, up to saturation."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from topoloom._core import LoadMeasure
-from topoloom.figure.page import page
+from topoloom.figure.page import open_page
 from topoloom.figure.style import AFTER, BEFORE
 
 
 def draw_loads(path: str | Path, points: Sequence[LoadMeasure], title: str) -> None:
-    """Draw means and the 99th percentiles; a line marks what the network accepts.
+    """Draw means and 99th percentiles; a line marks the accepted load.
 
-    Takes and raises what `page` does.
+    Parameters and errors are those of `open_page`.
     """
     steady = [point for point in points if not point.saturated]
-    with page(path, (6.4, 3.2)) as figure:
+    with open_page(path, (6.4, 3.2)) as figure:
         figure.set_layout_engine("constrained")
         axes = figure.subplots()
         offered = [point.offered for point in steady]

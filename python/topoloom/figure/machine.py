@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A picture of a machine: its routers and switches, and its links by bandwidth.
+"""Draws a machine: its routers and switches, and its links by bandwidth.
 
-What would be too many lines is two pictures: the machine with each of its parts as one
-vertex, and one of the parts. Of a large grid the faces are drawn that a reader sees.
+A machine with too many links becomes two pictures: its parts as single vertices, and
+one part. Of a large grid, only the visible faces are drawn.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from topoloom._core import Machine, MachineText
-from topoloom.figure.layout import layout
+from topoloom.figure.layout import place_vertices
 from topoloom.figure.links import Array
-from topoloom.figure.network import Network, folded, network_of, within
-from topoloom.figure.page import page
-from topoloom.figure.parts import GRIDS, Parts, parts_of
+from topoloom.figure.network import Network, fold_parts, make_network, select_vertices
+from topoloom.figure.page import open_page
+from topoloom.figure.parts import GRIDS, Parts, find_parts
 from topoloom.figure.style import TEXT
 from topoloom.machines.topology_forms import drawing_of
 from topoloom.machines.topology_keys import write_topology
@@ -27,39 +27,39 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-#: of bandwidths, the most frequent first; safe for the color-blind
+#: colors of bandwidths, the most frequent first; safe for the color-blind
 COLORS = ("#7f9bb3", "#b35806", "#1b4f8a", "#5aae61", "#762a83", "#c51b7d")
-MAX_LINES = 1_000  # in one picture, where there are parts
-MAX_ROUTERS = 130  # of a grid that is drawn through and through
+MAX_LINES = 1_000  # in one picture, if the machine has parts
+MAX_ROUTERS = 130  # of a grid whose inside is drawn
 MAX_NAMES = 32
 
 
 def draw_machine(
     path: str | Path, machine: Machine, hosts: tuple[str, ...] = ()
 ) -> None:
-    """Draw a machine; small ones with the names of their nodes.
+    """Draw a machine; small ones with node names.
 
     Parameters
     ----------
     path
-        Where to; the ending says the format: svg, png or pdf.
+        Of the file; its suffix selects svg, png or pdf.
     machine
-        What to draw; links that are down are left out.
+        To draw, without links that are down.
     hosts
-        The names of its nodes, if they have any.
+        Names of the nodes, if any.
 
     Raises
     ------
     topoloom.Error
-        If the ending is none of these, or matplotlib is not installed.
+        If the suffix is none of these, or matplotlib is not installed.
     OSError
         If the file cannot be written.
     """
     topology = write_topology(MachineText(machine.text))
-    network = network_of(machine, topology)
-    ranked = _ranked(network)
-    parts = parts_of(topology, network) if _is_crowded(topology, network) else None
-    with page(path, (6.4 if parts is None else 11.0, 5.4)) as figure:
+    network = make_network(machine, topology)
+    ranked = _rank_bandwidths(network)
+    parts = find_parts(topology, network) if _is_crowded(topology, network) else None
+    with open_page(path, (6.4 if parts is None else 11.0, 5.4)) as figure:
         figure.set_layout_engine("constrained")
         figure.suptitle(machine.name, fontsize=10, color=TEXT)
         if parts is None:
@@ -69,7 +69,7 @@ def draw_machine(
                 _write_names(axes, coordinates, hosts)
         else:
             _draw_parts(figure, parts, network, ranked)
-        _explain(figure, ranked)
+        _draw_legend(figure, ranked)
 
 
 def _is_crowded(topology: dict[str, Any], network: Network) -> bool:
@@ -78,7 +78,7 @@ def _is_crowded(topology: dict[str, Any], network: Network) -> bool:
     return len(network.ends) > MAX_LINES
 
 
-def _has_an_inside(topology: dict[str, Any], vertices: int) -> bool:
+def _hides_inside(topology: dict[str, Any], vertices: int) -> bool:
     """Return whether only the faces of a grid are drawn."""
     grid = drawing_of(topology) in GRIDS and len(topology["size"]) > 2
     return grid and vertices > MAX_ROUTERS
@@ -90,47 +90,51 @@ def _draw_parts(
     left, right = figure.subplots(1, 2)
     number = np.bincount(parts.part)
     shown = int(number.argmax())
-    whole = folded(network, parts.part)
+    whole = fold_parts(network, parts.part)
     _draw(left, parts.whole, whole, ranked, shown)
     chosen = parts.part == shown
     ends = chosen[network.ends]
     leaving = ends[:, 0] != ends[:, 1]
     seen = chosen.copy()
-    if network.switched:  # with the switches above it
+    if network.has_switches:  # with the switches above it
         seen[network.ends[leaving]] = True
-    inside = within(network, seen)
+    inside = select_vertices(network, seen)
     _draw(right, parts.inside, inside, ranked)
-    count = _counted(int((whole.nodes > 0).sum()), parts.name)
-    if network.switched:
-        count += f", {_counted(int((whole.nodes == 0).sum()), 'switch')}"
-    elif _has_an_inside(parts.whole, len(number)):
+    count = _format_count(int((whole.nodes > 0).sum()), parts.name)
+    if network.has_switches:
+        count += f", {_format_count(int((whole.nodes == 0).sum()), 'switch')}"
+    elif _hides_inside(parts.whole, len(number)):
         count += ", of which the outer are drawn"
-    _write_below(left, f"{count}; a line is {_spread(whole.cables)}")
+    _write_below(left, f"{count}; a line is {_describe_cables(whole.cables)}")
     cables = [int(network.cables[mask].sum()) for mask in (ends.all(axis=1), leaving)]
     _write_below(
         right,
-        f"the black {parts.name}: {_contents(network.nodes[chosen])}; "
-        f"{_counted(cables[0], 'cable')} inside, {cables[1]:,} to others",
+        f"the black {parts.name}: {_describe_contents(network.nodes[chosen])}; "
+        f"{_format_count(cables[0], 'cable')} inside, {cables[1]:,} to others",
     )
 
 
-def _contents(nodes: Array) -> str:
-    """Say what vertices are that have these numbers of nodes."""
+def _describe_contents(nodes: Array) -> str:
+    """Describe vertices by their numbers of nodes."""
     routers, switches = int((nodes > 0).sum()), int((nodes == 0).sum())
-    texts = [_counted(switches, "switch")] if switches else []
+    texts = [_format_count(switches, "switch")] if switches else []
     if routers < nodes.sum():
-        texts.append(_counted(routers, "router"))
-    return ", ".join([*texts, _counted(int(nodes.sum()), "node")])
+        texts.append(_format_count(routers, "router"))
+    return ", ".join([*texts, _format_count(int(nodes.sum()), "node")])
 
 
-def _counted(number: int, what: str) -> str:
+def _format_count(number: int, what: str) -> str:
     plural = "es" if what.endswith("ch") else "s"  # branches, switches
     return f"{number:,} {what}{'' if number == 1 else plural}"
 
 
-def _spread(cables: Array) -> str:
+def _describe_cables(cables: Array) -> str:
     least, most = int(cables.min()), int(cables.max())
-    return _counted(most, "cable") if least == most else f"{least:,} to {most:,} cables"
+    return (
+        _format_count(most, "cable")
+        if least == most
+        else f"{least:,} to {most:,} cables"
+    )
 
 
 def _write_below(axes: Axes, text: str) -> None:
@@ -144,14 +148,14 @@ def _draw(
     ranked: list[float],
     marked: int | None = None,
 ) -> Array:
-    """Draw a network, the lines of a marked vertex stronger; return the coordinates."""
-    coordinates = layout(topology, network)
+    """Draw a network, with stronger lines at a marked vertex; return coordinates."""
+    coordinates = place_vertices(topology, network)
     seen = np.ones(len(coordinates), dtype=bool)
-    if _has_an_inside(topology, len(coordinates)):
-        seen = _faces(topology["size"])
+    if _hides_inside(topology, len(coordinates)):
+        seen = _find_faces(topology["size"])
     drawn = seen[network.ends].all(axis=1)
     ends = network.ends[drawn]
-    lines, line = _lines(topology, coordinates, ends)
+    lines, line = _make_lines(topology, coordinates, ends)
     rates = network.bandwidth[drawn][line]
     crossing = drawing_of(topology) not in GRIDS
     strong = crossing & (ends == marked).any(axis=1)[line]
@@ -161,14 +165,14 @@ def _draw(
     )
     if marked is not None:
         axes.plot(*coordinates[marked], "o", color=TEXT, markersize=4, zorder=3)
-    axes.set_aspect("auto" if network.switched else "equal")
+    axes.set_aspect("auto" if network.has_switches else "equal")
     axes.margins(0.06)
     axes.axis("off")
     return coordinates
 
 
-def _faces(size: list[int]) -> Array:
-    """Return what a reader sees of a grid: the front, the top and one side."""
+def _find_faces(size: list[int]) -> Array:
+    """Return the visible faces of a grid: front, top and one side."""
     longest, middle, depth, *_ = np.argsort([-extent for extent in size], kind="stable")
     at = np.indices(size).reshape(len(size), -1)
     return np.asarray(
@@ -178,23 +182,23 @@ def _faces(size: list[int]) -> Array:
     )
 
 
-def _lines(
+def _make_lines(
     topology: dict[str, Any], coordinates: Array, ends: Array
 ) -> tuple[list[Array], Array]:
-    """Make the lines to draw, and say for each which one it is of."""
+    """Make the lines to draw, and the index of the link that each belongs to."""
     straight = coordinates[ends]
     number = np.arange(len(ends))
     drawing = drawing_of(topology)
     if drawing == "joined_axes":
-        return list(_bows(straight)), number
+        return list(_bend_lines(straight)), number
     size = topology.get("size", [])
     if drawing not in GRIDS or len(size) < 2:
         return list(straight), number
     at = np.array(np.unravel_index(ends, size)).transpose(1, 2, 0)
     apart = np.abs(at[:, 0] - at[:, 1])
     near = apart.sum(axis=1) == 1
-    # A link that closes an axis is cut off at both ends: it leads from the last
-    # position to the first, and on other axes to where a twist shifts it.
+    # A link that closes an axis is drawn as stubs at both ends. On other axes it
+    # leads to the position to which a twist shifts it.
     long = np.array(size) > 1
     axis = (long & (apart[~near] == np.array(size) - 1)).argmax(axis=1)
     strides = [int(np.prod(size[d + 1 :])) for d in range(len(size))]
@@ -210,20 +214,20 @@ def _lines(
     return lines, np.concatenate(order)
 
 
-def _bows(straight: Array) -> Array:
-    """Bend lines to one side, so that they do not cover what is between."""
+def _bend_lines(straight: Array) -> Array:
+    """Bend lines to one side, so that they do not cover vertices between."""
     along = np.linspace(0, 1, 9)[None, :, None]
     start, way = straight[:, :1], straight[:, 1:] - straight[:, :1]
     length = np.linalg.norm(way, axis=2, keepdims=True)
-    # The longest ends short of the next row, which is a step of 1 away.
+    # The longest line stays below the next row, at distance 1.
     high = 0.45 / np.sqrt(length * length.max(initial=1))
     aside = high * np.stack([-way[:, :, 1], way[:, :, 0]], axis=2)
     bows: Array = start + along * way + 4 * along * (1 - along) * aside
     return bows
 
 
-def _ranked(network: Network) -> list[float]:
-    """List the bandwidths of lines, that of the most cables first."""
+def _rank_bandwidths(network: Network) -> list[float]:
+    """List the bandwidths, the one with the most cables first."""
     values, which = np.unique(network.bandwidth, return_inverse=True)
     counts = np.bincount(which.reshape(-1), weights=network.cables)
     ranked: list[float] = values[np.argsort(-counts, kind="stable")].tolist()
@@ -242,10 +246,9 @@ def _draw_lines(
     strong: Array,
     crossing: bool,
 ) -> None:
-    """Draw lines in the colors of their bandwidths, the wider the more they carry.
+    """Draw lines with the colors and widths of their bandwidths.
 
-    The more lines cross each other, the thinner and paler they are, but for strong
-    ones.
+    With many crossings, all but strong lines are thinner and paler.
     """
     from matplotlib.collections import LineCollection
 
@@ -273,8 +276,8 @@ def _draw_lines(
     )
 
 
-def _explain(figure: Figure, ranked: list[float]) -> None:
-    """Explain below the picture which color means which bandwidth."""
+def _draw_legend(figure: Figure, ranked: list[float]) -> None:
+    """Draw the legend of bandwidths below the picture."""
     from matplotlib.lines import Line2D
 
     if ranked in ([], [1.0]):  # the description gives no bandwidths
@@ -289,7 +292,7 @@ def _explain(figure: Figure, ranked: list[float]) -> None:
 
 
 def _draw_vertices(axes: Axes, coordinates: Array, nodes: Array, height: Array) -> None:
-    """Draw what has nodes as circles, and switches that have none as squares."""
+    """Draw vertices with nodes as circles, and switches without nodes as squares."""
     size = float(np.clip(80 / np.sqrt(len(coordinates)), 1.0, 6.0))
     in_rows = not nodes.all()
     for chosen, marker, face in ((nodes, "o", "white"), (~nodes, "s", "#444444")):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The communication matrix, its ranks in the order of the slots they sit on."""
+"""The communication matrix, with ranks in slot order."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from topoloom.figure.style import heat
+from topoloom.figure.style import make_color_scale
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
     from topoloom._core import Allocation, CommGraph, Placement
 
-# A picture has few enough pixels that more cells would flicker.
+# More cells would exceed the pixels of a picture.
 MAX_CELLS = 256
 
 
 def ordered_matrix(
     graph: CommGraph, allocation: Allocation, placement: Placement
 ) -> tuple[npt.NDArray[np.float64], int]:
-    """Sum bytes into a square of at most `MAX_CELLS` cells; also ranks in a cell.
+    """Sum bytes into a square of at most `MAX_CELLS` cells; also return ranks per cell.
 
-    Row and column i stand for the i-th occupied slot in the launcher's order.
+    Row and column i belong to the i-th occupied slot in launcher order.
     """
     slots = np.asarray(placement.slots)
     order = np.empty(allocation.machine.slot_count, dtype=np.int64)
@@ -55,7 +55,11 @@ def draw_matrix(
     cells = matrix.shape[0] * width
     extent = (-0.5, cells - 0.5, cells - 0.5, -0.5)
     image = axes.imshow(
-        shown, cmap=heat(0.35), norm=norm, extent=extent, interpolation="nearest"
+        shown,
+        cmap=make_color_scale(0.35),
+        norm=norm,
+        extent=extent,
+        interpolation="nearest",
     )
     axes.set_xlim(-0.5, ranks - 0.5)
     axes.set_ylim(ranks - 0.5, -0.5)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measured times of schedules, with intervals, beside the library's own collective."""
+"""Measured times of schedules and of MPI's own collective, with intervals."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from topoloom.figure.page import page
+from topoloom.figure.page import open_page
 from topoloom.figure.style import AFTER, BEFORE, TEXT
 from topoloom.support.units import format_bytes, format_seconds
 
@@ -19,39 +19,39 @@ _PER_PANEL = 0.75
 
 
 class TimeBar(NamedTuple):
-    """A time with its bounds in seconds, and what a model predicts."""
+    """A measured time with its interval, and the prediction, in seconds."""
 
     name: str
     seconds: float
     interval: tuple[float, float]
     predicted: float | None
-    is_own: bool  # the library's own collective
+    is_own: bool  # MPI's own collective
 
 
 def draw_measured(
     path: str | Path, title: str, sizes: Sequence[tuple[int, Sequence[TimeBar]]]
 ) -> None:
-    """Draw a panel per size: a dot per schedule, its interval, and what is predicted.
+    """Draw a panel per size: the time of each schedule, its interval and prediction.
 
     Parameters
     ----------
     path
-        Where to; the ending says the format: svg, png or pdf.
+        Of the file; its suffix selects svg, png or pdf.
     title
         Above all panels.
     sizes
-        The bytes of each panel, and its bars from the top.
+        Bytes and bars of each panel, from the top.
 
     Raises
     ------
     topoloom.Error
-        If the figure can't be drawn.
+        If the figure cannot be drawn.
     OSError
         If the file cannot be written.
     """
     rows = [len(bars) for _, bars in sizes]
     inches = 0.5 + sum(_PER_PANEL + _PER_ROW * count for count in rows)
-    with page(path, (7.2, inches)) as figure:
+    with open_page(path, (7.2, inches)) as figure:
         panels = figure.subplots(
             len(sizes),
             1,

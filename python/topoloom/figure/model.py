@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A network model drawn: time by size of message, beside what was measured."""
+"""Draws a network model: time by message size, and measured times."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from topoloom.figure.page import page
-from topoloom.figure.style import AFTER, BEFORE, QUIET
+from topoloom.figure.page import open_page
+from topoloom.figure.style import AFTER, BEFORE, NEUTRAL
 from topoloom.model.fit import Fit
 from topoloom.model.model_toml import ModelFile
 from topoloom.support.units import format_bytes
@@ -17,16 +17,16 @@ from topoloom.support.units import format_bytes
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-#: Sizes that a model is drawn for where nothing was measured.
+#: Range of sizes without measurements.
 SIZES = (1, 4 * 1024**2)
 
 
 def draw_model(path: str | Path, file: ModelFile, fit: Fit | None = None) -> None:
-    """Draw time by size; with a fit also its samples, and below them its errors.
+    """Draw time by size; with a fit, also its samples and relative errors.
 
-    Takes and raises what `page` does.
+    Parameters and errors are those of `open_page`.
     """
-    with page(path, (6.4, 4.6 if fit else 3.4)) as figure:
+    with open_page(path, (6.4, 4.6 if fit else 3.4)) as figure:
         figure.set_layout_engine("constrained")
         if fit is None:
             _draw_time(figure.subplots(), file, None)
@@ -34,7 +34,7 @@ def draw_model(path: str | Path, file: ModelFile, fit: Fit | None = None) -> Non
         above, below = figure.subplots(2, 1, sharex=True, height_ratios=(3, 1))
         _draw_time(above, file, fit)
         above.set_xlabel("")
-        below.axhline(0, color=QUIET, linewidth=1)
+        below.axhline(0, color=NEUTRAL, linewidth=1)
         below.plot(
             np.maximum(fit.sizes, 1), 100 * fit.errors, "o", color=BEFORE, markersize=4
         )
@@ -55,7 +55,7 @@ def _draw_time(axes: Axes, file: ModelFile, fit: Fit | None) -> None:
         at, measured = np.maximum(fit.sizes, 1), 1e6 * fit.measured
         axes.plot(at, measured, "o", color=BEFORE, markersize=4, label="measured")
     for most in limits:
-        axes.axvline(most, color=QUIET, linewidth=1, zorder=0)
+        axes.axvline(most, color=NEUTRAL, linewidth=1, zorder=0)
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
     axes.xaxis.set_major_formatter(lambda value, _: format_bytes(value))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A machine as vertices and lines to draw; what is crowded is folded into parts."""
+"""A machine as vertices and lines to draw; large ones are folded into parts."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ class Network:
     Attributes
     ----------
     nodes : int array of shape ``(vertices,)``
-        How many nodes are attached to each vertex, or are it.
+        Nodes that are attached to each vertex, or that it is.
     height : int array of shape ``(vertices,)``
-        Lines to the nearest node; less than 0 where NVLink switches are below it.
+        Lines to the nearest node; below 0 for NVLink switches below the nodes.
     ends : int array of shape ``(lines, 2)``
         Both ends of each line, the lower first.
     bandwidth : array of shape ``(lines,)``
         Of the widest link of each line, one way.
     cables : int array of shape ``(lines,)``
-        How many a line stands for; the two directions are one cable.
+        Cables of each line; the two directions are one cable.
     """
 
     nodes: Array
@@ -42,26 +42,26 @@ class Network:
     cables: Array
 
     @property
-    def switched(self) -> bool:
-        """Whether there are vertices that nodes are only behind."""
+    def has_switches(self) -> bool:
+        """Whether some vertices have no nodes."""
         return bool((self.nodes == 0).any())
 
 
-def network_of(machine: Machine, topology: dict[str, Any]) -> Network:
-    """Join the links of a machine that are up and lead between the same vertices.
+def make_network(machine: Machine, topology: dict[str, Any]) -> Network:
+    """Make the network of a machine's working links, merging parallel ones.
 
-    Nodes that are attached to routers are drawn as part of these.
+    Nodes that are attached to routers are drawn as part of them.
     """
     wiring = Wiring(machine)
-    home = homes(machine, wiring.vertex_count, topology)
+    home = find_routers(machine, wiring.vertex_count, topology)
     links = home[np.stack([wiring.link_from, wiring.link_to], axis=1)]
     between = links[:, 0] != links[:, 1]
     links = links[between]
     nodes = np.bincount(home[wiring.vertex], minlength=int(home.max()) + 1)
-    ends, bandwidth, count = _joined(
+    ends, bandwidth, count = _merge_lines(
         links, wiring.bandwidth[between], np.ones(len(links))
     )
-    height = _heights(nodes, links)
+    height = _count_heights(nodes, links)
     if drawing_of(topology) == "gpu_domains":  # NVLink switches are below the GPUs
         gpus, domains, units = topology["levels"]
         first = gpus * domains * units
@@ -69,11 +69,11 @@ def network_of(machine: Machine, topology: dict[str, Any]) -> Network:
     return Network(nodes, height, ends, bandwidth, -(-count // 2))
 
 
-def homes(machine: Machine, vertices: int, topology: dict[str, Any]) -> Array:
+def find_routers(machine: Machine, vertices: int, topology: dict[str, Any]) -> Array:
     """Find the router of each vertex if nodes have links to routers, else itself.
 
-    Routers are the first vertices, the nodes of each follow in the order of routers;
-    spines of a Dragonfly+, which are the last routers, have none.
+    Routers come first, then the nodes of each in router order. Spines of a Dragonfly+,
+    the last routers, have none.
     """
     if not machine.host_hops:
         return np.arange(vertices)
@@ -86,20 +86,22 @@ def homes(machine: Machine, vertices: int, topology: dict[str, Any]) -> Array:
     )
 
 
-def folded(network: Network, part: Array) -> Network:
-    """Draw each part as one vertex, and all cables between two of them as one line."""
+def fold_parts(network: Network, part: Array) -> Network:
+    """Replace each part by one vertex, and the cables between two parts by one line."""
     ends = part[network.ends]
     between = ends[:, 0] != ends[:, 1]
-    lines = _joined(ends[between], network.bandwidth[between], network.cables[between])
+    lines = _merge_lines(
+        ends[between], network.bandwidth[between], network.cables[between]
+    )
     height = np.zeros(int(part.max()) + 1, dtype=np.int64)
     np.maximum.at(height, part, network.height)
     nodes = np.bincount(part, weights=network.nodes).astype(np.int64)
-    # What is folded has nodes, and is level with them.
+    # A folded part has nodes and their height.
     return Network(nodes, np.where(nodes > 0, 0, np.sign(height)), *lines)
 
 
-def within(network: Network, chosen: Array) -> Network:
-    """Keep the chosen vertices, a mask, and the lines between them."""
+def select_vertices(network: Network, chosen: Array) -> Network:
+    """Keep the vertices of a mask and the lines between them."""
     number = np.cumsum(chosen) - 1
     lines = chosen[network.ends].all(axis=1)
     return Network(
@@ -111,8 +113,10 @@ def within(network: Network, chosen: Array) -> Network:
     )
 
 
-def _joined(ends: Array, bandwidth: Array, count: Array) -> tuple[Array, Array, Array]:
-    """Make one line of all that have the same two ends."""
+def _merge_lines(
+    ends: Array, bandwidth: Array, count: Array
+) -> tuple[Array, Array, Array]:
+    """Merge lines with the same ends."""
     lines, line = np.unique(np.sort(ends, axis=1), axis=0, return_inverse=True)
     line = line.reshape(-1)
     widest = np.zeros(len(lines))
@@ -120,8 +124,8 @@ def _joined(ends: Array, bandwidth: Array, count: Array) -> tuple[Array, Array, 
     return lines, widest, np.bincount(line, count, len(lines)).astype(np.int64)
 
 
-def _heights(nodes: Array, links: Array) -> Array:
-    """Count for each vertex the links from the nearest node."""
+def _count_heights(nodes: Array, links: Array) -> Array:
+    """Count the links from each vertex to the nearest node."""
     height = np.where(nodes > 0, 0, -1)
     source, target = links.T
     for level in range(len(nodes)):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A page to draw on, which becomes a file once all is drawn."""
+"""A page to draw on, written to a file at the end."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ FORMATS = (".svg", ".png", ".pdf")
 
 
 @contextlib.contextmanager
-def page(path: str | Path, inches: tuple[float, float]) -> Iterator[Figure]:
-    """Give a figure to draw on and write it, the same bytes each time.
+def open_page(path: str | Path, inches: tuple[float, float]) -> Iterator[Figure]:
+    """Open a figure and write it at the end; equal figures give equal bytes.
 
     Parameters
     ----------
     path
-        Where to; the ending says the format: svg, png or pdf.
+        Of the file; its suffix selects svg, png or pdf.
     inches
         Width and height.
 
     Raises
     ------
     topoloom.Error
-        If the ending is none of these, or matplotlib is not installed.
+        If the suffix is none of these, or matplotlib is not installed.
     OSError
         If the file cannot be written.
     """
@@ -46,7 +46,7 @@ def page(path: str | Path, inches: tuple[float, float]) -> Iterator[Figure]:
     with matplotlib.rc_context(SETTINGS):
         figure = Figure(figsize=inches, dpi=130)
         yield figure
-        _settle(figure)
+        _fix_layout(figure)
         with open_atomically(path) as stream:
             metadata = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
             figure.savefig(
@@ -55,7 +55,7 @@ def page(path: str | Path, inches: tuple[float, float]) -> Iterator[Figure]:
 
 
 def check_figure(path: str | Path) -> str:
-    """Refuse a file to which no figure can be written; give its ending."""
+    """Refuse a file to which no figure can be written; return its suffix."""
     from topoloom._core import Error
     from topoloom.support.files import check_writable
 
@@ -70,8 +70,8 @@ def check_figure(path: str | Path) -> str:
     return ending
 
 
-def _settle(figure: Figure) -> None:
-    """Lay the page out and round; the solver's last digits vary from run to run."""
+def _fix_layout(figure: Figure) -> None:
+    """Round the layout, since the solver's last digits vary between runs."""
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
     for part in figure.subfigs:

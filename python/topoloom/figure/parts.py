@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How a machine with too many lines for one picture falls into parts, all much alike.
+"""Divides a machine with too many lines for one picture into similar parts.
 
-The groups of a dragonfly, the planes across a joined axis, the branches below the
-highest switches of a tree, or the nodes at one point of the three longest axes.
+Parts are the groups of a dragonfly, the planes across a joined axis, the branches below the
+highest switches of a tree, or the nodes at one point of its three
+longest axes.
 """
 
 from __future__ import annotations
@@ -28,11 +29,11 @@ class Parts:
     Attributes
     ----------
     name
-        What one is called.
+        Noun for a part.
     part : int array of shape ``(vertices,)``
-        The number of each vertex's part; a switch above all parts is one by itself.
+        The part of each vertex; a switch above all parts is its own part.
     whole, inside
-        How the parts, and the vertices of one, are joined, as tables ``[topology]``.
+        Topologies of the parts and of one part, as tables ``[topology]``.
     """
 
     name: str
@@ -41,25 +42,30 @@ class Parts:
     inside: dict[str, Any]
 
 
-def parts_of(topology: dict[str, Any], network: Network) -> Parts | None:
-    """Find the parts; None if there are not several with several vertices."""
-    found = _parts(topology, network)
+def find_parts(topology: dict[str, Any], network: Network) -> Parts | None:
+    """Find the parts; None unless there are several with several vertices."""
+    found = _split(topology, network)
     if found is None or (np.bincount(found.part) > 1).sum() < 2:
         return None
     return found
 
 
-def _parts(topology: dict[str, Any], network: Network) -> Parts | None:
+def _split(topology: dict[str, Any], network: Network) -> Parts | None:
     drawing, size = drawing_of(topology), topology.get("size", [])
     vertex = np.arange(len(network.nodes))
     if drawing == "leaf_spine_groups":
         part = groups_of_leaves_and_spines(size)
         group = {"drawing": drawing, "size": [1, *size[1:]]}
-        return Parts("group", part, _all_joined(size[:1]), group)
+        return Parts("group", part, _describe_complete_axes(size[:1]), group)
     if drawing in ("groups", "joined_axes") and len(size) > 1:
         name = "group" if drawing == "groups" else "plane"
         part = vertex // int(np.prod(size[1:]))
-        return Parts(name, part, _all_joined(size[:1]), _all_joined(size[1:]))
+        return Parts(
+            name,
+            part,
+            _describe_complete_axes(size[:1]),
+            _describe_complete_axes(size[1:]),
+        )
     if drawing == "cube":
         inner = topology["dimensions"] // 2
         outer = topology["dimensions"] - inner
@@ -74,23 +80,23 @@ def _parts(topology: dict[str, Any], network: Network) -> Parts | None:
         short = [size[axis] for axis in others]
         tables = [{"drawing": drawing, "size": extents} for extents in (long, short)]
         return Parts("point", part, tables[0], tables[1])
-    if network.switched:
+    if network.has_switches:
         name = "branch"
         if drawing == "gpu_domains":
             name = "unit" if network.height.max() > 1 else "domain"
-        return Parts(name, _below_the_top(network), topology, topology)
+        return Parts(name, _split_below_top(network), topology, topology)
     return None
 
 
-def _all_joined(size: list[int]) -> dict[str, Any]:
-    """Describe routers that are all joined along each axis; one axis is a circle."""
+def _describe_complete_axes(size: list[int]) -> dict[str, Any]:
+    """Describe routers fully connected along each axis; one axis is a circle."""
     if len(size) == 1:
         return {"drawing": "circle"}
     return {"drawing": "joined_axes", "size": size}
 
 
-def _below_the_top(network: Network) -> Array:
-    """Give a number to each of the highest switches, and to each piece without them."""
+def _split_below_top(network: Network) -> Array:
+    """Assign numbers to the highest switches and the components without them."""
     top = network.height == network.height.max()
     ends = network.ends[~top[network.ends].any(axis=1)]
     label = np.arange(len(top))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Who hands tasks to whom: as arcs over the loads of ranks, or on the machine."""
+"""Draws transfers of tasks: as arcs over the loads of ranks, or on the machine."""
 
 from __future__ import annotations
 
@@ -10,31 +10,31 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from topoloom._core import Allocation, Error, MachineText, Placement, Wiring
-from topoloom.figure.layout import layout
+from topoloom.figure.layout import place_vertices
 from topoloom.figure.links import Array
-from topoloom.figure.network import homes, network_of
-from topoloom.figure.page import page
-from topoloom.figure.style import AFTER, BEFORE, QUIET, TEXT
+from topoloom.figure.network import find_routers, make_network
+from topoloom.figure.page import open_page
+from topoloom.figure.style import AFTER, BEFORE, NEUTRAL, TEXT
 from topoloom.machines.topology_keys import write_topology
 from topoloom.support.units import counted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MAX_NUMBERED = 32  # ranks whose numbers and loads are written
+MAX_NUMBERED = 32  # ranks with numbers and loads as text
 MAX_RANKS = 4096
 
 
 class Plan(Protocol):
-    """Who hands what to whom, such as `topoloom._core.Balance`."""
+    """A set of transfers, such as `topoloom._core.Balance`."""
 
     @property
     def plan(self) -> Array:
-        """Rows of from, to and the number of tasks."""
+        """Rows of source, target and tasks."""
 
     @property
     def ends(self) -> Array:
-        """The load of every rank once the plan is carried out."""
+        """The load of each rank after the transfers."""
 
 
 def draw_plan(
@@ -44,25 +44,25 @@ def draw_plan(
     where: tuple[Allocation, Placement] | None = None,
     unit: str = "tasks",
 ) -> None:
-    """Draw plans for the same loads side by side.
+    """Draw plans for the same loads next to each other.
 
     Parameters
     ----------
     path
-        Where to; the ending says the format: svg, png or pdf.
+        Of the file; its suffix selects svg, png or pdf.
     loads : array of shape ``(ranks,)``
-        Of ranks, before.
+        Of ranks before the transfers.
     plans
-        Plans by the name of their balancer, which may be empty; at least one.
+        At least one, by the name of its balancer, which may be empty.
     where
-        Where the ranks are; without it they stand in a line.
+        Allocation and placement of the ranks; without it they are drawn in a line.
     unit
-        What loads count.
+        Of loads.
 
     Raises
     ------
     topoloom.Error
-        If the ending is none of these, matplotlib is not installed, or there are more
+        If the suffix is none of these, matplotlib is not installed, or there are more
         than 4,096 ranks.
     OSError
         If the file cannot be written.
@@ -75,7 +75,7 @@ def draw_plan(
             f"up to {MAX_RANKS:,} are"
         )
     width = 6.4 if where is None else 4.6
-    with page(path, (width * len(plans), 3.4 if where is None else 4.6)) as figure:
+    with open_page(path, (width * len(plans), 3.4 if where is None else 4.6)) as figure:
         figure.set_layout_engine("constrained")
         for axes, (name, found) in zip(
             np.atleast_1d(figure.subplots(1, len(plans))), plans.items(), strict=True
@@ -90,13 +90,13 @@ def draw_plan(
 
 
 def _draw_line(axes: Axes, loads: Array, found: Plan, unit: str) -> None:
-    """Draw loads as bars; what is handed over as arcs from giver to receiver."""
+    """Draw loads as bars and transfers as arcs."""
     from matplotlib.patches import FancyArrowPatch
     from matplotlib.path import Path as Path2D
 
     ranks = np.arange(len(loads))
     mean = loads.mean()
-    axes.bar(ranks, loads, color=QUIET, width=0.8)
+    axes.bar(ranks, loads, color=NEUTRAL, width=0.8)
     axes.axhline(mean, color=TEXT, linewidth=0.8, linestyle=":")
     top = float(loads.max()) or 1.0
     gap = 0.02 * top
@@ -126,15 +126,15 @@ def _draw_line(axes: Axes, loads: Array, found: Plan, unit: str) -> None:
 def _draw_on_machine(
     axes: Axes, loads: Array, found: Plan, allocation: Allocation, placed: Placement
 ) -> None:
-    """Draw nodes by what they have too much or too little, and arrows between them."""
+    """Draw nodes by surplus or deficit, and transfers as arrows."""
     machine = allocation.machine
     topology = write_topology(MachineText(machine.text))
-    network, wiring = network_of(machine, topology), Wiring(machine)
-    places = layout(topology, network)
-    home = homes(machine, wiring.vertex_count, topology)
+    network, wiring = make_network(machine, topology), Wiring(machine)
+    places = place_vertices(topology, network)
+    home = find_routers(machine, wiring.vertex_count, topology)
     vertex = home[wiring.vertex][placed.slots // machine.slots_per_node]
     axes.plot(
-        *places[network.ends].transpose(2, 1, 0), color=QUIET, linewidth=0.5, zorder=0
+        *places[network.ends].transpose(2, 1, 0), color=NEUTRAL, linewidth=0.5, zorder=0
     )
     moves = np.zeros((len(places), len(places)), np.int64)
     source, target, tasks = found.plan.T
@@ -175,6 +175,6 @@ def _draw_on_machine(
     axes.legend(
         frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(0, 0), ncols=3
     )
-    axes.set_aspect("auto" if network.switched else "equal")
+    axes.set_aspect("auto" if network.has_switches else "equal")
     axes.margins(0.06)
     axes.axis("off")

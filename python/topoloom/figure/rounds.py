@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The rounds of small schedules: who sends what to whom."""
+"""Draws the messages of each round of small schedules."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from topoloom._core import Error
-from topoloom.figure.page import page
-from topoloom.figure.style import AFTER, BEFORE, QUIET, heat
+from topoloom.figure.page import open_page
+from topoloom.figure.style import AFTER, BEFORE, NEUTRAL, make_color_scale
 from topoloom.support.number_ranges import compress_ranges
 from topoloom.support.units import format_bytes
 
@@ -32,7 +32,7 @@ _MAX_HEIGHT = 4.0
 _LETTER = 0.055
 
 _ROOTED = ("broadcast", "reduce", "scatter", "gather")
-#: Blocks have two ranks for a name, too long for an arrow.
+#: Their blocks are named by two ranks, too long for an arrow.
 _PERSONAL = ("all-to-all", "many-to-many")
 
 
@@ -45,7 +45,7 @@ class _Message(NamedTuple):
 
 @dataclass(frozen=True)
 class _Drawing:
-    """A schedule, and how much room its panels take."""
+    """A schedule, and the sizes of its panels."""
 
     call: Call
     name: str
@@ -53,7 +53,7 @@ class _Drawing:
 
     @property
     def rows(self) -> list[list[list[_Message]]]:
-        """Rounds side by side, as many in each row."""
+        """Rounds by row, equally many in each."""
         columns = -(-len(self.rounds) // -(-len(self.rounds) // self._most_columns))
         return [
             self.rounds[at : at + columns] for at in range(0, len(self.rounds), columns)
@@ -65,19 +65,19 @@ class _Drawing:
 
     @property
     def width(self) -> float:
-        """The width of a panel in inches; a single one takes half a page if it can."""
+        """Width of a panel in inches; a single one takes up to half a page."""
         return 0.98 * _WIDTH / max(len(self.rows[0]), min(2, self._most_columns))
 
     @cached_property
     def _plain(self) -> bool:
-        """Whether it is obvious which blocks a message carries."""
+        """Whether blocks need no labels."""
         carried = [one.blocks for messages in self.rounds for one in messages]
         if self.call.operation in _PERSONAL:
             return all(len(blocks) == 1 for blocks in carried)
         return all(blocks == carried[0] for blocks in carried)
 
     def label(self, one: _Message) -> str:
-        """Name the blocks of a message, or how many they are."""
+        """Name the blocks of a message, or their number."""
         if self._plain:
             return ""
         names = compress_ranges(sorted(one.blocks))
@@ -87,14 +87,14 @@ class _Drawing:
         return names
 
     def height(self, one: _Message) -> float:
-        """Find the height of a bow: above the ranks to the right, below to the left."""
+        """Return an arrow's height: above the ranks to the right, below to the left."""
         way = one.target - one.source
         longest = math.log(max(self.call.ranks - 1, 2))
         power = min(0.7, math.log(_MAX_HEIGHT) / longest)
         return math.copysign(abs(way) ** power, way)
 
     def reach(self, row: list[list[_Message]]) -> tuple[float, float]:
-        """Return where the lowest and the highest bow of a row end."""
+        """Return the lowest and the highest point of a row."""
         heights = [self.height(one) for messages in row for one in messages]
         return min(0.0, *heights) - _MARGIN, max(0.0, *heights) + _MARGIN
 
@@ -115,33 +115,35 @@ def check_rounds(call: Call) -> None:
 def draw_rounds(path: str | Path, schedules: Sequence[tuple[Call, str]]) -> None:
     """Draw a panel per round: ranks on a line, arrows above it to the right.
 
-    Numbers on arrows are those of the blocks sent; of an all-to-all, and where the
-    numbers are too long, it is how many. Darker means more bytes.
+    Arrows show the numbers of the blocks sent, or their count if that is shorter and
+    for all-to-all. Darker means more bytes.
 
     Parameters
     ----------
     path
-        Where to; the ending says the format: svg, png or pdf.
+        Of the file; its suffix selects svg, png or pdf.
     schedules
-        What is asked, and the names of schedules that do it; one below the other.
+        Calls and names of their schedules, from the top.
 
     Raises
     ------
     topoloom.Error
-        For more than `MAX_RANKS` ranks or `MAX_ROUNDS` rounds, and if the figure
-        can't be drawn.
+        If there are more than `MAX_RANKS` ranks or `MAX_ROUNDS` rounds, or the figure
+        cannot be drawn.
     OSError
         If the file cannot be written.
     """
-    drawings = [_Drawing(call, name, _read(call, name)) for call, name in schedules]
+    drawings = [
+        _Drawing(call, name, _read_rounds(call, name)) for call, name in schedules
+    ]
     inches = [_TITLE + sum(map(each.inches, each.rows)) for each in drawings]
-    with page(path, (_WIDTH, sum(inches))) as figure:
+    with open_page(path, (_WIDTH, sum(inches))) as figure:
         parts = figure.subfigures(len(drawings), 1, squeeze=False, height_ratios=inches)
         for (part,), drawing, tall in zip(parts, drawings, inches, strict=True):
             _draw(part, drawing, tall)
 
 
-def _read(call: Call, name: str) -> list[list[_Message]]:
+def _read_rounds(call: Call, name: str) -> list[list[_Message]]:
     check_rounds(call)
     schedule = call.schedule(name)
     if schedule.rounds == 0:
@@ -176,26 +178,28 @@ def _draw(part: Any, drawing: _Drawing, inches: float) -> None:
             axes = part.add_axes((*box, 0.96 * width, (tall - _TITLE) / inches))
             axes.set(xlim=(-0.6, call.ranks - 0.4), ylim=drawing.reach(row))
             axes.axis("off")
-            axes.set_title(_sizes(number, messages), loc="left", fontsize=8, pad=2)
+            axes.set_title(
+                _format_sizes(number, messages), loc="left", fontsize=8, pad=2
+            )
             _draw_ranks(axes, call, messages)
             for one in sorted(messages, key=lambda one: abs(one.target - one.source)):
                 _draw_message(axes, one, drawing.height(one), drawing.label(one), most)
         top -= tall
 
 
-def _sizes(number: int, messages: list[_Message]) -> str:
+def _format_sizes(number: int, messages: list[_Message]) -> str:
     sizes = sorted({one.bytes for one in messages})
     text = " to ".join(format_bytes(size) for size in (*sizes[:1], *sizes[1:][-1:]))
     return f"round {number}: {text}" if any(sizes) else f"round {number}"
 
 
 def _draw_ranks(axes: Axes, call: Call, messages: list[_Message]) -> None:
-    """Draw the root in a color of its own, and pale who neither sends nor receives."""
+    """Draw the ranks: the root in its own color, inactive ranks pale."""
     busy = {rank for one in messages for rank in one[:2]}
     rooted = call.operation in _ROOTED
     for rank in range(call.ranks):
         root = rooted and rank == call.root
-        color = BEFORE if root else AFTER if rank in busy else QUIET
+        color = BEFORE if root else AFTER if rank in busy else NEUTRAL
         axes.plot(rank, 0, "s" if root else "o", color=color, ms=9, mew=0, zorder=3)
         text = "white" if rank in busy or root else "#666666"
         style: Any = {"ha": "center", "va": "center_baseline", "fontsize": 6}
@@ -208,12 +212,12 @@ def _draw_message(
     from matplotlib.patches import FancyArrowPatch
     from matplotlib.path import Path as Curve
 
-    # The middle of such a curve is at three quarters of its control points' height.
+    # The middle of the curve is at 3/4 of its control points' height.
     edge = math.copysign(0.2, height)
     bow = edge + (height - edge) / 0.75
     corners = [(one.source, edge), (one.source, bow), (one.target, bow)]
     curve = Curve([*corners, (one.target, edge)], [Curve.MOVETO, *[Curve.CURVE4] * 3])
-    color = heat(0.45)(one.bytes / most if most else 1.0)
+    color = make_color_scale(0.45)(one.bytes / most if most else 1.0)
     axes.add_patch(
         FancyArrowPatch(
             path=curve, arrowstyle="-|>", mutation_scale=6, color=color, lw=0.9

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Times of all schedules of a collective over sizes, ranks or degrees."""
+"""Draws the times of a collective's schedules over sizes, ranks or degrees."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from topoloom._core import Error
-from topoloom.figure.page import page
+from topoloom.figure.page import open_page
 from topoloom.figure.style import AFTER
 
 if TYPE_CHECKING:
     from topoloom._core import NetworkModel
     from topoloom.schedules.choose import Call, RankSlots
 
-#: Markers, so that no meaning depends on color alone.
+#: Markers, in addition to colors.
 _MARKERS = "os^vDPX*<>hp"
 
 
-def points_over(call: Call, over: str, slots: RankSlots | None = None) -> list[Call]:
+def vary_call(call: Call, over: str, slots: RankSlots | None = None) -> list[Call]:
     """Vary a call in powers of two: its bytes up to 1 MiB, its ranks or its degree.
 
     Raises
@@ -56,18 +56,18 @@ def draw_schedules(
     slots: RankSlots | None,
     over: str = "bytes",
 ) -> None:
-    """Draw one line per schedule, and under them which is the fastest where.
+    """Draw one line per schedule and, below, the fastest schedule of each range.
 
     Raises
     ------
     topoloom.Error
-        If the figure can't be drawn, or `over` is none of bytes, ranks and degree.
+        If the figure cannot be drawn, or `over` is not bytes, ranks or degree.
     OSError
         If the file cannot be written.
     """
     from topoloom.schedules.choose import rank_schedules
 
-    points = points_over(call, over, slots)
+    points = vary_call(call, over, slots)
     times: dict[str, dict[int, float]] = {}
     best: list[str] = []
     for index, point in enumerate(points):
@@ -77,7 +77,7 @@ def draw_schedules(
             name = one.name.partition("(")[0]
             times.setdefault(name, {})[index] = one.cost.time
     at = [getattr(point, over) for point in points]
-    with page(path, (7.2, 4.6)) as figure:
+    with open_page(path, (7.2, 4.6)) as figure:
         axes, band = figure.subplots(
             2, 1, sharex=True, gridspec_kw={"height_ratios": [12, 1], "hspace": 0.08}
         )
@@ -110,7 +110,7 @@ def _draw_lines(axes: Any, at: list[int], times: dict[str, dict[int, float]]) ->
 
 
 def _draw_band(band: Any, at: list[int], best: list[str]) -> None:
-    """Write the fastest under the stretch where it is; shades alternate."""
+    """Write the fastest schedule below its range, with alternating shades."""
     start = 0
     turn = 0
     edges = [at[0] / 2**0.5, *(a * 2**0.5 for a in at)]

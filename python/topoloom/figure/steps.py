@@ -1,26 +1,26 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Bandwidth of every step of a schedule, where its messages meet on links."""
+"""Draws the bandwidth of every step of a schedule under link contention."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from topoloom.figure.page import page
+from topoloom.figure.page import open_page
 from topoloom.figure.style import AFTER, BEFORE
 
-#: By route: colors, and dashes so that no meaning depends on them alone.
+#: Color and dashes by route.
 _LOOKS = ((AFTER, "-"), (BEFORE, "--"))
 
 
 def draw_steps(
     path: str | Path, rates: Mapping[str, Sequence[float]], title: str
 ) -> None:
-    """Draw bytes per second over the steps, the first of which is 1: a line of each.
+    """Draw bytes per second over steps, counted from 1, with one line per route.
 
-    Takes and raises what `page` does.
+    Parameters and errors are those of `open_page`.
     """
-    with page(path, (6.4, 3.2)) as figure:
+    with open_page(path, (6.4, 3.2)) as figure:
         figure.set_layout_engine("constrained")
         axes = figure.subplots()
         for (name, of_steps), (color, style) in zip(

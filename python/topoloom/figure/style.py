@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Colors and type of all our pictures: safe for the color-blind, dark means much."""
+"""Colors and fonts of all figures: safe for the color-blind, dark means much."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from matplotlib.colors import Colormap
 
-BEFORE = "#b35806"  # with dashed lines, so that no meaning depends on color alone
+BEFORE = "#b35806"  # with dashed lines, in addition to color
 AFTER = "#1b4f8a"
-QUIET = "#d9d9d9"
+NEUTRAL = "#d9d9d9"
 TEXT = "#222222"
 
 SETTINGS: Any = {
@@ -29,13 +29,13 @@ SETTINGS: Any = {
     "text.color": TEXT,
     "axes.labelcolor": TEXT,
     "svg.fonttype": "path",
-    "text.parse_math": False,  # names of hosts and files may have any letters
+    "text.parse_math": False,  # names of hosts and files may have any character
     "svg.hashsalt": "topoloom",
 }
 
 
-def heat(palest: float = 0.12) -> Colormap:
-    """Build the color scale: pale green for little, nearly black for much."""
+def make_color_scale(palest: float = 0.12) -> Colormap:
+    """Make the color scale: pale green for little, nearly black for much."""
     import matplotlib
     from matplotlib.colors import ListedColormap
 

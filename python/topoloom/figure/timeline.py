@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The timeline of a collective call: who waited for whom."""
+"""Draws the timeline of a collective call, with waiting times."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from topoloom._core import Error
-from topoloom.figure.page import page
-from topoloom.figure.style import AFTER, BEFORE, QUIET, TEXT
+from topoloom.figure.page import open_page
+from topoloom.figure.style import AFTER, BEFORE, NEUTRAL, TEXT
 from topoloom.schedules.call_trace import CallTrace
 from topoloom.support.units import format_bytes, format_seconds
 
@@ -28,29 +28,29 @@ def check_timeline(ranks: int) -> None:
     Raises
     ------
     topoloom.Error
-        For more than `MAX_RANKS`.
+        If there are more than `MAX_RANKS`.
     """
     if ranks > MAX_RANKS:
         raise Error(f"timelines are drawn of up to {MAX_RANKS} ranks, not of {ranks}")
 
 
 def draw_timeline(path: str | Path, trace: CallTrace) -> None:
-    """Draw a lane per rank, and in it when it waits, communicates and copies.
+    """Draw a lane per rank with its waits, communication and copies.
 
-    A rank waits while the message that completes a round last has not been sent yet; an
-    arrow leads from where it was sent to where it arrived.
+    A rank waits until the last message of a round has been sent; an arrow leads from
+    its send to its arrival.
 
     Parameters
     ----------
     path
-        Where to; the ending says the format: svg, png or pdf.
+        Of the file; its suffix selects svg, png or pdf.
     trace
-        A call of `load_traces`.
+        From `load_traces`.
 
     Raises
     ------
     topoloom.Error
-        For more than `MAX_RANKS` ranks, and if the figure can't be drawn.
+        If there are more than `MAX_RANKS` ranks, or the figure cannot be drawn.
     OSError
         If the file cannot be written.
     """
@@ -60,7 +60,7 @@ def draw_timeline(path: str | Path, trace: CallTrace) -> None:
     unit, name = next(
         (pair for pair in _SCALES if trace.seconds >= 2 * pair[0]), _SCALES[-1]
     )
-    with page(path, (8.6, 1.25 + _PER_RANK * max(trace.ranks, 4))) as figure:
+    with open_page(path, (8.6, 1.25 + _PER_RANK * max(trace.ranks, 4))) as figure:
         axes = figure.subplots()
         _draw_lanes(axes, trace, unit)
         axes.set_xlabel(f"time in {name}".replace("us", "\N{MICRO SIGN}s"))
@@ -95,16 +95,16 @@ def _draw_lanes(axes: Axes, trace: CallTrace, unit: float) -> None:
         axes.barh([r for r, _, _ in spans], width, height, left, linewidth=0, **look)
 
     def share(spans: list[tuple[int, float, float]]) -> float:
-        """Return the percentage of all ranks' time."""
+        """Return the percentage of the time of all ranks."""
         taken = sum(end - begin for _, begin, end in spans)
         return 100 * taken / max(trace.seconds * trace.ranks, 1e-12)
 
     waits = list(trace.waits())
     calls = [(one.rank, one.begin, one.end) for one in trace.select("call")]
-    moving = _rounds(trace)
+    moving = _list_round_spans(trace)
     waiting = [(one.receive.rank, one.ready, one.sent) for one in waits]
     copies = [(one.rank, one.begin, one.end) for one in trace.select("copy")]
-    bars(calls, 0.08, color=QUIET, zorder=1)
+    bars(calls, 0.08, color=NEUTRAL, zorder=1)
     under_way = f"messages under way, {share(moving) - share(waiting):.0f} %"
     bars(moving, _LANE, color=AFTER, label=under_way, zorder=2)
     look: Any = {"color": BEFORE, "hatch": "////", "edgecolor": "white"}
@@ -124,8 +124,8 @@ def _draw_lanes(axes: Axes, trace: CallTrace, unit: float) -> None:
         )
 
 
-def _rounds(trace: CallTrace) -> list[tuple[int, float, float]]:
-    """Span the messages of each round of each rank, from the first to the last."""
+def _list_round_spans(trace: CallTrace) -> list[tuple[int, float, float]]:
+    """List the intervals from the first to the last message, by rank and round."""
     found: dict[tuple[int, int], tuple[float, float]] = {}
     for one in trace.select("send", "receive"):
         begin, end = found.get((one.rank, one.round), (one.begin, one.end))

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A torus of two or three dimensions, its links colored and widened by their load.
+"""Draws a torus of two or three dimensions, with links colored by load.
 
-Two dimensions: both directions of a link are drawn side by side. Three: an oblique
-view with the smallest extent as depth; a link shows the busier of its directions. Links
-that close a ring are drawn as stubs at both ends.
+In two dimensions, the directions of a link are drawn next to each other. In three, the
+view is oblique, with the smallest extent as depth, and a link shows its busier
+direction. Links that close a ring are stubs at both ends.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from topoloom.figure.links import AXES, Array, TorusLinks
-from topoloom.figure.style import QUIET, heat
+from topoloom.figure.style import NEUTRAL, make_color_scale
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,19 +23,19 @@ if TYPE_CHECKING:
 
 PANEL = 3.6  # inches on the page
 APART = 0.09  # between the two directions of a link, in steps of the grid
-DEPTH = (0.40, 0.27)  # where a step away from the reader leads
-SPREAD = 1.35  # the same for few layers, which have the room
+DEPTH = (0.40, 0.27)  # page vector of a step along the depth axis
+SPREAD = 1.35  # factor on DEPTH for few layers
 
 
 def draw_torus(
     axes: Axes, links: TorusLinks, busy: Array, norm: Any, allocation: Allocation
 ) -> LineCollection:
-    """Draw the torus of one placement."""
+    """Draw the torus with the link loads of one placement."""
     from matplotlib.collections import LineCollection
 
-    view = projection(links.shape)
+    view = make_projection(links.shape)
     segments, values = _segments(links, busy, view)
-    width = max(float(np.ptp(corners(links.shape) @ view, axis=0).max()), 1.0)
+    width = max(float(np.ptp(list_corners(links.shape) @ view, axis=0).max()), 1.0)
     per_step = 72 * PANEL / width
     flat = len(links.shape) == 2
     thick = float(np.clip(per_step * (0.17 if flat else 0.13), 2.0, 4.5))
@@ -46,7 +46,7 @@ def draw_torus(
         axes.add_collection(
             LineCollection(
                 list(segments[idle]),
-                colors=QUIET,
+                colors=NEUTRAL,
                 linewidths=0.35,
                 zorder=1,
                 clip_on=False,
@@ -58,10 +58,10 @@ def draw_torus(
     lines = LineCollection(
         list(segments[~idle]),
         array=values[~idle],
-        cmap=heat(),
+        cmap=make_color_scale(),
         norm=norm,
         linewidths=0.5 + thick * (share if flat else share**1.6),
-        # None of the links may carry any.
+        # All loads may be 0.
         alpha=None if flat or not share.size else 0.55 + 0.45 * share,
         capstyle="round",
         zorder=2,
@@ -73,8 +73,8 @@ def draw_torus(
     return lines
 
 
-def projection(shape: tuple[int, ...]) -> Array:
-    """Projection of coordinates to the page, as a matrix ``(axes, 2)``."""
+def make_projection(shape: tuple[int, ...]) -> Array:
+    """Make the projection of coordinates to the page, a matrix ``(axes, 2)``."""
     if len(shape) == 2:
         return np.array([[0.0, 1.0], [1.0, 0.0]]) if shape[1] >= shape[0] else np.eye(2)
     longest, middle, depth = np.argsort([-extent for extent in shape], kind="stable")
@@ -97,7 +97,7 @@ def _segments(links: TorusLinks, busy: Array, view: Array) -> tuple[Array, Array
         kept = rows
     else:
         side = np.zeros((len(start), 2))
-        kept, values = _busier(links, busy, step)
+        kept, values = _merge_directions(links, busy, step)
         start, step, side = start[kept], step[kept], side[kept]
     wraps = links.wraps[kept]
     a = start @ view + side
@@ -116,8 +116,10 @@ def _arrival(links: TorusLinks, start: Array, step: Array) -> Array:
     return arrival
 
 
-def _busier(links: TorusLinks, busy: Array, step: Array) -> tuple[Array, Array]:
-    """Join the two directions of each link: ids of the + links, larger value."""
+def _merge_directions(
+    links: TorusLinks, busy: Array, step: Array
+) -> tuple[Array, Array]:
+    """Merge the two directions of each link: ids of the + links, larger load."""
     shape = np.array(links.shape)
     lower = np.where(
         links.forward[:, None], links.start, np.mod(links.start + step, shape)
@@ -131,8 +133,8 @@ def _busier(links: TorusLinks, busy: Array, step: Array) -> tuple[Array, Array]:
     return kept, largest[key[kept]]
 
 
-def corners(shape: tuple[int, ...]) -> Array:
-    """Give the coordinates of the corners of the box of all routers."""
+def list_corners(shape: tuple[int, ...]) -> Array:
+    """List the corners of the bounding box of all routers."""
     far = np.array(shape) - 1
     bits = np.array(np.meshgrid(*[[0, 1]] * len(shape))).reshape(len(shape), -1).T
     ends: Array = bits * far
@@ -161,13 +163,13 @@ def _draw_nodes(
             markerfacecolor="white",
             markeredgecolor="#333333",
             markeredgewidth=min(0.7, 0.2 * size),
-            zorder=3 if len(shape) == 2 else 1.5,  # depth is crowded: loads go first
+            zorder=3 if len(shape) == 2 else 1.5,  # in 3-D, loads are drawn over nodes
         )
 
 
 def _draw_frame(axes: Axes, shape: tuple[int, ...], view: Array) -> None:
-    """Draw only the edges of a box that has too many links to draw them all."""
-    ends = corners(shape)
+    """Draw only the edges of the box, for a torus with too many links."""
+    ends = list_corners(shape)
     for i, a in enumerate(ends):
         for b in ends[i + 1 :]:
             if np.count_nonzero(a != b) == 1:
@@ -176,15 +178,15 @@ def _draw_frame(axes: Axes, shape: tuple[int, ...], view: Array) -> None:
 
 
 def draw_outline(axes: Axes, shape: tuple[int, ...], view: Array) -> None:
-    """Leave room for the torus on the page, and name its axes."""
-    ends = corners(shape) @ view
+    """Set the limits of the page for the torus, and name its axes."""
+    ends = list_corners(shape) @ view
     margin = 0.6 + 0.05 * float(np.ptp(ends, axis=0).max())
     low, high = ends.min(axis=0) - margin, ends.max(axis=0) + margin
     axes.set_xlim(low[0], high[0])
     axes.set_ylim(low[1], high[1])
     axes.set_aspect("equal")
     axes.axis("off")
-    # Little arrows in the corner name the axes.
+    # Small arrows in the corner name the axes.
     origin = low
     reach = 0.11 * float((high - low).max())
     for index in range(len(shape)):

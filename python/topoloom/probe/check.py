@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Whether hosts are slower than the file of an earlier probe says."""
+"""Checks whether hosts are slower than in an earlier probe."""
 
 from __future__ import annotations
 
@@ -11,25 +11,30 @@ from typing import Any
 import numpy as np
 
 from topoloom._core import Error
-from topoloom.probe.doubts import check_ranks, crowded_hosts
 from topoloom.probe.inference.suspects import BANDWIDTH, LATENCY
 from topoloom.probe.job.running import ProbeJob
 from topoloom.probe.job.samples import Order
-from topoloom.probe.locate.locate import BadPart, Test, locate_by_rounds
+from topoloom.probe.job_checks import check_ranks, find_crowded_hosts
+from topoloom.probe.locate.diagnosis import BadPart, Test, locate_by_rounds
 from topoloom.probe.locate.parts import Parts
 from topoloom.probe.reference import Reference
-from topoloom.probe.scanned import hosts_of
-from topoloom.probe.stages.effort import Clock, Effort, listed, sampling
+from topoloom.probe.scan_inference import group_by_host
+from topoloom.probe.stages.effort import (
+    Clock,
+    Effort,
+    format_pairs,
+    make_sampling_order,
+)
 from topoloom.probe.stages.rates import WINDOW
 from topoloom.probe.stages.scan import SIZE as SCAN_SIZE
 
-#: A host is slow that takes this much longer than the file says.
+#: Ratio to the file from which on a host is slow.
 SLOW = 1.15
-#: Other hosts of its group that each one is measured with, and how often again if it
-#: seems slow.
+#: Hosts of its group that each host is measured with, and repetitions if it seems
+#: slow.
 _OTHERS, _AGAIN = 3, 2
-#: Pairs of one order, after which there may be no more time.
-_AT_ONCE = 64
+#: Pairs of one order; the clock is checked after each.
+_PAIRS_PER_ORDER = 64
 
 Pair = tuple[int, int]
 PartsOf = Callable[[Sequence[str]], Parts]
@@ -37,7 +42,7 @@ PartsOf = Callable[[Sequence[str]], Parts]
 
 @dataclass(frozen=True)
 class SlowHost:
-    """A host, what is slower, and how many times as long it takes."""
+    """A slow host: whether latency or bandwidth is slow, and by which factor."""
 
     host: str
     of: str
@@ -46,7 +51,7 @@ class SlowHost:
 
 @dataclass(frozen=True)
 class KnownSlow:
-    """A host, or a link between two, that the file says is slow, and how much."""
+    """A host or a link that is slow in the file, and by which factor."""
 
     hosts: list[str]
     of: str
@@ -55,30 +60,30 @@ class KnownSlow:
 
 @dataclass(frozen=True)
 class CheckedMachine:
-    """What a check has found.
+    """The result of a check.
 
     Attributes
     ----------
     hosts
-        Those that were measured.
+        Measured hosts.
     slow
-        Those that are slower than the file says.
+        Hosts that are slower than in the file.
     unknown
-        Those that the file does not name.
+        Hosts that the file does not name.
     known
-        Those of the measured that are slow in the file, and links between them: they
-        are slow only if they are slower than that.
+        Measured hosts and links that are slow in the file already. They count as slow
+        only if they are slower than that.
     unmeasured
-        Those that there was no time for.
+        Hosts that there was no time for.
     crowded
-        Those that were not measured, since their ranks share CPUs: how long such ranks
-        wait for each other says little of the host.
+        Hosts that were not measured because their ranks share CPUs and wait for each
+        other.
     unit
-        What `hosts` are: ``host``, or ``rank`` of a single one.
+        Kind of `hosts`: ``host``, or ``rank`` on a single host.
     bad_parts
-        What the slow messages have in common, by how hosts are wired.
+        Parts of the machine that explain slow messages.
     latency, bandwidth
-        How many times as long short and long messages take in the median of all hosts.
+        Median ratios over all hosts of short and long message times to the file.
     """
 
     hosts: list[str]
@@ -94,12 +99,12 @@ class CheckedMachine:
 
     @property
     def good(self) -> bool:
-        """Whether nothing that was measured is slower than the file says."""
+        """Whether no measured host is slower than in the file."""
         sure = any(part.sure for part in self.bad_parts)
         return not (self.slow or sure) and max(self.latency, self.bandwidth) < SLOW
 
     def document(self) -> dict[str, Any]:
-        """Make what ``--json`` prints."""
+        """Make the document for ``--json``."""
         return {
             "good": self.good,
             "hosts": self.hosts,
@@ -120,7 +125,7 @@ class CheckedMachine:
         }
 
 
-def check(
+def check_hosts(
     job: ProbeJob,
     reference: Reference,
     effort: Effort,
@@ -128,25 +133,25 @@ def check(
     parts_of: PartsOf | None = None,
     every_part: bool = False,
 ) -> CheckedMachine:
-    """Measure every host with a few of its group, and compare.
+    """Measure every host with a few hosts of its group, and compare with the file.
 
     Parameters
     ----------
     parts_of
-        Returns the parts of the machine that hosts of some names can test; messages
-        between them then say which part is bad.
+        Returns the parts of the machine that these hosts can test. Messages between
+        hosts then locate the bad part.
     every_part
-        Whether messages test all of these, not only if a host is slow.
+        Whether to test all parts even if no host is slow.
 
     Raises
     ------
     topoloom.Error
-        If fewer than two of the job's hosts are known and have a CPU for each rank, or
-        hosts have different MPIs.
+        If fewer than two hosts are known and have a CPU per rank, or hosts have
+        different MPIs.
     """
     check_ranks(job.samples)
-    crowded = crowded_hosts(job.samples)
-    names = _units(job, reference)
+    crowded = find_crowded_hosts(job.samples)
+    names = _list_units(job, reference)
     units = list(names) if len(reference.hosts) == 1 else reference.hosts
     known = {name: n for n, name in enumerate(units)}
     unknown = [name for name in names if name not in known]
@@ -162,26 +167,26 @@ def check(
                 "the host; start at most as many ranks as CPUs"
             )
         raise Error("fewer than two hosts of the job are in the file; probe them anew")
-    pairs = _pairs(sorted(leader), reference.groups)
+    pairs = _choose_pairs(sorted(leader), reference.groups)
     slow: list[SlowHost] = []
     usual: dict[str, float] = {}
     bad_parts: list[BadPart] = []
     measured = set(leader)
-    job.measure([sampling(effort)])
+    job.measure([make_sampling_order(effort)])
     for kind, of, share in (("echo", LATENCY, 0.5), ("burst", BANDWIDTH, 1.0)):
-        again = partial(_ratios, job, leader, reference, kind)
-        ratios = _in_time(again, pairs, clock, share)
+        again = partial(_measure_ratios, job, leader, reference, kind)
+        ratios = _measure_in_time(again, pairs, clock, share)
         measured &= {host for pair in ratios for host in pair}
         usual[kind] = float(np.median(list(ratios.values())))
-        # Where all hosts have become slower, none of them is the slow one.
+        # If all hosts have become slower, none is the slow one.
         limit = SLOW * max(1.0, min(ratios.values()))
-        ones = list(_slow_ones(ratios, limit, again))
+        ones = list(_find_slow_hosts(ratios, limit, again))
         slow += [SlowHost(units[host], of, factor) for host, factor in ones]
         several = len(leader) > 2 and len(reference.hosts) > 1
         if parts_of is not None and several and (ones or every_part):
             tested = sorted(leader)
             parts = parts_of([units[host] for host in tested])
-            bad_parts += _bad_parts(parts, tested, ratios, again, clock)
+            bad_parts += _find_bad_parts(parts, tested, ratios, again, clock)
     return CheckedMachine(
         [units[host] for host in sorted(measured)],
         slow,
@@ -200,14 +205,14 @@ def check(
     )
 
 
-def _bad_parts(
+def _find_bad_parts(
     parts: Parts,
     hosts: Sequence[int],
     ratios: Mapping[Pair, float],
     again: Callable[[Sequence[Pair]], dict[Pair, float]],
     clock: Clock,
 ) -> list[BadPart]:
-    """Find what slow pairs have in common, round after round while there is time."""
+    """Find the parts that slow pairs have in common, in rounds while there is time."""
     usual = max(1.0, float(np.median(list(ratios.values()))))
     number = {host: n for n, host in enumerate(hosts)}
 
@@ -219,36 +224,36 @@ def _bad_parts(
 
     def measure(pairs: list[Pair]) -> list[Test]:
         return tests(
-            _in_time(again, [(hosts[a], hosts[b]) for a, b in pairs], clock, 1)
+            _measure_in_time(again, [(hosts[a], hosts[b]) for a, b in pairs], clock, 1)
         )
 
     found, _ = locate_by_rounds(parts, measure, tests(ratios), lambda: clock.left() > 0)
     return found.bad
 
 
-def _in_time(
+def _measure_in_time(
     measure: Callable[[Sequence[Pair]], dict[Pair, float]],
     pairs: Sequence[Pair],
     clock: Clock,
     share: float,
 ) -> dict[Pair, float]:
-    """Measure pairs until a share of the time has passed, some at least."""
+    """Measure pairs until a share of the time has passed, but at least some."""
     ratios: dict[Pair, float] = {}
-    for begin in range(0, len(pairs), _AT_ONCE):
-        ratios |= measure(pairs[begin : begin + _AT_ONCE])
+    for begin in range(0, len(pairs), _PAIRS_PER_ORDER):
+        ratios |= measure(pairs[begin : begin + _PAIRS_PER_ORDER])
         if clock.left(share) <= 0:
             break
     return ratios
 
 
-def _slow_ones(
+def _find_slow_hosts(
     ratios: dict[Pair, float],
     limit: float,
     again: Callable[[Sequence[Pair]], dict[Pair, float]],
 ) -> Iterator[tuple[int, float]]:
-    """Yield hosts that are slow twice, the slowest first, and how much.
+    """Yield hosts that are slow in two measurements, slowest first, and their ratios.
 
-    Each without the pairs of those before, which one slow host makes slow, too.
+    Pairs with earlier hosts are ignored, since one slow host slows its partners.
     """
     left = dict(ratios)
     while left:
@@ -264,15 +269,15 @@ def _slow_ones(
         left = {pair: r for pair, r in left.items() if pair not in mine}
 
 
-def _units(job: ProbeJob, reference: Reference) -> dict[str, int]:
-    """Return the first rank of each host, or each rank of a host probed alone."""
+def _list_units(job: ProbeJob, reference: Reference) -> dict[str, int]:
+    """Return the first rank of each host, or every rank on a single host."""
     if len(reference.hosts) == 1:
         return {f"rank {rank}": rank for rank in range(job.samples.ranks)}
-    hosts, _ = hosts_of(job.samples)
+    hosts, _ = group_by_host(job.samples)
     return {job.samples.places[ranks[0]].host: ranks[0] for ranks in hosts}
 
 
-def _pairs(hosts: Sequence[int], groups: Sequence[Sequence[int]]) -> list[Pair]:
+def _choose_pairs(hosts: Sequence[int], groups: Sequence[Sequence[int]]) -> list[Pair]:
     """Pair each host with the next ones of its group, or of all if it is alone."""
     pairs: set[Pair] = set()
     here = set(hosts)
@@ -286,17 +291,17 @@ def _pairs(hosts: Sequence[int], groups: Sequence[Sequence[int]]) -> list[Pair]:
     return sorted(pairs)
 
 
-def _ratios(
+def _measure_ratios(
     job: ProbeJob,
     leader: dict[int, int],
     reference: Reference,
     kind: str,
     pairs: Sequence[Pair],
 ) -> dict[Pair, float]:
-    """Measure pairs one after another; return how many times as long they take."""
+    """Measure pairs one after another; return the ratios to the file."""
     long = reference.long_bytes, WINDOW
     size, window = (SCAN_SIZE, 1) if kind == "echo" else long
-    asked = listed([(leader[a], leader[b]) for a, b in pairs])
+    asked = format_pairs([(leader[a], leader[b]) for a, b in pairs])
     found = job.measure([Order("alone", kind, [size], window, asked)])
     host_of = {rank: host for host, rank in leader.items()}
     ratios: dict[Pair, list[float]] = {}

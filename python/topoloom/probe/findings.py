@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""All that a probe has found out of a machine."""
+"""The results of a probe."""
 
 from __future__ import annotations
 
@@ -13,61 +13,61 @@ from topoloom.model.channels import PairCurve
 from topoloom.probe.inference.groups import Evidence, RankGroup
 from topoloom.probe.inference.levels import Level
 from topoloom.probe.inference.message_costs import LevelCosts
-from topoloom.probe.inference.network import Network, host_groups
+from topoloom.probe.inference.network import Network, list_host_groups
 from topoloom.probe.inference.pair_costs import PairCosts, SomeCosts
 from topoloom.probe.inference.shared_links import SharedLink
 from topoloom.probe.inference.suspects import SlowPairs, Suspect
 from topoloom.probe.job.samples import Exchanges, ProbeSamples
 from topoloom.probe.stages.rates import WINDOW
 
-#: Why a measurement has ended early: Ctrl-C, or a signal such as a batch system's.
+#: Reasons for an early end: Ctrl-C, or a signal such as a batch system's.
 INTERRUPTED, TERMINATED = "interrupted", "terminated"
 
 
 @dataclass
 class Findings:
-    """What was measured, and what follows.
+    """Samples and everything inferred from them.
 
     Attributes
     ----------
     samples
         Every sample.
     hosts
-        Their names, in the order of their first ranks.
+        Names, in the order of their first ranks.
     host_of
         The host of every rank.
     costs
-        Seconds of a short message between ranks, looked up as in a matrix.
+        Seconds of a short message between ranks, indexed like a matrix.
     root
-        All ranks in groups.
+        The group of all ranks.
     levels
         The fastest first.
     level_costs
-        By the names of levels.
+        By name of the level.
     network
-        Between hosts; None of a single one.
+        Between hosts; None for a single host.
     curves
-        Pairs at once, by what they have in common.
+        Of concurrent pairs, by pattern.
     uplinks
-        Bytes per second that a group of hosts sends to others at least, by its ranks.
+        Minimal bytes per second from a group of hosts to others, by its ranks.
     shared
-        Links that exchanges of hosts share, beside those of levels.
+        Links that host pairs share in addition to those of levels.
     pairs_met
-        The share of pairs of pairs of near hosts that were measured at once.
+        Share of pairs of near host pairs that were measured concurrently.
     suspects
-        What is slower than its like.
+        Parts that are slower than comparable ones.
     of_sizes
-        The numbers of the orders of messages of all sizes.
+        Numbers of the orders with messages of all sizes.
     long_bytes
-        Of what counts for a long message.
+        Of a long message.
     noise
-        How much longer work takes than at best, in the median of all ranks.
+        Median over ranks of the relative excess of work time over the best.
     ended
-        Why the measurement ended before it was complete.
+        Why the measurement ended early, or "".
     doubts
-        Sentences: what makes results unreliable, and what was not measured.
+        Descriptions of unreliable and missing measurements.
     claims
-        Sentences: where the measurement differs from a description of the machine.
+        Descriptions of differences from a description of the machine.
     """
 
     samples: ProbeSamples
@@ -92,19 +92,19 @@ class Findings:
 
     @property
     def slow_pairs(self) -> SlowPairs:
-        """Pairs of ranks that are slow, by the suspects."""
+        """Pairs of ranks that suspects slow down."""
         return SlowPairs(self.suspects, self.host_of)
 
     def document(self) -> dict[str, Any]:
-        """Make what ``--json`` prints, and what the machine's file keeps."""
+        """Make the document for ``--json`` and the machine's file."""
         return {
             "ranks": self.samples.ranks,
             "hosts": self.hosts,
             "host_of": self.host_of,
             "sample_count": self.samples.count,
             "long_bytes": self.long_bytes,
-            "groups": _nested(self.root.document()),
-            "evidence": _evidence(self.root.all_groups()),
+            "groups": _nest_groups(self.root.document()),
+            "evidence": _make_evidence(self.root.all_groups()),
             "models": [self._level_document(level) for level in self.levels],
             "hops": self._by_hops(),
             "channels": [
@@ -121,7 +121,7 @@ class Findings:
         }
 
     def _by_hops(self) -> list[dict[str, Any]]:
-        """Sum up what hosts take that are linked to each other, by hops."""
+        """Summarize times between linked hosts by hops."""
         if self.network is None or not self.network.is_graph:
             return []
         hops, first = self.network.hops, np.unique(self.host_of, return_index=True)[1]
@@ -143,13 +143,15 @@ class Findings:
         ]
 
     def _for_checks(self) -> dict[str, Any]:
-        """Keep what a check compares with: hosts of one group, and of several.
+        """Make the reference of a check: times inside and across groups.
 
-        On a single host ranks are compared instead.
+        On a single host, ranks are compared instead of hosts.
         """
         single = len(self.hosts) < 2
         unit_of = list(range(self.samples.ranks)) if single else self.host_of
-        groups = [self.root, *self.root.groups] if single else host_groups(self.root)
+        groups = (
+            [self.root, *self.root.groups] if single else list_host_groups(self.root)
+        )
         units = [
             sorted({unit_of[rank] for rank in group.ranks}) for group in groups[::-1]
         ]
@@ -182,8 +184,8 @@ class Findings:
         }
 
     def _references(self) -> dict[str, Exchanges]:
-        """Return what a later check measures, too, by its kind."""
-        alone = self.samples.of("alone", "burst")
+        """Return the exchanges that a later check repeats, by kind."""
+        alone = self.samples.select("alone", "burst")
         windows = np.array([order.window for order in self.samples.orders], np.int64)
         long = (alone.bytes == self.long_bytes) & (windows[alone.order] == WINDOW)
         scans = [
@@ -203,32 +205,32 @@ class Findings:
         }
 
 
-def _nested(groups: list[object]) -> list[object]:
-    """Return no groups where ranks lie side by side."""
+def _nest_groups(groups: list[object]) -> list[object]:
+    """Return no groups if there are only ranks."""
     return groups if any(isinstance(group, list) for group in groups) else []
 
 
-def _evidence(groups: Any) -> list[dict[str, Any]]:
+def _make_evidence(groups: Any) -> list[dict[str, Any]]:
     return [
         {
             "ranks": list(part.ranks),
-            "inside": _sample(found.inside),
-            "into": _sample(found.into),
+            "inside": _make_sample(found.inside),
+            "into": _make_sample(found.into),
             "t": found.t,
             "p": found.p,
         }
         for group in groups
-        for part, found in _tested(group)
+        for part, found in _list_tested(group)
     ]
 
 
-def _tested(group: RankGroup) -> Sequence[tuple[RankGroup, Evidence]]:
-    """Return what of a group was tested: not what has no pair inside."""
+def _list_tested(group: RankGroup) -> Sequence[tuple[RankGroup, Evidence]]:
+    """List the tested parts of a group, which have pairs inside."""
     tested = zip(group.groups, group.evidence, strict=False)
     return [(part, found) for part, found in tested if found.inside.n]
 
 
-def _sample(sample: Any) -> dict[str, Any]:
+def _make_sample(sample: Any) -> dict[str, Any]:
     return {
         "mean_s": sample.mean,
         "sigma_s": sample.sigma if sample.n > 1 else 0.0,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The description of a machine that follows from what was measured."""
+"""Describes a measured machine."""
 
 from __future__ import annotations
 
@@ -15,37 +15,37 @@ from topoloom.model.channels import PairCurve
 from topoloom.model.model_toml import format_time, make_model_tables
 from topoloom.nodes.node_parts import NodeParts
 from topoloom.probe.findings import Findings
-from topoloom.probe.inference.groups import HOST, RankGroup, network_height
+from topoloom.probe.inference.groups import HOST, RankGroup, count_network_levels
 from topoloom.probe.inference.message_costs import LevelCosts
 from topoloom.probe.inference.network import Network
 from topoloom.probe.network_model import (
     IN_HOSTS,
-    between_hosts,
-    inside_hosts,
-    model_of,
-    short_latency,
+    compute_short_latency,
+    find_host_costs,
+    find_inner_costs,
+    make_model,
 )
 from topoloom.support.number_ranges import expand_ranges
 
-#: A distance of the nearest slots; others in proportion, as integers.
+#: Distance of the nearest slots; others are integers in proportion.
 _UNIT = 4
-#: The share of what all hosts could send above which they did not hinder each other.
-_UNHINDERED = 0.9
-_MOST_CPUS = 1 << 16
-#: What stands for infinity, such as t of times that do not vary.
-_LARGEST = 1e300
+#: Share of the hosts' total rate above which they did not limit each other.
+_FREE_SHARE = 0.9
+_MAX_CPUS = 1 << 16
+#: Replacement for infinity, such as t of times without variance.
+_MAX_VALUE = 1e300
 
 
-def described_machine(found: Findings) -> MachineDescription:
-    """Describe the machine in the words of the short text.
+def describe_machine(found: Findings) -> MachineDescription:
+    """Describe the machine as short text.
 
-    Nodes are hosts, in the order of the network; slots are the ranks of a host, parts
-    of it side by side. What was not measured is left out.
+    Nodes are hosts in network order; slots are the ranks of a host, part by part.
+    Unmeasured values are omitted.
     """
-    slots = _slots(found)
-    short = short_latency(found)
-    text, order = _network_text(found, short)
-    node, cpus = _node_text(found, slots, short)
+    slots = _order_slots(found)
+    short = compute_short_latency(found)
+    text, order = _format_network(found, short)
+    node, cpus = _format_node(found, slots, short)
     hosts = tuple(found.hosts[host] for host in order)
     given = tuple(AllocatedNode(host) for host in found.hosts)
     return MachineDescription(
@@ -57,112 +57,115 @@ def described_machine(found: Findings) -> MachineDescription:
     )
 
 
-def tables_of(found: Findings, samples: str, command: Sequence[str]) -> dict[str, Any]:
+def make_tables(
+    found: Findings, samples: str, command: Sequence[str]
+) -> dict[str, Any]:
     """Make the tables ``[model]`` and ``[probe]`` of the machine's file."""
     tables: dict[str, Any] = {}
-    model = model_of(found, Machine(described_machine(found).text))
+    model = make_model(found, Machine(describe_machine(found).text))
     if model is not None:
         tables["model"] = make_model_tables(model)
     document = found.document()
     head = {"samples": samples, "command": list(command)}
-    tables["probe"] = _without_none({**head, **document})
+    tables["probe"] = _clean_values({**head, **document})
     return tables
 
 
-def _without_none(value: Any) -> Any:
-    """Leave out what is not known, and digits that mean nothing."""
+def _clean_values(value: Any) -> Any:
+    """Remove unknown values and meaningless digits."""
     if isinstance(value, float):
-        return float(f"{min(value, _LARGEST):.7g}")
+        return float(f"{min(value, _MAX_VALUE):.7g}")
     if isinstance(value, dict):
-        return {k: _without_none(v) for k, v in value.items() if v is not None}
+        return {k: _clean_values(v) for k, v in value.items() if v is not None}
     if isinstance(value, list | tuple):
-        return [_without_none(item) for item in value]
+        return [_clean_values(item) for item in value]
     return value
 
 
-def _slots(found: Findings) -> list[tuple[int, ...]]:
-    """Return the rank in each slot of every host, by the host's number."""
+def _order_slots(found: Findings) -> list[tuple[int, ...]]:
+    """List the rank of each slot, by host."""
     by_host = {
-        found.host_of[group.ranks[0]]: tuple(_in_order(group))
+        found.host_of[group.ranks[0]]: tuple(_order_ranks(group))
         for group in found.root.all_groups()
         if group.kind == HOST
     }
     return [by_host[host] for host in range(len(found.hosts))]
 
 
-def _in_order(group: RankGroup) -> Sequence[int]:
+def _order_ranks(group: RankGroup) -> Sequence[int]:
     if not group.groups:
         return group.ranks
-    return [rank for part in group.groups for rank in _in_order(part)]
+    return [rank for part in group.groups for rank in _order_ranks(part)]
 
 
-def _network_text(found: Findings, short: float) -> tuple[str, list[int]]:
+def _format_network(found: Findings, short: float) -> tuple[str, list[int]]:
     network = found.network
     if network is None:
         return "tree:1", list(range(len(found.hosts)))
-    rate = _rate(found)
+    rate = _compute_host_rate(found)
     if network.is_graph:
-        return _graph_text(network, rate, short), network.order
+        return _format_graph(network, rate, short), network.order
     levels = network.levels
     if levels is None:
-        return _switches_text(found, network, rate, short), network.order
-    rates, latencies = _by_level(found, network, rate)
+        return _format_switches(found, network, rate, short), network.order
+    rates, latencies = _compute_level_speeds(found, network, rate)
     latencies = [short * latency for latency in latencies]
     text = f"tree:{':'.join(map(str, levels))}"
-    text += f",bandwidth={':'.join(map(_rate_text, rates))}"
-    return f"{text},latency={':'.join(map(_short_time, latencies))}", network.order
+    text += f",bandwidth={':'.join(map(_format_rate, rates))}"
+    return f"{text},latency={':'.join(map(_format_time, latencies))}", network.order
 
 
-def _graph_text(network: Network, rate: float, short: float) -> str:
+def _format_graph(network: Network, rate: float, short: float) -> str:
     links = ",".join(f"{a}-{b}" for a, b in network.neighbors)
-    speed = f"bandwidth={_rate_text(rate)},latency={_short_time(short * network.hop)}"
+    speed = (
+        f"bandwidth={_format_rate(rate)},latency={_format_time(short * network.hop)}"
+    )
     return f"graph:{len(network.order)}:{links},{speed}"
 
 
-def _by_level(
+def _compute_level_speeds(
     found: Findings, network: Network, rate: float
 ) -> tuple[list[float], list[float]]:
-    """Return the bandwidth and the latency of the links of each level, bottom-up."""
+    """Compute bandwidth and latency of the links of each level, bottom-up."""
     heights: dict[int, list[float]] = {}
     for link in network.links:
-        height = 0 if link.below.kind == HOST else network_height(link.below)
+        height = 0 if link.below.kind == HOST else count_network_levels(link.below)
         heights.setdefault(height, []).append(link.latency)
     latencies = [float(np.median(heights[height])) for height in sorted(heights)]
     rates = [rate]
     for height in sorted(heights)[1:]:
         own = [
-            _uplink_rate(found, group, rate)
-            for group in _groups_of(network)
-            if network_height(group) == height
+            _compute_uplink_rate(found, group, rate)
+            for group in _list_groups(network)
+            if count_network_levels(group) == height
         ]
         rates.append(float(np.median(own)))
     return rates, latencies
 
 
-def _uplink_rate(found: Findings, group: RankGroup, single: float) -> float:
-    """Return what the hosts of a group send to others.
+def _compute_uplink_rate(found: Findings, group: RankGroup, single: float) -> float:
+    """Compute the rate from the hosts of a group to others.
 
-    Where that was not measured, or no number of pairs slowed others down, what all of
-    them could send: `single` is that of a host.
+    Without a measured limit, it is the sum over hosts; `single` is the rate of one.
     """
     hosts = {found.host_of[rank] for rank in group.ranks}
     whole = len(hosts) * single
     measured = found.uplinks.get(group.ranks, whole)
-    # Slow ones were not among the pairs.
+    # Slow hosts were not among the pairs.
     sent = [host for host in hosts if not found.slow_pairs.is_slow(host)] or hosts
-    return whole if measured > _UNHINDERED * len(sent) * single else measured
+    return whole if measured > _FREE_SHARE * len(sent) * single else measured
 
 
-def _groups_of(network: Network) -> list[RankGroup]:
+def _list_groups(network: Network) -> list[RankGroup]:
     assert network.root is not None
     return [group for group in network.root.all_groups() if group.kind not in IN_HOSTS]
 
 
-def capacity(curve: PairCurve) -> float:
-    """Return the bytes per second that the pairs of a curve have together.
+def compute_capacity(curve: PairCurve) -> float:
+    """Compute the total bytes per second of the pairs of a curve.
 
-    Where the last two numbers of pairs slowed each other down, what the later took
-    longer is due to the pairs that it has more; what each run takes once cancels.
+    If the last two numbers of pairs are limited, the additional time of the last is due
+    to its additional pairs, so that fixed costs cancel.
     """
     pairs, seconds = curve.pairs, curve.steady_seconds
     if len(pairs) > 1 and seconds[-1] > 1.2 * seconds[0]:
@@ -174,10 +177,12 @@ def capacity(curve: PairCurve) -> float:
     return float((pairs * curve.size / seconds).max())
 
 
-def _switches_text(found: Findings, network: Network, rate: float, short: float) -> str:
-    """Write a tree with groups of different sizes: a switch for each group."""
+def _format_switches(
+    found: Findings, network: Network, rate: float, short: float
+) -> str:
+    """Format a tree with groups of different sizes, with a switch per group."""
     hosts = {host: node for node, host in enumerate(network.order)}
-    groups = _groups_of(network)
+    groups = _list_groups(network)
     switch = {id(group): len(hosts) + n for n, group in enumerate(groups)}
     around = {id(part): group for group in groups for part in group.groups}
     links = []
@@ -187,43 +192,43 @@ def _switches_text(found: Findings, network: Network, rate: float, short: float)
             end, own = hosts[found.host_of[link.below.ranks[0]]], rate
         else:
             end = switch[id(link.below)]
-            own = _uplink_rate(found, link.below, rate)
-        speed = f"@{_rate_text(own)}@{_short_time(short * link.latency)}"
+            own = _compute_uplink_rate(found, link.below, rate)
+        speed = f"@{_format_rate(own)}@{_format_time(short * link.latency)}"
         links.append(f"{end}-{switch[id(parent)]}{speed}")
     return f"graph:{len(hosts)}+{len(groups)}:{','.join(links)}"
 
 
-def _node_text(
+def _format_node(
     found: Findings, slots: Sequence[Sequence[int]], short: float
 ) -> tuple[str, tuple[tuple[int, ...], ...]]:
-    """Write what is inside of every host: levels if all are alike, and speeds."""
+    """Format the inside of hosts: levels if all hosts are alike, and speeds."""
     groups = [g for g in found.root.all_groups() if g.kind == HOST]
-    shapes = {_shape(group) for group in groups}
+    shapes = {_find_levels(group) for group in groups}
     most = max(len(of_host) for of_host in slots)
     shape = shapes.pop() if len(shapes) == 1 else None
     levels = list(shape) if shape else [most]
     text = f"+node:{':'.join(map(str, levels))}"
-    distance = _distances(found, len(levels))
+    distance = _compute_distances(found, len(levels))
     if distance and most > 1:
         text += f",distance={':'.join(map(str, distance))}"
-    for option, value in _speeds(found, short).items():
+    for option, value in _collect_speeds(found, short).items():
         text += f",{option}={value}"
-    return text, _cpus(found, slots)
+    return text, _find_slot_cpus(found, slots)
 
 
-def _shape(group: RankGroup) -> tuple[int, ...] | None:
+def _find_levels(group: RankGroup) -> tuple[int, ...] | None:
     """Return the levels of a host, bottom-up; None if its parts differ."""
     if not group.groups:
         return (len(group.ranks),)
-    shapes = {_shape(part) for part in group.groups}
+    shapes = {_find_levels(part) for part in group.groups}
     below = shapes.pop()
     if shapes or below is None:
         return None
     return (*below, len(group.groups))
 
 
-def _distances(found: Findings, levels: int) -> list[int]:
-    """Return distances in proportion to how long short messages take."""
+def _compute_distances(found: Findings, levels: int) -> list[int]:
+    """Compute distances in proportion to the times of short messages."""
     inside = [
         level.median for level in found.levels if level.groups[0].kind in IN_HOSTS
     ]
@@ -237,30 +242,30 @@ def _distances(found: Findings, levels: int) -> list[int]:
     return distance
 
 
-def _speeds(found: Findings, short: float) -> dict[str, str]:
+def _collect_speeds(found: Findings, short: float) -> dict[str, str]:
     speeds: dict[str, str] = {}
-    between, inside = between_hosts(found), inside_hosts(found)
+    between, inside = find_host_costs(found), find_inner_costs(found)
     if between is not None and found.network is not None:
-        startup = _startup(between)
-        if not found.network.is_graph:  # where hosts send over all their links
-            speeds["bandwidth"] = _rate_text(_rate(found))
-        speeds["startup"] = _short_time(startup)
-        # Of neighbors in a graph the link that joins them has a latency, too.
+        startup = _compute_startup(between)
+        if not found.network.is_graph:  # graphs: hosts send over all their links
+            speeds["bandwidth"] = _format_rate(_compute_host_rate(found))
+        speeds["startup"] = _format_time(startup)
+        # In a graph, the link between neighbors has a latency as well.
         rest = float(between.alone.fit.measured[0]) - startup
         rest -= short * found.network.hop
-        speeds["latency"] = _short_time(max(0.0, rest))
+        speeds["latency"] = _format_time(max(0.0, rest))
     if inside is not None:
         curve = found.curves.get("inside a host") or found.curves.get(
             "inside a part of a host"
         )
-        rate = inside.bandwidth if curve is None else capacity(curve)
-        speeds["memory"] = _rate_text(rate)
-        speeds["memory-startup"] = _short_time(_startup(inside))
+        rate = inside.bandwidth if curve is None else compute_capacity(curve)
+        speeds["memory"] = _format_rate(rate)
+        speeds["memory-startup"] = _format_time(_compute_startup(inside))
     return speeds
 
 
-def _startup(costs: LevelCosts) -> float:
-    """Return what a short message keeps its sender busy."""
+def _compute_startup(costs: LevelCosts) -> float:
+    """Compute the startup cost: a sender's busy time for a short message."""
     if costs.burst is not None:
         return float(costs.burst.fit.measured[0])
     if not math.isnan(costs.send_cpu):
@@ -268,18 +273,18 @@ def _startup(costs: LevelCosts) -> float:
     return float(costs.alone.fit.measured[0])
 
 
-def _rate(found: Findings) -> float:
-    """Return what a host sends: of as many of its ranks as help."""
+def _compute_host_rate(found: Findings) -> float:
+    """Compute a host's rate, with as many ranks as increase it."""
     curve = found.curves.get("between two hosts")
-    costs = between_hosts(found)
+    costs = find_host_costs(found)
     single = 0.0 if costs is None else costs.bandwidth
-    return max(single, 0.0 if curve is None else capacity(curve)) or 1e9
+    return max(single, 0.0 if curve is None else compute_capacity(curve)) or 1e9
 
 
-def _cpus(
+def _find_slot_cpus(
     found: Findings, slots: Sequence[Sequence[int]]
 ) -> tuple[tuple[int, ...], ...]:
-    """Return the CPUs of each slot, where ranks are bound alike on all hosts."""
+    """Find the CPUs of each slot if ranks are bound equally on all hosts."""
     seen = set()
     for of_host in slots:
         masks = [found.samples.places[rank].cpus for rank in of_host]
@@ -288,18 +293,18 @@ def _cpus(
         seen.add(tuple(masks))
     if len(seen) != 1:
         return ()
-    cpus = tuple(tuple(expand_ranges(mask, _MOST_CPUS)) for mask in seen.pop())
+    cpus = tuple(tuple(expand_ranges(mask, _MAX_CPUS)) for mask in seen.pop())
     each = [cpu for of_slot in cpus for cpu in of_slot]
     return cpus if len(set(each)) == len(each) else ()
 
 
-def _rate_text(rate: float) -> str:
-    """Write bytes per second in a unit that needs no exponent."""
+def _format_rate(rate: float) -> str:
+    """Format bytes per second in a unit without exponent."""
     for unit, size in (("GB/s", 1e9), ("MB/s", 1e6), ("kB/s", 1e3)):
         if rate >= size:
             return f"{rate / size:.6g}{unit}"
     return f"{rate:.6g}B/s"
 
 
-def _short_time(seconds: float) -> str:
+def _format_time(seconds: float) -> str:
     return format_time(round(seconds, 12), 5).replace(" ", "")

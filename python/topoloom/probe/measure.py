@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measures a machine stage by stage, and infers what it is like."""
+"""Measures a machine in stages and infers its structure and speeds."""
 
 from __future__ import annotations
 
@@ -8,91 +8,105 @@ from typing import Protocol
 
 import numpy as np
 
-from topoloom.probe.at_once import conclude_at_once, pairs_at_once
-from topoloom.probe.claimed_routes import ClaimedRoutes, circle, disjoint_rounds
-from topoloom.probe.doubts import check_ranks, doubts_of
+from topoloom.probe.concurrent_pairs import (
+    choose_concurrent_pairs,
+    conclude_concurrent_pairs,
+)
+from topoloom.probe.described_routes import (
+    DescribedRoutes,
+    list_all_pairs,
+    make_disjoint_rounds,
+)
 from topoloom.probe.findings import INTERRUPTED, TERMINATED, Findings
 from topoloom.probe.inference.suspects import (
-    FEWEST_ALIKE,
+    MIN_COMPARABLE,
     Residuals,
-    as_fast_across,
-    rate_residuals,
+    compute_rate_residuals,
+    is_as_fast_across,
 )
 from topoloom.probe.job.running import JobEnded, ProbeJob
-from topoloom.probe.large import scan_large
-from topoloom.probe.plan import first_round, plan
-from topoloom.probe.refined import refine
-from topoloom.probe.scanned import first_ranks, hosts_of, infer, sets_of_like
-from topoloom.probe.second_look import look_again
+from topoloom.probe.job_checks import check_ranks, find_doubts
+from topoloom.probe.large_scan import scan_large_job
+from topoloom.probe.refinement import measure_undecided_pairs
+from topoloom.probe.scan_inference import (
+    group_by_host,
+    infer_findings,
+    list_comparable_sets,
+    list_first_ranks,
+)
 from topoloom.probe.shared_links import find_shared_links
 from topoloom.probe.stages.effort import Clock, Effort
 from topoloom.probe.stages.messages import measure_messages
 from topoloom.probe.stages.rates import (
-    long_size,
-    measure_at_once,
+    choose_long_size,
+    measure_concurrent_pairs,
     measure_links,
     measure_rates,
 )
-from topoloom.probe.stages.scan import MOST_RANKS, scan
-from topoloom.probe.usual import fit_costs, measure_usual, usual_pairs
+from topoloom.probe.stages.scan import MAX_RANKS, scan_pairs
+from topoloom.probe.suspect_recheck import recheck_suspects
+from topoloom.probe.time_estimate import estimate_time, measure_first_round
+from topoloom.probe.typical_costs import choose_level_pairs, fit_costs, measure_levels
 
-#: How much longer work may take than at best, as a part of that.
-_NOISY = 0.05
-#: Seconds that a piece of work takes at least.
+#: Limit on the relative excess of work time over the best.
+_MAX_NOISE = 0.05
+#: Minimal seconds of a work quantum.
 _QUANTUM = 5e-7
 
 
-class Watching(Protocol):
-    """Learns how far a stage is."""
+class StageProgress(Protocol):
+    """Reports the progress of stages."""
 
     def __call__(self, stage: str) -> Callable[[int, int], None]:
-        """Begin a stage; what it returns is called with what is done, and with all."""
+        """Begin a stage; return a function to call with the work done and the total."""
         ...
 
 
-def measure(
+def measure_machine(
     job: ProbeJob,
     effort: Effort,
     clock: Clock,
-    watch: Watching,
+    watch: StageProgress,
     tell: Callable[[str], None] = lambda _text: None,
-    routes: ClaimedRoutes | None = None,
+    routes: DescribedRoutes | None = None,
 ) -> Findings:
-    """Measure all that there is time for.
+    """Measure as much as time allows.
 
-    A job that ends before, Ctrl-C, or what else ends us leaves what was measured, and
-    `Findings.ended`.
+    If the job ends early, or by Ctrl-C or another signal, results so far are returned
+    with `Findings.ended`.
 
     Parameters
     ----------
     tell
-        Learns how long it takes, after a first round.
+        Called with the time estimate after a first round.
     routes
-        Between hosts, as far as they are known.
+        Between hosts, if known.
     """
     samples = job.samples
     check_ranks(samples)
-    doubts = doubts_of(samples)
+    doubts = find_doubts(samples)
     found: Findings | None = None
     try:
-        hosts, _ = hosts_of(samples)
-        planned = plan([*map(len, hosts)], effort, first_round(job, hosts, effort))
+        hosts, _ = group_by_host(samples)
+        planned = estimate_time(
+            [*map(len, hosts)], effort, measure_first_round(job, hosts, effort)
+        )
         tell(planned.sentence(clock.seconds))
-        whole, found = _scan(job, effort, clock, doubts, watch, routes)
+        whole, found = _scan_pairs(job, effort, clock, doubts, watch, routes)
         if not whole:
             found.doubts.append("there was no time for all pairs; --time gives more")
         _measure_more(job, found, effort, clock, watch)
     except (JobEnded, KeyboardInterrupt, SystemExit, OSError) as error:
-        if found is None and not any(samples.of("circle", "echo")):
+        if found is None and not any(samples.select("circle", "echo")):
             raise
-        found = found or infer(samples, doubts)
-        found.ended = _why(error)
+        found = found or infer_findings(samples, doubts)
+        found.ended = _describe_end(error)
     _conclude(found)
     return found
 
 
-def _why(error: BaseException) -> str:
-    """Say why a measurement has ended early."""
+def _describe_end(error: BaseException) -> str:
+    """Describe why a measurement ended early."""
     if isinstance(error, KeyboardInterrupt):
         return INTERRUPTED
     if isinstance(error, OSError):
@@ -100,32 +114,32 @@ def _why(error: BaseException) -> str:
     return TERMINATED if isinstance(error, SystemExit) else str(error)
 
 
-def _scan(
+def _scan_pairs(
     job: ProbeJob,
     effort: Effort,
     clock: Clock,
     doubts: Sequence[str],
-    watch: Watching,
-    routes: ClaimedRoutes | None,
+    watch: StageProgress,
+    routes: DescribedRoutes | None,
 ) -> tuple[bool, Findings]:
-    """Measure pairs of ranks; return whether all were, and what follows."""
-    hosts, host_of = hosts_of(job.samples)
-    if len(host_of) > MOST_RANKS:
-        whole, parts = scan_large(job, hosts, effort, clock, watch)
-        return whole, infer(job.samples, doubts, parts)
+    """Measure pairs of ranks; return whether time sufficed, and the findings."""
+    hosts, host_of = group_by_host(job.samples)
+    if len(host_of) > MAX_RANKS:
+        whole, parts = scan_large_job(job, hosts, effort, clock, watch)
+        return whole, infer_findings(job.samples, doubts, parts)
     ranks = [rank for of_host in hosts for rank in of_host]
     rounds = None
     if routes is not None:
-        rounds = disjoint_rounds(routes, host_of, circle(ranks))
-    whole = scan(job, ranks, rounds, effort, clock, watch("all pairs"))
-    found = infer(job.samples, doubts)
-    return whole, refine(job, found, effort, clock) if whole else found
+        rounds = make_disjoint_rounds(routes, host_of, list_all_pairs(ranks))
+    whole = scan_pairs(job, ranks, rounds, effort, clock, watch("all pairs"))
+    found = infer_findings(job.samples, doubts)
+    return whole, measure_undecided_pairs(job, found, effort, clock) if whole else found
 
 
 def _measure_more(
-    job: ProbeJob, found: Findings, effort: Effort, clock: Clock, watch: Watching
+    job: ProbeJob, found: Findings, effort: Effort, clock: Clock, watch: StageProgress
 ) -> None:
-    pairs = usual_pairs(found, effort)
+    pairs = choose_level_pairs(found, effort)
     late = "there was no time for {}; --time gives more"
     begin = len(job.samples.orders)
     whole = False
@@ -134,15 +148,15 @@ def _measure_more(
     finally:
         found.of_sizes += range(begin, len(job.samples.orders))
     fit_costs(found)
-    found.long_bytes = _long_bytes(found)
+    found.long_bytes = _choose_long_bytes(found)
     typical = [pair for of_level in pairs.values() for pair in of_level]
     rates, partners, all_hosts = _measure_long(job, found, typical, effort, clock)
     if not all_hosts:
         found.doubts.append(late.format("long messages of all hosts"))
-    found.suspects += look_again(job, found, rates, partners)
+    found.suspects += recheck_suspects(job, found, rates, partners)
     if found.suspects:
         sizes = watch("sizes without what is slow")
-        pairs, again = measure_usual(job, found, pairs, effort, clock, sizes)
+        pairs, again = measure_levels(job, found, pairs, effort, clock, sizes)
         typical = [pair for of_level in pairs.values() for pair in of_level]
         whole &= again
     if not whole:
@@ -150,11 +164,13 @@ def _measure_more(
     fit_costs(found)
     shared = watch("pairs of pairs")
     find_shared_links(job, found, typical, effort, clock, shared)
-    asked = pairs_at_once(found)
+    asked = choose_concurrent_pairs(found)
     begin = len(job.samples.orders)
-    if not measure_at_once(job, asked, found.long_bytes, clock, watch("pairs at once")):
+    if not measure_concurrent_pairs(
+        job, asked, found.long_bytes, clock, watch("pairs at once")
+    ):
         found.doubts.append(late.format("all numbers of pairs at once"))
-    conclude_at_once(found, asked, begin)
+    conclude_concurrent_pairs(found, asked, begin)
 
 
 def _measure_long(
@@ -164,9 +180,9 @@ def _measure_long(
     effort: Effort,
     clock: Clock,
 ) -> tuple[Residuals, dict[int, list[int]], bool]:
-    """Exchange long messages; return residuals, by host its like, and if all was."""
-    size, sets, whole = found.long_bytes, sets_of_like(found), True
-    host_of, first = found.host_of, first_ranks(found)
+    """Exchange long messages; return residuals, partners, and whether time sufficed."""
+    size, sets, whole = found.long_bytes, list_comparable_sets(found), True
+    host_of, first = found.host_of, list_first_ranks(found)
     partners: dict[int, list[int]] = {host: [] for host in range(len(found.hosts))}
     network = found.network
     latencies = np.zeros((1, 1)) if network is None else network.predicted
@@ -179,32 +195,34 @@ def _measure_long(
             partners[b].append(a)
     else:
         bursts, whole = measure_rates(job, sets, typical, size, effort, clock)
-        few = [ranks for ranks in sets if len(ranks) < FEWEST_ALIKE]
+        few = [ranks for ranks in sets if len(ranks) < MIN_COMPARABLE]
         joined = sorted(rank for ranks in few for rank in ranks)
-        if whole and len(few) > 1 and len(joined) >= FEWEST_ALIKE:
+        if whole and len(few) > 1 and len(joined) >= MIN_COMPARABLE:
             across, whole = measure_rates(job, [joined], [], size, effort, clock)
-            if as_fast_across(few, host_of, [*bursts, *across], latencies):
+            if is_as_fast_across(few, host_of, [*bursts, *across], latencies):
                 sets = [ranks for ranks in sets if ranks not in few] + [joined]
                 bursts = [*bursts, *across]
         for ranks in sets:
             mine = [host_of[rank] for rank in ranks]
             partners |= dict.fromkeys(mine, mine)
-    return rate_residuals(sets, host_of, bursts, latencies), partners, whole
+    return compute_rate_residuals(sets, host_of, bursts, latencies), partners, whole
 
 
-def _long_bytes(found: Findings) -> int:
-    """Choose the bytes of long messages by the level on which they cost most."""
+def _choose_long_bytes(found: Findings) -> int:
+    """Choose the bytes of long messages by the most expensive level."""
     last = [costs.alone.model.lines[-1] for costs in found.level_costs.values()]
-    return max((long_size(line[0], line[1]) for line in last), default=1 << 18)
+    return max((choose_long_size(line[0], line[1]) for line in last), default=1 << 18)
 
 
 def _conclude(found: Findings) -> None:
     fit_costs(found)
-    quanta = [e for e in found.samples.of("noise", "noise") if e.seconds[0] > _QUANTUM]
-    if quanta:  # not those of a simulated clock
+    quanta = [
+        e for e in found.samples.select("noise", "noise") if e.seconds[0] > _QUANTUM
+    ]
+    if quanta:  # not with a simulated clock
         shares = [e.seconds[2] / e.seconds[0] - 1 for e in quanta]
         found.noise = float(np.median(shares))
-        if found.noise > _NOISY:
+        if found.noise > _MAX_NOISE:
             found.doubts.append(
                 f"work takes {found.noise:.0%} longer than at best: something else "
                 "runs on the hosts, or ranks share cores"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the file of an earlier probe says of how long messages take."""
+"""Message times in the file of an earlier probe, as reference of a check."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from topoloom.probe.inference.suspects import (
     BOTH,
     LATENCY,
     Suspect,
-    bytes_alone,
+    subtract_latency,
 )
-from topoloom.probe.job.table import probe_table
+from topoloom.probe.job.table import read_probe_table
 from topoloom.probe.stages.rates import WINDOW
 from topoloom.probe.stages.scan import SIZE as SCAN_SIZE
 from topoloom.support.toml_document import read_toml
@@ -24,21 +24,20 @@ from topoloom.support.toml_document import read_toml
 
 @dataclass(frozen=True)
 class Reference:
-    """What a check compares with.
+    """The reference of a check.
 
     Attributes
     ----------
     hosts
-        Their names.
+        Host names.
     groups
-        Numbers of hosts that are near to each other, the smallest groups first; of
-        ranks, where there is a single host.
+        Host numbers of groups, smallest first; ranks on a single host.
     long_bytes
         Of a long message.
     seconds
-        By the kind of message what it takes inside groups, ``near``, and else, ``far``.
+        By kind of message: seconds inside groups, ``near``, and across, ``far``.
     suspects
-        Hosts, and links between two, that were slow then.
+        Hosts and links that were slow in that probe.
     """
 
     hosts: list[str]
@@ -48,15 +47,15 @@ class Reference:
     suspects: list[Suspect] = field(default_factory=list)
 
     def expected(self, kind: str, a: int, b: int) -> float:
-        """Return the seconds of a message from one to another.
+        """Return the expected seconds of a message between two hosts.
 
-        Those of the smallest group with both, and what they took longer then. Bytes of
-        short messages are late over what has less bandwidth, too; and so are bursts,
-        and their answers, over what has a longer latency.
+        Those of the smallest common group, times the slowdown in that probe. Low
+        bandwidth also slows short messages; high latency also slows bursts and their
+        answers.
         """
         short, long = self._usual("echo", a, b), self._usual("burst", a, b)
         later = self._longer(LATENCY, a, b) * short
-        of_bytes = bytes_alone(long, short)
+        of_bytes = subtract_latency(long, short)
         per_byte = of_bytes / (WINDOW * self.long_bytes)
         there, back = (self._longer(BANDWIDTH, *ends) for ends in ((a, b), (b, a)))
         if kind == "echo":
@@ -70,21 +69,21 @@ class Reference:
         return known[first] if first in known else known[second]
 
     def _longer(self, of: str, a: int, b: int) -> float:
-        """Return what was slow took longer then, as a part of what its like took."""
+        """Return the relative slowdown of the hosts or their link in that probe."""
         slow = (s.factor - 1 for s in self.suspects if s.of == of and s.slows(a, b))
         return max(slow, default=0.0)
 
 
 def read_reference(file: Path) -> Reference:
-    """Read what a check needs.
+    """Read the reference of a check.
 
     Raises
     ------
     topoloom.Error
-        If the file is not that of a probe of several ranks, or was changed.
+        If the file is not of a probe of several ranks, or is inconsistent.
     """
     needed = ("hosts", "unit_groups", "long_bytes", "pair_seconds")
-    probed = probe_table(read_toml(file), file, needed)
+    probed = read_probe_table(read_toml(file), file, needed)
     hosts, seconds = probed["hosts"], probed["pair_seconds"]
     for kind in ("echo", "burst"):
         if not seconds.get(kind):
@@ -93,14 +92,14 @@ def read_reference(file: Path) -> Reference:
             )
     if probed["long_bytes"] > 1 << 30:
         raise Error(f"{file}: probe.long_bytes must be at most 1 GiB")
-    made = [_suspect(each, hosts, file) for each in probed.get("suspects", [])]
-    # Of a single host ranks are compared.
+    made = [_read_suspect(each, hosts, file) for each in probed.get("suspects", [])]
+    # On a single host, ranks are compared.
     several = len(hosts) > 1
     known = [s for s in made if several and s.kind in ("host", "link")]
     return Reference(hosts, probed["unit_groups"], probed["long_bytes"], seconds, known)
 
 
-def _suspect(table: dict[str, Any], hosts: Sequence[str], file: Path) -> Suspect:
+def _read_suspect(table: dict[str, Any], hosts: Sequence[str], file: Path) -> Suspect:
     odd = [name for name in table["hosts"] if name not in hosts]
     if odd or len(table["hosts"]) != {"host": 1, "link": 2}.get(
         table["kind"], len(table["hosts"])

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Finds links that pairs of hosts share, without a measurement of all pairs of pairs.
+"""Finds links that host pairs share, without measuring all pairs of pairs.
 
-Rounds of pairs at once are group tests; what seems slowed by others of its round is
-measured again, with them and alone.
+Rounds of concurrent pairs are group tests. Pairs that seem slowed by others of their
+round are measured again, with them and alone.
 """
 
 from __future__ import annotations
@@ -14,35 +14,35 @@ import numpy as np
 
 from topoloom.probe.findings import Findings
 from topoloom.probe.inference.groups import GROUP, HOST, RankGroup
-from topoloom.probe.inference.large_groups import network_of
+from topoloom.probe.inference.large_groups import infer_network
 from topoloom.probe.inference.network import Network, SwitchLink
 from topoloom.probe.inference.shared_links import (
-    SLOWED,
+    SLOWED_RATIO,
     Meetings,
     SharedLink,
-    conflicts,
+    find_conflicts,
 )
 from topoloom.probe.job.running import ProbeJob
-from topoloom.probe.network_model import between_hosts
-from topoloom.probe.scanned import first_ranks, sets_of_like
+from topoloom.probe.network_model import find_host_costs
+from topoloom.probe.scan_inference import list_comparable_sets, list_first_ranks
 from topoloom.probe.stages.effort import Clock, Effort
-from topoloom.probe.stages.meetings import MOST_CHOSEN, Pair, Round, meetings
+from topoloom.probe.stages.meetings import MAX_CHOSEN, Pair, Round, choose_meetings
 from topoloom.probe.stages.shared_links import (
     WINDOW,
-    Met,
+    MeasuredRound,
+    choose_meeting_size,
+    choose_rounds,
+    measure_concurrently,
     measure_meetings,
-    measure_together,
-    meeting_size,
-    rounds_of_sets,
 )
-from topoloom.probe.usual import usual_costs
+from topoloom.probe.typical_costs import compute_typical_costs
 
-#: The share of the time that is left which all of this may take.
+#: Share of the remaining time for this stage.
 _SHARE = 0.5
-#: Pairs of pairs, and groups of hosts, that are measured again.
-_MOST = 128
-#: Exchanges that cross a link that several hosts share, to see what it carries.
-_CROSSING = 16
+#: Limit on pairs of pairs, and on groups of hosts, that are measured again.
+_MAX_RECHECKS = 128
+#: Limit on exchanges for measuring the bandwidth of a shared link.
+_MAX_CROSSING = 16
 
 
 def find_shared_links(
@@ -53,54 +53,58 @@ def find_shared_links(
     clock: Clock,
     advance: Callable[[int, int], None],
 ) -> None:
-    """Measure rounds as far as there is time, and what seems to share a link again."""
-    costs = between_hosts(found)
+    """Measure rounds while there is time, then suspected shared links again."""
+    costs = find_host_costs(found)
     if found.network is None or costs is None:
         return
-    sets, rounds = _rounds(found, effort)
+    sets, rounds = _plan_rounds(found, effort)
     line = costs.alone.model.lines[-1]
-    size = meeting_size(line[0], line[1])
+    size = choose_meeting_size(line[0], line[1])
     end = clock.spent + _SHARE * clock.left()
     met = measure_meetings(job, rounds, typical, size, clock.until(end, 0.5), advance)
-    looks = _Looks(job, found, costs.bandwidth, clock.until(end))
+    looks = _Confirmations(job, found, costs.bandwidth, clock.until(end))
     seen = total = 0
-    for each in _by_set(found, sets, met):
+    for each in _group_by_set(found, sets, met):
         if not found.network.is_graph:
-            looks.look_at_groups(each)
-        looks.look_at_pairs(each)
+            looks.check_groups(each)
+        looks.check_pairs(each)
         covered = each.coverage()
         seen, total = seen + covered[0], total + covered[1]
     found.shared = looks.links
     found.pairs_met = seen / total if total else None
-    _describe(found)
+    _add_switches(found)
 
 
-def _rounds(found: Findings, effort: Effort) -> tuple[list[list[int]], list[Round]]:
-    """Return sets of ranks that share no link with others, and rounds of all."""
+def _plan_rounds(
+    found: Findings, effort: Effort
+) -> tuple[list[list[int]], list[Round]]:
+    """Plan sets of ranks that share no links, and the rounds of all sets."""
     assert found.network is not None
     if not found.network.is_graph:
-        sets = [each for each in sets_of_like(found) if len(each) > 3]
-        return sets, rounds_of_sets(sets, effort.meetings)
-    first = first_ranks(found)
+        sets = [each for each in list_comparable_sets(found) if len(each) > 3]
+        return sets, choose_rounds(sets, effort.meetings)
+    first = list_first_ranks(found)
     links = [(first[a], first[b]) for a, b in found.network.neighbors]
-    return [list(found.root.ranks)], meetings(links[:: -(-len(links) // MOST_CHOSEN)])
+    return [list(found.root.ranks)], choose_meetings(
+        links[:: -(-len(links) // MAX_CHOSEN)]
+    )
 
 
-def _describe(found: Findings) -> None:
-    """Put hosts that share a link on a switch of their own."""
+def _add_switches(found: Findings) -> None:
+    """Add a switch for hosts that share a link."""
     hosts = [link for link in found.shared if link.hosts]
     if not hosts:
         return
     ranks: list[list[int]] = [[] for _ in found.hosts]
     for rank, host in enumerate(found.host_of):
         ranks[host].append(rank)
-    root = _with_switches(found, found.root, hosts)
-    network = network_of(root, ranks, found.host_of, usual_costs(found))
-    found.network = replace(network, links=_without_latency(network, found.root))
+    root = _insert_switches(found, found.root, hosts)
+    network = infer_network(root, ranks, found.host_of, compute_typical_costs(found))
+    found.network = replace(network, links=_keep_latency(network, found.root))
 
 
-def _without_latency(network: Network, before: RankGroup) -> list[SwitchLink]:
-    """Leave the latency of a new switch where it was: on the links of its hosts."""
+def _keep_latency(network: Network, before: RankGroup) -> list[SwitchLink]:
+    """Keep the latency of a new switch on the links of its hosts."""
     assert network.root is not None
     known = {group.ranks for group in before.all_groups()}
     usual: dict[int, float] = {}
@@ -117,12 +121,12 @@ def _without_latency(network: Network, before: RankGroup) -> list[SwitchLink]:
     ]
 
 
-def _with_switches(
+def _insert_switches(
     found: Findings, group: RankGroup, links: Sequence[SharedLink]
 ) -> RankGroup:
     if group.kind == HOST:
         return group
-    parts = [_with_switches(found, part, links) for part in group.groups]
+    parts = [_insert_switches(found, part, links) for part in group.groups]
     for link in links:
         behind = [
             part
@@ -137,8 +141,8 @@ def _with_switches(
     return replace(group, groups=tuple(parts))
 
 
-def _by_set(
-    found: Findings, sets: Sequence[Sequence[int]], met: Sequence[Met]
+def _group_by_set(
+    found: Findings, sets: Sequence[Sequence[int]], met: Sequence[MeasuredRound]
 ) -> list[Meetings]:
     number = {rank: n for n, ranks in enumerate(sets) for rank in ranks}
     host = found.host_of
@@ -156,35 +160,35 @@ def _by_set(
     ]
 
 
-class _Looks:
-    """Second measurements, and the links that they confirm."""
+class _Confirmations:
+    """Repeated measurements, and the links that they confirm."""
 
     def __init__(
         self, job: ProbeJob, found: Findings, bandwidth: float, clock: Clock
     ) -> None:
         self._job, self._size, self._clock = job, found.long_bytes, clock
-        self._first, self._bandwidth = first_ranks(found), bandwidth
+        self._first, self._bandwidth = list_first_ranks(found), bandwidth
         self._alone: dict[Pair, float] = {}
-        self._left = _MOST
+        self._left = _MAX_RECHECKS
         self.links: list[SharedLink] = []
 
-    def look_at_groups(self, met: Meetings) -> None:
-        """Let hosts of a group exchange with others, as many as there are."""
+    def check_groups(self, met: Meetings) -> None:
+        """Measure concurrent exchanges of a group's hosts with other hosts."""
         known: list[set[int]] = []
         for group in met.groups():
             others = [host for host in met.hosts if host not in group]
             if set(others) <= set().union(*known):
                 continue
-            crossing = list(zip(group, others, strict=False))[:_CROSSING]
+            crossing = list(zip(group, others, strict=False))[:_MAX_CROSSING]
             if len(crossing) < 2 or not self._spend():
                 continue
             if self._keep(group, crossing):
                 known.append(set(group))
 
-    def look_at_pairs(self, met: Meetings) -> None:
-        """Measure two pairs at once where both were slow in the same round."""
+    def check_pairs(self, met: Meetings) -> None:
+        """Measure two pairs concurrently if both were slow in the same round."""
         candidates = met.slowed_together(self.links)
-        for both in conflicts(candidates, _MOST):
+        for both in find_conflicts(candidates, _MAX_RECHECKS):
             if not self._spend():
                 return
             self._keep((), both)
@@ -194,13 +198,13 @@ class _Looks:
         return self._left >= 0 and self._clock.left() > 0
 
     def _keep(self, hosts: tuple[int, ...], pairs: Sequence[Pair]) -> bool:
-        """Measure pairs at once and alone; keep a link if all took longer."""
+        """Measure pairs concurrently and alone; keep a link if all were slowed."""
         once = self._measure(pairs)
         for pair in pairs:
             if pair not in self._alone:
                 self._alone |= self._measure([pair])
         factors = [once[pair] / self._alone[pair] for pair in pairs]
-        if min(factors) < SLOWED:
+        if min(factors) < SLOWED_RATIO:
             return False
         rate = sum(self._rate(once[pair] - self._alone[pair]) for pair in pairs)
         factor = float(np.median(factors))
@@ -208,10 +212,10 @@ class _Looks:
         return True
 
     def _rate(self, longer: float) -> float:
-        """Return bytes per second of a pair that takes longer than alone."""
+        """Return the bytes per second of a pair, given its slowdown."""
         return 1 / (longer / (self._size * WINDOW) + 1 / self._bandwidth)
 
     def _measure(self, pairs: Sequence[Pair]) -> dict[Pair, float]:
         ranks = {(self._first[a], self._first[b]): (a, b) for a, b in pairs}
-        seconds = measure_together(self._job, list(ranks), self._size)
+        seconds = measure_concurrently(self._job, list(ranks), self._size)
         return {ranks[pair]: each for pair, each in seconds.items()}

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One page that shows a placement: what it gains, who talks to whom, which links."""
+"""One HTML page about a placement: its gain, its traffic and its link loads."""

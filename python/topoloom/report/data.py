@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a report shows, as plain data: arrays for the pictures and numbers for the text.
+"""The data of a report: arrays for the pictures and numbers for the text.
 
-Everything is measured by `judge`; nothing here routes a message.
+All measures are those of `judge`; nothing here routes a message.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from topoloom._core import Error, Wiring
-from topoloom.figure.links import busyness
+from topoloom.figure.links import choose_load_unit
 from topoloom.machines.link_names import format_link, vertex_names
 from topoloom.nodes.node_parts import NO_PARTS, NodeParts
-from topoloom.report.matrix import Level, finest_level, positions
+from topoloom.report.matrix import Level, find_positions, make_finest_level
 from topoloom.report.pack import Pack
-from topoloom.report.scene import leaving, scene_of, stored
+from topoloom.report.scene import find_wrapping_links, make_scene, quantize
 
 if TYPE_CHECKING:
     from topoloom._core import (
@@ -32,28 +32,27 @@ if TYPE_CHECKING:
     from topoloom.figure.links import Array
     from topoloom.placements.placement_file import PlacementFile
 
-MAX_RANKS = 100_000  # and nodes: what one page can hold
-MAX_LINKS = 240_000  # by the number of views; the busiest are shown
-MAX_TOLD = 20_000  # likewise: links for which the page says who loads them
-LOADERS = 3  # rank pairs that are named for a link, as `judge` has them
-MAX_LETTERS = 2_750_000  # of all arrays in base 64, so that the page is below 3 MB
+MAX_RANKS = 100_000  # limit on ranks and nodes of a page
+MAX_LINKS = 240_000  # divided by the number of views; the busiest are shown
+MAX_EXPLAINED_LINKS = 20_000  # likewise: links whose heaviest rank pairs are listed
+PAIRS_PER_LINK = 3  # rank pairs listed per link, as in `judge`
+MAX_CHARACTERS = 2_750_000  # of all arrays in base 64: the page stays below 3 MB
 
 
 @dataclass(frozen=True)
 class View:
-    """A placement that the page can show.
+    """A placement on the page.
 
     Attributes
     ----------
     name
-        Its mapper, or its file where several have the same.
+        Its mapper, or its file if several have the same mapper.
     values, gaps
-        The numbers of `judgement`, as placement files hold them; and some of them
-        divided by what is proven of all placements.
+        Measures as in placement files, and their ratios to proven bounds.
     made
-        The file that it comes from; None for the launcher's own order.
+        The placement file; None for launcher order.
     part_loads
-        Bytes on each link, of each of the report's parts.
+        Bytes on each link, by part of the report.
     """
 
     name: str
@@ -68,27 +67,27 @@ class View:
 
 @dataclass(frozen=True)
 class Report:
-    """What is to be reported: one problem, and at least two views of it.
+    """The contents of a report: a problem and at least two views.
 
     Attributes
     ----------
     views
-        The launcher's order first; `best` is the index of the one that is recommended.
+        Launcher order first; `best` is the index of the recommended one.
     bounds
-        What is proven of all placements; None if nothing was tried.
+        Bounds on all placements; None if not computed.
     graph_file, command
-        The file of the graph, and the words that made the page.
-    proof
-        What the ranks reported of where they were; "" if nobody asked them.
+        File of the graph, and the command that made the page.
+    affinity
+        Where the ranks reported to run; "" if not verified.
     switches
-        Names of the machine's switches; empty where they have none.
+        Names of the machine's switches; empty if they have none.
     node
-        What is inside the machine's nodes.
+        Parts of the machine's nodes.
     simulator, simulated
-        What simulated the first of the views, and what came of each, as
-        `topoloom.tasks.simulate_placements` has it; "" and none if nothing did.
+        The simulator, and its results for the first views as in
+        `topoloom.tasks.simulate_placements`; "" and empty without simulation.
     parts
-        Names of what the graph is the sum of, such as the axes of a mesh.
+        Names of the graphs that add up to the graph, such as the axes of a mesh.
     """
 
     graph: CommGraph
@@ -99,7 +98,7 @@ class Report:
     bounds: Bounds | None = None
     graph_file: str = ""
     command: tuple[str, ...] = ()
-    proof: str = ""
+    affinity: str = ""
     switches: tuple[str, ...] = ()
     node: NodeParts = NO_PARTS
     simulator: str = ""
@@ -108,13 +107,13 @@ class Report:
 
     @property
     def machine(self) -> Machine:
-        """Where the ranks are placed."""
+        """The machine of the allocation."""
         return self.allocation.machine
 
 
-def told_links(views: int) -> int:
-    """Count the links that `judge` should name as the hottest, for `views` views."""
-    return MAX_TOLD // views
+def count_explained_links(views: int) -> int:
+    """Return the number of hottest links to request from `judge` for `views` views."""
+    return MAX_EXPLAINED_LINKS // views
 
 
 def check_size(ranks: int, nodes: int) -> None:
@@ -124,8 +123,8 @@ def check_size(ranks: int, nodes: int) -> None:
             raise Error(f"{count:,} {what} are more than a page holds: {MAX_RANKS:,}")
 
 
-def page_data(report: Report) -> tuple[dict[str, Any], Pack]:
-    """Collect what the pictures need: facts as JSON, and packed arrays.
+def collect_page_data(report: Report) -> tuple[dict[str, Any], Pack]:
+    """Collect the data of the pictures: facts as JSON, and packed arrays.
 
     Raises
     ------
@@ -143,7 +142,7 @@ def page_data(report: Report) -> tuple[dict[str, Any], Pack]:
         "slotsPerNode": machine.slots_per_node,
         "levels": machine.levels,
         "links": len(busiest),
-        "inSeconds": busyness(machine).in_seconds,
+        "inSeconds": choose_load_unit(machine).in_seconds,
         "shape": [int(extent) for extent in machine.shape],
         "best": report.best,
         "parts": list(report.parts),
@@ -159,7 +158,9 @@ def page_data(report: Report) -> tuple[dict[str, Any], Pack]:
         _add_view(pack, f"view{index}", view, allocation, links, number)
         for index, view in enumerate(report.views)
     ]
-    for index, level in enumerate(_fitting(report, MAX_LETTERS - pack.size)):
+    for index, level in enumerate(
+        _find_finest_level(report, MAX_CHARACTERS - pack.size)
+    ):
         facts["views"][index]["width"] = level.width
         _add_level(pack, f"view{index}.matrix", level, report.graph.rank_count)
     facts["arrays"] = pack.index
@@ -167,9 +168,9 @@ def page_data(report: Report) -> tuple[dict[str, Any], Pack]:
 
 
 def _busiest_links(report: Report) -> Array:
-    """List the links that are up, the busiest in any view first."""
+    """List the working links, in descending order of their load in any view."""
     machine = report.machine
-    rate = busyness(machine).bandwidth
+    rate = choose_load_unit(machine).bandwidth
     busy = np.zeros(machine.link_count)
     for view in report.views:
         busy = np.maximum(busy, np.asarray(view.judgement.loads) / rate)
@@ -187,18 +188,18 @@ def _busiest_links(report: Report) -> Array:
 def _add_machine(
     pack: Pack, machine: Machine, allocation: Allocation, links: Array
 ) -> dict[str, Any]:
-    scene = scene_of(machine)
+    scene = make_scene(machine)
     ends = np.array([machine.link_ends(int(link)) for link in links], dtype=np.int64)
     ends = ends.reshape(-1, 2)
-    out = leaving(scene, [int(extent) for extent in machine.shape], ends)
+    out = find_wrapping_links(scene, [int(extent) for extent in machine.shape], ends)
     homes = scene.vertex[np.asarray(allocation.nodes, dtype=np.int64)]
     shown = np.arange(len(scene.coordinates))
     if len(shown) > MAX_RANKS:
-        corner = [0]  # of the box around a grid
+        corner = [0]  # of the bounding box of a grid
         shown = np.unique(np.concatenate([corner, ends.reshape(-1), homes]))
     number = np.zeros(len(scene.coordinates), dtype=np.int64)
     number[shown] = np.arange(len(shown))
-    coordinates, unit = stored(scene.coordinates[shown])
+    coordinates, unit = quantize(scene.coordinates[shown])
     pack.add_ids("vertex.place", coordinates)
     pack.add_ids("vertex.nodes", scene.nodes[shown])
     pack.add_ids("node.vertex", number[homes])
@@ -239,7 +240,7 @@ def _add_view(
     slots = np.asarray(view.placement.slots, dtype=np.int64)
     slots = index[slots // per_node] * per_node + slots % per_node
     pack.add_ids(f"{key}.slot", slots)
-    pack.add_ids(f"{key}.rank", np.argsort(positions(allocation, view.placement)))
+    pack.add_ids(f"{key}.rank", np.argsort(find_positions(allocation, view.placement)))
     for name in ("bytes_out", "bytes_in"):
         values = np.asarray(getattr(judgement, f"node_{name}"))[nodes]
         pack.add_amounts(f"{key}.{name}", values)
@@ -247,9 +248,9 @@ def _add_view(
         values = np.asarray(getattr(judgement, f"node_{name}"))[nodes]
         add = pack.add_ids if values.max(initial=0) < 2**32 else pack.add_amounts
         add(f"{key}.{name}", values)
-    # The page may hold links that are busier in another view, instead of some of these.
+    # Some of these links may be missing, replaced by links that are busier in others.
     hottest = [told for told in judgement.hottest if told[0] in number]
-    pairs = np.zeros((len(hottest), LOADERS, 3))
+    pairs = np.zeros((len(hottest), PAIRS_PER_LINK, 3))
     for row, (_, _, _, loaders) in enumerate(hottest):
         pairs[row, : len(loaders)] = loaders
     found = np.array([number[name] for name, *_ in hottest], dtype=np.int64)
@@ -260,27 +261,29 @@ def _add_view(
     return {"name": view.name, "shared": view.placement.shared}
 
 
-def _fitting(report: Report, limit: int) -> list[Level]:
-    """Find the finest level, the same for all views, that fits into `limit` letters."""
+def _find_finest_level(report: Report, limit: int) -> list[Level]:
+    """Find the finest common level of all views that fits into `limit` characters."""
     ranks = report.graph.rank_count
     levels = [
-        finest_level(report.graph, positions(report.allocation, view.placement))
+        make_finest_level(
+            report.graph, find_positions(report.allocation, view.placement)
+        )
         for view in report.views
     ]
-    # One cursor points into all matrices.
+    # One cursor points into the matrices of all views.
     widest = max(level.width for level in levels)
     while any(level.width < widest for level in levels):
-        levels = [lv.coarser() if lv.width < widest else lv for lv in levels]
-    # Packing takes longer than adding up, and few cells take less than a letter.
+        levels = [lv.coarsen() if lv.width < widest else lv for lv in levels]
+    # Packing is slower than summing, and most cells take at least one character.
     while sum(len(level.row) for level in levels) > limit and levels[0].width < ranks:
-        levels = [level.coarser() for level in levels]
+        levels = [level.coarsen() for level in levels]
     while True:
         trial = Pack()
         for level in levels:
             _add_level(trial, "matrix", level, ranks)
         if trial.size <= limit or levels[0].width >= ranks:
             return levels
-        levels = [level.coarser() for level in levels]
+        levels = [level.coarsen() for level in levels]
 
 
 def _add_level(pack: Pack, key: str, level: Level, ranks: int) -> None:

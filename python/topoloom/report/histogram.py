@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How many links are how busy under two views: bars of a picture, and a table."""
+"""Histogram of link loads in two views, as bars and as a table."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from topoloom.figure.links import Array, Busyness
+from topoloom.figure.links import Array, LoadUnit
 from topoloom.support.units import counted, format_bytes
 
 BINS = 24
-WIDTH, HEIGHT = 720.0, 190.0  # of the picture's inside
-APART = 1.0  # between the bars of two bins
+WIDTH, HEIGHT = 720.0, 190.0  # of the plot area
+BAR_GAP = 1.0  # between bins
 
 
 class Bar(NamedTuple):
-    """One bar, in units of the picture."""
+    """A bar, in picture units."""
 
     x: float
     y: float
@@ -28,7 +28,7 @@ class Bar(NamedTuple):
 
 
 class Histogram(NamedTuple):
-    """Bars, the labels of the axes, and the table that says the same."""
+    """Bars, axis labels, and the equivalent table."""
 
     bars: list[Bar]
     x_ticks: list[tuple[float, str]]
@@ -38,8 +38,10 @@ class Histogram(NamedTuple):
     links: int
 
 
-def histogram(busy: tuple[Array, Array], names: list[str], by: Busyness) -> Histogram:
-    """Count the links that carry any; heights are logarithmic, so that one is seen."""
+def make_histogram(
+    busy: tuple[Array, Array], names: list[str], by: LoadUnit
+) -> Histogram:
+    """Count the loaded links; heights are logarithmic, so that one link is visible."""
     top = max(float(values.max(initial=0)) for values in busy)
     edges = np.linspace(0, top or 1.0, BINS + 1)
     counts = [np.histogram(values[values > 0], edges)[0] for values in busy]
@@ -48,20 +50,20 @@ def histogram(busy: tuple[Array, Array], names: list[str], by: Busyness) -> Hist
     rows, bars = [], []
     step = WIDTH / BINS
     for index in range(BINS):
-        low, high = (busy_text(float(edges[index + k]), by) for k in (0, 1))
+        low, high = (format_load(float(edges[index + k]), by) for k in (0, 1))
         where = f"{low} to {high}"
         if top:
             rows.append((where, int(counts[0][index]), int(counts[1][index])))
         for view, name in enumerate(names):
             count = int(counts[view][index])
             height = HEIGHT * math.log10(1 + count) / tallest
-            wide = step / 2 - APART
-            x = index * step + view * step / 2 + APART / 2
+            wide = step / 2 - BAR_GAP
+            x = index * step + view * step / 2 + BAR_GAP / 2
             text = f"{name}: {counted(count, 'link')}, {where}"
             if count:
                 bars.append(Bar(x, HEIGHT - height, wide, height, view, text))
     quarters = range(5) if top else range(1)
-    x_ticks = [(WIDTH * k / 4, busy_text(top * k / 4, by)) for k in quarters]
+    x_ticks = [(WIDTH * k / 4, format_load(top * k / 4, by)) for k in quarters]
     tens = [10**k for k in range(7) if 10**k <= most]
     y_ticks = [
         (HEIGHT * (1 - math.log10(1 + count) / tallest), f"{count:,}") for count in tens
@@ -70,6 +72,6 @@ def histogram(busy: tuple[Array, Array], names: list[str], by: Busyness) -> Hist
     return Histogram(bars, x_ticks, y_ticks, rows, idle, len(busy[0]))
 
 
-def busy_text(value: float, by: Busyness) -> str:
-    """Write how busy a link is: seconds where bandwidths are known, else bytes."""
-    return by.text(value) if by.in_seconds else format_bytes(value)
+def format_load(value: float, by: LoadUnit) -> str:
+    """Format a link load: seconds if bandwidths are known, else bytes."""
+    return by.format(value) if by.in_seconds else format_bytes(value)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The communication matrix as a pyramid: cells of 1, 2, 4, ... ranks, those with bytes.
+"""The communication matrix as a pyramid with nonempty cells of 1, 2, 4, ... ranks.
 
-Row and column i stand for the i-th occupied slot in the launcher's order. The page
-gets the finest level that fits and adds its cells up to the coarser ones by itself.
+Row and column i belong to the i-th occupied slot in launcher order. The page gets the
+finest level that fits and computes coarser ones.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from topoloom._core import Allocation, CommGraph, Placement
     from topoloom.figure.links import Array
 
-MAX_CELLS = 2_000_000  # beyond, no page would hold a level
+MAX_CELLS = 2_000_000  # limit on cells of a level
 
 
 @dataclass(frozen=True)
@@ -26,11 +26,11 @@ class Level:
     Attributes
     ----------
     width
-        Ranks in a row of cells, and in a column.
+        Ranks per row and column of cells.
     row, column : int arrays of shape ``(cells,)``
-        Cells that carry bytes, row by row.
+        Nonempty cells, row by row.
     bytes : float array of shape ``(cells,)``
-        From all ranks of the row to all of the column.
+        From the ranks of the row to those of the column.
     """
 
     width: int
@@ -38,26 +38,28 @@ class Level:
     column: Array
     bytes: Array
 
-    def coarser(self) -> Level:
-        """Add up four cells to one."""
-        return _level(2 * self.width, self.row // 2, self.column // 2, self.bytes)
+    def coarsen(self) -> Level:
+        """Make the next level, which merges four cells into one."""
+        return _make_level(2 * self.width, self.row // 2, self.column // 2, self.bytes)
 
 
-def finest_level(graph: CommGraph, position: Array) -> Level:
-    """Lay the pattern out in slot order; coarser where even the file would be huge."""
+def make_finest_level(graph: CommGraph, position: Array) -> Level:
+    """Make the finest level with at most `MAX_CELLS` cells, in slot order."""
     first = np.asarray(graph.first, dtype=np.int64)
     source = np.repeat(np.arange(graph.rank_count), np.diff(first))
     row, column = position[source], position[np.asarray(graph.peer)]
     width = 1
     while True:
-        level = _level(width, row // width, column // width, np.asarray(graph.bytes))
+        level = _make_level(
+            width, row // width, column // width, np.asarray(graph.bytes)
+        )
         if len(level.row) <= MAX_CELLS:
             return level
         width *= 2
 
 
-def positions(allocation: Allocation, placement: Placement) -> Array:
-    """Find the position of each rank, in the launcher's order of their slots."""
+def find_positions(allocation: Allocation, placement: Placement) -> Array:
+    """Find the position of each rank among occupied slots in launcher order."""
     order = np.empty(allocation.machine.slot_count, dtype=np.int64)
     order[np.asarray(allocation.slots)] = np.arange(allocation.slot_count)
     slots = np.asarray(placement.slots)
@@ -66,7 +68,7 @@ def positions(allocation: Allocation, placement: Placement) -> Array:
     return position
 
 
-def _level(width: int, row: Array, column: Array, amount: Array) -> Level:
+def _make_level(width: int, row: Array, column: Array, amount: Array) -> Level:
     across = int(max(row.max(initial=0), column.max(initial=0))) + 1
     cells, cell = np.unique(row * across + column, return_inverse=True)
     total = np.bincount(cell.reshape(-1), amount.astype(np.float64), len(cells))

@@ -14,9 +14,9 @@ import numpy as np
 
 from topoloom.machines.outline import outline
 from topoloom.placements.measures import MEASURES, measure_texts
-from topoloom.report.histogram import HEIGHT, WIDTH, histogram
-from topoloom.report.matrix import finest_level
-from topoloom.report.scene import leaving, scene_of
+from topoloom.report.histogram import HEIGHT, WIDTH, make_histogram
+from topoloom.report.matrix import make_finest_level
+from topoloom.report.scene import find_wrapping_links, make_scene
 from topoloom.support.html_fragment import html_fragment, html_table
 from topoloom.support.units import format_bytes
 
@@ -70,11 +70,13 @@ def _svg(width: float, height: float, label: str, shapes: Iterable[str]) -> str:
 
 
 def _scene(machine: Machine) -> str:
-    scene = scene_of(machine)
+    scene = make_scene(machine)
     links = range(machine.link_count)
     ends = np.array([machine.link_ends(link) for link in links], dtype=np.int64)
     ends = ends.reshape(-1, 2)
-    inside = leaving(scene, [int(extent) for extent in machine.shape], ends) == 0
+    inside = (
+        find_wrapping_links(scene, [int(extent) for extent in machine.shape], ends) == 0
+    )
     view = np.eye(2, 3) if scene.flat else _SEEN_FROM
     at = scene.coordinates @ view.T * [1, -1]
     at -= at.min(axis=0)
@@ -95,11 +97,11 @@ def _scene(machine: Machine) -> str:
 
 
 def _bars(judgement: Judgement) -> str:
-    from topoloom.figure.links import Busyness
+    from topoloom.figure.links import LoadUnit
 
     loads = np.asarray(judgement.loads)
-    counted = histogram(
-        (loads, loads[:0]), ["links", ""], Busyness(np.ones(1), in_seconds=False)
+    counted = make_histogram(
+        (loads, loads[:0]), ["links", ""], LoadUnit(np.ones(1), in_seconds=False)
     )
     bars = [
         f'<rect x="{bar.x / 2:.1f}" y="{bar.y / 2:.1f}" width="{bar.width:.1f}" '
@@ -120,9 +122,9 @@ def _bars(judgement: Judgement) -> str:
 
 
 def _matrix(graph: CommGraph) -> str:
-    level = finest_level(graph, np.arange(graph.rank_count))
+    level = make_finest_level(graph, np.arange(graph.rank_count))
     while graph.rank_count > CELLS * level.width:
-        level = level.coarser()
+        level = level.coarsen()
     across = -(-graph.rank_count // level.width)
     gray = np.full((across, across), 255, dtype=np.uint8)
     if len(level.bytes):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Arrays and texts packed for a page: filtered, deflated, and written in base 64.
+"""Packs arrays and texts for a page: filtered, deflated and encoded in base 64.
 
-Filters, as HDF5 has them: differences of neighbors where that helps, then the first
-bytes of all numbers, their second ones, and so on. `assets/pack.js` unpacks.
+Filters are those of HDF5: differences of neighbors if smaller, then byte shuffling.
+`assets/pack.js` unpacks.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _TYPES = {"u1": "Uint8", "u2": "Uint16", "u4": "Uint32", "f4": "Float32"}
 
 
 class Pack:
-    """Named arrays, each deflated by itself."""
+    """Named arrays, each deflated separately."""
 
     def __init__(self) -> None:
         self.index: dict[str, dict[str, Any]] = {}
@@ -28,36 +28,36 @@ class Pack:
 
     @property
     def size(self) -> int:
-        """Bytes of `text`."""
+        """Bytes of the text."""
         return sum(4 * -(-len(part) // 3) for part in self._parts)
 
     def add_ids(self, name: str, values: Array) -> None:
-        """Add integers from 0 to 2^32 - 1, in as few bytes as they need."""
+        """Add integers from 0 to 2^32 - 1, in as few bytes as needed."""
         largest = int(values.max(initial=0))
         kind = "u1" if largest < 2**8 else "u2" if largest < 2**16 else "u4"
         self._add(name, np.ascontiguousarray(values).astype("<" + kind), kind)
 
     def add_amounts(self, name: str, values: Array) -> None:
-        """Add numbers, of which five digits are kept; whole ones to 2^17 are exact."""
+        """Add numbers with five digits; integers up to 2^17 are exact."""
         bits = np.ascontiguousarray(values).astype("<f4").view("<u4")
         self._add(name, ((bits + 0x40) & 0xFFFFFF80).view("<f4"), "f4")
 
     def add_text(self, name: str, lines: list[str]) -> None:
-        """Add strings without line breaks; what cannot be encoded becomes ``?``."""
+        """Add strings without line breaks; unencodable characters become ``?``."""
         text = "\n".join(line.replace("\n", " ") for line in lines)
         data = np.frombuffer(text.encode(errors="replace"), dtype=np.uint8)
         self._store(name, zlib.compress(data.tobytes(), 9), "text", len(data), False)
 
-    def text(self) -> str:
-        """Write all of them, one after the other."""
+    def write(self) -> str:
+        """Write all arrays as elements of the page."""
         return "".join(base64.b64encode(part).decode() for part in self._parts)
 
     def _add(self, name: str, values: Array, kind: str) -> None:
         values = values.reshape(-1)
-        plain = zlib.compress(_planes(values), 6)
+        plain = zlib.compress(_split_bytes(values), 6)
         bits = values.view("<u4") if kind == "f4" else values
         steps = np.diff(bits, prepend=bits[:1] * 0)
-        stepped = zlib.compress(_planes(steps), 6)
+        stepped = zlib.compress(_split_bytes(steps), 6)
         shorter = min(plain, stepped, key=len)
         self._store(name, shorter, _TYPES[kind], len(values), shorter is stepped)
 
@@ -75,6 +75,6 @@ class Pack:
         }
 
 
-def _planes(values: Array) -> bytes:
+def _split_bytes(values: Array) -> bytes:
     data = values.view(np.uint8).reshape(len(values), values.itemsize)
     return np.ascontiguousarray(data.T).tobytes()

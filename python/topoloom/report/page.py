@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The report as one page: template, style, scripts and data in a single HTML file.
+"""Renders the report as a single HTML file: template, style, scripts and data.
 
-The page fetches nothing, and its security policy forbids that anything but its own
-script runs.
+The page fetches nothing, and its security policy allows only its own script.
 """
 
 from __future__ import annotations
@@ -18,12 +17,12 @@ from typing import Any
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
-from topoloom.report.data import Report, page_data
+from topoloom.report.data import Report, collect_page_data
 from topoloom.report.pack import Pack
-from topoloom.report.text import facts
+from topoloom.report.text import collect_facts
 from topoloom.support.files import write_text
 
-#: Modules of the page, each after those that it imports from.
+#: Modules of the page, in dependency order.
 SCRIPTS = (
     "format.js",
     "pack.js",
@@ -42,7 +41,7 @@ _EXPORT = re.compile(r"^export ", re.MULTILINE)
 
 
 def save_report(path: str | Path, report: Report) -> None:
-    """Write the page, wholly or not at all.
+    """Write the page atomically.
 
     Raises
     ------
@@ -55,9 +54,9 @@ def save_report(path: str | Path, report: Report) -> None:
 
 
 def render(report: Report) -> str:
-    """Build the page; the same report gives the same text."""
-    data, pack = page_data(report)
-    return render_page("report.html.j2", SCRIPTS, facts(report), data, pack)
+    """Render the page; equal reports give equal text."""
+    data, pack = collect_page_data(report)
+    return render_page("report.html.j2", SCRIPTS, collect_facts(report), data, pack)
 
 
 def render_page(
@@ -67,16 +66,16 @@ def render_page(
     data: Mapping[str, Any],
     pack: Pack,
 ) -> str:
-    """Fill a template of `assets` in, which extends ``page.html.j2``.
+    """Fill in a template of `assets` that extends ``page.html.j2``.
 
     Parameters
     ----------
     scripts
-        Modules of `assets`, each after those that it imports from.
+        Modules of `assets`, in dependency order.
     texts
-        What the template names.
+        Variables of the template.
     data, pack
-        What the scripts draw.
+        Data of the scripts.
     """
     assets = Environment(
         loader=FunctionLoader(_asset),
@@ -85,17 +84,17 @@ def render_page(
         trim_blocks=True,
     )
     style = _asset("report.css")
-    script = "\n".join(_plain(_asset(name)) for name in scripts)
+    script = "\n".join(_strip_module_syntax(_asset(name)) for name in scripts)
     page = assets.get_template(template).render(
         **texts,
         data=data,
-        arrays=Markup(pack.text()),
+        arrays=Markup(pack.write()),
         style=Markup(style),
         style_hash=_hash(style),
         script=Markup(script),
         script_hash=_hash(script),
     )
-    # Names of files may be no text.
+    # File names may be invalid Unicode.
     return page.encode(errors="replace").decode()
 
 
@@ -103,8 +102,8 @@ def _asset(name: str) -> str:
     return (files(__package__) / "assets" / name).read_text(encoding="utf-8")
 
 
-def _plain(module: str) -> str:
-    """Make a module fit into one script with the others."""
+def _strip_module_syntax(module: str) -> str:
+    """Remove imports and exports, since all modules become one script."""
     return _EXPORT.sub("", _IMPORT.sub("", module))
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A machine in space: where its vertices stand, and which links lead out of a grid.
+"""Places a machine's vertices in space and finds the links that wrap around a grid.
 
-Grids stand as they are numbered, axes past the third small inside the first three;
-switched networks in storeys, nodes at the bottom; all others as `figure.layout` puts
-them, on a plane. Nodes that have links to routers stand around these.
+Grids are placed by coordinates, with axes past the third small inside the others.
+Switched networks have levels, with nodes at the bottom. Other networks lie on a plane,
+by `figure.layout`. Nodes with links to routers are placed around these.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from topoloom._core import MachineText
-from topoloom.figure.layout import circle, layout
-from topoloom.figure.network import Network, network_of
+from topoloom.figure.layout import place_on_circle, place_vertices
+from topoloom.figure.network import Network, make_network
 from topoloom.figure.parts import GRIDS
 from topoloom.machines.topology_forms import drawing_of
 from topoloom.machines.topology_keys import write_topology
@@ -25,30 +25,30 @@ if TYPE_CHECKING:
     from topoloom._core import Machine
     from topoloom.figure.links import Array
 
-STORED = 65_535  # the largest coordinate of a stored vertex
-#: directions of a grid's axes, the longest first: three of space, then small ones
-_WAYS = np.array(
+STORED = 65_535  # maximal coordinate after quantization
+#: directions of a grid's axes, longest axis first: x, y, z, then small ones
+_AXIS_DIRECTIONS = np.array(
     [(1, 0, 0), (0, 1, 0), (0, 0, 1), (0.8, 0.55, 0.2), (-0.5, 0.8, 0.3), (0.5, 0.3, 1)]
 )
-MAX_IN_A_ROW = 24  # lowest switches, before they stand in several rows
+MAX_IN_A_ROW = 24  # limit on lowest switches in one row
 
 
 @dataclass(frozen=True)
 class Scene:
-    """What the page draws of a machine.
+    """The geometry of a machine on the page.
 
     Attributes
     ----------
     coordinates : float array of shape ``(vertices, 3)``
         x to the right, y up, z away from the reader.
     flat
-        Whether all stand on one plane, which the page does not turn.
+        Whether all vertices lie on one plane, which the page does not rotate.
     nodes : int array of shape ``(vertices,)``
-        How many nodes are attached to each vertex, or are it; 0 for a switch.
+        Nodes that are attached to each vertex, or that it is; 0 for a switch.
     vertex : int array of shape ``(nodes,)``
         The vertex of each node.
     steps : float array of shape ``(axes, 3)``
-        Of a grid: where a step along each axis leads; else empty.
+        Of a grid, the vector of a step along each axis; else empty.
     """
 
     coordinates: Array
@@ -58,60 +58,62 @@ class Scene:
     steps: Array
 
 
-def scene_of(machine: Machine) -> Scene:
-    """Find the coordinates of every vertex. O(vertices + links)."""
+def make_scene(machine: Machine) -> Scene:
+    """Compute the coordinates of every vertex. O(vertices + links)."""
     from topoloom._core import Wiring
 
     topology = write_topology(MachineText(machine.text))
     vertex = np.asarray(Wiring(machine).vertex, dtype=np.int64)
-    network = network_of(machine, topology)
+    network = make_network(machine, topology)
     steps = np.zeros((0, 3))
     shape = [int(extent) for extent in machine.shape]
     drawing = drawing_of(topology)
-    if drawing in GRIDS and not _is_a_ring(machine, shape):
+    if drawing in GRIDS and not _is_ring(machine, shape):
         steps = _steps(shape)
         coordinates = np.indices(shape).reshape(len(shape), -1).T @ steps
     elif drawing in ("joined_axes", "cube"):
-        coordinates = _domed(shape)
-    elif network.switched:
-        coordinates = _storeys(network)
+        coordinates = _bend_rows(shape)
+    elif network.has_switches:
+        coordinates = _place_levels(network)
     elif len(shape) == 1:
-        coordinates = _on_a_plane(circle(len(network.nodes)))
+        coordinates = _project_to_plane(place_on_circle(len(network.nodes)))
     else:
-        coordinates = _on_a_plane(layout(topology, network))
+        coordinates = _project_to_plane(place_vertices(topology, network))
     flat = bool(np.ptp(coordinates[:, 2]) == 0)
     nodes = network.nodes
     if machine.host_hops:
-        coordinates = np.concatenate([coordinates, _around(coordinates, network, flat)])
+        coordinates = np.concatenate(
+            [coordinates, _place_around_routers(coordinates, network, flat)]
+        )
         nodes = np.arange(len(coordinates)) >= len(nodes)
     coordinates = coordinates - (coordinates.min(axis=0) + coordinates.max(axis=0)) / 2
     return Scene(coordinates, flat, nodes.astype(np.int64), vertex, steps)
 
 
-def leaving(scene: Scene, shape: list[int], ends: Array) -> Array:
-    """Return which links close an axis of a grid: they are drawn as stubs at both ends.
+def find_wrapping_links(scene: Scene, shape: list[int], ends: Array) -> Array:
+    """Find the links that close an axis of a grid, drawn as stubs at both ends.
 
     Parameters
     ----------
     ends : int array of shape ``(links, 2)``
-        The vertices that each link joins.
+        Vertices of each link.
 
     Returns
     -------
     int array of shape ``(links,)``
         0 for a link between neighbors; 1 + 2 * axis if it leaves downwards along an
-        axis, and one more if upwards.
+        axis, 2 + 2 * axis if upwards.
     """
     out = np.zeros(len(ends), dtype=np.uint8)
     if len(scene.steps) == 0 or len(ends) == 0:
         return out
     between = (ends < math.prod(shape)).all(axis=1)
-    if not between.all():  # the others lead to nodes, beside their routers
-        out[between] = leaving(scene, shape, ends[between])
+    if not between.all():  # the others lead to nodes
+        out[between] = find_wrapping_links(scene, shape, ends[between])
         return out
     at = np.array(np.unravel_index(ends, shape)).transpose(1, 2, 0)
     steps = at[:, 1] - at[:, 0]
-    # On an axis of two, the second link between the same ends goes round.
+    # On an axis of length 2, the second link between the same ends wraps.
     _, first, which = np.unique(ends, axis=0, return_index=True, return_inverse=True)
     closing = np.abs(steps).sum(axis=1) != 1
     closing |= first[which.reshape(-1)] != np.arange(len(ends))
@@ -122,33 +124,33 @@ def leaving(scene: Scene, shape: list[int], ends: Array) -> Array:
     return out
 
 
-def stored(coordinates: Array) -> tuple[Array, float]:
-    """Write coordinates as integers ``(3, vertices)`` for the page, and their unit."""
+def quantize(coordinates: Array) -> tuple[Array, float]:
+    """Quantize coordinates to integers ``(3, vertices)``; also return their unit."""
     unit = max(float(np.abs(coordinates).max(initial=0)), 1e-9) * 2 / STORED
     numbers = np.round(coordinates.T / unit + STORED / 2)
     return np.ascontiguousarray(numbers.astype(np.uint16)), unit
 
 
-def _is_a_ring(machine: Machine, shape: list[int]) -> bool:
+def _is_ring(machine: Machine, shape: list[int]) -> bool:
     long = [axis for axis, extent in enumerate(shape) if extent > 1]
     return len(long) == 1 and bool(machine.wraps[long[0]]) and shape[long[0]] > 2
 
 
 def _steps(shape: list[int]) -> Array:
-    """Return where a step along each axis leads: the longest to the right."""
+    """Return the vector of a step along each axis; the longest axis leads right."""
     order = np.argsort([-extent for extent in shape], kind="stable").tolist()
     steps = np.zeros((len(shape), 3))
     length = 1.0
     for number, axis in enumerate(order):
         if number and number % 3 == 0:
             length *= 0.75 / max(shape[axis] - 1, 1)
-        steps[axis] = length * _WAYS[number % len(_WAYS)]
+        steps[axis] = length * _AXIS_DIRECTIONS[number % len(_AXIS_DIRECTIONS)]
     return steps
 
 
-def _domed(shape: list[int]) -> Array:
-    """Bend every row of a grid, so that links that pass others are seen beside them."""
-    if max(shape) == 2:  # a hypercube has none
+def _bend_rows(shape: list[int]) -> Array:
+    """Bend the rows of a grid, so that longer links do not cover shorter ones."""
+    if max(shape) == 2:  # a hypercube has no such links
         return np.asarray(np.indices(shape).reshape(len(shape), -1).T @ _steps(shape))
     steps = _steps(shape)
     at = np.indices(shape).reshape(len(shape), -1).T
@@ -161,16 +163,16 @@ def _domed(shape: list[int]) -> Array:
     return coordinates
 
 
-def _on_a_plane(coordinates: Array) -> Array:
+def _project_to_plane(coordinates: Array) -> Array:
     return np.column_stack([coordinates, np.zeros(len(coordinates))])
 
 
-def _around(routers: Array, network: Network, flat: bool) -> Array:
-    """Put the nodes of each router on a circle around it, or below it in space."""
+def _place_around_routers(routers: Array, network: Network, flat: bool) -> Array:
+    """Place the nodes of each router on a circle around it, or below it in space."""
     on_each = int(network.nodes.max())
     along = routers[network.ends[:, 0]] - routers[network.ends[:, 1]]
     radius = 0.25 * float(np.linalg.norm(along, axis=1).min(initial=4.0))
-    x, y = circle(on_each).T
+    x, y = place_on_circle(on_each).T
     if flat:
         offsets = np.stack([x, y, np.zeros(on_each)], axis=1)
     else:
@@ -180,14 +182,16 @@ def _around(routers: Array, network: Network, flat: bool) -> Array:
     return around.reshape(-1, 3)
 
 
-def _storeys(network: Network) -> Array:
-    """Put nodes in blocks below their switch, and each switch over what it joins."""
+def _place_levels(network: Network) -> Array:
+    """Place nodes in blocks below their switch, and switches above their neighbors."""
     height, count = network.height, len(network.nodes)
     source, target = np.concatenate([network.ends, network.ends[:, ::-1]]).T
-    leaf = _lowest(source, target, np.flatnonzero(height == 0), height, count)
+    leaf = _find_lowest_switches(
+        source, target, np.flatnonzero(height == 0), height, count
+    )
     leaves, leaf = np.unique(leaf, return_inverse=True)
-    columns = _columns(leaves, source, target, height)
-    cell, within = np.arange(len(leaves)), _count_within(leaf)
+    columns = _choose_columns(leaves, source, target, height)
+    cell, within = np.arange(len(leaves)), _number_within(leaf)
     centers = np.stack([cell % columns, cell // columns], axis=1).astype(float)
     several = columns < len(leaves)
     largest = int(np.bincount(leaf).max())
@@ -206,13 +210,10 @@ def _storeys(network: Network) -> Array:
     return coordinates
 
 
-def _lowest(
+def _find_lowest_switches(
     source: Array, target: Array, nodes: Array, height: Array, count: int
 ) -> Array:
-    """Find the switch of each node: its lowest neighbor, the first of these.
-
-    A node without any is its own.
-    """
+    """Find the switch of each node: its first lowest neighbor, or itself."""
     order = np.lexsort((target, height[target], source))
     kept = order[height[target][order] != 0]
     first = np.arange(count)
@@ -221,8 +222,8 @@ def _lowest(
     return np.asarray(first[nodes])
 
 
-def _columns(leaves: Array, source: Array, target: Array, height: Array) -> int:
-    """Choose how many lowest switches stand in a row: those below the same ones."""
+def _choose_columns(leaves: Array, source: Array, target: Array, height: Array) -> int:
+    """Choose the number of lowest switches per row: those with equal parents."""
     if len(leaves) <= MAX_IN_A_ROW:
         return len(leaves)
     above = np.isin(source, leaves) & (height[target] > height[source])
@@ -235,8 +236,8 @@ def _columns(leaves: Array, source: Array, target: Array, height: Array) -> int:
     return math.ceil(math.sqrt(1.6 * len(leaves)))
 
 
-def _count_within(group: Array) -> Array:
-    """Give numbers to the members of each group, from 0."""
+def _number_within(group: Array) -> Array:
+    """Count the members of each group from 0."""
     order = np.argsort(group, kind="stable")
     sizes = np.bincount(group)
     first = np.cumsum(sizes) - sizes
@@ -253,9 +254,9 @@ def _raise_switches(
     source: Array,
     target: Array,
 ) -> None:
-    """Put the switches of a level over the middle of what is attached to them.
+    """Place the switches of a level above the middle of their neighbors below.
 
-    Those that have the same below them share its extent.
+    Switches with equal neighbors share their extent.
     """
     height = network.height
     row = np.flatnonzero(height == level)
@@ -268,7 +269,7 @@ def _raise_switches(
     box = np.round(np.concatenate([low, high], axis=1), 6)
     _, group = np.unique(box, axis=0, return_inverse=True)
     group = group.reshape(-1)
-    number, size = _count_within(group), np.bincount(group)[group]
+    number, size = _number_within(group), np.bincount(group)[group]
     wide, deep = (np.maximum(high - low, 0)[:, axis] for axis in (0, 2))
     ratio = (wide + 0.5) / (deep + 0.5)
     across = np.where(deep == 0, size, np.ceil(np.sqrt(size * ratio)).astype(int))
@@ -276,7 +277,7 @@ def _raise_switches(
     across = np.clip(across, 1, size)
     down = -(-size // across)
     middle = (low + high) / 2
-    # Alone over the middle; else a little apart even where there is no extent.
+    # A single switch is centered; several are apart even without an extent.
     reach = np.where(size > 1, 0.7, 0)
     x = ((number % across + 0.5) / across - 0.5) * np.maximum(wide, reach)
     z = ((number // across + 0.5) / down - 0.5) * np.where(down > 1, deep, 0)

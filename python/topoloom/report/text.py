@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a report says in words and tables; the template sets it and escapes it."""
+"""The texts and tables of a report, which the template escapes."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from topoloom.figure.judgement import headline
-from topoloom.figure.links import Busyness, busyness
+from topoloom.figure.judgement import write_headline
+from topoloom.figure.links import LoadUnit, choose_load_unit
 from topoloom.machines.machine_facts import machine_name
 from topoloom.nodes.hosts import format_share
 from topoloom.placements.measures import MEASURES, measure_text, measure_title
-from topoloom.report.histogram import Histogram, histogram
+from topoloom.report.histogram import Histogram, make_histogram
 from topoloom.support.gain import gain
 from topoloom.support.units import (
     counted,
@@ -26,21 +26,21 @@ if TYPE_CHECKING:
     from topoloom._core import Machine
     from topoloom.report.data import Report, View
 
-HEAVIEST = 12  # rank pairs in the table beside the matrix
+HEAVIEST = 12  # rank pairs in the table next to the matrix
 
 
 class Number(NamedTuple):
-    """One of the three numbers of the first screen."""
+    """One of the three numbers on the first screen."""
 
     title: str
     before: str
     after: str
-    gain: float | None  # as `topoloom.support.gain` has it
+    gain: float | None  # in percent, by `topoloom.support.gain`
     gap: float | None
 
 
 class Pair(NamedTuple):
-    """Two ranks that exchange much."""
+    """Two ranks with heavy traffic."""
 
     source: int
     target: int
@@ -50,20 +50,20 @@ class Pair(NamedTuple):
 
 
 class Fact(NamedTuple):
-    """How something was made."""
+    """A named fact, such as a mapper or a command."""
 
     name: str
     value: str
     is_command: bool = False
 
 
-def facts(report: Report) -> dict[str, Any]:
-    """Collect all texts and tables of the page."""
+def collect_facts(report: Report) -> dict[str, Any]:
+    """Collect the texts and tables of the page."""
     before, after = report.views[0], report.views[report.best]
     machine = report.machine
-    by = busyness(machine)
+    by = choose_load_unit(machine)
     return {
-        "title": title_of(before, after),
+        "title": write_title(before, after),
         "problem": (
             f"{counted(report.graph.rank_count, 'rank')} on "
             f"{format_share(report.allocation)} of "
@@ -72,32 +72,34 @@ def facts(report: Report) -> dict[str, Any]:
         "views": [view.name for view in report.views],
         "parts": report.parts,
         "best": report.best,
-        "numbers": _numbers(before, after, machine),
-        "measures": _measures(report.views, report.best, machine),
-        "bounds": _bounds(report),
+        "numbers": _choose_numbers(before, after, machine),
+        "measures": _list_measures(report.views, report.best, machine),
+        "bounds": _list_bounds(report),
         "histogram": _histogram(before, after, by),
         "busy_means": by.what,
         "simulator": report.simulator,
-        "simulated": _simulated(report),
+        "simulated": _list_simulated(report),
         "pairs": heaviest_pairs(report),
-        "sources": [_source(view) for view in report.views if view.made is not None],
-        "inputs": _inputs(report),
+        "sources": [
+            _describe_source(view) for view in report.views if view.made is not None
+        ],
+        "inputs": _describe_inputs(report),
         "command": shlex.join(report.command),
-        "proof": report.proof,
+        "affinity": report.affinity,
         "version": __version__,
     }
 
 
-def title_of(before: View, after: View) -> str:
-    """Say in one sentence what the one view gains against the other."""
+def write_title(before: View, after: View) -> str:
+    """Describe the gain of a view over another in one sentence."""
     views, name = (before, after), "predicted_seconds"
     judged = {view.name: view.judgement for view in views}
     known = {view.name: view.values[name] for view in views if name in view.values}
-    return headline(judged, known)
+    return write_headline(judged, known)
 
 
-def _numbers(before: View, after: View, machine: Machine) -> list[Number]:
-    """Choose three: times and what leaves nodes, or hops where no time is known."""
+def _choose_numbers(before: View, after: View, machine: Machine) -> list[Number]:
+    """Choose three numbers: times and inter-node bytes, or hops without times."""
     chosen = ["hop_bytes", "congestion_max", "dilation_average"]
     if "predicted_seconds" in before.values:
         chosen = ["predicted_seconds", "congestion_max", "inter_node_bytes"]
@@ -113,7 +115,9 @@ def _numbers(before: View, after: View, machine: Machine) -> list[Number]:
     ]
 
 
-def _measures(views: list[View], best: int, machine: Machine) -> list[dict[str, Any]]:
+def _list_measures(
+    views: list[View], best: int, machine: Machine
+) -> list[dict[str, Any]]:
     rows = []
     for name in views[0].values:
         measure = MEASURES[name]
@@ -130,21 +134,21 @@ def _measures(views: list[View], best: int, machine: Machine) -> list[dict[str, 
     return rows
 
 
-class Simulated(NamedTuple):
-    """What a simulator found for a view."""
+class SimulatedView(NamedTuple):
+    """Simulated times of a view."""
 
     view: str
     predicted: str
     seconds: str
-    gain: float | None  # against the launcher's own order
-    busiest: list[tuple[str, float]]  # channels, and per cent of the time
-    busiest_switches: list[tuple[str, float]]  # by an output, and per cent of all
+    gain: float | None  # over launcher order
+    busiest: list[tuple[str, float]]  # channels, and percent of the time
+    busiest_switches: list[tuple[str, float]]  # by an output, and percent of all
 
 
-def _simulated(report: Report) -> list[Simulated]:
+def _list_simulated(report: Report) -> list[SimulatedView]:
     name = "simulated_seconds"
     return [
-        Simulated(
+        SimulatedView(
             view.name,
             format_seconds(one["predicted_seconds"]),
             format_seconds(one[name]),
@@ -156,7 +160,7 @@ def _simulated(report: Report) -> list[Simulated]:
     ]
 
 
-def _bounds(report: Report) -> list[dict[str, Any]]:
+def _list_bounds(report: Report) -> list[dict[str, Any]]:
     if report.bounds is None:
         return []
     proven = report.bounds
@@ -182,13 +186,13 @@ def _bounds(report: Report) -> list[dict[str, Any]]:
     ]
 
 
-def _histogram(before: View, after: View, by: Busyness) -> Histogram:
-    busy = (by.of(before.judgement), by.of(after.judgement))
-    return histogram(busy, [before.name, after.name], by)
+def _histogram(before: View, after: View, by: LoadUnit) -> Histogram:
+    busy = (by.compute_loads(before.judgement), by.compute_loads(after.judgement))
+    return make_histogram(busy, [before.name, after.name], by)
 
 
 def heaviest_pairs(report: Report) -> list[Pair]:
-    """Find the pairs of ranks with the most bytes; of equals the lower ranks."""
+    """Find the rank pairs with the most bytes; ties go to lower ranks."""
     graph, machine = report.graph, report.machine
     amount = np.asarray(graph.bytes)
     order = np.argsort(-amount, kind="stable")[:HEAVIEST]
@@ -210,7 +214,7 @@ def heaviest_pairs(report: Report) -> list[Pair]:
     return pairs
 
 
-def _inputs(report: Report) -> list[Fact]:
+def _describe_inputs(report: Report) -> list[Fact]:
     graph = report.graph
     return [
         Fact(
@@ -220,13 +224,13 @@ def _inputs(report: Report) -> list[Fact]:
             f"{counted(graph.total_messages, 'message')}, "
             f"{format_bytes(graph.total_bytes)}",
         ),
-        Fact("machine", _short(report.machine.text)),
+        Fact("machine", _shorten(report.machine.text)),
         *(Fact("machine", remark) for remark in report.machine.remarks),
         Fact("allocation", counted(len(report.allocation.nodes), "node")),
     ]
 
 
-def _source(view: View) -> dict[str, Any]:
+def _describe_source(view: View) -> dict[str, Any]:
     made = view.made
     assert made is not None
     lines = [
@@ -243,5 +247,5 @@ def _source(view: View) -> dict[str, Any]:
     return {"name": view.name, "file": view.file, "facts": lines}
 
 
-def _short(text: str) -> str:
+def _shorten(text: str) -> str:
     return text if len(text) <= 300 else text[:297] + "..."

@@ -53,11 +53,11 @@ def write_probed_page(
     """
     from topoloom.report.probed.page import save_probed_page
     from topoloom.report.probed.probed_file import read_probed
-    from topoloom.report.probed.text import probed_headline
+    from topoloom.report.probed.text import write_probed_headline
 
     probed = read_probed(machine)
     inputs = (machine, probed.samples_path)
     if output.exists() and any(output.samefile(path) for path in inputs):
         raise Error(f"{output} is read for the page; name another file for it")
     save_probed_page(output, probed, command)
-    return WrittenPage(output, probed_headline(probed))
+    return WrittenPage(output, write_probed_headline(probed))

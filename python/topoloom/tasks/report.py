@@ -79,7 +79,7 @@ def build_report(
         bounds=bounds,
         graph_file=graph_file,
         command=command,
-        proof=proof,
+        affinity=proof,
         switches=first.switches,
         node=first.node,
         parts=tuple(parts),
@@ -124,12 +124,15 @@ def _view(
 ) -> View:
     from topoloom._core import judge
     from topoloom.placements.measures import measure_values
-    from topoloom.report.data import View, told_links
+    from topoloom.report.data import View, count_explained_links
     from topoloom.tasks.objective import predict_time
     from topoloom.tasks.optimality_gap import gaps
 
     judgement = judge(
-        problem.graph, problem.where, placement, hottest=told_links(problem.views)
+        problem.graph,
+        problem.where,
+        placement,
+        hottest=count_explained_links(problem.views),
     )
     values = predict_time(problem.graph, problem.where, placement, problem.phases)
     values |= measure_values(judgement, problem.shared)

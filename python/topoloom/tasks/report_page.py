@@ -104,7 +104,7 @@ def write_report(
         If a file cannot be read or written.
     """
     from topoloom.report.page import save_report
-    from topoloom.report.text import title_of
+    from topoloom.report.text import write_title
 
     if not placements:
         raise Error("there are no placements to show; name one or more")
@@ -143,7 +143,7 @@ def write_report(
             name += ", with what operations wait for"
         report = replace(report, simulator=name, simulated=found.results)
     save_report(output, report)
-    headline = title_of(report.views[0], report.views[report.best])
+    headline = write_title(report.views[0], report.views[report.best])
     changed = (_changed_graph_warning(view, graph_file) for view in report.views[1:])
     warnings = [line for line in changed if line]
     return WrittenReport(output, report, headline, warnings, interrupted)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from topoloom.model.channels import make_pair_curve
 from topoloom.probe.findings import Findings
-from topoloom.probe.inference.message_costs import level_costs
+from topoloom.probe.inference.message_costs import fit_level_costs
 from topoloom.probe.inference.suspects import Suspect
 from topoloom.probe.job.samples import (
     Exchange,
@@ -19,7 +19,7 @@ from topoloom.probe.job.samples import (
     ProbeSamples,
     RankPlace,
 )
-from topoloom.probe.scanned import infer
+from topoloom.probe.scan_inference import infer_findings
 from topoloom.probe.stages.scan import SIZE
 from topoloom.tasks.machines.probe import save_findings
 
@@ -56,7 +56,7 @@ def probed(costs: Costs, hosts: Sequence[str]) -> Findings:
             samples.exchanges.append(
                 Exchange(0, "circle", "echo", SIZE, 1, b, a, seconds)
             )
-    return infer(samples)
+    return infer_findings(samples)
 
 
 def with_sizes(found: Findings) -> Findings:
@@ -75,7 +75,7 @@ def with_sizes(found: Findings) -> Findings:
             gap = 1e-6 + 1e-10 * size
             seconds = alone(size) + alone(1) + 15 * gap
             made.append(exchange("burst", size, 16, seconds))
-        costs = level_costs(made)
+        costs = fit_level_costs(made)
         assert costs is not None
         found.level_costs[level.name] = costs
     return found

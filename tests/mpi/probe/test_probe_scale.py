@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from platforms import launcher, shuffled, tree
 
-from topoloom.probe.job.running import probe_job
-from topoloom.probe.large import infer_large, scan_large
-from topoloom.probe.plan import first_round, plan
-from topoloom.probe.scanned import hosts_of
+from topoloom.probe.job.running import start_probe_job
+from topoloom.probe.large_scan import infer_large, scan_large_job
+from topoloom.probe.scan_inference import group_by_host
 from topoloom.probe.stages.effort import EFFORTS, Clock
+from topoloom.probe.time_estimate import estimate_time, measure_first_round
 
 if TYPE_CHECKING:
     from tests.conftest import Command
@@ -24,10 +24,10 @@ def test_landmarks_show_planted_groups(tmp_path: Path) -> None:
     sizes = [20, 12, 16]
     order = shuffled([f"h{host}" for host in range(sum(sizes))])
     effort = EFFORTS["quick"]
-    with probe_job(launcher(tmp_path, tree(sizes), order, per_host=2)) as job:
-        hosts, host_of = hosts_of(job.samples)
-        timing = first_round(job, hosts, effort)
-        whole, parts = scan_large(
+    with start_probe_job(launcher(tmp_path, tree(sizes), order, per_host=2)) as job:
+        hosts, host_of = group_by_host(job.samples)
+        timing = measure_first_round(job, hosts, effort)
+        whole, parts = scan_large_job(
             job, hosts, effort, Clock(600), _watched, most_hosts=32, few=32
         )
     assert whole
@@ -50,7 +50,9 @@ def test_landmarks_show_planted_groups(tmp_path: Path) -> None:
     far = found.levels[-1].median
     assert 0.9 * far < timing.short < 1.1 * far
     assert (
-        plan([2] * 48, effort, timing).sentence(60).startswith("48 hosts, 96 ranks: ")
+        estimate_time([2] * 48, effort, timing)
+        .sentence(60)
+        .startswith("48 hosts, 96 ranks: ")
     )
 
 

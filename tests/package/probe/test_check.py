@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from topoloom._core import Error, Machine
-from topoloom.probe.check import check
+from topoloom.probe.check import check_hosts
 from topoloom.probe.job.samples import Exchange, Order, ProbeSamples, RankPlace
 from topoloom.probe.locate.parts import Parts
 from topoloom.probe.reference import Reference
@@ -72,7 +72,7 @@ def checked(
     job: Any = FakeJob(cpus, slow, more.pop("uplink", ()))
     groups = [[*range(len(names))]] if len(names) > 1 else []
     file = Reference([*names], more.pop("groups", groups), 1 << 18, times)
-    return job, check(job, file, QUICK, Clock(60), **more)
+    return job, check_hosts(job, file, QUICK, Clock(60), **more)
 
 
 def wired(hosts: Sequence[str]) -> Parts:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from topoloom.probe.job.samples import Exchange, Order, ProbeSamples, RankPlace
-from topoloom.probe.scanned import infer
+from topoloom.probe.scan_inference import infer_findings
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ def test_a_host_outside_of_groups_gives_only_numbers(sizes: list[int]) -> None:
             samples.exchanges.append(
                 Exchange(0, "circle", "echo", 512, 1, a, b, np.full(5, seconds))
             )
-    found = infer(samples).document()
+    found = infer_findings(samples).document()
     json.dumps(found, allow_nan=False)
     if sizes.count(1) < len(sizes) - 1:
         groups = [sorted(map(int, np.flatnonzero(group == n))) for n in set(group)]

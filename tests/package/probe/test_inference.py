@@ -13,16 +13,16 @@ from numpy.typing import NDArray
 
 from topoloom import Machine
 from topoloom.probe.findings import Findings
-from topoloom.probe.inference.message_costs import level_costs
+from topoloom.probe.inference.message_costs import fit_level_costs
 from topoloom.probe.inference.suspects import (
-    latency_residuals,
-    rate_residuals,
-    slow_hosts,
-    slow_links,
+    compute_latency_residuals,
+    compute_rate_residuals,
+    find_slow_hosts,
+    find_slow_links,
 )
 from topoloom.probe.job.samples import Exchange, Order, ProbeSamples, RankPlace
-from topoloom.probe.machine import described_machine
-from topoloom.probe.scanned import infer
+from topoloom.probe.machine import describe_machine
+from topoloom.probe.scan_inference import infer_findings
 from topoloom.probe.stages.scan import SIZE
 
 Costs = NDArray[np.float64]
@@ -41,7 +41,7 @@ def scanned(
     for a, b in combinations(range(len(hosts)), 2):
         seconds = costs[a, b] * (1 + noise * draw.standard_normal(5))
         samples.exchanges.append(Exchange(0, "circle", "echo", SIZE, 1, a, b, seconds))
-    return infer(samples)
+    return infer_findings(samples)
 
 
 def nested(sizes: list[list[int]], times: tuple[float, float, float]) -> Costs:
@@ -88,7 +88,7 @@ def test_groups_are_found_in_any_order_of_ranks(
     assert [level.median for level in found.levels] == pytest.approx(
         [1e-6, middle * 1e-6, middle * far * 1e-6], rel=0.02
     )
-    machine = Machine(described_machine(found).text)
+    machine = Machine(describe_machine(found).text)
     assert machine.node_count == count
 
 
@@ -111,7 +111,7 @@ def test_parts_of_hosts_are_found_in_groups_of_hosts() -> None:
     costs = np.where(apart[:, None] == apart, costs, 9e-6)
     np.fill_diagonal(costs, 0)
     found = scanned(costs, [f"n{rank // 8}" for rank in range(48)], noise=0.01)
-    machine = Machine(described_machine(found).text)
+    machine = Machine(describe_machine(found).text)
     assert (machine.node_count, machine.slots_per_node) == (6, 8)
     assert list(machine.levels) == [4, 2]
     assert machine.distance(0, 3) < machine.distance(0, 4) < machine.distance(0, 8)
@@ -130,7 +130,7 @@ def test_a_torus_is_found_as_a_graph(extents: tuple[int, ...], noise: float) -> 
     links = {(int(a), int(b)) for a, b in zip(*np.nonzero(hops == 1), strict=True)}
     assert set(found.network.neighbors) == {(a, b) for a, b in links if a < b}
     assert found.network.hop == pytest.approx(1e-6, rel=0.1)
-    assert Machine(described_machine(found).text).node_count == len(at)
+    assert Machine(describe_machine(found).text).node_count == len(at)
 
 
 lines = st.tuples(
@@ -156,7 +156,7 @@ def test_planted_lines_and_their_ends_are_found(
 
     made = [exchange("echo", size, 1, alone(size)) for size in SIZES]
     made += [exchange("burst", size, 16, burst(size)) for size in SIZES]
-    costs = level_costs(made)
+    costs = fit_level_costs(made)
     assert costs is not None
     first, last = costs.alone.lines
     assert first.alpha.value == pytest.approx(alpha, rel=0.02)
@@ -188,7 +188,7 @@ def test_intervals_contain_the_planted_values() -> None:
             for size in SIZES
             for seconds in [(2e-6 + 1e-10 * size) * (1 + 0.02 * draw.standard_normal())]
         ]
-        costs = level_costs(made)
+        costs = fit_level_costs(made)
         assert costs is not None
         beta = costs.alone.lines[-1].beta
         held += beta.low <= 1e-10 <= beta.high
@@ -210,11 +210,11 @@ def bursts(hosts: int, slow: int, factor: float) -> list[Exchange]:
 
 @pytest.mark.parametrize("hosts", [5, 16, 40])
 def test_only_a_slow_host_is_measured_again(hosts: int) -> None:
-    found = rate_residuals(
+    found = compute_rate_residuals(
         [range(hosts)], range(hosts), bursts(hosts, 3, 1.25), np.zeros((hosts, hosts))
     )
-    assert slow_hosts(found, hosts) == [3]
-    assert slow_links(found, [3]) == []
+    assert find_slow_hosts(found, hosts) == [3]
+    assert find_slow_links(found, [3]) == []
 
 
 def test_a_slow_link_is_measured_again() -> None:
@@ -223,16 +223,16 @@ def test_a_slow_link_is_measured_again() -> None:
     np.fill_diagonal(costs, 0)
     found = scanned(costs, [f"n{host}" for host in range(12)], noise=0.01)
     assert found.network is not None
-    residuals = latency_residuals(
+    residuals = compute_latency_residuals(
         found.root, found.host_of, found.costs, found.network.predicted
     )
-    assert slow_hosts(residuals, 12) == []
-    ((pair, factor),) = slow_links(residuals, [])
+    assert find_slow_hosts(residuals, 12) == []
+    ((pair, factor),) = find_slow_links(residuals, [])
     assert pair == (4, 7)
     assert factor == pytest.approx(1.3, rel=0.05)
 
 
 def test_too_few_sizes_make_no_model() -> None:
     one = Exchange(0, "alone", "echo", 1, 1, 0, 1, np.array([1e-6]))
-    assert level_costs([one]) is None
+    assert fit_level_costs([one]) is None
     assert math.isfinite(one.median)

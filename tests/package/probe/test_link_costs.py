@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from topoloom.model.fit import Fit
 from topoloom.model.model_toml import NetworkModel
-from topoloom.probe.inference.link_costs import Route, fit_link_costs
+from topoloom.probe.inference.link_costs import RouteTimes, fit_link_costs
 from topoloom.probe.inference.message_costs import Curve
 
 SIZES = np.array([float(2**power) for power in range(23)])
@@ -45,7 +45,7 @@ def test_planted_overheads_latencies_and_factors_are_found(
     wide = g[REGIME] * SIZES / 10e9
     alone = [overhead + f[REGIME] * latency + wide for latency in latencies]
     burst = curve(np.maximum(4e-7, wide))
-    routes = [Route(curve(seconds), burst, 10e9) for seconds in alone]
+    routes = [RouteTimes(curve(seconds), burst, 10e9) for seconds in alone]
     found = fit_link_costs(routes, ENDS, overhead)
     assert found.latencies == pytest.approx(latencies, rel=0.02)
     for n, seconds in enumerate(alone):
@@ -59,7 +59,7 @@ def test_planted_overheads_latencies_and_factors_are_found(
 
 def test_one_route_is_sufficient() -> None:
     alone = 5e-7 + np.array([1.0, 2.0, 4.0])[REGIME] * 2e-6 + SIZES / 10e9
-    found = fit_link_costs([Route(curve(alone), None, 10e9)], ENDS, 5e-7)
+    found = fit_link_costs([RouteTimes(curve(alone), None, 10e9)], ENDS, 5e-7)
     assert found.latencies == pytest.approx([2e-6], rel=0.01)
     assert [factor for factor, *_ in found.factors] == pytest.approx(
         [1, 2, 4], rel=0.02
@@ -71,6 +71,6 @@ def test_no_message_occupies_a_link_longer_than_in_a_burst() -> None:
     sizes = np.where(REGIME == 1, np.where(SIZES > 4096, 3.0, 1.0), 1.0 + REGIME)
     alone = 3e-7 + sizes * 2e-6 + SIZES / 10e9
     burst = curve(np.maximum(4e-7, SIZES / 10e9))
-    routes = [Route(curve(alone), burst, 10e9)]
+    routes = [RouteTimes(curve(alone), burst, 10e9)]
     found = fit_link_costs(routes, ENDS, 3e-7)
     assert all(width >= 0.99 for _, width, _ in found.factors[1:])

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from topoloom.probe.inference.message_costs import LevelCosts, level_costs
+from topoloom.probe.inference.message_costs import LevelCosts, fit_level_costs
 from topoloom.probe.job.samples import Exchange
 
 SIZES = [2**n for n in range(23)]
@@ -41,7 +41,7 @@ def measured(send: float, receive: float, agree: float) -> LevelCosts:
     for window in (64, 256):
         both = 2 * alone(8) + window * (send + receive)
         made.append(exchange("both", 8, window, both))
-    costs = level_costs(made)
+    costs = fit_level_costs(made)
     assert costs is not None
     return costs
 
@@ -87,7 +87,7 @@ def test_errors_and_intervals_match_the_written_lines() -> None:
         Exchange(0, "alone", "echo", size, 1, 0, 1, np.full(3, seconds(size)))
         for size in SIZES
     ]
-    costs = level_costs(echoes)
+    costs = fit_level_costs(echoes)
     assert costs is not None
     assert costs.alone.model.time(8) == pytest.approx(seconds(2048), rel=0.001)
     found = costs.alone.document()

@@ -11,9 +11,13 @@ import pytest
 from hypothesis import given, strategies as st
 from numpy.typing import NDArray
 
-from topoloom.probe.inference.landmarks import Hosts, Pairs, find_parts
-from topoloom.probe.inference.neighbors import EXACT, candidates, linked_hosts
-from topoloom.probe.inference.network import hops_between
+from topoloom.probe.inference.landmarks import Hosts, Pairs, find_host_groups
+from topoloom.probe.inference.neighbors import (
+    CANDIDATE_ERROR,
+    find_candidates,
+    find_linked_hosts,
+)
+from topoloom.probe.inference.network import count_hops
 from topoloom.probe.inference.pair_costs import PairCosts
 
 Floats = NDArray[np.float64]
@@ -67,9 +71,9 @@ def measured(torus: Torus, noise: float) -> tuple[PairCosts, PairCosts]:
     grid = np.stack(np.meshgrid(landmarks, every), axis=-1).reshape(-1, 2)
     pairs = grid[grid[:, 0] != grid[:, 1]]
     seconds = torus.seconds(pairs, noise)
-    near = candidates(costs_of(torus.count, pairs, seconds), every)
+    near = find_candidates(costs_of(torus.count, pairs, seconds), every)
     assert len(near) <= 20 * torus.count
-    exactly = min(noise, EXACT)
+    exactly = min(noise, CANDIDATE_ERROR)
     pairs = np.concatenate([pairs, near])
     seconds = np.concatenate([seconds, torus.seconds(near, exactly)])
     errors = np.full(len(pairs), exactly)
@@ -86,7 +90,7 @@ def test_the_links_of_planted_tori_are_found(
     shape: tuple[int, ...], hop: float, noise: float
 ) -> None:
     torus = Torus(shape, hop, noise)
-    found = linked_hosts(*measured(torus, noise), np.arange(torus.count), 0.2)
+    found = find_linked_hosts(*measured(torus, noise), np.arange(torus.count), 0.2)
     assert found is not None
     assert set(found.neighbors) == torus.neighbors()
     assert (found.hops == torus.hops).all()
@@ -99,23 +103,23 @@ def test_the_links_of_planted_tori_are_found(
 def test_equal_hosts_have_no_neighbors() -> None:
     alike = Torus((200,), 0, 0.0125)
     every = np.arange(200)
-    assert linked_hosts(*measured(alike, 0.0125), every, 0.0) is None
+    assert find_linked_hosts(*measured(alike, 0.0125), every, 0.0) is None
 
 
 def test_hosts_without_landmarks_have_no_neighbors() -> None:
     pairs = np.array([*combinations(range(8), 2)])
     costs = costs_of(40, pairs, np.ones(len(pairs)))
-    assert linked_hosts(costs, costs, np.arange(40), 0.0) is None
+    assert find_linked_hosts(costs, costs, np.arange(40), 0.0) is None
 
 
 def test_landmarks_leave_no_empty_group_on_a_torus() -> None:
     torus = Torus((11, 11, 11), 0.05, 0.0125)
-    parts = find_parts(torus.count, torus)
+    parts = find_host_groups(torus.count, torus)
     assert all(len(part.members) for part in parts.all_parts())
 
 
 def test_hops_follow_from_links() -> None:
-    hops = hops_between([(0, 1), (1, 2), (4, 3)], 6)
+    hops = count_hops([(0, 1), (1, 2), (4, 3)], 6)
     assert hops[0].tolist() == [0, 1, 2, -1, -1, -1]
     assert hops[3].tolist() == [-1, -1, -1, 0, 1, -1]
     assert hops[5].tolist() == [-1, -1, -1, -1, -1, 0]

@@ -10,19 +10,19 @@ import pytest
 from hypothesis import given, strategies as st
 
 from topoloom import Error
-from topoloom.probe.doubts import check_ranks, doubts_of
 from topoloom.probe.job.samples import (
     Exchange,
     Order,
     ProbeSamples,
     RankPlace,
     load_samples,
-    read_order,
+    parse_order,
     save_samples,
 )
-from topoloom.probe.stages.effort import EFFORTS, window_of
-from topoloom.probe.stages.rates import AtOnce, long_size
-from topoloom.probe.stages.scan import rounds_of
+from topoloom.probe.job_checks import check_ranks, find_doubts
+from topoloom.probe.stages.effort import EFFORTS, choose_window
+from topoloom.probe.stages.rates import ConcurrentPairs, choose_long_size
+from topoloom.probe.stages.scan import count_rounds
 
 ORDERS = [
     Order("sampling", rest="5 100 0.05 1"),
@@ -37,7 +37,7 @@ ORDERS = [
 
 @pytest.mark.parametrize("order", ORDERS, ids=lambda order: order.how)
 def test_orders_are_read_back_as_written(order: Order) -> None:
-    assert read_order(order.line) == order
+    assert parse_order(order.line) == order
 
 
 def test_samples_are_read_back_as_written(tmp_path: Path) -> None:
@@ -68,26 +68,26 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
 
 @given(st.integers(1, 100))
 def test_every_two_ranks_of_a_set_are_paired_in_some_round(count: int) -> None:
-    assert rounds_of([range(count)]) in (count - 1, count)
+    assert count_rounds([range(count)]) in (count - 1, count)
 
 
 def test_numbers_of_pairs_grow_up_to_all() -> None:
     pairs = [(2 * n, 2 * n + 1) for n in range(11)]
-    assert AtOnce("x", pairs, 5).counts == [1, 2, 3, 4, 5, 6, 8, 11]
-    assert AtOnce("x", pairs, 5, whole=False).counts == [5, 11]
+    assert ConcurrentPairs("x", pairs, 5).counts == [1, 2, 3, 4, 5, 6, 8, 11]
+    assert ConcurrentPairs("x", pairs, 5, whole=False).counts == [5, 11]
 
 
 @given(st.floats(1e-7, 1e-3), st.floats(1e-11, 1e-8))
 def test_long_messages_take_much_longer_than_their_overhead(
     alpha: float, beta: float
 ) -> None:
-    size = long_size(alpha, beta)
+    size = choose_long_size(alpha, beta)
     assert 1 << 18 <= size <= 1 << 22
     assert size == 1 << 22 or 4 * size * beta >= 10 * alpha
 
 
 def test_bursts_of_long_messages_are_short() -> None:
-    windows = [window_of(size) for size in EFFORTS["thorough"].sizes]
+    windows = [choose_window(size) for size in EFFORTS["thorough"].sizes]
     assert windows == sorted(windows, reverse=True)
     assert (windows[0], windows[-1]) == (16, 2)
 
@@ -97,9 +97,9 @@ def places(*masks: str) -> ProbeSamples:
 
 
 def test_crowded_nodes_are_doubted() -> None:
-    assert doubts_of(places("0", "1")) == []
-    assert doubts_of(places("", "", "")) == []
-    (doubt,) = doubts_of(places("0-1", "0-1", "0-1"))
+    assert find_doubts(places("0", "1")) == []
+    assert find_doubts(places("", "", "")) == []
+    (doubt,) = find_doubts(places("0-1", "0-1", "0-1"))
     assert doubt.startswith("n1 has 3 ranks on 2 CPUs: ")
 
 

@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given, strategies as st
 from numpy.typing import NDArray
 
+from topoloom.probe.inference.cost_matrix import fill_missing
 from topoloom.probe.inference.groups import ALL, GROUP, HOST, RankGroup
-from topoloom.probe.inference.landmarks import Hosts, Pairs, Part, find_parts
-from topoloom.probe.inference.latency import filled
-from topoloom.probe.inference.modes import valleys
-from topoloom.probe.inference.pair_costs import PairCosts, measured_pairs
+from topoloom.probe.inference.landmarks import HostGroup, Hosts, Pairs, find_host_groups
+from topoloom.probe.inference.modes import find_valleys
+from topoloom.probe.inference.pair_costs import PairCosts, select_measured_pairs
 from topoloom.probe.job.samples import (
     Exchange,
     Order,
@@ -26,11 +26,11 @@ from topoloom.probe.job.samples import (
     load_samples,
     save_samples,
 )
-from topoloom.probe.large import infer_large
-from topoloom.probe.plan import Timing, plan
-from topoloom.probe.scanned import hosts_of, infer
+from topoloom.probe.large_scan import infer_large
+from topoloom.probe.scan_inference import group_by_host, infer_findings
 from topoloom.probe.stages.effort import EFFORTS
 from topoloom.probe.stages.scan import SIZE
+from topoloom.probe.time_estimate import Timing, estimate_time
 
 Floats = NDArray[np.float64]
 FEW = 24
@@ -107,7 +107,7 @@ def nested(counts: Sequence[int]) -> NDArray[np.int64]:
     return mixed
 
 
-def all_parts(root: Part) -> set[frozenset[int]]:
+def all_parts(root: HostGroup) -> set[frozenset[int]]:
     return {frozenset(part.members.tolist()) for part in root.all_parts()}
 
 
@@ -128,7 +128,7 @@ def test_landmarks_find_exactly_the_groups_of_planted_trees(
     paths = nested(counts)
     times = (1e-6 * np.cumprod([1, *steps])[: len(counts)][::-1]).tolist()
     planted = Planted(paths, times, noise, slow=[5, 17] if has_slow else [])
-    found = all_parts(find_parts(len(paths), planted, FEW))
+    found = all_parts(find_host_groups(len(paths), planted, FEW))
     assert found == planted.groups()
 
 
@@ -136,14 +136,14 @@ def test_landmarks_find_exactly_the_groups_of_planted_trees(
 def test_equal_hosts_stay_together(noise: float) -> None:
     flat = np.zeros((3000, 1), np.int64)
     planted = Planted(flat, [1.5e-6, 1e-6], noise, slow=[3, 50, 999])
-    assert find_parts(3000, planted).groups == []
+    assert find_host_groups(3000, planted).groups == []
     assert planted.asked < 30 * 3000
 
 
 def test_ten_thousand_hosts_take_a_fiftieth_of_their_pairs() -> None:
     paths = nested((10, 10, 100))
     planted = Planted(paths, [1.8e-6, 1.3e-6, 1e-6], 0.0125)
-    root = find_parts(10_000, planted)
+    root = find_host_groups(10_000, planted)
     assert all_parts(root) == planted.groups()
     inside = sum(len(each) * (len(each) - 1) // 2 for each in planted.whole)
     assert planted.asked + inside < 10_000**2 / 2 / 40
@@ -151,7 +151,7 @@ def test_ten_thousand_hosts_take_a_fiftieth_of_their_pairs() -> None:
 
 def test_too_many_groups_for_the_time_are_not_measured() -> None:
     planted = Planted(nested((500, 4)), [2e-6, 1e-6], pairs=100_000)
-    root = find_parts(2000, planted)
+    root = find_host_groups(2000, planted)
     assert (root.groups, root.is_known) == ([], False)
     assert planted.asked < 200_000
 
@@ -162,9 +162,9 @@ def test_two_modes_have_a_valley_between(low: float, apart: float, count: int) -
     draw = np.random.default_rng(count)
     near = low + 0.01 * draw.standard_normal(count)
     far = low + apart + 0.01 * draw.standard_normal(1000)
-    (valley,) = valleys(np.concatenate([far, near]), 0.01)
+    (valley,) = find_valleys(np.concatenate([far, near]), 0.01)
     assert low < valley < low + apart
-    assert valleys(far, 0.01) == []
+    assert find_valleys(far, 0.01) == []
 
 
 exchanges = st.lists(
@@ -251,11 +251,14 @@ def test_costs_of_few_pairs_equal_those_of_a_matrix(
     known = PairCosts(count, b, a, matrix[a, b])
     every = np.arange(count)
     np.testing.assert_array_equal(known[np.ix_(every, every)], matrix)
-    whole, dense = known.filled(root), filled(root, matrix)
+    whole, dense = known.filled(root), fill_missing(root, matrix)
     np.testing.assert_array_equal(whole[0:count], dense)
     assert whole[0, count - 1] == dense[0, count - 1]
     for group in root.all_groups():
-        ours, theirs = measured_pairs(group, whole), measured_pairs(group, matrix)
+        ours, theirs = (
+            select_measured_pairs(group, whole),
+            select_measured_pairs(group, matrix),
+        )
         assert sorted(map(tuple, ours[0])) == sorted(map(tuple, theirs[0]))
 
 
@@ -263,7 +266,7 @@ def test_ranks_of_hosts_are_grouped_by_landmarks() -> None:
     """Of 96 hosts with two ranks, of which few pairs are known."""
     paths = nested((4, 24))
     planted = Planted(paths, [2e-6, 1e-6])
-    parts = find_parts(96, planted, 48)
+    parts = find_host_groups(96, planted, 48)
     places = [RankPlace(f"n{host}", "", "MPI") for host in range(96) for _ in range(2)]
     samples = ProbeSamples(places, [Order("circle", "echo", [SIZE], 1, "0 1")])
     ends = [(2 * host, 2 * host + 1, 3e-7) for host in range(96)]
@@ -279,7 +282,7 @@ def test_ranks_of_hosts_are_grouped_by_landmarks() -> None:
         samples.exchanges.append(
             Exchange(0, "circle", "echo", SIZE, 1, a, b, np.full(3, t))
         )
-    hosts, host_of = hosts_of(samples)
+    hosts, host_of = group_by_host(samples)
     found, _ = infer_large(samples, hosts, host_of, [], parts)
     groups = {frozenset(host_of[rank] for rank in g.ranks) for g in found.root.groups}
     assert groups == planted.groups() - {frozenset(range(96))}
@@ -303,7 +306,7 @@ def test_unexplained_times_are_named(hop: float) -> None:
     rows[:, 1], rows[:, 2], rows[:, 3], rows[:, 4] = SIZE, first, second, 3
     seconds = (2e-6 + hop * around)[:, None] * noise
     samples.exchanges.extend(rows, seconds.ravel())
-    doubts = infer(samples).doubts
+    doubts = infer_findings(samples).doubts
     assert len(doubts) == (hop > 0)
     assert all("nor do links between neighbors" in doubt for doubt in doubts)
 
@@ -313,7 +316,7 @@ def test_unexplained_times_are_named(hop: float) -> None:
 )
 def test_ten_thousand_ranks_are_planned_within_ten_minutes(sizes: list[int]) -> None:
     """With 20 us between hosts, 20 % noise, 100 ms for an order, and 1 GB/s."""
-    made = plan(sizes, EFFORTS["default"], Timing(20e-6, 0.2, 0.1, 1e9))
+    made = estimate_time(sizes, EFFORTS["default"], Timing(20e-6, 0.2, 0.1, 1e9))
     assert made.seconds < 600
     ranks = f"{sum(sizes):,} ranks: "
     assert ranks in made.sentence(600)
@@ -323,7 +326,9 @@ def test_ten_thousand_ranks_are_planned_within_ten_minutes(sizes: list[int]) -> 
 @given(st.integers(2, 20_000), st.integers(1, 64), st.floats(1e-7, 1e-4))
 def test_slower_messages_take_longer(hosts: int, each: int, short: float) -> None:
     timing = Timing(short, 0.05, 0.01, 1e10)
-    steps = plan([each] * hosts, EFFORTS["quick"], timing).steps
+    steps = estimate_time([each] * hosts, EFFORTS["quick"], timing).steps
     assert all(step.seconds > 0 and step.rounds > 0 for step in steps)
-    slower = plan([each] * hosts, EFFORTS["quick"], replace(timing, short=2 * short))
+    slower = estimate_time(
+        [each] * hosts, EFFORTS["quick"], replace(timing, short=2 * short)
+    )
     assert slower.seconds > sum(step.seconds for step in steps)

@@ -9,9 +9,9 @@ from itertools import combinations
 import numpy as np
 from hypothesis import given, strategies as st
 
-from topoloom.probe.inference.shared_links import Meetings, conflicts
-from topoloom.probe.stages.meetings import meetings, meetings_of_all
-from topoloom.probe.stages.shared_links import rounds_of_sets
+from topoloom.probe.inference.shared_links import Meetings, find_conflicts
+from topoloom.probe.stages.meetings import choose_meetings, yield_all_meetings
+from topoloom.probe.stages.shared_links import choose_rounds
 
 
 def pairs_that_meet(rounds):
@@ -25,7 +25,7 @@ def disjoint(pairs):
 @given(st.integers(4, 17), st.randoms(use_true_random=False))
 def test_every_two_disjoint_pairs_of_hosts_are_concurrent_once(count, rng):
     hosts = rng.sample(range(1000), count)
-    rounds = list(meetings_of_all(hosts, rng))
+    rounds = list(yield_all_meetings(hosts, rng))
     assert pairs_that_meet(
         [tuple(sorted(pair)) for pair in each] for each in rounds
     ) == disjoint(combinations(sorted(hosts), 2))
@@ -35,20 +35,20 @@ def test_every_two_disjoint_pairs_of_hosts_are_concurrent_once(count, rng):
 
 
 def test_rounds_of_a_power_of_two_are_close_to_the_fewest():
-    count = len(list(meetings_of_all(range(64), random.Random(1))))
+    count = len(list(yield_all_meetings(range(64), random.Random(1))))
     assert count <= 1.07 * 63 * 61
 
 
 @given(st.sets(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=30))
 def test_every_two_links_of_a_graph_are_loaded_together_once(drawn):
     links = sorted({(min(p), max(p)) for p in drawn if p[0] != p[1]})
-    assert pairs_that_meet(meetings(links)) == disjoint(links)
+    assert pairs_that_meet(choose_meetings(links)) == disjoint(links)
 
 
 def test_sets_are_measured_concurrently_and_rounds_end_with_the_budget():
-    rounds = rounds_of_sets([range(0, 8), range(8, 12)], 1 << 20)
+    rounds = choose_rounds([range(0, 8), range(8, 12)], 1 << 20)
     assert {len(each) for each in rounds[:3]} == {6}
-    few = rounds_of_sets([range(64)], 320)
+    few = choose_rounds([range(64)], 320)
     assert sum(map(len, few)) in range(320, 353)
 
 
@@ -56,7 +56,7 @@ def times(hosts, trunk, lanes, shared, noise, seed):
     """Simulate rounds: each pair takes 1, and more on shared links."""
     rng = random.Random(seed)
     found = []
-    for pairs in meetings_of_all(hosts, rng):
+    for pairs in yield_all_meetings(hosts, rng):
         crossing = [p for p in pairs if (p[0] in trunk) != (p[1] in trunk)]
         own = {}
         for pair in pairs:
@@ -80,7 +80,7 @@ def two_pairs(seed, noise):
 @given(st.integers(0, 10**6), st.sampled_from([0.0, 0.02, 0.05]))
 def test_two_pairs_that_share_a_link_are_the_first_candidates(seed, noise):
     shared, met = two_pairs(seed, noise)
-    assert shared in conflicts(met.slowed_together(), 3)
+    assert shared in find_conflicts(met.slowed_together(), 3)
     seen, every = met.coverage()
     assert seen == every
 
@@ -88,7 +88,7 @@ def test_two_pairs_that_share_a_link_are_the_first_candidates(seed, noise):
 def test_single_samples_with_much_noise_rarely_hide_a_shared_link():
     # A sample three deviations below its mean looks as one of a pair alone.
     drawn = [two_pairs(seed, 0.1) for seed in range(100)]
-    found = [pair in conflicts(met.slowed_together(), 3) for pair, met in drawn]
+    found = [pair in find_conflicts(met.slowed_together(), 3) for pair, met in drawn]
     assert sum(found) >= 99
 
 

@@ -11,43 +11,49 @@ import pytest
 from numpy.typing import NDArray
 
 from topoloom.probe.findings import Findings
-from topoloom.probe.inference.latency import medians_and_errors
-from topoloom.probe.inference.splits import Known, best_cut, exact_enough
+from topoloom.probe.inference.cost_matrix import compute_medians
+from topoloom.probe.inference.splits import (
+    WeightedTimes,
+    compute_required_error,
+    find_best_cut,
+)
 from topoloom.probe.job.samples import (
     Exchange,
     Order,
     ProbeSamples,
     RankPlace,
 )
-from topoloom.probe.refined import refine
-from topoloom.probe.scanned import infer
-from topoloom.probe.stages.effort import EFFORTS, Clock, scanning
+from topoloom.probe.refinement import measure_undecided_pairs
+from topoloom.probe.scan_inference import infer_findings
+from topoloom.probe.stages.effort import EFFORTS, Clock, make_scan_order
 from topoloom.probe.stages.scan import SIZE
 
 Costs = NDArray[np.float64]
 P, LEAST = 0.005, math.log(1.05)
 
 
-def known(group: NDArray[np.int64], apart: float, error: float, seed: int) -> Known:
+def known(
+    group: NDArray[np.int64], apart: float, error: float, seed: int
+) -> WeightedTimes:
     """Draw logarithms of times that are `apart` across groups."""
     draw = np.random.default_rng(seed)
     times = np.where(group[:, None] == group, 0.0, apart)
     noise = np.triu(error * draw.standard_normal(times.shape), 1)
     weights = np.full(times.shape, 1 / error**2)
     np.fill_diagonal(weights, 0)
-    return Known(times + noise + noise.T, weights)
+    return WeightedTimes(times + noise + noise.T, weights)
 
 
 @pytest.mark.parametrize("things", [4, 6, 10, 20])
 def test_groups_of_two_are_found_if_pairs_are_exact_enough(things: int) -> None:
     """And are sure with half of that error."""
     group = np.arange(things) // 2
-    error = exact_enough(things, 0.1, P)
+    error = compute_required_error(things, 0.1, P)
     wanted = [[n, n + 1] for n in range(0, things, 2)]
     seen = sure = 0
     for seed in range(40):
-        one = best_cut(known(group, 0.1, error, seed), np.arange(things), LEAST, P)
-        other = best_cut(
+        one = find_best_cut(known(group, 0.1, error, seed), np.arange(things), LEAST, P)
+        other = find_best_cut(
             known(group, 0.1, error / 2, seed), np.arange(things), LEAST, P
         )
         seen += one is not None
@@ -61,7 +67,7 @@ def test_groups_of_two_are_found_if_pairs_are_exact_enough(things: int) -> None:
 def test_equal_hosts_are_not_split(things: int, error: float) -> None:
     alike = np.zeros(things, np.int64)
     cuts = [
-        best_cut(known(alike, 0, error, seed), np.arange(things), LEAST, P)
+        find_best_cut(known(alike, 0, error, seed), np.arange(things), LEAST, P)
         for seed in range(60)
     ]
     assert sum(cut is not None and cut.sure for cut in cuts) <= 1
@@ -72,7 +78,7 @@ def test_one_slow_link_makes_no_group() -> None:
         drawn = known(np.zeros(5, np.int64), 0, 0.015, seed)
         drawn.times[1, 3] += 0.25
         drawn.times[3, 1] += 0.25
-        cut = best_cut(drawn, np.arange(5), LEAST, P)
+        cut = find_best_cut(drawn, np.arange(5), LEAST, P)
         assert cut is None or not cut.sure
 
 
@@ -86,7 +92,7 @@ def test_random_outliers_make_no_groups(
         for a, b in far:
             drawn.times[a, b] += 0.2
             drawn.times[b, a] += 0.2
-        cut = best_cut(drawn, np.arange(5), LEAST, P)
+        cut = find_best_cut(drawn, np.arange(5), LEAST, P)
         assert cut is None or not cut.sure
 
 
@@ -95,7 +101,7 @@ def test_random_outliers_make_no_groups(
 def test_errors_of_medians_are_those_of_repetition(count: int, noise: float) -> None:
     draw = np.random.default_rng(count)
     seconds = 1e-6 * (1 + noise * draw.standard_normal((4000, count)))
-    medians, errors = medians_and_errors(list(seconds))
+    medians, errors = compute_medians(list(seconds))
     far = (medians / 1e-6 - 1) / errors
     assert np.std(far) == pytest.approx(1, abs=0.1)
     assert np.mean(np.abs(far) > 3) < 0.01
@@ -141,9 +147,9 @@ def found_in(costs: Costs, noise: float, seed: int) -> tuple[Findings, int, int]
     """Return findings, and samples of the scan and of repetitions."""
     job = RandomJob(costs, noise, seed)
     effort, clock = EFFORTS["default"], Clock(1e9)
-    job.measure([scanning(effort), Order("circle", "echo", [SIZE], 1, "0 1")])
+    job.measure([make_scan_order(effort), Order("circle", "echo", [SIZE], 1, "0 1")])
     before = job.samples.count
-    found = refine(job, infer(job.samples), effort, clock)  # type: ignore[arg-type]
+    found = measure_undecided_pairs(job, infer_findings(job.samples), effort, clock)  # type: ignore[arg-type]
     return found, before, job.samples.count - before
 
 

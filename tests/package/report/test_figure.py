@@ -12,8 +12,8 @@ import pytest
 from topoloom import Allocation, CommGraph, Error, Machine, Placement, judge, place
 from topoloom.allocations import fragmented_allocation
 from topoloom.figure import draw_judgement
-from topoloom.figure.judgement import _draw_matrices, headline
-from topoloom.figure.links import Busyness, torus_links
+from topoloom.figure.judgement import _draw_matrices, write_headline
+from topoloom.figure.links import LoadUnit, find_torus_links
 from topoloom.figure.matrix import MAX_CELLS, ordered_matrix
 from topoloom.graphs import stencil
 
@@ -116,7 +116,7 @@ def test_equal_figures_give_equal_files(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["torus:4x3x2", "mesh:3x2", "torus:2x5"])
 def test_links_are_drawn_between_the_right_vertices(text: str) -> None:
     machine = Machine(text)
-    links = torus_links(machine)
+    links = find_torus_links(machine)
     for link in range(machine.link_count):
         place, _, direction = machine.link_name(link).rpartition(" ")
         assert [int(c) for c in place.strip("()").split(",")] == list(links.start[link])
@@ -153,13 +153,15 @@ def test_the_headline_states_the_gain() -> None:
 
     good = judge(graph, allocation, placed(0, 1, 2, 3))
     bad = judge(graph, allocation, placed(0, 2, 1, 3))
-    text = headline({"block": bad, "mahd": good})
+    text = write_headline({"block": bad, "mahd": good})
     assert (
         text == "mahd cuts hop-bytes by 40 % and cuts congestion by 67 % against block"
     )
-    assert headline({"block": good, "mahd": good}) == "mahd is just as good as block"
+    assert (
+        write_headline({"block": good, "mahd": good}) == "mahd is just as good as block"
+    )
     none = judge(CommGraph.from_edges(4, [], [], []), allocation, placed(0, 1, 2, 3))
-    assert "raises hop-bytes from 0" in headline({"block": none, "mahd": good})
+    assert "raises hop-bytes from 0" in write_headline({"block": none, "mahd": good})
 
 
 def test_the_headline_leads_with_the_predicted_time() -> None:
@@ -170,11 +172,11 @@ def test_the_headline_leads_with_the_predicted_time() -> None:
         name: judge(graph, allocation, placement)
         for name, placement in zip(("block", "mahd"), placements, strict=True)
     }
-    told = headline(judged, {"block": 4e-6, "mahd": 3e-6})
+    told = write_headline(judged, {"block": 4e-6, "mahd": 3e-6})
     assert told == (
         "mahd cuts the predicted time by 25 % and keeps hop-bytes against block"
     )
-    assert "just as good" in headline(judged, {"block": 4e-6, "mahd": 4e-6})
+    assert "just as good" in write_headline(judged, {"block": 4e-6, "mahd": 4e-6})
 
 
 @pytest.mark.parametrize(
@@ -182,4 +184,4 @@ def test_the_headline_leads_with_the_predicted_time() -> None:
     [(999.0, False, "999 B"), (1500.0, False, "1.5 kB"), (0.0021, True, "2.1 ms")],
 )
 def test_numbers_have_units(value: float, seconds: Any, text: str) -> None:
-    assert Busyness(np.ones(1), seconds).text(value) == text
+    assert LoadUnit(np.ones(1), seconds).format(value) == text

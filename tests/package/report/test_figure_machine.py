@@ -12,9 +12,9 @@ import pytest
 from topoloom import Error, Machine
 from topoloom._core import MachineText
 from topoloom.figure import draw_machine
-from topoloom.figure.layout import layout
-from topoloom.figure.network import Network, folded, network_of, within
-from topoloom.figure.parts import Parts, parts_of
+from topoloom.figure.layout import place_vertices
+from topoloom.figure.network import Network, fold_parts, make_network, select_vertices
+from topoloom.figure.parts import Parts, find_parts
 from topoloom.machines.machine_file import load_machine
 from topoloom.machines.topology_forms import section_forms
 from topoloom.machines.topology_keys import write_topology
@@ -54,12 +54,12 @@ CROWDED = [
 
 def described(text: str) -> tuple[dict[str, Any], Network]:
     topology = write_topology(MachineText(text))
-    return topology, network_of(Machine(text), topology)
+    return topology, make_network(Machine(text), topology)
 
 
 def parts(text: str) -> tuple[Network, Parts]:
     topology, network = described(text)
-    found = parts_of(topology, network)
+    found = find_parts(topology, network)
     assert found is not None
     return network, found
 
@@ -99,7 +99,7 @@ def test_another_suffix_is_refused_and_leaves_no_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", KINDS)
 def test_vertices_do_not_overlap(text: str) -> None:
     topology, network = described(text)
-    places = layout(topology, network)
+    places = place_vertices(topology, network)
     assert places.shape == (len(network.nodes), 2)
     assert np.isfinite(places).all()
     assert len(np.unique(np.round(places, 6), axis=0)) == len(network.nodes)
@@ -141,12 +141,12 @@ def test_every_cable_is_between_two_parts_or_inside_one(
     text: str, name: str, count: int
 ) -> None:
     network, found = parts(text)
-    whole = folded(network, found.part)
+    whole = fold_parts(network, found.part)
     assert found.name == name
     assert (whole.nodes > 0).sum() == count
     assert whole.nodes.sum() == network.nodes.sum()
     inside = sum(
-        int(within(network, found.part == part).cables.sum())
+        int(select_vertices(network, found.part == part).cables.sum())
         for part in range(len(whole.nodes))
     )
     assert whole.cables.sum() + inside == network.cables.sum()
@@ -157,12 +157,12 @@ def test_parts_and_the_vertices_of_one_have_places(
     text: str, name: str, count: int
 ) -> None:
     network, found = parts(text)
-    one = within(network, found.part == 0)
+    one = select_vertices(network, found.part == 0)
     for topology, drawn in (
-        (found.whole, folded(network, found.part)),
+        (found.whole, fold_parts(network, found.part)),
         (found.inside, one),
     ):
-        places = layout(topology, drawn)
+        places = place_vertices(topology, drawn)
         assert len(np.unique(np.round(places, 6), axis=0)) == len(drawn.nodes)
 
 
@@ -183,5 +183,5 @@ def test_parts_of_machines_are_joined_as_published(
     name: str, between: set[int], inside: int
 ) -> None:
     network, found = parts(load_machine(name).text)
-    assert set(folded(network, found.part).cables.tolist()) == between
-    assert within(network, found.part == 0).cables.sum() == inside
+    assert set(fold_parts(network, found.part).cables.tolist()) == between
+    assert select_vertices(network, found.part == 0).cables.sum() == inside

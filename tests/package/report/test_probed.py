@@ -12,28 +12,30 @@ import pytest
 from topoloom.probe.inference.groups import ALL, GROUP, HOST, PART
 from topoloom.probe.job.samples import ProbeSamples, RankPlace
 from topoloom.report.pack import Pack
-from topoloom.report.probed.chart import ten_axis, two_axis
+from topoloom.report.probed.chart import make_binary_axis, make_decimal_axis
 from topoloom.report.probed.costs import (
-    add_costs,
-    by_level,
-    cost_matrix,
-    host_ratios,
-    level_pairs,
+    compare_levels,
+    compute_host_ratios,
+    make_cost_matrix,
+    pack_costs,
+    summarize_levels,
 )
-from topoloom.report.probed.groups import Boxes, in_order, read_groups
+from topoloom.report.probed.groups import Boxes, list_ranks, read_groups
 from topoloom.report.probed.page import render_probed
 from topoloom.report.probed.probed_file import (
     Curve,
     LevelModel,
     Line,
-    Probed,
+    ProbedMachine,
     Suspect,
 )
-from topoloom.report.probed.suspects import slow_parts
-from topoloom.report.probed.text import probed_headline
+from topoloom.report.probed.suspects import merge_suspects
+from topoloom.report.probed.text import write_probed_headline
 
 
-def machine(costs: Any, host_of: list[int], groups: Any = (), **more: Any) -> Probed:
+def machine(
+    costs: Any, host_of: list[int], groups: Any = (), **more: Any
+) -> ProbedMachine:
     """Make a machine that was measured, of hosts h0, h1, ..."""
     hosts = [f"h{host}" for host in range(max(host_of) + 1)]
     given: dict[str, Any] = {
@@ -50,7 +52,7 @@ def machine(costs: Any, host_of: list[int], groups: Any = (), **more: Any) -> Pr
         "claims": [],
         **more,
     }
-    return Probed(
+    return ProbedMachine(
         path=Path("m.toml"),
         name="made up",
         samples_path=Path("m.npz"),
@@ -76,7 +78,7 @@ def test_a_headline_names_shared_links_and_suspects() -> None:
     links = ["h0, h1 share a link of 9 GB/s to all other hosts", "h2-h3 and h0-h1 ..."]
     costs = in_blocks(4, 2, 1e-6, 2e-6)
     probed = machine(costs, [0, 1, 2, 3], shared_links=links, suspects=[slow])
-    said = probed_headline(probed)
+    said = write_probed_headline(probed)
     assert (
         ". h0, h1 share a link of 9 GB/s to all other hosts, and 1 shared link more. "
         "The host h3 is slow"
@@ -91,7 +93,7 @@ def test_groups_of_hosts_with_a_rank_each_are_read() -> None:
         (GROUP, (1, 3)),
     ]
     assert [host.kind for host in root.groups[0].groups] == [HOST, HOST]
-    assert in_order(root) == [0, 2, 1, 3]
+    assert list_ranks(root) == [0, 2, 1, 3]
 
 
 def test_parts_of_hosts_are_read() -> None:
@@ -105,7 +107,7 @@ def test_parts_of_hosts_are_read() -> None:
 def test_without_groups_ranks_are_listed_by_host(host_of: list[int]) -> None:
     root = read_groups([], host_of)
     assert root.ranks == tuple(range(len(host_of)))
-    assert in_order(root) == sorted(root.ranks, key=lambda rank: host_of[rank])
+    assert list_ranks(root) == sorted(root.ranks, key=lambda rank: host_of[rank])
     assert len(root.groups) == (max(host_of) + 1 if max(host_of) else 0)
 
 
@@ -113,7 +115,7 @@ def test_boxes_name_hosts_and_count_omitted_ones() -> None:
     host_of = [*range(100)]
     root = read_groups([], host_of)
     hosts = [f"h{host}" for host in host_of]
-    box = Boxes(hosts, host_of, {}, {"h1"}).of(root)
+    box = Boxes(hosts, host_of, {}, {"h1"}).make_box(root)
     assert box.title == "100 hosts: h[0-99]"
     assert len(box.boxes) + box.more == 100
     assert [inner.title for inner in box.boxes if inner.suspect] == ["h1: rank 1"]
@@ -121,20 +123,27 @@ def test_boxes_name_hosts_and_count_omitted_ones() -> None:
 
 def test_hosts_with_unusual_names_are_boxes() -> None:
     root = read_groups([], [0, 1])
-    assert Boxes(["a b", "<c>"], [0, 1], {}, ()).of(root).title == "2 hosts: ranks 0-1"
+    assert (
+        Boxes(["a b", "<c>"], [0, 1], {}, ()).make_box(root).title
+        == "2 hosts: ranks 0-1"
+    )
 
 
 def test_axes_begin_and_end_at_round_numbers() -> None:
-    axis = ten_axis([3e-6, 4e-5], 0, 100)
+    axis = make_decimal_axis([3e-6, 4e-5], 0, 100)
     assert (axis.low, axis.high) == pytest.approx((2e-6, 5e-5))
-    assert [tick.text for tick in axis.decimals("{:g}".format)] == [
+    assert [tick.text for tick in axis.mark_decimals("{:g}".format)] == [
         "2e-06", "5e-06", "1e-05", "2e-05", "5e-05",
     ]  # fmt: skip
-    assert (axis.at(axis.low), axis.at(axis.high), axis.at(1.0)) == (0, 100, 100)
+    assert (axis.position(axis.low), axis.position(axis.high), axis.position(1.0)) == (
+        0,
+        100,
+        100,
+    )
     # Rounding does not begin another decade.
-    assert ten_axis([9.99999e-7, 1e-3], 0, 1).low == pytest.approx(1e-6)
-    sizes = two_axis([1, 4 << 20], 0, 100)
-    texts = [tick.text for tick in sizes.powers_of_two("{:.0f}".format)]
+    assert make_decimal_axis([9.99999e-7, 1e-3], 0, 1).low == pytest.approx(1e-6)
+    sizes = make_binary_axis([1, 4 << 20], 0, 100)
+    texts = [tick.text for tick in sizes.mark_powers_of_two("{:.0f}".format)]
     assert texts == [str(16**n) for n in range(6)]
 
 
@@ -155,14 +164,14 @@ def test_pairs_are_compared_with_those_of_their_level() -> None:
     costs = in_blocks(8, 4, 2.0, 6.0)
     costs[1, 4:] = costs[4:, 1] = 9.0
     probed = machine(costs, [*range(8)], [[0, 1, 2, 3], [4, 5, 6, 7]])
-    matrix = cost_matrix(probed)
-    pairs = {of.name: of for of in level_pairs(probed, matrix)}
+    matrix = make_cost_matrix(probed)
+    pairs = {of.name: of for of in summarize_levels(probed, matrix)}
     assert pairs["between hosts of a group"][1:] == (12, 2.0, 2.0, 2.0)
     assert pairs["between groups of level 1"][1:] == (16, 6.0, 6.0, 9.0)
-    (near, far) = by_level(probed, matrix, 1)
+    (near, far) = compare_levels(probed, matrix, 1)
     assert near[1:] == (2.0, 2.0, 3)
     assert far[1:] == (9.0, 6.0, 4)
-    assert [of.seconds for of in by_level(probed, matrix, 0, 1)] == [2.0]
+    assert [of.seconds for of in compare_levels(probed, matrix, 0, 1)] == [2.0]
 
 
 def test_linked_hosts_are_compared_at_the_same_number_of_hops() -> None:
@@ -171,12 +180,12 @@ def test_linked_hosts_are_compared_at_the_same_number_of_hops() -> None:
     costs[2] *= 2
     costs[:, 2] *= 2
     probed = machine(costs, [*range(6)], nodes=[5, 4, 3, 2, 1, 0], hops=hops)
-    matrix = cost_matrix(probed)
+    matrix = make_cost_matrix(probed)
     assert matrix.order.tolist() == [5, 4, 3, 2, 1, 0]
-    assert [of.name for of in level_pairs(probed, matrix)] == [
+    assert [of.name for of in summarize_levels(probed, matrix)] == [
         "at 1 hop", "at 2 hops", "at 3 hops", "at 4 hops", "at 5 hops",
     ]  # fmt: skip
-    assert host_ratios(probed, matrix)[0] == 1.0
+    assert compute_host_ratios(probed, matrix)[0] == 1.0
     page = render_probed(probed)
     assert "linked to their neighbors: 2 s at 1 hop, 6 s at 5 hops" in page
 
@@ -185,10 +194,10 @@ def test_unmeasured_values_are_omitted() -> None:
     costs = in_blocks(6, 3, 2e-6, 6e-6)
     costs[0, 1:] = costs[1:, 0] = np.nan
     probed = machine(costs, [*range(6)], [[0, 1, 2], [3, 4, 5]])
-    matrix = cost_matrix(probed)
-    assert np.isnan(host_ratios(probed, matrix)[0])
+    matrix = make_cost_matrix(probed)
+    assert np.isnan(compute_host_ratios(probed, matrix)[0])
     pack = Pack()
-    add_costs(pack, probed, matrix)
+    pack_costs(pack, probed, matrix)
     page = render_probed(probed)
     assert "No sizes were measured" in page
     assert "NaN" not in page.partition("<script")[0]
@@ -212,7 +221,7 @@ def test_a_part_slow_in_two_ways_is_listed_once() -> None:
         Suspect("host", ["a"], "bandwidth", 1.666, 8),
         Suspect("uplink", [*"defghi"], "bandwidth", 2.0, 3),
     ]
-    assert [slow.text for slow in slow_parts(suspects)] == [
+    assert [slow.text for slow in merge_suspects(suspects)] == [
         "The host a is slow: latency 1.50 x, bandwidth 1.67 x its like",
         "The link between b and c is slow: bandwidth 1.25 x its like",
         "The uplink of d, e, f, g and 2 more is slow: bandwidth 2.00 x its like",

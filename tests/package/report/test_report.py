@@ -15,14 +15,14 @@ import numpy as np
 import pytest
 
 import topoloom
-from topoloom.figure.links import busyness
+from topoloom.figure.links import choose_load_unit
 from topoloom.placements.measures import measure_values
 from topoloom.report import data, text
-from topoloom.report.data import Report, View, page_data, told_links
-from topoloom.report.histogram import histogram
-from topoloom.report.matrix import finest_level, positions
+from topoloom.report.data import Report, View, collect_page_data, count_explained_links
+from topoloom.report.histogram import make_histogram
+from topoloom.report.matrix import find_positions, make_finest_level
 from topoloom.report.page import render
-from topoloom.report.scene import leaving, scene_of
+from topoloom.report.scene import find_wrapping_links, make_scene
 from topoloom.report.text import heaviest_pairs
 from topoloom.tasks.optimality_gap import gaps, quick_bounds
 from topoloom.tasks.problem import place_like_launcher
@@ -77,8 +77,8 @@ def make_report(
 
 def unpacked(report: Report) -> tuple[dict[str, Any], dict[str, Any]]:
     """Read the data back as the page does."""
-    facts, pack = page_data(report)
-    letters = pack.text()
+    facts, pack = collect_page_data(report)
+    letters = pack.write()
     arrays: dict[str, Any] = {}
     for name, entry in facts["arrays"].items():
         part = zlib.decompress(base64.b64decode(letters[entry["at"] : entry["end"]]))
@@ -104,7 +104,7 @@ def test_every_link_of_every_kind_of_machine_is_listed_with_its_load(
     assert len(names) == report.machine.link_count - 2 * ("+down" in machine)
     ids = {report.machine.link_name(i): i for i in range(report.machine.link_count)}
     link = [ids[name] for name in names]
-    scene = scene_of(report.machine)
+    scene = make_scene(report.machine)
     for index, view in enumerate(report.views):
         loads = np.asarray(view.judgement.loads)
         assert arrays[f"view{index}.load"] == pytest.approx(loads[link], rel=1e-5)
@@ -117,7 +117,7 @@ def test_every_link_of_every_kind_of_machine_is_listed_with_its_load(
 
 @pytest.mark.parametrize("machine", MACHINES)
 def test_vertices_do_not_overlap(machine: str) -> None:
-    coordinates = scene_of(topoloom.Machine(machine)).coordinates
+    coordinates = make_scene(topoloom.Machine(machine)).coordinates
     apart = np.linalg.norm(coordinates[:, None] - coordinates[None], axis=2)
     np.fill_diagonal(apart, np.inf)
     assert apart.min() > 0.005 * np.ptp(coordinates, axis=0).max()
@@ -126,7 +126,7 @@ def test_vertices_do_not_overlap(machine: str) -> None:
 def test_wraparound_links_leave_the_grid() -> None:
     machine = topoloom.Machine("torus:4x2x3")
     ends = np.array([machine.link_ends(i) for i in range(machine.link_count)])
-    out = leaving(scene_of(machine), [4, 2, 3], ends)
+    out = find_wrapping_links(make_scene(machine), [4, 2, 3], ends)
     for axis, (extent, sign) in enumerate(zip((4, 2, 3), "xyz", strict=True)):
         rings = 24 // extent
         names = [
@@ -140,12 +140,14 @@ def test_wraparound_links_leave_the_grid() -> None:
 def test_every_level_of_the_matrix_contains_all_bytes(machine: str) -> None:
     report = make_report(machine)
     for view in report.views:
-        level = finest_level(report.graph, positions(report.allocation, view.placement))
+        level = make_finest_level(
+            report.graph, find_positions(report.allocation, view.placement)
+        )
         assert level.width == 1
         assert len(level.row) == report.graph.edge_count
         while level.width < 32:
             assert level.bytes.sum() == report.graph.total_bytes
-            level = level.coarser()
+            level = level.coarsen()
         assert len(level.row) == 1
 
 
@@ -194,9 +196,9 @@ def test_all_matrices_have_cells_of_one_width(monkeypatch: pytest.MonkeyPatch) -
         report.graph, report.allocation, "random", seed=3
     ).placement
     views = [report.views[0], replace(report.views[1], placement=scattered)]
-    cells = [finest_level(report.graph, positions(report.allocation, view.placement))
-             for view in views]  # fmt: skip
-    coarser = [len(level.coarser().row) for level in cells]
+    positions = [find_positions(report.allocation, view.placement) for view in views]
+    cells = [make_finest_level(report.graph, position) for position in positions]
+    coarser = [len(level.coarsen().row) for level in cells]
     assert coarser[0] < coarser[1]
     monkeypatch.setattr("topoloom.report.matrix.MAX_CELLS", coarser[0])
     facts, _ = unpacked(replace(report, views=views))
@@ -221,7 +223,7 @@ def test_an_increase_from_zero_has_no_percentage() -> None:
     judgement = topoloom.judge(*on)
     values = measure_values(judgement)
     worse = replace(report.views[1], judgement=judgement, values=values)
-    found = text.facts(replace(report, views=[report.views[0], worse]))
+    found = text.collect_facts(replace(report, views=[report.views[0], worse]))
     raised = "mahd raises hop-bytes from 0 and raises congestion from 0"
     assert found["title"] == f"{raised} against block (default)"
     page = render(replace(report, views=[report.views[0], worse]))
@@ -230,9 +232,9 @@ def test_an_increase_from_zero_has_no_percentage() -> None:
 
 def test_the_histogram_counts_every_link_once() -> None:
     report = make_report()
-    by = busyness(report.machine)
-    busy = [by.of(view.judgement) for view in report.views]
-    drawn = histogram((busy[0], busy[1]), ["a", "b"], by)
+    by = choose_load_unit(report.machine)
+    busy = [by.compute_loads(view.judgement) for view in report.views]
+    drawn = make_histogram((busy[0], busy[1]), ["a", "b"], by)
     for view in (0, 1):
         counted = sum(row[1 + view] for row in drawn.rows)
         assert counted + drawn.idle[view] == drawn.links == report.machine.link_count
@@ -306,7 +308,7 @@ def test_more_ranks_than_a_page_holds_are_refused() -> None:
     graph = topoloom.graphs.ring(100_001)
     allocation = topoloom.Allocation.whole(topoloom.Machine("torus:330x304"))
     with pytest.raises(topoloom.Error, match="100,001 ranks are more than a page"):
-        page_data(Report(graph, allocation, [], 0))
+        collect_page_data(Report(graph, allocation, [], 0))
 
 
 @pytest.mark.full
@@ -320,7 +322,7 @@ def test_ten_thousand_random_ranks_on_a_hundred_thousand_links_fit() -> None:
     for seed in (1, 2):
         placement = topoloom.place(graph, allocation, "random", seed=seed).placement
         on = (graph, allocation, placement)
-        judged = topoloom.judge(*on, hottest=told_links(2))
+        judged = topoloom.judge(*on, hottest=count_explained_links(2))
         values = measure_values(judged)
         views.append(View(f"random {seed}", placement, judged, values, {}))
     page = render(Report(graph, allocation, views, 1))

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What follows from the samples of a probe."""
+"""Inference from the samples of a probe."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ranks in groups in groups: hosts by their names, all else by how long messages take.
+"""Finds nested groups of ranks: hosts by name, other groups by message times.
 
 Groups are those of `topoloom.schedules.find_cost_groups`: C. Karlsson, Optimizing
 Multi-dimensional MPI Communications on Multi-core Architectures, 2012, sec. 4.1. Those
@@ -19,23 +19,23 @@ from numpy.typing import NDArray
 from topoloom._core import CostGroup, find_cost_groups
 from topoloom.probe.inference.splits import (
     Cut,
-    Known,
-    best_cut,
-    gained_by,
-    stranger,
+    WeightedTimes,
+    compute_gain,
+    find_best_cut,
+    find_outsider,
 )
 
-#: With which probability at most ranks that are alike are split.
+#: Probability of splitting ranks that are alike.
 P_VALUE = 0.005
-#: How many times as long messages take across groups as inside them, at least: rounds
-#: in which links are shared make less of a difference than that.
-APART = 1.05
-#: How many pairs would have to say that pairs differ more than by their errors.
-_FEW = 30
-#: Of normal values: their standard deviation in median deviations, and the standard
-#: error of their median in that of their mean.
+#: Minimal ratio of message times across groups to those inside. Shared links in rounds
+#: make a smaller difference.
+LEVEL_RATIO = 1.05
+#: Minimal number of pairs to estimate deviations beyond their errors.
+_FEW_PAIRS = 30
+#: For normal values: standard deviation / median deviation, and standard error of the
+#: median / that of the mean.
 SIGMA, MEDIAN = 1.4826, 1.2533
-#: What a group is.
+#: Kinds of groups.
 ALL, GROUP, HOST, PART = "all", "group", "host", "part"
 
 Costs = NDArray[np.float64]
@@ -43,7 +43,7 @@ Pair = tuple[int, int]
 
 
 class Times(NamedTuple):
-    """Seconds of pairs, without outliers; as `CostGroup` has them."""
+    """Statistics of seconds of pairs, without outliers, as in `CostGroup`."""
 
     mean: float
     sigma: float
@@ -52,7 +52,7 @@ class Times(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """Times inside a group and into it, and the test that both are alike."""
+    """Times inside a group and into it, and the test that both are equal."""
 
     inside: Times
     into: Times
@@ -75,9 +75,9 @@ class RankGroup:
     ranks
         Ascending.
     groups
-        In which it is split.
+        Its parts.
     evidence
-        The groups that the test found inside; empty where they are hosts, or none.
+        Of the tested parts; empty if these are hosts, or there are none.
     """
 
     kind: str
@@ -86,13 +86,13 @@ class RankGroup:
     evidence: tuple[Evidence, ...] = ()
 
     def all_groups(self) -> Iterator[RankGroup]:
-        """Yield it and all that are inside."""
+        """Yield the group and all groups inside."""
         yield self
         for group in self.groups:
             yield from group.all_groups()
 
     def pairs(self) -> Iterator[tuple[int, int]]:
-        """Yield the pairs of ranks of which this is the smallest group, lower first."""
+        """Yield the pairs of ranks whose smallest group this is, lower rank first."""
         parts = [group.ranks for group in self.groups] or [(r,) for r in self.ranks]
         for number, some in enumerate(parts):
             for others in parts[:number]:
@@ -107,7 +107,7 @@ class RankGroup:
         return [group.document() for group in self.groups]
 
 
-def rank_groups(
+def find_rank_groups(
     hosts: Sequence[Sequence[int]], costs: Costs, errors: Costs
 ) -> RankGroup:
     """Find all groups.
@@ -117,21 +117,21 @@ def rank_groups(
     hosts
         The ranks of each host.
     costs
-        Seconds of a message between ranks, of shape ``(ranks, ranks)``; NaN where that
-        was not measured.
+        Seconds of a message between ranks, of shape ``(ranks, ranks)``; NaN if not
+        measured.
     errors
-        Their standard errors, as parts of them.
+        Relative standard errors of costs.
     """
-    inside = [_host(sorted(ranks), costs, errors) for ranks in hosts]
+    inside = [_make_host_group(sorted(ranks), costs, errors) for ranks in hosts]
     if len(inside) == 1:
         return inside[0]
-    found = _found(*times_between(hosts, costs, errors))
-    return _network(ALL, list(range(len(hosts))), inside, found)
+    found = _find_splits(*compute_times_between(hosts, costs, errors))
+    return _make_network_group(ALL, list(range(len(hosts))), inside, found)
 
 
-def _host(ranks: list[int], costs: Costs, errors: Costs) -> RankGroup:
+def _make_host_group(ranks: list[int], costs: Costs, errors: Costs) -> RankGroup:
     own = np.ix_(ranks, ranks)
-    found = _found(costs[own], errors[own])
+    found = _find_splits(costs[own], errors[own])
 
     def part(kind: str, members: Sequence[int], groups: Sequence[Split]) -> RankGroup:
         return RankGroup(
@@ -144,48 +144,50 @@ def _host(ranks: list[int], costs: Costs, errors: Costs) -> RankGroup:
     return part(HOST, range(len(ranks)), found)
 
 
-def _network(
+def _make_network_group(
     kind: str,
     members: Sequence[int],
     hosts: Sequence[RankGroup],
     groups: Sequence[Split],
 ) -> RankGroup:
-    parts = [_network(GROUP, g.members, hosts, g.groups) for g in groups]
+    parts = [_make_network_group(GROUP, g.members, hosts, g.groups) for g in groups]
     ranks = sorted(rank for member in members for rank in hosts[member].ranks)
     below = parts or [hosts[member] for member in members]
     return RankGroup(kind, tuple(ranks), tuple(below), tuple(g.test for g in groups))
 
 
 class Split(NamedTuple):
-    """A group that is far enough from those beside it."""
+    """A group that is distinct from its siblings."""
 
     members: list[int]
     groups: tuple[Split, ...]
     test: Evidence
 
 
-def _found(costs: Costs, errors: Costs) -> tuple[Split, ...]:
+def _find_splits(costs: Costs, errors: Costs) -> tuple[Split, ...]:
     count = len(costs)
     if count < 4 or np.isnan(costs[~np.eye(count, dtype=bool)]).any():
         return ()
     whole = costs.copy()
     np.fill_diagonal(whole, 0)
-    found = _far_apart(whole, find_cost_groups(whole, p=P_VALUE).groups)
-    known = known_pairs(whole, errors, _medians_of_like(whole, found))
-    return _without_strangers(_completed(range(count), found, whole, known), known)
+    found = _keep_distinct(whole, find_cost_groups(whole, p=P_VALUE).groups)
+    known = weigh_pairs(whole, errors, _compute_typical(whole, found))
+    return _drop_outsiders(_complete_splits(range(count), found, whole, known), known)
 
 
-def _without_strangers(splits: Sequence[Split], known: Known) -> tuple[Split, ...]:
-    """Leave those alone that are in a group only because each is in one."""
+def _drop_outsiders(splits: Sequence[Split], known: WeightedTimes) -> tuple[Split, ...]:
+    """Remove members that are in a group only because each must be in one."""
     kept: list[Split] = []
     for number, split in enumerate(splits):
         others = [m for n, s in enumerate(splits) if n != number for m in s.members]
         if split.groups:
-            inside = _without_strangers(split.groups, known)
+            inside = _drop_outsiders(split.groups, known)
             kept.append(split._replace(groups=inside))
             continue
         members, apart = list(split.members), list[int]()
-        while (alone := stranger(members, others, known, math.log(APART))) is not None:
+        while (
+            alone := find_outsider(members, others, known, math.log(LEVEL_RATIO))
+        ) is not None:
             members.remove(alone)
             apart.append(alone)
         kept.append(split._replace(members=members))
@@ -193,33 +195,35 @@ def _without_strangers(splits: Sequence[Split], known: Known) -> tuple[Split, ..
     return tuple(kept)
 
 
-def known_pairs(costs: Costs, errors: Costs, alike: Costs) -> Known:
-    """Weigh pairs by their errors: larger ones where pairs that are alike differ more.
+def weigh_pairs(costs: Costs, errors: Costs, alike: Costs) -> WeightedTimes:
+    """Weight pairs by their errors, enlarged if similar pairs differ more.
 
     Parameters
     ----------
     alike
-        The median of the pairs that are like each.
+        Median of the pairs that are comparable to each.
     """
     above = np.triu_indices(len(costs), 1)
     times = np.zeros_like(costs)
     times[above] = np.log(costs[above])
     far = np.abs(times[above] - np.log(alike[above])) / errors[above]
     square = max(1.0, SIGMA * float(np.median(far))) ** 2
-    # Few pairs say little, of which some may be of groups.
-    larger = math.sqrt((len(far) * square + _FEW) / (len(far) + _FEW))
+    # A few pairs may belong to undetected groups.
+    larger = math.sqrt((len(far) * square + _FEW_PAIRS) / (len(far) + _FEW_PAIRS))
     weights = np.zeros_like(costs)
     weights[above] = 1 / (larger * errors[above]) ** 2
-    return Known(times + times.T, weights + weights.T)
+    return WeightedTimes(times + times.T, weights + weights.T)
 
 
-def _medians_of_like(costs: Costs, splits: Sequence[Split]) -> Costs:
-    """Return of each pair the median of those with the same smallest group."""
+def _compute_typical(costs: Costs, splits: Sequence[Split]) -> Costs:
+    """Compute for each pair the median of pairs with the same smallest group."""
     found = np.ones_like(costs)
 
     def visit(members: Sequence[int], splits: Sequence[Split]) -> None:
         parts = [split.members for split in splits]
-        middle = _across(costs, parts) if parts else _inside(costs, members)
+        middle = (
+            _median_across(costs, parts) if parts else _median_inside(costs, members)
+        )
         found[np.ix_(members, members)] = middle
         for split in splits:
             visit(split.members, split.groups)
@@ -228,26 +232,28 @@ def _medians_of_like(costs: Costs, splits: Sequence[Split]) -> Costs:
     return found
 
 
-def _completed(
-    members: Sequence[int], splits: Sequence[Split], costs: Costs, known: Known
+def _complete_splits(
+    members: Sequence[int], splits: Sequence[Split], costs: Costs, known: WeightedTimes
 ) -> tuple[Split, ...]:
-    """Split what are groups by how exactly each pair is known."""
+    """Split groups further, by the errors of each pair."""
     p = P_VALUE * len(members) / len(costs)
     things = [split.members for split in splits] or [[member] for member in members]
-    cut = _cut(things, known, p)
+    cut = _find_cut(things, known, p)
     if splits and (cut is None or not cut.sure):
         single = [[member] for member in members]
-        cut = _cut(single, known, p)
+        cut = _find_cut(single, known, p)
         if cut is not None and cut.sure and _contradicts(cut, members, splits, known):
             things, splits = single, ()
         else:
             cut = None
     if cut is None or not cut.sure:
         below = [
-            split._replace(groups=_completed(split.members, split.groups, costs, known))
+            split._replace(
+                groups=_complete_splits(split.members, split.groups, costs, known)
+            )
             for split in splits
         ]
-        return _joined(costs, below)
+        return _merge_levels(costs, below)
     new = []
     for part in cut.parts:
         inside = sorted(member for thing in part for member in things[thing])
@@ -255,37 +261,39 @@ def _completed(
         if len(groups) == 1:
             groups = groups[0].groups
         others = [member for member in members if member not in set(inside)]
-        new.append(Split(inside, groups, _evidence(inside, others, costs, known)))
-    return _completed(members, new, costs, known)
+        new.append(Split(inside, groups, _compare(inside, others, costs, known)))
+    return _complete_splits(members, new, costs, known)
 
 
 def _contradicts(
-    cut: Cut, members: Sequence[int], splits: Sequence[Split], known: Known
+    cut: Cut, members: Sequence[int], splits: Sequence[Split], known: WeightedTimes
 ) -> bool:
-    """Whether members are more likely in other groups: neither parts nor unions."""
+    """Return whether a cut contradicts the splits: neither refines nor merges them."""
     before = [set(split.members) for split in splits]
     after = [{members[thing] for thing in part} for part in cut.parts]
     if all(a <= b or b <= a or not a & b for a in after for b in before):
         return False
     of = {member: n for n, split in enumerate(splits) for member in split.members}
     chosen = np.ix_(members, members)
-    among = Known(known.times[chosen], known.weights[chosen])
+    among = WeightedTimes(known.times[chosen], known.weights[chosen])
     label = np.array([of[member] for member in members])
-    return cut.gained > gained_by(among, label, math.log(APART))
+    return cut.gained > compute_gain(among, label, math.log(LEVEL_RATIO))
 
 
-def _cut(things: Sequence[Sequence[int]], known: Known, p: float) -> Cut | None:
+def _find_cut(
+    things: Sequence[Sequence[int]], known: WeightedTimes, p: float
+) -> Cut | None:
     members = [member for thing in things for member in thing]
     of = np.repeat(np.arange(len(things)), [len(thing) for thing in things])
     chosen = np.ix_(members, members)
-    among = Known(known.times[chosen], known.weights[chosen])
-    return best_cut(among, of, math.log(APART), p)
+    among = WeightedTimes(known.times[chosen], known.weights[chosen])
+    return find_best_cut(among, of, math.log(LEVEL_RATIO), p)
 
 
-def _evidence(
-    members: Sequence[int], others: Sequence[int], costs: Costs, known: Known
+def _compare(
+    members: Sequence[int], others: Sequence[int], costs: Costs, known: WeightedTimes
 ) -> Evidence:
-    """Compare the pairs of a group with those into it."""
+    """Compare the pairs inside a group with those into it."""
     inside = np.array([(a, b) for n, a in enumerate(members) for b in members[:n]]).T
     into = np.array([(a, b) for a in members for b in others]).T
     times, means, squares = [], [], 0.0
@@ -299,41 +307,43 @@ def _evidence(
     return Evidence(times[0], times[1], z, math.erfc(abs(z) / math.sqrt(2)))
 
 
-def _tested(group: CostGroup) -> Evidence:
+def _read_test(group: CostGroup) -> Evidence:
     def times(of: Any) -> Times:
         return Times(of.mean, of.sigma, of.n, of.outliers)
 
     return Evidence(times(group.inside), times(group.into), group.t, group.p)
 
 
-def _far_apart(costs: Costs, groups: Sequence[CostGroup]) -> tuple[Split, ...]:
-    """Keep what is split by more than `APART`; join levels that are as far apart."""
+def _keep_distinct(costs: Costs, groups: Sequence[CostGroup]) -> tuple[Split, ...]:
+    """Keep splits with a ratio above `LEVEL_RATIO`; merge levels of equal distance."""
     if not groups:
         return ()
-    splits = [Split(g.members, _far_apart(costs, g.groups), _tested(g)) for g in groups]
-    kept = _joined(costs, splits)
-    across = _across(costs, [split.members for split in splits])
-    inside = [_inside(costs, s.members) for s in kept if not s.groups]
+    splits = [
+        Split(g.members, _keep_distinct(costs, g.groups), _read_test(g)) for g in groups
+    ]
+    kept = _merge_levels(costs, splits)
+    across = _median_across(costs, [split.members for split in splits])
+    inside = [_median_inside(costs, s.members) for s in kept if not s.groups]
     known = [value for value in inside if not np.isnan(value)]
-    if known and across < APART * float(np.median(known)):
+    if known and across < LEVEL_RATIO * float(np.median(known)):
         return ()
     return kept
 
 
-def _joined(costs: Costs, splits: Sequence[Split]) -> tuple[Split, ...]:
-    """Put groups side by side with those around them that are not farther apart."""
+def _merge_levels(costs: Costs, splits: Sequence[Split]) -> tuple[Split, ...]:
+    """Merge groups with enclosing ones that are not more distant."""
     if not splits:
         return ()
-    across = _across(costs, [split.members for split in splits])
+    across = _median_across(costs, [split.members for split in splits])
     kept: list[Split] = []
     for split in splits:
         below = [part.members for part in split.groups]
-        near = bool(below) and across < APART * _across(costs, below)
+        near = bool(below) and across < LEVEL_RATIO * _median_across(costs, below)
         kept += split.groups if near else [split]
     return tuple(kept)
 
 
-def _across(costs: Costs, parts: Sequence[Sequence[int]]) -> float:
+def _median_across(costs: Costs, parts: Sequence[Sequence[int]]) -> float:
     blocks = [
         costs[np.ix_(some, others)].ravel()
         for number, some in enumerate(parts)
@@ -342,15 +352,15 @@ def _across(costs: Costs, parts: Sequence[Sequence[int]]) -> float:
     return float(np.median(np.concatenate(blocks)))
 
 
-def _inside(costs: Costs, members: Sequence[int]) -> float:
+def _median_inside(costs: Costs, members: Sequence[int]) -> float:
     own = costs[np.ix_(members, members)]
     return float(np.median(own[~np.eye(len(members), dtype=bool)])) if len(own) else 0
 
 
-def times_between(
+def compute_times_between(
     parts: Sequence[Sequence[int]], costs: Costs, errors: Costs
 ) -> tuple[Costs, Costs]:
-    """Return the median of each two parts, and its standard error as a part of it."""
+    """Compute the median between any two parts and its relative standard error."""
     count = len(parts)
     if all(len(ranks) == 1 for ranks in parts):
         order = np.ix_(*[[ranks[0] for ranks in parts]] * 2)
@@ -368,20 +378,20 @@ def times_between(
     return found[0], found[1]
 
 
-def level_name(group: RankGroup) -> str:
-    """Name what the pairs of a group have in common, by kind and height."""
+def name_level(group: RankGroup) -> str:
+    """Name the level of a group's pairs by kind and height."""
     if group.kind == PART or (group.kind == HOST and not group.groups):
         return "inside a host" if group.kind == HOST else "inside a part of a host"
     if group.kind == HOST:
         return "between parts of a host"
     if group.groups and group.groups[0].kind == HOST:
         return "between hosts" if group.kind == ALL else "between hosts of a group"
-    below = max(network_height(part) for part in group.groups)
+    below = max(count_network_levels(part) for part in group.groups)
     return f"between groups of level {below}"
 
 
-def network_height(group: RankGroup) -> int:
-    """Levels of the network from hosts up to a group."""
+def count_network_levels(group: RankGroup) -> int:
+    """Count the network levels from hosts up to a group."""
     if group.kind == HOST:
         return 0
-    return 1 + max(network_height(part) for part in group.groups)
+    return 1 + max(count_network_levels(part) for part in group.groups)

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Groups of many hosts from a part of their pairs: all against some landmarks.
+"""Finds groups of many hosts from few pairs: all hosts against some landmarks.
 
-In a machine of nested groups those that are nearer to a landmark than a gap in its
-times are one of them (C. Karlsson 2012, sec. 4.1, finds the gaps by a t-test of all
-pairs). Hosts that no landmark was near to get landmarks of their own, until each is in
-a group; then the same inside of each group, all of them at once, and all pairs of those
-with few hosts.
+In a machine of nested groups, hosts below a gap in a landmark's times are one group (C.
+Karlsson 2012, sec. 4.1, finds gaps by a t-test of all pairs). Hosts far from all
+landmarks get new ones, until each is in a group. Then the search repeats inside all
+groups at once; small groups measure all pairs.
 """
 
 from __future__ import annotations
@@ -19,49 +18,49 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from topoloom.probe.inference.groups import APART
-from topoloom.probe.inference.modes import Values, valleys
+from topoloom.probe.inference.groups import LEVEL_RATIO
+from topoloom.probe.inference.modes import Values, find_valleys
 
 Hosts = NDArray[np.int64]
-#: Two hosts in each row.
+#: Rows of two hosts.
 Pairs = NDArray[np.int64]
 
 #: Hosts of a group of which all pairs are measured.
-FEW = 128
-#: Landmarks of the first turn, twice as many in each that follows, up to the last.
-FIRST, _MOST = 24, 256
-#: The share of hosts behind a gap below which they are slow ones, not another group.
-_SLOW = 0.02
-#: For how many hosts those count that are known to be far.
-_FAR = 16
-#: Near hosts whose pairs tell whether they are near to each other, too.
-_SAMPLED = 8
-#: Errors from a gap within which a host is measured with more landmarks of a group, and
-#: how many those are at most.
-_UNSURE, _LANDMARKS = 3.0, 8
-#: How many landmarks a host shares with a group at least for both to be one.
-_SHARED = 0.5
+MAX_ALL_PAIRS = 128
+#: Landmarks of the first iteration, doubled in each following one, and their limit.
+FIRST_LANDMARKS, _MAX_LANDMARKS = 24, 256
+#: Share of hosts above a gap below which they are slow hosts, not another group.
+_SLOW_SHARE = 0.02
+#: Weight of hosts known to be far, in hosts.
+_FAR_HOSTS = 16
+#: Near hosts that are sampled to confirm that they are near each other.
+_SAMPLED_HOSTS = 8
+#: Distance from a gap, in errors, within which a host is measured with more landmarks,
+#: and their limit.
+_UNSURE_ERRORS, _MAX_SHARED_LANDMARKS = 3.0, 8
+#: Minimal share of common landmarks to merge a host with a group.
+_MIN_SHARED = 0.5
 
 
-class Measuring(Protocol):
+class HostPairProbe(Protocol):
     """Measures pairs of hosts."""
 
     def pairs(self, pairs: Pairs) -> tuple[Values, float]:
-        """Return the seconds of each, and the usual error of one as a part of it."""
+        """Return the seconds of each pair, and their typical relative error."""
         ...
 
     def inside(self, sets: Sequence[Hosts]) -> None:
-        """Measure pairs of hosts of each set, of a small one all."""
+        """Measure pairs inside each set; all pairs of small sets."""
         ...
 
     @property
     def late(self) -> bool:
-        """Whether no more pairs can be measured."""
+        """Whether there is no time for more pairs."""
         ...
 
 
 @dataclass
-class Part:
+class HostGroup:
     """Hosts that are nearer to each other than to others.
 
     Attributes
@@ -69,51 +68,53 @@ class Part:
     members
         Ascending.
     groups
-        In which they are split by landmarks; none of at most `FEW`, of which all pairs
-        were measured, or if all are alike.
+        Found by landmarks; none if all hosts are alike, or if there are at most
+        `MAX_ALL_PAIRS`, whose pairs are all measured.
     is_known
-        Whether there were landmarks enough to say so.
+        Whether there were enough landmarks to decide.
     """
 
     members: Hosts
-    groups: list[Part]
+    groups: list[HostGroup]
     is_known: bool = True
 
-    def all_parts(self) -> Iterator[Part]:
-        """Yield it and all that are inside."""
+    def all_parts(self) -> Iterator[HostGroup]:
+        """Yield the group and all groups inside."""
         yield self
         for group in self.groups:
             yield from group.all_parts()
 
 
-#: Asks for the times of pairs, and ends with groups.
+#: A coroutine that requests times of pairs and returns groups.
 _Search = Generator[Pairs, tuple[Values, float], list[Hosts]]
 
 
-def find_parts(hosts: int, measuring: Measuring, few: int = FEW, seed: int = 1) -> Part:
+def find_host_groups(
+    hosts: int, measuring: HostPairProbe, few: int = MAX_ALL_PAIRS, seed: int = 1
+) -> HostGroup:
     """Find the groups of hosts.
 
     Parameters
     ----------
     hosts
-        Their number.
+        Number of hosts.
     few
-        Hosts of a group of which all pairs are measured.
+        Limit on hosts of a group whose pairs are all measured.
 
     Returns
     -------
     Part
-        All of them; where there was no time for more landmarks, without groups.
+        Of all hosts; without groups where time for landmarks was too short.
     """
     rng = np.random.default_rng(seed)
-    root = Part(np.arange(hosts), [])
+    root = HostGroup(np.arange(hosts), [])
     level = [root]
     while level:
-        searches = [_search(part.members, rng) for part in level]
-        found = _all_at_once(searches, measuring)
+        searches = [_search_groups(part.members, rng) for part in level]
+        found = _run_searches(searches, measuring)
         for part, groups in zip(level, found, strict=True):
             part.is_known = groups is not None
-            part.groups = [Part(np.sort(group), []) for group in groups or []]
+            part.groups = [HostGroup(np.sort(group), []) for group in groups or []]
         below = [group for part in level for group in part.groups]
         level = [group for group in below if len(group.members) > few]
     smallest = [part.members for part in root.all_parts() if not part.groups]
@@ -121,21 +122,21 @@ def find_parts(hosts: int, measuring: Measuring, few: int = FEW, seed: int = 1) 
     return root
 
 
-def _all_at_once(
-    searches: Sequence[_Search], measuring: Measuring
+def _run_searches(
+    searches: Sequence[_Search], measuring: HostPairProbe
 ) -> list[list[Hosts] | None]:
-    """Measure what all searches ask for, together, until each has ended.
+    """Run searches concurrently, measuring the pairs they request together.
 
     Returns
     -------
     list
-        The groups of each; None of those that have not ended.
+        The groups of each search; None if it did not end.
     """
     found: list[list[Hosts] | None] = [None for _ in searches]
     asked: dict[int, Pairs] = {}
     answers: dict[int, tuple[Values, float]] = {}
 
-    def go_on(number: int) -> None:
+    def advance(number: int) -> None:
         try:
             answer = answers.pop(number, None)
             search = searches[number]
@@ -144,7 +145,7 @@ def _all_at_once(
             found[number] = end.value
 
     for number in range(len(searches)):
-        go_on(number)
+        advance(number)
     while asked and not measuring.late:
         pairs = np.concatenate(list(asked.values()))
         turns = np.concatenate([np.linspace(0, 1, len(p)) for p in asked.values()])
@@ -157,12 +158,12 @@ def _all_at_once(
         numbers = list(asked)
         asked.clear()
         for number in numbers:
-            go_on(number)
+            advance(number)
     return found
 
 
 class _Rows:
-    """Logarithms of the times between landmarks and all hosts of a set."""
+    """Log times between landmarks and all hosts of a set."""
 
     def __init__(self, members: Hosts) -> None:
         self.members = members
@@ -172,12 +173,12 @@ class _Rows:
     def between(
         self, landmarks: NDArray[np.int64], others: NDArray[np.int64]
     ) -> Generator[Pairs, tuple[Values, float], None]:
-        """Measure landmarks with others, both by their places in the set."""
+        """Measure landmarks with other hosts, both by index in the set."""
         count, turn = len(others), np.arange(len(others))
         apart = max(1, count // len(landmarks))
         met = others[(turn[:, None] + apart * np.arange(len(landmarks))) % count]
         asked = np.broadcast_to(landmarks, met.shape)
-        # Two landmarks meet once.
+        # Each pair of landmarks is measured once.
         is_landmark = np.isin(met, landmarks)
         once = ~is_landmark | (met > asked) | ~np.isin(asked, others)
         pairs = np.stack([met[once & (met != asked)], asked[once & (met != asked)]], 1)
@@ -195,9 +196,9 @@ class _Rows:
             self.of[landmark] = np.where(np.isnan(values), known, values)
 
     def margins(self, landmarks: Sequence[int], gap: float) -> tuple[Values, Values]:
-        """Return how far from a gap hosts are, in the mean of how many landmarks.
+        """Return mean distances of hosts from a gap, and the number of landmarks used.
 
-        The landmarks themselves are infinitely near; NaN was not measured.
+        Landmarks have distance -inf; unmeasured hosts NaN.
         """
         rows = np.stack([self.of[landmark] for landmark in landmarks])
         count = (~np.isnan(rows)).sum(axis=0)
@@ -207,61 +208,61 @@ class _Rows:
 
 
 @dataclass
-class _Ball:
-    """Landmarks that are in one group, and the logarithm of seconds where it ends."""
+class _LandmarkGroup:
+    """Landmarks of one group, and the log time at which the group ends."""
 
     landmarks: list[int]
     gap: float
 
 
-def _search(
+def _search_groups(
     members: Hosts, rng: np.random.Generator
 ) -> Generator[Pairs, tuple[Values, float], list[Hosts]]:
-    """Find the groups side by side of which a set consists; none if all are alike."""
+    """Find the groups of a set; none if all hosts are alike."""
     rows = _Rows(members)
     left = np.ones(len(members), dtype=bool)
-    balls: list[_Ball] = []
+    balls: list[_LandmarkGroup] = []
     groups: list[NDArray[np.int64]] = []
-    count = FIRST
+    count = FIRST_LANDMARKS
     while left.sum() > 1:
         free = np.flatnonzero(left)
         seeds = rng.choice(free, min(count, len(free)), replace=False)
         yield from rows.between(seeds, free)
         known = [landmark for ball in balls for landmark in ball.landmarks]
-        fresh = _balls(rows, seeds.tolist(), left, known)
-        fresh = yield from _confirmed(rows, fresh, left, rng)
+        fresh = _find_landmark_groups(rows, seeds.tolist(), left, known)
+        fresh = yield from _confirm_groups(rows, fresh, left, rng)
         if not fresh:
             break
         for ball in fresh:
-            yield from _settle(rows, ball, left, rng)
+            yield from _decide_near_gap(rows, ball, left, rng)
             margin, _ = rows.margins(ball.landmarks, ball.gap)
             near = left & (margin < 0)
-            if not near.any():  # groups before have all of them, as on a torus
+            if not near.any():  # earlier groups have them all, as on a torus
                 continue
             groups.append(np.flatnonzero(near))
             left &= ~near
             balls.append(ball)
-        for host, number in _slow(rows, balls, np.flatnonzero(left)):
+        for host, number in _find_slow_hosts(rows, balls, np.flatnonzero(left)):
             groups[number] = np.append(groups[number], host)
             left[host] = False
-        count = min(2 * count, _MOST)
+        count = min(2 * count, _MAX_LANDMARKS)
     groups += [np.array([host]) for host in np.flatnonzero(left)]
     if sum(len(group) > 1 for group in groups) < 2:
         return []
     return [members[group] for group in groups]
 
 
-def _balls(
+def _find_landmark_groups(
     rows: _Rows, seeds: Sequence[int], left: NDArray[np.bool_], known: Sequence[int]
-) -> list[_Ball]:
-    """Return the groups that landmarks are in, as their times show it.
+) -> list[_LandmarkGroup]:
+    """Find the groups of landmarks from their times.
 
     Parameters
     ----------
     left
         Hosts that are in no group yet.
     known
-        Landmarks of groups before: all that are left are far from them.
+        Landmarks of earlier groups, which are far from all remaining hosts.
     """
     found: list[tuple[int, float, NDArray[np.bool_]]] = []
     for seed in seeds:
@@ -269,7 +270,7 @@ def _balls(
         if not measured.any():
             continue
         far = np.array([rows.of[landmark][seed] for landmark in known])
-        gap = _gap(rows, rows.of[seed][measured], far[~np.isnan(far)])
+        gap = _find_gap(rows, rows.of[seed][measured], far[~np.isnan(far)])
         if gap is not None:
             near = measured & (rows.of[seed] < gap)
             near[seed] = True
@@ -277,42 +278,43 @@ def _balls(
     joined: list[list[tuple[int, float, NDArray[np.bool_]]]] = []
     for each in sorted(found, key=lambda one: -one[2].sum()):
         for others in joined:
-            if (each[2] & others[0][2]).sum() >= _SHARED * each[2].sum():
+            if (each[2] & others[0][2]).sum() >= _MIN_SHARED * each[2].sum():
                 others.append(each)
                 break
         else:
             joined.append([each])
     return [
-        _Ball([e[0] for e in of], float(np.mean([e[1] for e in of]))) for of in joined
+        _LandmarkGroup([e[0] for e in of], float(np.mean([e[1] for e in of])))
+        for of in joined
     ]
 
 
-def _gap(rows: _Rows, values: Values, far: Values) -> float | None:
-    """Return where the group of a landmark ends: the last gap before what is far."""
+def _find_gap(rows: _Rows, values: Values, far: Values) -> float | None:
+    """Find the end of a landmark's group: the last gap before far hosts."""
     if not len(far):
-        gaps = valleys(values, rows.error)
-        gaps = [gap for gap in gaps if np.mean(values > gap) >= _SLOW]
+        gaps = find_valleys(values, rows.error)
+        gaps = [gap for gap in gaps if np.mean(values > gap) >= _SLOW_SHARE]
         return gaps[-1] if gaps else None
-    beyond = np.repeat(far, math.ceil(_FAR / len(far)))
-    gaps = valleys(np.concatenate([values, beyond]), rows.error)
+    beyond = np.repeat(far, math.ceil(_FAR_HOSTS / len(far)))
+    gaps = find_valleys(np.concatenate([values, beyond]), rows.error)
     gaps = [gap for gap in gaps if gap < np.median(beyond) and (values < gap).any()]
     return gaps[-1] if gaps else None
 
 
-def _confirmed(
+def _confirm_groups(
     rows: _Rows,
-    balls: Sequence[_Ball],
+    balls: Sequence[_LandmarkGroup],
     left: NDArray[np.bool_],
     rng: np.random.Generator,
-) -> Generator[Pairs, tuple[Values, float], list[_Ball]]:
-    """Return those of which some hosts that are near to a landmark are so to others."""
+) -> Generator[Pairs, tuple[Values, float], list[_LandmarkGroup]]:
+    """Keep groups whose sampled hosts are also near each other."""
     if not balls:
         return []
     sampled: list[NDArray[np.int64]] = []
     for ball in balls:
         margin, _ = rows.margins(ball.landmarks, ball.gap)
         near = np.flatnonzero(left & (margin < 0))
-        sampled.append(rng.choice(near, min(_SAMPLED, len(near)), replace=False))
+        sampled.append(rng.choice(near, min(_SAMPLED_HOSTS, len(near)), replace=False))
     pairs = [np.array([*combinations(some, 2)]).reshape(-1, 2) for some in sampled]
     seconds, _ = yield rows.members[np.concatenate(pairs)]
     ends = np.cumsum([len(of) for of in pairs])[:-1]
@@ -323,15 +325,17 @@ def _confirmed(
     ]
 
 
-def _settle(
-    rows: _Rows, ball: _Ball, left: NDArray[np.bool_], rng: np.random.Generator
+def _decide_near_gap(
+    rows: _Rows, ball: _LandmarkGroup, left: NDArray[np.bool_], rng: np.random.Generator
 ) -> Generator[Pairs, tuple[Values, float], None]:
-    """Measure hosts beside the gap with more landmarks, until none is beside it."""
-    while len(ball.landmarks) < _LANDMARKS:
+    """Measure hosts near the gap with more landmarks until all are decided."""
+    while len(ball.landmarks) < _MAX_SHARED_LANDMARKS:
         margin, count = rows.margins(ball.landmarks, ball.gap)
         error = rows.error / np.sqrt(np.maximum(count, 1))
-        unsure = np.flatnonzero(left & (np.abs(margin) < _UNSURE * error))
-        sure = np.flatnonzero(left & (margin < -_UNSURE * error) & np.isfinite(margin))
+        unsure = np.flatnonzero(left & (np.abs(margin) < _UNSURE_ERRORS * error))
+        sure = np.flatnonzero(
+            left & (margin < -_UNSURE_ERRORS * error) & np.isfinite(margin)
+        )
         if not len(unsure) or not len(sure):
             return
         more = rng.choice(sure, min(len(sure), len(ball.landmarks)), replace=False)
@@ -339,13 +343,12 @@ def _settle(
         ball.landmarks += [host for host in more.tolist()]
 
 
-def _slow(
-    rows: _Rows, balls: Sequence[_Ball], left: NDArray[np.int64]
+def _find_slow_hosts(
+    rows: _Rows, balls: Sequence[_LandmarkGroup], left: NDArray[np.int64]
 ) -> Iterator[tuple[int, int]]:
-    """Yield hosts that are slow, and the group in which they are nevertheless.
+    """Yield slow hosts and the group to which they nevertheless belong.
 
-    What their messages to other groups take longer than those of the group's landmarks,
-    those to the group do, too.
+    Their messages to the group are longer by the same factor as those to other groups.
     """
     if len(balls) < 2 or not len(left):
         return
@@ -357,12 +360,15 @@ def _slow(
     among[number[:, None] == number] = np.nan
     seconds = every[:, left]
     usual = np.nanmedian(seconds, axis=0)
-    for place in np.flatnonzero(usual > np.nanmedian(among) + math.log(APART)):
-        # Landmarks that no landmark of another group has met say nothing.
-        longer = [_known(row, np.median, math.nan) for row in seconds[:, place] - among]
+    for place in np.flatnonzero(usual > np.nanmedian(among) + math.log(LEVEL_RATIO)):
+        # Ignore landmarks that were not measured with another group.
+        longer = [
+            _average_known(row, np.median, math.nan)
+            for row in seconds[:, place] - among
+        ]
         beyond = seconds[:, place] - longer
         margins = [
-            _known(beyond[number == n], np.mean, math.inf) - ball.gap
+            _average_known(beyond[number == n], np.mean, math.inf) - ball.gap
             for n, ball in enumerate(balls)
         ]
         nearest = int(np.argmin(margins))
@@ -370,6 +376,8 @@ def _slow(
             yield int(left[place]), nearest
 
 
-def _known(values: Values, mean: Callable[[Values], Any], otherwise: float) -> float:
+def _average_known(
+    values: Values, mean: Callable[[Values], Any], otherwise: float
+) -> float:
     known = values[~np.isnan(values)]
     return float(mean(known)) if len(known) else otherwise

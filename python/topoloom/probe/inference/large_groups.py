@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Groups, levels and network of many ranks, of which few pairs were measured."""
+"""Finds groups, levels and network of many ranks from few measured pairs."""
 
 from __future__ import annotations
 
@@ -17,87 +17,89 @@ from topoloom.probe.inference.groups import (
     Evidence,
     RankGroup,
     Times,
-    rank_groups,
+    find_rank_groups,
 )
-from topoloom.probe.inference.landmarks import Part
-from topoloom.probe.inference.neighbors import MOST_LINKED, linked_hosts
+from topoloom.probe.inference.landmarks import HostGroup
+from topoloom.probe.inference.neighbors import MAX_LINKED_HOSTS, find_linked_hosts
 from topoloom.probe.inference.network import (
     Network,
+    compute_host_costs,
     find_network,
-    host_costs,
-    tree_of,
+    make_tree,
 )
 from topoloom.probe.inference.pair_costs import Numbers, PairCosts, SomeCosts
 
-#: Ranks of which a test says more than that they are few.
-_TESTED = 4
-#: Hosts among which links without switches are looked for.
-_MOST_HOSTS = 1024
+#: Minimal number of ranks for a meaningful test.
+_MIN_TESTED = 4
+#: Limit on hosts for a search of links without switches.
+_MAX_HOSTS = 1024
 
 
-def large_groups(
+def find_large_groups(
     hosts: Sequence[Sequence[int]],
     costs: PairCosts,
     errors: PairCosts,
-    parts: Part | None,
+    parts: HostGroup | None,
 ) -> RankGroup:
     """Find all groups.
 
     Parameters
     ----------
     hosts
-        The ranks of each host; the first one was measured with those of other hosts.
+        The ranks of each host; first ranks were measured with those of other hosts.
     costs
         Seconds of a message between ranks.
     errors
-        Their standard errors, as parts of them.
+        Relative standard errors of costs.
     parts
-        Hosts in groups, as landmarks show it; None if the hosts are side by side, as
-        far as is known.
+        Groups of hosts by landmarks; None if no groups are known.
     """
-    inside = [_host(sorted(ranks), costs, errors) for ranks in hosts]
+    inside = [_make_host_group(sorted(ranks), costs, errors) for ranks in hosts]
     if len(inside) == 1:
         return inside[0]
     first = np.array([min(ranks) for ranks in hosts])
-    whole = parts or Part(np.arange(len(hosts)), [])
-    return _network(ALL, whole, inside, first, costs, errors)
+    whole = parts or HostGroup(np.arange(len(hosts)), [])
+    return _make_network_group(ALL, whole, inside, first, costs, errors)
 
 
-def _host(ranks: list[int], costs: PairCosts, errors: PairCosts) -> RankGroup:
-    if len(ranks) < _TESTED:
+def _make_host_group(
+    ranks: list[int], costs: PairCosts, errors: PairCosts
+) -> RankGroup:
+    if len(ranks) < _MIN_TESTED:
         return RankGroup(HOST, tuple(ranks))
     own = np.ix_(ranks, ranks)
-    local = rank_groups([list(range(len(ranks)))], costs[own], errors[own])
-    return _renumbered(local, ranks)
+    local = find_rank_groups([list(range(len(ranks)))], costs[own], errors[own])
+    return _renumber(local, ranks)
 
 
-def _renumbered(group: RankGroup, ranks: Sequence[int]) -> RankGroup:
+def _renumber(group: RankGroup, ranks: Sequence[int]) -> RankGroup:
     return replace(
         group,
         ranks=tuple(ranks[rank] for rank in group.ranks),
-        groups=tuple(_renumbered(part, ranks) for part in group.groups),
+        groups=tuple(_renumber(part, ranks) for part in group.groups),
     )
 
 
-def _network(
+def _make_network_group(
     kind: str,
-    part: Part,
+    part: HostGroup,
     hosts: Sequence[RankGroup],
     first: Numbers,
     costs: PairCosts,
     errors: PairCosts,
 ) -> RankGroup:
     if not part.groups:
-        return _smallest(kind, part.members, hosts, first, costs, errors)
+        return _split_small_group(kind, part.members, hosts, first, costs, errors)
     groups = [
-        _network(GROUP, below, hosts, first, costs, errors) for below in part.groups
+        _make_network_group(GROUP, below, hosts, first, costs, errors)
+        for below in part.groups
     ]
     ranks = sorted(rank for group in groups for rank in group.ranks)
     evidence = _evidence(part, first, costs)
     return RankGroup(kind, tuple(ranks), tuple(groups), evidence)
 
 
-def _smallest(
+def _split_small_group(
     kind: str,
     members: Numbers,
     hosts: Sequence[RankGroup],
@@ -105,12 +107,12 @@ def _smallest(
     costs: PairCosts,
     errors: PairCosts,
 ) -> RankGroup:
-    """Split hosts of which all pairs were measured; leave others side by side."""
+    """Split hosts if all their pairs were measured."""
     own = np.ix_(first[members], first[members])
     local = RankGroup(ALL, tuple(range(len(members))))
-    if len(members) >= _TESTED and costs.is_whole(first[members]):
+    if len(members) >= _MIN_TESTED and costs.is_whole(first[members]):
         alone = [[n] for n in range(len(members))]
-        local = rank_groups(alone, costs[own], errors[own])
+        local = find_rank_groups(alone, costs[own], errors[own])
 
     def with_hosts(kind: str, group: RankGroup) -> RankGroup:
         below = group.groups or [RankGroup(HOST, (n,)) for n in group.ranks]
@@ -126,10 +128,12 @@ def _smallest(
     return with_hosts(kind, local)
 
 
-def _evidence(part: Part, first: Numbers, costs: PairCosts) -> tuple[Evidence, ...]:
-    """Compare the measured pairs inside of each group with those into it.
+def _evidence(
+    part: HostGroup, first: Numbers, costs: PairCosts
+) -> tuple[Evidence, ...]:
+    """Compare the measured pairs inside each group with those into it.
 
-    By Student's t with pooled variance; of these many pairs it is normal.
+    Uses Student's t with pooled variance, which is normal for this many pairs.
     """
     group = np.full(costs.shape[0], -1)
     for number, below in enumerate(part.groups):
@@ -138,13 +142,15 @@ def _evidence(part: Part, first: Numbers, costs: PairCosts) -> tuple[Evidence, .
     known = (group[a] >= 0) & (group[b] >= 0)
     a, b, seconds = group[a[known]], group[b[known]], seconds[known]
     same = a == b
-    inside = _times(a[same], seconds[same], len(part.groups))
+    inside = _summarize_times(a[same], seconds[same], len(part.groups))
     ends, twice = np.concatenate([a[~same], b[~same]]), np.tile(seconds[~same], 2)
-    into = _times(ends, twice, len(part.groups))
-    return tuple(map(_compared, inside, into))
+    into = _summarize_times(ends, twice, len(part.groups))
+    return tuple(map(_compare, inside, into))
 
 
-def _times(of: Numbers, seconds: NDArray[np.float64], count: int) -> list[Times]:
+def _summarize_times(
+    of: Numbers, seconds: NDArray[np.float64], count: int
+) -> list[Times]:
     n = np.bincount(of, minlength=count)
     mean = np.bincount(of, seconds, count) / np.maximum(n, 1)
     squares = np.bincount(of, (seconds - mean[of]) ** 2, count)
@@ -155,7 +161,7 @@ def _times(of: Numbers, seconds: NDArray[np.float64], count: int) -> list[Times]
     ]
 
 
-def _compared(inside: Times, into: Times) -> Evidence:
+def _compare(inside: Times, into: Times) -> Evidence:
     degrees = inside.n + into.n - 2
     if min(inside.n, into.n) < 1 or degrees < 1:
         return Evidence(inside, into, 0.0, 1.0)
@@ -166,7 +172,7 @@ def _compared(inside: Times, into: Times) -> Evidence:
 
 
 class HostTimes:
-    """Seconds between hosts that follow from their groups, looked up as in a matrix."""
+    """Seconds between hosts by their groups, indexed like a matrix."""
 
     def __init__(self, costs: PairCosts, first: Numbers) -> None:
         self._costs, self._first = costs, first
@@ -174,19 +180,19 @@ class HostTimes:
     def __getitem__(
         self, at: int | tuple[int, int] | tuple[Numbers, Numbers]
     ) -> NDArray[np.float64]:
-        """Return those of a host with all, of two hosts, or of pairs of them."""
+        """Return the times of a host with all, of two hosts, or of pairs."""
         a, b = at if isinstance(at, tuple) else (at, np.arange(len(self._first)))
         return self._costs.usual(self._first[a], self._first[b])
 
 
-def network_of(
+def infer_network(
     root: RankGroup,
     hosts: Sequence[Sequence[int]],
     host_of: Sequence[int],
     costs: SomeCosts,
     errors: PairCosts | None = None,
 ) -> Network:
-    """Decide what the network is.
+    """Infer the network between hosts.
 
     Parameters
     ----------
@@ -195,28 +201,28 @@ def network_of(
     host_of
         The host of each rank.
     errors
-        Of the costs of many hosts, as parts of them; without, those have no neighbors.
+        Relative, of the costs of many hosts; without them, no neighbors are found.
     """
     if not isinstance(costs, PairCosts):
-        return find_network(root, host_of, host_costs(hosts, costs))
+        return find_network(root, host_of, compute_host_costs(hosts, costs))
     first = np.array([min(ranks) for ranks in hosts])
-    if len(hosts) <= _MOST_HOSTS and costs.is_whole(first):
+    if len(hosts) <= _MAX_HOSTS and costs.is_whole(first):
         return find_network(root, host_of, costs[np.ix_(first, first)])
     tree = _large_network(root, host_of, costs.filled(root))
-    if errors is None or len(hosts) > MOST_LINKED:
+    if errors is None or len(hosts) > MAX_LINKED_HOSTS:
         return tree
-    return linked_hosts(costs, errors, first, tree.explained) or tree
+    return find_linked_hosts(costs, errors, first, tree.explained) or tree
 
 
 def _large_network(
     root: RankGroup, host_of: Sequence[int], costs: PairCosts
 ) -> Network:
-    """Make the tree of switches of groups of hosts.
+    """Make the tree of switches above groups of hosts.
 
     Parameters
     ----------
     costs
-        With what stands in for pairs that were not measured.
+        With typical costs for unmeasured pairs.
     """
     middle = {}
     for group in root.all_groups():
@@ -231,7 +237,7 @@ def _large_network(
     left = float(((measured - fitted) ** 2).sum())
     _, first = np.unique(hosts, return_index=True)
     return replace(
-        tree_of(root, host_of, middle),
+        make_tree(root, host_of, middle),
         predicted=HostTimes(costs, first),
         explained=1.0 if total == 0 else 1 - left / total,
     )

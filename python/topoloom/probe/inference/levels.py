@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Levels of a machine: pairs of ranks that have the same in common."""
+"""The levels of a machine: sets of comparable pairs of ranks."""
 
 from __future__ import annotations
 
@@ -9,26 +9,30 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from topoloom.probe.inference.groups import RankGroup, level_name
-from topoloom.probe.inference.pair_costs import Numbers, SomeCosts, measured_pairs
+from topoloom.probe.inference.groups import RankGroup, name_level
+from topoloom.probe.inference.pair_costs import (
+    Numbers,
+    SomeCosts,
+    select_measured_pairs,
+)
 
 Pair = tuple[int, int]
-#: Pairs of a group that some are chosen from.
-_CHOSEN = 256
+#: Limit on candidate pairs of a group.
+_MAX_CANDIDATES = 256
 
 
 @dataclass(frozen=True)
 class Level:
-    """Pairs whose smallest common groups are alike.
+    """Pairs whose smallest common groups are comparable.
 
     Attributes
     ----------
     name
-        What they have in common.
+        Of the level.
     groups
-        Those groups.
+        The smallest common groups.
     median
-        Seconds of a message of the scan, one way.
+        One-way seconds of a message in the scan.
     """
 
     name: str
@@ -37,23 +41,25 @@ class Level:
 
 
 def find_levels(root: RankGroup, costs: SomeCosts) -> list[Level]:
-    """Return the levels with measured pairs, the fastest first."""
+    """Find the levels with measured pairs, the fastest first."""
     by_name: dict[str, list[RankGroup]] = {}
     for group in root.all_groups():
         if len(group.ranks) > 1:
-            by_name.setdefault(level_name(group), []).append(group)
+            by_name.setdefault(name_level(group), []).append(group)
     levels = []
     for name, groups in by_name.items():
-        known = np.concatenate([measured_pairs(group, costs)[1] for group in groups])
+        known = np.concatenate(
+            [select_measured_pairs(group, costs)[1] for group in groups]
+        )
         if len(known):
             levels.append(Level(name, tuple(groups), float(np.median(known))))
     return sorted(levels, key=lambda level: level.median)
 
 
-def neighbor_level(
+def make_neighbor_level(
     root: RankGroup, first: Sequence[int], links: Sequence[Pair], costs: SomeCosts
 ) -> Level:
-    """Return the level of hosts with a link, where the network has no switches.
+    """Make the level of linked hosts, in a network without switches.
 
     Parameters
     ----------
@@ -66,32 +72,32 @@ def neighbor_level(
     return Level("between neighbors", (root,), float(np.median(known)))
 
 
-def nearest_pairs(
+def choose_neighbor_pairs(
     first: Sequence[int],
     links: Sequence[Pair],
     level: Level,
     costs: SomeCosts,
     count: int,
 ) -> list[Pair]:
-    """Choose pairs of neighbors that are as fast as most."""
+    """Choose pairs of neighbors with typical times."""
     pairs = [(first[a], first[b]) for a, b in links]
     return sorted(pairs, key=lambda pair: abs(costs[pair] / level.median - 1))[:count]
 
 
-def typical_pairs(
+def choose_typical_pairs(
     level: Level,
     costs: SomeCosts,
     count: int,
     slow: Callable[[Numbers, Numbers], NDArray[np.bool_]] | None = None,
 ) -> list[Pair]:
-    """Choose pairs that are as fast as most of their level, of different ranks.
+    """Choose disjoint pairs with typical times of their level.
 
     Parameters
     ----------
     slow
-        Which of pairs, by their ranks, are left out where there are others.
+        Returns which pairs of ranks to avoid if there are others.
     """
-    measured = [measured_pairs(group, costs) for group in level.groups]
+    measured = [select_measured_pairs(group, costs) for group in level.groups]
     if slow is not None:
         usual = [~slow(own[:, 0], own[:, 1]) for own, _ in measured]
         if any(each.any() for each in usual):
@@ -103,7 +109,7 @@ def typical_pairs(
     for own, seconds in measured:
         if len(own):
             apart = np.abs(seconds / level.median - 1)
-            best = np.lexsort((own[:, 1], own[:, 0], apart))[:_CHOSEN]
+            best = np.lexsort((own[:, 1], own[:, 0], apart))[:_MAX_CANDIDATES]
             known = ((float(apart[n]), (int(own[n, 0]), int(own[n, 1]))) for n in best)
             near.append(list(known))
     near.sort(key=lambda pairs: pairs[0])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What of a message's time is due to links, and how that depends on its size.
+"""Separates the share of links in message times, by message size.
 
 A message of m bytes takes o + f L + g m / B, where L is the latency of its links and B
 the bandwidth of the narrowest; f and g depend on m, and f is 1 of the shortest: P.
@@ -18,28 +18,28 @@ from numpy.typing import NDArray
 
 from topoloom.probe.inference.message_costs import Curve
 
-#: How surely f is that of the sizes below, and g is 1: as if that were one more size,
-#: this share as exact. It counts where times say nothing.
+#: Weight of the prior that f equals that of smaller sizes and g is 1, relative to one
+#: more size. It decides where times do not.
 _PRIOR = 0.02
-#: Of g: no link has many times its own bandwidth.
-_LEAST = 0.1
+#: Minimal g: no link exceeds its bandwidth many times.
+_MIN_FACTOR = 0.1
 #: Steps of alternating least squares, and the change that ends them.
-_STEPS, _SETTLED = 300, 1e-7
-#: Sizes of bursts by whose median a regime is judged.
-_LONGEST = 3
+_STEPS, _CONVERGED = 300, 1e-7
+#: Number of longest burst sizes whose median judges a regime.
+_LONGEST_SIZES = 3
 
 Values = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Route:
-    """What messages take between two ranks, and what their links carry, in B/s.
+class RouteTimes:
+    """Message times between two ranks, and the bandwidth of their links in B/s.
 
     Attributes
     ----------
     alone, burst
-        Of one message, and from one to the next of several, if that is known. A link
-        is not taken for longer than that.
+        Of one message, and per message of a burst, if known. A link is busy no longer
+        than that.
     """
 
     alone: Curve
@@ -49,14 +49,14 @@ class Route:
 
 @dataclass(frozen=True)
 class LinkCosts:
-    """What is due to links.
+    """The share of links in message costs.
 
     Attributes
     ----------
     latencies
-        Of the links of each route, to the shortest messages.
+        Of each route's links, for the shortest messages.
     factors
-        f, 1 / g, and the bytes up to which they hold, None without end; six digits.
+        f, 1 / g, and the bytes up to which they hold (None: no limit), in six digits.
     """
 
     latencies: list[float]
@@ -68,38 +68,38 @@ class LinkCosts:
 
 
 def fit_link_costs(
-    routes: Sequence[Route], ends: Sequence[int | None], overhead: float
+    routes: Sequence[RouteTimes], ends: Sequence[int | None], overhead: float
 ) -> LinkCosts:
-    """Tell what is due to links by how routes and sizes differ.
+    """Fit the costs of links to differences between routes and sizes.
 
-    Alternating least squares of relative errors over all routes and sizes.
+    Minimizes relative errors over all routes and sizes by alternating least squares.
 
     Parameters
     ----------
     ends
-        Bytes up to which f and g are the same.
+        Bytes up to which f and g are constant.
     overhead
         o, in seconds.
     """
-    table = _Table(routes, ends, overhead)
+    table = _TimeTable(routes, ends, overhead)
     latencies = np.maximum(0, table.shortest - overhead)
     for _ in range(_STEPS):
         factors = table.factors(latencies)
         before, latencies = latencies, table.latencies(factors)
-        if np.allclose(before, latencies, rtol=_SETTLED, atol=1e-13):
+        if np.allclose(before, latencies, rtol=_CONVERGED, atol=1e-13):
             break
     rounded = [
-        (float(f"{longer:.6g}"), float(f"{1 / max(slower, _LEAST):.6g}"), end)
+        (float(f"{longer:.6g}"), float(f"{1 / max(slower, _MIN_FACTOR):.6g}"), end)
         for (longer, slower), end in zip(factors.tolist(), ends, strict=True)
     ]
     return LinkCosts(latencies.tolist(), rounded)
 
 
-class _Table:
+class _TimeTable:
     """All times, with the route and the regime of each."""
 
     def __init__(
-        self, routes: Sequence[Route], ends: Sequence[int | None], overhead: float
+        self, routes: Sequence[RouteTimes], ends: Sequence[int | None], overhead: float
     ) -> None:
         fits = [route.alone.fit for route in routes]
         counts = [len(fit.sizes) for fit in fits]
@@ -111,9 +111,9 @@ class _Table:
         times: Values = np.concatenate([fit.measured for fit in fits])
         self.inverse: Values = 1 / times
         self.wide: Values = sizes / rates / times
-        self.rest: Values = 1 - overhead / times  # all but the overhead
+        self.rest: Values = 1 - overhead / times  # without the overhead
         self.shortest: Values = np.array([fit.measured[0] for fit in fits])
-        self.most = _most_slower(routes, limits)
+        self.most = _limit_factors(routes, limits)
 
     def factors(self, latencies: Values) -> Values:
         """Solve for f and g of each regime, of shape ``(regimes, 2)``."""
@@ -122,12 +122,12 @@ class _Table:
             of = self.regime == regime
             long = latencies[self.route[of]] * self.inverse[of]
             before = found[-1][0] if found else 1.0
-            # The shortest define what a latency is.
+            # The shortest messages define latency: f = 1.
             prior = _PRIOR if found else 1e3
             rows = np.column_stack([long, self.wide[of]])
             rows = np.vstack([rows, [prior, 0], [0, _PRIOR]])
             wanted = np.append(self.rest[of], [prior * before, _PRIOR])
-            found.append(_bounded(rows, wanted, most))
+            found.append(_solve_bounded(rows, wanted, most))
         return np.array(found)
 
     def latencies(self, factors: Values) -> Values:
@@ -139,8 +139,8 @@ class _Table:
         return np.maximum(0, found)
 
 
-def _most_slower(routes: Sequence[Route], limits: Sequence[int]) -> list[float]:
-    """Return what g of each regime is at most: by the longest messages of bursts."""
+def _limit_factors(routes: Sequence[RouteTimes], limits: Sequence[int]) -> list[float]:
+    """Limit g of each regime, by the longest messages of bursts."""
     seen: list[list[float]] = [[] for _ in range(len(limits) + 1)]
     for route in routes:
         if route.burst is None:
@@ -149,13 +149,13 @@ def _most_slower(routes: Sequence[Route], limits: Sequence[int]) -> list[float]:
         regime = np.searchsorted(limits, fit.sizes)
         slower = fit.measured * route.bandwidth / fit.sizes
         for number, of in enumerate(seen):
-            longest = slower[regime == number][-_LONGEST:]
+            longest = slower[regime == number][-_LONGEST_SIZES:]
             of += [float(np.median(longest))] if len(longest) else []
     return [float(np.median(of)) if of else math.inf for of in seen]
 
 
-def _bounded(rows: Values, wanted: Values, most: float) -> tuple[float, float]:
-    """Solve for f and g, which are not below 0, and g not above `most`."""
+def _solve_bounded(rows: Values, wanted: Values, most: float) -> tuple[float, float]:
+    """Solve for f and g, both at least 0, and g at most `most`."""
     longer, slower = np.linalg.lstsq(rows, wanted, rcond=None)[0].tolist()
     if longer < 0:
         longer, slower = 0.0, float(rows[:, 1] @ wanted / (rows[:, 1] @ rows[:, 1]))

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What messages of a level cost by their size: lines, where they end, how sure that is.
+"""Fits message costs of a level by size: lines with their ends and intervals.
 
-Alone (Hockney's alpha + beta m of half a round trip), and one among many of a burst.
+For single messages (Hockney's alpha + beta m of half a round trip) and for messages of
+a burst.
 """
 
 from __future__ import annotations
@@ -23,15 +24,14 @@ from topoloom.probe.job.samples import Exchange
 #: normal distribution.
 _STUDENT = (12.71, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)
 _NORMAL = 1.96
-#: How many degrees of freedom of the other lines count beside those of a line.
+#: Weight of the other lines' variance, in degrees of freedom.
 _SHARED = 4
-#: A call that receives takes no longer than this share of a message's time where the
-#: message was there before; else it has waited for it.
-_WAITED = 0.5
-#: Two directions have no more than twice what one has, however disturbed that was.
-_BOTH = 2.0
-#: The share of a gap from which on it is due to whoever is busy for that.
-_DUE = 0.9
+#: Share of a message's time above which a receiving call has waited for the message.
+_WAIT_SHARE = 0.5
+#: Limit on the bandwidth of both directions, relative to one.
+_MAX_BOTH_WAYS = 2.0
+#: Share of a gap from which on a busy rank is its cause.
+_DUE_SHARE = 0.9
 
 
 Errors = NDArray[np.float64]
@@ -53,8 +53,7 @@ class Line:
     Attributes
     ----------
     end
-        Where the line ends, `last`, between the sizes that were measured on both sides;
-        None of the last line.
+        The end of the line, `last`, between two measured sizes; None for the last line.
     """
 
     alpha: Interval
@@ -66,9 +65,7 @@ class Line:
         """Make what ``--json`` prints."""
         made: dict[str, Any] = {"alpha_s": self.alpha.value}
         made["beta_s_per_byte"] = self.beta.value
-        if math.isfinite(
-            self.alpha.high
-        ):  # with two sizes there is nothing to judge by
+        if math.isfinite(self.alpha.high):  # two sizes leave no degree of freedom
             made["alpha_interval_s"] = [self.alpha.low, self.alpha.high]
             made["beta_interval_s_per_byte"] = [self.beta.low, self.beta.high]
         if self.end is not None:
@@ -79,23 +76,23 @@ class Line:
 
 @dataclass(frozen=True)
 class Curve:
-    """Times by size, and the lines through them."""
+    """Times by size, and the fitted lines."""
 
     fit: Fit
     lines: list[Line]
 
     @property
     def model(self) -> NetworkModel:
-        """The lines."""
+        """The lines as a network model."""
         return self.fit.model
 
     @property
     def errors(self) -> Errors:
-        """What the lines say too much of each size, as a part of what was measured.
+        """Relative errors of the lines by size; positive if too high.
 
-        The model says less where longer messages take less: shorter ones can be padded.
+        The model is lower where longer messages take less: shorter ones can be padded.
         """
-        return _errors_of_lines(self.fit)
+        return _compute_line_errors(self.fit)
 
     def document(self) -> dict[str, Any]:
         """Make what ``--json`` prints."""
@@ -112,25 +109,25 @@ class Curve:
 
 @dataclass(frozen=True)
 class LevelCosts:
-    """What messages of a level cost.
+    """Message costs of a level.
 
     Attributes
     ----------
     alone
         Half a round trip.
     burst
-        From one message to the next of a sender.
+        Time per message of a sender.
     latency
-        How much later than that one arrives, in seconds.
+        Additional seconds until a message arrives.
     send_cpu, receive_cpu
-        Seconds of the calls; NaN where that is not known. Where a call that receives
-        has waited, what many short messages each way take beside their sending.
+        Seconds of the calls; NaN if unknown. If the receiving call has waited, the time
+        of many short messages each way without their sending.
     both_ways
-        How many times the bandwidth of one direction both have together.
+        Bandwidth of both directions relative to one.
     unexpected
-        How many times as long a message takes whose receive is posted late, by bytes.
+        By bytes, the relative time of a message whose receive is posted late.
     posted
-        Seconds that each receive costs that is posted before; NaN: not measured.
+        Seconds per receive that is posted before; NaN: not measured.
     """
 
     alone: Curve
@@ -144,13 +141,13 @@ class LevelCosts:
 
     @property
     def model(self) -> NetworkModel:
-        """The cost of messages, as every option for a model takes it."""
+        """The costs as a network model."""
         known = {"send_cpu": self.send_cpu, "receive_cpu": self.receive_cpu}
         costs = MessageCosts()
         for name, value in known.items():
             if not math.isnan(value):
                 setattr(costs, name, value)
-        if self.burst is not None:  # one call takes no longer than from one to the next
+        if self.burst is not None:  # a call takes no longer than the time per message
             costs.send_cpu = min(costs.send_cpu, float(self.burst.fit.measured[0]))
         curve = (self.burst or self.alone).model
         make = NetworkModel.largest if curve.takes_largest else NetworkModel.regimes
@@ -161,19 +158,19 @@ class LevelCosts:
 
     @property
     def _waits_for_receiver(self) -> float:
-        """Seconds of a burst's gap that are due to its only receiver.
+        """Seconds of a burst's gap that its single receiver causes.
 
         A sender with several receivers does not wait for them.
         """
         if self.burst is None or math.isnan(self.send_cpu + self.receive_cpu):
             return 0.0
         gap = float(self.burst.fit.measured[0])
-        is_receiver = self.receive_cpu > max(self.send_cpu, _DUE * gap)
+        is_receiver = self.receive_cpu > max(self.send_cpu, _DUE_SHARE * gap)
         return max(0.0, gap - self.send_cpu) if is_receiver else 0.0
 
     @property
     def alone_lines(self) -> list[tuple[float, float, int | None]]:
-        """Of messages alone: alpha, beta, and the most bytes; None for the last."""
+        """Alpha, beta and byte limit (None: none) of the lines of single messages."""
         return convert_to_regimes(self.alone.model)
 
     @property
@@ -186,8 +183,8 @@ class LevelCosts:
     def loggp(self) -> dict[str, float] | None:
         """LogGP's parameters in seconds; None without bursts.
 
-        The overhead is that of a call that sends, the gap that of the shortest
-        messages, and the gap of a byte that of the longest.
+        The overhead is that of a sending call, the gap that of the shortest messages,
+        and the gap per byte that of the longest.
         """
         if self.burst is None:
             return None
@@ -221,45 +218,47 @@ class LevelCosts:
         }
 
 
-def level_costs(exchanges: Iterable[Exchange]) -> LevelCosts | None:
-    """Fit what was measured between pairs of a level; None if that is too little."""
+def fit_level_costs(exchanges: Iterable[Exchange]) -> LevelCosts | None:
+    """Fit the costs of a level; None with too few measurements."""
     by_kind: dict[str, list[Exchange]] = {}
     for exchange in exchanges:
         by_kind.setdefault(exchange.kind, []).append(exchange)
-    echoes = _medians(by_kind.get("echo", []))
+    echoes = _compute_medians(by_kind.get("echo", []))
     if len(echoes) < MIN_SIZES:
         return None
-    gaps = _gaps(by_kind.get("burst", []), echoes)
-    alone = _curve(echoes)
-    burst = _curve(gaps) if len(gaps) >= MIN_SIZES else None
+    gaps = _compute_gaps(by_kind.get("burst", []), echoes)
+    alone = _fit_curve(echoes)
+    burst = _fit_curve(gaps) if len(gaps) >= MIN_SIZES else None
     short = [echoes[size] - gaps[size] for size in sorted(gaps)[:3]]
     latency = max(0.0, float(np.median(short))) if short else math.nan
     both = by_kind.get("both", [])
-    send = _median(by_kind.get("send-cpu", []))
-    receive = _median(by_kind.get("receive-cpu", []))
-    if not receive <= _WAITED * echoes[min(echoes)]:
-        receive = _each(both) - (0.0 if math.isnan(send) else send)
+    send = _compute_median(by_kind.get("send-cpu", []))
+    receive = _compute_median(by_kind.get("receive-cpu", []))
+    if not receive <= _WAIT_SHARE * echoes[min(echoes)]:
+        receive = _compute_overhead(both) - (0.0 if math.isnan(send) else send)
     return LevelCosts(
         alone,
         burst,
         latency,
         send,
         receive if receive >= 0 else math.nan,
-        _both_ways(both, gaps, echoes),
-        _unexpected(by_kind),
-        _posted(by_kind.get("posted", [])),
+        _compute_both_ways(both, gaps, echoes),
+        _compute_unexpected(by_kind),
+        _compute_posted(by_kind.get("posted", [])),
     )
 
 
-def _medians(exchanges: Iterable[Exchange]) -> dict[int, float]:
+def _compute_medians(exchanges: Iterable[Exchange]) -> dict[int, float]:
     by_size: dict[int, list[float]] = {}
     for exchange in exchanges:
         by_size.setdefault(exchange.bytes, []).append(exchange.median)
     return {size: float(np.median(of)) for size, of in sorted(by_size.items())}
 
 
-def _gaps(bursts: Iterable[Exchange], echoes: dict[int, float]) -> dict[int, float]:
-    """Seconds from message to message: the last of a burst arrives, and an answer."""
+def _compute_gaps(
+    bursts: Iterable[Exchange], echoes: dict[int, float]
+) -> dict[int, float]:
+    """Compute seconds per message of a burst, without the answer at its end."""
     found: dict[int, list[float]] = {}
     answer = echoes[min(echoes)]
     for burst in bursts:
@@ -270,14 +269,14 @@ def _gaps(bursts: Iterable[Exchange], echoes: dict[int, float]) -> dict[int, flo
     return {size: gap for size, gap in medians.items() if gap > 0}
 
 
-def _median(exchanges: Sequence[Exchange]) -> float:
+def _compute_median(exchanges: Sequence[Exchange]) -> float:
     return float(np.median([e.median for e in exchanges])) if exchanges else math.nan
 
 
-def _each(both: Sequence[Exchange]) -> float:
-    """Seconds that a rank takes for a short message each way, among very many.
+def _compute_overhead(both: Sequence[Exchange]) -> float:
+    """Compute a rank's seconds per short message each way, among very many.
 
-    These are both overheads: others are on their way meanwhile.
+    This is the sum of both overheads, since transfers overlap.
     """
     shortest = min((e.bytes for e in both), default=0)
     short = [e for e in both if e.bytes == shortest]
@@ -291,56 +290,57 @@ def _each(both: Sequence[Exchange]) -> float:
     return (many - few) / (windows[1] - windows[0])
 
 
-def _both_ways(
+def _compute_both_ways(
     exchanges: Sequence[Exchange], gaps: dict[int, float], echoes: dict[int, float]
 ) -> float:
-    """Messages of both directions in the time of those of one."""
+    """Compute the bandwidth of both directions relative to one."""
     longest = max((e.bytes for e in exchanges), default=0)
     ratios = [
-        min(_BOTH, 2 * gaps[longest] * e.window / seconds)
+        min(_MAX_BOTH_WAYS, 2 * gaps[longest] * e.window / seconds)
         for e in exchanges
-        # Where the ranks were disturbed, the short message may have taken longer.
+        # With noise, the short message may have taken longer.
         if e.bytes == longest in gaps
         and (seconds := e.median - 2 * echoes[min(echoes)]) > 0
     ]
     return float(np.median(ratios)) if ratios else math.nan
 
 
-def _unexpected(by_kind: dict[str, list[Exchange]]) -> dict[int, float]:
-    late, ready = (_medians(by_kind.get(k, [])) for k in ("unexpected", "expected"))
+def _compute_unexpected(by_kind: dict[str, list[Exchange]]) -> dict[int, float]:
+    late, ready = (
+        _compute_medians(by_kind.get(k, [])) for k in ("unexpected", "expected")
+    )
     return {size: late[size] / ready[size] for size in late if size in ready}
 
 
-def _posted(exchanges: Sequence[Exchange]) -> float:
+def _compute_posted(exchanges: Sequence[Exchange]) -> float:
     if len({e.window for e in exchanges}) < 2:
         return math.nan
     counts = [e.window for e in exchanges]
     return max(0.0, float(np.polyfit(counts, [e.median for e in exchanges], 1)[0]))
 
 
-def _curve(times: dict[int, float]) -> Curve:
+def _fit_curve(times: dict[int, float]) -> Curve:
     sizes, seconds = list(times), list(times.values())
     fit = fit_model(sizes, seconds)
-    return Curve(fit, _lines(fit))
+    return Curve(fit, _add_intervals(fit))
 
 
-def _lines(fit: Fit) -> list[Line]:
-    """Add intervals: of the least squares of relative errors, by Student's t.
+def _add_intervals(fit: Fit) -> list[Line]:
+    """Add intervals of the least squares of relative errors, by Student's t.
 
-    All times of a curve are measured as exactly, if in different regimes: with few
-    sizes of a line the errors of the others count, too. What no measurement repeats is
-    added.
+    All times of a curve have similar errors, so those of the other lines count as well
+    if a line has few sizes.
     """
     lines, first = [], 0
     sizes = fit.sizes
-    counts = _where_lines_count(fit)
-    all_errors = _errors_of_lines(fit)
+    counts = _select_line_sizes(fit)
+    all_errors = _compute_line_errors(fit)
     errors = [all_errors[within] for within in counts]
     for number, (alpha, beta, most) in enumerate(fit.model.lines):
         within = counts[number]
         others = errors[:number] + errors[number + 1 :]
-        variance = _variance(errors[number], others)
-        found = _half_widths(sizes[within], fit.measured[within], *variance)
+        variance = _pool_variance(errors[number], others)
+        found = _compute_half_widths(sizes[within], fit.measured[within], *variance)
         half = np.hypot(found, NOISE * np.array([alpha, beta])).tolist()
         end = None
         if most is not None:
@@ -359,8 +359,8 @@ def _lines(fit: Fit) -> list[Line]:
     return lines
 
 
-def _variance(own: Errors, others: Sequence[Errors]) -> tuple[float, int]:
-    """Return the variance of the errors of a line, and its degrees of freedom."""
+def _pool_variance(own: Errors, others: Sequence[Errors]) -> tuple[float, int]:
+    """Return the pooled variance of a line's errors and its degrees of freedom."""
     freedom = [max(0, len(errors) - 2) for errors in (own, *others)]
     squares = [float(errors @ errors) for errors in (own, *others)]
     more = min(_SHARED, sum(freedom[1:]))
@@ -372,8 +372,8 @@ def _variance(own: Errors, others: Sequence[Errors]) -> tuple[float, int]:
     return (own_squares + more * shared) / whole, whole
 
 
-def _where_lines_count(fit: Fit) -> list[NDArray[np.bool_]]:
-    """Return for each line the sizes whose time it gives."""
+def _select_line_sizes(fit: Fit) -> list[NDArray[np.bool_]]:
+    """Select for each line the sizes at which it applies."""
     lines, sizes = fit.model.lines, fit.sizes
     if fit.model.takes_largest:
         times = np.array([alpha + beta * sizes for alpha, beta, _ in lines])
@@ -386,27 +386,29 @@ def _where_lines_count(fit: Fit) -> list[NDArray[np.bool_]]:
     ]
 
 
-def _errors_of_lines(fit: Fit) -> Errors:
-    """Return the errors of the lines alone, by size."""
+def _compute_line_errors(fit: Fit) -> Errors:
+    """Compute the errors of the lines by size."""
     said = np.empty_like(fit.measured)
     for (alpha, beta, _), within in zip(
-        fit.model.lines, _where_lines_count(fit), strict=True
+        fit.model.lines, _select_line_sizes(fit), strict=True
     ):
         said[within] = alpha + beta * fit.sizes[within]
     return said / fit.measured - 1
 
 
-def _half_widths(sizes: Errors, times: Errors, variance: float, freedom: int) -> Errors:
+def _compute_half_widths(
+    sizes: Errors, times: Errors, variance: float, freedom: int
+) -> Errors:
     if not freedom:
         return np.full(2, math.inf)
     design = np.column_stack([1 / times, sizes / times])
     covariance = np.linalg.pinv(design.T @ design) * variance
-    half: Errors = _student(freedom) * np.sqrt(np.diag(covariance))
+    half: Errors = _find_t_quantile(freedom) * np.sqrt(np.diag(covariance))
     return half
 
 
-def _student(freedom: int) -> float:
-    """Return the 97.5 % quantile; of more degrees by Hill (CACM 13(10), 1970)."""
+def _find_t_quantile(freedom: int) -> float:
+    """Return the 97.5 % quantile; for many degrees by Hill (CACM 13(10), 1970)."""
     if freedom <= len(_STUDENT):
         return _STUDENT[freedom - 1]
     return _NORMAL + (_NORMAL**3 + _NORMAL) / (4 * freedom)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where times of many hosts fall apart: valleys between the modes of a density."""
+"""Finds valleys between the modes of a density of many hosts' times."""
 
 from __future__ import annotations
 
@@ -9,38 +9,40 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from topoloom.probe.inference.groups import APART
+from topoloom.probe.inference.groups import LEVEL_RATIO
 
 Values = NDArray[np.float64]
 
-#: The narrowest kernel, in logarithms, and its width in errors of the values.
-_NARROW, _ERRORS = 0.004, 0.7
-#: Points of the grid in the width of the kernel, and widths that the kernel spans.
+#: Minimal kernel width in logarithms, and width in errors of the values.
+_MIN_KERNEL, _ERRORS = 0.004, 0.7
+#: Grid points per kernel width, and widths that the kernel spans.
 _POINTS, _SPAN = 4, 4
-#: By how much the roots of a peak and of the valley beside it differ at least; the root
-#: of a count deviates by 1/2 whatever the count.
-_PROMINENT = 1.5
-_MOST_BINS = 1 << 16
+#: Minimal difference between the square roots of a peak and its valley. The root of a
+#: count has standard deviation 1/2.
+_MIN_PROMINENCE = 1.5
+_MAX_BINS = 1 << 16
 
 
-def valleys(values: Values, error: float, apart: float = APART) -> list[float]:
-    """Return where modes of the values meet, ascending; none if there is one mode.
+def find_valleys(
+    values: Values, error: float, apart: float = LEVEL_RATIO
+) -> list[float]:
+    """Find the valleys between modes, ascending; none if there is one mode.
 
-    The density is a sum of normal kernels. A mode counts if it rises out of the valleys
-    beside it by more than chance, and if it is `apart` from the next one.
+    The density is a sum of normal kernels. A mode counts if it rises significantly
+    above its valleys and is `apart` from the next mode.
 
     Parameters
     ----------
     values
         Logarithms of seconds.
     error
-        Their standard error.
+        Standard error of values.
     apart
-        How many times as long the next mode takes at least.
+        Minimal ratio of times between modes.
     """
-    width = max(_NARROW, _ERRORS * error)
+    width = max(_MIN_KERNEL, _ERRORS * error)
     low, high = float(values.min()), float(values.max())
-    step = max(width / _POINTS, (high - low) / _MOST_BINS)
+    step = max(width / _POINTS, (high - low) / _MAX_BINS)
     reach = math.ceil(_SPAN * width / step)
     bins = math.ceil((high - low) / step) + 1
     counts = np.bincount(((values - low) / step).astype(np.int64), minlength=bins)
@@ -48,11 +50,11 @@ def valleys(values: Values, error: float, apart: float = APART) -> list[float]:
     kernel: Values = np.exp(-0.5 * (steps * step / width) ** 2)
     density: Values = np.convolve(np.pad(counts, reach), kernel, mode="same")
     at: Values = np.asarray(low + (np.arange(len(density)) - reach + 0.5) * step)
-    return [float(at[valley]) for valley in _between_modes(density, at, apart)]
+    return [float(at[valley]) for valley in _find_minima(density, at, apart)]
 
 
-def _between_modes(density: Values, at: Values, apart: float) -> list[int]:
-    """Return the lowest places between modes that count."""
+def _find_minima(density: Values, at: Values, apart: float) -> list[int]:
+    """Find the minima between significant modes."""
     rising = np.diff(density, prepend=0) > 0
     peaks = np.flatnonzero(rising & ~np.append(rising[1:], False)).tolist()
     lows = [a + int(np.argmin(density[a:b])) for a, b in pairwise(peaks)]
@@ -63,12 +65,12 @@ def _between_modes(density: Values, at: Values, apart: float) -> list[int]:
             for n, low in enumerate(lows)
         ]
         near = [
-            rise < _PROMINENT or at[peaks[n + 1]] - at[peaks[n]] < math.log(apart)
+            rise < _MIN_PROMINENCE or at[peaks[n + 1]] - at[peaks[n]] < math.log(apart)
             for n, rise in enumerate(rises)
         ]
         if not any(near):
             break
-        # The weakest valley vanishes, with the lower one of its peaks.
+        # Remove the weakest valley and the lower of its peaks.
         n = min((n for n, is_near in enumerate(near) if is_near), key=rises.__getitem__)
         lows.pop(n)
         peaks.pop(n if density[peaks[n]] < density[peaks[n + 1]] else n + 1)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Links between neighbors among many hosts, of which not all pairs are measured.
+"""Finds links between neighbors among many hosts without measuring all pairs.
 
-A host is as far from each landmark as its neighbors, but for a link. So those are among
-the hosts whose times with all landmarks are most like its own; only these pairs are
+A host and its neighbor are at nearly the same distance from each landmark. Neighbors
+are therefore among the hosts with the most similar landmark times; only these pairs are
 measured more exactly.
 """
 
@@ -14,59 +14,58 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoloom.probe.inference.landmarks import Hosts, Pairs
-from topoloom.probe.inference.modes import Values, valleys
+from topoloom.probe.inference.modes import Values, find_valleys
 from topoloom.probe.inference.network import (
     DIAMETER,
-    EXPLAINED,
-    LEFT,
+    MAX_LEFT,
+    MIN_EXPLAINED,
     Network,
-    hops_between,
+    count_hops,
 )
 from topoloom.probe.inference.pair_costs import Numbers, PairCosts
 
-#: Hosts among which neighbors are looked for: their hops are in a matrix.
-MOST_LINKED = 4096
-#: How many times as long hosts take at least that are two links apart, and the error of
-#: the times of candidates.
-LINK, EXACT = 1.03, 0.006
-#: Hosts that are looked at as neighbors of each: those of a torus of three dimensions
-#: are among the next 16 if times are known within 1.25 % and a link takes 5 %.
+#: Limit on hosts, since hops are in a matrix.
+MAX_LINKED_HOSTS = 4096
+#: Minimal time ratio of one more link, and the error of candidates' times.
+LINK_RATIO, CANDIDATE_ERROR = 1.03, 0.006
+#: Candidates per host: neighbors in a 3-D torus are among the nearest 16 if times have
+#: errors of 1.25 % and a link takes 5 %.
 CANDIDATES = 20
-#: The share of all hosts that a landmark was measured with, and landmarks that count.
+#: Minimal share of hosts measured with a landmark, and limit on landmarks.
 _ALL, _LANDMARKS = 0.95, 64
 _ROWS = 512
-#: The share of the candidates that were measured at least.
+#: Minimal share of measured candidates.
 _MEASURED = 0.8
 
 
 class HopTimes:
-    """Seconds between hosts that follow from hops, looked up as in a matrix."""
+    """Seconds between hosts by hops, indexed like a matrix."""
 
     def __init__(self, hops: Numbers, first: float, hop: float) -> None:
         self._hops, self._first, self._hop = hops, first, hop
 
     def __getitem__(self, at: int | tuple[Hosts, Hosts]) -> Values:
-        """Return those of a host with all, of two hosts, or of pairs of them."""
+        """Return the times of a host with all, of two hosts, or of pairs."""
         more = np.maximum(self._hops[at] - 1, 0)
         return np.asarray(self._first + self._hop * more)
 
 
-def candidates(costs: PairCosts, first: Hosts) -> Pairs:
-    """Return pairs of hosts that may be neighbors, by their times with landmarks.
+def find_candidates(costs: PairCosts, first: Hosts) -> Pairs:
+    """Find pairs of hosts that may be neighbors, by their landmark times.
 
     Parameters
     ----------
     costs
         Between ranks.
     first
-        The rank of each host that was measured with others.
+        The rank of each host that was measured with other hosts.
     """
-    landmarks = _landmarks(costs, first)
+    landmarks = _find_landmarks(costs, first)
     count = len(first)
     if len(landmarks) < 2:
         return np.zeros((0, 2), np.int64)
     times = costs.known(first[:, None], first[landmarks][None, :])
-    times[landmarks, np.arange(len(landmarks))] = np.nan  # what they have alone
+    times[landmarks, np.arange(len(landmarks))] = np.nan  # no time with itself
     is_known = ~np.isnan(times)
     times, weight = np.where(is_known, times, 0), is_known.astype(np.float64)
     squares = times * times
@@ -84,9 +83,9 @@ def candidates(costs: PairCosts, first: Hosts) -> Pairs:
     return np.random.default_rng(1).permutation(pairs)
 
 
-def _landmarks(costs: PairCosts, first: Hosts) -> Hosts:
-    """Return hosts that were measured with nearly all others."""
-    host = _host_numbers(costs, first)
+def _find_landmarks(costs: PairCosts, first: Hosts) -> Hosts:
+    """Find hosts that were measured with nearly all others."""
+    host = _number_hosts(costs, first)
     a, b, _ = costs.measured
     between = (host[a] >= 0) & (host[b] >= 0)
     ends = np.concatenate([host[a[between]], host[b[between]]])
@@ -95,56 +94,58 @@ def _landmarks(costs: PairCosts, first: Hosts) -> Hosts:
     return found[:_LANDMARKS]
 
 
-def _host_numbers(costs: PairCosts, first: Hosts) -> Numbers:
+def _number_hosts(costs: PairCosts, first: Hosts) -> Numbers:
     host = np.full(costs.shape[0], -1)
     host[first] = np.arange(len(first))
     return host
 
 
-def linked_hosts(
+def find_linked_hosts(
     costs: PairCosts, errors: PairCosts, first: Hosts, by_groups: float
 ) -> Network | None:
-    """Return the graph of neighbors, if times follow from hops on it.
+    """Find the graph of neighbors if its hops explain the times.
 
     Parameters
     ----------
     errors
-        Of the costs, as parts of them.
+        Relative errors of costs.
     by_groups
-        The share of the squares of the logarithms of costs that groups explain.
+        Share of the variance of log costs that groups explain.
     """
     count = len(first)
-    pairs = candidates(costs, first)
-    # Some times with landmarks were measured again since: not quite the same pairs.
+    pairs = find_candidates(costs, first)
+    # Some landmark times were measured again, so pairs differ slightly.
     pairs = pairs[~np.isnan(costs.known(*first[pairs].T))]
     if len(pairs) < _MEASURED * CANDIDATES / 2 * count:
         return None
     seconds = costs.known(*first[pairs].T)
     error = float(np.median(errors.known(*first[pairs].T)))
-    ends = valleys(np.log(seconds), error, LINK)
+    ends = find_valleys(np.log(seconds), error, LINK_RATIO)
     if not ends:
         return None
     near = pairs[np.log(seconds) < ends[0]]
     neighbors = [(int(a), int(b)) for a, b in near[np.lexsort(near.T[::-1])]]
-    hops = hops_between(neighbors, count)
+    hops = count_hops(neighbors, count)
     if hops.min() < 0 or hops.max() < DIAMETER:
         return None
-    host = _host_numbers(costs, first)
+    host = _number_hosts(costs, first)
     a, b, measured = costs.measured
     between = (host[a] >= 0) & (host[b] >= 0)
     apart, measured = hops[host[a[between]], host[b[between]]], measured[between]
     hop, base = np.polyfit(apart - 1, measured, 1)
     if hop <= 0 or base <= 0:
         return None
-    explained = _explained(np.log(measured), np.log(base + hop * (apart - 1)))
-    if explained < EXPLAINED or 1 - explained > LEFT * (1 - by_groups):
+    explained = _compute_explained(np.log(measured), np.log(base + hop * (apart - 1)))
+    if explained < MIN_EXPLAINED or 1 - explained > MAX_LEFT * (1 - by_groups):
         return None
     predicted = HopTimes(hops, float(base), float(hop))
     ends_of = float(base), float(hop), predicted, explained
     return Network([*range(count)], None, [], neighbors, *ends_of)
 
 
-def _explained(measured: NDArray[np.float64], fitted: NDArray[np.float64]) -> float:
+def _compute_explained(
+    measured: NDArray[np.float64], fitted: NDArray[np.float64]
+) -> float:
     total = float(((measured - measured.mean()) ** 2).sum())
     left = float(((measured - fitted) ** 2).sum())
     return 1 - left / total if total and math.isfinite(left) else 0.0

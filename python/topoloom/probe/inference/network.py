@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The network between hosts: a tree of switches, or links between neighbors."""
+"""Infers the network between hosts: a tree of switches, or links to neighbors."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from topoloom.probe.inference.groups import (
     PART,
     Costs,
     RankGroup,
-    level_name,
+    name_level,
 )
 from topoloom.probe.inference.pair_costs import HostCosts, Numbers
 
-#: A graph of neighbors is taken if it leaves this share of the squares that groups
-#: leave, or less, and explains this share of all.
-LEFT, EXPLAINED = 0.5, 0.9
-#: Where neighbors might end: the largest steps in the sorted costs of pairs.
+#: A graph of neighbors is accepted if it leaves at most this share of the variance that
+#: groups leave, and explains this share of all.
+MAX_LEFT, MIN_EXPLAINED = 0.5, 0.9
+#: Number of largest steps in sorted costs that are tried as the limit of neighbors.
 _STEPS = 24
-#: Most neighbors of a host in the mean; where there are more, there is a switch.
+#: Limit on mean neighbors of a host; more imply a switch.
 _NEIGHBORS = 16
 DIAMETER = 3
-#: A group of fewer pairs is taken for as fast as the other groups of its level, if the
-#: logarithms of their times do not differ by more: one of its pairs may be slow.
+#: A group with fewer pairs takes the time of its level if log times differ by no more,
+#: since one of its pairs may be slow.
 _FEW, _LIKE = 4, 0.3
 
 
@@ -42,7 +42,7 @@ class SwitchLink:
     below
         The host or the group.
     latency
-        Seconds, beside those that all messages between hosts take.
+        Seconds in addition to the minimum of all messages between hosts.
     """
 
     below: RankGroup
@@ -60,18 +60,17 @@ class Network:
     root
         The tree of groups of hosts, if it is one.
     links
-        Of a tree, the hosts first, then groups, those that are below before others.
+        Of a tree: hosts first, then groups from the bottom up.
     neighbors
         Pairs of hosts with a link, if it is a graph without switches.
     base
-        Seconds that a message takes at least.
+        Minimal seconds of a message.
     hop
-        Seconds of every link after the first of a graph.
+        Seconds per link after the first, in a graph.
     predicted
-        Seconds between hosts that follow, looked up as in a matrix of the shape
-        ``(hosts, hosts)``.
+        Predicted seconds between hosts, indexed like a matrix ``(hosts, hosts)``.
     explained
-        The share of the squares of the logarithms of costs that it explains.
+        Share of the variance of log costs that the network explains.
     """
 
     order: list[int]
@@ -85,27 +84,27 @@ class Network:
 
     @property
     def is_graph(self) -> bool:
-        """Whether hosts are joined by links, without switches."""
+        """Whether hosts are linked directly, without switches."""
         return self.root is None
 
     @property
     def hops(self) -> Numbers:
-        """Links between each two hosts of a graph."""
-        return hops_between(self.neighbors, len(self.order))
+        """Hops between any two hosts of a graph."""
+        return count_hops(self.neighbors, len(self.order))
 
     @property
     def levels(self) -> list[int] | None:
-        """Hosts and groups under one of the next level, bottom-up; None if ragged."""
-        return None if self.root is None else _even_levels(self.root)
+        """Children per group by level, bottom-up; None if unequal."""
+        return None if self.root is None else _find_even_levels(self.root)
 
 
-def host_costs(hosts: Sequence[Sequence[int]], costs: Costs) -> Costs:
-    """Return the median between the ranks of each two hosts, which are not NaN."""
+def compute_host_costs(hosts: Sequence[Sequence[int]], costs: Costs) -> Costs:
+    """Compute the median between the ranks of any two hosts, ignoring NaN."""
     return np.array([[np.median(costs[np.ix_(a, b)]) for b in hosts] for a in hosts])
 
 
 def find_network(root: RankGroup, hosts: Sequence[int], costs: Costs) -> Network:
-    """Decide what the network is.
+    """Infer the network.
 
     Parameters
     ----------
@@ -116,15 +115,15 @@ def find_network(root: RankGroup, hosts: Sequence[int], costs: Costs) -> Network
     costs
         Seconds between hosts, of shape ``(hosts, hosts)``.
     """
-    tree = _tree(root, hosts, costs)
-    graph = _graph(costs)
+    tree = _fit_tree(root, hosts, costs)
+    graph = _fit_graph(costs)
     if graph is None:
         return tree
-    better = (1 - graph.explained) <= LEFT * (1 - tree.explained)
-    return graph if better and graph.explained >= EXPLAINED else tree
+    better = (1 - graph.explained) <= MAX_LEFT * (1 - tree.explained)
+    return graph if better and graph.explained >= MIN_EXPLAINED else tree
 
 
-def _tree(root: RankGroup, hosts: Sequence[int], costs: Costs) -> Network:
+def _fit_tree(root: RankGroup, hosts: Sequence[int], costs: Costs) -> Network:
     predicted = np.full_like(costs, np.nan)
     pairs_of: dict[int, tuple[Numbers, ...]] = {}
     of_level: dict[str, list[Costs]] = {}
@@ -137,8 +136,8 @@ def _tree(root: RankGroup, hosts: Sequence[int], costs: Costs) -> Network:
             number[[hosts[rank] for rank in part.ranks]] = part_number
         apart = (number[:, None] > number[None]) & (number[None] >= 0)
         pairs_of[id(group)] = a, b = np.nonzero(apart)
-        level_of[id(group)] = level_name(group)
-        of_level.setdefault(level_name(group), []).append(costs[a, b])
+        level_of[id(group)] = name_level(group)
+        of_level.setdefault(name_level(group), []).append(costs[a, b])
     known = {name: np.concatenate(of) for name, of in of_level.items()}
     least = min((float(np.median(of)) for of in known.values() if len(of)), default=0.0)
     levels = {
@@ -154,15 +153,15 @@ def _tree(root: RankGroup, hosts: Sequence[int], costs: Costs) -> Network:
         near = abs(math.log(own / like)) < _LIKE
         middle[key] = like if len(a) < _FEW and near else own
         predicted[a, b] = predicted[b, a] = middle[key]
-    explained = _explained(costs, predicted)
-    tree = tree_of(root, hosts, middle)
+    explained = _compute_explained(costs, predicted)
+    tree = make_tree(root, hosts, middle)
     return replace(tree, predicted=predicted, explained=explained)
 
 
-def tree_of(
+def make_tree(
     root: RankGroup, hosts: Sequence[int], middle: Mapping[int, float]
 ) -> Network:
-    """Make a tree of groups, which predicts nothing yet.
+    """Make a tree of groups, without predictions.
 
     Parameters
     ----------
@@ -194,7 +193,7 @@ def tree_of(
     return Network(order, root, links, [], base, 0.0, np.zeros((0, 0)), 0.0)
 
 
-def _explained(costs: Costs, predicted: Costs) -> float:
+def _compute_explained(costs: Costs, predicted: Costs) -> float:
     above = np.triu_indices(len(costs), 1)
     measured, fitted = np.log(costs[above]), np.log(predicted[above])
     total = float(((measured - measured.mean()) ** 2).sum())
@@ -202,8 +201,8 @@ def _explained(costs: Costs, predicted: Costs) -> float:
     return 1.0 if total == 0 else 1 - left / total
 
 
-def _graph(costs: Costs) -> Network | None:
-    """Try the largest steps between near and far; the best is a line in hops."""
+def _fit_graph(costs: Costs) -> Network | None:
+    """Try the largest steps as limit of neighbors; keep the best fit by hops."""
     count = len(costs)
     if count < DIAMETER + 1:
         return None
@@ -211,23 +210,23 @@ def _graph(costs: Costs) -> Network | None:
     sorted_costs = np.sort(costs[above])
     most = min(len(sorted_costs) - 1, count * _NEIGHBORS // 2)
     steps = np.diff(np.log(sorted_costs[: most + 1]))
-    steps[: count - 2] = 0  # fewer links cannot connect all
+    steps[: count - 2] = 0  # fewer links cannot connect all hosts
     best: Network | None = None
     for step in np.argsort(steps)[::-1][:_STEPS]:
         if steps[step] <= 0:
             break
         near = costs <= sorted_costs[step]
         np.fill_diagonal(near, False)
-        found = _fitted(costs, near)
+        found = _fit_neighbors(costs, near)
         if found is not None and (best is None or found.explained > best.explained):
             best = found
     return best
 
 
-def _fitted(costs: Costs, near: NDArray[np.bool_]) -> Network | None:
+def _fit_neighbors(costs: Costs, near: NDArray[np.bool_]) -> Network | None:
     neighbors = [(int(a), int(b)) for a, b in zip(*np.nonzero(near), strict=True)]
     links = [(a, b) for a, b in neighbors if a < b]
-    hops = hops_between(links, len(costs))
+    hops = count_hops(links, len(costs))
     above = np.triu_indices(len(costs), 1)
     of_pairs = hops[above]
     if of_pairs.min() < 0 or of_pairs.max() < DIAMETER:
@@ -236,17 +235,19 @@ def _fitted(costs: Costs, near: NDArray[np.bool_]) -> Network | None:
     if hop <= 0 or first <= 0:
         return None
     predicted = first + hop * np.maximum(hops - 1, 0)
-    explained = _explained(costs, predicted)
+    explained = _compute_explained(costs, predicted)
     order = list(range(len(costs)))
     return Network(
         order, None, [], links, float(first), float(hop), predicted, explained
     )
 
 
-def hops_between(neighbors: Sequence[tuple[int, int]], count: int) -> Numbers:
-    """Return the links between each two hosts; -1 where there is no route."""
+def count_hops(neighbors: Sequence[tuple[int, int]], count: int) -> Numbers:
+    """Count the hops between any two hosts; -1 without a route."""
     pairs = np.array(neighbors, np.int64).reshape(-1, 2)
-    own = np.repeat(np.arange(count)[:, None], 2, axis=1)  # so that each has one
+    own = np.repeat(
+        np.arange(count)[:, None], 2, axis=1
+    )  # so that each host has a neighbor
     ends = np.concatenate([pairs, pairs[:, ::-1], own])
     ends = ends[np.argsort(ends[:, 0], kind="stable")]
     begins = np.searchsorted(ends[:, 0], np.arange(count))
@@ -262,8 +263,8 @@ def hops_between(neighbors: Sequence[tuple[int, int]], count: int) -> Numbers:
     return hops
 
 
-def _even_levels(root: RankGroup) -> list[int] | None:
-    """Return how many are in one of the next level, if that is the same everywhere."""
+def _find_even_levels(root: RankGroup) -> list[int] | None:
+    """Find the number of children by level if it is the same everywhere."""
     counts: list[int] = []
     level = [root]
     while level[0].kind != HOST:
@@ -279,8 +280,8 @@ def _even_levels(root: RankGroup) -> list[int] | None:
     return counts[::-1]
 
 
-def host_groups(root: RankGroup) -> list[RankGroup]:
-    """Return the smallest groups that hosts are in, or a host that is alone."""
+def list_host_groups(root: RankGroup) -> list[RankGroup]:
+    """List the smallest groups of hosts, or hosts without a group."""
     return [
         group
         for group in root.all_groups()
@@ -290,8 +291,8 @@ def host_groups(root: RankGroup) -> list[RankGroup]:
     ]
 
 
-def network_groups(root: RankGroup) -> list[RankGroup]:
-    """Return the groups of hosts that have groups of hosts in them."""
+def list_network_groups(root: RankGroup) -> list[RankGroup]:
+    """List the groups that contain groups of hosts."""
     return [
         group
         for group in root.all_groups()

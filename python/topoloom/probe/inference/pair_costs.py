@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Costs of many ranks, of which few pairs were measured: in the place of a matrix."""
+"""Costs of many ranks with few measured pairs, in place of a matrix."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ Numbers = NDArray[np.int64]
 
 
 class HostCosts(Protocol):
-    """Seconds between hosts: a matrix, or what is looked up like one."""
+    """Seconds between hosts, indexed like a matrix."""
 
     def __getitem__(self, at: Any, /) -> Any:
-        """Return those of a host with all, of two hosts, or of pairs of them."""
+        """Return the times of a host with all, of two hosts, or of pairs."""
         ...
 
 
 class GroupTree:
-    """Groups in groups, to find the smallest one that two ranks are in.
+    """Nested groups, for finding the smallest group of two ranks.
 
     Attributes
     ----------
     groups
-        All of them, those around others first.
+        All groups, outer ones first.
     """
 
     def __init__(self, root: RankGroup) -> None:
         self.groups: list[RankGroup] = []
         self._number: dict[int, int] = {}
-        self._labels: list[Numbers] = []  # by depth, of the group around each rank
+        self._labels: list[Numbers] = []  # by depth: the group of each rank
         level = [root]
         while level:
-            # No rank is in one group with another one below the smallest of its own.
+            # Below its smallest group, a rank is alone.
             labels = -1 - np.arange(len(root.ranks))
             for group in level:
                 self._number[id(group)] = len(self.groups)
@@ -47,11 +47,11 @@ class GroupTree:
             level = [part for group in level for part in group.groups]
 
     def number(self, group: RankGroup) -> int:
-        """Return the place of a group."""
+        """Return the index of a group."""
         return self._number[id(group)]
 
     def common(self, first: Numbers, second: Numbers) -> Numbers:
-        """Return the places of the smallest groups with both, of each two ranks."""
+        """Return the index of the smallest common group of each pair of ranks."""
         found = np.zeros(np.broadcast(first, second).shape, np.int64)
         for labels in self._labels[1:]:
             own = labels[first]
@@ -60,17 +60,17 @@ class GroupTree:
 
 
 class PairCosts:
-    """Seconds of a message between ranks, looked up as in a matrix.
+    """Seconds of a message between ranks, indexed like a matrix.
 
     Parameters
     ----------
     ranks
-        Their number.
+        Number of ranks.
     first, second, seconds
-        Pairs that were measured; of one that was several times, the last counts.
+        Measured pairs; of repeated ones, the last counts.
     root
-        What stands in for others: the median of the pairs whose smallest group is the
-        same. Without it those are NaN.
+        Groups that define typical costs of unmeasured pairs: the median of pairs with
+        the same smallest group. Without it, they are NaN.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class PairCosts:
     ) -> None:
         self.shape = ranks, ranks
         keys = np.minimum(first, second) * ranks + np.maximum(first, second)
-        # Of equal keys the last one.
+        # Of equal keys, the last counts.
         self._keys, last = np.unique(keys[::-1], return_index=True)
         self._seconds = seconds[::-1][last]
         self._between: tuple[HostCosts, Numbers] | None = None
@@ -93,14 +93,14 @@ class PairCosts:
             self._join(self.tree)
 
     def filled(self, root: RankGroup) -> PairCosts:
-        """Return the same, with what stands in for pairs that were not measured."""
+        """Return a copy with typical costs for unmeasured pairs."""
         first, second, seconds = self.measured
         return PairCosts(self.shape[0], first, second, seconds, root)
 
     def of_network(
         self, root: RankGroup, predicted: HostCosts, host_of: Sequence[int]
     ) -> PairCosts:
-        """Return the same, with what a network says of hosts in the place of medians.
+        """Return a copy with a network's predictions for unmeasured pairs.
 
         Parameters
         ----------
@@ -115,14 +115,14 @@ class PairCosts:
 
     @property
     def measured(self) -> tuple[Numbers, Numbers, NDArray[np.float64]]:
-        """The pairs that were measured, the lower rank first, and their seconds."""
+        """Measured pairs, lower rank first, and their seconds."""
         first, second = np.divmod(self._keys, self.shape[0])
         return first, second, self._seconds
 
     def of_group(self, group: RankGroup) -> tuple[Numbers, NDArray[np.float64]]:
-        """Return the measured pairs whose smallest group it is, and their seconds.
+        """Return the measured pairs with this smallest group, and their seconds.
 
-        The pairs have the shape ``(pairs, 2)``.
+        Pairs have shape ``(pairs, 2)``.
         """
         assert self.tree is not None
         number = self.tree.number(group)
@@ -131,23 +131,23 @@ class PairCosts:
         return np.stack([first, second], axis=1), self._seconds[own]
 
     def usual_of(self, group: RankGroup) -> float:
-        """Return the median of the pairs whose smallest group it is."""
+        """Return the median of the pairs with this smallest group."""
         assert self.tree is not None
         return float(self._usual[self.tree.number(group)])
 
     def is_whole(self, ranks: Numbers) -> bool:
-        """Whether all pairs of these ranks were measured."""
+        """Return whether all pairs of these ranks were measured."""
         looked_up = self.known(ranks[:, None], ranks[None, :])
         return not np.isnan(looked_up[~np.eye(len(ranks), dtype=bool)]).any()
 
     def usual(self, first: Numbers, second: Numbers) -> NDArray[np.float64]:
-        """Return the medians of the pairs with the same smallest group as these."""
+        """Return the medians of pairs with the same smallest groups."""
         assert self.tree is not None
         found: NDArray[np.float64] = self._usual[self.tree.common(first, second)]
         return found
 
     def __getitem__(self, at: Any) -> Any:
-        """Return what a matrix does, of a pair, of pairs, or of some rows."""
+        """Return the costs of a pair, of pairs, or of rows, like a matrix."""
         if not isinstance(at, tuple):
             rows = np.atleast_1d(np.arange(self.shape[0])[at])
             return self[rows[:, None], np.arange(self.shape[0])[None, :]]
@@ -160,7 +160,7 @@ class PairCosts:
         return float(found) if found.ndim == 0 else found
 
     def known(self, first: Numbers, second: Numbers) -> NDArray[np.float64]:
-        """Return what was measured of pairs of ranks; NaN of others."""
+        """Return measured costs of pairs of ranks; NaN for unmeasured ones."""
         keys = np.minimum(first, second) * self.shape[0] + np.maximum(first, second)
         if not len(self._keys):
             return np.full(keys.shape, np.nan)
@@ -181,7 +181,7 @@ class PairCosts:
         self._by_group = np.argsort(common, kind="stable")
         numbers = np.arange(len(tree.groups) + 1)
         self._starts = np.searchsorted(common[self._by_group], numbers)
-        # Where none of a group was measured, the job has ended early.
+        # A group without measurements means that the job ended early.
         every = float(np.median(seconds)) if len(seconds) else np.nan
         self._usual = np.full(len(tree.groups), every)
         for number, (begin, end) in enumerate(
@@ -191,14 +191,14 @@ class PairCosts:
                 self._usual[number] = np.median(seconds[self._by_group[begin:end]])
 
 
-#: A matrix, or what is looked up like one.
+#: A matrix, or an object that is indexed like one.
 SomeCosts = Costs | PairCosts
 
 
-def measured_pairs(
+def select_measured_pairs(
     group: RankGroup, costs: SomeCosts
 ) -> tuple[Numbers, NDArray[np.float64]]:
-    """Return the measured pairs whose smallest group it is, and their seconds."""
+    """Select the measured pairs with this smallest group, and their seconds."""
     if isinstance(costs, PairCosts):
         return costs.of_group(group)
     pairs = np.array(list(group.pairs()), np.int64).reshape(-1, 2)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which exchanges slow each other down, by what pairs took in rounds with others."""
+"""Finds pairs that share links, from their times in rounds with other pairs."""
 
 from __future__ import annotations
 
@@ -16,34 +16,35 @@ from topoloom.support.units import format_bandwidth
 
 Pair = tuple[int, int]
 
-#: How many times as long as alone what shares a link takes at least.
-SLOWED = 1.15
-#: Deviations of a sample, in standard ones, at which two pairs of a round seem slowed.
+#: Minimal ratio to the time alone for a shared link.
+SLOWED_RATIO = 1.15
+#: Standard deviations from which on two pairs of a round seem slowed.
 _FAR = 3.0
-#: Of normal values: their standard deviation in median deviations.
+#: For normal values: standard deviation / median deviation.
 _SIGMA = 1.4826
-#: Samples of a pair of which the median is usual, whatever else it met.
+#: Samples of a pair from which on their median is typical.
 _USUAL = 3
-#: Hosts that a sentence names.
+#: Limit on host names in a description.
 _NAMED = 6
-#: Pairs of pairs of a set up to which it is counted which have met.
+#: Limit on pairs of pairs for counting coverage.
 _COUNTED = 1 << 22
 
 
 @dataclass(frozen=True)
 class SharedLink:
-    """A link that exchanges need at once, and that carries less than all together.
+    """A link that limits concurrent exchanges.
 
     Attributes
     ----------
     hosts
-        Whose exchanges with others of the same group need it; empty: those of `pairs`.
+        Hosts whose exchanges with others of their group use it; empty: those of
+        `pairs`.
     pairs
-        Pairs of hosts that were measured at once.
+        Host pairs that were measured concurrently.
     factor
-        How many times as long as alone they took.
+        Ratio of their time to that alone.
     rate
-        Bytes per second each way that they had together.
+        Their total bytes per second each way.
     """
 
     hosts: tuple[int, ...]
@@ -52,7 +53,7 @@ class SharedLink:
     rate: float
 
     def crosses(self, pair: Pair) -> bool:
-        """Whether an exchange of two hosts needs it, as far as is known."""
+        """Return whether an exchange of two hosts uses it, as far as known."""
         if not self.hosts:
             return pair in self.pairs or pair[::-1] in self.pairs
         return (pair[0] in self.hosts) != (pair[1] in self.hosts)
@@ -68,7 +69,7 @@ class SharedLink:
         }
 
     def text(self, names: Sequence[str]) -> str:
-        """Say what shares it, in a sentence."""
+        """Describe what shares the link."""
         rate = format_bandwidth(self.rate)
         if not self.hosts:
             pairs = " and ".join(f"{names[a]}-{names[b]}" for a, b in self.pairs)
@@ -81,14 +82,14 @@ class SharedLink:
 
 
 class Meetings:
-    """Rounds of disjoint pairs of hosts of one set, and how long each pair took.
+    """Rounds of disjoint host pairs of one set, with the times of the pairs.
 
     Parameters
     ----------
     hosts
         Of the set.
     rounds
-        By pair the seconds of each round; NaN where that is unknown.
+        Seconds by pair, for each round; NaN if unknown.
     """
 
     def __init__(
@@ -106,11 +107,11 @@ class Meetings:
 
     @property
     def pairs(self) -> list[Pair]:
-        """Those that were measured."""
+        """Measured pairs."""
         return list(self._seconds)
 
     def usual(self) -> dict[Pair, float]:
-        """Return what a pair usually takes; in few rounds, what all of the set do."""
+        """Return the typical time of each pair; with few rounds, that of the set."""
         every = [s for seconds in self._seconds.values() for s in seconds]
         middle = float(np.median(every)) if every else 0.0
         return {
@@ -119,9 +120,9 @@ class Meetings:
         }
 
     def groups(self) -> list[tuple[int, ...]]:
-        """Return sets of hosts that take longer with others than among themselves.
+        """Find sets of hosts that are slower with others than among themselves.
 
-        The smallest first, and each only if others of it are not known to.
+        Smallest first, without supersets of known ones.
         """
         count = len(self.hosts)
         number = {host: n for n, host in enumerate(self.hosts)}
@@ -135,14 +136,14 @@ class Meetings:
         costs[np.isnan(costs)] = np.nanmedian(costs[~np.eye(count, dtype=bool)])
         found = [
             tuple(self.hosts[n] for n in sorted(group.members))
-            for group in _all_groups(find_cost_groups(costs, p=P_VALUE).groups)
+            for group in _list_all_groups(find_cost_groups(costs, p=P_VALUE).groups)
         ]
         return sorted((group for group in found if len(group) > 1), key=len)
 
     def slowed_together(self, known: Sequence[SharedLink] = ()) -> list[list[Pair]]:
-        """Return, of each round in which several pairs are slow, those pairs.
+        """List the slow pairs of each round with several of them.
 
-        Pairs that cross a known link are not counted.
+        Pairs that cross a known link are ignored.
         """
         usual = self.usual()
         ratios = {
@@ -152,7 +153,7 @@ class Meetings:
         }
         values = np.array(list(ratios.values()) or [0.0])
         sigma = _SIGMA * float(np.median(np.abs(values - np.median(values))))
-        least = max(np.log(SLOWED), _FAR * sigma)
+        least = max(np.log(SLOWED_RATIO), _FAR * sigma)
         by_round: dict[int, list[Pair]] = {}
         for (n, pair), ratio in ratios.items():
             if ratio > least and not any(link.crosses(pair) for link in known):
@@ -160,7 +161,7 @@ class Meetings:
         return [pairs for pairs in by_round.values() if len(pairs) > 1]
 
     def coverage(self) -> tuple[int, int]:
-        """Return how many disjoint pairs of pairs have met, of how many in all."""
+        """Count the disjoint pairs of pairs that have met, and all of them."""
         pairs = self.pairs
         ends = np.array(pairs).reshape(-1, 2)
         degrees = np.unique(ends, return_counts=True)[1]
@@ -177,19 +178,19 @@ class Meetings:
         return min(met, total), total
 
 
-def _all_groups(groups: Iterable[CostGroup]) -> Iterator[CostGroup]:
+def _list_all_groups(groups: Iterable[CostGroup]) -> Iterator[CostGroup]:
     for group in groups:
         yield group
-        yield from _all_groups(group.groups)
+        yield from _list_all_groups(group.groups)
 
 
-def conflicts(
+def find_conflicts(
     candidates: Iterable[Sequence[Pair]], most: int
 ) -> list[tuple[Pair, Pair]]:
-    """Return pairs that may slow each other down, those of most rounds first."""
+    """List pairs that may slow each other down, those of most rounds first."""
     counts: dict[tuple[Pair, Pair], float] = {}
     for pairs in candidates:
         for a, b in combinations(sorted(pairs), 2):
-            # In a round with many slow pairs each of them is less likely.
+            # With many slow pairs in a round, each combination is less likely.
             counts[a, b] = counts.get((a, b), 0.0) + 1 / (len(pairs) - 1)
     return sorted(counts, key=lambda both: -counts[both])[:most]

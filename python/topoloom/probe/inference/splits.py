@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Groups that are too small for a t-test, by how exactly each pair is known.
+"""Splits groups that are too small for a t-test, by the errors of each pair.
 
-Two hosts have one pair, whose variance follows from its samples and those of its like.
-Of the cuts of an average linkage tree the most likely one is accepted if the logarithm
-of its likelihood ratio exceeds that of the number of ways to cut.
+The variance of a pair is known from its samples and those of comparable pairs. Of the
+cuts of an average-linkage tree, the most likely one is accepted if its log likelihood
+ratio exceeds the log number of possible cuts.
 """
 
 from __future__ import annotations
@@ -18,22 +18,21 @@ from numpy.typing import NDArray
 Values = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 
-#: Things that are cut, at most; cuts of a tree whose things are moved to nearer groups,
-#: and how often.
-MOST_THINGS = 512
-_TRIED, _MOVES = 8, 10
-#: Of this number of things one pair may be far for other reasons.
+#: Limit on items; cuts of a tree that are improved by moving items; and iterations.
+MAX_ITEMS = 512
+_MAX_CUTS, _MAX_MOVES = 8, 10
+#: Items per pair that may be far for other reasons.
 _OUTLIERS = 4
-#: How many times as large as needed the logarithm of a likelihood ratio is expected.
+#: Safety factor on the expected log likelihood ratio.
 _MARGIN = 1.6
-#: Standard errors by which a member of a group lacks nearness that is in none.
-_SURE = 4.0
+#: Standard errors from which on a member is an outsider.
+_OUTSIDER_ERRORS = 4.0
 
 
-class Known(NamedTuple):
-    """Logarithms of the times of pairs, and their weights: 1 / error^2.
+class WeightedTimes(NamedTuple):
+    """Log times of pairs and their weights, 1 / error^2.
 
-    Both are symmetric, of shape ``(members, members)``; the diagonal has no weight.
+    Both are symmetric, of shape ``(members, members)``; the diagonal has weight 0.
     """
 
     times: Values
@@ -41,16 +40,16 @@ class Known(NamedTuple):
 
 
 class Cut(NamedTuple):
-    """Things in groups.
+    """A partition of items into groups.
 
     Attributes
     ----------
     parts
-        The things of each group, by their numbers.
+        Item numbers of each group.
     gained
-        The logarithm of the likelihood ratio, less that of the number of ways to cut.
+        Log likelihood ratio minus the log number of possible cuts.
     sure
-        Whether it is more than what noise makes of things that are alike.
+        Whether the cut is significant against noise.
     """
 
     parts: list[list[int]]
@@ -58,111 +57,112 @@ class Cut(NamedTuple):
     sure: bool
 
 
-def stranger(
-    members: Sequence[int], others: Sequence[int], known: Known, apart: float
+def find_outsider(
+    members: Sequence[int], others: Sequence[int], known: WeightedTimes, apart: float
 ) -> int | None:
-    """Return a member that is as far from the rest of a group as from others, if any.
+    """Find a member that is as far from its group as from other ranks, if any.
 
-    Where it is its own group, its pairs with members differ from those with others by
-    nothing; where it is a member, by as much as those of the rest, even if it is slow.
+    A true member, even a slow one, is nearer to its group by as much as the others are.
     """
     if len(members) < 3:
         return None
-    near, error = _means(known, members, members)
-    far, more_error = _means(known, members, others)
+    near, error = _compute_means(known, members, members)
+    far, more_error = _compute_means(known, members, others)
     nearer = far - near
     chosen = int(nearer.argmin())
     rest = [member for member in members if member != members[chosen]]
     pairs = np.triu_indices(len(rest), 1)
-    # Of the pairs with other strangers most may be far.
+    # Most pairs with other outsiders may be far.
     inside = float(np.quantile(known.times[np.ix_(rest, rest)][pairs], 0.25))
     gap = float(np.median(known.times[np.ix_(rest, others)])) - inside
     lacks = gap - float(nearer[chosen])
-    doubt = _SURE * math.sqrt(error[chosen] + more_error[chosen])
+    doubt = _OUTSIDER_ERRORS * math.sqrt(error[chosen] + more_error[chosen])
     return members[chosen] if gap > apart and lacks > max(gap / 2, doubt) else None
 
 
-def _means(
-    known: Known, members: Sequence[int], ends: Sequence[int]
+def _compute_means(
+    known: WeightedTimes, members: Sequence[int], ends: Sequence[int]
 ) -> tuple[Values, Values]:
-    """Return weighted means of each member's times, and their squared errors."""
+    """Compute weighted means of each member's times, and their squared errors."""
     block = np.ix_(members, ends)
     weights = known.weights[block]
     total = weights.sum(1)
     return (weights * known.times[block]).sum(1) / total, 1 / total
 
 
-def best_cut(known: Known, things: Numbers, least: float, p: float) -> Cut | None:
-    """Find the most likely groups of things; None if none are more likely.
+def find_best_cut(
+    known: WeightedTimes, things: Numbers, least: float, p: float
+) -> Cut | None:
+    """Find the most likely groups of items; None if no groups are more likely.
 
     Parameters
     ----------
     things
-        The number of the thing that each member is in, from 0 on. Groups have two
-        things or more if all things have one member.
+        Item number of each member, from 0. Groups have at least two items if all items
+        have one member.
     least
-        By how much the logarithms of times across groups exceed those inside.
+        Minimal difference of log times across groups to those inside.
     p
-        With which probability at most things that are alike are surely in groups.
+        Limit on the probability of splitting equal items.
     """
     count = int(things.max()) + 1
     single = count == len(things)
-    if not (4 if single else 3) <= count <= MOST_THINGS:
+    if not (4 if single else 3) <= count <= MAX_ITEMS:
         return None
     blocks = _Blocks(known, things, count)
     best, of = 0.0, None
-    for cut in _linkage_cuts(blocks):
-        parts = _moved(blocks, cut) if single else cut
-        gained = _gained(blocks, parts, least, single)
+    for cut in _find_linkage_cuts(blocks):
+        parts = _improve(blocks, cut) if single else cut
+        gained = _compute_gain(blocks, parts, least, single)
         if gained > best:
             best, of = gained, parts
     if of is None:
         return None
     parts_of_all = [np.flatnonzero(of == part).tolist() for part in np.unique(of)]
-    sure = best >= -math.log(p) and _sure(blocks, of, p)
+    sure = best >= -math.log(p) and _is_sure(blocks, of, p)
     return Cut(parts_of_all, best, sure)
 
 
-def gained_by(known: Known, of: Numbers, least: float) -> float:
-    """Return how likely groups of members are, as `Cut.gained`.
+def compute_gain(known: WeightedTimes, of: Numbers, least: float) -> float:
+    """Compute `Cut.gained` of given groups.
 
     Parameters
     ----------
     of
-        The group of each member.
+        Group of each member.
     """
     blocks = _Blocks(known, np.arange(len(of)), len(of))
-    return _gained(blocks, of, least, single=True)
+    return _compute_gain(blocks, of, least, single=True)
 
 
-def exact_enough(things: int, apart: float, p: float) -> float:
-    """Return the error of times between things at which groups of two would be found.
+def compute_required_error(things: int, apart: float, p: float) -> float:
+    """Compute the error of times at which groups of two items would be found.
 
-    Of all ways to cut, that into groups of two has the fewest pairs inside.
+    Groups of two have the fewest pairs inside.
 
     Parameters
     ----------
     apart
-        By how much the logarithms of times across groups exceed those inside.
+        Minimal difference of log times across groups to those inside.
     p
-        With which probability at most things that are alike are surely in groups.
+        Limit on the probability of splitting equal items.
     """
     pairs = things // 2
     across = things * (things - 1) / 2 - pairs
     if not across:
         return math.inf
     sizes = np.array([2] * pairs + [1] * (things % 2))
-    needed = _MARGIN * (_log_ways(sizes) - math.log(p))
+    needed = _MARGIN * (_count_log_ways(sizes) - math.log(p))
     return apart * math.sqrt(pairs * across / (pairs + across) / (2 * needed))
 
 
 class _Blocks:
-    """Weighted means between things; the longest count as the next, as outliers may.
+    """Weighted means between items, with the longest ones capped as outliers.
 
-    Of as many as one of `_OUTLIERS` things. Across groups there are more.
+    One of `_OUTLIERS` items may be an outlier.
     """
 
-    def __init__(self, known: Known, things: Numbers, count: int) -> None:
+    def __init__(self, known: WeightedTimes, things: Numbers, count: int) -> None:
         member = np.zeros((len(things), count))
         member[np.arange(len(things)), things] = 1
         self.count = count
@@ -175,8 +175,8 @@ class _Blocks:
         np.fill_diagonal(self.weights, 0)
 
 
-def _linkage_cuts(blocks: _Blocks) -> list[Numbers]:
-    """Return the likeliest cuts of the tree of average linkage, as groups of things."""
+def _find_linkage_cuts(blocks: _Blocks) -> list[Numbers]:
+    """Find the most likely cuts of the average-linkage tree, as groups of items."""
     far = blocks.means.copy()
     np.fill_diagonal(far, np.inf)
     weights = blocks.weights.copy()
@@ -200,15 +200,15 @@ def _linkage_cuts(blocks: _Blocks) -> list[Numbers]:
         of = np.where(of == b, a, of)
         apart = mean - inside_sum / inside
         squares = apart**2 / (1 / inside - 1 / total)
-        ways = _log_ways(np.bincount(of)[np.unique(of)])
+        ways = _count_log_ways(np.bincount(of)[np.unique(of)])
         cuts.append((ways - squares / 2, step, of))
     cuts.sort(key=lambda cut: cut[:2])
-    return [of for *_, of in cuts[:_TRIED]]
+    return [of for *_, of in cuts[:_MAX_CUTS]]
 
 
-def _moved(blocks: _Blocks, of: Numbers) -> Numbers:
-    """Move each thing to the group whose other things are the nearest to it."""
-    for _ in range(_MOVES):
+def _improve(blocks: _Blocks, of: Numbers) -> Numbers:
+    """Move each item to the group whose other items are nearest."""
+    for _ in range(_MAX_MOVES):
         numbers = np.unique(of, return_inverse=True)[1]
         member = np.zeros((blocks.count, int(numbers.max()) + 1))
         member[np.arange(blocks.count), numbers] = 1
@@ -222,24 +222,26 @@ def _moved(blocks: _Blocks, of: Numbers) -> Numbers:
     return of
 
 
-def _gained(blocks: _Blocks, of: Numbers, least: float, single: bool) -> float:
-    """Return the logarithm of the likelihood ratio, less that of the number of ways."""
+def _compute_gain(blocks: _Blocks, of: Numbers, least: float, single: bool) -> float:
+    """Compute the log likelihood ratio minus the log number of cuts."""
     sizes = np.unique(of, return_counts=True)[1]
     if len(sizes) < 2 or (single and sizes.min() < 2):
         return -math.inf
     together = of[:, None] == of[None]
     inside, across = _Mean(blocks, together), _Mean(blocks, ~together)
     apart = across.mean - inside.mean
-    # Of groups most pairs across are farther: not a few, whose times came by chance.
+    # Most pairs across groups must be farther, not only a few by chance.
     if apart < least or across.middle - inside.middle < apart / 2:
         return -math.inf
-    return apart**2 / (inside.square_error + across.square_error) / 2 - _log_ways(sizes)
+    return apart**2 / (inside.square_error + across.square_error) / 2 - _count_log_ways(
+        sizes
+    )
 
 
-def _log_ways(sizes: Numbers) -> float:
-    """Return the logarithm of the number of ways to make groups of these sizes.
+def _count_log_ways(sizes: Numbers) -> float:
+    """Compute the log number of ways to make groups of these sizes.
 
-    Times the number of things, as sizes were not given before.
+    Includes a factor of the number of items, since sizes were chosen as well.
     """
     things = int(sizes.sum())
     alike = np.unique(sizes, return_counts=True)[1]
@@ -247,8 +249,8 @@ def _log_ways(sizes: Numbers) -> float:
     return math.lgamma(things + 1) - same + math.log(things)
 
 
-def _sure(blocks: _Blocks, of: Numbers, p: float) -> bool:
-    """Whether what is inside of each group is nearer than what is not, by itself."""
+def _is_sure(blocks: _Blocks, of: Numbers, p: float) -> bool:
+    """Return whether each group by itself is significantly nearer inside."""
     for group in np.unique(of):
         own = of == group
         if own.sum() < 2:
@@ -262,7 +264,7 @@ def _sure(blocks: _Blocks, of: Numbers, p: float) -> bool:
 
 
 class _Mean:
-    """The mean of chosen blocks, each of which is chosen in both directions."""
+    """The mean of chosen blocks, which are chosen in both directions."""
 
     def __init__(self, blocks: _Blocks, chosen: NDArray[np.bool_]) -> None:
         weights = blocks.weights[chosen]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is slower than its like: hosts, links between two of them, uplinks of groups."""
+"""Finds hosts, links and uplinks that are slower than comparable ones."""
 
 from __future__ import annotations
 
@@ -12,22 +12,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoloom.probe.inference.groups import RankGroup
-from topoloom.probe.inference.pair_costs import HostCosts, SomeCosts, measured_pairs
+from topoloom.probe.inference.pair_costs import (
+    HostCosts,
+    SomeCosts,
+    select_measured_pairs,
+)
 from topoloom.probe.job.samples import Exchange
 
-#: What takes this much longer than its like is worth a second look, and is reported if
-#: that finds the same.
-LOOK, REPORT = 1.06, 1.08
-#: Standard deviations of all residuals above which a second look is worth it: of hosts,
-#: and of links, which are known less exactly.
+#: Time ratio to comparable parts from which on a part is measured again, and is
+#: reported if confirmed.
+RECHECK_RATIO, REPORT_RATIO = 1.06, 1.08
+#: Standard deviations of residuals from which on a host or a link is measured again.
 _FAR, _FAR_LINK = 4.0, 3.0
-#: Of normal values: their standard deviation in median deviations, and the standard
-#: error of their median in that of their mean.
+#: For normal values: standard deviation / median deviation, and standard error of the
+#: median / that of the mean.
 _SIGMA, _MEDIAN = 1.4826, 1.2533
-#: Where there are more, the slowest are looked at.
-MOST = 32
-#: Fewer do not say which of them is slow; the share of pairs that are not, at least.
-FEWEST_ALIKE, _USUAL = 4, 0.25
+#: Limit on suspects; the slowest are measured again.
+MAX_SUSPECTS = 32
+#: Minimal number of comparable parts, and minimal share of normal pairs.
+MIN_COMPARABLE, _USUAL = 4, 0.25
 Numbers = NDArray[np.int64]
 Values = NDArray[np.float64]
 LATENCY, BANDWIDTH = "latency", "bandwidth"
@@ -36,20 +39,20 @@ BOTH, OUT, IN = "both", "out", "in"
 
 @dataclass(frozen=True)
 class Suspect:
-    """Something that is slower than its like.
+    """A part that is slower than comparable ones.
 
     Attributes
     ----------
     kind
         ``host``, ``link`` between two hosts, or ``uplink`` of a group of hosts.
     hosts
-        Which.
+        Concerned hosts.
     of
-        What is worse: `LATENCY` or `BANDWIDTH`.
+        `LATENCY` or `BANDWIDTH`.
     factor
-        How many times as long its messages take as those of its like.
+        Ratio of its message times to those of comparable parts.
     samples
-        How many measurements say so.
+        Number of measurements.
     way
         `BOTH`, or the only direction that is slow: `OUT` of the first host, or `IN`.
     """
@@ -62,7 +65,7 @@ class Suspect:
     way: str = BOTH
 
     def slows(self, sender: int, receiver: int) -> bool:
-        """Whether messages between two hosts take longer; of a host or a link."""
+        """Return whether it slows messages between two hosts; not for uplinks."""
         ends = (sender, receiver)
         if len(self.hosts) == 1:
             places = {BOTH: ends, OUT: ends[:1], IN: ends[1:]}
@@ -83,7 +86,7 @@ class Suspect:
         }
 
     def _direction(self, names: Sequence[str]) -> str:
-        """Say which direction is slow, as the end of a sentence."""
+        """Describe the slow direction, as the end of a sentence."""
         if self.way == BOTH:
             return ""
         if len(self.hosts) == 1:
@@ -93,9 +96,9 @@ class Suspect:
 
 
 class SlowPairs:
-    """Which pairs of ranks are of a slow host, or over a slow link.
+    """The pairs of ranks that use a slow host or link.
 
-    Those of ranks of one host are not.
+    Pairs inside a host do not count.
     """
 
     def __init__(self, suspects: Iterable[Suspect], host_of: Sequence[int]) -> None:
@@ -109,15 +112,15 @@ class SlowPairs:
                 self._links.append(suspect.hosts)
 
     def is_slow(self, host: int) -> bool:
-        """Whether a host is."""
+        """Return whether the host is slow."""
         return bool(self._hosts[host])
 
     def has(self, first: int, second: int) -> bool:
-        """Whether a pair of ranks is among them."""
+        """Return whether a pair of ranks is slow."""
         return bool(self.among(np.array([first]), np.array([second]))[0])
 
     def among(self, first: Numbers, second: Numbers) -> NDArray[np.bool_]:
-        """Return which of several pairs are."""
+        """Return which of several pairs are slow."""
         a, b = self._host_of[first], self._host_of[second]
         found: NDArray[np.bool_] = (a != b) & (self._hosts[a] | self._hosts[b])
         for one, other in self._links:
@@ -126,20 +129,20 @@ class SlowPairs:
 
 
 class Residuals:
-    """How many times as long pairs of hosts took as their like, as logarithms."""
+    """Log ratios of host pairs' times to those of comparable pairs."""
 
     def __init__(self) -> None:
         self._blocks: list[tuple[Numbers, Numbers, Values]] = []
         self._errors: list[float] = []
 
     def add(self, a: int, b: int, ratio: float, error: float | None = None) -> None:
-        """Note a measurement of two hosts, and the standard error of its ratio."""
+        """Add a measurement of two hosts, and the standard error of its ratio."""
         if error is not None:
             self._errors.append(error)
         self.add_all(np.array([a]), np.array([b]), np.array([ratio]))
 
     def add_all(self, a: Numbers, b: Numbers, ratios: Values) -> None:
-        """Note measurements, each of two hosts."""
+        """Add measurements of pairs of hosts."""
         self._blocks.append((a, b, np.log(ratios)))
 
     @property
@@ -150,18 +153,18 @@ class Residuals:
 
     @property
     def pairs(self) -> tuple[Numbers, Numbers, Values]:
-        """Two hosts each, the lower first, and the median of their measurements."""
+        """Pairs of hosts, lower first, and the median of their measurements."""
         a, b, values = self._all
-        return _of_pairs(np.minimum(a, b), np.maximum(a, b), values)
+        return _merge_directions(np.minimum(a, b), np.maximum(a, b), values)
 
     @property
     def ways(self) -> tuple[Numbers, Numbers, Values]:
-        """Sender and receiver each, and the median of their measurements."""
-        return _of_pairs(*self._all)
+        """Senders, receivers, and the median of their measurements."""
+        return _merge_directions(*self._all)
 
     @property
     def sigma(self) -> float:
-        """Their standard error; without it their deviation, from the median one."""
+        """Standard error, or without errors the deviation from the median."""
         if self._errors:
             return float(np.median(self._errors))
         _, _, values = self._all
@@ -170,24 +173,24 @@ class Residuals:
         return _SIGMA * float(np.median(np.abs(values - np.median(values))))
 
     def pair_values(self) -> dict[tuple[int, int], float]:
-        """Return the residual of each two different hosts."""
+        """Return the residual of each pair of different hosts."""
         a, b, values = self.pairs
         pairs = zip(a.tolist(), b.tolist(), values.tolist(), strict=True)
         return {(one, other): value for one, other, value in pairs if one != other}
 
 
-def _of_pairs(
+def _merge_directions(
     a: Numbers, b: Numbers, values: Values
 ) -> tuple[Numbers, Numbers, Values]:
     if not len(a):
         return a, b, values
     width = max(int(a.max()), int(b.max())) + 1
-    keys, medians = _medians(a * width + b, values)
+    keys, medians = _compute_medians(a * width + b, values)
     return keys // width, keys % width, medians
 
 
-def _medians(keys: Numbers, values: Values) -> tuple[Numbers, Values]:
-    """Return the keys that differ, ascending, and the median of the values of each."""
+def _compute_medians(keys: Numbers, values: Values) -> tuple[Numbers, Values]:
+    """Return distinct keys, ascending, and the median of each one's values."""
     order = np.lexsort((values, keys))
     keys, values = keys[order], values[order]
     begins = np.flatnonzero(np.diff(keys, prepend=keys[:1] - 1))
@@ -196,13 +199,13 @@ def _medians(keys: Numbers, values: Values) -> tuple[Numbers, Values]:
     return keys[begins], (values[middle[0]] + values[middle[1]]) / 2
 
 
-def latency_residuals(
+def compute_latency_residuals(
     root: RankGroup,
     host_of: Sequence[int],
     costs: SomeCosts,
     predicted: HostCosts,
 ) -> Residuals:
-    """Compare costs with what the network predicts, or with others of the same host.
+    """Compare costs with the network's predictions, or inside a host with each other.
 
     Parameters
     ----------
@@ -214,7 +217,7 @@ def latency_residuals(
     found = Residuals()
     hosts = np.asarray(host_of)
     for group in root.all_groups():
-        pairs, seconds = measured_pairs(group, costs)
+        pairs, seconds = select_measured_pairs(group, costs)
         if not len(pairs):
             continue
         a, b = hosts[pairs[:, 0]], hosts[pairs[:, 1]]
@@ -227,13 +230,13 @@ def latency_residuals(
     return found
 
 
-def rate_residuals(
+def compute_rate_residuals(
     sets: Iterable[Sequence[int]],
     host_of: Sequence[int],
     bursts: Iterable[Exchange],
     latencies: HostCosts,
 ) -> Residuals:
-    """Compare bursts with others of the same set, that were at once or alone, too.
+    """Compare bursts of a set, separately for concurrent and single ones.
 
     Parameters
     ----------
@@ -247,7 +250,7 @@ def rate_residuals(
         if burst.first in number and number[burst.first] == number.get(burst.second):
             by_set.setdefault((burst.how, number[burst.first]), []).append(burst)
     for of_set in by_set.values():
-        took = [seconds_of_bytes(burst, host_of, latencies) for burst in of_set]
+        took = [compute_transfer_seconds(burst, host_of, latencies) for burst in of_set]
         middle = float(np.median(took))
         for burst, seconds in zip(of_set, took, strict=True):
             hosts = host_of[burst.first], host_of[burst.second]
@@ -257,50 +260,49 @@ def rate_residuals(
     return found
 
 
-def seconds_of_bytes(
+def compute_transfer_seconds(
     burst: Exchange, host_of: Sequence[int], latencies: HostCosts
 ) -> float:
-    """Return what the bytes of a burst take between hosts."""
+    """Compute the transfer time of a burst's bytes between hosts."""
     latency = float(latencies[host_of[burst.first], host_of[burst.second]])
-    return bytes_alone(burst.median, latency)
+    return subtract_latency(burst.median, latency)
 
 
-def bytes_alone(long: float, short: float) -> float:
-    """Take latency out of the seconds of a burst: one way, and that of a grant."""
+def subtract_latency(long: float, short: float) -> float:
+    """Subtract latency from the seconds of a burst: one way, and that of a grant."""
     return max(long - 2 * short, long / 2)
 
 
-def as_fast_across(
+def is_as_fast_across(
     sets: Sequence[Sequence[int]],
     host_of: Sequence[int],
     bursts: Iterable[Exchange],
     latencies: HostCosts,
 ) -> bool:
-    """Whether bytes take no longer between sets of ranks than inside them."""
+    """Return whether bytes are as fast between sets of ranks as inside them."""
     number = {rank: n for n, ranks in enumerate(sets) for rank in ranks}
     inside: list[float] = []
     across: list[float] = []
     for burst in bursts:
         if burst.first in number and burst.second in number:
             same = number[burst.first] == number[burst.second]
-            took = seconds_of_bytes(burst, host_of, latencies)
+            took = compute_transfer_seconds(burst, host_of, latencies)
             (inside if same else across).append(took)
     if not inside or not across:
         return False
     far, near = (float(np.quantile(of, _USUAL)) for of in (across, inside))
-    return far <= LOOK * near
+    return far <= RECHECK_RATIO * near
 
 
-def slow_hosts(residuals: Residuals, hosts: int, way: str = BOTH) -> list[int]:
-    """Return hosts that are worth a second look, slowest first.
+def find_slow_hosts(residuals: Residuals, hosts: int, way: str = BOTH) -> list[int]:
+    """Find hosts to measure again, slowest first.
 
-    One is found after the other, without those before: a slow host makes the pairs of
-    others slow, too.
+    Each is found without the pairs of earlier ones, since a slow host slows others.
 
     Parameters
     ----------
     way
-        `BOTH`, or only what hosts send, `OUT`, or receive, `IN`.
+        `BOTH`, or only sends (`OUT`) or receives (`IN`).
     """
     sigma = residuals.sigma
     found: list[int] = []
@@ -312,10 +314,10 @@ def slow_hosts(residuals: Residuals, hosts: int, way: str = BOTH) -> list[int]:
     else:
         a, b, values = residuals.ways
         ends, others = (a, b) if way == OUT else (b, a)
-    while len(found) < MOST and len(ends):
-        own, excess = _medians(ends, values)
+    while len(found) < MAX_SUSPECTS and len(ends):
+        own, excess = _compute_medians(ends, values)
         counts = np.bincount(ends, minlength=hosts)[own]
-        least = np.maximum(math.log(LOOK), _FAR * sigma / np.sqrt(counts))
+        least = np.maximum(math.log(RECHECK_RATIO), _FAR * sigma / np.sqrt(counts))
         slow = (counts >= 2) & (excess > least)
         if not slow.any():
             break
@@ -326,10 +328,10 @@ def slow_hosts(residuals: Residuals, hosts: int, way: str = BOTH) -> list[int]:
     return found
 
 
-def slow_links(
-    residuals: Residuals, hosts: Iterable[int], look: float = LOOK
+def find_slow_links(
+    residuals: Residuals, hosts: Iterable[int], look: float = RECHECK_RATIO
 ) -> list[tuple[tuple[int, int], float]]:
-    """Return pairs of other hosts that are worth a second look, slowest first."""
+    """Find pairs of other hosts to measure again, slowest first."""
     known, least = set(hosts), max(math.log(look), _FAR_LINK * residuals.sigma)
     found = [
         (pair, math.exp(value))
@@ -337,23 +339,23 @@ def slow_links(
         if value > least and not known & set(pair)
     ]
     found.sort(key=lambda each: -each[1])
-    return found[:MOST]
+    return found[:MAX_SUSPECTS]
 
 
-def slow_uplinks(
+def find_slow_uplinks(
     groups: Sequence[RankGroup],
     host_of: Sequence[int],
     seconds: dict[tuple[int, int], float],
 ) -> list[Suspect]:
-    """Find groups all of whose exchanges with other groups take longer.
+    """Find groups whose exchanges with all other groups are slow.
 
     Parameters
     ----------
     groups
-        Groups of hosts side by side.
+        Sibling groups of hosts.
     seconds
-        Of exchanges of all pairs at once, between two of them by their numbers, as a
-        part of the time of one pair alone.
+        Time of concurrent exchanges between two groups, by their numbers, relative to a
+        single pair.
     """
     if len(seconds) < 3:
         return []
@@ -361,7 +363,7 @@ def slow_uplinks(
     found = []
     for number, group in enumerate(groups):
         own = [value / middle for pair, value in seconds.items() if number in pair]
-        if len(own) >= 2 and min(own) > REPORT:
+        if len(own) >= 2 and min(own) > REPORT_RATIO:
             hosts = tuple(sorted({host_of[rank] for rank in group.ranks}))
             found.append(
                 Suspect("uplink", hosts, BANDWIDTH, float(np.median(own)), len(own))

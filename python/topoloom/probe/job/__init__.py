@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The job that measures, and what it has measured."""
+"""The measuring job, and its samples."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Exchanges of pairs of ranks in few arrays, however many there are."""
+"""Exchanges of rank pairs, stored in a few arrays."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 Numbers = NDArray[np.int64]
-#: Of a table that is new, and that are made together when they are looked at.
+#: Initial capacity of a table, and exchanges that are created at a time.
 _FEW, _AT_ONCE = 256, 4096
 
 
 class Order(NamedTuple):
-    """What a job is asked to measure.
+    """An order to a measuring job.
 
     Attributes
     ----------
     how
-        ``circle``, ``pairs``, ``alone`` or ``together``, or what sets up the following.
+        ``circle``, ``pairs``, ``alone`` or ``together``, or a setting for later orders.
     kind
-        Of `mpi/probe/kinds`, such as ``echo``; empty of what is not measured.
+        From `mpi/probe/kinds`, such as ``echo``; empty for settings.
     sizes
         Bytes of a message.
     window
-        Messages one after another.
+        Consecutive messages.
     rest
-        What else the line says, such as the pairs.
+        Rest of the line, such as the pairs.
     """
 
     how: str
@@ -39,7 +39,7 @@ class Order(NamedTuple):
 
     @property
     def line(self) -> str:
-        """The order as the job reads it."""
+        """The line that the job reads."""
         measured = [self.kind, ",".join(map(str, self.sizes)), str(self.window)]
         words = [self.how, *(measured if self.kind else []), self.rest]
         return " ".join(filter(None, words)) + "\n"
@@ -51,7 +51,7 @@ class Exchange(NamedTuple):
     Attributes
     ----------
     order
-        The number of its order: exchanges of one order may have been at once.
+        Number of its order, whose exchanges may be concurrent.
     """
 
     order: int
@@ -65,7 +65,7 @@ class Exchange(NamedTuple):
 
     @property
     def median(self) -> float:
-        """The median of the samples, in seconds."""
+        """Median of the samples, in seconds."""
         return float(np.median(self.seconds))
 
 
@@ -84,7 +84,7 @@ class _Store:
 
     @property
     def ends(self) -> Numbers:
-        """Where the samples of each exchange end."""
+        """End of the samples of each exchange."""
         return self._ends[: self.count]
 
     @property
@@ -108,12 +108,12 @@ class _Store:
 
 
 class Exchanges(Sequence[Exchange]):
-    """Some exchanges of a table; each is made as it is looked at.
+    """Some exchanges of a table, created on access.
 
     Attributes
     ----------
     order, bytes, first, second
-        Of each, shape ``(exchanges,)``.
+        Of each exchange, shape ``(exchanges,)``.
     """
 
     def __init__(
@@ -128,46 +128,46 @@ class Exchanges(Sequence[Exchange]):
 
     @property
     def order(self) -> Numbers:
-        """The numbers of their orders."""
+        """Numbers of the orders."""
         return self._rows[:, 0].astype(np.int64)
 
     @property
     def bytes(self) -> Numbers:
-        """Bytes of their messages."""
+        """Bytes of the messages."""
         return self._rows[:, 1].astype(np.int64)
 
     @property
     def first(self) -> Numbers:
-        """The ranks that asked."""
+        """The initiating ranks."""
         return self._rows[:, 2].astype(np.int64)
 
     @property
     def second(self) -> Numbers:
-        """The ranks that answered."""
+        """The answering ranks."""
         return self._rows[:, 3].astype(np.int64)
 
     @property
     def counts(self) -> Numbers:
-        """How many samples each has."""
+        """Number of samples of each exchange."""
         ends = self._store.ends
         counts = np.diff(ends, prepend=0)
         return counts if self._chosen is None else counts[self._chosen]
 
     @property
     def seconds(self) -> NDArray[np.float64]:
-        """All samples, exchange after exchange."""
+        """All samples, by exchange."""
         if self._chosen is None:
             return self._store.seconds
         return np.concatenate([e.seconds for e in self] or [np.zeros(0)])
 
     @property
     def medians(self) -> NDArray[np.float64]:
-        """The median of each, in seconds."""
+        """Median of each exchange, in seconds."""
         return self._of_each(lambda samples: np.median(samples, axis=1))
 
     @property
     def apart(self) -> NDArray[np.float64]:
-        """The median deviation of each from its median, as a part of it."""
+        """Relative median deviation of each exchange from its median."""
 
         def apart(samples: NDArray[np.float64]) -> NDArray[np.float64]:
             middle = np.median(samples, axis=1)
@@ -179,7 +179,7 @@ class Exchanges(Sequence[Exchange]):
         return self._of_each(apart)
 
     def _of_each(self, of_rows: object) -> NDArray[np.float64]:
-        """Apply a function of a matrix to the samples of exchanges with as many."""
+        """Apply a function of matrices to exchanges with equally many samples."""
         counts, ends = self.counts, self._store.ends
         if self._chosen is not None:
             ends = ends[self._chosen]
@@ -191,13 +191,13 @@ class Exchanges(Sequence[Exchange]):
         return found
 
     def where(self, chosen: NDArray[np.bool_]) -> Exchanges:
-        """Return those of a mask."""
+        """Return the exchanges of a mask."""
         places = np.flatnonzero(chosen)
         here = places if self._chosen is None else self._chosen[places]
         return Exchanges(self._orders, self._store, here)
 
     def of_orders(self, numbers: Sequence[int]) -> Exchanges:
-        """Return those of orders by their numbers."""
+        """Return the exchanges of orders with these numbers."""
         if isinstance(numbers, range) and numbers.step == 1:
             order = self._rows[:, 0]
             return self.where((order >= numbers.start) & (order < numbers.stop))
@@ -243,19 +243,19 @@ class Exchanges(Sequence[Exchange]):
 
 
 class ExchangeTable(Exchanges):
-    """All exchanges that were measured; more can be added.
+    """All measured exchanges; more can be added.
 
     Parameters
     ----------
     orders
-        What they answer, by number; it may grow.
+        By number; the list may grow.
     """
 
     def __init__(self, orders: Sequence[Order]) -> None:
         super().__init__(orders, _Store())
 
     def append(self, exchange: Exchange) -> None:
-        """Add one; how it was measured is what its order says."""
+        """Add an exchange, which was measured as its order says."""
         row = (exchange.order, exchange.bytes, exchange.first, exchange.second)
         self._store.add(
             np.array([row], np.int32),
@@ -264,7 +264,7 @@ class ExchangeTable(Exchanges):
         )
 
     def extend(self, rows: NDArray[np.integer], seconds: NDArray[np.float64]) -> None:
-        """Add several.
+        """Add several exchanges.
 
         Parameters
         ----------
@@ -272,14 +272,14 @@ class ExchangeTable(Exchanges):
             Order, bytes, first and second rank and the number of samples of each, shape
             ``(exchanges, 5)``.
         seconds
-            The samples, exchange after exchange.
+            The samples, by exchange.
         """
         self._store.add(
             rows[:, :4].astype(np.int32), rows[:, 4].astype(np.int64), seconds
         )
 
     def repeat(self, earlier: Exchanges, order: int) -> None:
-        """Add what was measured before, for an order of another number."""
+        """Add earlier exchanges under the number of another order."""
         counts = earlier.counts
         rows = np.stack(
             [

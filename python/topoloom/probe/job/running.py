@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The job that measures: it is asked order by order, and answers as it goes."""
+"""Runs the measuring job, which executes orders and answers continuously."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ from topoloom.support.child_processes import (
 )
 from topoloom.support.files import shared_directory
 
-#: Seconds without an answer after which a job is given up.
-SILENCE = 300.0
+#: Seconds without an answer after which a job is abandoned.
+ANSWER_TIMEOUT = 300.0
 _POLL = 0.005
 _FIELDS = 5
 
 
 class JobEnded(Error):
-    """The job has ended, or does not answer; what it measured before is kept."""
+    """The job has ended or does not answer; its samples so far are kept."""
 
 
 class ProbeJob:
-    """A job that waits for orders.
+    """A running measuring job.
 
     Attributes
     ----------
     samples
-        All that it has measured.
+        All samples so far.
     """
 
     def __init__(
@@ -49,57 +49,59 @@ class ProbeJob:
         earlier: ProbeSamples | None = None,
     ) -> None:
         self._folder, self._child, self._launcher = folder, child, launcher
-        self._read = 0  # of the answers
+        self._read = 0  # bytes of the answers
         self._asked = self._done = 0
-        self._numbers: list[int] = []  # of the orders that were written
+        self._numbers: list[int] = []  # of the written orders
         self.samples = ProbeSamples(self._places())
         self._earlier = {} if earlier is None else self._known(earlier)
-        self._repeated: set[object] = set()  # keys of what was not measured again
+        self._repeated: set[object] = (
+            set()
+        )  # keys of orders that were not measured again
 
     def measure(self, orders: Sequence[Order]) -> Exchanges:
-        """Let it carry orders out; return what was found, which is kept, too.
+        """Execute orders; return their exchanges, which are also kept.
 
         Raises
         ------
         JobEnded
-            If it ends before, or is silent for `SILENCE` seconds.
+            If the job ends early, or does not answer for `ANSWER_TIMEOUT` seconds.
         """
         before = len(self.samples.exchanges)
         lines = []
         for order in orders:
             number = len(self.samples.orders)
             self.samples.orders.append(order)
-            known = self._earlier.get(_key(order))
+            known = self._earlier.get(_make_order_key(order))
             if known is None:
                 self._numbers.append(number)
                 lines.append(order.line)
             else:
-                self._repeated.add(_key(order))
+                self._repeated.add(_make_order_key(order))
                 self.samples.exchanges.repeat(known[1], number)
         if lines:
-            self._ask("".join(lines))
+            self._write_orders("".join(lines))
             self._asked += len(lines)
-            self._wait(lambda: self._take() and self._done >= self._asked)
+            self._wait(lambda: self._read_answers() and self._done >= self._asked)
         return self.samples.exchanges[before:]
 
-    def _ask(self, lines: str) -> None:
+    def _write_orders(self, lines: str) -> None:
         orders = self._folder / "orders"
         try:
             with orders.open("a") as file:
                 file.write(lines)
-        except OSError as error:  # of a full disk it does not know the file
+        except OSError as error:  # on a full disk, the error has no file name
             error.filename = error.filename or str(orders)
             raise
 
-    def keep_earlier(self) -> None:
-        """Take over what was measured earlier and not asked for in this job."""
+    def copy_earlier(self) -> None:
+        """Copy earlier exchanges that this job was not asked for."""
         for key, (order, known) in self._earlier.items():
             if key not in self._repeated:
                 self.samples.orders.append(order)
                 self.samples.exchanges.repeat(known, len(self.samples.orders) - 1)
 
     def _known(self, earlier: ProbeSamples) -> dict[object, tuple[Order, Exchanges]]:
-        """Return what was measured before, by the order that it answers."""
+        """Return earlier exchanges by their orders."""
         if earlier.places != self.samples.places:
             raise Error(
                 "the earlier samples are of other ranks or hosts; measure anew, "
@@ -107,7 +109,9 @@ class ProbeJob:
             )
         numbers: dict[object, list[int]] = {}
         for number in np.unique(earlier.exchanges.order).tolist():
-            numbers.setdefault(_key(earlier.orders[number]), []).append(number)
+            numbers.setdefault(_make_order_key(earlier.orders[number]), []).append(
+                number
+            )
         return {
             key: (earlier.orders[each[0]], earlier.exchanges.of_orders(each))
             for key, each in numbers.items()
@@ -129,7 +133,7 @@ class ProbeJob:
         ]
 
     def _wait(self, ready: Callable[[], bool]) -> None:
-        heard, read = time.monotonic(), self._read
+        last_answer, read = time.monotonic(), self._read
         while not ready():
             if self._child.status is not None and not ready():
                 raise JobEnded(
@@ -137,20 +141,20 @@ class ProbeJob:
                     f"{self._reason()}"
                 )
             if self._read > read:
-                heard, read = time.monotonic(), self._read
-            if time.monotonic() - heard > SILENCE:
+                last_answer, read = time.monotonic(), self._read
+            if time.monotonic() - last_answer > ANSWER_TIMEOUT:
                 raise JobEnded(
-                    f"'{self._launcher}' has not answered for {SILENCE:.0f} s; its "
-                    "rank 0 must see the working directory"
+                    f"'{self._launcher}' has not answered for {ANSWER_TIMEOUT:.0f} s; "
+                    "its rank 0 must see the working directory"
                 )
             time.sleep(_POLL)
 
-    def _take(self) -> bool:
-        """Read whole blocks that have come."""
+    def _read_answers(self) -> bool:
+        """Read complete new blocks; return whether there were any."""
         file = self._folder / "results"
         if not file.exists():
             return True
-        with file.open("rb") as stream:  # again: network file systems then look
+        with file.open("rb") as stream:  # reopen, so that network file systems refresh
             stream.seek(self._read)
             data = stream.read()
         while len(data) >= 24:
@@ -182,35 +186,35 @@ class ProbeJob:
         return find_reason(said)
 
 
-def _key(order: Order) -> object:
-    """Tell orders apart, but not by how many round trips make a sample of a scan."""
+def _make_order_key(order: Order) -> object:
+    """Make a key of an order that ignores the round trips per sample of a scan."""
     window = 0 if order.how == "circle" else order.window
     return order.how, order.kind, tuple(order.sizes), window, order.rest
 
 
 @contextlib.contextmanager
-def probe_job(
+def start_probe_job(
     launcher: Sequence[str],
     mpicc: str | None = None,
     earlier: ProbeSamples | None = None,
 ) -> Iterator[ProbeJob]:
-    """Start a job; it ends where the context is left.
+    """Start a job, which ends with the context.
 
     Parameters
     ----------
     launcher
-        What starts the ranks, without a program.
+        Command that starts the ranks, without a program.
     mpicc
-        Compiler of its MPI; by default the one beside it.
+        Compiler of its MPI; by default the one next to the launcher.
     earlier
-        What is not measured again.
+        Samples that need not be measured again.
 
     Raises
     ------
     topoloom.Error
-        If the launcher or its compiler is not there.
+        If the launcher or its compiler is missing.
     JobEnded
-        If it does not start.
+        If the job does not start.
     """
     words = list(launcher)
     if not words:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a probe has measured: exchanges of pairs of ranks, every sample of them."""
+"""The samples of a probe: exchanges of rank pairs, with every sample."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ __all__ = [
     "RankPlace",
     "load_cost_matrix",
     "load_samples",
-    "read_order",
+    "parse_order",
     "save_samples",
 ]
 
 FORMAT = "topoloom-probe"
 VERSION = 1
-#: Ranks up to which costs are written as doubles, and rows that are written at once.
-_MOST_EXACT, _ROWS = 4096, 256
+#: Limit on ranks for costs in double precision, and rows that are written at a time.
+_MAX_EXACT_RANKS, _ROWS = 4096, 256
 
 
 class RankPlace(NamedTuple):
-    """Where a rank is.
+    """The place of a rank.
 
     Attributes
     ----------
     host
-        Its name, as MPI gives it.
+        Host name by MPI.
     cpus
-        Those that the rank may use, such as ``0-3,8``; empty where that is unknown.
+        Affinity of the rank, such as ``0-3,8``; empty if unknown.
     library
-        Its MPI.
+        MPI library.
     """
 
     host: str
@@ -54,7 +54,7 @@ class RankPlace(NamedTuple):
 
 @dataclass
 class ProbeSamples:
-    """All that a job has measured, in the order in which it was asked."""
+    """All samples of a job, in the order of its orders."""
 
     places: list[RankPlace]
     orders: list[Order] = field(default_factory=list)
@@ -65,11 +65,11 @@ class ProbeSamples:
 
     @property
     def ranks(self) -> int:
-        """The number of ranks."""
+        """Number of ranks."""
         return len(self.places)
 
-    def of(self, how: str, kind: str) -> Exchanges:
-        """Return the exchanges of a kind."""
+    def select(self, how: str, kind: str) -> Exchanges:
+        """Select the exchanges of a kind."""
         return self.exchanges.of_orders(
             [
                 number
@@ -80,12 +80,12 @@ class ProbeSamples:
 
     @property
     def count(self) -> int:
-        """All samples."""
+        """Number of samples."""
         return len(self.exchanges.seconds)
 
 
 class CostRows(Protocol):
-    """A matrix that gives some rows at a time."""
+    """A matrix that can be read by rows."""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -98,7 +98,7 @@ class CostRows(Protocol):
 
 
 def save_samples(path: Path, samples: ProbeSamples, costs: CostRows) -> None:
-    """Write all as ``.npz``, and the matrix of costs; `load_samples` reads it."""
+    """Write samples and the matrix of costs as ``.npz``, for `load_samples`."""
     found = samples.exchanges
     columns = (found.order, found.bytes, found.first, found.second, found.counts)
     arrays: dict[str, Any] = {
@@ -122,16 +122,16 @@ def save_samples(path: Path, samples: ProbeSamples, costs: CostRows) -> None:
 
 
 def _write_rows(stream: IO[bytes], costs: CostRows) -> None:
-    """Write a matrix, of which all rows need not be there at once."""
+    """Write a matrix row by row, so that it need not fit into memory."""
     ranks = costs.shape[0]
-    kind = "<f8" if ranks <= _MOST_EXACT else "<f4"
+    kind = "<f8" if ranks <= _MAX_EXACT_RANKS else "<f4"
     head = {"descr": kind, "fortran_order": False, "shape": (ranks, ranks)}
     np.lib.format.write_array_header_1_0(stream, head)
     for begin in range(0, ranks, _ROWS):
         stream.write(np.asarray(costs[begin : begin + _ROWS]).astype(kind).tobytes())
 
 
-#: What numpy raises for files that are cut off, or no archives of arrays.
+#: Exceptions that numpy raises for truncated files and those of other formats.
 _BROKEN = (
     *(ValueError, KeyError, EOFError, TypeError, IndexError),
     *(OverflowError, zipfile.BadZipFile, zlib.error),
@@ -139,7 +139,7 @@ _BROKEN = (
 
 
 def load_samples(path: Path) -> ProbeSamples:
-    """Read what `save_samples` wrote.
+    """Read samples that `save_samples` wrote.
 
     Raises
     ------
@@ -152,13 +152,13 @@ def load_samples(path: Path) -> ProbeSamples:
         with np.load(path, allow_pickle=False) as file:
             if [*map(str, file["format"])] != [FORMAT, str(VERSION)]:
                 raise Error(f"{path}: not samples of a probe that this version reads")
-            return _samples(file)
+            return _read_samples(file)
     except _BROKEN as error:
         raise Error(f"{path}: not samples of a probe ({error})") from None
 
 
 def load_cost_matrix(path: Path) -> NDArray[np.float64]:
-    """Read the seconds of a short message between ranks; NaN where there are none.
+    """Read the seconds of a short message between ranks; NaN if unmeasured.
 
     Raises
     ------
@@ -179,14 +179,14 @@ def load_cost_matrix(path: Path) -> NDArray[np.float64]:
     return costs
 
 
-def _samples(file: Any) -> ProbeSamples:
+def _read_samples(file: Any) -> ProbeSamples:
     places = map(
         RankPlace,
         map(str, file["hosts"]),
         map(str, file["cpus"]),
         map(str, file["libraries"]),
     )
-    samples = ProbeSamples(list(places), [read_order(str(o)) for o in file["orders"]])
+    samples = ProbeSamples(list(places), [parse_order(str(o)) for o in file["orders"]])
     rows, seconds = file["exchanges"].reshape(-1, 5), file["seconds"].ravel()
     if seconds.dtype.kind != "f" or np.isinf(seconds).any() or (seconds < 0).any():
         raise ValueError("seconds must be finite, and 0 or more")
@@ -205,14 +205,14 @@ def _check_range(numbers: NDArray[np.integer], end: int) -> None:
         raise ValueError("numbers are out of range")
 
 
-#: Orders that measure nothing.
-_SETTING_UP = ("sampling", "among", "clocks", "noise", "end")
+#: Orders that do not measure pairs.
+_SETUP_ORDERS = ("sampling", "among", "clocks", "noise", "end")
 
 
-def read_order(line: str) -> Order:
-    """Read the line of an order."""
+def parse_order(line: str) -> Order:
+    """Parse the line of an order."""
     how, _, rest = line.strip().partition(" ")
-    if how in _SETTING_UP:
+    if how in _SETUP_ORDERS:
         return Order(how, rest=rest)
     kind, sizes, window, *more = rest.split(" ", 3)
     return Order(how, kind, [*map(int, sizes.split(","))], int(window), *more)

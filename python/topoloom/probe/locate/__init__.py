@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Finds the part of a machine that slow measurements have in common."""
+"""Locates the parts of a machine that slow measurements have in common."""

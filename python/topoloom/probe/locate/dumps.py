@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests from lines of NCCL's and RCCL's Inspector: how long communicators take.
+"""Makes tests from dumps of NCCL's and RCCL's Inspector, with times of communicators.
 
-A rank that comes late keeps the others waiting, so that an operation takes as long as
-on the rank where it is shortest. Communicators are compared with others that do the
-same: the same operation, ranks, hosts and bytes, as far from each other.
+Late ranks keep others waiting, so the shortest time over the ranks of an operation
+counts. Communicators are compared with others of the same operation, ranks, hosts,
+bytes and distances.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ import numpy as np
 from topoloom._core import Error
 from topoloom.graphs.traces.inspector import InspectorLine, read_inspector_lines
 from topoloom.graphs.traces.trace_formats import IncompleteTraceError
-from topoloom.probe.locate.locate import Test
+from topoloom.probe.locate.diagnosis import Test
 from topoloom.probe.locate.parts import Pair, Parts
-from topoloom.probe.locate.seats import seats_of
+from topoloom.probe.locate.rank_ends import find_rank_ends
 from topoloom.support.units import counted
 
-#: Fewer communicators that do the same do not say which of them is slow.
-_ALIKE = 3
-#: Operations of a kind that are a test of their communicator, and tests at most: one
-#: that is slow again and again is not so by chance.
-_EACH, _MOST = 3, 3
-#: Sentences about what is missing, at most.
-_SAID = 3
+#: Minimal number of comparable communicators.
+_MIN_COMPARABLE = 3
+#: Operations of a kind per test of their communicator, and limit on tests, since
+#: repeated slowness is no chance.
+_OPERATIONS_PER_TEST, _MAX_TESTS = 3, 3
+#: Limit on remarks about missing data.
+_MAX_REMARKS = 3
 
 
-class _Done(NamedTuple):
-    """What a communicator did, and the pairs of ends that exchanged messages for it.
+class _Operation(NamedTuple):
+    """An operation of a communicator, with the pairs of ends that exchanged messages.
 
-    `alike` is what others must have in common with it.
+    Operations with equal `alike` are comparable.
     """
 
     alike: tuple[object, ...]
@@ -44,12 +44,12 @@ class _Done(NamedTuple):
 
 
 class _Key(NamedTuple):
-    """Operations of a communicator that are alike; `message` says from where to where.
+    """The key of equal operations; `message` has source and target.
 
     Attributes
     ----------
     clock
-        By which they were timed.
+        Source of the times.
     """
 
     communicator: str
@@ -59,48 +59,51 @@ class _Key(NamedTuple):
     clock: str
 
 
-#: None if a rank left no line, and in it where a GPU is not known.
+#: Ends of ranks, with None for unknown GPUs; None if a rank left no line.
 _Ends = Sequence[int | None] | None
 
 
-def tests_of_dumps(
+def read_dump_tests(
     files: Sequence[Path], parts: Parts, partial: bool
 ) -> tuple[list[Test], list[str]]:
-    """Read dumps; return tests, and sentences about what could not be used.
+    """Read dumps; return tests, and remarks about unusable data.
 
     Raises
     ------
     topoloom.Error
-        If no line has a time, or a host is not among those of the machine;
-        `IncompleteTraceError`, unless `partial`, for lines and ranks that are missing.
+        If no line has a time, or the machine lacks a host; `IncompleteTraceError`, unless
+        `partial`, if lines or ranks are missing.
     """
     lines, sizes, missing = read_inspector_lines(files, partial)
-    seats, doubts = seats_of(lines, parts)
+    seats, doubts = find_rank_ends(lines, parts)
     did: dict[_Key, _Ends] = {}
     seconds: dict[_Key, dict[int, float]] = defaultdict(dict)
     for line in lines:
         took = _microseconds(line)
         if took is None or not _is_sender(line):
             continue
-        key = _key(line)
+        key = _make_key(line)
         if key not in did:
-            did[key] = _ends(key, seats[key.communicator], sizes[key.communicator])
+            did[key] = _find_ends(key, seats[key.communicator], sizes[key.communicator])
         by_number = seconds[key]
         by_number[line.number] = min(by_number.get(line.number, took), took)
     lacking = {key.communicator for key, ends in did.items() if ends is None}
     unknown = {key.communicator for key, ends in did.items() if ends and None in ends}
     done = [
-        (_done(key, known, parts), [took for _, took in sorted(seconds[key].items())])
+        (
+            _describe_operation(key, known, parts),
+            [took for _, took in sorted(seconds[key].items())],
+        )
         for key, ends in did.items()
         if ends and len(known := [end for end in ends if end is not None]) == len(ends)
     ]
     for name in sorted(lacking):
         there, size = len(seats[name]), sizes[name]
         missing.append(f"communicator {name} lacks {size - there} of {size} ranks")
-    more = len(missing) - _SAID
+    more = len(missing) - _MAX_REMARKS
     rest = [f"and {more} more"] if more > 0 else []
     if missing and not partial:
-        raise IncompleteTraceError("; ".join([*missing[:_SAID], *rest]))
+        raise IncompleteTraceError("; ".join([*missing[:_MAX_REMARKS], *rest]))
     if unknown:
         doubts.append(
             f"{counted(len(unknown), 'communicator')} left out: some GPUs of a process "
@@ -111,36 +114,38 @@ def tests_of_dumps(
             f"{files[0]}: no line has a time and all ranks of its communicator; "
             "coll_exec_time_us and p2p_exec_time_us are what is looked for"
         )
-    tests = _compared(done, doubts)
-    return tests, [*missing[:_SAID], *rest, *doubts]
+    tests = _compare_operations(done, doubts)
+    return tests, [*missing[:_MAX_REMARKS], *rest, *doubts]
 
 
-def _compared(
-    done: Sequence[tuple[_Done, list[float]]], doubts: list[str]
+def _compare_operations(
+    done: Sequence[tuple[_Operation, list[float]]], doubts: list[str]
 ) -> list[Test]:
-    """Compare those that do the same; `done` has the times of all operations."""
-    alike: dict[tuple[object, ...], list[tuple[_Done, list[float]]]] = defaultdict(list)
+    """Compare comparable operations; `done` has their times."""
+    alike: dict[tuple[object, ...], list[tuple[_Operation, list[float]]]] = defaultdict(
+        list
+    )
     for one, times in done:
         alike[one.alike].append((one, times))
     tests, alone = [], 0
     for of_kind in alike.values():
-        if len(of_kind) < _ALIKE:
+        if len(of_kind) < _MIN_COMPARABLE:
             alone += len(of_kind)
             continue
         usual = float(np.median([np.median(times) for _, times in of_kind]))
         for one, times in of_kind:
-            several = min(_MOST, max(1, len(times) // _EACH))
+            several = min(_MAX_TESTS, max(1, len(times) // _OPERATIONS_PER_TEST))
             for some in np.array_split(times, several):
                 tests.append(Test(one.pairs, float(np.median(some)) / usual))
     if alone:
         doubts.append(
-            f"{alone} operations of communicators have fewer than {_ALIKE} others that "
-            "do the same, so they are left out"
+            f"{alone} operations of communicators have fewer than {_MIN_COMPARABLE} "
+            "others that do the same, so they are left out"
         )
     return tests
 
 
-def _key(line: InspectorLine) -> _Key:
+def _make_key(line: InspectorLine) -> _Key:
     kind = "p2p" if line.is_message else "coll"
     peer = int(line.body.get("p2p_peer", -1)) if line.is_message else -1
     return _Key(
@@ -152,31 +157,31 @@ def _key(line: InspectorLine) -> _Key:
     )
 
 
-def _ends(key: _Key, seats: Mapping[int, int | None], size: int) -> _Ends:
-    """Return the ends of what exchanged messages; None if a rank left no line."""
+def _find_ends(key: _Key, seats: Mapping[int, int | None], size: int) -> _Ends:
+    """Return the ends that exchanged messages; None if a rank left no line."""
     places = key.message or range(size)
     if any(place not in seats for place in places):
         return None
     return [seats[place] for place in places]
 
 
-def _done(key: _Key, ends: Sequence[int], parts: Parts) -> _Done:
-    """Describe what ranks at some ends did."""
+def _describe_operation(key: _Key, ends: Sequence[int], parts: Parts) -> _Operation:
+    """Describe an operation of ranks at these ends."""
     if key.message:
         pairs: tuple[Pair, ...] = ((ends[0], ends[1]),)
     else:
-        pairs = _exchanging(key.word, ends, parts)
+        pairs = _list_exchanges(key.word, ends, parts)
     hosts = len({parts.host_of(end) for end in ends})
     distance = max(parts.distance(*pair) for pair in pairs)
     alike = (key.word, len(ends), hosts, key.size_bytes, key.clock, distance)
-    return _Done(alike, pairs)
+    return _Operation(alike, pairs)
 
 
-def _exchanging(word: str, ends: Sequence[int], parts: Parts) -> tuple[Pair, ...]:
-    """Return pairs of ends that exchange messages.
+def _list_exchanges(word: str, ends: Sequence[int], parts: Parts) -> tuple[Pair, ...]:
+    """List the pairs of ends that exchange messages.
 
-    Hosts exchange in a ring of the ranks' order, or all with all; each NIC with that in
-    its place, and GPUs of a host with the next ones.
+    Hosts exchange in a ring by rank, or all with all; NICs with those of equal index,
+    and GPUs of a host with the next ones.
     """
     by_host: dict[int, list[int]] = defaultdict(list)
     for end in ends:
@@ -184,26 +189,26 @@ def _exchanging(word: str, ends: Sequence[int], parts: Parts) -> tuple[Pair, ...
     hosts = list(by_host)
     found: set[Pair] = set()
     for own in by_host.values():
-        found |= {_ordered(pair) for pair in _ring(own) if pair[0] != pair[1]}
-    between = combinations(hosts, 2) if word == "AlltoAll" else _ring(hosts)
+        found |= {_sort_pair(pair) for pair in _pair_ring(own) if pair[0] != pair[1]}
+    between = combinations(hosts, 2) if word == "AlltoAll" else _pair_ring(hosts)
     for one, other in between:
         if one == other:
             continue
         places = {parts.place_of(end): end for end in by_host[one]}
         met = [
-            _ordered((places[parts.place_of(end)], end))
+            _sort_pair((places[parts.place_of(end)], end))
             for end in by_host[other]
             if parts.place_of(end) in places
         ]
-        found |= set(met or [_ordered((by_host[one][0], by_host[other][0]))])
+        found |= set(met or [_sort_pair((by_host[one][0], by_host[other][0]))])
     return tuple(sorted(found)) or ((ends[0], ends[0]),)
 
 
-def _ring(items: Sequence[int]) -> list[Pair]:
+def _pair_ring(items: Sequence[int]) -> list[Pair]:
     return list(zip(items, [*items[1:], items[0]], strict=True))
 
 
-def _ordered(pair: Pair) -> Pair:
+def _sort_pair(pair: Pair) -> Pair:
     return min(pair), max(pair)
 
 

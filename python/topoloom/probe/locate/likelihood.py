@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How likely each part is bad, by how much longer than usual tests took.
+"""Estimates how likely each part is bad, from the relative times of tests.
 
-A test takes as many times as long as its slowest part needs: the factor of a bad part
-times its load, or 1. Logarithms of what is measured vary normally about that, but for a
-few tests that are long by chance. Bad parts are added one at a time, and each is fitted
-again beside the others, as long as that is more likely than what was known before.
+The relative time of a test is that of its slowest part: the factor of a bad part times
+its load, or 1. Log times are normal around it, but for a few outliers. Bad parts are
+added one at a time and refitted, as long as the likelihood grows enough.
 """
 
 from __future__ import annotations
@@ -18,30 +17,29 @@ from numpy.typing import NDArray
 
 from topoloom.probe.locate.parts import Coverage, Values
 
-#: A smaller factor is not worth a ticket; those that are tried lie this far apart, up
-#: to the slowest test, as logarithms.
-_LEAST_FACTOR, _STEP = 1.25, 0.07
-#: Finer steps to each side of the best of them.
-_FINER = 6
-#: Least deviation of the logarithms of tests.
-_LEAST_SIGMA = 0.02
-#: What a test can say at most in favor of a bad part: more may be chance. It says more
-#: against one, since nothing is fast by chance.
-_MOST_FOR, _MOST_AGAINST = 6.0, 12.0
-#: How many bad parts there are beforehand, and at most.
-_EXPECTED, _MOST = 0.5, 16
-#: How likely a part is bad beforehand at most: so that one slow test does not decide.
-_RARE = 5e-4
-#: A test judges what would have been slow if it were this many times as slow.
-_JUDGED = 3.0
+#: Minimal factor worth reporting, and log step of the factors that are tried.
+_MIN_FACTOR, _STEP = 1.25, 0.07
+#: Finer steps to each side of the best factor.
+_FINE_STEPS = 6
+#: Minimal deviation of log times of tests.
+_MIN_SIGMA = 0.02
+#: Limits on the log likelihood that a test contributes for and against a bad part;
+#: higher against, since nothing is fast by chance.
+_MAX_FOR, _MAX_AGAINST = 6.0, 12.0
+#: Prior number of bad parts, and limit.
+_PRIOR_COUNT, _MAX_BAD = 0.5, 16
+#: Limit on the prior probability, so that one slow test does not decide.
+_MAX_PRIOR = 5e-4
+#: Factor at which a test would detect a bad part, and thus judges it.
+_JUDGED_RATIO = 3.0
 _PASSES = 4
-#: Of normal values: their standard deviation in median deviations.
+#: For normal values: standard deviation / median deviation.
 _SIGMA = 1.4826
 
 
 @dataclass(frozen=True)
 class BadClass:
-    """A class of parts of which one is bad: its number, and how many times as slow."""
+    """A class with a bad part: its number and slowdown factor."""
 
     number: int
     factor: float
@@ -49,16 +47,16 @@ class BadClass:
 
 @dataclass(frozen=True)
 class Beliefs:
-    """What tests say.
+    """The conclusions from tests.
 
     Attributes
     ----------
     bad
-        Classes that explain the slow tests, the surest first.
+        Classes that explain slow tests, the most certain first.
     chances
-        By class how likely it is bad, from 0 to 1.
+        Probability that a class is bad.
     open
-        By class whether no test has judged it so far.
+        Whether no test has judged a class.
     """
 
     bad: list[BadClass]
@@ -66,49 +64,49 @@ class Beliefs:
     open: NDArray[np.bool_]
 
 
-def weigh(tests: Coverage, ratios: Sequence[float], classes: int) -> Beliefs:
-    """Say how likely classes of parts are bad.
+def estimate_beliefs(tests: Coverage, ratios: Sequence[float], classes: int) -> Beliefs:
+    """Estimate how likely each class of parts is bad.
 
     Parameters
     ----------
     ratios
-        How many times as long as usual each test took.
+        Time of each test relative to the typical one.
     classes
-        Their number.
+        Number of classes.
     """
-    return _Weighing(tests, np.log(np.asarray(ratios, dtype=float)), classes).beliefs()
+    return _Estimator(tests, np.log(np.asarray(ratios, dtype=float)), classes).beliefs()
 
 
-class _Weighing:
+class _Estimator:
     def __init__(self, tests: Coverage, values: Values, classes: int) -> None:
         self._tests, self._values, self._classes = tests, values, classes
         self._rows = tests.rows
-        # Bad parts make no test fast: those below the usual say how much tests vary.
+        # Bad parts make no test fast, so tests below the typical time show the noise.
         below = np.abs(values[values < 0])
         sigma = _SIGMA * float(np.median(below)) if len(below) else 0.0
-        self._sigma = max(_LEAST_SIGMA, sigma)
-        top = max(math.log(_LEAST_FACTOR), float(values.max(initial=0.0))) + _STEP
-        self._factors = np.exp(np.arange(math.log(_LEAST_FACTOR), top, _STEP)).tolist()
-        prior = min(_RARE, _EXPECTED / max(classes, 1))
+        self._sigma = max(_MIN_SIGMA, sigma)
+        top = max(math.log(_MIN_FACTOR), float(values.max(initial=0.0))) + _STEP
+        self._factors = np.exp(np.arange(math.log(_MIN_FACTOR), top, _STEP)).tolist()
+        prior = min(_MAX_PRIOR, _PRIOR_COUNT / max(classes, 1))
         self._prior = math.log(prior / (1 - prior))
 
     def beliefs(self) -> Beliefs:
-        """Fit bad classes, and weigh all others beside them."""
+        """Fit bad classes, and estimate the probability of all others."""
         bad: dict[int, float] = {}
-        for _ in range(_MOST):
+        for _ in range(_MAX_BAD):
             number, factor, worth = self._best(bad)
             if worth <= 0:
                 break
             bad[number] = factor
             bad = self._refitted(bad)
         chances = self._chances(bad)
-        judged, _ = self._gains(bad, (_JUDGED,))
+        judged, _ = self._gains(bad, (_JUDGED_RATIO,))
         found = [BadClass(number, factor) for number, factor in bad.items()]
         found.sort(key=lambda each: (-chances[each.number], each.number))
         return Beliefs(found, chances, judged >= 0)
 
     def _best(self, bad: dict[int, float]) -> tuple[int, float, float]:
-        """Return the class that explains most beside others, and what it is worth."""
+        """Find the class that explains most in addition, its factor and its gain."""
         gains, factors = self._gains(bad)
         gains[list(bad)] = -np.inf
         best = int(np.argmax(gains))
@@ -118,21 +116,23 @@ class _Weighing:
     def _finer(
         self, bad: dict[int, float], number: int, factor: float
     ) -> tuple[float, float]:
-        """Return the factor near one that explains most, and what it explains.
+        """Refine a factor; return it with its gain.
 
-        What a coarse one leaves of many tests would look like another bad part.
+        Residuals of a coarse factor would look like another bad part.
         """
         entries = self._tests.classes == number
         rows, loads = self._rows[entries], self._tests.loads[entries]
         values, usual = self._values[rows], self._expected(bad)[rows]
-        fine = factor * np.exp(np.arange(-_FINER, _FINER + 1) * _STEP / (_FINER + 1))
+        fine = factor * np.exp(
+            np.arange(-_FINE_STEPS, _FINE_STEPS + 1) * _STEP / (_FINE_STEPS + 1)
+        )
         slow = np.log(np.maximum(1.0, loads * fine[:, None]))
         after = self._loss(values - np.maximum(usual, slow)).sum(axis=1)
         best = int(np.argmin(after))
         return float(fine[best]), float(self._loss(values - usual).sum() - after[best])
 
     def _refitted(self, bad: dict[int, float]) -> dict[int, float]:
-        """Replace each by what explains most beside the others; drop what does not."""
+        """Refit each bad class given the others; drop those without gain."""
         for _ in range(_PASSES):
             before = dict(bad)
             for number in list(bad):
@@ -144,7 +144,7 @@ class _Weighing:
         return bad
 
     def _chances(self, bad: dict[int, float]) -> Values:
-        """Return how likely each class is: in place of a bad one, or beside all."""
+        """Compute the probability of each class, replacing a bad one or in addition."""
         gains, _ = self._gains(bad)
         odds = gains + self._prior
         odds[list(bad)] = -np.inf
@@ -162,7 +162,7 @@ class _Weighing:
     def _gains(
         self, bad: dict[int, float], tried: Sequence[float] = ()
     ) -> tuple[Values, Values]:
-        """Return what each class explains more if it is bad, too, and its factor."""
+        """Compute the gain and the factor of each class in addition to bad ones."""
         usual = self._expected(bad)
         tests = self._tests
         values = self._values[self._rows]
@@ -178,7 +178,7 @@ class _Weighing:
         return best, factors
 
     def _expected(self, bad: dict[int, float]) -> Values:
-        """Return the logarithms of what tests take where classes are bad."""
+        """Compute the expected log times of tests with these bad classes."""
         factors = np.ones(self._classes)
         factors[list(bad)] = list(bad.values())
         slow = np.log(np.maximum(1.0, factors[self._tests.classes] * self._tests.loads))
@@ -188,4 +188,4 @@ class _Weighing:
 
     def _loss(self, residuals: Values) -> Values:
         squares = (residuals / self._sigma) ** 2 / 2
-        return np.minimum(squares, np.where(residuals > 0, _MOST_FOR, _MOST_AGAINST))
+        return np.minimum(squares, np.where(residuals > 0, _MAX_FOR, _MAX_AGAINST))

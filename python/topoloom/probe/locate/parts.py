@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The parts of a machine that can be bad, and which of them a measurement covers."""
+"""The parts of a machine that can be bad, and the parts that a test covers."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from topoloom._core import Error, Machine
 from topoloom.machines.link_names import default_vertex_names, format_link, vertex_names
 from topoloom.nodes.hosts import hosts_in_order
 
-#: Parts that carry less of a message, beside its busiest part, do not slow it down.
-_LEAST = 0.1
-#: Pairs of hosts up to which all can be tests; partners that each of more hosts has.
+#: Minimal load, relative to the busiest part, at which a part slows a message down.
+_MIN_LOAD = 0.1
+#: Limit on pairs for using all as tests; random and near partners per host beyond.
 _ALL_PAIRS, _PARTNERS, _NEAR = 96 * 95 // 2, 40, 3
-#: Halves of a link's name: its ends.
+#: The two ends in a link's name.
 _ENDS = re.compile(r"(.+?)(?: -> | to )(.+)")
 _GPU = re.compile(r"GPU ([0-9]+)")
 _LEAF = re.compile(r"unit [0-9]+ rail ([0-9]+)")
 
-#: Two ends: of `Parts.ends`.
+#: Two indices into `Parts.ends`.
 Pair = tuple[int, int]
 Numbers = NDArray[np.int64]
 Values = NDArray[np.float64]
@@ -33,16 +33,16 @@ Values = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Coverage:
-    """Which classes of parts each of several tests covers, row by row.
+    """The classes of parts that each test covers, in compressed rows.
 
     Attributes
     ----------
     starts
-        Where each row begins, and the end of the last.
+        Begin of each row, and the end of the last.
     classes
-        Of parts that a test covers, `starts[t]` to `starts[t + 1]`.
+        Classes that test t covers, from `starts[t]` to `starts[t + 1]`.
     loads
-        How busy each is beside the busiest part of the test, above 0 to 1.
+        Load of each relative to the busiest part of the test, in (0, 1].
     """
 
     starts: Numbers
@@ -51,30 +51,29 @@ class Coverage:
 
     @property
     def rows(self) -> Numbers:
-        """The test of each entry."""
+        """Test of each entry."""
         return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
 
 
 class Parts:
     """Hosts, cables and switches of a machine, and pairs that test them.
 
-    Parts that no test tells apart, such as a host and its only cable, are one class.
-    Ends of tests are hosts; on rails, behind all hosts, also their GPUs, host by host.
+    Parts that no test distinguishes, such as a host and its only cable, are one class.
+    Ends of tests are hosts and, on rails, then the GPUs of all hosts.
 
     Parameters
     ----------
     machine
-        How hosts are wired.
+        With the wiring of hosts.
     nodes
-        A node of each host that may be measured; on rails, where several nodes are one
-        host, any of them.
+        A node of each testable host; on rails, any of the host's nodes.
     names
-        Names of nodes, by those of their hosts.
+        Host names by node.
     switches
-        Names of all switches, where they have any.
+        Names of all switches, if any.
     by_gpu
-        Whether pairs of GPUs are tests where hosts have several, each with the one in
-        its place: GPUs, the network sides of hosts, and rails are parts, too.
+        Whether pairs of GPUs with equal index are tests. GPUs, the network sides of
+        hosts, and rails then are parts as well.
 
     Raises
     ------
@@ -123,11 +122,11 @@ class Parts:
         self._classify(self._by_pairs)
 
     def _classify(self, covered: Sequence[Mapping[int, float]]) -> None:
-        self._class_of, self.classes = _classes(covered, self._count)
+        self._class_of, self.classes = _group_classes(covered, self._count)
         self.tests = self._rows(self._by_pairs)
 
-    def told_apart(self, tests: Iterable[Sequence[Pair]]) -> Parts:
-        """Return parts whose classes these tests tell apart, too."""
+    def refine_classes(self, tests: Iterable[Sequence[Pair]]) -> Parts:
+        """Return a copy whose classes these tests distinguish as well."""
         parts = copy(self)
         parts._classify([*self._by_pairs, *map(self._covered, tests)])
         return parts
@@ -138,7 +137,7 @@ class Parts:
         return self._network_sides + own
 
     def coverage(self, tests: Iterable[Sequence[Pair]]) -> Coverage:
-        """Return what tests cover, each of pairs of ends that exchange messages."""
+        """Compute the coverage of tests, each a list of pairs of ends."""
         return self._rows([self._covered(pairs) for pairs in tests])
 
     def host_of(self, end: int) -> int:
@@ -147,16 +146,16 @@ class Parts:
         return end if end < hosts else (end - hosts) // self.gpus
 
     def place_of(self, end: int) -> int:
-        """Return the place of a GPU in its host; 0 of a host."""
+        """Return the index of a GPU in its host; 0 for a host."""
         hosts = len(self.nodes)
         return 0 if end < hosts else (end - hosts) % self.gpus
 
     def gpu(self, host: int, place: int) -> int:
-        """Return the end that a GPU of a host is."""
+        """Return the end of a GPU of a host."""
         return len(self.nodes) + host * self.gpus + place
 
     def busy_with(self, end: int) -> list[int]:
-        """Return the ends that are busy while one is."""
+        """Return the ends that are busy while `end` is."""
         host = self.host_of(end)
         if end != host:
             return [host, end]
@@ -165,7 +164,7 @@ class Parts:
         return [host, *(self.gpu(host, place) for place in range(self.gpus))]
 
     def kind(self, a: int, b: int) -> tuple[bool, bool]:
-        """Say whether hosts are measured whole, and whether only by NVLink."""
+        """Return whether whole hosts are measured, and whether only by NVLink."""
         route = self.machine.route(self._first_node(a), self._first_node(b))
         inside = bool(self.rail_of) and not self._leaves(route)
         return a == self.host_of(a) and b == self.host_of(b), inside
@@ -175,7 +174,7 @@ class Parts:
         return self.machine.hops(self._first_node(a), self._first_node(b))
 
     def described(self, number: int) -> list[str]:
-        """Name the parts of a class; not a rail of which only one switch is used."""
+        """Name the parts of a class, without rails that use only one switch."""
         parts = self.classes[number]
         switches = len(self.nodes) + self._cables
         rails = {self.rail_of.get(part - switches) for part in parts}
@@ -185,7 +184,7 @@ class Parts:
         ]
 
     def is_cable(self, part: int) -> bool:
-        """Whether a part is a cable: pairs at once share what it carries."""
+        """Return whether a part is a cable, whose bandwidth concurrent pairs share."""
         return 0 <= part - len(self.nodes) < self._cables
 
     def class_of_host(self, host: int) -> int:
@@ -201,7 +200,7 @@ class Parts:
         return int(self._class_of[len(self.nodes) + self._cables + vertex])
 
     def class_of_network_side(self, host: int) -> int:
-        """Return the class of what the NICs of a host share."""
+        """Return the class of the shared network side of a host's NICs."""
         return int(self._class_of[self._network_sides + host])
 
     def class_of_rail(self, rail: int) -> int:
@@ -210,7 +209,7 @@ class Parts:
 
     @cached_property
     def distances(self) -> Numbers:
-        """The hops between the ends of each pair; less if only NVLink is between."""
+        """Hops between the ends of each pair; fewer if only NVLink is between."""
         found = [
             self.distance(*pair) - self.machine.vertex_count * self.kind(*pair)[1]
             for pair in self.pairs
@@ -238,7 +237,7 @@ class Parts:
         return ends & self.rail_of.keys()
 
     def _covered(self, pairs: Sequence[Pair]) -> dict[int, float]:
-        """Return the load of each part, beside the busiest one on the way of a pair."""
+        """Return each part's load relative to the busiest one of a pair's route."""
         found: dict[int, float] = {}
         hosts = len(self.nodes)
         switches = hosts + self._cables
@@ -262,7 +261,7 @@ class Parts:
             ends = {self.host_of(a), self.host_of(b)}
             loads |= dict.fromkeys(ends, 1.0)
             if self.by_gpu:
-                own = set()  # GPUs are parts, and switches between NVLinks
+                own = set()  # GPUs and NVLink switches are parts
                 leaves = passed & self.rail_of.keys()
                 if leaves:
                     loads |= {self._network_sides + host: 1.0 for host in ends}
@@ -274,7 +273,7 @@ class Parts:
         return found
 
     def _routes(self, a: int, b: int) -> Iterator[list[tuple[int, float]]]:
-        """Yield routes between two ends: of whole hosts, all from GPU to GPU."""
+        """Yield routes between two ends; for whole hosts, those of all GPU pairs."""
         whole = a == self.host_of(a) and b == self.host_of(b)
         first, second = self._first_node(a), self._first_node(b)
         for gpu in range(self.gpus if whole else 1):
@@ -329,32 +328,32 @@ class Parts:
             return f"GPU {node}"
 
     def _vertex(self, vertex: int) -> str:
-        """Name a switch as the names of its links do, or a GPU."""
+        """Name a GPU, or a switch as in the names of its links."""
         if self.by_gpu and vertex < self.machine.node_count:
             return self._gpu(vertex)
         for link in np.flatnonzero((self._ends == vertex).any(axis=1)).tolist():
             if ends := _ENDS.fullmatch(self.machine.link_name(link)):
                 name = ends[1] if self._ends[link][0] == vertex else ends[2]
                 return f"switch {self._names.get(name, name)}"
-        words = default_vertex_names(self.machine)  # links of trees name one end alone
+        words = default_vertex_names(self.machine)  # links of trees name only one end
         word = words[vertex] if vertex < len(words) else str(vertex)
         return f"switch {self._names.get(word, f'of {word}')}"
 
     def _candidates(self) -> list[Pair]:
-        """List pairs that can be tests: all, or near ones and some at random."""
+        """List candidate pairs for tests: all, or near and random ones."""
         rng = np.random.default_rng(0)
         hosts = len(self.nodes)
         if not self.by_gpu:
-            return _pairs_of(hosts, 1, rng)
+            return _draw_pairs(hosts, 1, rng)
         return [
             (self.gpu(a, place), self.gpu(b, place))
             for place in range(self.gpus)
-            for a, b in _pairs_of(hosts, self.gpus, rng)
+            for a, b in _draw_pairs(hosts, self.gpus, rng)
         ]
 
 
-def _pairs_of(hosts: int, times: int, rng: np.random.Generator) -> list[Pair]:
-    """List pairs of hosts, fewer of them if they are there several times."""
+def _draw_pairs(hosts: int, times: int, rng: np.random.Generator) -> list[Pair]:
+    """List pairs of hosts, fewer if each yields several tests."""
     if hosts * (hosts - 1) // 2 * times <= _ALL_PAIRS:
         return [(a, b) for a in range(hosts) for b in range(a + 1, hosts)]
     partners = max(_PARTNERS // times, 2 * _NEAR)
@@ -368,15 +367,15 @@ def _pairs_of(hosts: int, times: int, rng: np.random.Generator) -> list[Pair]:
     return list(zip((keys // hosts).tolist(), (keys % hosts).tolist(), strict=True))
 
 
-def _classes(
+def _group_classes(
     covered: Sequence[Mapping[int, float]], parts: int
 ) -> tuple[Numbers, list[list[int]]]:
-    """Put parts that the same tests cover into one class; -1 is what none covers."""
+    """Group parts that the same tests cover; -1 for parts without tests."""
     marks = np.random.default_rng(1).integers(1, 1 << 62, len(covered)).tolist()
     signs: dict[int, int] = {}
     for mark, row in zip(marks, covered, strict=True):
         for part, load in row.items():
-            if load >= _LEAST:
+            if load >= _MIN_LOAD:
                 signs[part] = signs.get(part, 0) ^ mark
     class_of = np.full(parts, -1, dtype=np.int64)
     by_sign: dict[int, list[int]] = {}

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which pairs of hosts or GPUs to measure next, at once, so that most is learned.
+"""Chooses the pairs of hosts or GPUs that give most information in the next round.
 
-A pair is worth the entropy of its outcome: that of parts that nobody has tested, and
-most where a slow test is as likely as a fast one. Pairs of a round share neither an end
-nor a full link.
+The worth of a pair is the entropy of its outcome, highest if slow and fast are equally
+likely. Pairs of a round share neither an end nor a full link.
 """
 
 from __future__ import annotations
@@ -16,79 +15,81 @@ from numpy.typing import NDArray
 from topoloom.probe.locate.likelihood import Beliefs
 from topoloom.probe.locate.parts import Pair, Parts, Values
 
-#: What is left of a class's worth once a pair of the round covers it.
-_AGAIN = 0.02
-#: The share of its worth that a pair keeps at least beside those chosen before.
-_KEPT = 0.5
-#: What a cable carries, in messages of a pair, but for rounding.
-_FULL = 1 + 1e-9
-#: Pairs that are looked at in one pass, by hosts.
-_LOOKED = 8
-#: Likelier classes are suspects; others that were judged are settled.
+#: Remaining worth of a class that a pair of the round covers.
+_REPEAT_WORTH = 0.02
+#: Minimal share of its worth that a pair must keep given earlier pairs.
+_MIN_WORTH_SHARE = 0.5
+#: Capacity of a cable in messages of a pair, with tolerance for rounding.
+_MAX_CABLE_LOAD = 1 + 1e-9
+#: Pairs per host that are considered in one pass.
+_PASSES_PER_HOST = 8
+#: Probabilities from which on a class is a suspect, and certain.
 SUSPECT, SURE = 0.01, 0.98
-#: A pair looks at a class that is as busy as this share of what it is at most; classes
-#: that never are this busy beside others of a pair cannot be judged by pairs.
-_VISIBLE = 0.5
-#: Pairs of each distance in a round, at least, that no suspect is on.
+#: Minimal load, relative to its maximum, at which a pair tests a class. Classes that
+#: never reach it cannot be judged by pairs.
+_MIN_VISIBLE_LOAD = 0.5
+#: Minimal pairs of each distance in a round without suspects.
 _CONTROLS = 3
 
 
-def unsettled(parts: Parts, beliefs: Beliefs) -> Values:
-    """Return by class how likely it is bad; 0 where no more need be asked."""
+def compute_uncertainty(parts: Parts, beliefs: Beliefs) -> Values:
+    """Compute the probability of each class; 0 if it needs no more tests."""
     tests = parts.tests
-    visible, busiest = _visible(parts)
+    visible, busiest = _find_visible(parts)
     chances: Values = beliefs.chances.copy()
-    asked = (beliefs.open & (busiest >= _VISIBLE)) | (chances > SUSPECT)
-    sure = _sure(beliefs)
+    asked = (beliefs.open & (busiest >= _MIN_VISIBLE_LOAD)) | (chances > SUSPECT)
+    sure = _find_sure(beliefs)
     chances[~asked | sure] = 0.0
-    # What only tests of a bad part cover cannot be judged beside it.
-    of_bad = _any(parts, sure[tests.classes] & visible)
+    # Classes that only tests of a bad part cover cannot be judged.
+    of_bad = _has_any(parts, sure[tests.classes] & visible)
     seen = visible & ~of_bad[tests.rows]
     chances[np.bincount(tests.classes, seen, len(chances)) == 0] = 0.0
     return chances
 
 
-def next_round(parts: Parts, beliefs: Beliefs, controls: bool) -> list[Pair]:
-    """Choose pairs of ends; none if all that pairs can say is known."""
-    worth = unsettled(parts, beliefs)
+def choose_next_round(parts: Parts, beliefs: Beliefs, controls: bool) -> list[Pair]:
+    """Choose pairs of ends; none if pairs give no more information."""
+    worth = compute_uncertainty(parts, beliefs)
     if not worth.any():
         return []
     tests = parts.tests
-    visible, _ = _visible(parts)
+    visible, _ = _find_visible(parts)
     unsure: Values = np.bincount(
         tests.rows, beliefs.chances[tests.classes], len(parts.pairs)
     ).astype(np.float64)
-    spoiled = _any(parts, _sure(beliefs)[tests.classes] & visible)
-    taken = _Taken(parts)
+    spoiled = _has_any(parts, _find_sure(beliefs)[tests.classes] & visible)
+    taken = _RoundUsage(parts)
     least = 0.5 * float(worth[worth > 0].min())
     chosen: list[Pair] = []
     while True:
-        # Suspects are mostly instead of each other: their chances add up.
+        # Suspects mostly exclude each other, so probabilities add up.
         of_entries = worth[tests.classes] * visible
         sums = np.bincount(tests.rows, of_entries, len(parts.pairs))
-        scores = _entropy(np.minimum(sums, 1.0))
+        scores = _compute_entropy(np.minimum(sums, 1.0))
         scores[spoiled | (sums < least) | ~taken.free()] = 0.0
-        order = np.argsort(-scores, kind="stable")[: _LOOKED * len(parts.nodes)]
+        order = np.argsort(-scores, kind="stable")[
+            : _PASSES_PER_HOST * len(parts.nodes)
+        ]
         order = order[scores[order] > 0]
         if not len(order):
             if controls:
-                chosen += _controls(parts, chosen, unsure, taken)
+                chosen += _choose_controls(parts, chosen, unsure, taken)
             return sorted(chosen)
         for test in order.tolist():
             entries = slice(*tests.starts[test : test + 2])
             classes = tests.classes[entries][visible[entries]]
-            kept = float(worth[classes].sum()) >= _KEPT * float(sums[test])
+            kept = float(worth[classes].sum()) >= _MIN_WORTH_SHARE * float(sums[test])
             if kept and taken.take(test):
                 chosen.append(parts.pairs[test])
-                worth[classes] *= _AGAIN
+                worth[classes] *= _REPEAT_WORTH
 
 
-def _controls(
-    parts: Parts, chosen: Sequence[Pair], unsure: Values, taken: _Taken
+def _choose_controls(
+    parts: Parts, chosen: Sequence[Pair], unsure: Values, taken: _RoundUsage
 ) -> list[Pair]:
-    """Choose pairs that are hardly slow, as far apart as those that may be.
+    """Choose pairs that are probably not slow, at the distances of suspects.
 
-    Without them all that was measured at a distance may be slow, and so look usual.
+    Otherwise all pairs at a distance may be slow, and thus seem typical.
     """
     rows = [parts.row_of[pair] for pair in chosen]
     controls: list[Pair] = []
@@ -105,37 +106,37 @@ def _controls(
     return controls
 
 
-def _visible(parts: Parts) -> tuple[NDArray[np.bool_], Values]:
-    """Return which entries of tests look at their class, and its load at most."""
+def _find_visible(parts: Parts) -> tuple[NDArray[np.bool_], Values]:
+    """Find the entries of tests that test their class, and the maximal loads."""
     tests = parts.tests
     busiest = np.zeros(len(parts.classes))
     np.maximum.at(busiest, tests.classes, tests.loads)
-    return tests.loads >= _VISIBLE * busiest[tests.classes], busiest
+    return tests.loads >= _MIN_VISIBLE_LOAD * busiest[tests.classes], busiest
 
 
-def _sure(beliefs: Beliefs) -> NDArray[np.bool_]:
+def _find_sure(beliefs: Beliefs) -> NDArray[np.bool_]:
     sure = np.zeros(len(beliefs.chances), dtype=bool)
     sure[[b.number for b in beliefs.bad if beliefs.chances[b.number] >= SURE]] = True
     return sure
 
 
-def _any(parts: Parts, entries: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return which tests have one of some entries."""
+def _has_any(parts: Parts, entries: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return which tests have one of the entries."""
     counts: NDArray[np.bool_] = (
         np.bincount(parts.tests.rows, entries, len(parts.pairs)) > 0
     )
     return counts
 
 
-def _entropy(chances: Values) -> Values:
-    """Return that of outcomes with two values, in nats."""
+def _compute_entropy(chances: Values) -> Values:
+    """Compute the entropy of binary outcomes, in nats."""
     p = np.clip(chances, 1e-300, 1 - 1e-12)
     entropy: Values = -(p * np.log(p) + (1 - p) * np.log1p(-p))
     return entropy
 
 
-class _Taken:
-    """Ends and links that pairs of a round use."""
+class _RoundUsage:
+    """The ends and links that pairs of a round use."""
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
@@ -146,20 +147,22 @@ class _Taken:
         self._limited = np.array(cables)[parts.tests.classes]
 
     def free(self) -> NDArray[np.bool_]:
-        """Return for which pairs there is room."""
+        """Return the pairs that fit into the round."""
         tests = self._parts.tests
-        full = self._limited & (self._used[tests.classes] + tests.loads > _FULL)
+        full = self._limited & (
+            self._used[tests.classes] + tests.loads > _MAX_CABLE_LOAD
+        )
         busy = self._busy[self._first] | self._busy[self._second]
-        room: NDArray[np.bool_] = ~(busy | _any(self._parts, full))
+        room: NDArray[np.bool_] = ~(busy | _has_any(self._parts, full))
         return room
 
     def take(self, test: int) -> bool:
-        """Add a pair if there is room for it."""
+        """Try to add a pair; return whether there was room."""
         pair = list(self._parts.pairs[test])
         tests = self._parts.tests
         entries = slice(*tests.starts[test : test + 2])
         classes, loads = tests.classes[entries], tests.loads[entries]
-        full = self._limited[entries] & (self._used[classes] + loads > _FULL)
+        full = self._limited[entries] & (self._used[classes] + loads > _MAX_CABLE_LOAD)
         if self._busy[pair].any() or full.any():
             return False
         self._used[classes] += loads

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests from tables of pairs of hosts: what any benchmark of two hosts says."""
+"""Makes tests from tables of host pairs, as any two-host benchmark gives."""
 
 from __future__ import annotations
 
@@ -14,50 +14,50 @@ from typing import NamedTuple
 import numpy as np
 
 from topoloom._core import Error
-from topoloom.probe.locate.locate import Test
+from topoloom.probe.locate.diagnosis import Test
 from topoloom.probe.locate.parts import Pair, Parts
 from topoloom.support.files import read_text
 
-#: Names of the third column, and whether more is slower.
+#: Names of the third column -> whether larger is slower.
 COLUMNS = {
     **dict.fromkeys(("seconds", "s", "ms", "us"), True),
     **dict.fromkeys(("GB/s", "MB/s", "GiB/s", "Gb/s", "Gbit/s"), False),
 }
-#: Pairs that say what is usual; where fewer are as far apart, the next distances help.
-_ALIKE = 3
-#: Nothing is fast by chance, so a quarter of pairs may be all that are not slow: those
-#: that take up to this many times as long are like them.
-_NOT_SLOW = 1.25
-#: Of fewer pairs, one may be all that are not slow.
-_FEW = 8
+#: Minimal pairs for a typical time; with fewer, neighboring distances are added.
+_MIN_COMPARABLE = 3
+#: Ratio to the fastest quarter of pairs up to which a pair is normal, since nothing is
+#: fast by chance.
+_NORMAL_RATIO = 1.25
+#: With fewer pairs, only one may be normal.
+_FEW_PAIRS = 8
 
 
 class Row(NamedTuple):
-    """What a pair took, in any unit in which more is slower."""
+    """The value of a pair, in a unit in which larger is slower."""
 
     pair: Pair
     value: float
 
 
-def tests_of_tables(files: Sequence[Path], parts: Parts) -> list[Test]:
-    """Read tables; each pair is compared with those that are as far apart.
+def read_table_tests(files: Sequence[Path], parts: Parts) -> list[Test]:
+    """Read tables; compare each pair with pairs of equal distance.
 
     Raises
     ------
     topoloom.Error
-        With file and line, if a row cannot be read, or names hosts that are not there.
+        With file and line, if a row is invalid or names an unknown host.
     """
     rows: dict[str, list[Row]] = defaultdict(list)
     for file in files:
-        for column, row in _rows(file, parts):
+        for column, row in _read_rows(file, parts):
             rows[column].append(row)
-    return [test for column in rows for test in compared(rows[column], parts)]
+    return [test for column in rows for test in compare_rows(rows[column], parts)]
 
 
-def compared(rows: Sequence[Row], parts: Parts) -> list[Test]:
-    """Compare each row with pairs that are as far apart, of which each counts once.
+def compare_rows(rows: Sequence[Row], parts: Parts) -> list[Test]:
+    """Compare each row with pairs of equal distance, which count once each.
 
-    Plans measure slow pairs again and again: if rows counted, slow would be usual.
+    Plans repeat slow pairs, which would become typical if rows counted.
     """
     repeats: dict[Pair, list[float]] = defaultdict(list)
     for row in rows:
@@ -69,7 +69,7 @@ def compared(rows: Sequence[Row], parts: Parts) -> list[Test]:
     usual = {
         (kind, distance): value
         for kind, of_kind in by_distance.items()
-        for distance, value in _usual(of_kind).items()
+        for distance, value in _compute_typical(of_kind).items()
     }
     return [
         Test(
@@ -80,28 +80,28 @@ def compared(rows: Sequence[Row], parts: Parts) -> list[Test]:
     ]
 
 
-def _usual(by_distance: Mapping[int, Sequence[float]]) -> dict[int, float]:
-    """Return what pairs that are not slow take at each distance."""
+def _compute_typical(by_distance: Mapping[int, Sequence[float]]) -> dict[int, float]:
+    """Compute the typical value of normal pairs by distance."""
     usual: dict[int, float] = {}
     least = math.inf
     for distance in sorted(by_distance):
         found: list[float] = []
         for other in sorted(by_distance, key=lambda each: (abs(each - distance), each)):
             found += by_distance[other]
-            if len(found) >= _ALIKE:
+            if len(found) >= _MIN_COMPARABLE:
                 break
         found.sort()
         fast = found[len(found) // 4]
-        if len(found) < _FEW:
-            # One that takes as long as nearer pairs was hardly measured wrong.
+        if len(found) < _FEW_PAIRS:
+            # A pair that is as fast as nearer ones is probably correct.
             fast = min(fast, next((each for each in found if each >= least), fast))
-        near = [value for value in found if value <= _NOT_SLOW * fast]
+        near = [value for value in found if value <= _NORMAL_RATIO * fast]
         usual[distance] = float(np.median(near))
         least = min(least, fast)
     return usual
 
 
-def _rows(file: Path, parts: Parts) -> Iterator[tuple[str, Row]]:
+def _read_rows(file: Path, parts: Parts) -> Iterator[tuple[str, Row]]:
     number = {host: n for n, host in enumerate(parts.ends)}
     reader = csv.reader(io.StringIO(read_text(file)))
     header = [cell.strip() for cell in next(reader, [])]
@@ -126,11 +126,11 @@ def _rows(file: Path, parts: Parts) -> Iterator[tuple[str, Row]]:
         a, b = sorted((number[first], number[second]))
         if (a < len(parts.hosts)) is not (b < len(parts.hosts)):
             raise Error(f"{where}: {first} and {second} are a host and a GPU")
-        yield header[2], Row((a, b), _seconds(text, header[2], where))
+        yield header[2], Row((a, b), _parse_seconds(text, header[2], where))
 
 
-def _seconds(text: str, column: str, where: str) -> float:
-    """Return a time, or the inverse of a rate."""
+def _parse_seconds(text: str, column: str, where: str) -> float:
+    """Parse a time, or the inverse of a rate."""
     try:
         value = float(text)
     except ValueError:

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a probe asks of its job."""
+"""The stages of a probe, which give orders to its job."""

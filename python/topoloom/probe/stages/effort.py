@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How much a probe measures, and how long it may take."""
+"""How much a probe measures, and its time limit."""
 
 from __future__ import annotations
 
@@ -10,45 +10,44 @@ from dataclasses import dataclass, field
 from topoloom.probe.job.samples import Order
 from topoloom.support.units import parse_bytes
 
-#: Seconds after which a pair takes no more samples of one size.
+#: Limit on seconds for samples of a pair at one size.
 _SECONDS = 1.0
-#: Samples of a pair of the scan, at least, and how many times as wide its intervals may
-#: be: pairs that are alike say together how long they take.
+#: Minimal samples of a pair in the scan, and factor on its interval width, since
+#: comparable pairs are averaged.
 _FEWEST, _WIDER = 3, 2
-#: Samples that differ by less, as a part of them, are the same: as in simulated time.
+#: Relative difference below which samples are equal, as in simulated time.
 _EXACT = 0.001
-#: Intervals of 95 % in standard errors, to both sides.
+#: Half width of a 95 % interval in standard errors.
 _ERRORS = 1.96
-_MOST_BYTES = parse_bytes("4 MiB")
+_MAX_BYTES = parse_bytes("4 MiB")
 
 
 @dataclass(frozen=True)
 class Effort:
-    """What is measured.
+    """The extent of a measurement.
 
     Attributes
     ----------
     seconds
-        After which no more is asked.
+        Time limit.
     least, most
-        Samples of a pair at one size.
+        Limits on samples of a pair at one size.
     width
-        Half of the 95 % confidence interval of the median, as a part of it, at which a
-        pair has samples enough.
+        Relative half width of the median's 95 % confidence interval at which a pair has
+        enough samples.
     apart
-        By how much the logarithms of times across groups exceed those inside at least,
-        so that groups of two are found.
+        Minimal difference of log times across groups to those inside at which groups of
+        two are found.
     pairs
-        Pairs of ranks on behalf of all that are alike.
+        Representative pairs of each level.
     sizes
         Bytes of messages, ascending from 1.
     rounds
-        In which every rank of a group exchanges long messages with another one, at
-        least.
+        Minimal rounds of long messages, in which every rank of a group has a partner.
     long_pairs
-        Pairs that do so in more rounds.
+        Pairs that exchange long messages in additional rounds.
     meetings
-        Pairs that exchange long messages in rounds, so that shared links show.
+        Pairs that exchange long messages in rounds to detect shared links.
     """
 
     seconds: float
@@ -63,18 +62,18 @@ class Effort:
     meetings: int
 
 
-def _powers(base: int) -> list[int]:
+def _list_powers(base: int) -> list[int]:
     sizes = [1]
-    while sizes[-1] * base <= _MOST_BYTES:
+    while sizes[-1] * base <= _MAX_BYTES:
         sizes.append(sizes[-1] * base)
     return sizes
 
 
-_TWOS = _powers(2)
+_TWOS = _list_powers(2)
 _BETWEEN = [3 * size // 2 for size in _TWOS[1:-1]]
 
 EFFORTS = {
-    "quick": Effort(60, 3, 20, 0.1, 0.1, 1, _powers(4), 3, 0, 1 << 12),
+    "quick": Effort(60, 3, 20, 0.1, 0.1, 1, _list_powers(4), 3, 0, 1 << 12),
     "default": Effort(600, 5, 100, 0.05, 0.085, 2, _TWOS, 6, 2048, 1 << 18),
     "thorough": Effort(
         *(3600, 10, 1000, 0.02, 0.05, 4, sorted([*_TWOS, *_BETWEEN])),
@@ -83,63 +82,63 @@ EFFORTS = {
 }
 
 
-def sampling(effort: Effort, narrower: float = 1) -> Order:
-    """Ask for samples until intervals are `narrower` times as narrow."""
+def make_sampling_order(effort: Effort, narrower: float = 1) -> Order:
+    """Make the order for samples until intervals are `narrower` times as narrow."""
     most = round(effort.most * narrower**2)
     width = effort.width / narrower
     return Order("sampling", rest=f"{effort.least} {most} {width:g} {_SECONDS:g}")
 
 
-def scanning(effort: Effort) -> Order:
-    """Ask for few samples of all pairs."""
-    width = _ERRORS * scan_error(effort)
+def make_scan_order(effort: Effort) -> Order:
+    """Make the order for few samples of all pairs."""
+    width = _ERRORS * compute_scan_error(effort)
     rest = f"{_FEWEST} {effort.most} {width:g} {_SECONDS:g} {_EXACT:g}"
     return Order("sampling", rest=rest)
 
 
-def scan_error(effort: Effort) -> float:
-    """Return the standard error of medians of the scan, as a part of them."""
+def compute_scan_error(effort: Effort) -> float:
+    """Compute the relative standard error of medians of the scan."""
     return _WIDER * effort.width / _ERRORS
 
 
-def samples_for(effort: Effort, error: float) -> Order:
-    """Ask for few samples, until the standard error of their median is small enough."""
+def make_error_order(effort: Effort, error: float) -> Order:
+    """Make the order for samples until their median has a standard error."""
     width = _ERRORS * error
     most = round(effort.most * max(1.0, effort.width / width) ** 2)
     return Order("sampling", rest=f"{_FEWEST} {most} {width:.3g} {_SECONDS:g}")
 
 
-def exactly(count: int) -> Order:
-    """Ask for a number of samples."""
+def make_count_order(count: int) -> Order:
+    """Make the order for a number of samples."""
     return Order("sampling", rest=f"{count} {count} 1 {_SECONDS:g}")
 
 
 @dataclass
 class Clock:
-    """Time that is left, in seconds of this host."""
+    """A time limit, in seconds of this host."""
 
     seconds: float
     began: float = field(default_factory=time.monotonic)
 
     @property
     def spent(self) -> float:
-        """Since the beginning."""
+        """Seconds since the beginning."""
         return time.monotonic() - self.began
 
     def left(self, share: float = 1.0) -> float:
-        """Return what is left until a share of all has passed; not below 0."""
+        """Return the seconds until a share of the limit has passed, at least 0."""
         return max(0.0, self.seconds * share - self.spent)
 
     def until(self, spent: float, share: float = 1.0) -> Clock:
-        """Return a clock that ends when a share of the time until then has passed."""
+        """Return a clock for a share of the time until `spent`."""
         return Clock(self.spent + share * (spent - self.spent), self.began)
 
 
-def window_of(size: int, most: int = 16, bytes_at_once: int = 1 << 22) -> int:
-    """Return how many messages a burst has: fewer of long ones, but two."""
+def choose_window(size: int, most: int = 16, bytes_at_once: int = 1 << 22) -> int:
+    """Choose the messages of a burst: fewer long ones, but at least two."""
     return max(2, min(most, bytes_at_once // max(size, 1)))
 
 
-def listed(pairs: Sequence[tuple[int, int]]) -> str:
-    """Write pairs as orders have them."""
+def format_pairs(pairs: Sequence[tuple[int, int]]) -> str:
+    """Format pairs for an order."""
     return " ".join(f"{first}-{second}" for first, second in pairs)

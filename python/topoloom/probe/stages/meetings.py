@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rounds of disjoint pairs, in which every two of the pairs meet in some round.
+"""Rounds of disjoint pairs such that any two disjoint pairs meet in some round.
 
-Such rounds are group tests: each looks at all pairs of its pairs at once. Of n hosts
-there are 3 C(n, 4) pairs of disjoint pairs; a round has C(n/2, 2), so that no fewer
-than (n - 1)(n - 3) rounds suffice.
+Such rounds are group tests of all pairs of pairs. n hosts have 3 C(n, 4) pairs of
+disjoint pairs, and a round covers C(n/2, 2), so at least (n - 1)(n - 3) rounds are
+needed.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 Pair = tuple[int, int]
-#: Numbers that are put in random order all at once.
+#: Limit on numbers that are shuffled as a list.
 _LISTED = 1 << 20
 Round = list[Pair]
 
-#: Pairs up to which rounds are chosen one by one: memory grows as their square.
-MOST_CHOSEN = 1024
-#: Hosts of which rounds are made.
-MOST_HOSTS = 1 << 13
-#: A field is taken of this number of hosts or more, if its rounds are no more than the
-#: square of hosts times that, which is what rounds take that are chosen one by one.
+#: Limit on pairs for a greedy choice, whose memory grows with their square.
+MAX_CHOSEN = 1024
+#: Limit on hosts.
+MAX_HOSTS = 1 << 13
+#: Minimal hosts for rounds from a field, and limit on their number relative to the
+#: square of hosts, which a greedy choice reaches.
 _MANY, _ROUNDS_PER_SQUARE = 16, 1.5
 #: Primitive polynomials over GF(2) of degrees 2 to 13, as bits.
 _POLYNOMIALS = (
@@ -34,10 +34,10 @@ _POLYNOMIALS = (
 )
 
 
-def meetings_of_all(hosts: Sequence[int], rng: random.Random) -> Iterator[Round]:
-    """Yield rounds in which every two disjoint pairs of hosts meet, in random order.
+def yield_all_meetings(hosts: Sequence[int], rng: random.Random) -> Iterator[Round]:
+    """Yield rounds in which any two disjoint pairs of hosts meet, in random order.
 
-    Of many hosts, or a power of two, each is an element of the field GF(q), q = 2^k.
+    Many hosts, or a power of two, are elements of the field GF(q), q = 2^k.
     Round (t, d) has the pairs whose images under x -> 1/(x + t) differ by d. For
     different a, b, c, d, 1/(a+t) + 1/(b+t) = 1/(c+t) + 1/(d+t) is a quadratic equation
     in t without a linear term, which has one solution in characteristic 2. Where
@@ -47,16 +47,16 @@ def meetings_of_all(hosts: Sequence[int], rng: random.Random) -> Iterator[Round]
     if count < 4:
         return
     degree = (count - 1).bit_length()
-    few = count * (count - 1) // 2 <= MOST_CHOSEN
+    few = count * (count - 1) // 2 <= MAX_CHOSEN
     if few and (count < _MANY or 4**degree > _ROUNDS_PER_SQUARE * count**2):
-        chosen = meetings(list(combinations(hosts, 2)))
+        chosen = choose_meetings(list(combinations(hosts, 2)))
         rng.shuffle(chosen)
         yield from chosen
         return
-    inverse = _inverses(degree)
+    inverse = _compute_inverses(degree)
     elements = np.arange(1 << degree)
     names = np.array(hosts)
-    for number in _mixed(len(elements) ** 2 - 1, rng):
+    for number in _shuffle(len(elements) ** 2 - 1, rng):
         t, difference = divmod(number, len(elements) - 1)
         image = elements if t == 0 else inverse[elements ^ (t - 1)]
         back = elements if t == 0 else inverse[elements] ^ (t - 1)
@@ -68,8 +68,8 @@ def meetings_of_all(hosts: Sequence[int], rng: random.Random) -> Iterator[Round]
             )
 
 
-def _mixed(count: int, rng: random.Random) -> Iterator[int]:
-    """Yield numbers in random order, of many one by one: few of them are used."""
+def _shuffle(count: int, rng: random.Random) -> Iterator[int]:
+    """Yield numbers in random order, lazily if there are many."""
     if count <= _LISTED:
         numbers = list(range(count))
         rng.shuffle(numbers)
@@ -83,11 +83,11 @@ def _mixed(count: int, rng: random.Random) -> Iterator[int]:
             yield number
 
 
-def meetings(pairs: Sequence[Pair]) -> list[Round]:
-    """Choose rounds in which every two disjoint pairs of at most `MOST_CHOSEN` meet.
+def choose_meetings(pairs: Sequence[Pair]) -> list[Round]:
+    """Choose rounds in which any two disjoint pairs meet, of at most `MAX_CHOSEN`.
 
-    Each round begins with the pair that has most still to meet, and takes others by how
-    many of the round they have not met.
+    Greedy: a round begins with the pair that has most pairs to meet, and adds those
+    that have not met most of the round.
     """
     ends = np.array(pairs).reshape(-1, 2)
     apart = np.ones((len(pairs), len(pairs)), dtype=bool)
@@ -102,7 +102,7 @@ def meetings(pairs: Sequence[Pair]) -> list[Round]:
         free = apart[chosen[0]].copy()
         gain = left[chosen[0]].astype(np.int64)
         while free.any():
-            # Of equal ones the pair that has more to meet later.
+            # Ties go to the pair with more left to meet.
             best = int(np.where(free, gain * (len(pairs) + 1) + to_meet, -1).argmax())
             chosen.append(best)
             free &= apart[best]
@@ -114,7 +114,7 @@ def meetings(pairs: Sequence[Pair]) -> list[Round]:
     return rounds
 
 
-def _inverses(degree: int) -> NDArray[np.int64]:
+def _compute_inverses(degree: int) -> NDArray[np.int64]:
     """Return 1/x for each x of GF(2^degree), and 0 for 0."""
     size = 1 << degree
     powers = [1]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Messages of all sizes between a few pairs of each level, one pair at a time.
+"""Measures messages of all sizes for a few pairs per level, one pair at a time.
 
 Alone (there and back), in bursts that are answered once, both ways at once, and what
 they take of the CPU: S. Kumar, PhD thesis, UIUC, 2005, ch. 2; C. Karlsson 2012, ch. 3.
@@ -15,24 +15,24 @@ from topoloom.probe.job.samples import Order
 from topoloom.probe.stages.effort import (
     Clock,
     Effort,
-    listed,
-    sampling,
-    window_of,
+    choose_window,
+    format_pairs,
+    make_sampling_order,
 )
 
 Pairs = Mapping[str, Sequence[tuple[int, int]]]
 
-#: Bytes of messages whose handling is measured, and of long ones.
+#: Bytes of messages whose CPU time is measured, and of long ones.
 SHORT, LONG = 8, 1 << 20
-#: Bytes of messages that nobody waits for.
+#: Bytes of unexpected messages.
 UNEXPECTED = (1024, 4096, 16384)
-#: Short messages each way at once, beside those of `window_of(LONG)`.
+#: Short messages each way at once, in addition to `choose_window(LONG)`.
 EACH_WAY = (64, 256)
-#: Receives that are posted beside the one that is answered.
+#: Receives that are posted in addition to the answered one.
 POSTED = (1, 8, 32, 64)
-#: Pieces of work of which the noise of the system is seen.
+#: Work quanta for measuring system noise.
 _QUANTA = 2000
-#: How many times as exactly a few pairs are measured as all.
+#: Precision of representative pairs relative to all pairs.
 _NARROWER = 2.5
 _SHARE = 0.85
 
@@ -44,18 +44,18 @@ def measure_messages(
     clock: Clock,
     advance: Callable[[int, int], None],
 ) -> bool:
-    """Measure the pairs of all levels; return whether there was time for all."""
+    """Measure the pairs of all levels; return whether time sufficed."""
     batches = []
     for of_level in pairs.values():
-        every = listed(of_level)
+        every = format_pairs(of_level)
         batches.append([Order("alone", "echo", effort.sizes, 1, every)])
         batches += [
             [Order("alone", "burst", list(sizes), window, every)]
-            for window, sizes in groupby(effort.sizes, window_of)
+            for window, sizes in groupby(effort.sizes, choose_window)
         ]
-    batches += [_handling(of_level) for of_level in pairs.values()]
+    batches += [_list_cpu_orders(of_level) for of_level in pairs.values()]
     batches.append([Order("noise", rest=str(_QUANTA))])
-    job.measure([sampling(effort, _NARROWER)])
+    job.measure([make_sampling_order(effort, _NARROWER)])
     done = 0
     for orders in batches:
         job.measure(orders)
@@ -63,16 +63,16 @@ def measure_messages(
         advance(done, len(batches))
         if clock.left(_SHARE) <= 0:
             break
-    job.measure([sampling(effort)])
+    job.measure([make_sampling_order(effort)])
     return done == len(batches)
 
 
-def _handling(pairs: Sequence[tuple[int, int]]) -> list[Order]:
-    every, back = listed(pairs), listed([(b, a) for a, b in pairs])
-    one = listed(pairs[:1])
+def _list_cpu_orders(pairs: Sequence[tuple[int, int]]) -> list[Order]:
+    every, back = format_pairs(pairs), format_pairs([(b, a) for a, b in pairs])
+    one = format_pairs(pairs[:1])
     return [
-        Order("alone", "burst", [LONG], window_of(LONG), back),
-        Order("alone", "both", [SHORT, LONG], window_of(LONG), every),
+        Order("alone", "burst", [LONG], choose_window(LONG), back),
+        Order("alone", "both", [SHORT, LONG], choose_window(LONG), every),
         *(Order("alone", "both", [SHORT], count, one) for count in EACH_WAY),
         Order("alone", "send-cpu", [SHORT], 1, every),
         Order("alone", "receive-cpu", [SHORT], 1, every),

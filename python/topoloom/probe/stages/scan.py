@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""All pairs of ranks, in rounds in which every rank meets another one."""
+"""Measures all pairs of ranks, in rounds in which every rank has a partner."""
 
 from __future__ import annotations
 
@@ -9,29 +9,29 @@ from collections.abc import Callable, Iterable, Sequence
 
 from topoloom.probe.job.running import ProbeJob
 from topoloom.probe.job.samples import Exchanges, Order
-from topoloom.probe.stages.effort import Clock, Effort, listed, scanning
+from topoloom.probe.stages.effort import Clock, Effort, format_pairs, make_scan_order
 from topoloom.probe.stages.meetings import Round
 
 #: Bytes of a message (C. Karlsson 2012, sec. 4.1).
 SIZE = 512
-#: Ranks of which all pairs are measured; of more, one rank of every host, and all
-#: inside each. Hosts of which all pairs are: half a million exchanges.
-MOST_RANKS, MOST_HOSTS = 512, 1024
-#: Rounds of one order have about as many pairs: after each there is an answer.
+#: Limit on ranks for measuring all pairs; beyond, one rank per host, and all inside
+#: each host. Limit on hosts for all pairs: half a million exchanges.
+MAX_RANKS, MAX_HOSTS = 512, 1024
+#: Approximate pairs of one order, which is answered at its end.
 PAIRS_PER_ORDER = 4096
-#: Seconds of a sample below which the clock itself would matter.
-_SHORTEST = 4e-6
-_MOST_TRIPS = 16
-#: The share of all time after which no more pairs are measured.
+#: Minimal seconds of a sample, given the clock's resolution.
+_MIN_SAMPLE_SECONDS = 4e-6
+_MAX_TRIPS = 16
+#: Share of the time limit for the scan.
 SHARE = 0.5
 
 
-def rounds_of(sets: Sequence[Sequence[int]]) -> int:
-    """Return in how many rounds every two of a set meet."""
+def count_rounds(sets: Sequence[Sequence[int]]) -> int:
+    """Count the rounds in which any two ranks of a set meet."""
     return max(len(each) - 1 + len(each) % 2 for each in sets)
 
 
-def scan(
+def scan_pairs(
     job: ProbeJob,
     ranks: Sequence[int],
     rounds: Iterable[Round] | None,
@@ -39,14 +39,14 @@ def scan(
     clock: Clock,
     advance: Callable[[int, int], None],
 ) -> bool:
-    """Measure the round trips of all pairs; return whether there was time for all.
+    """Measure the round trips of all pairs; return whether time sufficed.
 
     Parameters
     ----------
     rounds
-        Of pairs that share no links; None where links are not known.
+        Of pairs that share no links; None if links are unknown.
     """
-    job.measure([scanning(effort)])
+    job.measure([make_scan_order(effort)])
     if rounds is None:
         return measure_sets(job, [ranks], None, clock, advance)
     return _measure_rounds(job, rounds, len(ranks), clock, advance)
@@ -59,13 +59,13 @@ def _measure_rounds(
     clock: Clock,
     advance: Callable[[int, int], None],
 ) -> bool:
-    """Measure rounds one after another, each rank as soon as it is free."""
+    """Measure rounds in sequence; ranks continue as soon as they are free."""
     pairs = [pair for each in rounds for pair in each]
-    first = Order("pairs", "echo", [SIZE], 1, listed(pairs[: ranks // 2]))
-    trips = trips_of(job.measure([first]))
+    first = Order("pairs", "echo", [SIZE], 1, format_pairs(pairs[: ranks // 2]))
+    trips = count_trips(job.measure([first]))
     for begin in range(0, len(pairs), PAIRS_PER_ORDER):
         some = pairs[begin : begin + PAIRS_PER_ORDER]
-        job.measure([Order("pairs", "echo", [SIZE], trips, listed(some))])
+        job.measure([Order("pairs", "echo", [SIZE], trips, format_pairs(some))])
         done = begin + len(some)
         advance(done, len(pairs))
         if done < len(pairs) and clock.left(SHARE) <= 0:
@@ -80,25 +80,25 @@ def measure_sets(
     clock: Clock,
     advance: Callable[[int, int], None],
 ) -> bool:
-    """Measure the pairs of sets at once; return whether there was time for all.
+    """Measure the pairs of sets concurrently; return whether time sufficed.
 
     Parameters
     ----------
     sets
-        Of different ranks.
+        Disjoint sets of ranks.
     most_rounds
-        In each a rank meets another one of its set; None to let all meet.
+        In each round a rank has a partner of its set; None: until all have met.
     """
     shuffled = random.Random(len(sets))
     mixed = [list(each) for each in sets]
     for each in mixed:
-        shuffled.shuffle(each)  # so that pairs of a round share links by chance
+        shuffled.shuffle(each)  # so that pairs of a round share links only by chance
     together = " ; ".join(" ".join(map(str, each)) for each in mixed)
     job.measure([Order("among", rest=together)])
-    every = rounds_of(sets)
+    every = count_rounds(sets)
     count = every if most_rounds is None else min(every, most_rounds)
     first = Order("circle", "echo", [SIZE], 1, f"{every - 1} 1")
-    trips = trips_of(job.measure([first]))
+    trips = count_trips(job.measure([first]))
     some = max(1, PAIRS_PER_ORDER // sum(map(len, sets)))
     for begin in range(0, count, some):
         now = min(some, count - begin)
@@ -109,11 +109,13 @@ def measure_sets(
     return True
 
 
-def trips_of(found: Exchanges) -> int:
-    """Return how many round trips make a sample long enough: what a round says."""
-    return trips_for(float(found.medians.min()) if len(found) else _SHORTEST)
+def count_trips(found: Exchanges) -> int:
+    """Return the round trips of a long enough sample, from a first round."""
+    return compute_trips(
+        float(found.medians.min()) if len(found) else _MIN_SAMPLE_SECONDS
+    )
 
 
-def trips_for(shortest: float) -> int:
-    """Return how many round trips make a sample long enough, of seconds one way."""
-    return min(_MOST_TRIPS, math.ceil(_SHORTEST / (2 * shortest)))
+def compute_trips(shortest: float) -> int:
+    """Compute the round trips per sample from the shortest one-way time."""
+    return min(_MAX_TRIPS, math.ceil(_MIN_SAMPLE_SECONDS / (2 * shortest)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rounds in which pairs of hosts exchange long messages at once."""
+"""Measures rounds in which host pairs exchange long messages concurrently."""
 
 from __future__ import annotations
 
@@ -11,46 +11,46 @@ import numpy as np
 
 from topoloom.probe.job.running import ProbeJob
 from topoloom.probe.job.samples import Exchange, Order
-from topoloom.probe.stages.effort import Clock, listed
-from topoloom.probe.stages.meetings import MOST_HOSTS, Pair, Round, meetings_of_all
-from topoloom.probe.stages.rates import long_size
+from topoloom.probe.stages.effort import Clock, format_pairs
+from topoloom.probe.stages.meetings import MAX_HOSTS, Pair, Round, yield_all_meetings
+from topoloom.probe.stages.rates import choose_long_size
 
-#: Long messages one after another, both ways: links are full as long as a burst takes.
+#: Consecutive long messages in both directions, which keep links busy.
 WINDOW = 2
-#: How many times as long as what every message costs the long ones of a round take, and
-#: their bytes at least: as short as shows which ones are slowed.
+#: Ratio of transfer time to the fixed cost of a message, and minimal bytes: short, but
+#: long enough to detect slowdown.
 _DOMINATES, _LEAST = 2.0, 1 << 15
-#: How many times as long as a pair alone the rounds are apart at first, and at most.
+#: Interval of rounds relative to the time of a pair alone, at first and at most.
 _APART, _MOST_APART = 3.0, 48.0
-#: The share of exchanges that may begin late.
+#: Share of exchanges that may begin late.
 _LATE = 0.1
-#: Pairs of one order: after each there is an answer.
+#: Pairs of one order, which is answered at its end.
 _PAIRS_PER_ORDER = 2048
-#: Samples of pairs that start at once.
+#: Samples of concurrent pairs.
 _REPEATS = 7
 
-#: A round, and the seconds of each of its pairs; NaN where it began late.
-Met = tuple[Round, list[float]]
+#: A round and the seconds of its pairs; NaN if a pair began late.
+MeasuredRound = tuple[Round, list[float]]
 
 
-def meeting_size(alpha: float, beta: float) -> int:
-    """Return bytes of a message of the rounds."""
-    return long_size(alpha, beta, WINDOW, _DOMINATES, _LEAST)
+def choose_meeting_size(alpha: float, beta: float) -> int:
+    """Choose the bytes of a message in the rounds."""
+    return choose_long_size(alpha, beta, WINDOW, _DOMINATES, _LEAST)
 
 
-def rounds_of_sets(sets: Sequence[Sequence[int]], most_pairs: int) -> list[Round]:
-    """Choose rounds of all sets at once, until they have `most_pairs` in all.
+def choose_rounds(sets: Sequence[Sequence[int]], most_pairs: int) -> list[Round]:
+    """Choose concurrent rounds of all sets, up to `most_pairs` in total.
 
     Parameters
     ----------
     sets
-        Disjoint sets of ranks that share no link with each other.
+        Disjoint sets of ranks that share no links.
     """
     rng = random.Random(len(sets))
     rounds: list[Round] = []
     taken = 0
     for some in zip_longest(
-        *(meetings_of_all(each[:MOST_HOSTS], rng) for each in sets)
+        *(yield_all_meetings(each[:MAX_HOSTS], rng) for each in sets)
     ):
         rounds.append([pair for pairs in some if pairs for pair in pairs])
         taken += len(rounds[-1])
@@ -66,21 +66,21 @@ def measure_meetings(
     size: int,
     clock: Clock,
     advance: Callable[[int, int], None],
-) -> list[Met]:
-    """Measure rounds as long as there is time; return those that were.
+) -> list[MeasuredRound]:
+    """Measure rounds while there is time; return the measured ones.
 
     Parameters
     ----------
     typical
-        Pairs that are measured alone, for how long a round takes.
+        Pairs that are measured alone, to estimate the time of a round.
     """
-    alone = job.measure([Order("alone", "both", [size], WINDOW, listed(typical))])
+    alone = job.measure([Order("alone", "both", [size], WINDOW, format_pairs(typical))])
     one = max(e.median for e in alone)
-    apart, met = _APART, list[Met]()
+    apart, met = _APART, list[MeasuredRound]()
     rounds = list(rounds)
     while len(met) < len(rounds) and clock.left() > 0:
-        some = list(_first(rounds[len(met) :], _PAIRS_PER_ORDER))
-        found = _measured(job, some, size, apart * one)
+        some = list(_take_first(rounds[len(met) :], _PAIRS_PER_ORDER))
+        found = _measure_rounds(job, some, size, apart * one)
         late = np.isnan([seconds for _, times in found for seconds in times]).mean()
         if late > _LATE and apart < _MOST_APART:
             apart *= 2
@@ -90,7 +90,7 @@ def measure_meetings(
     return met
 
 
-def _first(rounds: Sequence[Round], pairs: int) -> Iterator[Round]:
+def _take_first(rounds: Sequence[Round], pairs: int) -> Iterator[Round]:
     taken = 0
     for each in rounds:
         yield each
@@ -99,10 +99,10 @@ def _first(rounds: Sequence[Round], pairs: int) -> Iterator[Round]:
             return
 
 
-def _measured(
+def _measure_rounds(
     job: ProbeJob, rounds: Sequence[Round], size: int, period: float
-) -> list[Met]:
-    rest = f"{period:.9f} " + " ; ".join(map(listed, rounds))
+) -> list[MeasuredRound]:
+    rest = f"{period:.9f} " + " ; ".join(map(format_pairs, rounds))
     job.measure([Order("clocks")])
     found: dict[Pair, list[Exchange]] = {}
     for exchange in job.measure([Order("timetable", "both", [size], WINDOW, rest)]):
@@ -111,10 +111,10 @@ def _measured(
     return [(pairs, [next(samples[pair]).median for pair in pairs]) for pairs in rounds]
 
 
-def measure_together(
+def measure_concurrently(
     job: ProbeJob, pairs: Sequence[Pair], size: int
 ) -> dict[Pair, float]:
-    """Return the median seconds of pairs that exchange at once, from a common start."""
-    rest = f"{_REPEATS} {listed(pairs)}"
+    """Measure the median seconds of pairs that exchange from a common start."""
+    rest = f"{_REPEATS} {format_pairs(pairs)}"
     found = job.measure([Order("together", "both", [size], WINDOW, rest)])
     return {(e.first, e.second): e.median for e in found}

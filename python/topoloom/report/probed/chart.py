@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Axes of charts in SVG: where a number lies, and which are written beside it."""
+"""Axes of SVG charts, with their ticks."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-#: How far rounding takes values, and logarithms, off.
+#: Tolerance for rounding of values and logarithms.
 _ROUND = 1e-3
 _NICE = (1, 2, 5)
-_FEW = 2.0  # decades
+_FEW_DECADES = 2.0  # decades
 
 
 class Tick(NamedTuple):
-    """A place on an axis, and what is written there."""
+    """A labeled place on an axis."""
 
     at: float
     text: str
 
 
 class Point(NamedTuple):
-    """A measured value: where it is drawn, and what it says."""
+    """A measured value: position and text."""
 
     x: float
     y: float
@@ -38,25 +38,27 @@ class LogAxis:
     start: float
     end: float
 
-    def at(self, value: float) -> float:
-        """Return where a value lies; what is beyond the axis, at its end."""
+    def position(self, value: float) -> float:
+        """Return the position of a value, clamped to the axis."""
         value = min(max(value, self.low), self.high)
         share = math.log(value / self.low) / math.log(self.high / self.low)
         return round(self.start + share * (self.end - self.start), 2)
 
-    def powers_of_two(self, text: Callable[[float], str], most: int = 8) -> list[Tick]:
-        """Mark every power, or every second, fourth ... of them."""
+    def mark_powers_of_two(
+        self, text: Callable[[float], str], most: int = 8
+    ) -> list[Tick]:
+        """Mark powers of two, at most `most` of them."""
         first = math.ceil(math.log2(self.low) - _ROUND)
         last = math.floor(math.log2(self.high) + _ROUND)
         step = 1
         while (last - first) // step >= most:
             step *= 2
         powers = [2.0**p for p in range(first, last + 1) if p % step == 0]
-        return [Tick(self.at(power), text(power)) for power in powers]
+        return [Tick(self.position(power), text(power)) for power in powers]
 
-    def decimals(self, text: Callable[[float], str]) -> list[Tick]:
-        """Mark 1, 2, 5, 10, ...; of more than two decades powers of ten alone."""
-        few = math.log10(self.high / self.low) < _FEW
+    def mark_decimals(self, text: Callable[[float], str]) -> list[Tick]:
+        """Mark 1, 2, 5, 10, ..., or powers of ten if there are over two decades."""
+        few = math.log10(self.high / self.low) < _FEW_DECADES
         first, last = (math.floor(math.log10(end)) for end in (self.low, self.high))
         marks = [
             factor * 10.0**power
@@ -64,20 +66,20 @@ class LogAxis:
             for factor in (_NICE if few else (1,))
         ]
         least, most = self.low * (1 - _ROUND), self.high * (1 + _ROUND)
-        return [Tick(self.at(m), text(m)) for m in marks if least <= m <= most]
+        return [Tick(self.position(m), text(m)) for m in marks if least <= m <= most]
 
 
-def two_axis(values: Iterable[float], start: float, end: float) -> LogAxis:
-    """Make an axis for all the values, from a power of two to another."""
-    low, high = _ends(values)
+def make_binary_axis(values: Iterable[float], start: float, end: float) -> LogAxis:
+    """Make an axis for the values between two powers of two."""
+    low, high = _find_range(values)
     first = math.floor(math.log2(low) + _ROUND)
     last = max(math.ceil(math.log2(high) - _ROUND), first + 1)
     return LogAxis(2.0**first, 2.0**last, start, end)
 
 
-def ten_axis(values: Iterable[float], start: float, end: float) -> LogAxis:
-    """Make an axis for all the values, from 1, 2, 5, 10, ... to another of these."""
-    low, high = _ends(values)
+def make_decimal_axis(values: Iterable[float], start: float, end: float) -> LogAxis:
+    """Make an axis for the values between two of 1, 2, 5, 10, ..."""
+    low, high = _find_range(values)
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
     marks = [f * 10.0**p for p in range(first - 1, last + 1) for f in _NICE]
     least = max(m for m in marks if m <= low * (1 + _ROUND))
@@ -85,11 +87,11 @@ def ten_axis(values: Iterable[float], start: float, end: float) -> LogAxis:
     return LogAxis(least, most, start, end)
 
 
-def _ends(values: Iterable[float]) -> tuple[float, float]:
+def _find_range(values: Iterable[float]) -> tuple[float, float]:
     known = [value for value in values if value > 0 and math.isfinite(value)] or [1.0]
     return min(known), max(known)
 
 
-def path(points: Iterable[tuple[float, float]]) -> str:
-    """Write the path through points."""
+def make_path(points: Iterable[tuple[float, float]]) -> str:
+    """Write an SVG path through points."""
     return "M" + "L".join(f"{x:g} {y:g}" for x, y in points)

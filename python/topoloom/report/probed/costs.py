@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The matrix of pairs: what messages take, and what those of the same level take."""
+"""The matrix of message times by rank pair, compared with the medians of levels."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from topoloom.probe.inference.groups import RankGroup, level_name
+from topoloom.probe.inference.groups import RankGroup, name_level
 from topoloom.report.pack import Pack
-from topoloom.report.probed.groups import in_order
-from topoloom.report.probed.probed_file import Probed
-from topoloom.report.probed.suspects import slow_parts
+from topoloom.report.probed.groups import list_ranks
+from topoloom.report.probed.probed_file import ProbedMachine
+from topoloom.report.probed.suspects import merge_suspects
 from topoloom.support.units import counted
 
-#: Cells in a row of the page's matrix; of more ranks, a cell is the mean of several.
+#: Cells per row of the page's matrix; with more ranks, a cell is the mean of several.
 MAX_CELLS = 512
 
 Array = NDArray[Any]
@@ -24,19 +24,18 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True)
 class CostMatrix:
-    """What the page draws.
+    """Levels and typical times of rank pairs.
 
     Attributes
     ----------
     order : int array of shape ``(ranks,)``
-        Ranks, group by group; of hosts that are linked to each other, node by node.
+        Ranks by group, or by node if hosts are linked to each other.
     level : int array of shape ``(ranks, ranks)``
-        Which of `levels` a pair of ranks is of; those of no level have the last number
-        and one more.
+        Index of the pair's level in `levels`, or their number for pairs without one.
     levels
-        Names of levels, the fastest first.
+        Names, the fastest first.
     usual : float array of shape ``(ranks, ranks)``
-        The median of the pair's level, in seconds.
+        Median of the pair's level, in seconds.
     """
 
     order: Array
@@ -45,26 +44,26 @@ class CostMatrix:
     usual: Array
 
 
-def cost_matrix(probed: Probed) -> CostMatrix:
-    """Find the level of each pair, and what is usual there. O(ranks^2).
+def make_cost_matrix(probed: ProbedMachine) -> CostMatrix:
+    """Find the level of each pair and its median time. O(ranks^2).
 
-    Hosts that are linked to each other are compared at the same number of hops.
+    Hosts that are linked to each other have a level per number of hops.
     """
     names = [model.name for model in probed.levels]
     for group in reversed([*probed.root.all_groups()]):
-        name = level_name(group)
+        name = name_level(group)
         if len(group.ranks) > 1 and name not in names:
             names.append(name)
     level = np.zeros(probed.costs.shape, dtype=np.int64)
 
     def note(group: RankGroup) -> None:
         if len(group.ranks) > 1:
-            level[np.ix_(group.ranks, group.ranks)] = names.index(level_name(group))
+            level[np.ix_(group.ranks, group.ranks)] = names.index(name_level(group))
         for part in group.groups:
             note(part)
 
     note(probed.root)
-    order = np.array(in_order(probed.root), dtype=np.int64)
+    order = np.array(list_ranks(probed.root), dtype=np.int64)
     if probed.hops is not None:
         hops = probed.hops[np.ix_(probed.host_of, probed.host_of)]
         level = np.where(hops > 0, len(names) - 1 + hops, level)
@@ -80,7 +79,7 @@ def cost_matrix(probed: Probed) -> CostMatrix:
 
 
 class LevelPairs(NamedTuple):
-    """All measured pairs of a level: how many, and their seconds."""
+    """The measured pairs of a level: their number and seconds."""
 
     name: str
     pairs: int
@@ -89,8 +88,8 @@ class LevelPairs(NamedTuple):
     most: float
 
 
-def level_pairs(probed: Probed, matrix: CostMatrix) -> list[LevelPairs]:
-    """Sum the matrix up by levels, the fastest first; a pair counts once."""
+def summarize_levels(probed: ProbedMachine, matrix: CostMatrix) -> list[LevelPairs]:
+    """Summarize the matrix by level, the fastest first; a pair counts once."""
     upper = np.triu(~np.isnan(probed.costs), 1)
     found = []
     for number, name in enumerate(matrix.levels):
@@ -101,14 +100,17 @@ def level_pairs(probed: Probed, matrix: CostMatrix) -> list[LevelPairs]:
     return found
 
 
-def host_ratios(probed: Probed, matrix: CostMatrix) -> list[float]:
-    """Return how many times as long messages of each host take as usual.
+def compute_host_ratios(probed: ProbedMachine, matrix: CostMatrix) -> list[float]:
+    """Compute each host's message times relative to the typical ones.
 
-    The median of those to its nearest hosts; NaN where nothing was measured.
+    The median over its nearest hosts; NaN without measurements.
     """
     return [
         next(
-            (took / usual for _, took, usual, _ in by_level(probed, matrix, host)),
+            (
+                took / usual
+                for _, took, usual, _ in compare_levels(probed, matrix, host)
+            ),
             np.nan,
         )
         for host in range(len(probed.hosts))
@@ -116,7 +118,7 @@ def host_ratios(probed: Probed, matrix: CostMatrix) -> list[float]:
 
 
 class LevelCost(NamedTuple):
-    """What messages of a level take in the median, and usually; how many pairs."""
+    """Median and typical message times of a level, and the number of pairs."""
 
     level: str
     seconds: float
@@ -124,10 +126,10 @@ class LevelCost(NamedTuple):
     pairs: int
 
 
-def by_level(
-    probed: Probed, matrix: CostMatrix, host: int, other: int | None = None
+def compare_levels(
+    probed: ProbedMachine, matrix: CostMatrix, host: int, other: int | None = None
 ) -> list[LevelCost]:
-    """Compare a host's messages, to another one or to all, with the usual ones.
+    """Compare a host's message times, to one host or to all, with typical ones.
 
     The fastest level comes first.
     """
@@ -147,8 +149,8 @@ def by_level(
     return found
 
 
-def add_costs(pack: Pack, probed: Probed, matrix: CostMatrix) -> dict[str, Any]:
-    """Pack the matrix for the page; return what its script must know beside."""
+def pack_costs(pack: Pack, probed: ProbedMachine, matrix: CostMatrix) -> dict[str, Any]:
+    """Pack the matrix for the page; return other data for its script."""
     order, ranks = matrix.order, probed.ranks
     square = np.ix_(order, order)
     cell = -(-ranks // MAX_CELLS)
@@ -156,14 +158,14 @@ def add_costs(pack: Pack, probed: Probed, matrix: CostMatrix) -> dict[str, Any]:
         of[square] for of in (probed.costs, matrix.usual, matrix.level)
     )
     known = ~(np.isnan(seconds) | np.isnan(usual)) & (level < len(matrix.levels))
-    pairs = _cells(known.astype(np.float64), cell)
+    pairs = _sum_cells(known.astype(np.float64), cell)
     with np.errstate(invalid="ignore", divide="ignore"):
         seconds, usual = (
-            np.nan_to_num(_cells(np.where(known, of, 0), cell) / pairs)
+            np.nan_to_num(_sum_cells(np.where(known, of, 0), cell) / pairs)
             for of in (seconds, usual)
         )
     first = level[::cell, ::cell]
-    mixed = _cells(
+    mixed = _sum_cells(
         level != np.kron(first, np.ones((cell, cell), int))[:ranks, :ranks], cell
     )
     pack.add_ids("rank", order)
@@ -176,24 +178,24 @@ def add_costs(pack: Pack, probed: Probed, matrix: CostMatrix) -> dict[str, Any]:
         "cell": cell,
         "hosts": probed.hosts,
         "levels": matrix.levels,
-        "suspects": _marks(probed, order),
+        "suspects": _locate_suspects(probed, order),
     }
 
 
-def _cells(values: Array, cell: int) -> Array:
-    """Add up squares of `cell` rows and columns."""
+def _sum_cells(values: Array, cell: int) -> Array:
+    """Sum squares of `cell` rows and columns."""
     starts = np.arange(0, len(values), cell)
     rows = np.add.reduceat(values, starts, axis=0)
     found: Array = np.add.reduceat(rows, starts, axis=1)
     return found
 
 
-def _marks(probed: Probed, order: Array) -> list[dict[str, Any]]:
-    """Return where suspects are in the matrix: their rows, and columns."""
+def _locate_suspects(probed: ProbedMachine, order: Array) -> list[dict[str, Any]]:
+    """Return the rows and columns of suspects in the matrix."""
     number = {host: n for n, host in enumerate(probed.hosts)}
     host_at = np.array(probed.host_of)[order]
     marks = []
-    for slow in slow_parts(probed.suspects):
+    for slow in merge_suspects(probed.suspects):
         places = [
             np.flatnonzero(host_at == number[host])
             for host in slow.hosts

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Charts of what messages take by their size, and of how far lines are from it."""
+"""Charts of message times by size, with fitted lines and their errors."""
 
 from __future__ import annotations
 
@@ -9,7 +9,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from topoloom.report.probed.chart import LogAxis, Point, Tick, path, ten_axis, two_axis
+from topoloom.report.probed.chart import (
+    LogAxis,
+    Point,
+    Tick,
+    make_binary_axis,
+    make_decimal_axis,
+    make_path,
+)
 from topoloom.report.probed.probed_file import Channels, Curve, LevelModel, Line
 from topoloom.support.units import format_bandwidth, format_bytes, format_seconds
 
@@ -19,8 +26,8 @@ ERRORS = (262.0, 322.0)  # top and bottom of the errors
 _SCALES = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 
 
-class Break(NamedTuple):
-    """Where a line ends, and between which sizes that is known to be."""
+class LineEnd(NamedTuple):
+    """The size at which a line ends, with its interval."""
 
     low: float
     at: float
@@ -29,13 +36,13 @@ class Break(NamedTuple):
 
 
 class Series(NamedTuple):
-    """Measured times, the lines through them, and errors in the chart below."""
+    """Measured times, fitted lines, and errors in the lower chart."""
 
     name: str
     path: str
     points: list[Point]
     errors: list[Point]
-    breaks: list[Break]
+    breaks: list[LineEnd]
 
 
 class FitChart(NamedTuple):
@@ -50,37 +57,37 @@ class FitChart(NamedTuple):
 
 
 class TotalsChart(NamedTuple):
-    """The chart of pairs at once: their total, and what it would be without limits."""
+    """The chart of concurrent pairs: total rate, and rate without interference."""
 
     name: str
     points: list[Point]
     ideal: str
     limit: float
-    free: tuple[float, float]  # where numbers of pairs end that nothing slows down
+    free: tuple[float, float]  # range of pairs without interference
     x_ticks: list[Tick]
     y_ticks: list[Tick]
-    said: str
+    caption: str
 
 
 class Strip(NamedTuple):
-    """Hosts side by side, each with what it takes against usual."""
+    """A point per host: its message times relative to typical ones."""
 
     points: list[Point]
     slow: list[Point]
     y_ticks: list[Tick]
 
 
-def fit_chart(level: LevelModel) -> FitChart | None:
-    """Draw a level; None where sizes were not measured."""
+def make_fit_chart(level: LevelModel) -> FitChart | None:
+    """Make the chart of a level; None if sizes were not measured."""
     named = [("alone", level.alone), ("in a burst", level.burst)]
     curves = [(name, curve) for name, curve in named if curve is not None]
     if not curves:
         return None
-    x = two_axis(
+    x = make_binary_axis(
         [max(1.0, size) for _, c in curves for size in c.sizes.tolist()], 0, WIDTH
     )
     times = [time for _, curve in curves for time in curve.measured.tolist()]
-    y = ten_axis(times, HEIGHT, 0)
+    y = make_decimal_axis(times, HEIGHT, 0)
     worst = max(float(np.abs(curve.errors).max()) for _, curve in curves)
     scale = next((s for s in _SCALES if s >= worst), _SCALES[-1])
     middle = (ERRORS[0] + ERRORS[1]) / 2
@@ -92,17 +99,19 @@ def fit_chart(level: LevelModel) -> FitChart | None:
     series = [
         Series(
             name,
-            _path(curve, x, y),
-            _points(curve, x, y),
+            _make_line_paths(curve, x, y),
+            _make_points(curve, x, y),
             [
                 Point(
-                    x.at(size), error_at(e), f"{name}, {format_bytes(size)}: {e:+.1%}"
+                    x.position(size),
+                    error_at(e),
+                    f"{name}, {format_bytes(size)}: {e:+.1%}",
                 )
                 for size, e in zip(
                     curve.sizes.tolist(), curve.errors.tolist(), strict=True
                 )
             ],
-            _breaks(curve.lines, x),
+            _list_line_ends(curve.lines, x),
         )
         for name, curve in curves
     ]
@@ -111,28 +120,29 @@ def fit_chart(level: LevelModel) -> FitChart | None:
     return FitChart(
         level.name,
         series,
-        x.powers_of_two(format_size),
-        y.decimals(format_seconds),
+        x.mark_powers_of_two(format_size),
+        y.mark_decimals(format_seconds),
         [Tick(error_at(e), text) for e, text in zip(ends, texts, strict=True)],
         f"Messages of {format_bytes(curves[0][1].sizes[0])} to "
         f"{format_bytes(curves[0][1].sizes[-1])} take {format_seconds(min(times))} to "
-        f"{format_seconds(max(times))}; the lines are at most {percent(worst)} off.",
+        f"{format_seconds(max(times))}; the lines are at most {format_share(worst)} "
+        "off.",
     )
 
 
-def totals_chart(channels: Channels) -> TotalsChart:
-    """Draw the total of pairs at once."""
+def make_totals_chart(channels: Channels) -> TotalsChart:
+    """Make the chart of concurrent pairs."""
     pairs, totals = channels.pairs, channels.totals
     single = totals[0]
-    x = two_axis([float(count) for count in pairs], 0, WIDTH)
-    y = ten_axis([*totals, channels.bandwidth, single * 2], HEIGHT, 0)
+    x = make_binary_axis([float(count) for count in pairs], 0, WIDTH)
+    y = make_decimal_axis([*totals, channels.bandwidth, single * 2], HEIGHT, 0)
     most = channels.at_most
-    last = y.high / single  # where the ideal leaves the chart
+    last = y.high / single  # where the ideal line leaves the chart
     ends = [float(pairs[0]), min(float(pairs[-1]), last)]
     points = [
         Point(
-            x.at(count),
-            y.at(total),
+            x.position(count),
+            y.position(total),
             f"{count} at once: {format_bandwidth(total)}, {samples} samples",
         )
         for count, total, samples in zip(pairs, totals, channels.samples, strict=True)
@@ -140,16 +150,19 @@ def totals_chart(channels: Channels) -> TotalsChart:
     return TotalsChart(
         channels.pattern,
         points,
-        path((x.at(count), y.at(count * single)) for count in ends),
-        y.at(channels.bandwidth),
-        (x.at(channels.channels), x.at(pairs[-1] if most is None else most)),
-        x.powers_of_two(lambda count: f"{count:.0f}"),
-        y.decimals(format_bandwidth),
-        _said(channels),
+        make_path((x.position(count), y.position(count * single)) for count in ends),
+        y.position(channels.bandwidth),
+        (
+            x.position(channels.channels),
+            x.position(pairs[-1] if most is None else most),
+        ),
+        x.mark_powers_of_two(lambda count: f"{count:.0f}"),
+        y.mark_decimals(format_bandwidth),
+        _write_caption(channels),
     )
 
 
-def _said(channels: Channels) -> str:
+def _write_caption(channels: Channels) -> str:
     single, count, most = channels.totals[0], channels.channels, channels.at_most
     if most is None:
         free = f"No number of pairs, up to {channels.pairs[-1]}, slows the others down"
@@ -168,10 +181,10 @@ def _said(channels: Channels) -> str:
     )
 
 
-def strip(
+def make_strip(
     hosts: Sequence[str], ratios: Sequence[float], slow: Sequence[str], height: float
 ) -> Strip:
-    """Draw hosts in a row, by how many times as long their messages take as usual."""
+    """Place hosts in a row, by their message times relative to typical ones."""
     known = [ratio for ratio in ratios if ratio == ratio]
     far = max([1.1, *known, *(1 / ratio for ratio in known)]) ** 1.1
     y = LogAxis(1 / far, far, height, 0)
@@ -182,22 +195,26 @@ def strip(
             continue
         at = round(2 * WIDTH * (n + 0.5) / len(hosts), 2)
         into = marked if host in slow else points
-        into.append(Point(at, y.at(ratio), f"{host}: {ratio:.3f} x usual"))
+        into.append(Point(at, y.position(ratio), f"{host}: {ratio:.3f} x usual"))
     shown = (1 / far**0.9, 1.0, far**0.9)
-    return Strip(points, marked, [Tick(y.at(r), f"{r:.2f} x") for r in shown])
+    return Strip(points, marked, [Tick(y.position(r), f"{r:.2f} x") for r in shown])
 
 
-def _points(curve: Curve, x: LogAxis, y: LogAxis) -> list[Point]:
+def _make_points(curve: Curve, x: LogAxis, y: LogAxis) -> list[Point]:
     return [
-        Point(x.at(size), y.at(time), f"{format_bytes(size)}: {format_seconds(time)}")
+        Point(
+            x.position(size),
+            y.position(time),
+            f"{format_bytes(size)}: {format_seconds(time)}",
+        )
         for size, time in zip(
             curve.sizes.tolist(), curve.measured.tolist(), strict=True
         )
     ]
 
 
-def _path(curve: Curve, x: LogAxis, y: LogAxis) -> str:
-    """Draw each line by itself: where one ends, the next may begin elsewhere."""
+def _make_line_paths(curve: Curve, x: LogAxis, y: LogAxis) -> str:
+    """Draw each line separately, since lines may be discontinuous."""
     least, last = max(1.0, float(curve.sizes[0])), float(curve.sizes[-1])
     limits = [line.most for line in curve.lines if line.most is not None]
     edges = [least, *(most for most in limits if least < most < last), last]
@@ -205,16 +222,20 @@ def _path(curve: Curve, x: LogAxis, y: LogAxis) -> str:
     for first, end in pairwise(edges):
         begin = first if first == least else first + 1
         sizes = np.geomspace(begin, max(end, begin), 24)
-        parts.append(path((x.at(m), y.at(curve.seconds(m))) for m in sizes.tolist()))
+        parts.append(
+            make_path(
+                (x.position(m), y.position(curve.seconds(m))) for m in sizes.tolist()
+            )
+        )
     return "".join(parts)
 
 
-def _breaks(lines: Sequence[Line], x: LogAxis) -> list[Break]:
+def _list_line_ends(lines: Sequence[Line], x: LogAxis) -> list[LineEnd]:
     return [
-        Break(
-            x.at(max(1.0, line.most_interval[0])),
-            x.at(max(1, line.most)),
-            x.at(max(1.0, line.most_interval[1])),
+        LineEnd(
+            x.position(max(1.0, line.most_interval[0])),
+            x.position(max(1, line.most)),
+            x.position(max(1.0, line.most_interval[1])),
             f"a line ends at {line.most:,} B, between {line.most_interval[0]:,.0f} and "
             f"{line.most_interval[1]:,.0f} B",
         )
@@ -223,11 +244,11 @@ def _breaks(lines: Sequence[Line], x: LogAxis) -> list[Break]:
     ]
 
 
-def percent(share: float) -> str:
-    """Write a share: ``1.4 %``."""
+def format_share(share: float) -> str:
+    """Format a share: ``1.4 %``."""
     return f"{100 * share:.1f} %"
 
 
 def format_size(size: float) -> str:
-    """Write a power of two of bytes: ``1 B``, ``64 KiB``."""
+    """Format a power of two of bytes: ``1 B``, ``64 KiB``."""
     return format_bytes(size).replace(".0 ", " ")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Groups of ranks, read from the file of a probe, and as nested boxes of the page."""
+"""Groups of ranks from a probe's file, as nested boxes of the page."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from topoloom.support.hostlist import compress_hostlist, is_host_name
 from topoloom.support.number_ranges import compress_ranges
 from topoloom.support.units import counted, format_seconds
 
-#: Boxes side by side of which all are shown.
-MOST_BOXES = 64
-_MOST_LETTERS = 200  # of names in a title
+#: Limit on boxes shown in a row.
+MAX_BOXES = 64
+_MAX_CHARACTERS = 200  # of host names in a title
 
 
 class Sample(NamedTuple):
-    """Pairs of ranks, and how long their messages take."""
+    """Statistics of message times of rank pairs."""
 
     mean: float
     sigma: float
@@ -27,7 +27,7 @@ class Sample(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """What a t-test says of a group: of pairs inside, and those that lead into it."""
+    """The t-test of a group: pairs inside against pairs that lead into it."""
 
     inside: Sample
     into: Sample
@@ -37,20 +37,20 @@ class Evidence(NamedTuple):
 
 @dataclass(frozen=True)
 class Box:
-    """A group as the page shows it.
+    """A group on the page.
 
     Attributes
     ----------
     kind
-        That of the group, such as ``host``.
+        Of the group, such as ``host``.
     title
-        What it is, such as ``2 groups``, or a host's name.
+        Such as ``2 groups``, or a host's name.
     note
-        What was measured of it, or "".
+        Measured times, or "".
     boxes
-        What is inside.
+        Of its parts.
     more
-        How many more boxes there are.
+        Number of boxes that are not shown.
     """
 
     kind: str
@@ -62,7 +62,7 @@ class Box:
 
 
 def read_groups(nested: Sequence[Any], host_of: Sequence[int]) -> RankGroup:
-    """Read the nested lists of `RankGroup.document`; none are all ranks."""
+    """Read the nested lists of `RankGroup.document`; an empty list means all ranks."""
     by_host: dict[int, list[int]] = {}
     for rank, host in enumerate(host_of):
         by_host.setdefault(host, []).append(rank)
@@ -75,7 +75,7 @@ def read_groups(nested: Sequence[Any], host_of: Sequence[int]) -> RankGroup:
 
 
 def read_evidence(tables: Sequence[Mapping[str, Any]]) -> dict[Any, Evidence]:
-    """Read the evidence of groups, by their ranks."""
+    """Read the evidence of groups, keyed by their ranks."""
     return {
         tuple(table["ranks"]): Evidence(
             _sample(table["inside"]), _sample(table["into"]), table["t"], table["p"]
@@ -89,7 +89,7 @@ def _group(
     host_of: Sequence[int],
     by_host: Mapping[int, Sequence[int]],
 ) -> RankGroup:
-    ranks = sorted(_flat(nested))
+    ranks = sorted(_flatten(nested))
     hosts = sorted({host_of[rank] for rank in ranks})
     if len(hosts) == 1:
         kind = HOST if len(ranks) == len(by_host[hosts[0]]) else PART
@@ -97,30 +97,30 @@ def _group(
         kind = GROUP
     if not isinstance(nested[0], int):
         below = tuple(_group(part, host_of, by_host) for part in nested)
-    elif kind == GROUP:  # of hosts with a rank each
+    elif kind == GROUP:  # of hosts with one rank each
         below = tuple(RankGroup(HOST, (rank,)) for rank in nested)
     else:
         below = ()
     return RankGroup(kind, tuple(ranks), below)
 
 
-def _flat(nested: Any) -> Iterator[int]:
+def _flatten(nested: Any) -> Iterator[int]:
     if isinstance(nested, int):
         yield nested
     else:
         for part in nested:
-            yield from _flat(part)
+            yield from _flatten(part)
 
 
 def _sample(table: Mapping[str, Any]) -> Sample:
     return Sample(table["mean_s"], table["sigma_s"], table["n"], table["outliers"])
 
 
-def in_order(group: RankGroup) -> list[int]:
-    """List the ranks group by group."""
+def list_ranks(group: RankGroup) -> list[int]:
+    """List the ranks of a group, part by part."""
     if not group.groups:
         return list(group.ranks)
-    return [rank for part in group.groups for rank in in_order(part)]
+    return [rank for part in group.groups for rank in list_ranks(part)]
 
 
 class Boxes:
@@ -129,7 +129,7 @@ class Boxes:
     Parameters
     ----------
     suspects
-        Hosts that are slower than their like.
+        Hosts that are slower than comparable ones.
     """
 
     def __init__(
@@ -144,9 +144,9 @@ class Boxes:
         self._evidence = evidence
         self._suspects = suspects
 
-    def of(self, group: RankGroup) -> Box:
-        """Make the box of a group, those of its parts inside."""
-        parts = group.groups[:MOST_BOXES]
+    def make_box(self, group: RankGroup) -> Box:
+        """Make the box of a group, with the boxes of its parts."""
+        parts = group.groups[:MAX_BOXES]
         title = self._title(group)
         suspect = (
             "slow" if group.kind == HOST and self._host(group) in self._suspects else ""
@@ -155,14 +155,14 @@ class Boxes:
         return Box(
             group.kind,
             title,
-            note_of(evidence),
+            describe_evidence(evidence),
             suspect,
-            tuple(self.of(part) for part in parts),
+            tuple(self.make_box(part) for part in parts),
             len(group.groups) - len(parts),
         )
 
-    def members(self, ranks: Sequence[int]) -> str:
-        """Name the hosts that are the ranks', or the ranks of a part of a host."""
+    def describe_members(self, ranks: Sequence[int]) -> str:
+        """Name the hosts of the ranks, or the ranks of a part of a host."""
         hosts = sorted({self._host_of[rank] for rank in ranks})
         names = [self._hosts[host] for host in hosts]
         some = (
@@ -177,7 +177,7 @@ class Boxes:
 
     def _title(self, group: RankGroup) -> str:
         ranks = group.ranks
-        members = self.members(ranks)
+        members = self.describe_members(ranks)
         if group.kind == HOST:
             return members
         if group.kind == PART:
@@ -188,20 +188,20 @@ class Boxes:
             title += f" with {counted(len(ranks), 'rank')}"
         if group.groups and group.groups[0].kind == GROUP:
             return f"{title} in {counted(len(group.groups), 'group')}"
-        return f"{title}: {members if len(members) <= _MOST_LETTERS else '...'}"
+        return f"{title}: {members if len(members) <= _MAX_CHARACTERS else '...'}"
 
 
-def note_of(evidence: Evidence | None) -> str:
-    """Say what was measured of a group; "" if nothing was."""
+def describe_evidence(evidence: Evidence | None) -> str:
+    """Describe the measured times of a group; "" without measurements."""
     if evidence is None:
         return ""
     inside, into = evidence.inside, evidence.into
     return (
         f"{format_seconds(inside.mean)} inside, {format_seconds(into.mean)} into it, "
-        f"p {p_text(evidence.p)}"
+        f"p {format_probability(evidence.p)}"
     )
 
 
-def p_text(p: float) -> str:
-    """Write a probability, of which tiny ones are only said to be so."""
+def format_probability(p: float) -> str:
+    """Format a probability; tiny ones as a bound."""
     return "< 1e-12" if p < 1e-12 else f"= {p:.2g}"

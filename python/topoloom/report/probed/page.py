@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The page of a machine that was measured, in a single HTML file."""
+"""Renders the page of a measured machine as a single HTML file."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from pathlib import Path
 
 from topoloom.report.pack import Pack
 from topoloom.report.page import render_page
-from topoloom.report.probed.costs import add_costs, cost_matrix
-from topoloom.report.probed.probed_file import Probed
-from topoloom.report.probed.text import facts
+from topoloom.report.probed.costs import make_cost_matrix, pack_costs
+from topoloom.report.probed.probed_file import ProbedMachine
+from topoloom.report.probed.text import collect_facts
 from topoloom.support.files import write_text
 
-#: Modules of the page, each after those that it imports from.
+#: Modules of the page, in dependency order.
 SCRIPTS = (
     "format.js",
     "pack.js",
@@ -25,8 +25,10 @@ SCRIPTS = (
 )
 
 
-def save_probed_page(path: str | Path, probed: Probed, command: Sequence[str]) -> None:
-    """Write the page, wholly or not at all.
+def save_probed_page(
+    path: str | Path, probed: ProbedMachine, command: Sequence[str]
+) -> None:
+    """Write the page atomically.
 
     Raises
     ------
@@ -36,16 +38,16 @@ def save_probed_page(path: str | Path, probed: Probed, command: Sequence[str]) -
     write_text(path, render_probed(probed, command))
 
 
-def render_probed(probed: Probed, command: Sequence[str] = ()) -> str:
-    """Build the page; the same files give the same text.
+def render_probed(probed: ProbedMachine, command: Sequence[str] = ()) -> str:
+    """Render the page; equal files give equal text.
 
     Parameters
     ----------
     command
-        The words that made the page.
+        That made the page.
     """
     pack = Pack()
-    data = add_costs(pack, probed, cost_matrix(probed))
+    data = pack_costs(pack, probed, make_cost_matrix(probed))
     data["arrays"] = pack.index
-    texts = facts(probed, command)
+    texts = collect_facts(probed, command)
     return render_page("probed.html.j2", SCRIPTS, texts, data, pack)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The file of a probe, and its samples, as the page needs them."""
+"""Reads a probe's file and samples for the page."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from topoloom._core import Error
 from topoloom.machines.machine_file import load_described
 from topoloom.probe.inference.groups import RankGroup
 from topoloom.probe.job.samples import ProbeSamples, load_cost_matrix, load_samples
-from topoloom.probe.job.table import probe_table
+from topoloom.probe.job.table import read_probe_table
 from topoloom.report.probed.groups import Evidence, read_evidence, read_groups
 from topoloom.support.toml_document import read_toml
 from topoloom.support.units import format_bandwidth
@@ -25,10 +25,10 @@ Interval = tuple[float, float]
 
 @dataclass(frozen=True)
 class Line:
-    """Messages of up to `most` bytes take alpha + beta m seconds; None: all others.
+    """Messages of up to `most` bytes take alpha + beta m seconds; None: no limit.
 
-    Intervals are of 95 %, and None where two sizes alone are on the line; that of
-    `most` lies between two measured sizes.
+    Intervals are 95 %, and None if the line has only two sizes. That of `most` lies
+    between two measured sizes.
     """
 
     alpha: float
@@ -43,13 +43,13 @@ class Line:
 class Curve:
     """Seconds by size, as measured and as lines."""
 
-    largest: bool  # of the lines counts
+    largest: bool  # the maximum of the lines counts
     lines: list[Line]
     sizes: NDArray[np.float64]
     measured: NDArray[np.float64]
 
     def seconds(self, size: float) -> float:
-        """Return what the lines say of a size."""
+        """Return the time of a message by the lines."""
         if self.largest:
             return max(line.alpha + line.beta * size for line in self.lines)
         for line in self.lines:
@@ -59,7 +59,7 @@ class Curve:
 
     @property
     def errors(self) -> NDArray[np.float64]:
-        """What the lines say too much of each size, as a part of what was measured."""
+        """Relative errors of the lines by size; positive if too high."""
         said = np.array([self.seconds(size) for size in self.sizes.tolist()])
         found: NDArray[np.float64] = said / self.measured - 1
         return found
@@ -67,16 +67,16 @@ class Curve:
 
 @dataclass(frozen=True)
 class LevelModel:
-    """What messages of a level cost.
+    """Message costs of a level.
 
     Attributes
     ----------
     short
-        Seconds of a message of the scan.
+        Seconds of a message in the scan.
     alone, burst
-        Half a round trip; from one message of a burst to the next.
+        Half a round trip, and the time per message of a burst.
     values
-        The numbers of ``models`` by their keys, and ``unexpected``.
+        Numbers of ``models`` by key, and ``unexpected``.
     """
 
     name: str
@@ -93,7 +93,7 @@ class LevelModel:
 
 @dataclass(frozen=True)
 class Channels:
-    """Pairs at once: how many do not slow each other down, and what all exchange."""
+    """Concurrent pairs: how many do not interfere, and their total bandwidth."""
 
     pattern: str
     channels: int
@@ -105,14 +105,14 @@ class Channels:
 
     @property
     def rows(self) -> list[tuple[int, str, int]]:
-        """The table of pairs, their total, and samples."""
+        """Rows of pairs, total rate and samples."""
         totals = map(format_bandwidth, self.totals)
         return list(zip(self.pairs, totals, self.samples, strict=True))
 
 
 @dataclass(frozen=True)
 class Suspect:
-    """What is slower than its like."""
+    """A part that is slower than comparable ones."""
 
     kind: str
     hosts: list[str]
@@ -123,31 +123,31 @@ class Suspect:
 
 
 @dataclass(frozen=True)
-class Probed:
-    """A machine that was measured.
+class ProbedMachine:
+    """A measured machine.
 
     Attributes
     ----------
     path
-        Its file.
+        Of its file.
     name
-        Of the machine, as the file has it.
+        Of the machine in the file.
     nodes
-        Hosts in the order of the machine's nodes.
+        Hosts by node of the machine.
     hops : int array of shape ``(hosts, hosts)``
-        Links between hosts that are linked to each other, since no tree of groups
-        fits; None of a tree.
+        Hops between hosts that are linked to each other; None if a tree of groups
+        fits.
     costs
-        Seconds of a short message between ranks, of shape ``(ranks, ranks)``; NaN where
-        that was not measured.
+        Seconds of a short message between ranks, of shape ``(ranks, ranks)``; NaN if
+        not measured.
     root
-        All ranks in groups.
+        The group of all ranks.
     evidence
-        Of a group, by its ranks.
+        Of groups, by their ranks.
     shared_links
-        Sentences.
+        Descriptions.
     pairs_met
-        The share of pairs of pairs of near hosts that were measured at once.
+        Share of pairs of near host pairs that were measured concurrently.
     """
 
     path: Path
@@ -173,22 +173,22 @@ class Probed:
 
     @property
     def ranks(self) -> int:
-        """The number of ranks."""
+        """Number of ranks."""
         return len(self.host_of)
 
     @property
     def has_neighbors(self) -> bool:
-        """Whether hosts are linked to each other, not to switches."""
+        """Whether hosts are linked to each other instead of to switches."""
         return self.hops is not None
 
 
-def read_probed(path: Path) -> Probed:
+def read_probed(path: Path) -> ProbedMachine:
     """Read the file of a probe and its samples.
 
     Raises
     ------
     topoloom.Error
-        If the file is not that of a probe, or its samples are not there.
+        If the file is not a probe's, or its samples are missing.
     OSError
         If a file cannot be read.
     """
@@ -198,7 +198,7 @@ def read_probed(path: Path) -> Probed:
             f"{path} is not measured; 'topoloom probe -o {path.name} -- mpirun -n 64' "
             f"measures a machine, 'topoloom machine {path}' shows this one"
         )
-    probed = probe_table(document, path)
+    probed = read_probe_table(document, path)
     samples_path = path.parent / probed["samples"]
     if not samples_path.exists():
         raise Error(
@@ -206,8 +206,8 @@ def read_probed(path: Path) -> Probed:
         )
     samples = load_samples(samples_path)
     try:
-        costs = _costs(samples_path, samples.ranks)
-        found = _probed(path, document, samples_path, samples, costs)
+        costs = _load_costs(samples_path, samples.ranks)
+        found = _make_probed(path, document, samples_path, samples, costs)
     except (KeyError, ValueError) as odd:
         raise Error(
             f"{path}: [probe] is not as 'topoloom probe' writes it ({odd}); "
@@ -221,27 +221,27 @@ def read_probed(path: Path) -> Probed:
     return found
 
 
-def _costs(path: Path, ranks: int) -> NDArray[np.float64]:
+def _load_costs(path: Path, ranks: int) -> NDArray[np.float64]:
     costs = load_cost_matrix(path)
     if costs.shape != (ranks, ranks):
         raise Error(f"{path}: costs are not those of {ranks} ranks; measure again")
     return costs
 
 
-def _probed(
+def _make_probed(
     path: Path,
     document: Mapping[str, Any],
     samples_path: Path,
     samples: ProbeSamples,
     costs: NDArray[np.float64],
-) -> Probed:
+) -> ProbedMachine:
     probed, topology = document["probe"], document["topology"]
     machine, described = load_described(path)
     nodes = [probed["hosts"].index(host) for host in described.hosts]
     hops = np.zeros((len(nodes), len(nodes)), dtype=np.int64)
     hops[np.ix_(nodes, nodes)] = machine.hop_matrix(range(len(nodes)))
     is_graph = topology["kind"] == "graph" and not topology.get("switches")
-    return Probed(
+    return ProbedMachine(
         path,
         document.get("name", path.name),
         nodes,
@@ -253,8 +253,8 @@ def _probed(
         [int(host) for host in probed["host_of"]],
         read_groups(probed["groups"], probed["host_of"]),
         read_evidence(probed["evidence"]),
-        [_level(table) for table in probed["models"]],
-        [_channels(table) for table in probed["channels"]],
+        [_read_level(table) for table in probed["models"]],
+        [_read_channels(table) for table in probed["channels"]],
         [str(link["text"]) for link in probed["shared_links"]],
         probed.get("pairs_met"),
         [
@@ -275,41 +275,42 @@ def _probed(
     )
 
 
-def _level(table: Mapping[str, Any]) -> LevelModel:
+def _read_level(table: Mapping[str, Any]) -> LevelModel:
     alone, burst = (
-        _curve(table[name]) if name in table else None for name in ("alone", "burst")
+        _read_curve(table[name]) if name in table else None
+        for name in ("alone", "burst")
     )
     return LevelModel(table["level"], float(table["short_s"]), alone, burst, table)
 
 
-def _curve(table: Mapping[str, Any]) -> Curve:
+def _read_curve(table: Mapping[str, Any]) -> Curve:
     return Curve(
         bool(table["largest"]),
-        [_line(line) for line in table["lines"]],
+        [_read_line(line) for line in table["lines"]],
         np.array(table["sizes"], dtype=np.float64),
         np.array(table["measured_s"], dtype=np.float64),
     )
 
 
-def _line(table: Mapping[str, Any]) -> Line:
+def _read_line(table: Mapping[str, Any]) -> Line:
     return Line(
         float(table["alpha_s"]),
-        _interval(table.get("alpha_interval_s")),
+        _read_interval(table.get("alpha_interval_s")),
         float(table["beta_s_per_byte"]),
-        _interval(table.get("beta_interval_s_per_byte")),
+        _read_interval(table.get("beta_interval_s_per_byte")),
         table.get("most_bytes"),
-        _interval(table.get("most_interval_bytes")),
+        _read_interval(table.get("most_interval_bytes")),
     )
 
 
-def _interval(ends: Sequence[float] | None) -> Interval | None:
+def _read_interval(ends: Sequence[float] | None) -> Interval | None:
     if ends is None:
         return None
     low, high = ends
     return float(low), float(high)
 
 
-def _channels(table: Mapping[str, Any]) -> Channels:
+def _read_channels(table: Mapping[str, Any]) -> Channels:
     totals = table["totals"]
     return Channels(
         table["pattern"],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is slower than its like: all that was found of one host or link together."""
+"""Merges the findings about each slow host or link."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _NAMED = 4  # hosts of an uplink
 
 @dataclass(frozen=True)
 class SlowPart:
-    """A host, a link or an uplink, and in what it is slow."""
+    """A host, a link or an uplink, with the respects in which it is slow."""
 
     kind: str
     hosts: tuple[str, ...]
@@ -21,7 +21,7 @@ class SlowPart:
 
     @property
     def name(self) -> str:
-        """What it is, such as ``link between n1 and n2``."""
+        """Kind and hosts, such as ``link between n1 and n2``."""
         if self.kind == "link":
             return f"link between {' and '.join(self.hosts)}"
         named = ", ".join(self.hosts[:_NAMED])
@@ -34,15 +34,15 @@ class SlowPart:
 
     @property
     def text(self) -> str:
-        """Say what is slow, in a sentence without its dot."""
+        """Describe what is slow, in a sentence without its period."""
         worse = ", ".join(
             f"{one.of} {one.factor:.2f} x{one.direction}" for one in self.found
         )
         return f"The {self.name} is slow: {worse} its like"
 
 
-def slow_parts(suspects: Sequence[Suspect]) -> list[SlowPart]:
-    """Join what was found of the same part; their order is that of the suspects."""
+def merge_suspects(suspects: Sequence[Suspect]) -> list[SlowPart]:
+    """Merge findings about the same part, in the order of the suspects."""
     parts: dict[tuple[str, tuple[str, ...]], list[Suspect]] = {}
     for suspect in suspects:
         parts.setdefault((suspect.kind, tuple(suspect.hosts)), []).append(suspect)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the page of a machine says in words and tables."""
+"""The texts and tables of a measured machine's page."""
 
 from __future__ import annotations
 
@@ -14,21 +14,26 @@ from topoloom.probe.inference.groups import GROUP
 from topoloom.report.probed.costs import (
     CostMatrix,
     LevelPairs,
-    by_level,
-    cost_matrix,
-    host_ratios,
-    level_pairs,
+    compare_levels,
+    compute_host_ratios,
+    make_cost_matrix,
+    summarize_levels,
 )
-from topoloom.report.probed.fits import fit_chart, percent, strip, totals_chart
-from topoloom.report.probed.groups import Boxes, Evidence, p_text
+from topoloom.report.probed.fits import (
+    format_share,
+    make_fit_chart,
+    make_strip,
+    make_totals_chart,
+)
+from topoloom.report.probed.groups import Boxes, Evidence, format_probability
 from topoloom.report.probed.probed_file import (
     Curve,
     LevelModel,
     Line,
-    Probed,
+    ProbedMachine,
     Suspect,
 )
-from topoloom.report.probed.suspects import slow_parts
+from topoloom.report.probed.suspects import merge_suspects
 from topoloom.report.text import Fact
 from topoloom.support.units import (
     counted,
@@ -40,9 +45,9 @@ from topoloom.support.version import __version__
 
 STRIP_HEIGHT = 120.0
 _ROUNDING = 1e-6
-_BIG = 100
-#: Noise above which readers must know of it at once.
-_NOISY = 0.05
+_LARGE_T = 100
+#: Noise above which the headline mentions it.
+_MAX_NOISE = 0.05
 
 
 class LevelRow(NamedTuple):
@@ -51,7 +56,7 @@ class LevelRow(NamedTuple):
     name: str
     short: str
     bandwidth: str
-    half: str  # from which size on a message has half of it
+    half: str  # the size that reaches half of it
     both_ways: str
     send_cpu: str
     receive_cpu: str
@@ -60,7 +65,7 @@ class LevelRow(NamedTuple):
 
 
 class LineRow(NamedTuple):
-    """A line of a fit in its table."""
+    """A line of a fit in the table."""
 
     series: str
     sizes: str
@@ -83,69 +88,75 @@ class GroupRow(NamedTuple):
 
 
 class SuspectRow(NamedTuple):
-    """A suspect, and what says so."""
+    """A suspect and its evidence."""
 
     what: str
     factor: str
     evidence: str
 
 
-def facts(probed: Probed, command: Sequence[str]) -> dict[str, Any]:
-    """Collect all texts, tables and charts of the page."""
-    matrix = cost_matrix(probed)
-    pairs = level_pairs(probed, matrix)
+def collect_facts(probed: ProbedMachine, command: Sequence[str]) -> dict[str, Any]:
+    """Collect the texts, tables and charts of the page."""
+    matrix = make_cost_matrix(probed)
+    pairs = summarize_levels(probed, matrix)
     slow = {host for s in probed.suspects if s.kind == "host" for host in s.hosts}
     boxes = Boxes(probed.hosts, probed.host_of, probed.evidence, slow)
-    ratios = host_ratios(probed, matrix)
+    ratios = compute_host_ratios(probed, matrix)
     several = len(probed.hosts) > 2
     return {
-        "title": _headline(probed, pairs),
-        "problem": _problem(probed),
-        "scan": _scan_size(probed),
+        "title": _write_headline(probed, pairs),
+        "problem": _describe_problem(probed),
+        "scan": _find_scan_size(probed),
         "pairs": [
-            (name, f"{pairs:,}", *map(_time, times)) for name, pairs, *times in pairs
+            (name, f"{pairs:,}", *map(_format_time, times))
+            for name, pairs, *times in pairs
         ],
         "levels": [
-            *map(_level_row, probed.levels),
-            *(_hops_row(of) for of in pairs if of.name.startswith("at ")),
+            *map(_make_level_row, probed.levels),
+            *(_make_hops_row(of) for of in pairs if of.name.startswith("at ")),
         ],
         "fits": [
-            {"chart": chart, "lines": _line_rows(level), "errors": _errors(level)}
+            {
+                "chart": chart,
+                "lines": _make_line_rows(level),
+                "errors": _describe_errors(level),
+            }
             for level in probed.levels
-            if (chart := fit_chart(level)) is not None
+            if (chart := make_fit_chart(level)) is not None
         ],
-        "groups": boxes.of(probed.root),
+        "groups": boxes.make_box(probed.root),
         "tested": [
-            _group_row(boxes.members(ranks), e) for ranks, e in probed.evidence.items()
+            _make_group_row(boxes.describe_members(ranks), e)
+            for ranks, e in probed.evidence.items()
         ],
         "neighbors": probed.has_neighbors,
-        "totals": [totals_chart(channels) for channels in probed.channels],
+        "totals": [make_totals_chart(channels) for channels in probed.channels],
         "channels": probed.channels,
-        "strip": strip(probed.hosts, ratios, [*slow], STRIP_HEIGHT)
+        "strip": make_strip(probed.hosts, ratios, [*slow], STRIP_HEIGHT)
         if several
         else None,
         "shared_links": probed.shared_links,
-        "pairs_met": _share_of_all(probed.pairs_met or 0.0),
-        "suspects": [_suspect_row(s, probed, matrix) for s in probed.suspects],
+        "pairs_met": _format_share_of_all(probed.pairs_met or 0.0),
+        "suspects": [_make_suspect_row(s, probed, matrix) for s in probed.suspects],
         "doubts": probed.doubts,
         "claims": probed.claims,
-        "noise": _noise(probed) if (probed.noise or 0) > _NOISY else "",
-        "made": _made(probed),
+        "noise": _describe_noise(probed) if (probed.noise or 0) > _MAX_NOISE else "",
+        "made": _list_settings(probed),
         "command": shlex.join(command),
         "version": __version__,
     }
 
 
-def _share_of_all(share: float) -> str:
-    return "All" if share == 1 else f"{percent(share)} of all" if share else ""
+def _format_share_of_all(share: float) -> str:
+    return "All" if share == 1 else f"{format_share(share)} of all" if share else ""
 
 
-def probed_headline(probed: Probed) -> str:
-    """Say in one sentence what was measured."""
-    return _headline(probed, level_pairs(probed, cost_matrix(probed)))
+def write_probed_headline(probed: ProbedMachine) -> str:
+    """Describe the measured machine in one sentence."""
+    return _write_headline(probed, summarize_levels(probed, make_cost_matrix(probed)))
 
 
-def _headline(probed: Probed, pairs: Sequence[LevelPairs]) -> str:
+def _write_headline(probed: ProbedMachine, pairs: Sequence[LevelPairs]) -> str:
     hosts, ranks = len(probed.hosts), probed.ranks
     where = counted(ranks, "rank")
     where += f" on {counted(hosts, 'host')}"
@@ -154,10 +165,14 @@ def _headline(probed: Probed, pairs: Sequence[LevelPairs]) -> str:
         where += " linked to their neighbors"
     elif parts:
         where += f" in {counted(len(parts), 'group')}"
-    costs = _costs_by_hops(probed, pairs) if probed.has_neighbors else _costs(probed)
+    costs = (
+        _describe_costs_by_hops(probed, pairs)
+        if probed.has_neighbors
+        else _describe_costs(probed)
+    )
     text = f"{where}: {costs}" if costs else where
     shared = [link.rstrip(".") for link in probed.shared_links]
-    slow = [part.text for part in slow_parts(probed.suspects)]
+    slow = [part.text for part in merge_suspects(probed.suspects)]
     for found, what in ((shared, "shared link"), (slow, "suspect")):
         if found:
             text += f". {found[0]}"
@@ -166,68 +181,68 @@ def _headline(probed: Probed, pairs: Sequence[LevelPairs]) -> str:
     return text
 
 
-def _costs(probed: Probed) -> str:
-    """Name the nearest level and the farthest."""
+def _describe_costs(probed: ProbedMachine) -> str:
+    """Describe the nearest and the farthest level."""
     ends = [*probed.levels[:1], *probed.levels[1:][-1:]]
-    costs = "; ".join(map(_level_text, ends))
+    costs = "; ".join(map(_describe_level, ends))
     if sum("of level" in level.name for level in probed.levels) == 1:
         costs = costs.replace(" of level 1", "")
     return costs
 
 
-def _costs_by_hops(probed: Probed, pairs: Sequence[LevelPairs]) -> str:
-    """Name the nearest hosts and the farthest, and before them what is inside hosts."""
+def _describe_costs_by_hops(probed: ProbedMachine, pairs: Sequence[LevelPairs]) -> str:
+    """Describe costs inside hosts, of the nearest and of the farthest hosts."""
     hops = [of for of in pairs if of.name.startswith("at ")]
     ends = dict.fromkeys([*hops[:1], *hops[-1:]])
-    costs = ", ".join(f"{_rounded(of.median)} {of.name}" for of in ends)
+    costs = ", ".join(f"{_format_rounded(of.median)} {of.name}" for of in ends)
     between = [level for level in probed.levels if level.bandwidth]
     if between:
-        costs += f", {_rate(between[-1])}"
+        costs += f", {_format_rate(between[-1])}"
     inside = probed.levels[:1] if len(set(probed.host_of)) < probed.ranks else []
-    return "; ".join([*map(_level_text, inside), costs])
+    return "; ".join([*map(_describe_level, inside), costs])
 
 
-def _rate(level: LevelModel) -> str:
+def _format_rate(level: LevelModel) -> str:
     return format_bandwidth(float(f"{level.bandwidth or 0:.3g}"))
 
 
-def _level_text(level: LevelModel) -> str:
-    text = _rounded(level.short)
+def _describe_level(level: LevelModel) -> str:
+    text = _format_rounded(level.short)
     if level.bandwidth is not None:
-        text += f", {_rate(level)}"
+        text += f", {_format_rate(level)}"
     return f"{text} {level.name}"
 
 
-def _rounded(seconds: float) -> str:
+def _format_rounded(seconds: float) -> str:
     return format_seconds(float(f"{seconds:.3g}"))
 
 
-def _problem(probed: Probed) -> str:
+def _describe_problem(probed: ProbedMachine) -> str:
     text = f"{probed.path.name}: {probed.name}"
     if probed.has_neighbors:
         text += ", since hosts with links between neighbors explain the times best"
     return text
 
 
-def _scan_size(probed: Probed) -> str:
-    sizes = {exchange.bytes for exchange in probed.samples.of("circle", "echo")}
+def _find_scan_size(probed: ProbedMachine) -> str:
+    sizes = {exchange.bytes for exchange in probed.samples.select("circle", "echo")}
     return format_bytes(min(sizes)) if sizes else "a few bytes"
 
 
-def _level_row(level: LevelModel) -> LevelRow:
+def _make_level_row(level: LevelModel) -> LevelRow:
     values = level.values
 
     def time_of(key: str) -> str:
-        return _time(values[key]) if key in values else ""
+        return _format_time(values[key]) if key in values else ""
 
     curve = level.burst or level.alone
     late = values.get("unexpected", {})
     longest = max(late, key=int, default=None)
     return LevelRow(
         level.name,
-        _time(level.short),
+        _format_time(level.short),
         format_bandwidth(level.bandwidth) if level.bandwidth else "",
-        "" if curve is None else _half(curve),
+        "" if curve is None else _find_half_bandwidth_size(curve),
         f"{values['both_ways']:.2f} x" if "both_ways" in values else "",
         time_of("send_cpu_s"),
         time_of("receive_cpu_s"),
@@ -236,62 +251,62 @@ def _level_row(level: LevelModel) -> LevelRow:
     )
 
 
-def _hops_row(pairs: LevelPairs) -> LevelRow:
-    """Of pairs that a number of links is between: longer messages were not measured."""
+def _make_hops_row(pairs: LevelPairs) -> LevelRow:
+    """Make the row of pairs at a distance; only short messages were measured."""
     return LevelRow(
-        pairs.name, _time(pairs.median), *[""] * (len(LevelRow._fields) - 2)
+        pairs.name, _format_time(pairs.median), *[""] * (len(LevelRow._fields) - 2)
     )
 
 
-def _half(curve: Curve) -> str:
-    """Return the first size from which on all have half of the bandwidth."""
+def _find_half_bandwidth_size(curve: Curve) -> str:
+    """Return the size from which on all messages have half of the bandwidth."""
     below = np.flatnonzero(
         curve.sizes / curve.measured < curve.sizes[-1] / curve.measured[-1] / 2
     )
     return format_bytes(float(curve.sizes[below[-1] + 1 if len(below) else 0]))
 
 
-def _line_rows(level: LevelModel) -> list[LineRow]:
+def _make_line_rows(level: LevelModel) -> list[LineRow]:
     rows = []
     for name, curve in (("alone", level.alone), ("in a burst", level.burst)):
         first = 0 if curve is None else int(curve.sizes[0])
         for line in () if curve is None else curve.lines:
-            rows.append(_line_row(name, first, line))
+            rows.append(_make_line_row(name, first, line))
             first = first if line.most is None else line.most + 1
     return rows
 
 
-def _line_row(name: str, first: int, line: Line) -> LineRow:
+def _make_line_row(name: str, first: int, line: Line) -> LineRow:
     sizes, end = f"from {format_bytes(first)}", ""
     if line.most is not None and line.most_interval is not None:
         sizes = f"{format_bytes(first)} to {format_bytes(line.most)}"
-        end = _interval(line.most_interval, format_bytes, "and")
+        end = _format_interval(line.most_interval, format_bytes, "and")
     return LineRow(
         name,
         sizes,
-        _time(line.alpha),
-        _interval(line.alpha_interval, _time),
-        _per_byte(line.beta),
-        _interval(line.beta_interval, _per_byte),
-        format_bandwidth(1 / line.beta) if line.beta > _LEAST_BETA else "",
+        _format_time(line.alpha),
+        _format_interval(line.alpha_interval, _format_time),
+        _format_per_byte(line.beta),
+        _format_interval(line.beta_interval, _format_per_byte),
+        format_bandwidth(1 / line.beta) if line.beta > _MIN_BETA else "",
         end,
     )
 
 
-#: Seconds per byte of 1000 TB/s: less is rounding.
-_LEAST_BETA = 1e-15
+#: Seconds per byte at 1000 TB/s; less is rounding.
+_MIN_BETA = 1e-15
 
 
-def _time(seconds: float) -> str:
-    """Write a time with four digits: 0.99999 us is 1 us, not 1000 ns."""
+def _format_time(seconds: float) -> str:
+    """Format a time with four digits: 0.99999 us is 1 us, not 1000 ns."""
     return format_seconds(float(f"{seconds:.4g}"))
 
 
-def _per_byte(beta: float) -> str:
-    return f"{1e9 * beta:.4g} ns/B" if beta > _LEAST_BETA else "0 ns/B"
+def _format_per_byte(beta: float) -> str:
+    return f"{1e9 * beta:.4g} ns/B" if beta > _MIN_BETA else "0 ns/B"
 
 
-def _interval(
+def _format_interval(
     ends: tuple[float, float] | None, text: Callable[[float], str], word: str = "to"
 ) -> str:
     if ends is None:
@@ -301,54 +316,58 @@ def _interval(
     return f"{low}{between} {word} {high} {same}"
 
 
-def _errors(level: LevelModel) -> str:
+def _describe_errors(level: LevelModel) -> str:
     said = []
     for name, curve in (("alone", level.alone), ("in a burst", level.burst)):
         if curve is not None:
             off = np.abs(curve.errors)
-            mean, most = percent(float(off.mean())), percent(float(off.max()))
+            mean, most = format_share(float(off.mean())), format_share(float(off.max()))
             said.append(f"{name} {mean} in the mean, {most} at most")
     return "; ".join(said)
 
 
-def _group_row(members: str, evidence: Evidence) -> GroupRow:
+def _make_group_row(members: str, evidence: Evidence) -> GroupRow:
     def text(sample: Any) -> str:
         odd = f", {counted(sample.outliers, 'outlier')}" if sample.outliers else ""
-        mean, sigma = _time(sample.mean), _time(sample.sigma)
+        mean, sigma = _format_time(sample.mean), _format_time(sample.sigma)
         if sample.sigma < _ROUNDING * sample.mean:
             sigma = "0"
         return f"{mean} ± {sigma} of {counted(sample.n, 'pair')}{odd}"
 
     return GroupRow(
-        _short(members, 60),
+        _shorten(members, 60),
         text(evidence.inside),
         text(evidence.into),
-        f"{evidence.t:,.0f}" if evidence.t >= _BIG else f"{evidence.t:.3g}",
-        p_text(evidence.p).removeprefix("= "),
+        f"{evidence.t:,.0f}" if evidence.t >= _LARGE_T else f"{evidence.t:.3g}",
+        format_probability(evidence.p).removeprefix("= "),
     )
 
 
-def _suspect_row(suspect: Suspect, probed: Probed, matrix: CostMatrix) -> SuspectRow:
-    name = slow_parts([suspect])[0].name
+def _make_suspect_row(
+    suspect: Suspect, probed: ProbedMachine, matrix: CostMatrix
+) -> SuspectRow:
+    name = merge_suspects([suspect])[0].name
     factor = f"{suspect.of} {suspect.factor:.2f} x{suspect.direction}"
-    return SuspectRow(name, factor, _evidence(suspect, probed, matrix))
+    return SuspectRow(name, factor, _describe_suspect(suspect, probed, matrix))
 
 
-def _evidence(suspect: Suspect, probed: Probed, matrix: CostMatrix) -> str:
-    """Say how often it was measured, and of latencies also what the scan found."""
+def _describe_suspect(
+    suspect: Suspect, probed: ProbedMachine, matrix: CostMatrix
+) -> str:
+    """Describe the measurements and, of latencies, also the scan."""
     said = counted(suspect.measurements, "measurement")
     number = {host: n for n, host in enumerate(probed.hosts)}
     ends = [number[host] for host in suspect.hosts if host in number]
     if suspect.of != "latency" or not 0 < len(ends) < 3:
         return said
     scanned = (
-        f"{_time(took)} {level}, where {_time(usual)} is usual"
-        for level, took, usual, _ in by_level(probed, matrix, *ends)
+        f"{_format_time(took)} {level}, where {_format_time(usual)} is usual"
+        for level, took, usual, _ in compare_levels(probed, matrix, *ends)
     )
     return "; ".join([said, *scanned])
 
 
-def _made(probed: Probed) -> list[Fact]:
+def _list_settings(probed: ProbedMachine) -> list[Fact]:
     samples = probed.samples
     libraries = sorted({place.library.replace("_", " ") for place in samples.places})
     per_host = sorted(set(Counter(probed.host_of).values()))
@@ -357,13 +376,13 @@ def _made(probed: Probed) -> list[Fact]:
         Fact("measured by", shlex.join(probed.command), is_command=True),
         Fact("samples", f"{samples.count:,}, in {probed.samples_path.name}"),
         Fact("ranks per host", " or ".join(map(str, per_host))),
-        Fact("MPI", _short("; ".join(libraries), 200)),
+        Fact("MPI", _shorten("; ".join(libraries), 200)),
     ]
     if bound != {""}:
-        cpus = _short("; ".join(sorted(bound, key=_by_number)), 100)
+        cpus = _shorten("; ".join(sorted(bound, key=_by_number)), 100)
         made.append(Fact("ranks are bound to CPUs", cpus))
     if probed.noise is not None:
-        made.append(Fact("noise", _noise(probed)))
+        made.append(Fact("noise", _describe_noise(probed)))
     return made
 
 
@@ -371,10 +390,10 @@ def _by_number(cpus: str) -> tuple[int, str]:
     return len(cpus), cpus
 
 
-def _noise(probed: Probed) -> str:
-    longer = percent(probed.noise or 0.0)
+def _describe_noise(probed: ProbedMachine) -> str:
+    longer = format_share(probed.noise or 0.0)
     return f"work takes {longer} longer than at best, in the median of all ranks"
 
 
-def _short(text: str, most: int) -> str:
+def _shorten(text: str, most: int) -> str:
     return text if len(text) <= most else text[: most - 3] + "..."

@@ -12,10 +12,15 @@ from topoloom._core import Error
 from topoloom.graphs.traces.trace_formats import detect_trace_format, list_files
 from topoloom.machines.machine_file import load_described
 from topoloom.nodes.hosts import hosts_in_order, is_vacant
-from topoloom.probe.locate.dumps import tests_of_dumps
-from topoloom.probe.locate.locate import Located, Test, locate, most_rounds
+from topoloom.probe.locate.diagnosis import (
+    Diagnosis,
+    Test,
+    diagnose_parts,
+    limit_rounds,
+)
+from topoloom.probe.locate.dumps import read_dump_tests
 from topoloom.probe.locate.parts import Parts
-from topoloom.probe.locate.tables import tests_of_tables
+from topoloom.probe.locate.tables import read_table_tests
 from topoloom.tasks.problem import AllocationSpec, choose_allocation
 
 
@@ -34,7 +39,7 @@ class LocatedParts:
         Sentences about measurements that could not be used.
     """
 
-    found: Located
+    found: Diagnosis
     hosts: list[str]
     ends: list[str]
     doubts: list[str]
@@ -43,7 +48,7 @@ class LocatedParts:
         """Make what ``--json`` prints."""
         return {
             **self.found.document(self.ends),
-            "rounds_at_most": most_rounds(len(self.hosts)),
+            "rounds_at_most": limit_rounds(len(self.hosts)),
             "doubts": self.doubts,
         }
 
@@ -85,13 +90,13 @@ def locate_bad_parts(
             raise Error(f"{path}: {what}")
         is_dump = detect_trace_format(path) == "nccl-inspector"
         (dumps if is_dump else tables).extend(files)
-    tests: list[Test] = tests_of_tables(tables, parts)
+    tests: list[Test] = read_table_tests(tables, parts)
     doubts: list[str] = []
     if dumps:
-        of_dumps, doubts = tests_of_dumps(dumps, parts, partial)
+        of_dumps, doubts = read_dump_tests(dumps, parts, partial)
         tests += of_dumps
-    parts = parts.told_apart([test.pairs for test in tests])
-    return LocatedParts(locate(parts, tests), parts.hosts, parts.ends, doubts)
+    parts = parts.refine_classes([test.pairs for test in tests])
+    return LocatedParts(diagnose_parts(parts, tests), parts.hosts, parts.ends, doubts)
 
 
 def _parts_of(machine_text: str | Path, allocation: str | None = None) -> Parts:

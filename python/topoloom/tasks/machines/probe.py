@@ -14,16 +14,16 @@ from topoloom.machines.machine_facts import machine_name
 from topoloom.machines.machine_file import load_described
 from topoloom.machines.machine_toml_writer import write_machine_toml
 from topoloom.model.model_toml import read_model_toml
-from topoloom.probe.check import CheckedMachine, check
-from topoloom.probe.claimed_routes import ClaimedRoutes
-from topoloom.probe.claims import compare_with
+from topoloom.probe.check import CheckedMachine, check_hosts
+from topoloom.probe.described_routes import DescribedRoutes
+from topoloom.probe.description_check import compare_with_description
 from topoloom.probe.findings import Findings
-from topoloom.probe.job.running import probe_job
+from topoloom.probe.job.running import start_probe_job
 from topoloom.probe.job.samples import load_samples, save_samples
-from topoloom.probe.job.table import probe_table
+from topoloom.probe.job.table import read_probe_table
 from topoloom.probe.locate.parts import Parts
-from topoloom.probe.machine import described_machine, tables_of
-from topoloom.probe.measure import Watching, measure
+from topoloom.probe.machine import describe_machine, make_tables
+from topoloom.probe.measure import StageProgress, measure_machine
 from topoloom.probe.reference import read_reference
 from topoloom.probe.stages.effort import EFFORTS, Clock
 from topoloom.support.files import check_writable
@@ -47,7 +47,7 @@ def probe_machine(
     claimed: str | None = None,
     resume: bool = False,
     command: Sequence[str] = (),
-    watch: Watching | None = None,
+    watch: StageProgress | None = None,
     report: Callable[[str], None] = lambda _text: None,
 ) -> Findings:
     """Measure the machine on which a launcher starts ranks, and write a description.
@@ -96,17 +96,17 @@ def probe_machine(
     if claimed is not None:
         load_described(claimed)  # refuse a wrong file before the job starts
     watched = watch or (lambda _stage: _unwatched)
-    with probe_job(launcher, mpicc, earlier) as job:
+    with start_probe_job(launcher, mpicc, earlier) as job:
         hosts = list(dict.fromkeys(place.host for place in job.samples.places))
         if odd := [host for host in hosts if not is_host_name(host)]:
             raise Error(
                 f"a machine cannot name the host '{odd[0]}'; give it another name"
             )
-        routes = None if claimed is None else ClaimedRoutes(claimed, hosts)
-        found = measure(job, budget, clock, watched, report, routes)
+        routes = None if claimed is None else DescribedRoutes(claimed, hosts)
+        found = measure_machine(job, budget, clock, watched, report, routes)
         if routes is not None:
-            found.claims += compare_with(found, routes)
-        job.keep_earlier()
+            found.claims += compare_with_description(found, routes)
+        job.copy_earlier()
         # Inside the block, since a signal that arrives as the job ends would lose data.
         try:
             save_findings(output, found, command)
@@ -132,7 +132,7 @@ def save_findings(output: Path, found: Findings, command: Sequence[str] = ()) ->
     """Write the machine, and all samples to the ``.npz`` of the same name."""
     samples_file = output.with_suffix(".npz")
     save_samples(samples_file, found.samples, found.costs)
-    described = described_machine(found)
+    described = describe_machine(found)
     machine = Machine(described.text, described.remarks)
     write_machine_toml(
         output,
@@ -142,7 +142,7 @@ def save_findings(output: Path, found: Findings, command: Sequence[str] = ()) ->
         described.allocated,
         described.node,
         described.remarks,
-        tables=tables_of(found, samples_file.name, command),
+        tables=make_tables(found, samples_file.name, command),
     )
 
 
@@ -178,13 +178,13 @@ def check_machine(
     clock = Clock(budget.seconds if seconds is None else seconds)
     load_described(wired or file)  # refuse a wrong file before the job starts
     parts = partial(_parts_between, wired or file)
-    with probe_job(launcher, mpicc) as job:
-        return check(job, reference, budget, clock, parts, wired is not None)
+    with start_probe_job(launcher, mpicc) as job:
+        return check_hosts(job, reference, budget, clock, parts, wired is not None)
 
 
 def _parts_between(machine: str | Path, hosts: Sequence[str]) -> Parts:
     """Return the parts of a machine that some of its hosts can test."""
-    routes = ClaimedRoutes(machine, hosts)
+    routes = DescribedRoutes(machine, hosts)
     return Parts(
         routes.machine, routes.nodes, dict(zip(routes.nodes, hosts, strict=True))
     )
@@ -214,5 +214,5 @@ def probe_facts(machine: str) -> dict[str, Any]:
     document = read_toml(machine)
     if "probe" not in document:
         return {}
-    probed = probe_table(document, machine, ())
+    probed = read_probe_table(document, machine, ())
     return {key: probed[key] for key in _SHOWN if key in probed}

@@ -17,7 +17,7 @@ from probe.bad_parts import (
     search,
 )
 from topoloom import Error, Machine
-from topoloom.probe.locate.locate import Located, locate
+from topoloom.probe.locate.diagnosis import Diagnosis, diagnose_parts
 from topoloom.probe.locate.parts import Parts
 
 SMALL = [
@@ -92,7 +92,7 @@ def test_parts_of_a_class_are_those_that_no_pair_distinguishes() -> None:
 def test_pairs_of_a_round_share_neither_host_nor_link() -> None:
     parts = parts_of("tree:4:4")
     machine = parts.machine
-    plan = locate(parts, []).plan
+    plan = diagnose_parts(parts, []).plan
     hosts = [host for pair in plan for host in pair]
     assert len(set(hosts)) == len(hosts)
     used = [link for a, b in plan for link, _ in machine.route(a, b)]
@@ -102,10 +102,10 @@ def test_pairs_of_a_round_share_neither_host_nor_link() -> None:
 def test_one_slow_measurement_is_only_a_suspicion() -> None:
     parts = parts_of("tree:4:8")
     planted = Planted(parts, Faults(hosts={5: 3.0}), noise=0)
-    first = locate(parts, planted.measure([(4, 5)]))
+    first = diagnose_parts(parts, planted.measure([(4, 5)]))
     assert not any(part.sure for part in first.bad)
     pairs = [(4, 5), (4, 6), (5, 7), (1, 2), (0, 3), (5, 9)]
-    found = locate(parts, planted.measure(pairs))
+    found = diagnose_parts(parts, planted.measure(pairs))
     assert [part.sure for part in found.bad] == [True]
     assert found.bad[0].parts[0] == "host node 5"
     assert found.bad[0].factor == pytest.approx(3.0, rel=0.05)
@@ -117,7 +117,7 @@ def test_too_few_hosts_cannot_be_distinguished() -> None:
 
 
 def test_the_plan_does_not_depend_on_the_number_of_requests() -> None:
-    def plan() -> Located:
-        return locate(parts_of("dragonfly:9x4,nodes=2,global=2"), [])
+    def plan() -> Diagnosis:
+        return diagnose_parts(parts_of("dragonfly:9x4,nodes=2,global=2"), [])
 
     assert plan() == plan()

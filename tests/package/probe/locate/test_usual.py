@@ -10,7 +10,7 @@ from hypothesis import assume, given, strategies as st
 
 from probe.bad_parts import parts_of
 from topoloom.probe.locate.parts import Pair
-from topoloom.probe.locate.tables import Row, compared
+from topoloom.probe.locate.tables import Row, compare_rows
 
 PARTS = parts_of("tree:4:4")
 PAIRS = list(combinations(range(16), 2))
@@ -21,7 +21,7 @@ tables = st.dictionaries(
 
 
 def ratios(rows: list[Row]) -> dict[Pair, float]:
-    return {test.pairs[0]: test.ratio for test in compared(rows, PARTS)}
+    return {test.pairs[0]: test.ratio for test in compare_rows(rows, PARTS)}
 
 
 @given(rows=tables, data=st.data())
@@ -29,7 +29,7 @@ def test_repeated_pairs_change_nothing(rows: list[Row], data: st.DataObject) -> 
     again = data.draw(st.lists(st.sampled_from(rows), max_size=60))
     shuffled = data.draw(st.permutations([*rows, *again]))
     assert ratios(shuffled) == pytest.approx(ratios(rows))
-    assert len(compared(shuffled, PARTS)) == len(rows) + len(again)
+    assert len(compare_rows(shuffled, PARTS)) == len(rows) + len(again)
 
 
 @given(rows=tables, unit=st.sampled_from([2**-20, 2**-10, 64.0]))

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given, strategies as st
 
-from topoloom.probe.at_once import pairs_at_once
+from topoloom.probe.concurrent_pairs import choose_concurrent_pairs
 from topoloom.probe.findings import Findings
 from topoloom.probe.inference.groups import ALL, GROUP, HOST, RankGroup
 from topoloom.probe.inference.suspects import LATENCY, Suspect
@@ -56,7 +56,7 @@ def test_concurrent_pairs_are_from_different_parts(
     suspects = [Suspect("host", (n,), LATENCY, 1.2, 8) for n in slow]
     suspects.append(Suspect("link", ends, LATENCY, 1.2, 8))
     found = _machine(groups, suspects)
-    for asked in pairs_at_once(found):
+    for asked in choose_concurrent_pairs(found):
         assert not any(found.slow_pairs.has(*pair) for pair in asked.pairs)
         first, second = asked.pairs[0]
         within = HOSTS if first // (PARTS * HOSTS) != second // (PARTS * HOSTS) else 1

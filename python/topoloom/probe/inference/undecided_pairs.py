@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pairs that are to be measured more exactly, as groups depend on them."""
+"""Finds pairs to measure more exactly, on which groups depend."""
 
 from __future__ import annotations
 
@@ -8,50 +8,54 @@ import math
 import numpy as np
 
 from topoloom.probe.inference.groups import (
-    APART,
+    LEVEL_RATIO,
     P_VALUE,
     Costs,
     Pair,
     RankGroup,
-    known_pairs,
-    times_between,
+    compute_times_between,
+    weigh_pairs,
 )
-from topoloom.probe.inference.splits import MOST_THINGS, best_cut, exact_enough
+from topoloom.probe.inference.splits import (
+    MAX_ITEMS,
+    compute_required_error,
+    find_best_cut,
+)
 
-#: How many times as exact pairs become that are in a group, perhaps, at most until this
-#: number of errors makes a level; and by how much errors may exceed what is wanted.
+#: Gain in precision for pairs of possible groups, the errors that make a level, and
+#: the tolerance on errors.
 _MORE, _SURE, _NEARLY = 2.0, 6.0, 1.15
 
 
-def unsettled_pairs(
+def find_undecided_pairs(
     root: RankGroup, costs: Costs, errors: Costs, apart: float
 ) -> dict[Pair, float]:
-    """Return pairs that are to be measured more exactly, and how exactly.
+    """Find pairs to measure more exactly, and their target errors.
 
-    Those of groups in which others would not be seen, and those that are in a group,
-    perhaps.
+    These are pairs of groups whose subgroups could not be detected, and pairs of
+    possible groups.
 
     Parameters
     ----------
     costs, errors
-        As of `rank_groups`.
+        As for `find_rank_groups`.
     apart
-        By how much the logarithms of times across groups exceed those inside, at least.
+        Minimal difference of log times across groups to those inside.
     """
     found: dict[Pair, float] = {}
     for group in root.all_groups():
         parts = [part.ranks for part in group.groups] or [(r,) for r in group.ranks]
-        if not 3 <= len(parts) <= MOST_THINGS:
+        if not 3 <= len(parts) <= MAX_ITEMS:
             continue
-        between, exact = times_between(parts, costs, errors)
+        between, exact = compute_times_between(parts, costs, errors)
         above = np.triu_indices(len(parts), 1)
         if np.isnan(exact[above]).any():
             continue
-        wanted = np.full_like(exact, exact_enough(len(parts), apart, P_VALUE))
+        wanted = np.full_like(exact, compute_required_error(len(parts), apart, P_VALUE))
         alike = np.full_like(between, np.median(between[above]))
-        cut = best_cut(
-            *(known_pairs(between, exact, alike), np.arange(len(parts))),
-            *(math.log(APART), P_VALUE),
+        cut = find_best_cut(
+            *(weigh_pairs(between, exact, alike), np.arange(len(parts))),
+            *(math.log(LEVEL_RATIO), P_VALUE),
         )
         if cut is not None and not cut.sure:
             for own in cut.parts:

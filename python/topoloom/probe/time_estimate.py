@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How long a probe takes: an estimate from its first round."""
+"""Estimates the time of a probe from its first round."""
 
 from __future__ import annotations
 
@@ -10,48 +10,57 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from topoloom.probe.inference.landmarks import FEW, FIRST
-from topoloom.probe.inference.latency import deviations
+from topoloom.probe.inference.cost_matrix import estimate_deviations
+from topoloom.probe.inference.landmarks import FIRST_LANDMARKS, MAX_ALL_PAIRS
 from topoloom.probe.job.running import ProbeJob
 from topoloom.probe.job.samples import Order
-from topoloom.probe.large import EXACT, ROUNDS, landmark_pairs
-from topoloom.probe.stages.effort import Effort, listed, scan_error, scanning, window_of
+from topoloom.probe.large_scan import (
+    HOST_ROUNDS,
+    LANDMARK_ERROR,
+    estimate_landmark_pairs,
+)
+from topoloom.probe.stages.effort import (
+    Effort,
+    choose_window,
+    compute_scan_error,
+    format_pairs,
+    make_scan_order,
+)
 from topoloom.probe.stages.messages import LONG
 from topoloom.probe.stages.rates import WINDOW
 from topoloom.probe.stages.scan import (
-    MOST_HOSTS,
-    MOST_RANKS,
+    MAX_HOSTS,
+    MAX_RANKS,
     PAIRS_PER_ORDER,
     SIZE,
-    trips_for,
+    compute_trips,
 )
 from topoloom.support.units import counted
 
-#: Samples that a pair has at least, and how many times as many follow.
+#: Minimal samples of a pair, and growth factor.
 _FEWEST, _GROWTH = 3, 1.5
-#: In how many rounds landmarks meet all hosts, by planted trees of two or three levels.
+#: Rounds of landmarks, on planted trees of two or three levels.
 _TURNS = 2.0
-#: Of normal samples: the standard error of their median in that of their mean.
+#: For normal samples: standard error of the median / that of the mean.
 _MEDIAN = 1.2533
-#: Levels on which messages of all sizes are measured, and samples of each size beside
-#: those of the scan.
+#: Levels with messages of all sizes, and samples of each size in addition to the scan.
 _LEVELS, _OF_SIZES = 4, 8
-#: Seconds after which pairs that start together have a common time.
+#: Seconds to synchronize the start of concurrent pairs.
 _START = 2e-3
 
 
 @dataclass(frozen=True)
 class Timing:
-    """What a first round says.
+    """Times from a first round.
 
     Attributes
     ----------
     short
-        Seconds of a short message between ranks, one way.
+        One-way seconds of a short message between ranks.
     deviation
-        Standard deviation of a sample, as a part of it.
+        Relative standard deviation of a sample.
     order
-        Seconds that an order takes beside what it measures.
+        Fixed seconds of an order.
     rate
         Bytes per second of long messages.
     """
@@ -62,23 +71,25 @@ class Timing:
     rate: float
 
     def pair(self, error: float) -> float:
-        """Return the seconds of a pair, for a standard error of its median."""
-        return messages(self.samples(error), trips_for(self.short)) * self.short
+        """Return the seconds of a pair for a standard error of its median."""
+        return (
+            count_messages(self.samples(error), compute_trips(self.short)) * self.short
+        )
 
     def samples(self, error: float) -> int:
-        """Return how many a pair needs for a standard error of its median."""
+        """Return the samples that a pair needs for a standard error of its median."""
         return max(_FEWEST, math.ceil((_MEDIAN * self.deviation / error) ** 2))
 
 
-def messages(samples: int, trips: int) -> int:
-    """Return how many a pair exchanges one after another, with those that ask."""
+def count_messages(samples: int, trips: int) -> int:
+    """Count the consecutive messages of a pair, including requests."""
     turns = 1 + math.ceil(math.log(samples / _FEWEST, _GROWTH))
     return 2 * trips * (samples + 1) + 2 * turns + 1
 
 
 @dataclass(frozen=True)
-class Step:
-    """One stage of a probe: rounds one after another, and the pairs of all of them."""
+class StageEstimate:
+    """The estimate of one stage: sequential rounds, and the pairs of all of them."""
 
     name: str
     rounds: int
@@ -87,30 +98,30 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Plan:
-    """What is to be measured."""
+class Estimate:
+    """The estimate of a probe."""
 
     ranks: int
     hosts: int
-    steps: list[Step]
+    steps: list[StageEstimate]
 
     @property
     def seconds(self) -> float:
-        """Of all steps."""
+        """Seconds of all steps."""
         return sum(step.seconds for step in self.steps)
 
     def sentence(self, most: float) -> str:
-        """Say it in a line; the probe ends after `most` seconds at the latest."""
+        """Describe the estimate in a line; the probe ends by `most` seconds."""
         first = max(self.steps[:-1], key=lambda step: step.rounds)
         where = f"{counted(self.hosts, 'host')}, {counted(self.ranks, 'rank')}"
-        about, end = _spoken(self.seconds), _spoken(most)
+        about, end = _format_minutes(self.seconds), _format_minutes(most)
         rounds = f"{first.name} in {counted(first.rounds, 'round')}"
         if self.seconds > most:
             return f"{where}: {rounds}; all would take {about}, it ends after {end}"
         return f"{where}: {rounds}, about {about}; at most {end}"
 
 
-def _spoken(seconds: float) -> str:
+def _format_minutes(seconds: float) -> str:
     whole = max(1, round(seconds))
     if whole < 60:
         return f"{whole} s"
@@ -118,47 +129,63 @@ def _spoken(seconds: float) -> str:
     return f"{minutes} min {rest} s" if rest else f"{minutes} min"
 
 
-def plan(sizes: Sequence[int], effort: Effort, timing: Timing) -> Plan:
-    """Estimate how long a probe takes.
+def estimate_time(sizes: Sequence[int], effort: Effort, timing: Timing) -> Estimate:
+    """Estimate the time of a probe.
 
     Parameters
     ----------
     sizes
-        The ranks of each host.
+        Ranks per host.
     """
     ranks, hosts = sum(sizes), len(sizes)
-    steps = [*_scan_steps(sizes, effort, timing), _rest(sizes, effort, timing)]
-    return Plan(ranks, hosts, steps)
+    steps = [
+        *_estimate_scan(sizes, effort, timing),
+        _estimate_rest(sizes, effort, timing),
+    ]
+    return Estimate(ranks, hosts, steps)
 
 
-def _scan_steps(sizes: Sequence[int], effort: Effort, timing: Timing) -> list[Step]:
+def _estimate_scan(
+    sizes: Sequence[int], effort: Effort, timing: Timing
+) -> list[StageEstimate]:
     ranks, hosts = sum(sizes), len(sizes)
-    usual = timing.pair(scan_error(effort))
+    usual = timing.pair(compute_scan_error(effort))
 
-    def step(name: str, rounds: int, pairs: int, each: float = usual) -> Step:
+    def step(name: str, rounds: int, pairs: int, each: float = usual) -> StageEstimate:
         orders = math.ceil(pairs / PAIRS_PER_ORDER)
-        return Step(name, rounds, pairs, rounds * each + orders * timing.order)
+        return StageEstimate(name, rounds, pairs, rounds * each + orders * timing.order)
 
-    if ranks <= MOST_RANKS:
+    if ranks <= MAX_RANKS:
         return [step("all pairs", ranks - 1, ranks * (ranks - 1) // 2)]
     steps = []
     if max(sizes) > 1:
         inside = sum(size * (size - 1) // 2 for size in sizes)
         steps.append(step("pairs inside hosts", max(sizes) - 1, inside))
-    if 1 < hosts <= MOST_HOSTS:
+    if 1 < hosts <= MAX_HOSTS:
         steps.append(step("pairs of hosts", hosts - 1, hosts * (hosts - 1) // 2))
-    elif hosts > MOST_HOSTS:
-        exact = timing.pair(EXACT)
+    elif hosts > MAX_HOSTS:
+        exact = timing.pair(LANDMARK_ERROR)
         steps += [
-            step("pairs of hosts", ROUNDS, ROUNDS * hosts // 2),
-            step("landmarks", round(_TURNS * hosts), landmark_pairs(hosts), exact),
-            step("pairs inside groups", FEW - 1, (FEW - 1) * hosts // 2),
+            step("pairs of hosts", HOST_ROUNDS, HOST_ROUNDS * hosts // 2),
+            step(
+                "landmarks",
+                round(_TURNS * hosts),
+                estimate_landmark_pairs(hosts),
+                exact,
+            ),
+            step(
+                "pairs inside groups",
+                MAX_ALL_PAIRS - 1,
+                (MAX_ALL_PAIRS - 1) * hosts // 2,
+            ),
         ]
     return steps
 
 
-def _rest(sizes: Sequence[int], effort: Effort, timing: Timing) -> Step:
-    """Estimate messages of all sizes, rates, and pairs at once."""
+def _estimate_rest(
+    sizes: Sequence[int], effort: Effort, timing: Timing
+) -> StageEstimate:
+    """Estimate the stages after the scan: sizes, rates and concurrent pairs."""
     hosts = len(sizes)
     units = hosts if hosts > 1 else sizes[0]
     samples = effort.least + _OF_SIZES
@@ -167,12 +194,12 @@ def _rest(sizes: Sequence[int], effort: Effort, timing: Timing) -> Step:
         return 2 * timing.short + window * size / timing.rate
 
     of_sizes = sum(
-        burst(size, 2) + burst(size, window_of(size)) + 4 * timing.short
+        burst(size, 2) + burst(size, choose_window(size)) + 4 * timing.short
         for size in effort.sizes
     )
     one = burst(LONG, WINDOW)
     rounds = max(effort.rounds, effort.long_pairs // units)
-    # About as many as it takes until every two pairs have met.
+    # About the number at which any two pairs have met.
     met = min(effort.meetings, units**3 // 2) if units > 3 else 0
     meetings = math.ceil(2 * met / units)
     groups = max(1, math.isqrt(units))
@@ -183,33 +210,36 @@ def _rest(sizes: Sequence[int], effort: Effort, timing: Timing) -> Step:
     seconds += at_once * 6 * (_START + math.sqrt(groups) * one)
     pairs = rounds * units // 2 + met
     name = "sizes, rates and shared links"
-    return Step(name, rounds + meetings, pairs, seconds + orders * timing.order)
+    return StageEstimate(
+        name, rounds + meetings, pairs, seconds + orders * timing.order
+    )
 
 
-def first_round(
+def measure_first_round(
     job: ProbeJob, hosts: Sequence[Sequence[int]], effort: Effort
 ) -> Timing:
-    """Let all hosts meet another one, and a pair exchange long messages.
+    """Measure a round of all hosts, and long messages of one pair.
 
-    Of hosts with landmarks only as many as meet one at a time: others slow them down.
+    With landmarks, only as many hosts as meet one at a time, since others slow them
+    down.
     """
     ranks = [rank for of_host in hosts for rank in of_host]
-    met = [of_host[0] for of_host in hosts] if len(ranks) > MOST_RANKS else ranks
+    met = [of_host[0] for of_host in hosts] if len(ranks) > MAX_RANKS else ranks
     met = met if len(met) > 1 else ranks
-    job.measure([scanning(effort)])
+    job.measure([make_scan_order(effort)])
     job.measure([Order("among", rest=" ".join(map(str, met)))])
     began = time.monotonic()
     first = Order("circle", "echo", [SIZE], 1, "0 1")
-    if len(hosts) > MOST_HOSTS:
-        some = list(zip(met[:FIRST], met[-FIRST:], strict=True))
-        first = Order("pairs", "echo", [SIZE], 1, listed(some))
+    if len(hosts) > MAX_HOSTS:
+        some = list(zip(met[:FIRST_LANDMARKS], met[-FIRST_LANDMARKS:], strict=True))
+        first = Order("pairs", "echo", [SIZE], 1, format_pairs(some))
     found = job.measure([first])
     took = time.monotonic() - began
     pair = [(met[0], met[-1])]
-    long = job.measure([Order("alone", "burst", [LONG], WINDOW, listed(pair))])
+    long = job.measure([Order("alone", "burst", [LONG], WINDOW, format_pairs(pair))])
     if not len(found) or not len(long):
         return Timing(1e-6, 0.0, took, 1e9)
     short = float(np.quantile(found.medians, 0.9))
-    deviation = float(np.mean(deviations(found.counts, found.apart)))
+    deviation = float(np.mean(estimate_deviations(found.counts, found.apart)))
     rate = WINDOW * LONG / max(long[0].median - 2 * short, long[0].median / 2)
     return Timing(short, deviation, took, rate)

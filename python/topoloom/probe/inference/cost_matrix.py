@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The matrix of how long messages take between ranks, and what is like what."""
+"""The matrix of message times between ranks, with errors and typical values."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from topoloom.probe.inference.groups import SIGMA, Costs, RankGroup
 from topoloom.probe.job.samples import Exchange
 
 Values = NDArray[np.float64]
-#: By how much the median deviation of a few normal samples is too small (C. Croux and
+#: Factors that correct the median deviation of few normal samples (C. Croux and
 #: P. J. Rousseeuw, Time-efficient algorithms for two highly robust estimators of scale,
 #: COMPSTAT 1992).
-_SMALL = (1, 1, 1.196, 1.495, 1.363, 1.206, 1.200, 1.140, 1.129, 1.107)
-#: By how much the logarithms of the times of pairs differ that say together how samples
-#: deviate; pairs before and after at least, and how many samples that counts as.
+_SMALL_SAMPLE_FACTORS = (1, 1, 1.196, 1.495, 1.363, 1.206, 1.200, 1.140, 1.129, 1.107)
+#: Pairs within this difference of log times share an estimate of deviation; minimal
+#: pairs on either side; and the weight of the estimate in samples.
 _NEAR, _FEW, _SHARED = 0.2, 50, 60
 
 
-def cost_matrix(ranks: int, exchanges: Iterable[Exchange]) -> tuple[Costs, Costs]:
-    """Return medians of seconds one way, and their standard errors as parts of them.
+def make_cost_matrix(ranks: int, exchanges: Iterable[Exchange]) -> tuple[Costs, Costs]:
+    """Make the matrix of median one-way seconds, and of relative standard errors.
 
-    Of all samples of a pair. Both are of shape ``(ranks, ranks)``; half of a round trip
-    counts for both ways. NaN was not measured; the diagonal is 0.
+    Both have shape ``(ranks, ranks)`` and cover all samples of a pair; half a round
+    trip counts both ways. Unmeasured pairs are NaN; the diagonal is 0.
     """
     of_pairs: dict[tuple[int, int], list[Values]] = {}
     for e in exchanges:
@@ -39,15 +39,15 @@ def cost_matrix(ranks: int, exchanges: Iterable[Exchange]) -> tuple[Costs, Costs
     if of_pairs:
         samples = [np.concatenate(of) for of in of_pairs.values()]
         a, b = np.array(list(of_pairs)).T
-        costs[a, b], errors[a, b] = medians_and_errors(samples)
+        costs[a, b], errors[a, b] = compute_medians(samples)
         costs[b, a], errors[b, a] = costs[a, b], errors[a, b]
     return costs, errors
 
 
-def medians_and_errors(samples: Sequence[Values]) -> tuple[Values, Values]:
-    """Return the median of each pair's samples, and its standard error as a part of it.
+def compute_medians(samples: Sequence[Values]) -> tuple[Values, Values]:
+    """Compute the median of each pair's samples and its relative standard error.
 
-    As `errors_of_medians` has it.
+    Errors are those of `estimate_median_errors`.
     """
     counts = np.array([len(of) for of in samples])
     medians, own = np.empty(len(counts)), np.empty(len(counts))
@@ -57,32 +57,33 @@ def medians_and_errors(samples: Sequence[Values]) -> tuple[Values, Values]:
         medians[same] = middle = np.median(values, axis=1)
         apart = np.median(np.abs(values - middle[:, None]), axis=1)
         own[same] = apart / middle
-    return medians, errors_of_medians(counts, medians, own)
+    return medians, estimate_median_errors(counts, medians, own)
 
 
-def deviations(counts: NDArray[np.int64], apart: Values) -> Values:
-    """Return standard deviations of few samples by their median deviations."""
-    small = np.array([_small(count) for count in range(int(counts.max(initial=0)) + 1)])
+def estimate_deviations(counts: NDArray[np.int64], apart: Values) -> Values:
+    """Estimate standard deviations of few samples from median deviations."""
+    small = np.array(
+        [_correct_small(count) for count in range(int(counts.max(initial=0)) + 1)]
+    )
     found: Values = SIGMA * small[counts] * apart
     return found
 
 
-def errors_of_medians(
+def estimate_median_errors(
     counts: NDArray[np.int64], medians: Values, apart: Values
 ) -> Values:
-    """Return the standard error of the median of each pair, as a part of it.
+    """Estimate the relative standard error of each pair's median.
 
-    Few samples say little of their deviation: that of pairs which take about as long
-    counts as `_SHARED` samples more.
+    The deviation of pairs with similar times counts as `_SHARED` additional samples.
 
     Parameters
     ----------
     counts
         Samples of each pair.
     apart
-        Their median deviations from the medians, as parts of them.
+        Relative median deviations from the medians.
     """
-    own = deviations(counts, apart)
+    own = estimate_deviations(counts, apart)
     order = np.argsort(medians, kind="stable")
     freedom = counts - 1.0
     places = np.arange(len(counts))
@@ -96,36 +97,40 @@ def errors_of_medians(
     total = np.maximum(weights[high] - weights[low], 1)
     like[order] = (sums[high] - sums[low]) / total
     square = (_SHARED * like**2 + freedom * own**2) / (_SHARED + freedom)
-    # The variance of the median of normal values: pi / 2 n of many, 1 of a single one.
+    # Variance of the median of n normal values: pi / 2n for many, 1 for one.
     halves = counts + math.pi / 2 - 1
     errors: Values = np.maximum(np.sqrt(math.pi / 2 * square / halves), NOISE)
     return errors
 
 
-def _small(count: int) -> float:
-    return _SMALL[count] if count < len(_SMALL) else count / (count - 0.8)
+def _correct_small(count: int) -> float:
+    return (
+        _SMALL_SAMPLE_FACTORS[count]
+        if count < len(_SMALL_SAMPLE_FACTORS)
+        else count / (count - 0.8)
+    )
 
 
-def pair_costs(group: RankGroup, costs: Costs) -> Costs:
-    """Return the measured costs of the pairs whose smallest group it is."""
+def select_pair_costs(group: RankGroup, costs: Costs) -> Costs:
+    """Select the measured costs of pairs whose smallest group this is."""
     found: Costs = np.array([costs[pair] for pair in group.pairs()])
     known: Costs = found[~np.isnan(found)]
     return known
 
 
-def filled(root: RankGroup, costs: Costs) -> Costs:
-    """Put the median of their like in the place of what was not measured."""
+def fill_missing(root: RankGroup, costs: Costs) -> Costs:
+    """Replace unmeasured costs by the median of comparable pairs."""
     if not np.isnan(costs).any():
         return costs
     whole: Costs = costs.copy()
     for group in root.all_groups():
-        known = pair_costs(group, costs)
+        known = select_pair_costs(group, costs)
         if not len(known):
             continue
         middle = float(np.median(known))
         for pair in group.pairs():
             if np.isnan(whole[pair]):
                 whole[pair] = whole[pair[::-1]] = middle
-    # Where none of a group was measured, the job has ended early.
+    # A group without measurements means that the job ended early.
     whole[np.isnan(whole)] = float(np.nanmedian(costs[costs != 0]))
     return whole

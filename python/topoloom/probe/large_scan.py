@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measures many ranks, of which not all pairs can be, and infers what that shows."""
+"""Scans many ranks without measuring all pairs, and infers their groups."""
 
 from __future__ import annotations
 
@@ -10,68 +10,78 @@ import numpy as np
 from topoloom.model.fit import NOISE
 from topoloom.probe.findings import Findings
 from topoloom.probe.inference import neighbors
+from topoloom.probe.inference.cost_matrix import estimate_median_errors
 from topoloom.probe.inference.groups import SIGMA
-from topoloom.probe.inference.landmarks import FEW, Hosts, Pairs, Part, find_parts
-from topoloom.probe.inference.large_groups import large_groups
-from topoloom.probe.inference.latency import errors_of_medians
+from topoloom.probe.inference.landmarks import (
+    MAX_ALL_PAIRS,
+    HostGroup,
+    Hosts,
+    Pairs,
+    find_host_groups,
+)
+from topoloom.probe.inference.large_groups import find_large_groups
 from topoloom.probe.inference.levels import find_levels
 from topoloom.probe.inference.modes import Values
 from topoloom.probe.inference.pair_costs import PairCosts
 from topoloom.probe.job.running import ProbeJob
 from topoloom.probe.job.samples import Order, ProbeSamples
-from topoloom.probe.stages.effort import Clock, Effort, listed, samples_for, scanning
+from topoloom.probe.stages.effort import (
+    Clock,
+    Effort,
+    format_pairs,
+    make_error_order,
+    make_scan_order,
+)
 from topoloom.probe.stages.scan import (
-    MOST_HOSTS,
+    MAX_HOSTS,
     PAIRS_PER_ORDER,
     SHARE,
     SIZE,
     measure_sets,
 )
 
-#: Rounds in which each host meets any other one, and others of its group where it has
-#: more than all pairs of which are measured.
-ROUNDS = 16
-#: The standard error of the times of landmarks, as a part of them: a quarter of what
-#: levels differ by that are told apart.
-EXACT = 0.0125
-#: Pairs with landmarks of each host on planted trees of 40 to 100 groups side by side.
+#: Rounds in which each host has a partner, among all hosts and in large groups.
+HOST_ROUNDS = 16
+#: Relative standard error of landmark times: a quarter of the minimal difference of
+#: levels.
+LANDMARK_ERROR = 0.0125
+#: Landmark pairs per host on planted trees of 40 to 100 sibling groups.
 _LANDMARK_PAIRS = 80
-#: How much times deviate from those of their groups, in logarithms, and in errors of a
-#: pair, where something else than groups decides.
-_UNEXPLAINED, _FAR = 0.1, 4.0
-#: By how many errors times deviate from those of groups, so that neighbors are looked
-#: for.
-_OPEN = 2.0
-#: Pairs with landmarks after which groups inside of others stay unknown.
-_MOST_PAIRS = 6_000_000
+#: Deviations of times from those of their groups, in logarithms and in errors, from
+#: which on groups do not explain the times.
+_MAX_UNEXPLAINED, _FAR = 0.1, 4.0
+#: Deviations in errors from which on neighbors are searched.
+_OPEN_ERRORS = 2.0
+#: Limit on landmark pairs; beyond, subgroups stay unknown.
+_MAX_LANDMARK_PAIRS = 6_000_000
 
 Advance = Callable[[int, int], None]
 
 
-def scan_large(
+def scan_large_job(
     job: ProbeJob,
     hosts: Sequence[Sequence[int]],
     effort: Effort,
     clock: Clock,
     watch: Callable[[str], Advance],
-    most_hosts: int = MOST_HOSTS,
-    few: int = FEW,
-) -> tuple[bool, Part | None]:
-    """Measure all pairs inside each host, and one rank of each with others.
+    most_hosts: int = MAX_HOSTS,
+    few: int = MAX_ALL_PAIRS,
+) -> tuple[bool, HostGroup | None]:
+    """Measure all pairs inside each host, and one rank per host with other hosts.
 
     Parameters
     ----------
     most_hosts
-        Of which all pairs are measured; of more, those with landmarks.
+        Limit on hosts for measuring all pairs; beyond, pairs with landmarks.
     few
-        As `find_parts` has it.
+        As for `find_host_groups`.
 
     Returns
     -------
     tuple
-        Whether there was time for all, and the groups that landmarks show.
+        Whether time sufficed, and the groups by landmarks.
     """
-    job.measure([scanning(effort)])
+    job.measure([make_scan_order(effort)])
     several = [ranks for ranks in hosts if len(ranks) > 1]
     if several and not measure_sets(
         job, several, None, clock, watch("pairs inside hosts")
@@ -80,42 +90,42 @@ def scan_large(
     if len(hosts) < 2:
         return True, None
     first = [ranks[0] for ranks in hosts]
-    rounds = None if len(hosts) <= most_hosts else ROUNDS
+    rounds = None if len(hosts) <= most_hosts else HOST_ROUNDS
     whole = measure_sets(job, [first], rounds, clock, watch("pairs of hosts"))
     if rounds is None or not whole:
         return whole, None
-    asked = _Asked(job, first, clock, watch, few)
-    job.measure([samples_for(effort, EXACT)])
-    parts = find_parts(len(hosts), asked, few)
-    if len(hosts) <= neighbors.MOST_LINKED and not asked.late:
+    asked = _JobProbe(job, first, clock, watch, few)
+    job.measure([make_error_order(effort, LANDMARK_ERROR)])
+    parts = find_host_groups(len(hosts), asked, few)
+    if len(hosts) <= neighbors.MAX_LINKED_HOSTS and not asked.late:
         _measure_neighbors(asked, job, hosts, effort, parts)
-    job.measure([scanning(effort)])
+    job.measure([make_scan_order(effort)])
     return clock.left(SHARE) > 0, parts
 
 
 def _measure_neighbors(
-    asked: _Asked,
+    asked: _JobProbe,
     job: ProbeJob,
     hosts: Sequence[Sequence[int]],
     effort: Effort,
-    parts: Part,
+    parts: HostGroup,
 ) -> None:
-    """Measure pairs that may be neighbors more exactly, where groups explain little."""
-    costs, errors = large_costs(job.samples)
+    """Measure possible neighbors more exactly if groups explain little."""
+    costs, errors = compute_large_costs(job.samples)
     host_of = np.zeros(job.samples.ranks, np.int64)
     for host, ranks in enumerate(hosts):
         host_of[list(ranks)] = host
-    filled = costs.filled(large_groups(hosts, costs, errors, parts))
-    left, error = _left_open(host_of.tolist(), filled, errors)
-    if left <= _OPEN * error:
+    filled = costs.filled(find_large_groups(hosts, costs, errors, parts))
+    left, error = _measure_unexplained(host_of.tolist(), filled, errors)
+    if left <= _OPEN_ERRORS * error:
         return
-    pairs = neighbors.candidates(costs, np.array([min(ranks) for ranks in hosts]))
-    job.measure([samples_for(effort, neighbors.EXACT)])
+    pairs = neighbors.find_candidates(costs, np.array([min(ranks) for ranks in hosts]))
+    job.measure([make_error_order(effort, neighbors.CANDIDATE_ERROR)])
     asked.pairs(pairs)
 
 
-class _Asked:
-    """Measures pairs of hosts for `find_parts`."""
+class _JobProbe:
+    """Measures pairs of hosts for `find_host_groups`."""
 
     def __init__(
         self,
@@ -132,25 +142,26 @@ class _Asked:
 
     @property
     def late(self) -> bool:
-        """Whether no more pairs can be measured."""
-        return self._clock.left(SHARE) <= 0 or self._done > _MOST_PAIRS
+        """Whether there is no time for more pairs."""
+        return self._clock.left(SHARE) <= 0 or self._done > _MAX_LANDMARK_PAIRS
 
     def pairs(self, pairs: Pairs) -> tuple[Values, float]:
-        """Measure them in this order."""
+        """Measure pairs in this order."""
         before = len(self._job.samples.exchanges)
         ranks = self._first[pairs]
         for begin in range(0, len(pairs), PAIRS_PER_ORDER):
             some = ranks[begin : begin + PAIRS_PER_ORDER].tolist()
-            order = Order("pairs", "echo", [SIZE], self._trips, listed(some))
+            order = Order("pairs", "echo", [SIZE], self._trips, format_pairs(some))
             self._job.measure([order])
             self._done += len(some)
             self._advance(
-                self._done, max(self._done + 1, landmark_pairs(len(self._first)))
+                self._done,
+                max(self._done + 1, estimate_landmark_pairs(len(self._first))),
             )
         found = self._job.samples.exchanges[before:]
         medians = found.medians
         known = PairCosts(self._job.samples.ranks, found.first, found.second, medians)
-        errors = errors_of_medians(found.counts, medians, found.apart)
+        errors = estimate_median_errors(found.counts, medians, found.apart)
         error = float(np.median(errors)) if len(found) else NOISE
         return known[ranks[:, 0], ranks[:, 1]], error
 
@@ -160,14 +171,14 @@ class _Asked:
         ranks = [self._first[members].tolist() for members in sets if len(members) > 1]
         small = [each for each in ranks if len(each) <= self._few]
         large = [each for each in ranks if len(each) > self._few]
-        for some, rounds in ((small, None), (large, ROUNDS)):
+        for some, rounds in ((small, None), (large, HOST_ROUNDS)):
             if some:
                 advance = self._watch("pairs inside groups")
                 measure_sets(self._job, some, rounds, self._clock, advance)
 
 
-def landmark_pairs(hosts: int) -> int:
-    """Return about how many pairs with landmarks many hosts take, by planted trees."""
+def estimate_landmark_pairs(hosts: int) -> int:
+    """Estimate the landmark pairs of many hosts, from planted trees."""
     return _LANDMARK_PAIRS * hosts
 
 
@@ -176,38 +187,40 @@ def infer_large(
     hosts: Sequence[Sequence[int]],
     host_of: Sequence[int],
     doubts: Sequence[str],
-    parts: Part | None,
+    parts: HostGroup | None,
 ) -> tuple[Findings, PairCosts]:
-    """Find the groups and levels that the scan shows, and the errors of costs."""
-    costs, errors = large_costs(samples)
-    root = large_groups(hosts, costs, errors, parts)
+    """Infer groups and levels from the scan; also return the errors of costs."""
+    costs, errors = compute_large_costs(samples)
+    root = find_large_groups(hosts, costs, errors, parts)
     filled = costs.filled(root)
     names = [samples.places[ranks[0]].host for ranks in hosts]
     levels = find_levels(root, filled)
-    said = [*doubts, *_unknown(parts)]
+    said = [*doubts, *_describe_unknown(parts)]
     found = Findings(samples, names, list(host_of), filled, root, levels, doubts=said)
     return found, errors
 
 
-def unexplained(
+def describe_unexplained(
     hosts: Sequence[Sequence[int]],
     host_of: Sequence[int],
     costs: PairCosts,
     errors: PairCosts,
 ) -> Iterator[str]:
-    """Say where groups leave most of the times of many hosts open."""
-    left, error = _left_open(host_of, costs, errors)
-    if len(hosts) > MOST_HOSTS and left > max(_UNEXPLAINED, _FAR * error):
+    """Report if groups do not explain the times of many hosts."""
+    left, error = _measure_unexplained(host_of, costs, errors)
+    if len(hosts) > MAX_HOSTS and left > max(_MAX_UNEXPLAINED, _FAR * error):
         links = "nor do links between neighbors"
-        if len(hosts) > neighbors.MOST_LINKED:
-            links = f"neighbors are looked for among {neighbors.MOST_LINKED:,} at most"
+        if len(hosts) > neighbors.MAX_LINKED_HOSTS:
+            links = (
+                f"neighbors are looked for among {neighbors.MAX_LINKED_HOSTS:,} at most"
+            )
         yield f"groups of {len(hosts):,} hosts do not explain their times; {links}"
 
 
-def _left_open(
+def _measure_unexplained(
     host_of: Sequence[int], costs: PairCosts, errors: PairCosts
 ) -> tuple[float, float]:
-    """Return how much logarithms of times deviate from groups', and their error."""
+    """Return the deviation of log times from those of groups, and their error."""
     first, second, seconds = costs.measured
     of = np.array(host_of)
     apart = of[first] != of[second]
@@ -219,7 +232,7 @@ def _left_open(
     return SIGMA * float(np.median(np.abs(left))), error
 
 
-def _unknown(parts: Part | None) -> Iterator[str]:
+def _describe_unknown(parts: HostGroup | None) -> Iterator[str]:
     for part in parts.all_parts() if parts else ():
         if not part.is_known:
             yield (
@@ -228,8 +241,8 @@ def _unknown(parts: Part | None) -> Iterator[str]:
             )
 
 
-def large_costs(samples: ProbeSamples) -> tuple[PairCosts, PairCosts]:
-    """Return the costs of the pairs of ranks, and their errors as parts of them."""
+def compute_large_costs(samples: ProbeSamples) -> tuple[PairCosts, PairCosts]:
+    """Compute the costs of pairs of ranks and their relative errors."""
     exchanges = samples.exchanges
     scanned = [
         n
@@ -241,5 +254,5 @@ def large_costs(samples: ProbeSamples) -> tuple[PairCosts, PairCosts]:
     found = exchanges.of_orders(scanned)
     ends = samples.ranks, found.first, found.second
     medians = found.medians
-    errors = errors_of_medians(found.counts, medians, found.apart)
+    errors = estimate_median_errors(found.counts, medians, found.apart)
     return PairCosts(*ends, medians), PairCosts(*ends, errors)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is usual of each level: its costs, but for hosts and links that are slow."""
+"""Typical costs of each level, without slow hosts and links."""
 
 from __future__ import annotations
 
@@ -9,39 +9,45 @@ import numpy as np
 
 from topoloom.probe.findings import Findings
 from topoloom.probe.inference.groups import ALL, Costs, RankGroup
-from topoloom.probe.inference.large_groups import network_of
+from topoloom.probe.inference.large_groups import infer_network
 from topoloom.probe.inference.levels import (
     Level,
+    choose_neighbor_pairs,
+    choose_typical_pairs,
     find_levels,
-    nearest_pairs,
-    typical_pairs,
 )
-from topoloom.probe.inference.message_costs import level_costs
-from topoloom.probe.inference.pair_costs import PairCosts, SomeCosts, measured_pairs
+from topoloom.probe.inference.message_costs import fit_level_costs
+from topoloom.probe.inference.pair_costs import (
+    PairCosts,
+    SomeCosts,
+    select_measured_pairs,
+)
 from topoloom.probe.job.running import ProbeJob
 from topoloom.probe.job.samples import Exchange
-from topoloom.probe.scanned import first_ranks, hosts_of
+from topoloom.probe.scan_inference import group_by_host, list_first_ranks
 from topoloom.probe.stages.effort import Clock, Effort
 from topoloom.probe.stages.messages import Pairs, measure_messages
 
 
-def usual_pairs(found: Findings, effort: Effort) -> Pairs:
-    """Choose pairs on behalf of each level, of nothing that is known to be slow."""
-    return {level.name: _pairs_of(found, level, effort) for level in found.levels}
+def choose_level_pairs(found: Findings, effort: Effort) -> Pairs:
+    """Choose representative pairs of each level, without known slow parts."""
+    return {level.name: _choose_pairs(found, level, effort) for level in found.levels}
 
 
-def _pairs_of(found: Findings, level: Level, effort: Effort) -> list[tuple[int, int]]:
+def _choose_pairs(
+    found: Findings, level: Level, effort: Effort
+) -> list[tuple[int, int]]:
     network, slow = found.network, found.slow_pairs
     if network is None or not network.is_graph or level.groups[0].kind != ALL:
-        return typical_pairs(level, found.costs, effort.pairs, slow.among)
-    first = first_ranks(found)
+        return choose_typical_pairs(level, found.costs, effort.pairs, slow.among)
+    first = list_first_ranks(found)
     links = [
         (a, b) for a, b in network.neighbors if not slow.has(first[a], first[b])
     ] or network.neighbors
-    return nearest_pairs(first, links, level, found.costs, effort.pairs)
+    return choose_neighbor_pairs(first, links, level, found.costs, effort.pairs)
 
 
-def measure_usual(
+def measure_levels(
     job: ProbeJob,
     found: Findings,
     pairs: Pairs,
@@ -49,16 +55,16 @@ def measure_usual(
     clock: Clock,
     advance: Callable[[int, int], None],
 ) -> tuple[Pairs, bool]:
-    """Measure messages of other pairs where those that were chosen are slow.
+    """Measure messages of other pairs if the chosen ones are slow.
 
-    Returns the pairs that count now, and whether there was time for all.
+    Returns the valid pairs, and whether time sufficed.
     """
     slow = found.slow_pairs
-    _forget_slow(found)
+    _exclude_slow(found)
     again = {name: of for name, of in pairs.items() if any(slow.has(*p) for p in of)}
     if not again:
         return pairs, True
-    better = usual_pairs(found, effort)
+    better = choose_level_pairs(found, effort)
     again = {name: better[name] for name in again if set(better[name]) - {*pairs[name]}}
     begin = len(job.samples.orders)
     whole = True
@@ -70,28 +76,28 @@ def measure_usual(
     return {**pairs, **again}, whole
 
 
-def _forget_slow(found: Findings) -> None:
-    """Leave what is slow out of what the scan says of levels, and of a tree's links.
+def _exclude_slow(found: Findings) -> None:
+    """Exclude slow parts from the levels of the scan and the links of a tree.
 
-    Links of a graph are as fast as most of very many pairs.
+    Links of a graph have the typical time of very many pairs anyway.
     """
     if found.network is None or found.network.is_graph:
         return
-    costs = usual_costs(found)
+    costs = compute_typical_costs(found)
     levels = {level.name: level for level in find_levels(found.root, costs)}
     found.levels = [levels[level.name] for level in found.levels]
-    ranks, _ = hosts_of(found.samples)
-    found.network = network_of(found.root, ranks, found.host_of, costs)
+    ranks, _ = group_by_host(found.samples)
+    found.network = infer_network(found.root, ranks, found.host_of, costs)
 
 
-def usual_costs(found: Findings) -> SomeCosts:
-    """Return the costs with the median of their like in the place of slow pairs."""
+def compute_typical_costs(found: Findings) -> SomeCosts:
+    """Compute costs in which slow pairs have the median of comparable pairs."""
     if isinstance(found.costs, PairCosts) or not found.suspects:
         return found.costs
     costs: Costs = found.costs.copy()
     slow = found.slow_pairs
     for group in found.root.all_groups():
-        pairs, seconds = measured_pairs(group, found.costs)
+        pairs, seconds = select_measured_pairs(group, found.costs)
         if not len(pairs):
             continue
         a, b = pairs.T
@@ -103,28 +109,31 @@ def usual_costs(found: Findings) -> SomeCosts:
 
 
 def fit_costs(found: Findings) -> None:
-    """Fit what messages of each level cost, but for pairs that are slow."""
+    """Fit the message costs of each level without slow pairs."""
     alone = found.samples.exchanges.of_orders(found.of_sizes)
     for level in found.levels:
-        inside = _of_level(found, level)
+        inside = _select_level(found, level)
         own = [e for e in alone if inside(e)]
         usual = [e for e in own if not found.slow_pairs.has(e.first, e.second)]
-        costs = level_costs(usual) or level_costs(own)
+        costs = fit_level_costs(usual) or fit_level_costs(own)
         if costs is not None:
             found.level_costs[level.name] = costs
 
 
-def _of_level(found: Findings, level: Level) -> Callable[[Exchange], bool]:
+def _select_level(found: Findings, level: Level) -> Callable[[Exchange], bool]:
     chosen = {id(group) for group in level.groups}
 
     def inside(exchange: Exchange) -> bool:
-        return id(_smallest(found.root, exchange.first, exchange.second)) in chosen
+        return (
+            id(_find_smallest_group(found.root, exchange.first, exchange.second))
+            in chosen
+        )
 
     return inside
 
 
-def _smallest(root: RankGroup, a: int, b: int) -> RankGroup:
+def _find_smallest_group(root: RankGroup, a: int, b: int) -> RankGroup:
     for group in root.groups:
         if a in group.ranks and b in group.ranks:
-            return _smallest(group, a, b)
+            return _find_smallest_group(group, a, b)
     return root

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where ranks of NCCL's communicators are: hosts, and on rails their GPUs.
+"""Finds the hosts and, on rails, the GPUs of ranks of NCCL's communicators.
 
-The Inspector names the host and the process of a rank, and not its GPU. GPUs of a host
-are taken in the order of ranks in the communicator that has most of them.
+The Inspector names the host and process of a rank, but not its GPU. GPUs are assigned
+in the order of ranks in the communicator with most of a host's GPUs.
 """
 
 from __future__ import annotations
@@ -15,19 +15,21 @@ from topoloom.graphs.traces.inspector import InspectorLine, Process
 from topoloom.probe.locate.parts import Parts
 from topoloom.support.units import counted
 
-#: The ends of a communicator's ranks, by their places; None if a GPU is not known.
-Seats = dict[str, dict[int, int | None]]
+#: Ends of ranks, by communicator and place; None for unknown GPUs.
+RankEnds = dict[str, dict[int, int | None]]
 _Members = Mapping[str, Mapping[int, Process]]
 
 
-def seats_of(lines: Sequence[InspectorLine], parts: Parts) -> tuple[Seats, list[str]]:
-    """Find the end of each rank, and sentences about what was taken for granted.
+def find_rank_ends(
+    lines: Sequence[InspectorLine], parts: Parts
+) -> tuple[RankEnds, list[str]]:
+    """Find the end of each rank, with remarks about assumptions.
 
     Raises
     ------
     topoloom.Error
-        If a host is not among those of the machine, has more ranks than GPUs, or a rank
-        is two processes.
+        If the machine lacks a host, a host has more ranks than GPUs, or a rank has two
+        processes.
     """
     numbers = {host: n for n, host in enumerate(parts.hosts)}
     members: dict[str, dict[int, Process]] = defaultdict(dict)
@@ -46,32 +48,36 @@ def seats_of(lines: Sequence[InspectorLine], parts: Parts) -> tuple[Seats, list[
                 "give the files of one job"
             )
     if parts.by_gpu:
-        return _on_gpus(members, hosts, parts)
+        return _find_gpu_ends(members, hosts, parts)
     return {
         communicator: {place: hosts[one[0]] for place, one in group.items()}
         for communicator, group in members.items()
     }, []
 
 
-def _on_gpus(
+def _find_gpu_ends(
     members: _Members, hosts: Mapping[str, int], parts: Parts
-) -> tuple[Seats, list[str]]:
+) -> tuple[RankEnds, list[str]]:
     gpus: dict[Process, list[int]] = {}
     unordered, partly = [], []
     for host, number in hosts.items():
-        # A process has as many GPUs as ranks in one communicator.
-        own = _most(_of_host(group, host) for group in members.values())
+        # A process has as many GPUs as ranks in a communicator.
+        own = _count_most(
+            _list_host_processes(group, host) for group in members.values()
+        )
         ranks = own.total()
         if ranks > parts.gpus:
             raise Error(
                 f"{host} has {counted(ranks, 'rank')} in these files and "
                 f"{counted(parts.gpus, 'GPU')} in the machine; give those of one job"
             )
-        order = max((_of_host(group, host) for group in members.values()), key=len)
+        order = max(
+            (_list_host_processes(group, host) for group in members.values()), key=len
+        )
         places: Sequence[int] = range(ranks)
         devices = {one[2] for one in own}
         if len(devices) == ranks and devices <= {*range(parts.gpus)}:
-            order = list(own)  # of our plugin, which names them
+            order = list(own)  # of Topoloom's plugin, which names them
             places = [one[2] for one in order]
         elif len(order) < ranks:
             unordered.append(host)
@@ -83,33 +89,33 @@ def _on_gpus(
     doubts = []
     if unordered:
         doubts.append(
-            f"no communicator has all GPUs of {_listed(unordered)}: they are taken in "
-            "the order of process ids"
+            f"no communicator has all GPUs of {_list_hosts(unordered)}: they are taken "
+            "in the order of process ids"
         )
     if partly:
         doubts.append(
-            f"the job uses fewer than {parts.gpus} GPUs of {_listed(partly)}: they are "
-            "taken for the first ones"
+            f"the job uses fewer than {parts.gpus} GPUs of {_list_hosts(partly)}: they "
+            "are taken for the first ones"
         )
-    return {name: _seated(group, gpus) for name, group in members.items()}, doubts
+    return {name: _assign_gpus(group, gpus) for name, group in members.items()}, doubts
 
 
-def _of_host(group: Mapping[int, Process], host: str) -> list[Process]:
-    """List the processes of a communicator's ranks on a host, in their order."""
+def _list_host_processes(group: Mapping[int, Process], host: str) -> list[Process]:
+    """List the processes of a communicator's ranks on a host, in rank order."""
     return [process for _, process in sorted(group.items()) if process[0] == host]
 
 
-def _most(groups: Iterable[Sequence[Process]]) -> Counter[Process]:
+def _count_most(groups: Iterable[Sequence[Process]]) -> Counter[Process]:
     most: Counter[Process] = Counter()
     for group in groups:
         most |= Counter(group)
     return most
 
 
-def _seated(
+def _assign_gpus(
     group: Mapping[int, Process], gpus: Mapping[Process, Sequence[int]]
 ) -> dict[int, int | None]:
-    """Give ranks of a process its GPUs in order; none if it has others, too."""
+    """Assign a process's GPUs to its ranks in order; none if it has others as well."""
     ranks = Counter(group.values())
     given: Counter[Process] = Counter()
     seats: dict[int, int | None] = {}
@@ -121,6 +127,6 @@ def _seated(
     return seats
 
 
-def _listed(hosts: Sequence[str]) -> str:
+def _list_hosts(hosts: Sequence[str]) -> str:
     more = len(hosts) - 3
     return ", ".join(hosts[:3]) + (f" and {counted(more, 'other host')}" * (more > 0))

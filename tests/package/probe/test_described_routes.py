@@ -11,18 +11,22 @@ import pytest
 
 from topoloom import Error, Machine
 from topoloom.machines.machine_toml_writer import write_machine_toml
-from topoloom.probe.claimed_routes import ClaimedRoutes, circle, disjoint_rounds
+from topoloom.probe.described_routes import (
+    DescribedRoutes,
+    list_all_pairs,
+    make_disjoint_rounds,
+)
 
 
-def claimed(tmp_path: Path, text: str, hosts: list[str]) -> ClaimedRoutes:
+def claimed(tmp_path: Path, text: str, hosts: list[str]) -> DescribedRoutes:
     file = tmp_path / "claimed.toml"
     write_machine_toml(file, Machine(text), "claimed", hosts)
-    return ClaimedRoutes(file, hosts)
+    return DescribedRoutes(file, hosts)
 
 
 @pytest.mark.parametrize("ranks", [2, 3, 8, 9])
 def test_all_pairs_meet_once_around_a_circle(ranks: int) -> None:
-    assert Counter(tuple(sorted(p)) for p in circle(range(ranks))) == Counter(
+    assert Counter(tuple(sorted(p)) for p in list_all_pairs(range(ranks))) == Counter(
         combinations(range(ranks), 2)
     )
 
@@ -32,8 +36,8 @@ def test_no_two_pairs_of_a_round_share_a_link(tmp_path: Path, text: str) -> None
     count = Machine(text).node_count
     routes = claimed(tmp_path, text, [f"n{n}" for n in range(count)])
     host_of = [n // 2 for n in range(2 * count)]
-    pairs = list(circle(range(2 * count)))
-    rounds = list(disjoint_rounds(routes, host_of, pairs))
+    pairs = list(list_all_pairs(range(2 * count)))
+    rounds = list(make_disjoint_rounds(routes, host_of, pairs))
     assert Counter(p for each in rounds for p in each) == Counter(pairs)
     for each in rounds:
         ranks = [rank for pair in each for rank in pair]
@@ -50,10 +54,13 @@ def test_no_two_pairs_of_a_round_share_a_link(tmp_path: Path, text: str) -> None
 def test_links_take_as_many_pairs_as_their_bandwidth_allows(tmp_path: Path) -> None:
     text = "tree:8:4,bandwidth=1GB/s:8GB/s"
     routes = claimed(tmp_path, text, [f"n{n}" for n in range(32)])
-    assert len(list(disjoint_rounds(routes, range(32), circle(range(32))))) == 31
+    assert (
+        len(list(make_disjoint_rounds(routes, range(32), list_all_pairs(range(32)))))
+        == 31
+    )
 
 
 def test_hosts_must_have_names(tmp_path: Path) -> None:
     claimed(tmp_path, "torus:2x2", ["a", "b", "c", "d"])
     with pytest.raises(Error, match="does not name the host x"):
-        ClaimedRoutes(tmp_path / "claimed.toml", ["a", "x"])
+        DescribedRoutes(tmp_path / "claimed.toml", ["a", "x"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The bad parts of a machine, from measurements between its hosts."""
+"""Locates bad parts of a machine from measurements between its hosts."""
 
 from __future__ import annotations
 
@@ -10,27 +10,32 @@ from typing import Any
 
 import numpy as np
 
-from topoloom.probe.locate.likelihood import weigh
+from topoloom.probe.locate.likelihood import estimate_beliefs
 from topoloom.probe.locate.parts import Pair, Parts
-from topoloom.probe.locate.rounds import SURE, SUSPECT, next_round, unsettled
+from topoloom.probe.locate.rounds import (
+    SURE,
+    SUSPECT,
+    choose_next_round,
+    compute_uncertainty,
+)
 
-#: Parts that a sentence names; `BadPart.document` has all.
-_NAMED = 4
+#: Limit on parts in a description; `BadPart.document` has all.
+_MAX_NAMED = 4
 
 
 @dataclass(frozen=True)
 class Test:
-    """A measurement: the pairs of ends that exchanged messages at once as one.
+    """A measurement of one pair of ends, or of the pairs of a collective operation.
 
     Attributes
     ----------
     pairs
-        One, or several of a collective operation.
+        Pairs of ends.
     ratio
-        How many times as long it took as usual.
+        Time relative to the typical one.
     """
 
-    __test__ = False  # not one of pytest's
+    __test__ = False  # not a pytest class
 
     pairs: Sequence[Pair]
     ratio: float
@@ -38,16 +43,16 @@ class Test:
 
 @dataclass(frozen=True)
 class BadPart:
-    """What is bad: one of parts that no test tells apart.
+    """A bad part, one of several that no test distinguishes.
 
     Attributes
     ----------
     parts
-        Their names.
+        Names.
     factor
-        How many times as long as usual messages take there.
+        Message time relative to the typical one.
     chance
-        How likely that explains the tests, from 0 to 1.
+        Probability that this explains the tests.
     """
 
     parts: list[str]
@@ -61,9 +66,9 @@ class BadPart:
 
     @property
     def sentence(self) -> str:
-        """Say what is bad, and how sure that is."""
-        more = len(self.parts) - _NAMED
-        which = " or ".join(self.parts[:_NAMED] if more > 1 else self.parts)
+        """Describe the bad part, and its probability unless certain."""
+        more = len(self.parts) - _MAX_NAMED
+        which = " or ".join(self.parts[:_MAX_NAMED] if more > 1 else self.parts)
         which += f" or one of {more} others" if more > 1 else ""
         said = f"{which}: messages take {self.factor:.2f} times as long"
         return said if self.sure else f"perhaps {said} ({self.chance:.0%} likely)"
@@ -78,22 +83,22 @@ class BadPart:
 
 
 @dataclass(frozen=True)
-class Located:
-    """What tests say so far.
+class Diagnosis:
+    """The state of a diagnosis.
 
     Attributes
     ----------
     bad
-        Parts that explain slow tests, the surest first.
+        Parts that explain slow tests, the most certain first.
     tests, hosts
-        Numbers of tests, and of hosts that may be tested.
+        Numbers of tests and of testable hosts.
     suspects
-        The number of classes of parts that may be bad beside those.
+        Number of other classes of parts that may be bad.
     untested
-        The number of classes of parts that no test has judged.
+        Number of classes of parts that no test has judged.
     plan
-        Pairs of ends to measure next, at once; empty if all that pairs can say is
-        known.
+        Pairs of ends to measure next, concurrently; empty if pairs give no more
+        information.
     """
 
     bad: list[BadPart]
@@ -114,14 +119,18 @@ class Located:
         }
 
 
-def locate(parts: Parts, tests: Sequence[Test], controls: bool = True) -> Located:
-    """Say which parts explain tests, and which pairs of ends to measure next.
+def diagnose_parts(
+    parts: Parts, tests: Sequence[Test], controls: bool = True
+) -> Diagnosis:
+    """Find the parts that explain tests, and the pairs of ends to measure next.
 
-    `controls` adds pairs that say what is usual, where that is not known already.
+    `controls` adds pairs for typical times, if these are unknown.
     """
     coverage = parts.coverage([test.pairs for test in tests])
-    beliefs = weigh(coverage, [test.ratio for test in tests], len(parts.classes))
-    left = unsettled(parts, beliefs)
+    beliefs = estimate_beliefs(
+        coverage, [test.ratio for test in tests], len(parts.classes)
+    )
+    left = compute_uncertainty(parts, beliefs)
     bad = [
         BadPart(
             parts.described(each.number),
@@ -132,18 +141,18 @@ def locate(parts: Parts, tests: Sequence[Test], controls: bool = True) -> Locate
     ]
     found = {each.number for each in beliefs.bad}
     suspects = int(np.sum(left > SUSPECT)) - sum(left[n] > SUSPECT for n in found)
-    return Located(
+    return Diagnosis(
         bad,
         len(tests),
         len(parts.nodes),
         int(suspects),
         int(np.sum(left[beliefs.open] > 0)),
-        next_round(parts, beliefs, controls),
+        choose_next_round(parts, beliefs, controls),
     )
 
 
-def most_rounds(hosts: int) -> int:
-    """Return the rounds in which a bad part is found, at most: 2 log2 of the hosts."""
+def limit_rounds(hosts: int) -> int:
+    """Return the limit on rounds for finding a bad part: 2 log2 of the hosts."""
     return 2 * math.ceil(math.log2(hosts))
 
 
@@ -151,17 +160,17 @@ def locate_by_rounds(
     parts: Parts,
     measure: Callable[[list[Pair]], Iterable[Test]],
     tests: Sequence[Test] = (),
-    goes_on: Callable[[], bool] = lambda: True,
-) -> tuple[Located, int]:
-    """Measure round after round until all is known; return what is, and the rounds.
+    has_time: Callable[[], bool] = lambda: True,
+) -> tuple[Diagnosis, int]:
+    """Measure in rounds until the diagnosis is complete; return it and the rounds.
 
-    What is usual is known. `goes_on` says whether there is time for another round.
+    Typical times must be known. `has_time` returns whether to measure another round.
     """
     known = list(tests)
-    found = locate(parts, known, controls=False)
+    found = diagnose_parts(parts, known, controls=False)
     rounds = 0
-    while found.plan and rounds < most_rounds(len(parts.nodes)) and goes_on():
+    while found.plan and rounds < limit_rounds(len(parts.nodes)) and has_time():
         known += measure(found.plan)
         rounds += 1
-        found = locate(parts, known, controls=False)
+        found = diagnose_parts(parts, known, controls=False)
     return found, rounds

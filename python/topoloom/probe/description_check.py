@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where the measurement differs from what a description claims of the machine."""
+"""Compares the measurement with a description of the machine."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from itertools import pairwise
 
 import numpy as np
 
-from topoloom.probe.claimed_routes import ClaimedRoutes
+from topoloom.probe.described_routes import DescribedRoutes
 from topoloom.probe.findings import Findings
 from topoloom.probe.inference.groups import HOST
-from topoloom.probe.inference.network import host_groups
+from topoloom.probe.inference.network import list_host_groups
 from topoloom.probe.inference.pair_costs import PairCosts
 from topoloom.support.hostlist import compress_hostlist
 
 Distance = Callable[[str, str], float]
 
 
-def compare_with(found: Findings, routes: ClaimedRoutes) -> list[str]:
-    """Say which hosts are measured elsewhere than where a description has them."""
+def compare_with_description(found: Findings, routes: DescribedRoutes) -> list[str]:
+    """Report hosts whose measured place differs from the description."""
     if len(found.hosts) < 3:
         return []
     machine = routes.machine
@@ -30,12 +30,15 @@ def compare_with(found: Findings, routes: ClaimedRoutes) -> list[str]:
         slots = machine.slots_per_node
         return machine.distance(first[a] * slots, first[b] * slots)
 
-    met = _met(found)
-    return [*_groups(found, distance, met), *_order(found, distance, met)]
+    met = _list_partners(found)
+    return [
+        *_compare_groups(found, distance, met),
+        *_compare_levels(found, distance, met),
+    ]
 
 
-def _met(found: Findings) -> list[list[int]]:
-    """Return the other hosts that each was measured with."""
+def _list_partners(found: Findings) -> list[list[int]]:
+    """List the hosts that each host was measured with."""
     count, costs = len(found.hosts), found.costs
     if not isinstance(costs, PairCosts):
         return [[o for o in range(count) if o != host] for host in range(count)]
@@ -49,13 +52,13 @@ def _met(found: Findings) -> list[list[int]]:
     return [sorted(others) for others in met]
 
 
-def _groups(
+def _compare_groups(
     found: Findings, distance: Distance, met: Sequence[Sequence[int]]
 ) -> list[str]:
-    """Compare the measured groups of hosts with the nearest ones of the description."""
+    """Compare measured groups of hosts with the nearest hosts of the description."""
     group_of = {
         found.host_of[part.ranks[0]]: n
-        for n, group in enumerate(host_groups(found.root))
+        for n, group in enumerate(list_host_groups(found.root))
         for part in group.groups
         if part.kind == HOST
     }
@@ -83,10 +86,10 @@ def _groups(
     return sentences
 
 
-def _order(
+def _compare_levels(
     found: Findings, distance: Distance, met: Sequence[Sequence[int]]
 ) -> list[str]:
-    """Name a described level that is not measured slower than the one below."""
+    """Report a described level that is not slower than the one below."""
     by_distance: dict[float, list[float]] = {}
     first: dict[int, int] = {}
     for rank, host in enumerate(found.host_of):

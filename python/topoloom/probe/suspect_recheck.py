@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measures what seems slow a second time, beside what does not."""
+"""Measures suspects again, together with comparable parts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from topoloom.probe.findings import Findings
-from topoloom.probe.inference.network import host_groups
+from topoloom.probe.inference.network import list_host_groups
 from topoloom.probe.inference.pair_costs import HostCosts
 from topoloom.probe.inference.suspects import (
     BANDWIDTH,
@@ -17,30 +17,30 @@ from topoloom.probe.inference.suspects import (
     IN,
     LATENCY,
     OUT,
-    REPORT,
+    REPORT_RATIO,
     Residuals,
     Suspect,
-    latency_residuals,
-    seconds_of_bytes,
-    slow_hosts,
-    slow_links,
+    compute_latency_residuals,
+    compute_transfer_seconds,
+    find_slow_hosts,
+    find_slow_links,
 )
 from topoloom.probe.job.running import ProbeJob
 from topoloom.probe.job.samples import Exchange, Order
-from topoloom.probe.stages.effort import listed
+from topoloom.probe.stages.effort import format_pairs
 from topoloom.probe.stages.rates import WINDOW
 from topoloom.probe.stages.scan import SIZE
 
-#: Pairs of what is looked at, and how often a link is measured.
+#: Pairs per suspect, and measurements of a link.
 _PAIRS = 4
-#: How many times as long as its like a direction takes at most that is not slow.
-_AS_USUAL = 1.03
+#: Limit on the time ratio of a direction that is not slow.
+_NORMAL_RATIO = 1.03
 
 Partners = Mapping[int, Sequence[int]]
 
 
-class _Nearest(Mapping[int, Sequence[int]]):
-    """By host the others, the nearest first, sorted as they are asked for."""
+class _NearestHosts(Mapping[int, Sequence[int]]):
+    """Other hosts by distance from each host, sorted on demand."""
 
     def __init__(self, predicted: HostCosts, hosts: int) -> None:
         self._predicted, self._hosts = predicted, hosts
@@ -60,15 +60,15 @@ class _Nearest(Mapping[int, Sequence[int]]):
 
 
 @dataclass
-class _Look:
-    """One kind of measurement.
+class _Recheck:
+    """A kind of repeated measurement.
 
     Attributes
     ----------
     again
-        Measures pairs of hosts one after another; returns what is compared of each.
+        Measures pairs of hosts sequentially; returns the value of each to compare.
     partners
-        By host, those whose pairs with it are alike.
+        By host, the hosts whose pairs with it are comparable.
     """
 
     of: str
@@ -77,17 +77,17 @@ class _Look:
     partners: Partners
 
 
-def look_again(
+def recheck_suspects(
     job: ProbeJob, found: Findings, rates: Residuals, partners: Partners
 ) -> list[Suspect]:
-    """Return what is slow in the first measurements, and in a second one.
+    """Find the parts that are slow both in the first measurement and in a second.
 
     Parameters
     ----------
     rates
         Residuals of long messages.
     partners
-        By host, others that long messages were exchanged with.
+        By host, the hosts that it exchanged long messages with.
     """
     if len(found.hosts) < 3 or found.network is None:
         return []
@@ -98,9 +98,9 @@ def look_again(
         kind: str, size: int, window: int, ratio: Callable[[Exchange], float]
     ) -> Callable[[Sequence[tuple[int, int]]], list[float]]:
         def measured(pairs: Sequence[tuple[int, int]]) -> list[float]:
-            ranks = listed([(first[a], first[b]) for a, b in pairs])
+            ranks = format_pairs([(first[a], first[b]) for a, b in pairs])
             exchanges = job.measure([Order("alone", kind, [size], window, ranks)])
-            # They come back by the ranks that asked, in another order than the pairs.
+            # Results are ordered by the initiating ranks, not like the pairs.
             return [ratio(exchange) for exchange in exchanges]
 
         return measured
@@ -111,41 +111,44 @@ def look_again(
         return e.median / float(predicted[host_of[e.first], host_of[e.second]])
 
     def of_bytes(e: Exchange) -> float:
-        return seconds_of_bytes(e, host_of, predicted)
+        return compute_transfer_seconds(e, host_of, predicted)
 
-    latencies = latency_residuals(found.root, host_of, found.costs, predicted)
+    latencies = compute_latency_residuals(found.root, host_of, found.costs, predicted)
     short = again("echo", SIZE, 1, beside_predicted)
     long = again("burst", found.long_bytes, WINDOW, of_bytes)
-    nearest = _Nearest(predicted, len(found.hosts))
+    nearest = _NearestHosts(predicted, len(found.hosts))
     groups = [
-        {host_of[rank] for rank in group.ranks} for group in host_groups(found.root)
+        {host_of[rank] for rank in group.ranks}
+        for group in list_host_groups(found.root)
     ]
     suspects: list[Suspect] = []
     for look in (
-        _Look(LATENCY, latencies, short, nearest),
-        _Look(BANDWIDTH, rates, long, partners),
+        _Recheck(LATENCY, latencies, short, nearest),
+        _Recheck(BANDWIDTH, rates, long, partners),
     ):
         ways = (BOTH, OUT, IN) if look.of == BANDWIDTH else (BOTH,)
-        each = [slow_hosts(look.residuals, len(found.hosts), way) for way in ways]
+        each = [find_slow_hosts(look.residuals, len(found.hosts), way) for way in ways]
         seeming = list(dict.fromkeys(host for of_way in each for host in of_way))
-        slow = [s for host in seeming if (s := _host(look, host, set(seeming)))]
+        slow = [s for host in seeming if (s := _recheck_host(look, host, set(seeming)))]
         known = {host for s in [*suspects, *slow] for host in s.hosts}
-        suspects += _without_slow_groups(slow, groups)
-        links = [pair for pair, _ in slow_links(look.residuals, known)]
-        suspects += [s for pair in links if (s := _link(look, pair, set(links)))]
+        suspects += _drop_slow_groups(slow, groups)
+        links = [pair for pair, _ in find_slow_links(look.residuals, known)]
+        suspects += [
+            s for pair in links if (s := _recheck_link(look, pair, set(links)))
+        ]
     return suspects
 
 
-def _without_slow_groups(
+def _drop_slow_groups(
     slow: Sequence[Suspect], groups: Sequence[set[int]]
 ) -> list[Suspect]:
-    """Leave out hosts of groups all of which are slow: what leads to those is."""
+    """Drop hosts of groups that are slow as a whole, whose uplink is slow."""
     hosts = {host for suspect in slow for host in suspect.hosts}
     whole = [group for group in groups if len(group) > 1 and group <= hosts]
     return [s for s in slow if not any(s.hosts[0] in group for group in whole)]
 
 
-def _host(look: _Look, host: int, seeming: set[int]) -> Suspect | None:
+def _recheck_host(look: _Recheck, host: int, seeming: set[int]) -> Suspect | None:
     others = [other for other in look.partners[host] if other not in seeming]
     others = others[:_PAIRS]
     control = [
@@ -160,11 +163,11 @@ def _host(look: _Look, host: int, seeming: set[int]) -> Suspect | None:
     back = look.again([(o, host) for o in others])
     like = look.again(control[:: max(1, len(control) // (2 * _PAIRS))])
     most = float(np.median(like))
-    return _judged("host", (host,), look.of, (there, back), like, most)
+    return _judge("host", (host,), look.of, (there, back), like, most)
 
 
-def _link(
-    look: _Look, pair: tuple[int, int], seeming: set[tuple[int, int]]
+def _recheck_link(
+    look: _Recheck, pair: tuple[int, int], seeming: set[tuple[int, int]]
 ) -> Suspect | None:
     control = [
         (end, other)
@@ -177,10 +180,10 @@ def _link(
     there = look.again([pair] * (_PAIRS // 2))
     back = look.again([pair[::-1]] * (_PAIRS // 2))
     like = look.again(control[:: max(1, len(control) // (2 * _PAIRS))])
-    return _judged("link", pair, look.of, (there, back), like, max(like))
+    return _judge("link", pair, look.of, (there, back), like, max(like))
 
 
-def _judged(
+def _judge(
     kind: str,
     hosts: tuple[int, ...],
     of: str,
@@ -188,14 +191,17 @@ def _judged(
     like: Sequence[float],
     most: float,
 ) -> Suspect | None:
-    """Return what is slow if all of its measurements exceed `most`, or of one way."""
+    """Return a suspect if all measurements exceed `most`, or all of one direction."""
     there, back = ways
     usual = float(np.median(like))
     chosen = {BOTH: there + back}
-    if of == BANDWIDTH and min(np.median(there), np.median(back)) < _AS_USUAL * usual:
+    if (
+        of == BANDWIDTH
+        and min(np.median(there), np.median(back)) < _NORMAL_RATIO * usual
+    ):
         chosen = {OUT: there, IN: back}
     for way, own in chosen.items():
         factor = float(np.median(own)) / usual
-        if factor >= REPORT and min(own) > most:
+        if factor >= REPORT_RATIO and min(own) > most:
             return Suspect(kind, hosts, of, factor, len(own), way)
     return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What makes the measurements of a job unreliable."""
+"""Checks for conditions that make a job's measurements unreliable."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from topoloom.probe.job.samples import ProbeSamples
 from topoloom.support.number_ranges import expand_ranges
 from topoloom.support.units import counted
 
-_MOST_CPUS = 1 << 16
+_MAX_CPUS = 1 << 16
 
 
-def doubts_of(samples: ProbeSamples) -> list[str]:
-    """Return sentences about hosts with more ranks than CPUs."""
+def find_doubts(samples: ProbeSamples) -> list[str]:
+    """Describe hosts with more ranks than CPUs."""
     return [
         f"{host} has {what}: times there are those of a crowded node"
-        for host, what in crowded_hosts(samples).items()
+        for host, what in find_crowded_hosts(samples).items()
     ]
 
 
@@ -27,7 +27,7 @@ def check_ranks(samples: ProbeSamples) -> None:
     Raises
     ------
     topoloom.Error
-        If there is one, or hosts have different MPI libraries.
+        If there is only one rank, or hosts have different MPI libraries.
     """
     if samples.ranks < 2:
         raise Error("one rank has nobody to measure with; start two or more")
@@ -41,13 +41,13 @@ def check_ranks(samples: ProbeSamples) -> None:
         )
 
 
-def crowded_hosts(samples: ProbeSamples) -> dict[str, str]:
-    """Return hosts with more ranks than CPUs, and how many of both."""
+def find_crowded_hosts(samples: ProbeSamples) -> dict[str, str]:
+    """Map hosts with more ranks than CPUs to a description of both numbers."""
     crowded = {}
     ranks = Counter(place.host for place in samples.places)
     for host, count in ranks.items():
         masks = {p.cpus for p in samples.places if p.host == host and p.cpus}
-        cpus = {cpu for mask in masks for cpu in expand_ranges(mask, _MOST_CPUS)}
+        cpus = {cpu for mask in masks for cpu in expand_ranges(mask, _MAX_CPUS)}
         if cpus and count > len(cpus):
             crowded[host] = f"{counted(count, 'rank')} on {counted(len(cpus), 'CPU')}"
     return crowded

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pairs of ranks that are measured at once, and what they carry together."""
+"""Chooses pairs of ranks to measure concurrently, and fits their total bandwidth."""
 
 from __future__ import annotations
 
@@ -12,33 +12,33 @@ from numpy.typing import NDArray
 
 from topoloom.model.channels import PairCurve, make_pair_curve
 from topoloom.probe.findings import Findings
-from topoloom.probe.inference.groups import HOST, RankGroup, level_name
-from topoloom.probe.inference.network import network_groups
-from topoloom.probe.inference.suspects import slow_uplinks
+from topoloom.probe.inference.groups import HOST, RankGroup, name_level
+from topoloom.probe.inference.network import list_network_groups
+from topoloom.probe.inference.suspects import find_slow_uplinks
 from topoloom.probe.job.samples import Exchange
-from topoloom.probe.network_model import between_hosts
-from topoloom.probe.stages.rates import WINDOW, AtOnce
+from topoloom.probe.network_model import find_host_costs
+from topoloom.probe.stages.rates import WINDOW, ConcurrentPairs
 
 
-def pairs_at_once(found: Findings) -> list[AtOnce]:
-    """Choose pairs: inside a host, between two, and between groups of them.
+def choose_concurrent_pairs(found: Findings) -> list[ConcurrentPairs]:
+    """Choose pairs inside a host, between two hosts, and between groups of hosts.
 
-    Of hosts and links that are slow none, where there are others.
+    Slow hosts and links are avoided if there are others.
     """
-    asked: list[AtOnce] = []
+    asked: list[ConcurrentPairs] = []
     every = [g for g in found.root.all_groups() if g.kind == HOST]
     hosts = [host for host in every if not _is_slow(found, host)]
     hosts = hosts if len(hosts) >= min(2, len(every)) else every
     largest = max(hosts, key=lambda host: len(host.ranks))
     if len(largest.ranks) >= 4:
-        asked += _inside(largest)
+        asked += _pair_inside_host(largest)
     several = [host for host in hosts if len(host.ranks) >= 2]
     if len(several) >= 2:
-        pair = _nearest(found, several)
+        pair = _find_nearest_hosts(found, several)
         ranks = zip(*(host.ranks for host in pair), strict=False)
-        asked.append(AtOnce("between two hosts", list(ranks)))
-    for group in network_groups(found.root):
-        asked += _between(found, group)
+        asked.append(ConcurrentPairs("between two hosts", list(ranks)))
+    for group in list_network_groups(found.root):
+        asked += _pair_groups(found, group)
     return asked
 
 
@@ -46,22 +46,24 @@ def _is_slow(found: Findings, host: RankGroup) -> bool:
     return found.slow_pairs.is_slow(found.host_of[host.ranks[0]])
 
 
-def _inside(host: RankGroup) -> list[AtOnce]:
+def _pair_inside_host(host: RankGroup) -> list[ConcurrentPairs]:
     parts = [part.ranks for part in host.groups if len(part.ranks) >= 4]
     if not parts:
-        return [AtOnce("inside a host", _paired(host.ranks))]
-    asked = [AtOnce("inside a part of a host", _paired(parts[0]))]
+        return [ConcurrentPairs("inside a host", _pair_up(host.ranks))]
+    asked = [ConcurrentPairs("inside a part of a host", _pair_up(parts[0]))]
     if len(parts) > 1:
         across = list(zip(parts[0], parts[1], strict=False))
-        asked.append(AtOnce("between two parts of a host", across))
+        asked.append(ConcurrentPairs("between two parts of a host", across))
     return asked
 
 
-def _paired(ranks: Sequence[int]) -> list[tuple[int, int]]:
+def _pair_up(ranks: Sequence[int]) -> list[tuple[int, int]]:
     return list(zip(ranks[::2], ranks[1::2], strict=False))
 
 
-def _nearest(found: Findings, hosts: Sequence[RankGroup]) -> tuple[RankGroup, ...]:
+def _find_nearest_hosts(
+    found: Findings, hosts: Sequence[RankGroup]
+) -> tuple[RankGroup, ...]:
     first = hosts[0]
     slow = found.slow_pairs
 
@@ -72,65 +74,73 @@ def _nearest(found: Findings, hosts: Sequence[RankGroup]) -> tuple[RankGroup, ..
     return first, min(hosts[1:], key=far)
 
 
-def _between(found: Findings, group: RankGroup) -> list[AtOnce]:
-    """Pair the hosts of groups with those of the next group, around in a ring."""
+def _pair_groups(found: Findings, group: RankGroup) -> list[ConcurrentPairs]:
+    """Pair the hosts of each group with those of the next group, in a ring."""
     slow = found.slow_pairs
 
     def is_usual(rank: int) -> bool:
         return not slow.is_slow(found.host_of[rank])
 
-    level = level_name(group)
+    level = name_level(group)
     parts = group.groups
     rings = []
     for n in range(len(parts) if len(parts) > 2 else 1):
-        others = _spread(parts[(n + 1) % len(parts)], is_usual)
+        others = _spread_over_groups(parts[(n + 1) % len(parts)], is_usual)
         ends = np.array(others)
 
         def is_free(rank: int, ends: NDArray[np.intp] = ends) -> bool:
             return not slow.among(np.full_like(ends, rank), ends).any()
 
-        own = _spread(parts[n], is_free)
+        own = _spread_over_groups(parts[n], is_free)
         rings.append(list(zip(own, others, strict=False)))
     common = min(min(map(len, rings)), *(len(part.groups) for part in parts))
     rings.sort(key=lambda pairs: -len(pairs))
-    return [AtOnce(level, pairs, common, n == 0) for n, pairs in enumerate(rings)]
+    return [
+        ConcurrentPairs(level, pairs, common, n == 0) for n, pairs in enumerate(rings)
+    ]
 
 
-def _spread(group: RankGroup, is_wanted: Callable[[int], bool]) -> list[int]:
-    """Return a rank of each host, one of each group inside before the next of them.
+def _spread_over_groups(
+    group: RankGroup, is_wanted: Callable[[int], bool]
+) -> list[int]:
+    """Return one rank per host, taking one of each subgroup in turn.
 
-    Hosts that are not wanted are left out of their own group: the first ranks then
-    still are one of each, and share as few links as they can. All come if none is.
+    Unwanted hosts are skipped within their group, so that the first ranks still share
+    as few links as possible. If no host is wanted, all are returned.
     """
-    return _wanted(group, is_wanted) or _wanted(group, lambda _: True)
+    return _select_ranks(group, is_wanted) or _select_ranks(group, lambda _: True)
 
 
-def _wanted(group: RankGroup, is_wanted: Callable[[int], bool]) -> list[int]:
+def _select_ranks(group: RankGroup, is_wanted: Callable[[int], bool]) -> list[int]:
     if group.kind == HOST:
         return [rank for rank in group.ranks[:1] if is_wanted(rank)]
     return [
         rank
-        for turn in zip_longest(*(_wanted(part, is_wanted) for part in group.groups))
+        for turn in zip_longest(
+            *(_select_ranks(part, is_wanted) for part in group.groups)
+        )
         for rank in turn
         if rank is not None
     ]
 
 
-def conclude_at_once(found: Findings, asked: Sequence[AtOnce], begin: int) -> None:
-    """Make a curve of each pattern, and compare the groups of a network."""
+def conclude_concurrent_pairs(
+    found: Findings, asked: Sequence[ConcurrentPairs], begin: int
+) -> None:
+    """Fit a curve for each pattern, and compare the groups of a network."""
     by_order: dict[int, list[Exchange]] = {}
-    for exchange in found.samples.of("together", "burst"):
+    for exchange in found.samples.select("together", "burst"):
         if exchange.order >= begin:
             by_order.setdefault(exchange.order, []).append(exchange)
     runs = list(by_order.values())
     for each in asked:
         mine, runs = runs[: len(each.counts)], runs[len(each.counts) :]
         if len(mine) >= 2 and each.whole and each.pattern not in found.curves:
-            found.curves[each.pattern] = _curve(found, mine)
+            found.curves[each.pattern] = _make_curve(found, mine)
     _compare_uplinks(found, asked, list(by_order.values()))
 
 
-def _curve(found: Findings, runs: Iterable[Sequence[Exchange]]) -> PairCurve:
+def _make_curve(found: Findings, runs: Iterable[Sequence[Exchange]]) -> PairCurve:
     pairs, times, numbers = [], [], []
     for run in runs:
         for exchange in run:
@@ -143,25 +153,27 @@ def _curve(found: Findings, runs: Iterable[Sequence[Exchange]]) -> PairCurve:
 
 
 def _compare_uplinks(
-    found: Findings, asked: Sequence[AtOnce], runs: Sequence[Sequence[Exchange]]
+    found: Findings,
+    asked: Sequence[ConcurrentPairs],
+    runs: Sequence[Sequence[Exchange]],
 ) -> None:
-    """Find what groups side by side send; compare them by equal numbers of pairs."""
+    """Find the rates of sibling groups; compare them at equal numbers of pairs."""
     counts = [(each, count) for each in asked for count in each.counts]
-    for group in network_groups(found.root):
+    for group in list_network_groups(found.root):
         number = {rank: n for n, part in enumerate(group.groups) for rank in part.ranks}
         seconds: dict[tuple[int, int], float] = {}
-        costs = found.level_costs.get(level_name(group)) or between_hosts(found)
-        single = math.inf  # seconds of one pair alone
+        costs = found.level_costs.get(name_level(group)) or find_host_costs(found)
+        single = math.inf  # seconds of a single pair
         for (each, count), run in zip(counts, runs, strict=False):
             ends = {number.get(rank, -1) for pair in each.pairs for rank in pair}
             if len(ends) != 2 or -1 in ends:
                 continue
-            # Of a single slow host the others know nothing: their median counts.
+            # The median ignores a single slow host.
             usual = float(np.median([e.median for e in run]))
             single = min(single, usual)
             if costs is None:
                 continue
-            # What a burst takes once cancels, and all have no more than each alone.
+            # Fixed costs cancel; the total is at most the sum of single pairs.
             longer = (usual - single) / (found.long_bytes * WINDOW)
             rate = count / (longer + 1 / costs.bandwidth)
             for part in (group.groups[end] for end in ends):
@@ -171,11 +183,11 @@ def _compare_uplinks(
                 back = 2 * found.costs[run[0].first, run[0].second]
                 seconds[min(ends), max(ends)] = usual - back
         if _are_alike(group.groups):
-            found.suspects += slow_uplinks(group.groups, found.host_of, seconds)
+            found.suspects += find_slow_uplinks(group.groups, found.host_of, seconds)
 
 
 def _are_alike(groups: Sequence[RankGroup]) -> bool:
-    """Whether as many pairs of each share the same links: hosts only, or one shape."""
+    """Return whether groups are comparable: hosts only, or equal shapes."""
     if all(part.kind == HOST for group in groups for part in group.groups):
         return True
     sizes = {len(group.groups) for group in groups}

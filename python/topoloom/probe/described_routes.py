@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rounds whose pairs share no full link, by a description of how hosts are wired."""
+"""Rounds of pairs that share no full link, by a description of the wiring."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from topoloom._core import Error
 from topoloom.machines.machine_file import load_described
 from topoloom.probe.stages.meetings import Pair, Round
 
-#: Rounds that are filled at the same time: pairs wait for a free place in one of them.
-_OPEN = 64
+#: Rounds that are filled at the same time.
+_MAX_OPEN_ROUNDS = 64
 
 
-class ClaimedRoutes:
-    """The routes between hosts by a description.
+class DescribedRoutes:
+    """The routes between hosts in a machine description.
 
     Raises
     ------
@@ -31,9 +31,9 @@ class ClaimedRoutes:
         self.nodes = [number[host] for host in hosts]
 
     def links(self, a: int, b: int) -> dict[int, int]:
-        """Return by each link between two hosts, there and back, how many fit on it.
+        """Return the links between two hosts, both ways, and their capacities in pairs.
 
-        As many pairs as its bandwidth is times that of the narrowest link on the way.
+        A capacity is the ratio of a link's bandwidth to the narrowest of the route.
         """
         ends = self.nodes[a], self.nodes[b]
         machine = self.machine
@@ -45,16 +45,16 @@ class ClaimedRoutes:
         return found
 
 
-class _Open:
-    """A round that may take more pairs."""
+class _OpenRound:
+    """A round with room for more pairs."""
 
     def __init__(self) -> None:
         self.pairs: Round = []
-        self._busy = 0  # ranks, as bits
+        self._busy = 0  # bit set of ranks
         self._used: dict[int, int] = {}
 
     def take(self, pair: Pair, links: dict[int, int]) -> bool:
-        """Add a pair if there is room for it."""
+        """Try to add a pair; return whether there was room."""
         ranks = 1 << pair[0] | 1 << pair[1]
         if self._busy & ranks:
             return False
@@ -69,15 +69,15 @@ class _Open:
         return True
 
 
-def disjoint_rounds(
-    routes: ClaimedRoutes, host_of: Sequence[int], pairs: Iterable[Pair]
+def make_disjoint_rounds(
+    routes: DescribedRoutes, host_of: Sequence[int], pairs: Iterable[Pair]
 ) -> Iterator[Round]:
-    """Put pairs of ranks into rounds in which none need the same rank or full link.
+    """Put pairs of ranks into rounds without common ranks or full links.
 
-    Each goes into the first open round that has room for it; ranks of one host need no
-    link. The pairs come best in an order in which ranks take turns.
+    Each pair goes into the first open round with room; ranks of one host need no link.
+    The order of pairs should alternate ranks.
     """
-    opened: list[_Open] = []
+    opened: list[_OpenRound] = []
     known: dict[Pair, dict[int, int]] = {}
     for pair in pairs:
         hosts = host_of[pair[0]], host_of[pair[1]]
@@ -86,15 +86,15 @@ def disjoint_rounds(
         links = known[hosts]
         if any(each.take(pair, links) for each in opened):
             continue
-        if len(opened) == _OPEN:
+        if len(opened) == _MAX_OPEN_ROUNDS:
             yield opened.pop(0).pairs
-        opened.append(_Open())
+        opened.append(_OpenRound())
         opened[-1].take(pair, links)
     yield from (each.pairs for each in opened)
 
 
-def circle(ranks: Sequence[int]) -> Iterator[Pair]:
-    """Yield all pairs, in rounds in which every rank meets another one."""
+def list_all_pairs(ranks: Sequence[int]) -> Iterator[Pair]:
+    """Yield all pairs by the circle method: every rank has a partner in each round."""
     count = len(ranks) - 1 + len(ranks) % 2
     for turn in range(count):
         for own in range(count):
