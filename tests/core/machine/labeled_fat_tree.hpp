@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A fat tree spelled out by the digits of its vertices' labels, as its papers define it: the slow twin of FatTree.
+// A fat tree by the digits of vertex labels, as its papers define it: the reference of FatTree.
 #pragma once
 
 #include <cstdint>
