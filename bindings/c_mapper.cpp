@@ -84,42 +84,42 @@ int status_of(void* context, const Use& use) noexcept {
 
 constexpr double no_gain = std::numeric_limits<double>::quiet_NaN();
 
-void set_calls(topoloom_mapper_problem& asked) {
-    asked.go_on = [](void* context, std::uint64_t work) {
+void set_callbacks(topoloom_mapper_problem& problem) {
+    problem.go_on = [](void* context, std::uint64_t work) {
         return call_or(context, 0, [&](MapperContext& mine) { return mine.go_on(work) ? 1 : 0; });
     };
-    asked.distance = [](void* context, std::uint32_t a, std::uint32_t b) {
+    problem.distance = [](void* context, std::uint32_t a, std::uint32_t b) {
         const Machine& machine = static_cast<MapperContext*>(context)->machine();
         if (a >= machine.slot_count() || b >= machine.slot_count()) return no_index;
         return machine.distance(Slot{a}, Slot{b});
     };
-    asked.start = [](void* context, const std::uint32_t* slot_of_rank) {
+    problem.start = [](void* context, const std::uint32_t* slot_of_rank) {
         return status_of(context, [&](MapperContext& mine) { mine.start(slot_of_rank); });
     };
-    asked.value = [](void* context) {
+    problem.value = [](void* context) {
         return call_or(context, no_gain, [](MapperContext& mine) { return mine.evaluator().value(); });
     };
-    asked.gain_of_swap = [](void* context, std::uint32_t a, std::uint32_t b) {
+    problem.gain_of_swap = [](void* context, std::uint32_t a, std::uint32_t b) {
         return call_or(context, no_gain, [&](MapperContext& mine) {
             return mine.evaluator().gain_of_exchange(Rank{a}, Rank{b});
         });
     };
-    asked.gain_of_move = [](void* context, std::uint32_t rank, std::uint32_t slot) {
+    problem.gain_of_move = [](void* context, std::uint32_t rank, std::uint32_t slot) {
         return call_or(context, no_gain, [&](MapperContext& mine) {
             return mine.evaluator().gain_of_move(Rank{rank}, Slot{slot});
         });
     };
-    asked.swap = [](void* context, std::uint32_t a, std::uint32_t b) {
+    problem.swap = [](void* context, std::uint32_t a, std::uint32_t b) {
         return status_of(context, [&](MapperContext& mine) { mine.evaluator().exchange(Rank{a}, Rank{b}); });
     };
-    asked.move = [](void* context, std::uint32_t rank, std::uint32_t slot) {
+    problem.move = [](void* context, std::uint32_t rank, std::uint32_t slot) {
         return status_of(context,
                          [&](MapperContext& mine) { mine.evaluator().move(Rank{rank}, Slot{slot}); });
     };
-    asked.undo = [](void* context) {
+    problem.undo = [](void* context) {
         return status_of(context, [](MapperContext& mine) { mine.evaluator().undo(); });
     };
-    asked.placement = [](void* context, std::uint32_t* slot_of_rank) {
+    problem.placement = [](void* context, std::uint32_t* slot_of_rank) {
         return status_of(context, [&](MapperContext& mine) {
             for (const Rank rank : ids<Rank>(mine.evaluator().rank_count()))
                 slot_of_rank[rank.value] = mine.evaluator().slot(rank).value;
@@ -168,29 +168,29 @@ std::vector<std::uint32_t> call_mapper(std::uintptr_t address, const CommGraph& 
             slots.push_back(slot.value);
             nodes.push_back(allocation.machine().node(slot).value);
         }
-        topoloom_mapper_problem asked{};
-        asked.version = TOPOLOOM_MAPPER_VERSION;
-        asked.ranks = graph.rank_count();
-        asked.first = rows.first.data();
-        asked.peers = rows.peers.data();
-        asked.bytes = rows.bytes.data();
-        asked.messages = rows.messages.data();
-        asked.slots = slots.size();
-        asked.slot = slots.data();
-        asked.node = nodes.data();
-        asked.capacity = capacities.data();
-        asked.load = loads.data();
-        asked.shared = shared ? 1 : 0;
-        asked.machine = allocation.machine().text().c_str();
-        asked.seed = seed;
-        asked.seconds = seconds.value_or(std::numeric_limits<double>::infinity());
-        asked.work = work.value_or(std::numeric_limits<std::uint64_t>::max());
-        asked.context = &context;
-        set_calls(asked);
+        topoloom_mapper_problem problem{};
+        problem.version = TOPOLOOM_MAPPER_VERSION;
+        problem.ranks = graph.rank_count();
+        problem.first = rows.first.data();
+        problem.peers = rows.peers.data();
+        problem.bytes = rows.bytes.data();
+        problem.messages = rows.messages.data();
+        problem.slots = slots.size();
+        problem.slot = slots.data();
+        problem.node = nodes.data();
+        problem.capacity = capacities.data();
+        problem.load = loads.data();
+        problem.shared = shared ? 1 : 0;
+        problem.machine = allocation.machine().text().c_str();
+        problem.seed = seed;
+        problem.seconds = seconds.value_or(std::numeric_limits<double>::infinity());
+        problem.work = work.value_or(std::numeric_limits<std::uint64_t>::max());
+        problem.context = &context;
+        set_callbacks(problem);
         std::vector<std::uint32_t> slot_of_rank(graph.rank_count(), no_index);
         char error[256] = "";
         const auto mapper = reinterpret_cast<topoloom_mapper>(address);
-        if (mapper(&asked, slot_of_rank.data(), error, sizeof error) == 0) return slot_of_rank;
+        if (mapper(&problem, slot_of_rank.data(), error, sizeof error) == 0) return slot_of_rank;
         error[sizeof error - 1] = '\0';
         if (error[0] != '\0') throw Error(static_cast<const char*>(error));
         throw Error(context.problem().empty() ? "it failed, and does not say why" : context.problem());
