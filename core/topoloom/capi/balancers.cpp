@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// C interface of balancers.
+// Balancers for C.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -29,14 +29,14 @@ struct Shares {
     std::vector<topoloom_share> to, from;
 };
 
-void write_plan(Shares shares, topoloom_own_plan* plan) {
+void hand_over(Shares shares, topoloom_own_plan* plan) {
     auto owner = std::make_unique<Shares>(std::move(shares));
     *plan = {owner->to.size(), owner->from.size(), owner->to.data(), owner->from.data(), nullptr};
     plan->owner = owner.release();
 }
 
-/// Carries the messages of a rank until it has decided; false if a callback gives up.
-bool carry_messages(PeerChannel& channel, Coroutine<OwnPlan>& coroutine, const topoloom_carrier& carrier) {
+/// All that a rank says and hears until it has decided; false where the carrier gives up.
+bool carry(PeerChannel& channel, Coroutine<OwnPlan>& coroutine, const topoloom_carrier& carrier) {
     coroutine.start();
     while (true) {
         for (const auto& [to, topic, words] : channel.take_messages()) {
@@ -77,7 +77,7 @@ int topoloom_balancer_make(const char* method, const char* machine, size_t ranks
                 made->slots.emplace_back(slot);
             }
         }
-        // Reports wrong names and options, and a missing machine, before there are loads.
+        // Wrong names and options, and a machine that is missing, are said before there are loads.
         const std::vector<std::int64_t> nothing(ranks, 0);
         BalanceProblem problem{nothing};
         if (made->machine) {
@@ -105,7 +105,7 @@ int topoloom_balancer_own_plan(const topoloom_balancer* balancer, size_t ranks, 
             if (from.value == rank) shares.to.push_back({to.value, tasks});
             if (to.value == rank) shares.from.push_back({from.value, tasks});
         }
-        write_plan(std::move(shares), plan);
+        hand_over(std::move(shares), plan);
     });
 }
 
@@ -115,13 +115,13 @@ int topoloom_decide(uint32_t rank, uint32_t ranks, int64_t load, const topoloom_
     const int status = guarded(error, error_size, [&] {
         PeerChannel channel;
         Coroutine<OwnPlan> coroutine = decide(channel, rank, ranks, load);
-        carried = carry_messages(channel, coroutine, *carrier);
+        carried = carry(channel, coroutine, *carrier);
         if (!carried) fail("a message between ranks failed");
         const OwnPlan own = coroutine.take();
         Shares shares;
         for (const auto& [to, tasks] : own.to) shares.to.push_back({to, tasks});
         if (own.from) shares.from.push_back({own.from->rank, own.from->tasks});
-        write_plan(std::move(shares), plan);
+        hand_over(std::move(shares), plan);
     });
     return carried ? status : 2;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A fat tree by the digits of vertex labels, as its papers define it: the reference of FatTree.
+// A fat tree spelled out by the digits of its vertex labels, as its papers define it: the reference for FatTree.
 #pragma once
 
 #include <cstdint>
