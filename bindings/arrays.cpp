@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Arrays that callers give, checked number by number.
+// Array arguments, checked number by number.
 #include "arrays.hpp"
 
 #include <nanobind/stl/string.h>
@@ -19,7 +19,7 @@ namespace {
 
 using Untyped = nb::ndarray<nb::ro, nb::device::cpu>;
 
-/// An array of numbers in machine order, or why there is none.
+/// An array of numbers in native byte order, or the problem with it.
 struct Imported {
     nb::object array;
     std::string problem;
@@ -29,7 +29,7 @@ std::string counted(std::size_t axes) { return std::to_string(axes) + (axes == 1
 
 std::string type_of(nb::handle object) { return nb::type_name(object.type()).c_str(); }
 
-/// Why NumPy keeps these as objects: the first that is not a number of 64 bits.
+/// The reason for dtype object: the first element that is not a 64-bit number.
 std::string odd_object(nb::handle array) {
     if (nb::cast<std::size_t>(array.attr("ndim")) == 0) {
         const nb::object item = array.attr("item")();
@@ -74,7 +74,7 @@ std::string shown(T number) {
     return text.str();
 }
 
-/// Why the number is none of type T; nothing where it is.
+/// The reason why the number is not representable as T, if so.
 template <class T, class S>
 std::optional<std::string> misfit(S number) {
     if constexpr (std::is_floating_point_v<S>) {
@@ -100,7 +100,7 @@ std::optional<std::string> misfit(S number) {
 
 template <class T, std::size_t axes>
 template <class S>
-void Given<T, axes>::convert(std::span<const S> numbers) {
+void ArrayArgument<T, axes>::convert(std::span<const S> numbers) {
     for (std::size_t i = 0; i < numbers.size(); ++i) {
         const std::optional<std::string> why = misfit<T>(numbers[i]);
         if (!why) continue;
@@ -121,7 +121,7 @@ void Given<T, axes>::convert(std::span<const S> numbers) {
 }
 
 template <class T, std::size_t axes>
-void Given<T, axes>::take(nb::handle given) noexcept {
+void ArrayArgument<T, axes>::take(nb::handle given) noexcept {
     try {
         Imported imported = import(given);
         if (!imported.problem.empty()) {
@@ -166,18 +166,18 @@ void Given<T, axes>::take(nb::handle given) noexcept {
 }
 
 template <class T, std::size_t axes>
-std::span<const T> Given<T, axes>::values(const char* name) const {
+std::span<const T> ArrayArgument<T, axes>::values(const char* name) const {
     if (wrong_type_) throw nb::type_error((name + problem_).c_str());
     if (!problem_.empty()) fail(name, problem_);
     return values_;
 }
 
-template class Given<std::uint32_t>;
-template class Given<std::uint64_t>;
-template class Given<std::int64_t>;
-template class Given<double>;
-template class Given<std::int64_t, 2>;
-template class Given<double, 2>;
-template class Given<std::uint32_t, 2>;
+template class ArrayArgument<std::uint32_t>;
+template class ArrayArgument<std::uint64_t>;
+template class ArrayArgument<std::int64_t>;
+template class ArrayArgument<double>;
+template class ArrayArgument<std::int64_t, 2>;
+template class ArrayArgument<double, 2>;
+template class ArrayArgument<std::uint32_t, 2>;
 
 }  // namespace topoloom::python

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How arrays cross between NumPy and the core: in, checked, and without a copy where types fit; out as read-only views.
+// Arrays between NumPy and the core: arguments are checked, and not copied if types match; results are read-only views.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -23,18 +23,17 @@ namespace nb = nanobind;
 template <class T>
 using View = nb::ndarray<nb::numpy, const T, nb::ndim<1>>;
 
-/// Numbers that a caller gave as an array, a list or a tuple of any numbers: converted where each is one of type T, and
-/// never cut, wrapped or rounded. What is wrong with them is reported, by name, once they are used. `axes`: how many they
-/// have; numbers along one axis may be a single one as well.
+/// An argument that is an array, list or tuple of numbers with `axes` axes; with one axis it may be a single number.
+/// Numbers are converted to T, and never truncated, wrapped or rounded. values() reports errors with the argument's name.
 template <class T, std::size_t axes = 1>
-class Given {
+class ArrayArgument {
    public:
-    /// Never throws: converters of arguments must not.
+    /// Converts the argument. Errors are kept for values(), as type casters must not throw.
     void take(nb::handle given) noexcept;
 
-    /// Throws Error, or TypeError, naming the argument, unless the numbers are what they should be.
+    /// The numbers. Throws Error or TypeError, with the name of the argument, if they are invalid.
     [[nodiscard]] std::span<const T> values(const char* name) const;
-    /// Of those that are what they should be.
+    /// The size of valid numbers.
     [[nodiscard]] std::size_t size(std::size_t axis = 0) const { return shape_[axis]; }
     [[nodiscard]] bool is_single() const { return is_single_; }
 
@@ -45,25 +44,25 @@ class Given {
     std::span<const T> values_;
     std::size_t shape_[axes]{};
     bool is_single_ = false;
-    nb::object owner_;                       // of the values, if they are the caller's
-    std::shared_ptr<std::vector<T>> own_{};  // if they had to be converted
+    nb::object owner_;                       // of values that were not converted
+    std::shared_ptr<std::vector<T>> own_{};  // converted values
     std::string problem_;
     bool wrong_type_ = false;
 };
 
-extern template class Given<std::uint32_t>;
-extern template class Given<std::uint64_t>;
-extern template class Given<std::int64_t>;
-extern template class Given<double>;
-extern template class Given<std::int64_t, 2>;
-extern template class Given<double, 2>;
-extern template class Given<std::uint32_t, 2>;
+extern template class ArrayArgument<std::uint32_t>;
+extern template class ArrayArgument<std::uint64_t>;
+extern template class ArrayArgument<std::int64_t>;
+extern template class ArrayArgument<double>;
+extern template class ArrayArgument<std::int64_t, 2>;
+extern template class ArrayArgument<double, 2>;
+extern template class ArrayArgument<std::uint32_t, 2>;
 
-using Ids = Given<std::uint32_t>;
-using Integers = Given<std::int64_t>;
-using Numbers = Given<double>;
+using Ids = ArrayArgument<std::uint32_t>;
+using Integers = ArrayArgument<std::int64_t>;
+using Numbers = ArrayArgument<double>;
 
-/// What NumPy sees of an id or a quantity: the one number that it holds.
+/// The number type of an id or a quantity in NumPy.
 template <class T>
 struct Plain {
     using type = T;
@@ -77,9 +76,9 @@ struct Plain<Quantity<Unit, Number>> {
     using type = Number;
 };
 
-/// The elements of an array of one axis as ids or quantities.
+/// The elements of an array with one axis as ids or quantities.
 template <class T, class Number>
-[[nodiscard]] std::span<const T> elements(const Given<Number>& given, const char* name) {
+[[nodiscard]] std::span<const T> elements(const ArrayArgument<Number>& given, const char* name) {
     static_assert(sizeof(T) == sizeof(Number));
     const std::span<const Number> values = given.values(name);
     if (given.is_single()) throw nb::type_error((std::string(name) + " is one number; give a list").c_str());
@@ -87,7 +86,7 @@ template <class T, class Number>
 }
 
 template <class T, class Number>
-[[nodiscard]] std::vector<T> copy_of(const Given<Number>& given, const char* name) {
+[[nodiscard]] std::vector<T> copy_of(const ArrayArgument<Number>& given, const char* name) {
     const std::span<const T> all = elements<T>(given, name);
     return {all.begin(), all.end()};
 }
@@ -99,7 +98,7 @@ template <class T>
     return View<Number>(reinterpret_cast<const Number*>(values.data()), {values.size()}, owner);
 }
 
-/// An array that owns its numbers; rows: of how many, where it has two axes.
+/// An array that owns its numbers; with rows > 0 it has two axes.
 template <class Numbers>
 [[nodiscard]] nb::object new_array(Numbers&& values, std::size_t rows = 0) {
     using Kept = std::remove_cvref_t<Numbers>;
@@ -118,8 +117,8 @@ template <class Numbers>
 namespace nanobind::detail {
 
 template <class T, std::size_t axes>
-struct type_caster<topoloom::python::Given<T, axes>> {
-    using Arrays = topoloom::python::Given<T, axes>;
+struct type_caster<topoloom::python::ArrayArgument<T, axes>> {
+    using Arrays = topoloom::python::ArrayArgument<T, axes>;
     static constexpr auto number = const_name<std::is_floating_point_v<T>>("float", "int");
     static constexpr auto sequence = const_name<axes == 1>(
         const_name("collections.abc.Sequence[") + number + const_name("]"),

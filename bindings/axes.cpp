@@ -12,10 +12,10 @@
 #include <tuple>
 
 #include "arrays.hpp"
-#include "rooms.hpp"
+#include "bindings.hpp"
+#include "search_monitor.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/choose/axis_order.hpp"
-#include "watch.hpp"
 
 namespace topoloom::python {
 
@@ -63,10 +63,10 @@ std::vector<std::pair<std::uint32_t, std::uint32_t>> pieces_of(const AxisOrder& 
 }  // namespace
 
 void bind_axes(nb::module_& m) {
-    nb::class_<AxisOrder>(m, "AxisOrder", "A mesh of ranks laid along a line of slots.")
+    nb::class_<AxisOrder>(m, "AxisOrder", "An order of a mesh of ranks along a line of slots.")
         .def_prop_ro(
             "pieces", &pieces_of,
-            "(axis, size) along the line, the fastest first; those of an axis from its lowest digit up.")
+            "(axis, size) along the line, fastest first; pieces of an axis from its lowest digit up.")
         .def_ro("back_and_forth", &AxisOrder::back_and_forth,
                 "By axis: whether every other row of a piece runs backwards.")
         .def_prop_ro(
@@ -74,47 +74,45 @@ void bind_axes(nb::module_& m) {
             [](nb::handle_t<AxisOrder> o) {
                 return view(std::span<const Slot>(nb::cast<const AxisOrder&>(o).slot_of_rank), o);
             },
-            "The slot of every rank; ranks are numbered with the first axis the fastest.")
-        .def_ro("seconds", &AxisOrder::seconds, "By traffic.")
+            "uint32 array (ranks,): the slot of each rank; the first axis is the fastest.")
+        .def_ro("seconds", &AxisOrder::seconds, "Seconds by traffic.")
         .def_prop_ro("total", &AxisOrder::total, "Seconds of all traffic.");
     m.def(
         "order_axes",
         [](const Allocation& allocation, const std::vector<std::uint32_t>& extents,
            const std::vector<Traffic>& traffic, const std::optional<Progress>& progress) {
-            Watch watch(progress);
-            const Budget budget = make_budget(std::nullopt, std::nullopt, watch);
+            SearchMonitor monitor(progress);
+            const Budget budget = make_budget(std::nullopt, std::nullopt, monitor);
             AxisOrders orders =
-                watch.run([&] { return order_axes(allocation, extents, make_traffics(traffic), budget); });
+                monitor.run([&] { return order_axes(allocation, extents, make_traffics(traffic), budget); });
             return std::tuple(std::move(orders.given), std::move(orders.nested), std::move(orders.best));
         },
         "allocation"_a, "extents"_a, "traffic"_a, "progress"_a = nb::none(),
-        "The axes as given, in their best order, and split as well. Traffic: (axes, collective, bytes per "
-        "rank). `progress` is called now and then with the work done; False ends the search.");
+        "Orders axes: (as given, in their best order, also split). Traffic is (axes, collective, bytes per "
+        "rank). `progress` is called with the work done; False ends the search.");
     m.def(
         "order_layouts",
         [](const Allocation& allocation, const std::vector<std::vector<SeenTraffic>>& layouts,
            const std::optional<Progress>& progress) {
-            Watch watch(progress);
-            const Budget budget = make_budget(std::nullopt, std::nullopt, watch);
+            SearchMonitor monitor(progress);
+            const Budget budget = make_budget(std::nullopt, std::nullopt, monitor);
             LayoutOrders orders =
-                watch.run([&] { return order_layouts(allocation, make_layouts(layouts), budget); });
+                monitor.run([&] { return order_layouts(allocation, make_layouts(layouts), budget); });
             return std::tuple(std::move(orders.given),
                               std::pair(orders.named_layout, std::move(orders.named)),
                               std::pair(orders.best_layout, std::move(orders.best)));
         },
         "allocation"_a, "layouts"_a, "progress"_a = nb::none(),
-        "The first layout, the best on the same slots with its index, and the best with ranks put elsewhere. "
-        "A "
-        "layout has, for each traffic, (extents, axes, collective, bytes per rank). `progress` is called now "
-        "and "
-        "then with the work done; False ends the search.");
+        "Orders layouts: the first, the best on the same slots with its index, and the best with other "
+        "slots. A layout has (extents, axes, collective, bytes per rank) for each traffic. `progress` is "
+        "called with the work done; False ends the search.");
     m.def(
         "mesh_phases",
         [](const std::vector<std::uint32_t>& extents, const Traffic& traffic) {
             return mesh_phases(extents, make_traffic(traffic));
         },
         "extents"_a, "traffic"_a, nb::call_guard<nb::gil_scoped_release>(),
-        "The phases of one traffic of a mesh, whose first axis is the fastest.");
+        "Makes the phases of one traffic of a mesh, whose first axis is the fastest.");
 }
 
 }  // namespace topoloom::python

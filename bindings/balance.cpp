@@ -6,13 +6,13 @@
 #include <utility>
 
 #include "arrays.hpp"
+#include "bindings.hpp"
 #include "option_list.hpp"
-#include "rooms.hpp"
+#include "search_monitor.hpp"
 #include "topoloom/balance/balancer.hpp"
 #include "topoloom/balance/tasks/measures.hpp"
 #include "topoloom/balance/tasks/tasks.hpp"
 #include "topoloom/machine/allocations/allocation.hpp"
-#include "watch.hpp"
 
 namespace topoloom::python {
 
@@ -20,7 +20,7 @@ using namespace nb::literals;
 
 namespace {
 
-/// A plan beside the loads that it is for.
+/// A plan and its loads.
 struct BalancedLoads {
     std::vector<std::int64_t> loads;
     Plan plan;
@@ -65,7 +65,7 @@ nb::object rows_of(const Plan& plan) {
     return new_array(std::move(rows), plan.size()).attr("reshape")(-1, 3);
 }
 
-/// New owners beside what they cost.
+/// New owners, with measures before and after.
 struct WeightedBalance {
     std::vector<Rank> owners;
     TaskMeasures measures;
@@ -115,83 +115,82 @@ nb::list list_balancers() {
 }  // namespace
 
 void bind_balance(nb::module_& m) {
-    nb::class_<BalancedLoads>(m, "Balance", "Who hands how many tasks to whom, and what that costs.")
+    nb::class_<BalancedLoads>(m, "Balance", "A redistribution of tasks, and its costs.")
         .def_prop_ro(
             "plan", [](const BalancedLoads& b) { return rows_of(b.plan); },
             nb::sig("def plan(self) -> numpy.typing.NDArray[numpy.int64]"),
-            "Rows of from, to and count, ascending; shape ``(messages, 3)``.")
+            "Transfers: rows of from, to and count, ascending; shape ``(messages, 3)``.")
         .def_prop_ro(
             "ends", [](const BalancedLoads& b) { return new_array(b.ends()); },
             nb::sig("def ends(self) -> numpy.typing.NDArray[numpy.int64]"),
-            "The load of every rank once the plan is carried out.")
+            "The load of each rank after the plan.")
         .def_prop_ro(
             "measures", [](const BalancedLoads& b) { return dict_of(measure_plan(b.plan, b.loads.size())); },
             nb::sig("def measures(self) -> dict[str, int]"),
-            "Messages and tasks, in all and the most of one rank: messages, tasks, max_receives, "
+            "Messages and tasks, in total and at most per rank: messages, tasks, max_receives, "
             "max_tasks_received, max_sends, max_tasks_sent.")
         .def_prop_ro(
             "least", [](const BalancedLoads& b) { return dict_of(least_measures(b.loads, b.ends())); },
             nb::sig("def least(self) -> dict[str, int]"),
-            "What none of these can be below in a plan of one round that ends with the same loads.")
+            "Lower bounds of the measures, for plans of one round with the same final loads.")
         .def_prop_ro(
             "rounds", [](const BalancedLoads& b) { return rounds_of(b.loads, b.plan); },
-            "More than 1 where ranks hand on what they were given.");
+            "The number of rounds: more than 1 if ranks forward received tasks.");
     m.def("balance", &balanced, "loads"_a, nb::kw_only(), "method"_a = "auto", "allocation"_a = nb::none(),
           "placement"_a = nb::none(),
-          "Spreads equal tasks evenly over ranks; loads count those of each rank.\n\n"
-          "`balancers()` lists the methods; some choose near partners, by a placement and its allocation. "
+          "Computes a redistribution of equal tasks; loads are the tasks of each rank.\n\n"
+          "`balancers()` lists the methods. Some choose near partners, by a placement and its allocation. "
           "Throws Error for no ranks, negative loads, loads that add up to 2**62 or more, and a placement of "
           "another number of ranks.");
-    nb::class_<WeightedBalance>(m, "WeightedBalance", "Where tasks of unequal loads and sizes go.")
+    nb::class_<WeightedBalance>(m, "WeightedBalance",
+                                "A redistribution of tasks with unequal loads and sizes.")
         .def_prop_ro(
             "owners", [](const WeightedBalance& b) { return view<Rank>(b.owners, nb::find(b)); },
             nb::sig("def owners(self) -> numpy.typing.NDArray[numpy.uint32]"), "The rank of each task.")
         .def_prop_ro(
             "load_max", [](const WeightedBalance& b) { return b.measures.load_max; },
-            "Of the busiest rank, once tasks have moved.")
+            "The load of the busiest rank after the redistribution.")
         .def_prop_ro(
             "load_limit", [](const WeightedBalance& b) { return b.measures.load_limit; },
-            "The mean with the tolerance, or the largest task.")
+            "The largest allowed load: the mean with the tolerance, or the largest task.")
         .def_prop_ro(
             "moved_bytes", [](const WeightedBalance& b) { return b.measures.moved_bytes; },
-            "Of all tasks that change ranks.")
+            "Bytes of all tasks that change ranks.")
         .def_prop_ro(
             "least_bytes", [](const WeightedBalance& b) { return b.measures.least_bytes; },
-            "What must move until no rank exceeds the limit, or its memory.")
+            "A lower bound of the bytes that must move to meet load limit and memory.")
         .def_prop_ro(
             "cut_bytes", [](const WeightedBalance& b) { return b.measures.cut_bytes; },
-            "That tasks of different ranks send to each other in a period.")
+            "Bytes per period between tasks on different ranks.")
         .def_prop_ro(
             "hop_bytes", [](const WeightedBalance& b) { return b.measures.hop_bytes; },
-            "The same, times the distance on the machine; 0 without one.")
+            "Cut bytes times distance; 0 without a machine.")
         .def_prop_ro(
             "cut_bytes_before", [](const WeightedBalance& b) { return b.before.cut_bytes; },
-            "That they sent before tasks moved.")
+            "Cut bytes before the redistribution.")
         .def_prop_ro(
             "hop_bytes_before", [](const WeightedBalance& b) { return b.before.hop_bytes; },
-            "The same, times the distance.")
+            "Hop-bytes before the redistribution.")
         .def_prop_ro(
             "moved_hop_bytes", [](const WeightedBalance& b) { return b.measures.moved_hop_bytes; },
-            "Of all tasks that change ranks, times the distance.")
+            "Bytes of tasks that change ranks, times distance.")
         .def_prop_ro(
             "cost", [](const WeightedBalance& b) { return b.measures.cost; },
-            "Bytes cut in all periods and bytes moved, summed; with a placement times the distance and a "
-            "sixteenth. What is made little where tasks have a graph or a placement.")
+            "The objective with a graph or placement: bytes cut in all periods plus bytes moved; with a "
+            "placement each times the distance plus a sixteenth.")
         .def_prop_ro(
             "cost_before", [](const WeightedBalance& b) { return b.before.cost; },
-            "The same before tasks moved.");
+            "The objective before the redistribution.");
     m.def("balance_weighted", &weighted, "loads"_a, "bytes"_a, "owners"_a, "ranks"_a, nb::kw_only(),
           "memory"_a = std::numeric_limits<std::int64_t>::max(), "tolerance"_a = 0.02, "graph"_a = nb::none(),
           "periods"_a = 1.0, "allocation"_a = nb::none(), "placement"_a = nb::none(),
-          "Moves tasks with loads and sizes so that no rank's load exceeds the mean by more than the "
-          "tolerance, nor "
-          "its bytes the memory, and few bytes travel.\n\n"
-          "With a graph of what tasks send to each other in a period, few of these bytes pass between ranks, "
-          "either; with a placement of the ranks, both count times the distance, and inside a node a "
-          "sixteenth of a hop. Throws Error for loads, bytes and owners that cannot be, and where no place "
-          "is found for the bytes.");
+          "Moves tasks so that no load exceeds the mean by more than the tolerance, no rank exceeds its "
+          "memory, and few bytes move.\n\n"
+          "With a graph of the bytes between tasks in a period, few of these pass between ranks. With a "
+          "placement of the ranks, bytes count times the distance, or a sixteenth of a hop inside a node. "
+          "Raises Error for invalid loads, bytes and owners, and if no rank has memory for the bytes.");
     m.def("balancers", &list_balancers, nb::sig("def balancers() -> list[dict[str, object]]"),
-          "All balancers with their options.");
+          "Lists all balancers with their options.");
 }
 
 }  // namespace topoloom::python

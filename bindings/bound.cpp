@@ -11,14 +11,14 @@
 #include <optional>
 
 #include "arrays.hpp"
-#include "rooms.hpp"
+#include "bindings.hpp"
+#include "search_monitor.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/bound/congestion_bound.hpp"
 #include "topoloom/bound/hop_bytes_bound.hpp"
 #include "topoloom/bound/time_bound.hpp"
 #include "topoloom/pattern/phase_sum.hpp"
 #include "topoloom/place/capacity.hpp"
-#include "watch.hpp"
 
 namespace topoloom::python {
 
@@ -37,11 +37,11 @@ Bounds find_bounds(const CommGraph& graph, const Allocation& allocation,
                    std::optional<double> seconds, std::optional<std::uint64_t> work, int threads,
                    const std::optional<Progress>& progress) {
     checked_threads(threads);
-    Watch watch(progress);
-    const Budget budget = make_budget(seconds, work, watch);
+    SearchMonitor monitor(progress);
+    const Budget budget = make_budget(seconds, work, monitor);
     if (std::ranges::count(phases, nullptr) > 0)
         throw nb::type_error("phases must hold a CommGraph each, not None");
-    return watch.run([&] {
+    return monitor.run([&] {
         require_phases_add_up(phases, graph);
         const Capacity capacity(graph, allocation, sharing.value_or(Sharing{}));
         std::vector<std::uint32_t> ranks_on_slots;
@@ -65,36 +65,35 @@ Bounds find_bounds(const CommGraph& graph, const Allocation& allocation,
 }  // namespace
 
 void bind_bound(nb::module_& m) {
-    nb::class_<Bounds>(m, "Bounds", "What no placement can be better than, and what proves it.")
+    nb::class_<Bounds>(m, "Bounds", "Lower bounds for all placements, and their proofs.")
         .def_prop_ro("hop_bytes", [](const Bounds& b) { return b.hop_bytes.value; })
         .def_prop_ro(
             "hop_bytes_by", [](const Bounds& b) { return b.hop_bytes.by; },
-            "sparse, gilmore-lawler, projection or dual-ascent.")
+            "The proof: sparse, gilmore-lawler, projection or dual-ascent.")
         .def_prop_ro(
             "congestion", [](const Bounds& b) { return b.congestion.value; },
-            "Largest load of a link divided by its bandwidth, as `Judgement.congestion_max`.")
+            "Lower bound of `Judgement.congestion_max`: load of a link divided by bandwidth.")
         .def_prop_ro(
             "congestion_by", [](const Bounds& b) { return b.congestion.by; },
-            "message, injection, cut, average, prices or nothing.")
+            "The proof: message, injection, cut, average, prices or nothing.")
         .def_prop_ro(
             "congestion_where", [](const Bounds& b) { return b.congestion.where; },
-            "The part of the allocation that the proof speaks of.")
+            "The part of the allocation to which the proof applies.")
         .def_prop_ro(
             "time", [](const Bounds& b) { return b.time ? std::optional(b.time->value) : std::nullopt; },
-            "Seconds, as `topoloom.placements.predicted_time`; None where the machine gives no bandwidths.")
+            "Lower bound of `topoloom.placements.predicted_time` in seconds; None without bandwidths.")
         .def_prop_ro(
             "time_by", [](const Bounds& b) { return b.time ? b.time->by : "nothing"; },
-            "The part that takes most: network, memory, sender or nothing.")
+            "The dominant part: network, memory, sender or nothing.")
         .def_prop_ro(
             "time_where", [](const Bounds& b) { return b.time ? b.time->where : ""; },
-            "The rank, or what proves the load of the network.");
-    m.def(
-        "find_bounds", &find_bounds, "graph"_a, "allocation"_a, nb::kw_only(),
-        "phases"_a = std::vector<const CommGraph*>{}, "sharing"_a = nb::none(), "seconds"_a = nb::none(),
-        "work"_a = nb::none(), "threads"_a = 0, "progress"_a = nb::none(),
-        "Proves how few hop-bytes, how little congestion, and how little time any placement has at least.\n\n"
-        "Phases count for time alone: graphs sent one after the other, whose sum is the graph. Ranks may "
-        "share slots as for place(). A budget ends the search for better proofs.");
+            "The rank, or the proof of the load of the network.");
+    m.def("find_bounds", &find_bounds, "graph"_a, "allocation"_a, nb::kw_only(),
+          "phases"_a = std::vector<const CommGraph*>{}, "sharing"_a = nb::none(), "seconds"_a = nb::none(),
+          "work"_a = nb::none(), "threads"_a = 0, "progress"_a = nb::none(),
+          "Computes lower bounds of hop-bytes, congestion and time for all placements.\n\n"
+          "Phases are for time only: consecutive graphs whose sum is the graph. Ranks may share slots as "
+          "for place(). A budget ends the search for better proofs.");
 }
 
 }  // namespace topoloom::python

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Mappers in shared libraries of the user's: calls the function at an address.
+// Calls user-defined mappers in shared libraries, by address.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/variant.h>
@@ -13,12 +13,12 @@
 #include <vector>
 
 #include "arrays.hpp"
-#include "rooms.hpp"
+#include "bindings.hpp"
+#include "objectives.hpp"
+#include "search_monitor.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/capi/topoloom_mapper.h"
 #include "topoloom/place/evaluator.hpp"
-#include "values.hpp"
-#include "watch.hpp"
 
 namespace topoloom::python {
 
@@ -26,14 +26,14 @@ using namespace nb::literals;
 
 namespace {
 
-/// What the functions of a problem work on.
+/// The context of the callbacks of a problem.
 class MapperContext {
    public:
     MapperContext(const CommGraph& graph, const Allocation& allocation, SlotUse use,
-                  const MeasuredObjective& objective, Watch& watch)
-        : graph_(graph), allocation_(allocation), use_(use), objective_(objective), watch_(watch) {}
+                  const MeasuredObjective& objective, SearchMonitor& monitor)
+        : graph_(graph), allocation_(allocation), use_(use), objective_(objective), monitor_(monitor) {}
 
-    bool go_on(std::uint64_t work) { return watch_(work); }
+    bool go_on(std::uint64_t work) { return monitor_(work); }
     [[nodiscard]] const Machine& machine() const { return allocation_.machine(); }
     void start(const std::uint32_t* slot_of_rank) {
         std::vector<Slot> slots;
@@ -44,10 +44,10 @@ class MapperContext {
         if (!evaluator_) fail("it asks for values before it calls start()");
         return *evaluator_;
     }
-    void note(const char* problem) {
+    void record_problem(const char* problem) {
         if (problem_.empty()) problem_ = problem;
     }
-    /// The first of what was wrong with a call.
+    /// The first invalid call.
     [[nodiscard]] const std::string& problem() const { return problem_; }
 
    private:
@@ -55,28 +55,28 @@ class MapperContext {
     const Allocation& allocation_;
     SlotUse use_;
     const MeasuredObjective& objective_;
-    Watch& watch_;
+    SearchMonitor& monitor_;
     std::optional<Evaluator> evaluator_;
     std::string problem_;
 };
 
-/// use(context); where that throws, a note and `otherwise`.
-template <class Answer, class Use>
-Answer guarded_call(void* context, Answer otherwise, const Use& use) noexcept {
+/// Returns use(context). If that throws, records the problem and returns `otherwise`.
+template <class Result, class Use>
+Result call_or(void* context, Result otherwise, const Use& use) noexcept {
     auto& mine = *static_cast<MapperContext*>(context);
     try {
         return use(mine);
     } catch (const std::exception& problem) {
-        mine.note(problem.what());
+        mine.record_problem(problem.what());
     } catch (...) {
-        mine.note("it made an unknown failure");
+        mine.record_problem("it made an unknown failure");
     }
     return otherwise;
 }
 
 template <class Use>
-int done(void* context, const Use& use) noexcept {
-    return guarded_call(context, 1, [&](MapperContext& mine) {
+int status_of(void* context, const Use& use) noexcept {
+    return call_or(context, 1, [&](MapperContext& mine) {
         use(mine);
         return 0;
     });
@@ -84,42 +84,43 @@ int done(void* context, const Use& use) noexcept {
 
 constexpr double no_gain = std::numeric_limits<double>::quiet_NaN();
 
-void set_calls(topoloom_mapper_problem& asked) {
-    asked.go_on = [](void* context, std::uint64_t work) {
-        return guarded_call(context, 0, [&](MapperContext& mine) { return mine.go_on(work) ? 1 : 0; });
+void set_callbacks(topoloom_mapper_problem& problem) {
+    problem.go_on = [](void* context, std::uint64_t work) {
+        return call_or(context, 0, [&](MapperContext& mine) { return mine.go_on(work) ? 1 : 0; });
     };
-    asked.distance = [](void* context, std::uint32_t a, std::uint32_t b) {
+    problem.distance = [](void* context, std::uint32_t a, std::uint32_t b) {
         const Machine& machine = static_cast<MapperContext*>(context)->machine();
         if (a >= machine.slot_count() || b >= machine.slot_count()) return no_index;
         return machine.distance(Slot{a}, Slot{b});
     };
-    asked.start = [](void* context, const std::uint32_t* slot_of_rank) {
-        return done(context, [&](MapperContext& mine) { mine.start(slot_of_rank); });
+    problem.start = [](void* context, const std::uint32_t* slot_of_rank) {
+        return status_of(context, [&](MapperContext& mine) { mine.start(slot_of_rank); });
     };
-    asked.value = [](void* context) {
-        return guarded_call(context, no_gain, [](MapperContext& mine) { return mine.evaluator().value(); });
+    problem.value = [](void* context) {
+        return call_or(context, no_gain, [](MapperContext& mine) { return mine.evaluator().value(); });
     };
-    asked.gain_of_swap = [](void* context, std::uint32_t a, std::uint32_t b) {
-        return guarded_call(context, no_gain, [&](MapperContext& mine) {
+    problem.gain_of_swap = [](void* context, std::uint32_t a, std::uint32_t b) {
+        return call_or(context, no_gain, [&](MapperContext& mine) {
             return mine.evaluator().gain_of_exchange(Rank{a}, Rank{b});
         });
     };
-    asked.gain_of_move = [](void* context, std::uint32_t rank, std::uint32_t slot) {
-        return guarded_call(context, no_gain, [&](MapperContext& mine) {
+    problem.gain_of_move = [](void* context, std::uint32_t rank, std::uint32_t slot) {
+        return call_or(context, no_gain, [&](MapperContext& mine) {
             return mine.evaluator().gain_of_move(Rank{rank}, Slot{slot});
         });
     };
-    asked.swap = [](void* context, std::uint32_t a, std::uint32_t b) {
-        return done(context, [&](MapperContext& mine) { mine.evaluator().exchange(Rank{a}, Rank{b}); });
+    problem.swap = [](void* context, std::uint32_t a, std::uint32_t b) {
+        return status_of(context, [&](MapperContext& mine) { mine.evaluator().exchange(Rank{a}, Rank{b}); });
     };
-    asked.move = [](void* context, std::uint32_t rank, std::uint32_t slot) {
-        return done(context, [&](MapperContext& mine) { mine.evaluator().move(Rank{rank}, Slot{slot}); });
+    problem.move = [](void* context, std::uint32_t rank, std::uint32_t slot) {
+        return status_of(context,
+                         [&](MapperContext& mine) { mine.evaluator().move(Rank{rank}, Slot{slot}); });
     };
-    asked.undo = [](void* context) {
-        return done(context, [](MapperContext& mine) { mine.evaluator().undo(); });
+    problem.undo = [](void* context) {
+        return status_of(context, [](MapperContext& mine) { mine.evaluator().undo(); });
     };
-    asked.placement = [](void* context, std::uint32_t* slot_of_rank) {
-        return done(context, [&](MapperContext& mine) {
+    problem.placement = [](void* context, std::uint32_t* slot_of_rank) {
+        return status_of(context, [&](MapperContext& mine) {
             for (const Rank rank : ids<Rank>(mine.evaluator().rank_count()))
                 slot_of_rank[rank.value] = mine.evaluator().slot(rank).value;
         });
@@ -152,44 +153,44 @@ std::vector<std::uint32_t> call_mapper(std::uintptr_t address, const CommGraph& 
                                        std::optional<double> seconds, std::optional<std::uint64_t> work,
                                        const std::optional<Progress>& progress) {
     const SlotUse use = shared ? SlotUse::shared : SlotUse::one_rank;
-    const Measured measured(named(objective), phases, background);
+    const ObjectiveInput measured(named(objective), phases, background);
     const std::vector<std::int64_t> loads = copy_of<std::int64_t>(load, "load");
     const std::vector<std::int64_t> capacities = copy_of<std::int64_t>(capacity, "capacity");
     if (loads.size() != graph.rank_count() || capacities.size() != allocation.slot_count())
         fail("give a load for each rank, and a capacity for each slot");
-    Watch watch(progress);
-    return watch.run([&] {
+    SearchMonitor monitor(progress);
+    return monitor.run([&] {
         const MeasuredObjective wanted = measured.for_use(graph, allocation, use);
-        MapperContext context(graph, allocation, use, wanted, watch);
+        MapperContext context(graph, allocation, use, wanted, monitor);
         const Rows rows(graph);
         std::vector<std::uint32_t> slots, nodes;
         for (const Slot slot : allocation.slots()) {
             slots.push_back(slot.value);
             nodes.push_back(allocation.machine().node(slot).value);
         }
-        topoloom_mapper_problem asked{};
-        asked.version = TOPOLOOM_MAPPER_VERSION;
-        asked.ranks = graph.rank_count();
-        asked.first = rows.first.data();
-        asked.peers = rows.peers.data();
-        asked.bytes = rows.bytes.data();
-        asked.messages = rows.messages.data();
-        asked.slots = slots.size();
-        asked.slot = slots.data();
-        asked.node = nodes.data();
-        asked.capacity = capacities.data();
-        asked.load = loads.data();
-        asked.shared = shared ? 1 : 0;
-        asked.machine = allocation.machine().text().c_str();
-        asked.seed = seed;
-        asked.seconds = seconds.value_or(std::numeric_limits<double>::infinity());
-        asked.work = work.value_or(std::numeric_limits<std::uint64_t>::max());
-        asked.context = &context;
-        set_calls(asked);
+        topoloom_mapper_problem problem{};
+        problem.version = TOPOLOOM_MAPPER_VERSION;
+        problem.ranks = graph.rank_count();
+        problem.first = rows.first.data();
+        problem.peers = rows.peers.data();
+        problem.bytes = rows.bytes.data();
+        problem.messages = rows.messages.data();
+        problem.slots = slots.size();
+        problem.slot = slots.data();
+        problem.node = nodes.data();
+        problem.capacity = capacities.data();
+        problem.load = loads.data();
+        problem.shared = shared ? 1 : 0;
+        problem.machine = allocation.machine().text().c_str();
+        problem.seed = seed;
+        problem.seconds = seconds.value_or(std::numeric_limits<double>::infinity());
+        problem.work = work.value_or(std::numeric_limits<std::uint64_t>::max());
+        problem.context = &context;
+        set_callbacks(problem);
         std::vector<std::uint32_t> slot_of_rank(graph.rank_count(), no_index);
         char error[256] = "";
         const auto mapper = reinterpret_cast<topoloom_mapper>(address);
-        if (mapper(&asked, slot_of_rank.data(), error, sizeof error) == 0) return slot_of_rank;
+        if (mapper(&problem, slot_of_rank.data(), error, sizeof error) == 0) return slot_of_rank;
         error[sizeof error - 1] = '\0';
         if (error[0] != '\0') throw Error(static_cast<const char*>(error));
         throw Error(context.problem().empty() ? "it failed, and does not say why" : context.problem());
@@ -202,7 +203,7 @@ void bind_c_mapper(nb::module_& m) {
     m.def("call_mapper", &call_mapper, "address"_a, "graph"_a, "allocation"_a, nb::kw_only(), "objective"_a,
           "phases"_a, "background"_a.none(), "load"_a, "capacity"_a, "shared"_a, "seed"_a, "seconds"_a.none(),
           "work"_a.none(), "progress"_a.none(),
-          "The slots that the topoloom_mapper at this address chooses. Nothing checks the address.");
+          "Calls the topoloom_mapper at this address and returns its slots. The address is not checked.");
 }
 
 }  // namespace topoloom::python

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Placements that change, for searches in Python.
+// Incremental evaluation of placements, for searches in Python.
 #include "topoloom/place/evaluator.hpp"
 
 #include <nanobind/stl/optional.h>
@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "arrays.hpp"
-#include "rooms.hpp"
+#include "bindings.hpp"
+#include "objectives.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/place/capacity.hpp"
-#include "values.hpp"
 
 namespace topoloom::python {
 
@@ -23,7 +23,7 @@ using namespace nb::literals;
 
 namespace {
 
-/// An evaluator with all that it refers to.
+/// An evaluator with the objects that it refers to.
 class HeldEvaluator {
    public:
     HeldEvaluator(const CommGraph& graph, const Allocation& allocation, const Placement& placement,
@@ -43,21 +43,14 @@ class HeldEvaluator {
     [[nodiscard]] Evaluator* operator->() { return &*evaluator_; }
 
    private:
-    Measured measured_;
+    ObjectiveInput measured_;
     std::vector<nb::object> phases_;
     std::optional<Evaluator> evaluator_;
 };
 
 constexpr std::size_t candidates_between_signals = 256;
 
-template <class T>
-nb::object array_of(std::vector<T> values) {
-    auto* const kept = new std::vector<T>(std::move(values));
-    const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-    return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(kept->data(), {kept->size()}, owner));
-}
-
-/// gain(first, second) for all candidates; of one array and one number, the number is that of all.
+/// Computes gain(first, second) for all candidates; a single number is paired with each element of the other array.
 template <class Gain>
 nb::object gains_of(const Ids& first, const Ids& second, const char* first_name, const char* second_name,
                     const Gain& gain) {
@@ -72,19 +65,19 @@ nb::object gains_of(const Ids& first, const Ids& second, const char* first_name,
             throw nb::python_error();
         gains[i] = gain(a[first.is_single() ? 0 : i], b[second.is_single() ? 0 : i]);
     }
-    return array_of(std::move(gains));
+    return new_array(std::move(gains));
 }
 
 nb::object slot_capacities(const CommGraph& graph, const Allocation& allocation,
                            const std::optional<Sharing>& sharing) {
     const Capacity capacity(graph, allocation, sharing.value_or(Sharing{}));
-    return nb::make_tuple(array_of(std::vector(capacity.masses().begin(), capacity.masses().end())),
-                          array_of(std::vector(capacity.capacities().begin(), capacity.capacities().end())));
+    return nb::make_tuple(new_array(std::vector(capacity.masses().begin(), capacity.masses().end())),
+                          new_array(std::vector(capacity.capacities().begin(), capacity.capacities().end())));
 }
 
 }  // namespace
 
-/// What all of them would gain, by the method that says it of one.
+/// A method that computes the gains of many candidates.
 template <auto gain>
 auto gains_by(const char* first, const char* second) {
     return [first, second](HeldEvaluator& e, const Ids& a, const Ids& b) {
@@ -106,50 +99,50 @@ double move_gain(Evaluator& e, std::uint32_t rank, std::uint32_t slot) {
 void bind_evaluator(nb::module_& m) {
     nb::class_<HeldEvaluator>(
         m, "Evaluator",
-        "A placement that you change: its value under an objective, kept up to date, and "
-        "what changes would gain.")
-        .def(
-            nb::init<const CommGraph&, const Allocation&, const Placement&, const ObjectiveOrName&,
-                     const std::vector<const CommGraph*>&, const std::optional<Numbers>&>(),
-            "graph"_a, "allocation"_a, "placement"_a, nb::kw_only(), "objective"_a = NamedObjective("auto"),
-            "phases"_a = std::vector<const CommGraph*>{}, "background"_a = nb::none(), nb::keep_alive<1, 2>(),
-            nb::keep_alive<1, 3>(),
-            "Starts from a placement; ranks may share slots where it lets them. What a slot can hold is not\n"
-            "checked. Objective, phases and background are those of `topoloom.place`.")
+        "A placement with an incrementally updated value of its objective, and gains of changes.")
+        .def(nb::init<const CommGraph&, const Allocation&, const Placement&, const ObjectiveOrName&,
+                      const std::vector<const CommGraph*>&, const std::optional<Numbers>&>(),
+             "graph"_a, "allocation"_a, "placement"_a, nb::kw_only(), "objective"_a = NamedObjective("auto"),
+             "phases"_a = std::vector<const CommGraph*>{}, "background"_a = nb::none(),
+             nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(),
+             "Starts from a placement, in which ranks may share slots. Capacities are not checked. "
+             "Objective,\n"
+             "phases and background are as for `topoloom.place`.")
         .def_prop_ro(
             "value", [](HeldEvaluator& e) { return e->value(); },
-            "The objective's value: what `objective_value` gives for the placement, bit for bit.")
+            "The value of the objective, equal to that of `objective_value`.")
         .def_prop_ro(
-            "placement", [](HeldEvaluator& e) { return e->placement(); }, "A copy of the placement as it is.")
+            "placement", [](HeldEvaluator& e) { return e->placement(); }, "A copy of the current placement.")
         .def(
             "gain_of_swap",
             [](HeldEvaluator& e, std::uint32_t rank_a, std::uint32_t rank_b) {
                 return swap_gain(*e, rank_a, rank_b);
             },
             "rank_a"_a, "rank_b"_a,
-            "By how much the value would fall if two ranks exchanged their slots; negative: rise.")
+            "Computes by how much the value falls if two ranks exchange slots; negative: it rises.")
         .def("gain_of_swap", gains_by<swap_gain>("rank_a", "rank_b"), "rank_a"_a, "rank_b"_a,
              nb::sig("def gain_of_swap(self, rank_a: " TOPOLOOM_IDS ", rank_b: " TOPOLOOM_IDS
                      " | int" TOPOLOOM_GAINS),
-             "The same for many candidates, each by itself: arrays of as many ranks, or one rank for all.")
+             "The same for many independent candidates: arrays of equal length, or one rank for all.")
         .def("gain_of_swap", gains_by<swap_gain>("rank_a", "rank_b"), "rank_a"_a, "rank_b"_a,
              nb::sig("def gain_of_swap(self, rank_a: int, rank_b: " TOPOLOOM_IDS TOPOLOOM_GAINS),
-             "The same of one rank with each of an array.")
+             "The same for one rank with each of an array.")
         .def(
             "gain_of_move",
             [](HeldEvaluator& e, std::uint32_t rank, std::uint32_t slot) {
                 return move_gain(*e, rank, slot);
             },
             "rank"_a, "slot"_a,
-            "By how much the value would fall if a rank moved to a slot, which must be free unless ranks\n"
-            "share slots; negative: rise.")
+            "Computes by how much the value falls if a rank moves to a slot, which must be free unless "
+            "ranks\n"
+            "share slots; negative: it rises.")
         .def("gain_of_move", gains_by<move_gain>("rank", "slot"), "rank"_a, "slot"_a,
              nb::sig("def gain_of_move(self, rank: " TOPOLOOM_IDS ", slot: " TOPOLOOM_IDS
                      " | int" TOPOLOOM_GAINS),
-             "The same for many candidates, each by itself: arrays of as many, or one slot for all.")
+             "The same for many independent candidates: arrays of equal length, or one slot for all.")
         .def("gain_of_move", gains_by<move_gain>("rank", "slot"), "rank"_a, "slot"_a,
              nb::sig("def gain_of_move(self, rank: int, slot: " TOPOLOOM_IDS TOPOLOOM_GAINS),
-             "The same of one rank with each of an array.")
+             "The same for one rank with each of an array.")
         .def(
             "swap", [](HeldEvaluator& e, std::uint32_t a, std::uint32_t b) { e->exchange(Rank{a}, Rank{b}); },
             "rank_a"_a, "rank_b"_a, "Exchanges the slots of two ranks.")
@@ -157,16 +150,14 @@ void bind_evaluator(nb::module_& m) {
             "move",
             [](HeldEvaluator& e, std::uint32_t rank, std::uint32_t slot) { e->move(Rank{rank}, Slot{slot}); },
             "rank"_a, "slot"_a, "Moves a rank to a slot, which must be free unless ranks share slots.")
-        .def(
-            "undo", [](HeldEvaluator& e) { e->undo(); },
-            "Takes back the last swap or move; only once, but a swap is its own reverse.");
+        .def("undo", [](HeldEvaluator& e) { e->undo(); }, "Reverts the last swap or move, once.");
     m.def(
         "slot_capacities", &slot_capacities, "graph"_a, "allocation"_a, "sharing"_a = nb::none(),
         nb::sig(
             "def slot_capacities(graph: CommGraph, allocation: Allocation, sharing: Sharing | None = None) "
             "-> tuple[numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int64]]"),
-        "What fits, in integers: the load of every rank, and how much each slot of the allocation may hold.\n"
-        "All 1 where ranks do not share slots.");
+        "Computes integer loads of ranks, and capacities of the slots of the allocation. All are 1 if ranks\n"
+        "do not share slots.");
 }
 
 #undef TOPOLOOM_IDS

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Placements of experts for Python.
+// Placement of experts for Python.
 #include <nanobind/stl/optional.h>
 
 #include <optional>
@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "arrays.hpp"
-#include "rooms.hpp"
+#include "bindings.hpp"
+#include "search_monitor.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/experts/measure.hpp"
 #include "topoloom/experts/place_experts.hpp"
-#include "watch.hpp"
 
 namespace topoloom::python {
 
@@ -19,10 +19,10 @@ using namespace nb::literals;
 
 namespace {
 
-/// What layers are given as: loads of a row each, and as many rows of tokens for each.
+/// Layers as arrays: a row of loads per layer, and equally many rows of tokens per layer.
 struct Layers {
-    Given<double, 2> loads;
-    std::optional<Given<std::int64_t, 2>> choices;
+    ArrayArgument<double, 2> loads;
+    std::optional<ArrayArgument<std::int64_t, 2>> choices;
 
     [[nodiscard]] std::vector<ExpertLayer> list() const {
         const std::span<const double> all = loads.values("loads");
@@ -48,9 +48,9 @@ ExpertDispatch dispatch_of(bool nearest) {
     return nearest ? ExpertDispatch::nearest : ExpertDispatch::spread;
 }
 
-nb::tuple placed(Given<double, 2> loads, const Ids& nodes, std::size_t slots,
-                 std::optional<Given<std::int64_t, 2>> choices, bool nearest, double slack,
-                 std::uint64_t seed, int threads) {
+nb::tuple place(ArrayArgument<double, 2> loads, const Ids& nodes, std::size_t slots,
+                std::optional<ArrayArgument<std::int64_t, 2>> choices, bool nearest, double slack,
+                std::uint64_t seed, int threads) {
     checked_threads(threads);
     const Layers given{std::move(loads), std::move(choices)};
     const std::vector<ExpertLayer> layers = given.list();
@@ -68,8 +68,9 @@ nb::tuple placed(Given<double, 2> loads, const Ids& nodes, std::size_t slots,
                           new_array(std::move(best), layers.size()));
 }
 
-nb::object measured(Given<double, 2> loads, const Ids& nodes, const Given<std::uint32_t, 2>& held,
-                    std::optional<Given<std::int64_t, 2>> choices, bool nearest) {
+nb::object measure(ArrayArgument<double, 2> loads, const Ids& nodes,
+                   const ArrayArgument<std::uint32_t, 2>& held,
+                   std::optional<ArrayArgument<std::int64_t, 2>> choices, bool nearest) {
     const Layers given{std::move(loads), std::move(choices)};
     const std::vector<ExpertLayer> layers = given.list();
     const std::span<const std::uint32_t> all = held.values("held");
@@ -92,7 +93,7 @@ nb::object measured(Given<double, 2> loads, const Ids& nodes, const Given<std::u
 }  // namespace
 
 void bind_experts(nb::module_& m) {
-    m.def("place_experts", &placed, "loads"_a, "nodes"_a, "slots"_a, "choices"_a = nb::none(), nb::kw_only(),
+    m.def("place_experts", &place, "loads"_a, "nodes"_a, "slots"_a, "choices"_a = nb::none(), nb::kw_only(),
           "nearest"_a = false, "slack"_a = 0.01, "seed"_a = 1, "threads"_a = 0,
           nb::sig("def place_experts(loads: numpy.typing.NDArray[numpy.floating] | "
                   "collections.abc.Sequence[collections.abc.Sequence[float]], nodes: "
@@ -109,7 +110,7 @@ void bind_experts(nb::module_& m) {
           "the experts slot by slot, GPU by GPU. The second keeps within `slack` of the first's busiest GPU, "
           "and was "
           "found from every second token, the first included. Throws Error for what cannot be.");
-    m.def("measure_experts", &measured, "loads"_a, "nodes"_a, "held"_a, "choices"_a = nb::none(),
+    m.def("measure_experts", &measure, "loads"_a, "nodes"_a, "held"_a, "choices"_a = nb::none(),
           nb::kw_only(), "nearest"_a = false,
           nb::sig("def measure_experts(loads: numpy.typing.NDArray[numpy.floating] | "
                   "collections.abc.Sequence[collections.abc.Sequence[float]], nodes: "

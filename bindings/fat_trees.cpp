@@ -14,9 +14,10 @@
 #include <utility>
 
 #include "arrays.hpp"
+#include "bindings.hpp"
 #include "machine_tree.hpp"
-#include "rooms.hpp"
 #include "topoloom/base/error.hpp"
+#include "topoloom/machine/allocations/allocation.hpp"
 #include "topoloom/schedule/collectives/registry.hpp"
 #include "topoloom/schedule/cost/steps.hpp"
 #include "topoloom/schedule/orders/fitted_schedules.hpp"
@@ -116,13 +117,13 @@ std::pair<std::vector<std::uint32_t>, std::vector<std::uint32_t>> loads_of(
 }
 
 void bind_steps(nb::module_& m) {
-    nb::class_<RepeatedStep>(m, "Step", "Messages between ranks that are sent at once.")
+    nb::class_<RepeatedStep>(m, "Step", "Concurrent messages between ranks.")
         .def(
             "__init__",
             [](RepeatedStep* self, const std::vector<Pair>& messages) {
                 new (self) RepeatedStep(step_of(messages));
             },
-            "messages"_a, "(from, to) of each.")
+            "messages"_a, "(from, to) of each message.")
         .def_static(
             "shift",
             [](std::size_t ranks, std::size_t by) {
@@ -148,18 +149,18 @@ void bind_steps(nb::module_& m) {
                     make_schedule({parse_operation(operation), ranks, Bytes{0}, Rank{0}}, schedule));
             },
             "schedule"_a, "ranks"_a, "operation"_a = "all-gather",
-            "The different rounds of a schedule such as k-shift(k=8), in order.")
+            "The distinct rounds of a schedule such as k-shift(k=8), in order.")
         .def_prop_ro("messages",
                      [](const RepeatedStep& s) {
                          std::vector<Pair> messages;
                          for (const auto [from, to] : s.step) messages.emplace_back(from.value, to.value);
                          return messages;
                      })
-        .def_ro("rounds", &RepeatedStep::rounds, "In how many of them it is taken.");
+        .def_ro("rounds", &RepeatedStep::rounds, "The number of rounds that are this step.");
 
-    nb::class_<Meetings>(m, "Meetings", "Where messages that are sent at once meet.")
-        .def_ro("places", &Meetings::places, "Links, or subtrees above which such links may be.")
-        .def_ro("most", &Meetings::most, "Messages on one link, at worst.");
+    nb::class_<Meetings>(m, "Meetings", "Contention of concurrent messages.")
+        .def_ro("places", &Meetings::places, "Contended links, or subtrees that may have such links above.")
+        .def_ro("most", &Meetings::most, "The most messages on one link.");
     m.def(
         "meetings_any_ascent",
         [](const Machine& machine, const RepeatedStep& step, const Ids& nodes) {
@@ -167,13 +168,14 @@ void bind_steps(nb::module_& m) {
             return ascent.meetings(node_messages(step, nodes));
         },
         "machine"_a, "step"_a, "node_of_rank"_a,
-        "Where messages may meet on a fat tree, whichever routes they take up.");
+        "Computes where messages may contend on a fat tree, for any routes up.");
     m.def(
         "meetings_on_routes",
         [](const Machine& machine, const RepeatedStep& step, const Ids& nodes) {
             return meetings_on_routes(machine, node_messages(step, nodes));
         },
-        "machine"_a, "step"_a, "node_of_rank"_a, "Where messages meet on the routes of the machine.");
+        "machine"_a, "step"_a, "node_of_rank"_a,
+        "Computes where messages contend on the routes of the machine.");
     m.def(
         "find_free_order",
         [](const Machine& machine, const Ids& nodes, const std::vector<RepeatedStep>& steps, bool on_routes,
@@ -187,8 +189,8 @@ void bind_steps(nb::module_& m) {
         },
         "machine"_a, "nodes"_a, "steps"_a, "on_routes"_a = false, "work"_a = 10'000'000, "seed"_a = 1,
         nb::call_guard<nb::gil_scoped_release>(),
-        "(nodes by rank, rounds in which messages meet, whether no order has fewer): on the routes of any "
-        "machine, or on a fat tree whichever routes they take up.");
+        "Orders nodes with few contended rounds, on the routes of any machine or for any routes up a fat "
+        "tree: (nodes by rank, contended rounds, whether that is proven minimal).");
     m.def(
         "with_gaps",
         [](const Machine& machine, const Ids& nodes) {
@@ -197,7 +199,8 @@ void bind_steps(nb::module_& m) {
                 positions.push_back(node == no_node ? std::nullopt : std::optional(node.value));
             return positions;
         },
-        "machine"_a, "nodes"_a, "Nodes at positions between which exchanges p xor j meet nowhere.");
+        "machine"_a, "nodes"_a,
+        "Positions of nodes, None for gaps, such that exchanges with position p xor j never contend.");
     m.def(
         "fitted_schedules",
         [](const Allocation& allocation, const Placement& placement) {
@@ -206,28 +209,28 @@ void bind_steps(nb::module_& m) {
             for (const Slot slot : placement.slots()) nodes.push_back(allocation.machine().node(slot));
             return fitted_schedules(allocation.machine(), nodes);
         },
-        "allocation"_a, "placement"_a, "Schedules with options that suit where ranks are on a machine.");
+        "allocation"_a, "placement"_a, "Lists schedules with options for the nodes of the ranks.");
 }
 
 }  // namespace
 
 void bind_fat_trees(nb::module_& m) {
     bind_steps(m);
-    nb::class_<MachineTree>(m, "SpanningTree", "Links that lead from a root to members of a group.")
+    nb::class_<MachineTree>(m, "SpanningTree", "A tree of links from a root to the members of a group.")
         .def_prop_ro("root", [](const MachineTree& t) { return t.tree.root.value; })
         .def_prop_ro(
             "links",
             [](nb::handle_t<MachineTree> t) {
                 return view(std::span<const Link>(nb::cast<const MachineTree&>(t).tree.links), t);
             },
-            "Each behind the one that leads to its beginning.");
-    m.def("tree_kinds", &tree_kinds, "machine"_a, "The kinds of spanning_trees that a machine has.");
+            "uint32 array: the links, each after the one that leads to it.");
+    m.def("tree_kinds", &tree_kinds, "machine"_a, "Lists the kinds of spanning_trees() for a machine.");
     m.def("spanning_trees", &trees_of, "machine"_a, "kind"_a, "multicasts"_a,
           nb::call_guard<nb::gil_scoped_release>(),
-          "Trees for (root, members): 'least-loaded' or 'last' parents of a fat tree, 'routes' of any "
-          "machine, or all 'disjoint' ones of a torus.");
+          "Makes trees for (root, members): 'least-loaded' or 'last' parents of a fat tree, 'routes' of any "
+          "machine, or all 'disjoint' trees of a torus.");
     m.def("tree_loads", &loads_of, "machine"_a, "trees"_a,
-          "Trees of this machine through every link, and every switch, router or node.");
+          "Counts the trees on each link, and on each switch, router or node.");
 }
 
 }  // namespace topoloom::python

@@ -9,9 +9,9 @@
 #include <optional>
 
 #include "arrays.hpp"
-#include "in_python.hpp"
-#include "machines/parts.hpp"
-#include "rooms.hpp"
+#include "bindings.hpp"
+#include "machines/extensions.hpp"
+#include "python_calls.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/machine/allocations/compact_nodes.hpp"
 #include "topoloom/machine/allocations/fragments.hpp"
@@ -59,7 +59,7 @@ bool connected(const Machine& m, std::uint32_t a, std::uint32_t b) {
     return m.connected(node_of(m, a), node_of(m, b));
 }
 
-/// What `one` answers for pairs: two arrays of one length, or an array and a single number.
+/// Applies `one` to pairs: of two arrays of equal length, or of an array and a single number.
 template <auto one>
 nb::object for_pairs(const Machine& m, const Ids& a, const Ids& b, const char* name_a, const char* name_b) {
     const std::span<const std::uint32_t> from = a.values(name_a);
@@ -95,8 +95,8 @@ Allocation make_allocation(const Machine& m, const Ids& nodes, const std::option
 }  // namespace
 
 void bind_machine(nb::module_& module) {
-    nb::class_<Machine> machine_class(
-        module, "Machine", "A network and what is inside its nodes, from a short text such as torus:8x8x8.");
+    nb::class_<Machine> machine_class(module, "Machine",
+                                      "A network and its nodes, from a machine text such as torus:8x8x8.");
     machine_class
         .def(
             "__init__",
@@ -110,14 +110,14 @@ void bind_machine(nb::module_& module) {
         .def_prop_ro("node_count", &Machine::node_count)
         .def_prop_ro("slots_per_node", &Machine::slots_per_node)
         .def_prop_ro("nodes_per_host", &nodes_per_host,
-                     "Nodes of a host, consecutive: the GPUs of one on rails, else 1.")
+                     "The number of consecutive nodes in a host: its GPUs on rails, otherwise 1.")
         .def_prop_ro("slot_count", &Machine::slot_count)
         .def_prop_ro(
             "levels", [](const Machine& m) { return m.node_spec().levels.arity(); },
-            "How many parts each level inside a node has, from the slots up.")
+            "Arities of the levels inside a node, bottom-up.")
         .def_prop_ro(
             "has_failures", [](const Machine& m) { return std::holds_alternative<Degraded>(m.topology()); },
-            "Whether something is down.")
+            "Whether nodes, routers or links are down.")
         .def_prop_ro("link_count", &Machine::link_count)
         .def_prop_ro(
             "nodes_up",
@@ -140,8 +140,8 @@ void bind_machine(nb::module_& module) {
                 "def connected(self, node_a: numpy.typing.NDArray[numpy.integer] | Sequence[int], node_b: "
                 "numpy.typing.NDArray[numpy.integer] | Sequence[int]) -> "
                 "numpy.typing.NDArray[numpy.bool_]"),
-            "The same for arrays of as many nodes, pair by pair.")
-        .def("distance", &distance, "slot_a"_a, "slot_b"_a, "What hop-bytes multiply with.")
+            "The same for arrays of equal length, pair by pair.")
+        .def("distance", &distance, "slot_a"_a, "slot_b"_a, "The distance in hop-bytes.")
         .def(
             "distance",
             [](const Machine& m, const Ids& a, const Ids& b) {
@@ -151,8 +151,8 @@ void bind_machine(nb::module_& module) {
             nb::sig("def distance(self, slot_a: numpy.typing.NDArray[numpy.integer] | Sequence[int], slot_b: "
                     "numpy.typing.NDArray[numpy.integer] | Sequence[int]) -> "
                     "numpy.typing.NDArray[numpy.uint32]"),
-            "The same for arrays of as many slots, pair by pair.")
-        .def("hops", &hops, "node_a"_a, "node_b"_a, "Links on the route.")
+            "The same for arrays of equal length, pair by pair.")
+        .def("hops", &hops, "node_a"_a, "node_b"_a, "The number of links on the route.")
         .def(
             "hops",
             [](const Machine& m, const Ids& a, const Ids& b) {
@@ -162,7 +162,7 @@ void bind_machine(nb::module_& module) {
             nb::sig("def hops(self, node_a: numpy.typing.NDArray[numpy.integer] | Sequence[int], node_b: "
                     "numpy.typing.NDArray[numpy.integer] | Sequence[int]) -> "
                     "numpy.typing.NDArray[numpy.uint32]"),
-            "The same for arrays of as many nodes, pair by pair.")
+            "The same for arrays of equal length, pair by pair.")
         .def(
             "coordinates", [](const Machine& m, std::uint32_t n) { return m.coordinates(node_of(m, n)); },
             "node"_a)
@@ -187,57 +187,55 @@ void bind_machine(nb::module_& module) {
                 const LinkEnds ends = NetworkView(m.topology()).ends(link_of(m, l));
                 return std::pair(ends.from, ends.to);
             },
-            "link"_a, "(from, to); on a torus vertex v is that of the v-th coordinates.")
+            "link"_a, "The vertices (from, to); routers of a grid are numbered row-major.")
         .def(
             "bandwidth",
             [](const Machine& m, std::uint32_t l) {
                 return NetworkView(m.topology()).bandwidth(link_of(m, l)).value;
             },
-            "link"_a, "Bytes per second.")
+            "link"_a, "The bandwidth in bytes per second.")
         .def(
             "latency",
             [](const Machine& m, std::uint32_t l) {
                 return NetworkView(m.topology()).latency(link_of(m, l)).value;
             },
-            "link"_a, "Seconds.")
+            "link"_a, "The latency in seconds.")
         .def_prop_ro(
             "port_bandwidth", [](const Machine& m) { return m.node_spec().port_bandwidth.value; },
-            "Bytes per second that a node sends, and receives; inf if it has no such limit.")
+            "Bandwidth of a node's network port in each direction, bytes per second; inf: unlimited.")
         .def_prop_ro(
             "memory_bandwidth", [](const Machine& m) { return m.speeds().memory.value; },
-            "Bytes per second that a node's messages read from its memory, and write there; inf if not "
-            "limited.")
+            "Memory bandwidth of a node for reads and for writes, bytes per second; inf: unlimited.")
         .def_prop_ro(
             "startup", [](const Machine& m) { return m.speeds().startup.value; },
-            "Seconds that each message over the network takes its sender.")
+            "Sender overhead of an inter-node message, seconds.")
         .def_prop_ro(
             "node_latency", [](const Machine& m) { return m.speeds().latency.value; },
-            "Seconds that a message over the network takes beside its startup and its links.")
+            "Latency of an inter-node message without startup and links, seconds.")
         .def_prop_ro(
             "memory_startup", [](const Machine& m) { return m.speeds().memory_startup.value; },
-            "Seconds that each message inside a node takes its sender.")
+            "Sender overhead of an intra-node message, seconds.")
         .def_prop_ro(
             "assumed_speeds",
             [](const Machine& m) {
-                const NodeSpec& inside = m.node_spec();
+                const NodeSpec& node = m.node_spec();
                 std::vector<std::string> assumed;
-                if (!inside.startup) assumed.emplace_back("startup");
-                if (!inside.startup && !inside.latency) assumed.emplace_back("node_latency");
-                if (!inside.memory) assumed.emplace_back("memory_bandwidth");
-                if (!inside.memory_startup) assumed.emplace_back("memory_startup");
+                if (!node.startup) assumed.emplace_back("startup");
+                if (!node.startup && !node.latency) assumed.emplace_back("node_latency");
+                if (!node.memory) assumed.emplace_back("memory_bandwidth");
+                if (!node.memory_startup) assumed.emplace_back("memory_startup");
                 return assumed;
             },
-            "Which of these nobody has said: startup, node_latency, memory_bandwidth, memory_startup.")
+            "The assumed ones of startup, node_latency, memory_bandwidth and memory_startup.")
         .def_prop_ro("has_bandwidths", &Machine::has_bandwidths,
-                     "Whether bandwidths are known, so that loads have times; else they count in bytes.")
+                     "Whether bandwidths are known, so that loads have times; otherwise loads are bytes.")
         .def_prop_ro("distances_are_hops", &Machine::distances_are_hops,
-                     "Whether no link is weighed, and nothing inside nodes.")
+                     "Whether all distances are hops: without weights, and without distances inside nodes.")
         .def_prop_ro(
             "host_hops", [](const Machine& m) { return NetworkView(m.topology()).host_hops(); },
-            "Links between a node and its router; 0 where these are one, or a tree's lowest level joins "
-            "them.")
+            "Links between a node and its router; 0 if a node is its router, or in trees.")
         .def_prop_ro("remarks", &Machine::remarks,
-                     "What was assumed of the machine, and what is odd about it: one line each.")
+                     "Assumptions about the machine and oddities in its description, one line each.")
         .def(
             "summary",
             [](const Machine& m) {
@@ -248,11 +246,10 @@ void bind_machine(nb::module_& module) {
                 return facts;
             },
             nb::sig("def summary(self) -> dict[str, object]"))
-        .def("_repr_html_", shown_by<Machine>("machine_html"));
+        .def("_repr_html_", html_repr<Machine>("machine_html"));
     add_machine_arrays(machine_class);
 
-    nb::class_<Allocation> allocation_class(module, "Allocation",
-                                            "The slots that a job was given, in the launcher's order.");
+    nb::class_<Allocation> allocation_class(module, "Allocation", "The slots of a job, in launcher order.");
     allocation_class
         .def(
             "__init__",
@@ -281,7 +278,8 @@ void bind_machine(nb::module_& module) {
             "slots",
             [](nb::handle_t<Allocation> a) { return view(nb::cast<const Allocation&>(a).slots(), a); })
         .def_prop_ro("slot_count", &Allocation::slot_count)
-        .def_prop_ro("average_distance", &average_distance, "Over ordered pairs of different nodes.")
+        .def_prop_ro("average_distance", &average_distance,
+                     "The average distance over ordered pairs of different nodes.")
         .def(
             "components",
             [](const Allocation& a) {
@@ -289,10 +287,10 @@ void bind_machine(nb::module_& module) {
                 return std::vector<std::uint32_t>(territory.component_of_node().begin(),
                                                   territory.component_of_node().end());
             },
-            "For every node the number of the connected piece of the network that it belongs to.");
+            "By node: the connected component of the network that it belongs to.");
     module.def("fragmented_allocation", &fragmented_allocation, "machine"_a, "node_count"_a, "fragments"_a,
                "seed"_a = 1, nb::keep_alive<0, 1>(),
-               "A ragged allocation as schedulers leave them: boxes, planes and lines.");
+               "Makes a fragmented allocation as schedulers do: boxes, planes and lines.");
 
     module.def(
         "compact_nodes",
@@ -300,10 +298,10 @@ void bind_machine(nb::module_& module) {
             return Allocation(free.machine(), compact_nodes(free, count, seed));
         },
         "free"_a, "count"_a, "seed"_a = 1, nb::keep_alive<0, 1>(), nb::call_guard<nb::gil_scoped_release>(),
-        "This number of free nodes, as close together as was found.");
+        "Chooses this number of free nodes that are close together.");
 
     nb::class_<Placement> placement_class(module, "Placement",
-                                          "rank -> slot; every placement that exists is valid.");
+                                          "rank -> slot; a placement that exists is valid.");
     placement_class
         .def(
             "__init__",
@@ -323,14 +321,15 @@ void bind_machine(nb::module_& module) {
             "------\n"
             "topoloom.Error\n"
             "    For slots that are not part of the allocation, and, unless shared, those that come twice.")
-        .def_prop_ro("machine_text", &Placement::machine_text, "Of the machine that it was made for.")
+        .def_prop_ro("machine_text", &Placement::machine_text,
+                     "The text of the machine that it was made for.")
         .def_prop_ro(
             "shared", [](const Placement& p) { return p.use() == SlotUse::shared; },
             "Whether several ranks may sit on one slot.")
         .def_prop_ro(
             "slots", [](nb::handle_t<Placement> p) { return view(nb::cast<const Placement&>(p).slots(), p); },
-            "uint32 array, the slot of every rank.");
-    make_values(machine_class, allocation_class, placement_class);
+            "uint32 array (ranks,): the slot of each rank.");
+    add_value_semantics(machine_class, allocation_class, placement_class);
 }
 
 }  // namespace topoloom::python

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Machine text for Python: its parts, and what each kind of topology takes.
+// Machine text for Python: its parts, and the options of each kind of topology.
 #include "topoloom/machine/text/machine_text.hpp"
 
 #include <nanobind/stl/optional.h>
@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "rooms.hpp"
+#include "bindings.hpp"
 #include "topoloom/machine/text/failures_text.hpp"
 #include "topoloom/machine/text/node_text.hpp"
 
@@ -107,17 +107,18 @@ void bind_machine_text(nb::module_& m) {
         .def_ro("text", &TextSection::text)
         .def_ro("name", &TextSection::name)
         .def_ro("body", &TextSection::body)
-        .def_prop_ro("sizes", &TextSection::sizes, "The numbers of the body of anything but a graph.")
-        .def_ro("items", &TextSection::items, "What stands behind the body without an equals sign.")
-        .def_ro("options", &TextSection::options, "(key, value), as they are given.");
-    nb::class_<MachineText>(m, "MachineText", "A machine's short text in its parts, unread.")
+        .def_prop_ro("sizes", &TextSection::sizes, "The numbers of the body; not for a graph.")
+        .def_ro("items", &TextSection::items, "The items after the body without an equals sign.")
+        .def_ro("options", &TextSection::options, "(key, value) in the given order.");
+    nb::class_<MachineText>(m, "MachineText", "The parts of a machine text, unread.")
         .def(nb::init<std::string>(), "text"_a)
-        .def_prop_ro("network", &MachineText::network, "The text without failures and nodes.")
-        .def_prop_ro("topology", &MachineText::topology, "The same as a section.")
-        .def_prop_ro("down", &MachineText::down, "What is down: 17, v40, 0-1, 5>6.")
-        .def_prop_ro("node", &MachineText::node, "What is said of nodes, or None.");
+        .def_prop_ro("network", &MachineText::network,
+                     "The text of the topology, without failures and nodes.")
+        .def_prop_ro("topology", &MachineText::topology, "The topology as a section.")
+        .def_prop_ro("down", &MachineText::down, "The items that are down, such as 17, v40, 0-1, 5>6.")
+        .def_prop_ro("node", &MachineText::node, "The section of the nodes, or None.");
     m.def("topologies", &list_topologies,
-          "The kinds of topologies in machine text, with their options, and what may follow them.",
+          "Lists the kinds of topologies with their options, and the sections that may follow them.",
           nb::sig("def topologies() -> list[dict[str, object]]"));
 }
 

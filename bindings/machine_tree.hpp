@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A spanning tree for Python.
+// A spanning tree of a machine for Python.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace topoloom::python {
 
-/// A tree, and the text of the machine that it is made of.
+/// A tree, and the text of its machine.
 struct MachineTree {
     SpanningTree tree;
     std::shared_ptr<const std::string> machine;

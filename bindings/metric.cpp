@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Judgements of placements for Python.
+// Metrics of placements and allocations for Python.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -9,13 +9,13 @@
 #include <tuple>
 
 #include "arrays.hpp"
-#include "in_python.hpp"
-#include "rooms.hpp"
+#include "bindings.hpp"
+#include "python_calls.hpp"
+#include "search_monitor.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/metric/allocation_shape.hpp"
 #include "topoloom/metric/judge.hpp"
 #include "topoloom/metric/proxies.hpp"
-#include "watch.hpp"
 
 namespace topoloom::python {
 
@@ -26,7 +26,7 @@ namespace {
 using Loader = std::tuple<std::uint32_t, std::uint32_t, double>;
 using Hot = std::tuple<std::string, double, double, std::vector<Loader>>;
 
-/// A judgement together with its hottest links, which cost a pass of their own.
+/// A judgement with the hottest links, which take a pass of their own.
 struct Judged {
     Judgement measures;
     std::vector<Hot> hottest;
@@ -48,7 +48,7 @@ Judged judge_allocated(const CommGraph& graph, const Allocation& allocation, con
     return judged;
 }
 
-/// A shape together with the loads that it was made of.
+/// A shape with the loads that it was computed from.
 struct Shaped {
     BigVector<double> loads;
     AllocationShape shape;
@@ -70,9 +70,8 @@ auto measure(nb::handle_t<Judged> j) {
 }  // namespace
 
 void bind_metric(nb::module_& m) {
-    nb::class_<Judged>(m, "Judgement",
-                       "Everything worth knowing about a placement; see docs/concepts.md for the words.")
-        .def("_repr_html_", shown_by<Judged>("judgement_html"))
+    nb::class_<Judged>(m, "Judgement", "The metrics of a placement; docs/concepts.md defines them.")
+        .def("_repr_html_", html_repr<Judged>("judgement_html"))
         .def_prop_ro("hop_bytes", [](const Judged& j) { return j.measures.hop_bytes; })
         .def_prop_ro("hops_per_byte", [](const Judged& j) { return j.measures.hops_per_byte; })
         .def_prop_ro("dilation_average", [](const Judged& j) { return j.measures.dilation_average; })
@@ -82,52 +81,53 @@ void bind_metric(nb::module_& m) {
         .def_prop_ro("inter_node_bytes", [](const Judged& j) { return j.measures.inter_node_bytes.value; })
         .def_prop_ro(
             "inter_node_max", [](const Judged& j) { return j.measures.inter_node_max.value; },
-            "The most bytes in or out of one node: the larger of both directions.")
+            "The most bytes into or out of one node: the larger of both directions.")
         .def_prop_ro(
             "load_max", [](const Judged& j) { return j.measures.load_max; },
             "The largest sum of the ranks' loads on one slot.")
         .def_prop_ro(
             "minimal_share", [](const Judged& j) { return j.measures.minimal_share; },
-            "The part of the traffic on minimal routes, the rest on detours; None unless routing adapts.")
-        .def_prop_ro("loads", &measure<&Judgement::loads>, "Bytes on every link, by link id.")
+            "The share of traffic on minimal routes, the rest on detours; None unless routing is adaptive.")
+        .def_prop_ro("loads", &measure<&Judgement::loads>, "float64 array (links,): bytes on each link.")
         .def_prop_ro("node_bytes_out", &measure<&Judgement::bytes_out>)
         .def_prop_ro("node_bytes_in", &measure<&Judgement::bytes_in>)
         .def_prop_ro("node_messages_out", &measure<&Judgement::messages_out>)
         .def_prop_ro("node_messages_in", &measure<&Judgement::messages_in>)
         .def_ro("hottest", &Judged::hottest,
-                "(link name, bytes, bytes / bandwidth, [(source, target, bytes)]).");
+                "The hottest links: (link name, bytes, bytes / bandwidth, [(source, target, bytes)]).");
 
-    nb::class_<Shaped>(m, "AllocationShape", "What an allocation looks like on its machine.")
+    nb::class_<Shaped>(m, "AllocationShape", "The shape of an allocation on its machine.")
         .def_prop_ro(
             "components", [](const Shaped& s) { return s.shape.components; },
-            "Connected pieces of the network that its nodes are attached to.")
+            "The number of connected components of its part of the network.")
         .def_prop_ro("links_inside", [](const Shaped& s) { return s.shape.links_inside; })
         .def_prop_ro(
             "links_leaving", [](const Shaped& s) { return s.shape.links_leaving; },
-            "Its surface: directed links to what is not its own.")
+            "The surface: directed links to vertices that it does not own.")
         .def_prop_ro(
-            "links_used", [](const Shaped& s) { return s.shape.links_used; }, "By routes between its nodes.")
+            "links_used", [](const Shaped& s) { return s.shape.links_used; },
+            "Links used by routes between its nodes.")
         .def_prop_ro(
             "links_foreign", [](const Shaped& s) { return s.shape.foreign.size(); },
-            "Of the links used, those with an end that is not its own alone.")
+            "Used links with an end that it does not own.")
         .def_prop_ro(
             "foreign_links",
             [](nb::handle_t<Shaped> s) {
                 return view(std::span<const std::uint32_t>(nb::cast<const Shaped&>(s).shape.foreign), s);
             },
-            "The ids of these links, ascending.")
+            "uint32 array: the ids of foreign links, ascending.")
         .def_prop_ro(
             "foreign_share", [](const Shaped& s) { return s.shape.foreign_share; },
-            "Of all hops between its nodes, those over foreign links.")
+            "The share of hops between its nodes over foreign links.")
         .def_prop_ro(
             "loads",
             [](nb::handle_t<Shaped> s) {
                 return view(std::span<const double>(nb::cast<const Shaped&>(s).loads), s);
             },
-            "Messages on every link, by link id, when every node sends one to every other.");
+            "float64 array (links,): messages on each link if each node sends one to every other.");
     m.def("allocation_shape", &shape_of, "allocation"_a, "threads"_a = 0,
           nb::call_guard<nb::gil_scoped_release>(),
-          "Follows the routes between all pairs of nodes: O(nodes^2 * route).");
+          "Computes the shape from the routes between all pairs of nodes: O(nodes^2 * route).");
     m.def(
         "through_proxies",
         [](const CommGraph& graph, const Placement& placement) {
@@ -137,11 +137,11 @@ void bind_metric(nb::module_& m) {
             return apply_proxies(graph, placement.slots());
         },
         "graph"_a, "placement"_a, nb::call_guard<nb::gil_scoped_release>(),
-        "What is sent where slots need the data of proxied ranks once: a graph without proxied ranks, that\n"
-        "`judge` measures the same.");
+        "Makes the graph that is sent if slots need the data of proxied ranks once. It has no proxied\n"
+        "ranks, and the same judgement.");
     m.def("judge", &judge_allocated, "graph"_a, "allocation"_a, "placement"_a, "hottest"_a = 10,
           "threads"_a = 0, nb::call_guard<nb::gil_scoped_release>(),
-          "Measures a placement in one pass over the messages.");
+          "Computes the metrics of a placement in one pass over the messages.");
 }
 
 }  // namespace topoloom::python

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The module topoloom._core: the core's names, room by room.
+// The module topoloom._core: exposes the core, file by file.
 #include <nanobind/stl/string.h>
 
 #include <string>
 
-#include "one_line.hpp"
-#include "rooms.hpp"
+#include "bindings.hpp"
+#include "error_lines.hpp"
 #include "topoloom/base/error.hpp"
 
 namespace nb = nanobind;
 
 namespace {
 
-/// Throws ImportError if the package was updated without the compiled core, or the other way round.
+/// Throws ImportError unless package and compiled core have the same version.
 void check_version() {
     const nb::object version = nb::module_::import_("topoloom.support.version").attr("__version__");
     const auto package = nb::cast<std::string>(version);
@@ -27,10 +27,10 @@ void check_version() {
 
 NB_MODULE(_core, m) {
     check_version();
-    m.doc() = "The compiled core of Topoloom. Import its names from `topoloom` and its rooms.";
+    m.doc() = "The compiled core of Topoloom. Import its names from `topoloom` and its subpackages.";
     const nb::exception<topoloom::Error> error(m, "Error", PyExc_ValueError);
-    error.doc() = "What is wrong with an input, where, and what to do.";
-    nb::register_exception_translator(&topoloom::python::tell_error_in_one_line, error.ptr());
+    error.doc() = "Invalid input: what is wrong, where, and what to do.";
+    nb::register_exception_translator(&topoloom::python::raise_error_in_one_line, error.ptr());
     topoloom::python::bind_pattern(m);
     topoloom::python::bind_machine(m);
     topoloom::python::bind_machine_text(m);
@@ -40,7 +40,7 @@ NB_MODULE(_core, m) {
     topoloom::python::bind_process_grid(m);
     topoloom::python::bind_schedule(m);
     topoloom::python::bind_network_programs(m);
-    topoloom::python::bind_values(m);
+    topoloom::python::bind_objectives(m);
     topoloom::python::bind_balance(m);
     topoloom::python::bind_bound(m);
     topoloom::python::bind_place(m);
@@ -56,5 +56,5 @@ NB_MODULE(_core, m) {
     topoloom::python::bind_schedules_combining(m);
     topoloom::python::bind_schedules_orders(m);
     topoloom::python::bind_strategy(m);
-    topoloom::python::tell_wrong_arguments_in_one_line(m);
+    topoloom::python::shorten_argument_errors(m);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Network models for Python: what messages cost by their size.
+// Network models for Python: costs of messages by size.
 #include "topoloom/schedule/cost/network_model.hpp"
 
 #include <nanobind/nanobind.h>
@@ -10,7 +10,7 @@
 #include <optional>
 #include <tuple>
 
-#include "rooms.hpp"
+#include "bindings.hpp"
 #include "topoloom/base/error.hpp"
 
 namespace topoloom::python {
@@ -20,7 +20,7 @@ using namespace nb::literals;
 
 namespace {
 
-/// Of CostLine: alpha, beta; of LinkFactors: latency, bandwidth. Then the most bytes.
+/// alpha and beta of a CostLine, or latency and bandwidth of LinkFactors; then the largest size.
 using Line = std::tuple<double, double, std::optional<std::int64_t>>;
 
 template <class Part>
@@ -52,24 +52,24 @@ double at(const NetworkModel& model, std::int64_t bytes) {
 
 void bind_costs(nb::module_& m) {
     nb::class_<MessageCosts>(m, "MessageCosts",
-                             "What a message costs beside its line, in seconds and seconds per byte.")
+                             "Costs of a message besides its line, in seconds and seconds per byte.")
         .def(nb::init<>())
-        .def_rw("latency", &MessageCosts::latency, "L: how much later than its turn a message alone arrives.")
+        .def_rw("latency", &MessageCosts::latency, "L: the latency of a message after its turn.")
         .def_rw("send_cpu", &MessageCosts::send_cpu)
         .def_rw("send_cpu_per_byte", &MessageCosts::send_cpu_per_byte)
         .def_rw("receive_cpu", &MessageCosts::receive_cpu)
         .def_rw("receive_cpu_per_byte", &MessageCosts::receive_cpu_per_byte)
-        .def_rw("combine", &MessageCosts::combine, "Of each block that is put together with others.")
-        .def_rw("gamma", &MessageCosts::gamma, "A byte, to copy when messages are combined.")
-        .def_rw("reduce", &MessageCosts::reduce, "A byte, to apply a reduction to it when it has come.")
-        .def_rw("delta", &MessageCosts::delta, "A byte, to stage in the network card's memory.")
-        .def_rw("beta_em", &MessageCosts::beta_em, "A byte sent from there; 0: never sent from there.")
+        .def_rw("combine", &MessageCosts::combine, "Per block that is combined with others.")
+        .def_rw("gamma", &MessageCosts::gamma, "Per byte copied to combine messages.")
+        .def_rw("reduce", &MessageCosts::reduce, "Per byte reduced on arrival.")
+        .def_rw("delta", &MessageCosts::delta, "Per byte staged in NIC memory.")
+        .def_rw("beta_em", &MessageCosts::beta_em, "Per byte sent from NIC memory; 0: never sent from there.")
         .def_rw("node_alpha", &MessageCosts::node_alpha,
                 "Per message of all processes of a node together; 0: they do not slow each other.")
         .def_rw("packet", &MessageCosts::packet,
-                "Bytes after which a sender waits for an answer; 0: it never waits.")
+                "Bytes after which a sender waits for an acknowledgment; 0: it never waits.")
         .def_rw("barrier_round", &MessageCosts::barrier_round,
-                "Of each of log2 P rounds of a barrier; 0: a message, sent and received.")
+                "Per round of the log2 P rounds of a barrier; 0: a message, sent and received.")
         .def_rw("node_beta", &MessageCosts::node_beta,
                 "Per byte of all processes of a node together; 0: they do not slow each other.");
 }
@@ -78,20 +78,20 @@ void bind_costs(nb::module_& m) {
 
 void bind_network_model(nb::module_& m) {
     bind_costs(m);
-    nb::class_<NetworkModel>(m, "NetworkModel", "What messages cost by their size alone, in seconds.")
+    nb::class_<NetworkModel>(m, "NetworkModel", "Costs of messages by size alone, in seconds.")
         .def_static(
             "regimes",
             [](const std::vector<Line>& lines, const MessageCosts& costs) {
                 return NetworkModel::regimes(parts_of<CostLine>(lines), costs);
             },
             "lines"_a, "costs"_a = MessageCosts{},
-            "Lines (alpha, beta, most bytes), ascending, the last with None: the size's regime counts.")
+            "Lines (alpha, beta, largest size), ascending, the last with None: the line of the size applies.")
         .def_static(
             "largest",
             [](const std::vector<Line>& lines, const MessageCosts& costs) {
                 return NetworkModel::largest(parts_of<CostLine>(lines), costs);
             },
-            "lines"_a, "costs"_a = MessageCosts{}, "Lines (alpha, beta, None): the largest of all counts.")
+            "lines"_a, "costs"_a = MessageCosts{}, "Lines (alpha, beta, None): the largest cost applies.")
         .def_static("loggp", &NetworkModel::loggp, "L"_a, "o"_a, "g"_a, "G"_a, "costs"_a = MessageCosts{},
                     "From LogGP's parameters in seconds; they set latency, send_cpu and receive_cpu.")
         .def(
@@ -100,18 +100,15 @@ void bind_network_model(nb::module_& m) {
                 return model.with_link_factors(parts_of<LinkFactors>(factors));
             },
             "factors"_a,
-            "The same on links with (latency factor, bandwidth factor, most bytes), ascending, the last with "
+            "Adds link factors (latency factor, bandwidth factor, largest size), ascending, the last with "
             "None.")
         .def(
             "with_alone",
             [](const NetworkModel& model, const std::vector<Line>& lines) {
                 return model.with_alone(parts_of<CostLine>(lines));
             },
-            "lines"_a,
-            "The same where one message alone takes its line (alpha, beta, most bytes), instead of a "
-            "latency.")
-        .def("with_inside", &NetworkModel::with_inside, "inside"_a,
-             "The same where messages inside a node take what this says.")
+            "lines"_a, "Replaces the latency of a single message by lines (alpha, beta, largest size).")
+        .def("with_inside", &NetworkModel::with_inside, "inside"_a, "Adds a model for intra-node messages.")
         .def(
             "time",
             [](const NetworkModel& model, std::int64_t bytes, std::uint32_t processes) {
@@ -119,27 +116,28 @@ void bind_network_model(nb::module_& m) {
                 return model.time(size_of(bytes), processes);
             },
             "bytes"_a, "processes"_a = 1,
-            "From one message to the next where each of this number of processes of a node sends several.")
+            "The time per message if this number of processes of a node send several each.")
         .def("latency", &at<&NetworkModel::latency>, "bytes"_a,
-             "How much later than its turn a message alone arrives.")
-        .def("arrival", &at<&NetworkModel::arrival>, "bytes"_a, "Until a message alone has arrived.")
+             "The latency of a single message after its turn.")
+        .def("arrival", &at<&NetworkModel::arrival>, "bytes"_a,
+             "The time until a single message has arrived.")
         .def(
             "nic_time",
             [](const NetworkModel& model, std::int64_t bytes, std::uint32_t processes) {
                 if (processes == 0) fail("a node sends with 1 process or more, not 0");
                 return model.nic_time(size_of(bytes), processes);
             },
-            "bytes"_a, "processes"_a = 1, "As `time`, from the network card's memory.")
+            "bytes"_a, "processes"_a = 1, "Like `time`, from NIC memory.")
         .def(
             "in_packets",
             [](const NetworkModel& model, std::int64_t bytes, double way, double bandwidth) {
                 return model.in_packets(size_of(bytes), way, bandwidth);
             },
             "bytes"_a, "way"_a, "bandwidth"_a,
-            "As `time`, on a way of this latency and bandwidth, where packets wait for answers; 0 where none "
-            "do.")
-        .def("barrier", &NetworkModel::barrier, "ranks"_a, "Until all ranks know that all have come.")
-        .def("cpu", &at<&NetworkModel::cpu>, "bytes"_a, "CPU of both ends.")
+            "Like `time`, on a route of this latency and bandwidth with acknowledged packets; 0 without "
+            "them.")
+        .def("barrier", &NetworkModel::barrier, "ranks"_a, "The time of a barrier.")
+        .def("cpu", &at<&NetworkModel::cpu>, "bytes"_a, "CPU time of both ends.")
         .def("send_cpu", &at<&NetworkModel::send_cpu>, "bytes"_a)
         .def("receive_cpu", &at<&NetworkModel::receive_cpu>, "bytes"_a)
         .def(
@@ -147,24 +145,24 @@ void bind_network_model(nb::module_& m) {
             [](const NetworkModel& model, std::int64_t bytes, double blocks) {
                 return model.copy(size_of(bytes), blocks);
             },
-            "bytes"_a, "blocks"_a = 0.0, "To copy these bytes, of this number of blocks, into one message.")
-        .def("reduce", &at<&NetworkModel::reduce>, "bytes"_a, "To apply a reduction to bytes that have come.")
-        .def("stage", &at<&NetworkModel::stage>, "bytes"_a, "To bring bytes into the network card's memory.")
+            "bytes"_a, "blocks"_a = 0.0, "The time to copy these bytes and blocks into one message.")
+        .def("reduce", &at<&NetworkModel::reduce>, "bytes"_a, "The time to reduce received bytes.")
+        .def("stage", &at<&NetworkModel::stage>, "bytes"_a, "The time to stage bytes in NIC memory.")
         .def_prop_ro(
             "lines", [](const NetworkModel& model) { return plain_lines(model.lines()); },
-            "As `regimes` and `largest` take them.")
+            "The lines, as for `regimes` and `largest`.")
         .def_prop_ro(
             "link_factors", [](const NetworkModel& model) { return plain_lines(model.link_factors()); },
-            "As `with_link_factors` takes them; none: all 1.")
+            "The link factors, as for `with_link_factors`; none: all 1.")
         .def_prop_ro(
             "alone", [](const NetworkModel& model) { return plain_lines(model.alone()); },
-            "As `with_alone` takes them; none: `costs.latency` counts.")
+            "The lines of single messages, as for `with_alone`; none: `costs.latency` applies.")
         .def_prop_ro(
             "inside",
             [](const NetworkModel& model) {
                 return model.inside() == nullptr ? std::nullopt : std::optional(*model.inside());
             },
-            "Of messages inside a node, if something is said of them.")
+            "The model of intra-node messages, or None.")
         .def_prop_ro("takes_largest", &NetworkModel::takes_largest)
         .def_prop_ro("sends_from_nic", &NetworkModel::sends_from_nic)
         .def_prop_ro("costs", [](const NetworkModel& model) { return model.costs(); });

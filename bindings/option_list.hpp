@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Options of algorithms as dicts.
+// Options of algorithms as a list of dicts.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -13,8 +13,8 @@
 #include <variant>
 
 #include "arrays.hpp"
-#include "in_python.hpp"
-#include "rooms.hpp"
+#include "bindings.hpp"
+#include "python_calls.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/pattern/comm_graph.hpp"
 #include "topoloom/pattern/equal_graphs.hpp"
@@ -27,7 +27,7 @@
 #include "topoloom/pattern/readers/matrix_market.hpp"
 #include "topoloom/pattern/readers/metis.hpp"
 #include "topoloom/pattern/readers/monitoring.hpp"
-#include "value_like.hpp"
+#include "value_semantics.hpp"
 
 namespace topoloom::python {
 
@@ -38,7 +38,7 @@ namespace {
 using Unlocked = nb::call_guard<nb::gil_scoped_release>;
 
 template <class T, class Number>
-std::span<const T> elements_or_none(const std::optional<Given<Number>>& array, const char* name) {
+std::span<const T> elements_or_none(const std::optional<ArrayArgument<Number>>& array, const char* name) {
     return array ? elements<T>(*array, name) : std::span<const T>{};
 }
 
@@ -62,7 +62,7 @@ CommGraph from_edges(std::size_t rank_count, const Ids& source, const Ids& targe
         proxied);
 }
 
-CommGraph from_csr(const Given<std::uint64_t>& first, const Ids& peer, const Integers& bytes,
+CommGraph from_csr(const ArrayArgument<std::uint64_t>& first, const Ids& peer, const Integers& bytes,
                    const std::optional<Integers>& messages, const std::optional<Numbers>& load,
                    const std::optional<Integers>& self_bytes, const std::optional<Integers>& self_messages,
                    const std::optional<Ids>& proxied) {
@@ -87,7 +87,7 @@ CommGraph make_stencil(const std::vector<std::uint32_t>& grid, std::size_t point
 
 std::string_view text_of(const nb::bytes& data) { return {data.c_str(), data.size()}; }
 
-/// One value per rank as a new array; the graph stores them only where they are not all alike.
+/// One value per rank as a new array: the graph does not store equal values.
 template <class T, class Value>
 nb::object per_rank(const CommGraph& graph, const Value& value) {
     const nb::object array = nb::module_::import_("numpy").attr("empty")(
@@ -97,13 +97,13 @@ nb::object per_rank(const CommGraph& graph, const Value& value) {
     return array;
 }
 
-/// To and from the sparse matrices of SciPy and the graphs of NetworkX.
+/// Adds conversions to and from sparse matrices of SciPy and graphs of NetworkX.
 void add_conversions(nb::class_<CommGraph>& graph_class) {
     graph_class
         .def_static(
             "from_scipy",
             [](nb::handle matrix, nb::handle messages) {
-                return in_python("topoloom.graphs.scipy_graph", "from_scipy", matrix, messages);
+                return call_python("topoloom.graphs.scipy_graph", "from_scipy", matrix, messages);
             },
             "matrix"_a.none(), "messages"_a = nb::none(),
             nb::sig("def from_scipy(matrix: scipy.sparse.sparray | scipy.sparse.spmatrix, messages: "
@@ -127,7 +127,7 @@ void add_conversions(nb::class_<CommGraph>& graph_class) {
         .def(
             "to_scipy",
             [](const CommGraph& g, std::string_view values) {
-                return in_python("topoloom.graphs.scipy_graph", "to_scipy", nb::find(g), values);
+                return call_python("topoloom.graphs.scipy_graph", "to_scipy", nb::find(g), values);
             },
             "values"_a = "bytes",
             nb::sig("def to_scipy(self, values: str = 'bytes') -> scipy.sparse.csr_array"),
@@ -144,7 +144,7 @@ void add_conversions(nb::class_<CommGraph>& graph_class) {
         .def_static(
             "from_networkx",
             [](nb::handle graph, nb::handle weight) {
-                return in_python("topoloom.graphs.networkx_graph", "from_networkx", graph, weight);
+                return call_python("topoloom.graphs.networkx_graph", "from_networkx", graph, weight);
             },
             "graph"_a.none(), "weight"_a.none() = "bytes",
             nb::sig("def from_networkx(graph: networkx.Graph, weight: str | None = 'bytes') -> CommGraph"),
@@ -167,7 +167,7 @@ void add_conversions(nb::class_<CommGraph>& graph_class) {
         .def(
             "to_networkx",
             [](const CommGraph& g) {
-                return in_python("topoloom.graphs.networkx_graph", "to_networkx", nb::find(g));
+                return call_python("topoloom.graphs.networkx_graph", "to_networkx", nb::find(g));
             },
             nb::sig("def to_networkx(self) -> networkx.DiGraph"),
             "The graph as a networkx.DiGraph of the ranks 0 to n-1. Needs NetworkX.\n\n"
@@ -196,9 +196,9 @@ void make_graphs_values(nb::class_<CommGraph>& graph) {
 }  // namespace
 
 void bind_pattern(nb::module_& m) {
-    nb::class_<CommGraph> graph(m, "CommGraph",
-                                "Who sends how many bytes in how many messages to whom; directed, sparse.");
-    graph.def("_repr_html_", shown_by<CommGraph>("graph_html"))
+    nb::class_<CommGraph> graph(
+        m, "CommGraph", "A communication graph: bytes and messages from rank to rank; directed, sparse.");
+    graph.def("_repr_html_", html_repr<CommGraph>("graph_html"))
         .def_static("from_edges", &from_edges, "rank_count"_a, "source"_a, "target"_a, "bytes"_a,
                     "messages"_a = nb::none(), "load"_a = nb::none(), "proxied"_a = nb::none(),
                     "A graph from its edges: i goes from source[i] to target[i].\n\n"
@@ -280,7 +280,7 @@ void bind_pattern(nb::module_& m) {
                 return per_rank<std::int64_t>(g, [&](Rank u) { return g.self_bytes(u).value; });
             },
             nb::sig("def self_bytes(self) -> numpy.typing.NDArray[numpy.int64]"),
-            "What each rank sends to itself.")
+            "Bytes that each rank sends to itself.")
         .def_prop_ro(
             "self_messages",
             [](const CommGraph& g) {
@@ -292,22 +292,22 @@ void bind_pattern(nb::module_& m) {
             [](nb::handle_t<CommGraph> g) { return view(nb::cast<const CommGraph&>(g).proxied(), g); },
             "uint32 array: ranks whose data a slot needs once, however many of its ranks want it.")
         .def("symmetric", &CommGraph::symmetric, Unlocked(),
-             "Both directions of every pair, each with the sum of the two.");
+             "The symmetrized graph: both directions of a pair have the sum of the two.");
     add_conversions(graph);
     make_graphs_values(graph);
 
     m.def("stencil", &make_stencil, "grid"_a, "points"_a, "periodic"_a = true, "bytes"_a = 1, Unlocked(),
-          "Halo exchange on a row-major grid of ranks: 2d+1 points for a star, 3^d for a box.");
+          "Makes a halo exchange on a row-major grid of ranks: 2d+1 points for a star, 3^d for a box.");
     m.def(
         "ring", [](std::size_t n, std::int64_t bytes) { return ring(n, Bytes{bytes}); }, "rank_count"_a,
-        "bytes"_a = 1, "Every rank sends to the next one, the last to the first.");
+        "bytes"_a = 1, "Makes a ring: each rank sends to the next, the last to the first.");
     m.def(
         "random_geometric",
         [](std::size_t n, std::int64_t bytes, std::uint64_t seed, double degree) {
             return random_geometric(n, Bytes{bytes}, seed, degree);
         },
         "rank_count"_a, "bytes"_a = 1, "seed"_a = 1, "degree"_a = 6.0, Unlocked(),
-        "Random points of the unit square that talk to those near them.");
+        "Makes a random geometric graph: points of the unit square exchange with near points.");
 
     m.def(
         "triangular_grid",
@@ -317,7 +317,7 @@ void bind_pattern(nb::module_& m) {
                 cells.emplace_back(row, column);
             return cells;
         },
-        "rows"_a, "order"_a, "Row and column of every rank; order: dm, cm, bdm or bcm.");
+        "rows"_a, "order"_a, "Lists row and column of each rank; order: dm, cm, bdm or bcm.");
     m.def(
         "triangular_messages",
         [](std::uint32_t rows, std::string_view order, std::string_view group, std::int64_t bytes) {
@@ -325,7 +325,7 @@ void bind_pattern(nb::module_& m) {
                                        Bytes{bytes});
         },
         "rows"_a, "order"_a, "group"_a, "bytes"_a = 1,
-        "What the groups send along binomial trees from the diagonal. group: column, row, "
+        "Makes the messages of groups along binomial trees from the diagonal. group: column, row, "
         "orthogonalization,\n"
         "column-reduction, row-reduction, gather or all-reduce.");
     m.def(
@@ -335,15 +335,15 @@ void bind_pattern(nb::module_& m) {
                                      Bytes{bytes});
         },
         "rows"_a, "order"_a, "group"_a, "bytes"_a = 1,
-        "The same messages, a graph for each level of the trees: one after another.");
+        "Makes the same messages as one graph per level of the trees.");
     m.def("hybrid_rows", &hybrid_rows, "rows"_a, "threads"_a,
-          "Rows of a triangular grid whose ranks have this number of threads: the nearest odd number.");
+          "The rows of a triangular grid of ranks with this number of threads: the nearest odd number.");
     m.def(
         "molecular_cells", [](double width) { return molecular_cells(apoa1, width); }, "width"_a = 16.0,
-        "Cells of the ApoA1 benchmark's box that are at least this number of angstroms wide.");
+        "The cells of the ApoA1 benchmark that are at least this number of angstroms wide.");
     m.def("molecular_dynamics", &molecular_dynamics, "cells"_a, "atoms"_a = apoa1.atoms, "seed"_a = 1,
           "proxies"_a = true, Unlocked(),
-          "Patches, the cells in order, and then a compute for every pair that interacts.");
+          "Makes ranks for the cells in order (patches), then one per interacting pair (computes).");
 
     m.def("read_metis", [](const nb::bytes& data) { return read_metis(text_of(data)); }, "data"_a);
     m.def(

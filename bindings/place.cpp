@@ -10,16 +10,16 @@
 #include <optional>
 
 #include "arrays.hpp"
+#include "bindings.hpp"
+#include "objectives.hpp"
 #include "option_list.hpp"
-#include "rooms.hpp"
+#include "search_monitor.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/choose/choose_nodes.hpp"
 #include "topoloom/metric/proxies.hpp"
 #include "topoloom/place/mapper.hpp"
 #include "topoloom/place/portfolio/objective_choice.hpp"
-#include "value_like.hpp"
-#include "values.hpp"
-#include "watch.hpp"
+#include "value_semantics.hpp"
 
 namespace topoloom::python {
 
@@ -28,7 +28,7 @@ using namespace nb::literals;
 
 namespace {
 
-/// -1 stands for ranks that were nowhere.
+/// -1 is a rank without an earlier slot.
 Migration make_migration(const Integers& previous, std::int64_t bytes_per_rank) {
     Migration migration{{}, Bytes{bytes_per_rank}};
     for (const std::int64_t slot : elements<std::int64_t>(previous, "previous")) {
@@ -40,7 +40,7 @@ Migration make_migration(const Integers& previous, std::int64_t bytes_per_rank) 
     return migration;
 }
 
-/// What place() found, and whether it is as good as what it proved.
+/// The result of place(), and whether it is proven optimal.
 struct Found {
     PlaceResult result;
     bool optimal;
@@ -53,12 +53,12 @@ Found run(const CommGraph& graph, const Allocation& allocation, std::string_view
           std::optional<double> seconds, std::optional<std::uint64_t> work, int threads,
           const std::optional<Progress>& progress) {
     checked_threads(threads);
-    Watch watch(progress);
-    const Budget budget = make_budget(seconds, work, watch);
-    const Measured measured(named(objective), std::move(phases), background);
+    SearchMonitor monitor(progress);
+    const Budget budget = make_budget(seconds, work, monitor);
+    const ObjectiveInput measured(named(objective), std::move(phases), background);
     std::optional<Migration> migration;
     if (previous) migration = make_migration(*previous, migration_cost);
-    return watch.run([&] {
+    return monitor.run([&] {
         const Problem plain(graph, allocation, seed, threads, sharing.value_or(Sharing{}));
         const Problem problem = measured.at(migration ? plain.with_migration(std::move(*migration)) : plain);
         Found found{place(problem, mapper, budget), false};
@@ -76,8 +76,8 @@ std::string repr_of(const Found& found) {
     return text + ")";
 }
 
-/// What is sent where ranks share slots: use(graph), of the messages through proxies where there are any.
-double of_what_is_sent(const CommGraph& graph, const Placement& placement, const auto& use) {
+/// Returns use(graph), with proxies applied if ranks share slots.
+double with_proxies_applied(const CommGraph& graph, const Placement& placement, const auto& use) {
     const bool sent_once = placement.use() == SlotUse::shared && !graph.proxied().empty();
     return sent_once ? use(apply_proxies(graph, placement.slots())) : use(graph);
 }
@@ -85,20 +85,19 @@ double of_what_is_sent(const CommGraph& graph, const Placement& placement, const
 double value_of(const CommGraph& graph, const Allocation& allocation, const Placement& placement,
                 const ObjectiveOrName& objective, std::vector<const CommGraph*> phases,
                 const std::optional<Numbers>& background) {
-    const Measured measured(named(objective), std::move(phases), background);
+    const ObjectiveInput measured(named(objective), std::move(phases), background);
     const nb::gil_scoped_release released;
     placement.require_on(allocation);
-    return of_what_is_sent(
+    return with_proxies_applied(
         graph, placement, [&](const CommGraph& sent) { return measured.value(sent, allocation, placement); });
 }
 
-/// Of a placement that a machine's bandwidths allow to be timed.
 double time_of(const CommGraph& graph, const Allocation& allocation, const Placement& placement,
                std::vector<const CommGraph*> phases, const std::optional<Numbers>& background) {
-    const Measured measured(NamedObjective("time"), std::move(phases), background);
+    const ObjectiveInput measured(NamedObjective("time"), std::move(phases), background);
     const nb::gil_scoped_release released;
     placement.require_on(allocation);
-    return of_what_is_sent(graph, placement, [&](const CommGraph& sent) {
+    return with_proxies_applied(graph, placement, [&](const CommGraph& sent) {
         return measured.time(allocation.machine(), sent, placement);
     });
 }
@@ -107,7 +106,7 @@ std::pair<NamedObjective, std::string> choice_of(const CommGraph& graph, const A
                                                  std::vector<const CommGraph*> phases,
                                                  const std::optional<Numbers>& background,
                                                  const std::optional<Sharing>& sharing) {
-    const Measured measured(NamedObjective("auto"), std::move(phases), background);
+    const ObjectiveInput measured(NamedObjective("auto"), std::move(phases), background);
     const nb::gil_scoped_release released;
     ObjectiveChoice choice = measured.choose(Problem(graph, allocation, 1, 0, sharing.value_or(Sharing{})));
     return {NamedObjective(std::string(name_of(choice.objective))), std::move(choice.reason)};
@@ -117,9 +116,9 @@ ChosenNodes choose(const CommGraph& graph, const Allocation& free, std::size_t c
                    std::uint64_t seed, std::optional<double> seconds, std::optional<std::uint64_t> work,
                    int threads, const std::optional<Progress>& progress) {
     checked_threads(threads);
-    Watch watch(progress);
-    const Budget budget = make_budget(seconds, work, watch);
-    return watch.run([&] { return choose_nodes(graph, free, count, mapper, seed, threads, budget); });
+    SearchMonitor monitor(progress);
+    const Budget budget = make_budget(seconds, work, monitor);
+    return monitor.run([&] { return choose_nodes(graph, free, count, mapper, seed, threads, budget); });
 }
 
 nb::list list_mappers() {
@@ -140,7 +139,7 @@ nb::list list_mappers() {
 }  // namespace
 
 void bind_place(nb::module_& m) {
-    nb::class_<Found> found(m, "PlaceResult", "What place() found.");
+    nb::class_<Found> found(m, "PlaceResult", "The result of place().");
     found
         .def_prop_ro(
             "placement", [](const Found& f) -> const Placement& { return f.result.placement; },
@@ -149,7 +148,7 @@ void bind_place(nb::module_& m) {
             "work", [](const Found& f) { return f.result.work; }, "Candidates evaluated.")
         .def_prop_ro(
             "proven", [](const Found& f) { return f.result.proven; },
-            "No placement has a lower value of the objective; None where the search proved nothing.")
+            "A proven lower bound of the objective; None if the search proved none.")
         .def_ro("optimal", &Found::optimal, "Whether the placement is proven to be optimal.")
         .def("__repr__", &repr_of)
         .def_static(
@@ -168,68 +167,68 @@ void bind_place(nb::module_& m) {
         "background"_a = nb::none(), "sharing"_a = nb::none(), "previous"_a = nb::none(),
         "migration_cost"_a = 0, "seed"_a = 1, "seconds"_a = nb::none(), "work"_a = nb::none(),
         "threads"_a = 0, "progress"_a = nb::none(),
-        "Place the ranks of a graph on the slots of an allocation.\n\n"
+        "Places the ranks of a graph on the slots of an allocation.\n\n"
         "Parameters\n"
         "----------\n"
         "graph : CommGraph\n"
-        "    Who sends how many bytes to whom, such as from `topoloom.load_graph`.\n"
+        "    Bytes and messages from rank to rank, such as from `topoloom.load_graph`.\n"
         "allocation : Allocation\n"
-        "    The slots that the ranks may get, such as `Allocation.whole(machine)`.\n"
+        "    The available slots, such as `Allocation.whole(machine)`.\n"
         "mapper : str, default 'auto'\n"
         "    A chain such as 'gge,swap'; `topoloom.mappers()` lists them.\n"
         "objective : Objective or str, default Objective.auto\n"
-        "    What to minimize; `Objective.auto` is the one that `choose_objective` gives.\n"
+        "    What to minimize; for `Objective.auto`, the result of `choose_objective`.\n"
         "phases : sequence of CommGraph, default ()\n"
-        "    Graphs whose messages never meet on links, and whose sum is the graph; none: it is one phase.\n"
+        "    Graphs whose messages never contend, and whose sum is the graph; none: one phase.\n"
         "background : array of float, bytes, default None\n"
-        "    What other jobs send over every link, by link id.\n"
+        "    Loads of other jobs by link id.\n"
         "sharing : Sharing, default None\n"
-        "    What a slot may hold; None: each rank gets a slot of its own.\n"
+        "    Capacities of shared slots; None: each rank gets a slot of its own.\n"
         "previous : array of int, slot ids, default None\n"
-        "    The earlier slot of every rank, -1 for a rank that had none.\n"
+        "    The earlier slot of each rank; -1: none.\n"
         "migration_cost : int, bytes, default 0\n"
-        "    What a rank that leaves its previous slot moves with it.\n"
+        "    The bytes that a rank moves if it leaves its previous slot.\n"
         "seed : int, default 1\n"
         "    The same seed gives the same placement.\n"
         "seconds : float, seconds, default None\n"
-        "    Stop after this time; None: when the mapper has ended.\n"
+        "    Stop after this time; None: no limit.\n"
         "work : int, candidates, default None\n"
         "    Stop after evaluating this number of them; unlike seconds, repeatable.\n"
         "threads : int, default 0\n"
-        "    Threads to search with; 0: one for each core.\n"
+        "    Threads of the search; 0: one per core.\n"
         "progress : callable, default None\n"
-        "    Called now and then with the candidates evaluated; where it returns False, the best placement\n"
-        "    so far is returned.\n\n"
+        "    Called regularly with the candidates evaluated. If it returns False, the search ends with the\n"
+        "    best placement so far.\n\n"
         "Returns\n"
         "-------\n"
         "PlaceResult\n"
         "    The placement, the candidates evaluated, and what was proven.");
     m.def("objective_value", &value_of, "graph"_a, "allocation"_a, "placement"_a, nb::kw_only(),
           "objective"_a, "phases"_a = std::vector<const CommGraph*>{}, "background"_a = nb::none(),
-          "What place() minimizes: hop-bytes, seconds, or a mix in parts of what block placement has.\n"
+          "Computes the objective of place(): hop-bytes, seconds, or a mix relative to block placement.\n"
           "Ranks may share slots.");
     m.def("predicted_time", &time_of, "graph"_a, "allocation"_a, "placement"_a, nb::kw_only(),
           "phases"_a = std::vector<const CommGraph*>{}, "background"_a = nb::none(),
-          "Seconds that the messages take: startups, latencies, and the busiest link, network card or\n"
-          "memory; 0 where the machine gives no bandwidths. Ranks may share slots.");
+          "Predicts the seconds of the messages: startups, latencies, and the busiest link, NIC or memory;\n"
+          "0 if the machine gives no bandwidths. Ranks may share slots.");
     m.def("choose_objective", &choice_of, "graph"_a, "allocation"_a, nb::kw_only(),
           "phases"_a = std::vector<const CommGraph*>{}, "background"_a = nb::none(), "sharing"_a = nb::none(),
-          "What Objective.auto stands for here, and why.");
-    nb::class_<ChosenNodes>(m, "ChosenNodes", "Nodes for a pattern, and where its ranks go on them.")
+          "Resolves Objective.auto: (objective, reason).");
+    nb::class_<ChosenNodes>(m, "ChosenNodes", "Chosen nodes for a pattern, and the placement of its ranks.")
         .def_ro("allocation", &ChosenNodes::allocation, nb::rv_policy::reference_internal,
-                "The chosen nodes, in the order of the free ones.")
+                "The chosen nodes, in the order of the free nodes.")
         .def_ro("placement", &ChosenNodes::placement, nb::rv_policy::reference_internal)
-        .def_ro("hop_bytes", &ChosenNodes::hop_bytes, "Of the placement.")
+        .def_ro("hop_bytes", &ChosenNodes::hop_bytes, "Hop-bytes of the placement.")
         .def_ro("first_hop_bytes", &ChosenNodes::first_hop_bytes,
-                "What the same mapper reached on the first free nodes.")
+                "Hop-bytes of the same mapper on the first free nodes.")
         .def_ro("random_hop_bytes", &ChosenNodes::random_hop_bytes,
-                "The same on random ones; None if the budget ended before.")
+                "Hop-bytes of the same mapper on random nodes; None if the budget ended before.")
         .def_ro("work", &ChosenNodes::work, "Candidates evaluated.");
     m.def("choose_nodes", &choose, "graph"_a, "free"_a, "count"_a, "mapper"_a = "auto", nb::kw_only(),
           "seed"_a = 1, "seconds"_a = nb::none(), "work"_a = nb::none(), "threads"_a = 0,
           "progress"_a = nb::none(), nb::keep_alive<0, 2>(),
-          "Chooses the free nodes on which the pattern has the fewest hop-bytes, and places its ranks.");
-    m.def("mappers", &list_mappers, "All mappers with their options.",
+          "Chooses free nodes with few hop-bytes of the pattern, and places its ranks.");
+    m.def("mappers", &list_mappers, "Lists all mappers with their options.",
           nb::sig("def mappers() -> list[dict[str, object]]"));
 }
 

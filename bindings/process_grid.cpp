@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Process grids on nodes for Python: node maps, tiles, predicted times of collectives.
+// Process grids on nodes for Python: node maps, tiles, and predicted times of collectives.
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
 #include <array>
 
 #include "arrays.hpp"
-#include "rooms.hpp"
+#include "bindings.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/place/grid/node_tile.hpp"
 #include "topoloom/place/state/rank_grid.hpp"
@@ -42,25 +42,25 @@ void bind_process_grid(nb::module_& m) {
                std::uint32_t channels) { new (links) GridLinks{latency, outer, inner, reduce, channels}; },
             nb::kw_only(), "latency_s"_a = 0.0, "outer_s_per_byte"_a = 0.0, "inner_s_per_byte"_a = 0.0,
             "reduce_s_per_byte"_a = 0.0, "channels"_a = 1,
-            "channels is the number of messages that a node carries at once as fast as one.");
+            "channels: the number of messages that a node sends concurrently at full speed.");
 
-    nb::class_<NodeMap>(m, "NodeMap", "What the lines of a process grid cost the nodes that it is on.")
+    nb::class_<NodeMap>(m, "NodeMap", "The nodes of a process grid, for costs of its lines.")
         .def(
             "__init__",
             [](NodeMap* map, Extents extents, const Ids& node_of_cell) {
                 new (map) NodeMap(node_map(extents, elements<std::uint32_t>(node_of_cell, "node_of_cell")));
             },
-            "extents"_a, "node_of_cell"_a, "Nodes 0, 1, ... of the cells, row-major, numbered without gaps.")
+            "extents"_a, "node_of_cell"_a,
+            "node_of_cell: row-major, with nodes numbered 0, 1, ... without gaps.")
         .def_ro("extents", &NodeMap::extents)
         .def_ro("leaving", &NodeMap::leaving,
-                "By axis and node: its cells whose successor along the axis is on another node.")
-        .def_ro("inner_rounds", &NodeMap::inner_rounds,
-                "By axis: rounds of a binomial tree over steps of 1, 2, 4, ... cells, up to the first that "
-                "leaves a\n"
-                "node.")
+                "By axis and node: the cells whose successor along the axis is on another node.")
+        .def_ro(
+            "inner_rounds", &NodeMap::inner_rounds,
+            "By axis: rounds of a binomial tree with steps of 1, 2, 4, ... cells before one leaves a node.")
         .def_prop_ro(
             "external_links", [](const NodeMap& map) { return map.external_links(); },
-            "The most messages that leave a node at once, summed over the axes.")
+            "The most concurrent messages that leave a node, summed over the axes.")
         .def(
             "pipelined_time",
             [](const NodeMap& map, const GridLinks& links, double bytes, double segment,
@@ -68,25 +68,25 @@ void bind_process_grid(nb::module_& m) {
                 return pipelined_time(map, links, bytes, segment, reading_of(reading));
             },
             "links"_a, "bytes"_a, "segment"_a, nb::kw_only(), "reading"_a = "counted",
-            "Seconds of a broadcast or reduction down the chains of every axis, in segments. Readings:\n"
-            "counted, messages that leave a node along an axis share its channels; printed, a message to\n"
-            "another node is as many times as fast as there are channels.")
+            "Predicts the seconds of a segmented broadcast or reduction along the chains of each axis.\n"
+            "Readings: counted, messages that leave a node along an axis share its channels; printed, a\n"
+            "message to another node is faster by the number of channels.")
         .def(
             "best_segment",
             [](const NodeMap& map, const GridLinks& links, double bytes, std::string_view reading) {
                 return best_segment(map, links, bytes, reading_of(reading));
             },
-            "links"_a, "bytes"_a, nb::kw_only(), "reading"_a = "counted", "Bytes for which that is least.")
+            "links"_a, "bytes"_a, nb::kw_only(), "reading"_a = "counted",
+            "The segment size with the least pipelined_time().")
         .def(
             "binomial_time",
             [](const NodeMap& map, std::string_view collective, const GridLinks& links, double bytes) {
                 return binomial_time(map, collective_of(collective), links, bytes);
             },
             "collective"_a, "links"_a, "bytes"_a,
-            "Seconds that a broadcast, reduce, scatter or gather along binomial trees of every axis takes "
-            "at\n"
-            "most: a node sends as many messages as it has external links in every round but the inner "
-            "ones.");
+            "Bounds the seconds of a broadcast, reduce, scatter or gather along binomial trees of each "
+            "axis:\n"
+            "in all but the inner rounds a node sends as many messages as it has external links.");
 
     m.def(
         "node_tiles",
@@ -99,7 +99,7 @@ void bind_process_grid(nb::module_& m) {
             return grid::node_tiles({extents, weights}, cores);
         },
         "extents"_a, "cores"_a, "weights"_a = std::vector<double>{},
-        "All tiles of this number of cells that divide a grid, those of the least surface first.");
+        "Lists the tiles of this number of cells that divide a grid, by increasing surface.");
     m.def(
         "tile_surface",
         [](const Extents& tile, const std::vector<double>& weights) {
@@ -108,9 +108,9 @@ void bind_process_grid(nb::module_& m) {
             return tile_surface(tile, weights);
         },
         "tile"_a, "weights"_a = std::vector<double>{},
-        "External links of a tile inside a larger grid, each times the weight of its axis.");
+        "Counts the external links of a tile inside a larger grid, weighted by axis.");
     m.def("nearest_extents", &nearest_extents, "extents"_a, "cells"_a,
-          "Extents of a grid of this number of cells that are the nearest to those given.");
+          "Finds the extents of a grid with this number of cells that are nearest to the given ones.");
 }
 
 }  // namespace topoloom::python

@@ -8,10 +8,10 @@
 #include <tuple>
 
 #include "arrays.hpp"
-#include "rooms.hpp"
+#include "bindings.hpp"
+#include "search_monitor.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/qap/qap_solve.hpp"
-#include "watch.hpp"
 
 namespace topoloom::python {
 
@@ -20,7 +20,7 @@ using namespace nb::literals;
 
 namespace {
 
-using Matrix = Given<std::int64_t, 2>;
+using Matrix = ArrayArgument<std::int64_t, 2>;
 
 std::vector<std::int64_t> entries(const Matrix& m, const char* name) {
     const std::span<const std::int64_t> all = m.values(name);
@@ -37,13 +37,13 @@ std::tuple<qap::Permutation, std::int64_t, std::uint64_t> solve(
              b.size(0), " x ", b.size(1));
     const qap::Qap problem(a.size(0), std::move(entries_a), std::move(entries_b));
     const std::optional<Progress> silent;
-    Watch watch(silent);
+    SearchMonitor monitor(silent);
     if (!seconds && !work) work = std::uint64_t{1} << 30;
-    const Budget budget = make_budget(seconds, work, watch);
+    const Budget budget = make_budget(seconds, work, monitor);
     qap::QapSolveOptions options{.seed = seed, .threads = checked_threads(threads)};
     if (target) options.target = *target;
     Meter meter(budget);
-    const qap::QapResult result = watch.run([&] { return qap::solve_qap(problem, {}, meter, options); });
+    const qap::QapResult result = monitor.run([&] { return qap::solve_qap(problem, {}, meter, options); });
     return {result.assignment, result.value, meter.work_done()};
 }
 

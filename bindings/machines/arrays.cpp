@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Links and pairs of a machine as arrays, and machines made of such.
+// Arrays of links and pairs of a machine, and machines from such arrays.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "arrays.hpp"
-#include "in_python.hpp"
-#include "machines/parts.hpp"
+#include "machines/extensions.hpp"
+#include "python_calls.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/machine/network_tables.hpp"
 #include "topoloom/machine/network_view.hpp"
@@ -23,9 +23,9 @@ using namespace nb::literals;
 
 namespace {
 
-/// What each link of a list answers, all of them without one; one number for a single link.
+/// Collects answers for the given links, by default all; a single number for a single link.
 template <class Number, class Answer>
-nb::object of_links(const Machine& m, const std::optional<Ids>& given, const Answer& answer) {
+nb::object query_links(const Machine& m, const std::optional<Ids>& given, const Answer& answer) {
     const NetworkView network(m.topology());
     const std::size_t count = network.link_count();
     std::vector<Number> answers;
@@ -43,20 +43,20 @@ nb::object of_links(const Machine& m, const std::optional<Ids>& given, const Ans
 }
 
 nb::object bandwidths(const Machine& m, const std::optional<Ids>& links) {
-    return of_links<double>(m, links, [](const NetworkView& network, Link link, auto& answers) {
+    return query_links<double>(m, links, [](const NetworkView& network, Link link, auto& answers) {
         answers.push_back(network.bandwidth(link).value);
     });
 }
 
 nb::object latencies(const Machine& m, const std::optional<Ids>& links) {
-    return of_links<double>(m, links, [](const NetworkView& network, Link link, auto& answers) {
+    return query_links<double>(m, links, [](const NetworkView& network, Link link, auto& answers) {
         answers.push_back(network.latency(link).value);
     });
 }
 
 nb::object ends(const Machine& m, const std::optional<Ids>& links) {
     const nb::object flat =
-        of_links<std::uint32_t>(m, links, [](const NetworkView& network, Link link, auto& answers) {
+        query_links<std::uint32_t>(m, links, [](const NetworkView& network, Link link, auto& answers) {
             const LinkEnds two = network.ends(link);
             answers.push_back(two.from);
             answers.push_back(two.to);
@@ -74,7 +74,7 @@ nb::object links_up(const Machine& m) {
     return new_array(std::move(up));
 }
 
-/// The ids of a list, or all of them.
+/// The given ids, by default all.
 template <class I>
 std::vector<I> listed(const std::optional<Ids>& given, const char* name, std::size_t count) {
     if (given) return copy_of<I>(*given, name);
@@ -110,14 +110,14 @@ nb::object routes(const Machine& m, const Ids& a, const Ids& b) {
         const nb::gil_scoped_release unlocked;
         rows = route_matrix(m, from, to);
     }
-    return in_python("topoloom.machines.route_matrix", "sparse_matrix", from.size(), m.link_count(),
-                     new_array(std::move(rows.first)), new_array(std::move(rows.link)),
-                     new_array(std::move(rows.share)));
+    return call_python("topoloom.machines.route_matrix", "sparse_matrix", from.size(), m.link_count(),
+                       new_array(std::move(rows.first)), new_array(std::move(rows.link)),
+                       new_array(std::move(rows.share)));
 }
 
-Machine from_links(const Given<std::uint32_t, 2>& links, const Numbers& bandwidth, const Numbers& latency,
-                   std::optional<std::uint32_t> nodes, const std::optional<std::vector<Ids>>& given_routes,
-                   bool directed) {
+Machine from_links(const ArrayArgument<std::uint32_t, 2>& links, const Numbers& bandwidth,
+                   const Numbers& latency, std::optional<std::uint32_t> nodes,
+                   const std::optional<std::vector<Ids>>& given_routes, bool directed) {
     const std::span<const std::uint32_t> link_ends = links.values("links");
     if (links.size(1) != 2)
         fail("links has rows of ", links.size(1), "; give pairs of vertices, one per link");
@@ -139,25 +139,25 @@ void add_machine_arrays(nb::class_<Machine>& machine) {
         .def("link_ends", &ends, "link"_a = nb::none(),
              nb::sig("def link_ends(self, link: numpy.typing.NDArray[numpy.integer] | Sequence[int] | None = "
                      "None) -> numpy.typing.NDArray[numpy.uint32]"),
-             "The same of an array of links, or of all: uint32 array (links, 2).")
+             "The same for an array of links, by default all: uint32 array (links, 2).")
         .def("bandwidth", &bandwidths, "link"_a = nb::none(),
              nb::sig("def bandwidth(self, link: numpy.typing.NDArray[numpy.integer] | Sequence[int] | None = "
                      "None) -> numpy.typing.NDArray[numpy.float64]"),
-             "The same of an array of links, or of all by their ids.")
+             "The same for an array of links, by default all.")
         .def("latency", &latencies, "link"_a = nb::none(),
              nb::sig("def latency(self, link: numpy.typing.NDArray[numpy.integer] | Sequence[int] | None = "
                      "None) -> numpy.typing.NDArray[numpy.float64]"),
-             "The same of an array of links, or of all by their ids.")
+             "The same for an array of links, by default all.")
         .def_prop_ro("links_up", &links_up,
                      nb::sig("def links_up(self) -> numpy.typing.NDArray[numpy.uint32]"),
-                     "The links that are not down, ascending.")
+                     "The links that are up, ascending.")
         .def_prop_ro(
             "vertex_count", [](const Machine& m) { return NetworkView(m.topology()).vertex_count(); },
-            "Routers, switches and nodes that links join.")
+            "The number of vertices: routers, switches, and nodes with links.")
         .def("hop_matrix", &hops_of_nodes, "nodes"_a = nb::none(),
              nb::sig("def hop_matrix(self, nodes: numpy.typing.NDArray[numpy.integer] | Sequence[int] | None "
                      "= None) -> numpy.typing.NDArray[numpy.uint32]"),
-             "Hops from each of the nodes to each.\n\n"
+             "Computes the hops between all of the nodes.\n\n"
              "Parameters\n"
              "----------\n"
              "nodes : array of int, default all\n"
@@ -174,7 +174,7 @@ void add_machine_arrays(nb::class_<Machine>& machine) {
         .def("distance_matrix", &distances_of_slots, "slots"_a = nb::none(),
              nb::sig("def distance_matrix(self, slots: numpy.typing.NDArray[numpy.integer] | Sequence[int] | "
                      "None = None) -> numpy.typing.NDArray[numpy.uint32]"),
-             "What hop-bytes multiply with, from each of the slots to each.\n\n"
+             "Computes the distances between all of the slots.\n\n"
              "Parameters\n"
              "----------\n"
              "slots : array of int, default all\n"
@@ -193,7 +193,7 @@ void add_machine_arrays(nb::class_<Machine>& machine) {
             "route_matrix", &routes, "node_a"_a, "node_b"_a,
             nb::sig("def route_matrix(self, node_a: numpy.typing.NDArray[numpy.integer] | Sequence[int], "
                     "node_b: numpy.typing.NDArray[numpy.integer] | Sequence[int]) -> scipy.sparse.csr_array"),
-            "Routes of pairs of nodes as a sparse matrix; needs SciPy.\n\n"
+            "Computes the routes of pairs of nodes as a sparse matrix. Needs SciPy.\n\n"
             "With r = route_matrix(a, b), r.T @ bytes are the bytes on every link when each pair sends its\n"
             "bytes. Where routing adapts to the load, these are the routes in an idle network.\n\n"
             "Parameters\n"
@@ -219,9 +219,9 @@ void add_machine_arrays(nb::class_<Machine>& machine) {
                 "bandwidth: numpy.typing.NDArray[numpy.floating] | Sequence[float] | float, latency: "
                 "numpy.typing.NDArray[numpy.floating] | Sequence[float] | float = 0.0, nodes: int | None = "
                 "None, routes: Sequence[Sequence[int]] | None = None, directed: bool = False) -> Machine"),
-            "A machine from its links.\n\n"
-            "Links get ids in the order of (from, to), whatever the order here: see `link_ends()`. What is\n"
-            "inside nodes, or down, can be added to the text: `Machine(machine.text + '+node:2:8')`.\n\n"
+            "Makes a machine from its links.\n\n"
+            "Links have ids in the order of (from, to), not of the argument: see `link_ends()`. Nodes and\n"
+            "failures can be added to the text: `Machine(machine.text + '+node:2:8')`.\n\n"
             "Parameters\n"
             "----------\n"
             "links : array of int, shape (L, 2)\n"
@@ -240,20 +240,22 @@ void add_machine_arrays(nb::class_<Machine>& machine) {
             "Raises\n"
             "------\n"
             "topoloom.Error\n"
-            "    For links twice or to oneself, bandwidths that are not positive, latencies below 0, nodes\n"
-            "    that do not reach each other, and routes that do not follow links.")
+            "    For double links and loops, bandwidths that are not positive, negative latencies, nodes "
+            "that\n"
+            "    do not reach each other, and routes that do not follow links.")
         .def_static(
             "from_networkx",
             [](nb::handle graph, nb::handle nodes, nb::handle bandwidth, nb::handle latency) {
-                return in_python("topoloom.machines.networkx_machine", "from_networkx", graph, nodes,
-                                 bandwidth, latency);
+                return call_python("topoloom.machines.networkx_machine", "from_networkx", graph, nodes,
+                                   bandwidth, latency);
             },
             "graph"_a.none(), "nodes"_a = nb::none(), "bandwidth"_a.none() = "bandwidth",
             "latency"_a.none() = "latency",
             nb::sig(
                 "def from_networkx(graph: networkx.Graph, nodes: collections.abc.Iterable[object] | None = "
                 "None, bandwidth: str | None = 'bandwidth', latency: str | None = 'latency') -> Machine"),
-            "A machine from a NetworkX graph of its links, which lead both ways unless it is a DiGraph.\n\n"
+            "Makes a machine from a NetworkX graph of its links, which lead both ways unless it is a "
+            "DiGraph.\n\n"
             "Parameters\n"
             "----------\n"
             "graph : networkx.Graph or networkx.DiGraph\n"

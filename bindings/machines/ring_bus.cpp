@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Threads on the elements of ring buses, for Python.
+// Affinities of threads on ring buses for Python.
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string_view.h>
@@ -11,7 +11,7 @@
 #include <tuple>
 
 #include "arrays.hpp"
-#include "rooms.hpp"
+#include "bindings.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/bound/bus_affinity.hpp"
 #include "topoloom/metric/bus_time.hpp"
@@ -63,7 +63,7 @@ BusTiming timing_of(std::int64_t piece, double startup, std::optional<std::uint3
     return timing;
 }
 
-/// In the order of the ranking.
+/// Rates of all affinities, in the order of the ranking.
 nb::object rates_of_affinities(const BusAffinities& found, const Allocation& allocation,
                                const CommGraph& graph, std::int64_t piece, double startup,
                                std::optional<std::uint32_t> memory, bool ring_ends) {
@@ -91,7 +91,7 @@ BusRates rates_of(const Machine& machine, const Ids& sources, const Ids& targets
     return bus_rates(ring_bus_of(machine), messages, timing_of(piece, startup, memory, ring_ends));
 }
 
-/// Worst, mean and best, for each message.
+/// Worst, mean and best rate of each message.
 nb::object message_rates(const BusRates& rates) {
     std::vector<double> values;
     for (const BusRate& rate : rates.of_message)
@@ -108,61 +108,61 @@ std::array<double, 3> three(const BusRate& rate) {
 void bind_ring_bus(nb::module_& m) {
     m.attr("CELL_MEMORY") = cell_memory.value;
     m.def("named_affinities", &list_affinities,
-          "Assignments of eight threads to the elements of the Cell that have a name: name, what it is, and\n"
-          "the element of every thread.");
+          "Lists named assignments of eight threads to the elements of the Cell: (name, summary, element of\n"
+          "each thread).");
     m.def("bus_stations", &stations_of, "allocation"_a,
-          "Stations of elements 0 ... 7: of the SPEs of the Cell, or of the eight slots in order.");
+          "Lists the stations of elements 0 ... 7: the SPEs of the Cell, or the eight slots in order.");
     nb::class_<BusAffinities>(m, "BusAffinities", "All 40,320 assignments, the best first.")
         .def_prop_ro(
             "scores", &scores_of,
-            "A row for each: load of the busiest link, imbalance of the directions, excess over two\n"
-            "messages on links, what goes half-way around; in halves of `unit`. Less is better, the\n"
-            "first number first.")
+            "A row per assignment: load of the busiest link, imbalance of the directions, excess over two\n"
+            "messages on links, half-way bytes; in halves of `unit`. Rows are compared\n"
+            "lexicographically; less is better.")
         .def_prop_ro("elements", &elements_of_threads,
                      nb::sig("def elements(self) -> numpy.typing.NDArray[numpy.uint8]"),
-                     "A row for each: the element of every thread.")
+                     "A row per assignment: the element of each thread.")
         .def("rates", &rates_of_affinities,
              nb::sig("def rates(self, allocation: Allocation, graph: CommGraph, *, piece: int = 16384, "
                      "startup: float = 0.0, memory: int | None = None, ring_ends: bool = False) -> "
                      "numpy.typing.NDArray[numpy.float64]"),
              "allocation"_a, "graph"_a, nb::kw_only(), "piece"_a = 16384, "startup"_a = 0.0,
              "memory"_a = nb::none(), "ring_ends"_a = false,
-             "A row for each, in bytes per second: worst, mean and best of the slowest message, then over\n"
-             "all messages; as bus_rates() finds them.")
-        .def_ro("optima", &BusAffinities::optima, "How many are as good as the first.")
+             "A row per assignment, in bytes per second: worst, mean and best of the slowest message, then\n"
+             "over all messages, as in bus_rates().")
+        .def_ro("optima", &BusAffinities::optima, "The number of assignments as good as the first.")
         .def_prop_ro(
             "unit", [](const BusAffinities& b) { return b.unit.value; },
-            "Bytes: the largest size that divides those of all messages.");
+            "The largest number of bytes that divides the sizes of all messages.");
     m.def("rank_bus_affinities", &rank_affinities, "allocation"_a, "graph"_a,
           "Scores all assignments of eight threads to the elements of a ring bus.");
     nb::class_<BusRates>(m, "BusRates",
-                         "Bytes per second: worst, mean and best over the ways of half-way messages.")
+                         "Bytes per second: worst, mean and best over the directions of half-way messages.")
         .def_prop_ro("messages", &message_rates,
                      nb::sig("def messages(self) -> numpy.typing.NDArray[numpy.float64]"),
-                     "A row for each message.")
+                     "A row per message.")
         .def_prop_ro(
-            "slowest", [](const BusRates& r) { return three(r.slowest); }, "Of the slowest message.")
+            "slowest", [](const BusRates& r) { return three(r.slowest); }, "Rates of the slowest message.")
         .def_prop_ro(
-            "average", [](const BusRates& r) { return three(r.average); }, "Over all messages.")
-        .def_ro("ways", &BusRates::ways, "Of the half-way messages together.");
+            "average", [](const BusRates& r) { return three(r.average); }, "Rates over all messages.")
+        .def_ro("ways", &BusRates::ways, "The number of combinations of directions of half-way messages.");
     m.def(
         "bus_rates", &rates_of, "machine"_a, "sources"_a, "targets"_a, "bytes"_a, nb::kw_only(),
         "piece"_a = 16384, "startup"_a = 0.0, "memory"_a = nb::none(), "ring_ends"_a = false,
-        "Bandwidths of messages between stations of a ring bus that start at once: pieces in turn on its\n"
-        "rings, each of which carries as many disjoint ones as its `transfers`. `memory` is the station of\n"
-        "the memory controller, `ring_ends` an effect that was observed at the ends of the bus.");
+        "Computes the rates of concurrent messages between stations of a ring bus. Pieces take turns on its\n"
+        "rings, each of which has up to `transfers` disjoint ones. `memory` is the station of the memory\n"
+        "controller; `ring_ends` enables an effect observed at the ends of the bus.");
     nb::class_<Bipartitions>(m, "Bipartitions",
-                             "Halves of the threads of a blade, by the bytes between them.")
+                             "Bipartitions of the threads of a blade, by the bytes between the halves.")
         .def_prop_ro(
             "best", [](const Bipartitions& b) { return b.best.on_first; },
-            "Bit t is set for threads of processor 0, the side that sends more.")
+            "Bit t is set for threads of processor 0, the half that sends more.")
         .def_prop_ro("best_bytes", [](const Bipartitions& b) { return b.best.crossing.value; })
         .def_prop_ro("worst", [](const Bipartitions& b) { return b.worst.on_first; })
         .def_prop_ro("worst_bytes", [](const Bipartitions& b) { return b.worst.crossing.value; })
-        .def_ro("optima", &Bipartitions::optima, "Halves that are as good as the best.")
+        .def_ro("optima", &Bipartitions::optima, "The number of bipartitions as good as the best.")
         .def_ro("pessima", &Bipartitions::pessima);
     m.def("rank_bipartitions", &rank_bipartitions, "graph"_a,
-          "Looks at all halves of an even number of up to 24 threads.");
+          "Enumerates the bipartitions of an even number of up to 24 threads.");
 }
 
 }  // namespace topoloom::python

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Switches simulated cycle by cycle, for Python.
+// Cycle-level simulation of switches under load, for Python.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -10,14 +10,14 @@
 #include <optional>
 #include <span>
 
+#include "bindings.hpp"
 #include "network/switch_wiring.hpp"
-#include "rooms.hpp"
+#include "search_monitor.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/network/workloads/closed_loop.hpp"
 #include "topoloom/network/workloads/measure_load.hpp"
 #include "topoloom/network/workloads/multicast_load.hpp"
 #include "topoloom/network/workloads/open_loop.hpp"
-#include "watch.hpp"
 
 namespace topoloom::python {
 
@@ -26,7 +26,7 @@ using namespace nb::literals;
 
 namespace {
 
-/// Nodes that send at random, to one node at a time or to several.
+/// A random workload of unicast or multicast packets.
 struct Senders {
     Senders(const SwitchWiring& wiring, std::string_view traffic, std::string_view injection,
             std::uint32_t packet, double load, std::uint64_t seed) {
@@ -53,42 +53,44 @@ struct Senders {
 }  // namespace
 
 void bind_network(nb::module_& m) {
-    nb::class_<LoadSample>(m, "LoadSample", "What is in use during a batch of cycles.")
-        .def_ro("cycle", &LoadSample::cycle, "The last one.")
+    nb::class_<LoadSample>(m, "LoadSample", "Utilization during a batch of cycles.")
+        .def_ro("cycle", &LoadSample::cycle, "The last cycle of the batch.")
         .def_ro("accepted", &LoadSample::accepted, "Flits per sending node and cycle.")
         .def_ro("channel_use", &LoadSample::channel_use, "Flits per output of a switch and cycle.")
-        .def_ro("buffer_fill", &LoadSample::buffer_fill, "Share of all buffers, in the last cycle.");
-    nb::class_<LoadMeasure>(m, "LoadMeasure", "What switches do under a load; latencies in cycles.")
+        .def_ro("buffer_fill", &LoadSample::buffer_fill, "Share of buffer space in use in the last cycle.");
+    nb::class_<LoadMeasure>(m, "LoadMeasure", "The result of simulating a load; latencies are in cycles.")
         .def_ro("offered", &LoadMeasure::offered, "Flits per sending node and cycle.")
-        .def_ro("accepted", &LoadMeasure::accepted, "Those that nodes received.")
+        .def_ro("accepted", &LoadMeasure::accepted, "Flits received per sending node and cycle.")
         .def_ro("latency_mean", &LoadMeasure::latency_mean)
-        .def_ro("half_width", &LoadMeasure::half_width, "Of the mean's 95 % confidence interval.")
+        .def_ro("half_width", &LoadMeasure::half_width,
+                "Half the width of the 95 % confidence interval of the mean.")
         .def_ro("latency_p50", &LoadMeasure::latency_p50)
         .def_ro("latency_p99", &LoadMeasure::latency_p99)
-        .def_ro("saturated", &LoadMeasure::saturated, "Sources fall ever further behind.")
-        .def_ro("warm_up", &LoadMeasure::warm_up, "Cycles that were left out.")
-        .def_ro("measured", &LoadMeasure::measured, "Cycles.")
+        .def_ro("saturated", &LoadMeasure::saturated, "Whether sources fall ever further behind.")
+        .def_ro("warm_up", &LoadMeasure::warm_up, "Cycles before the measurement.")
+        .def_ro("measured", &LoadMeasure::measured, "Cycles of the measurement.")
         .def_ro("packets", &LoadMeasure::packets)
-        .def_ro("stalled", &LoadMeasure::stalled,
-                "Packets that wait for each other in a circle; empty: none do.")
-        .def_ro("by_latency", &LoadMeasure::by_latency, "[cycles]: packets.")
-        .def_ro("by_source", &LoadMeasure::by_source, "[node that sends]: flits per cycle.")
-        .def_prop_ro("fairness", &LoadMeasure::fairness, "Jain's, of the rates of sources; 1: all the same.")
-        .def_ro("series", &LoadMeasure::series, "Over time, batch by batch.");
+        .def_ro("stalled", &LoadMeasure::stalled, "The packets of a deadlock; empty if there is none.")
+        .def_ro("by_latency", &LoadMeasure::by_latency, "Number of packets by latency.")
+        .def_ro("by_source", &LoadMeasure::by_source, "Flits per cycle by sending node.")
+        .def_prop_ro("fairness", &LoadMeasure::fairness,
+                     "Jain's fairness index of the rates of sources; 1: all are equal.")
+        .def_ro("series", &LoadMeasure::series, "Samples over time, batch by batch.");
     nb::class_<SwitchWiring>(m, "SwitchWiring", "Switches, ports and channels of a machine, and its routes.")
         .def(nb::init<const Machine&, std::string_view>(), "machine"_a, "routing"_a = "own",
              nb::keep_alive<1, 2>(), nb::call_guard<nb::gil_scoped_release>())
         .def_prop_ro(
-            "switches", [](const SwitchWiring& wiring) { return wiring.fabric.router_count(); }, "How many.")
+            "switches", [](const SwitchWiring& wiring) { return wiring.fabric.router_count(); },
+            "The number of switches.")
         .def_prop_ro(
             "classes", [](const SwitchWiring& wiring) { return wiring.paths.class_count(); },
-            "Virtual channels that routes need at least, so that no packets wait for each other for ever.")
+            "The fewest virtual channels with which routes are free of deadlock.")
         .def_prop_ro(
             "routing",
             [](const SwitchWiring& wiring) {
                 return std::string(routings[static_cast<std::size_t>(wiring.paths.routing())].name);
             },
-            "What `own` comes to.")
+            "The name of the routing; `own` is resolved.")
         .def(
             "measure_load",
             [](const SwitchWiring& wiring, std::string_view traffic, double load, std::uint32_t vcs,
@@ -104,10 +106,10 @@ void bind_network(nb::module_& m) {
                                                                            .iterations = iterations,
                                                                            .allow_deadlock = watch_waits});
                 const Senders senders(wiring, traffic, injection, packet, load, seed);
-                Watch watch(progress);
-                const Budget budget = make_budget(std::nullopt, std::nullopt, watch);
+                SearchMonitor monitor(progress);
+                const Budget budget = make_budget(std::nullopt, std::nullopt, monitor);
                 Meter meter(budget);
-                return watch.run([&] {
+                return monitor.run([&] {
                     const auto network =
                         make_network(wiring, *senders.source, how, seed, threads, {}, senders.groups);
                     try {
@@ -123,23 +125,21 @@ void bind_network(nb::module_& m) {
             "arbiter"_a = "round-robin", "allocator"_a = "islip", "iterations"_a = 1,
             "injection"_a = "bernoulli", "watch"_a = false, "seed"_a = 1, "threads"_a = 1,
             "progress"_a = nb::none(),
-            "Measure latencies of packets while each node makes `load` flits per cycle.\n\n"
+            "Measures latencies of packets while each node generates `load` flits per cycle.\n\n"
             "Buffers, of each virtual channel, and packets are in flits; a channel takes that many cycles, "
             "and\n"
             "crossing a switch that many after one for routing.\n"
             "The result does not depend on the threads; 0: one per core. With `watch` packets take any "
             "virtual\n"
             "channel, and the measure ends with the first that wait for each other in a circle.");
-    bind_alternatives(m, "routings", routings,
-                      "By what packets choose among routes: names, and what they mean.");
-    bind_alternatives(m, "routers", routers, "How switches queue.");
-    bind_alternatives(m, "arbiters", arbiters, "By what requesters of one thing come first.");
-    bind_alternatives(m, "allocators", allocators, "How inputs and outputs are matched.");
-    bind_alternatives(m, "switchings", switchings, "When a packet goes on.");
+    bind_alternatives(m, "routings", routings, "Lists routings: (name, help).");
+    bind_alternatives(m, "routers", routers, "Lists queueing schemes of switches: (name, help).");
+    bind_alternatives(m, "arbiters", arbiters, "Lists arbiters: (name, help).");
+    bind_alternatives(m, "allocators", allocators, "Lists allocators of outputs to inputs: (name, help).");
+    bind_alternatives(m, "switchings", switchings, "Lists flow controls of switches: (name, help).");
     bind_alternatives(m, "traffics", traffics,
-                      "Synthetic traffic: names with their options, and what they mean.");
-    bind_alternatives(m, "injections", injections,
-                      "When nodes make packets: names with their options, and what they mean.");
+                      "Lists synthetic traffic patterns: (name with options, help).");
+    bind_alternatives(m, "injections", injections, "Lists injection processes: (name with options, help).");
 }
 
 }  // namespace topoloom::python

@@ -16,9 +16,10 @@
 #include <vector>
 
 #include "arrays.hpp"
+#include "bindings.hpp"
 #include "machine_tree.hpp"
 #include "network/switch_wiring.hpp"
-#include "rooms.hpp"
+#include "search_monitor.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/base/memory.hpp"
 #include "topoloom/network/programs/collective_run.hpp"
@@ -30,7 +31,6 @@
 #include "topoloom/network/programs/schedule_program.hpp"
 #include "topoloom/network/programs/stored_program.hpp"
 #include "topoloom/schedule/any_schedule.hpp"
-#include "watch.hpp"
 
 namespace topoloom::python {
 
@@ -46,7 +46,7 @@ struct SwitchSettings {
     std::uint32_t units = 1;
 };
 
-/// What a program did.
+/// The result of a simulated program.
 struct ProgramMeasure {
     bool complete = false;
     double cycle = 0;  // seconds
@@ -57,14 +57,14 @@ struct ProgramMeasure {
     std::vector<double> busy{};  // [channel]: seconds
 };
 
-/// How it is run.
-struct Run {
+/// How a simulation is run.
+struct RunOptions {
     std::uint64_t seed;
     int threads;
     const std::optional<Progress>& progress;
 };
 
-/// [channel]: cycles that it was sending.
+/// By channel: the cycles during which it sent.
 std::vector<double> busy_cycles(const NetworkTiming& times, const std::vector<std::uint64_t>& carried) {
     std::vector<double> busy(carried.size());
     for (std::size_t c = 0; c < busy.size(); ++c)
@@ -72,12 +72,12 @@ std::vector<double> busy_cycles(const NetworkTiming& times, const std::vector<st
     return busy;
 }
 
-/// In switches: runs what make(times) makes, and says what it and its channels did.
+/// Simulates the workload make(times) in switches; finish(workload, cycles) writes when its ranks were done.
 template <class Make, class Finish>
-ProgramMeasure measure(const SwitchWiring& wiring, const SwitchSettings& settings, const Run& run,
+ProgramMeasure measure(const SwitchWiring& wiring, const SwitchSettings& settings, const RunOptions& run,
                        std::span<const SwitchGroup> groups, const Make& make, const Finish& finish) {
-    Watch watch(run.progress);
-    return watch.run([&] {
+    SearchMonitor monitor(run.progress);
+    return monitor.run([&] {
         const NetworkTiming times = compute_network_timing(
             wiring.fabric, settings.format, settings.how.options, settings.speeds, settings.units);
         const std::uint64_t needed = simulation_memory(wiring.fabric, times);
@@ -92,7 +92,7 @@ ProgramMeasure measure(const SwitchWiring& wiring, const SwitchSettings& setting
         Budget budget;
         budget.keep_going = [&](std::uint64_t) {
             found.packets += network->take_received().packets;
-            return watch(found.packets);
+            return monitor(found.packets);
         };
         Meter meter(budget);
         const std::uint64_t longest = std::ranges::max(times.channels, {}, &ChannelTimes::delay).delay;
@@ -119,7 +119,7 @@ const auto list_finishes = [](const auto& ranks, std::vector<std::uint64_t>& fin
 };
 
 ProgramMeasure measure_program(const SwitchWiring& wiring, const Program& program, const Ids& node_of_rank,
-                               const SwitchSettings& settings, const Run& run) {
+                               const SwitchSettings& settings, const RunOptions& run) {
     const std::vector<Node> nodes = nodes_of(node_of_rank);
     return measure(
         wiring, settings, run, {},
@@ -131,7 +131,8 @@ ProgramMeasure measure_program(const SwitchWiring& wiring, const Program& progra
 }
 
 ProgramMeasure measure_operations(const SwitchWiring& wiring, const OperationGraph& graph,
-                                  const Ids& node_of_rank, const SwitchSettings& settings, const Run& run) {
+                                  const Ids& node_of_rank, const SwitchSettings& settings,
+                                  const RunOptions& run) {
     const std::vector<Node> nodes = nodes_of(node_of_rank);
     return measure(
         wiring, settings, run, {},
@@ -145,7 +146,7 @@ ProgramMeasure measure_operations(const SwitchWiring& wiring, const OperationGra
 ProgramMeasure measure_collective(const SwitchWiring& wiring, std::string_view collective,
                                   const std::vector<const MachineTree*>& trees,
                                   const std::vector<Ids>& members, std::int64_t bytes,
-                                  const SwitchSettings& settings, const Run& run) {
+                                  const SwitchSettings& settings, const RunOptions& run) {
     if (trees.size() != members.size())
         fail("each tree needs its members: there are ", trees.size(), " trees and ", members.size(),
              " lists of members");
@@ -187,7 +188,8 @@ std::vector<StoredMessage> listed(const Ids& source, const Ids& target, const In
 }  // namespace
 
 void bind_network_programs(nb::module_& m) {
-    nb::class_<SwitchSettings>(m, "SwitchSettings", "How switches are simulated, and how messages are cut.")
+    nb::class_<SwitchSettings>(m, "SwitchSettings",
+                               "How switches are simulated, and how messages are divided into packets.")
         .def(
             "__init__",
             [](SwitchSettings* self, std::uint32_t vcs, std::optional<double> buffer, std::uint32_t flit,
@@ -220,9 +222,11 @@ void bind_network_programs(nb::module_& m) {
             "links of the node. units combine in an output-queued switch, `combining` bytes per second each; "
             "None: as\n"
             "fast as all that comes into a switch.");
-    nb::class_<ProgramMeasure>(m, "ProgramMeasure", "What messages did in simulated switches.")
-        .def_ro("complete", &ProgramMeasure::complete, "False: it was stopped before.")
-        .def_ro("cycles", &ProgramMeasure::cycles, "Until the last rank was done, or it was stopped.")
+    nb::class_<ProgramMeasure>(m, "ProgramMeasure", "The result of simulating messages in switches.")
+        .def_ro("complete", &ProgramMeasure::complete,
+                "Whether all ranks finished; False if the simulation was stopped.")
+        .def_ro("cycles", &ProgramMeasure::cycles,
+                "Cycles until the last rank finished, or the simulation was stopped.")
         .def_ro("cycle_seconds", &ProgramMeasure::cycle)
         .def_prop_ro(
             "seconds",
@@ -235,17 +239,17 @@ void bind_network_programs(nb::module_& m) {
                     seconds.push_back(static_cast<double>(cycles) * found.cycle);
                 return new_array(std::move(seconds));
             },
-            "[rank]: seconds until it was done.")
-        .def_ro("packets", &ProgramMeasure::packets, "That were received.")
-        .def_ro("flit_hops", &ProgramMeasure::flit_hops, "Flits that crossed a switch, once for each.")
+            "float64 array (ranks,): seconds until each rank finished.")
+        .def_ro("packets", &ProgramMeasure::packets, "The number of packets received.")
+        .def_ro("flit_hops", &ProgramMeasure::flit_hops, "Flits times the switches that they crossed.")
         .def_prop_ro(
             "busy_seconds", [](const ProgramMeasure& found) { return new_array(std::vector(found.busy)); },
-            "[channel]: seconds that it was sending.");
+            "float64 array (channels,): seconds during which each channel sent.");
     nb::class_<OperationGraph>(m, "OperationGraph",
-                               "Sends, receives and work of ranks, and what each waits for.")
+                               "Sends, receives and computations of ranks, and their dependencies.")
         .def_prop_ro("rank_count", &OperationGraph::rank_count)
         .def("__len__", [](const OperationGraph& graph) { return graph.operations().size(); })
-        .def_prop_ro("messages", &communication_graph, "All that is sent, whenever that is.")
+        .def_prop_ro("messages", &communication_graph, "All messages as a communication graph.")
         .def_prop_ro(
             "sends",
             [](const OperationGraph& graph) {
@@ -259,10 +263,10 @@ void bind_network_programs(nb::module_& m) {
                 return std::tuple(new_array(std::move(source)), new_array(std::move(target)),
                                   new_array(std::move(bytes)));
             },
-            "Source, target and bytes of every message.");
+            "Source, target and bytes of each message: three arrays.");
     m.def(
         "read_goal", [](const nb::bytes& data) { return read_goal_text({data.c_str(), data.size()}); },
-        "data"_a, "Operations of GOAL text, none of which may wait for each other in a circle.");
+        "data"_a, "Reads GOAL text into operations. Dependencies must not form a cycle.");
     m.def(
         "channel_name",
         [](const SwitchWiring& wiring, std::size_t channel) {
@@ -271,7 +275,7 @@ void bind_network_programs(nb::module_& m) {
             return wiring.fabric.name(ChannelId{channel});
         },
         "wiring"_a, "channel"_a,
-        "Name a channel: a link of the machine, by its number, or, after all links, from or to a node.");
+        "Names a channel: a link of the machine by its id or, after all links, a channel from or to a node.");
     m.def(
         "channel_switches",
         [](const SwitchWiring& wiring) {
@@ -282,7 +286,7 @@ void bind_network_programs(nb::module_& m) {
             }
             return new_array(std::move(switches));
         },
-        "wiring"_a, "[channel]: the switch that it leads from; -1: it leads from a node.");
+        "wiring"_a, "int64 array (channels,): the switch that each channel leaves; -1: it leaves a node.");
     m.def(
         "simulate_messages",
         [](const SwitchWiring& wiring, const Ids& node_of_rank, const Ids& source, const Ids& target,
@@ -294,7 +298,7 @@ void bind_network_programs(nb::module_& m) {
         },
         "wiring"_a, "node_of_rank"_a, "source"_a, "target"_a, "bytes"_a, nb::kw_only(), "settings"_a,
         "seed"_a = 1, "threads"_a = 1, "progress"_a = nb::none(),
-        "Simulate messages that all ranks send at once, each its own in the order given.");
+        "Simulates messages that all ranks send at once, each rank in the given order.");
     m.def(
         "simulate_operations",
         [](const SwitchWiring& wiring, const Ids& node_of_rank, const OperationGraph& operations,
@@ -304,7 +308,7 @@ void bind_network_programs(nb::module_& m) {
         },
         "wiring"_a, "node_of_rank"_a, "operations"_a, nb::kw_only(), "settings"_a, "seed"_a = 1,
         "threads"_a = 1, "progress"_a = nb::none(),
-        "Simulate operations, each of which begins when what it waits for is done.");
+        "Simulates operations. Each starts when its dependencies are done.");
     m.def(
         "simulate_schedule",
         [](const SwitchWiring& wiring, const Ids& node_of_rank, const AnySchedule& schedule,
@@ -331,7 +335,7 @@ void bind_network_programs(nb::module_& m) {
         "message\n"
         "of these bytes, or the root does; 0: a barrier. finish is by node, 0 where it is not a member.");
     bind_alternatives(m, "switch_collectives", switch_collectives,
-                      "What switches can do: names, and what they mean.");
+                      "Lists collectives of switches: (name, help).");
 }
 
 }  // namespace topoloom::python

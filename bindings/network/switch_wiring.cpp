@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include "search_monitor.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/network/crosspoint/crosspoint.hpp"
 #include "topoloom/network/input_queued/input_queued.hpp"
-#include "watch.hpp"
 
 namespace topoloom::python {
 

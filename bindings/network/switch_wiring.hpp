@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A machine's switches for Python.
+// Switches of a machine for Python.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -19,9 +19,9 @@
 
 namespace topoloom::python {
 
-/// A fabric and its paths, made once for many simulations.
+/// A fabric and its paths, built once for many simulations.
 struct SwitchWiring {
-    /// Hears Ctrl-C.
+    /// Can be interrupted by signals.
     SwitchWiring(const Machine& machine, std::string_view routing);
     Fabric fabric;
     Paths paths;
@@ -43,7 +43,7 @@ void bind_alternatives(nanobind::module_& m, const char* name, std::span<const A
 /// Whether switches of this kind copy packets.
 [[nodiscard]] inline bool copies(SwitchRouter router) { return router >= SwitchRouter::output_queued; }
 
-/// How switches work, by the names of its parts. Throws Error for unknown ones.
+/// The names of the components of a switch.
 struct SwitchNames {
     std::string_view router, switching, arbiter, allocator;
 };
@@ -51,9 +51,11 @@ struct NamedSwitch {
     SwitchRouter router;
     SwitchOptions options;
 };
+/// Throws Error for unknown names.
 [[nodiscard]] NamedSwitch named_switch(const SwitchNames& names, SwitchOptions options);
 
-/// Refers to all but groups and times. Throws Error for groups in switches that do not copy or combine.
+/// Makes the simulated network. It refers to all arguments but groups and times. Throws Error for groups in switches that
+/// neither copy nor combine.
 [[nodiscard]] std::unique_ptr<PacketNetwork> make_network(const SwitchWiring& wiring, Workload& workload,
                                                           const NamedSwitch& how, std::uint64_t seed,
                                                           int threads,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Combining for Python: predicted times in closed form, and who sends to whom round the holes of a virtual mesh.
+// Message combining for Python: predicted times in closed form, and peers on virtual meshes.
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
 #include <array>
 
-#include "rooms.hpp"
+#include "bindings.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/schedule/collectives/virtual_mesh.hpp"
 #include "topoloom/schedule/cost/combining_cost.hpp"
@@ -46,7 +46,8 @@ void bind_schedules_combining(nb::module_& m) {
             },
             nb::kw_only(), "alpha"_a = 0.0, "beta"_a = 0.0, "gamma"_a = 0.0, "beta_em"_a = 0.0,
             "delta"_a = 0.0,
-            "Of a message; of a byte sent, copied, sent from memory of the NIC, and copied there.");
+            "alpha per message; beta per byte sent, gamma copied, beta_em sent from NIC memory, delta copied "
+            "there.");
     m.def(
         "all_to_all_time",
         [](std::string_view strategy, std::size_t ranks, double bytes, const CombiningCosts& costs,
@@ -54,7 +55,7 @@ void bind_schedules_combining(nb::module_& m) {
             return all_to_all_time(strategy_of(strategy), ranks, bytes, costs, reading_of(printed));
         },
         "strategy"_a, "ranks"_a, "bytes"_a, "costs"_a, nb::kw_only(), "printed"_a = false,
-        "Seconds of an all-to-all of this number of bytes per pair. Strategies: direct, mesh, grid, "
+        "Predicts the seconds of an all-to-all with bytes per pair. Strategies: direct, mesh, grid, "
         "hypercube.");
     m.def(
         "all_gather_time",
@@ -63,7 +64,7 @@ void bind_schedules_combining(nb::module_& m) {
             return all_gather_time(strategy_of(strategy), ranks, bytes, costs, reading_of(printed));
         },
         "strategy"_a, "ranks"_a, "bytes"_a, "costs"_a, nb::kw_only(), "printed"_a = false,
-        "The same of an all-gather of this number of bytes per rank.");
+        "Predicts the seconds of an all-gather with bytes per rank.");
     m.def(
         "nic_all_gather_time",
         [](std::string_view strategy, std::size_t ranks, double bytes, const CombiningCosts& costs,
@@ -72,9 +73,9 @@ void bind_schedules_combining(nb::module_& m) {
                                        reading_of(printed));
         },
         "strategy"_a, "ranks"_a, "bytes"_a, "costs"_a, nb::kw_only(), "direct"_a = 0, "printed"_a = false,
-        "The same, sent from memory of the NIC; the last `direct` dimensions of a hypercube are one round.");
+        "Predicts the same from NIC memory; the last `direct` dimensions of a hypercube are one round.");
     m.def("relay_all_gather_time", &relay_all_gather_time, "ranks"_a, "k"_a, "bytes"_a, "costs"_a,
-          "The same by k-prefix or k-shift.");
+          "Predicts the same for k-prefix or k-shift.");
     m.def(
         "many_to_many_time",
         [](std::string_view strategy, std::size_t ranks, double degree, double bytes,
@@ -82,7 +83,7 @@ void bind_schedules_combining(nb::module_& m) {
             return many_to_many_time(strategy_of(strategy), ranks, degree, bytes, costs, reading_of(printed));
         },
         "strategy"_a, "ranks"_a, "degree"_a, "bytes"_a, "costs"_a, nb::kw_only(), "printed"_a = false,
-        "Seconds of a many-to-many of this number of bytes to each of `degree` ranks.");
+        "Predicts the seconds of a many-to-many with bytes to each of `degree` ranks.");
     m.def(
         "virtual_mesh_receivers",
         [](std::size_t ranks, int axes, std::uint32_t rank) {
@@ -98,7 +99,7 @@ void bind_schedules_combining(nb::module_& m) {
             return receivers;
         },
         "ranks"_a, "axes"_a, "rank"_a,
-        "By round: to whom a rank of a virtual mesh of 2 or 3 axes sends, holes stood in for.");
+        "By round: the receivers of a rank on a virtual mesh of 2 or 3 axes, with substitutes for holes.");
 }
 
 }  // namespace topoloom::python

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Binomial orders for Python: groups of a cost matrix, orders, times of a scatter; and collectives along lines of grids.
+// Orders of binomial trees, groups of a cost matrix, and collectives along lines of grids, for Python.
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
@@ -8,7 +8,7 @@
 #include <array>
 
 #include "arrays.hpp"
-#include "rooms.hpp"
+#include "bindings.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/schedule/collectives/binomial.hpp"
 #include "topoloom/schedule/collectives/chain.hpp"
@@ -21,7 +21,7 @@ using namespace nb::literals;
 
 namespace {
 
-using Costs = Given<double, 2>;
+using Costs = ArrayArgument<double, 2>;
 
 CostMatrix matrix_of(const Costs& costs) {
     const std::span<const double> values = costs.values("costs");
@@ -62,12 +62,12 @@ std::vector<std::vector<Message>> messages_on_lines(const Extents& extents, Oper
 }  // namespace
 
 void bind_schedules_orders(nb::module_& m) {
-    nb::class_<Sample>(m, "CostSample", "Costs without outliers, those far above the median.")
+    nb::class_<Sample>(m, "CostSample", "A sample of costs without outliers far above the median.")
         .def_ro("mean", &Sample::mean)
-        .def_ro("sigma", &Sample::sigma, "Their standard deviation, with n - 1.")
-        .def_ro("n", &Sample::count, "How many are left.")
-        .def_ro("outliers", &Sample::outliers, "How many were left out.");
-    nb::class_<CostGroup>(m, "CostGroup", "A group of processes beside others.")
+        .def_ro("sigma", &Sample::sigma, "The standard deviation, with n - 1.")
+        .def_ro("n", &Sample::count, "The size of the sample without outliers.")
+        .def_ro("outliers", &Sample::outliers, "The number of outliers.");
+    nb::class_<CostGroup>(m, "CostGroup", "A group of processes.")
         .def_prop_ro(
             "members",
             [](const CostGroup& group) {
@@ -75,30 +75,30 @@ void bind_schedules_orders(nb::module_& m) {
                 for (const Rank member : group.members) members.push_back(member.value);
                 return members;
             },
-            "Its processes, ascending.")
-        .def_ro("inside", &CostGroup::inside, "Messages from each of them to each other.")
-        .def_ro("into", &CostGroup::into, "Messages to them from the groups beside it.")
+            "The processes of the group, ascending.")
+        .def_ro("inside", &CostGroup::inside, "Costs of messages inside the group.")
+        .def_ro("into", &CostGroup::into, "Costs of messages from the sibling groups.")
         .def_prop_ro(
             "t", [](const CostGroup& group) { return group.test.t; },
-            "Student's t of what comes in against what stays inside, with pooled variance.")
+            "Student's t of the incoming against the inner costs, with pooled variance.")
         .def_prop_ro(
             "p", [](const CostGroup& group) { return group.test.p(); },
-            "The two-sided probability of that t if both had one mean.")
+            "The two-sided probability of that t for equal means.")
         .def_ro("chance", &CostGroup::chance,
-                "At most how probable its own groups are if it is homogeneous; 1 without any.")
-        .def_ro("groups", &CostGroup::groups, "The groups in it; none if it is homogeneous.");
-    nb::class_<CostGroups>(m, "CostGroups", "Processes that are nearer to each other than to others.")
-        .def_ro("of", &CostGroups::of, "The outermost group of every process, numbered by their lowest ones.")
+                "Upper bound of the probability of its subgroups if it is homogeneous; 1 without any.")
+        .def_ro("groups", &CostGroup::groups, "The subgroups; none if it is homogeneous.");
+    nb::class_<CostGroups>(m, "CostGroups", "Groups of processes with low costs inside.")
+        .def_ro("of", &CostGroups::of, "The outermost group of each process, numbered by lowest process.")
         .def_ro("count", &CostGroups::count, "The number of outermost groups.")
         .def_ro("chance", &CostGroups::chance,
-                "At most how probable these are if all processes are alike; 1 for one group.")
+                "Upper bound of the probability of these groups if all processes are alike; 1 for one group.")
         .def_ro("groups", &CostGroups::groups, "The outermost groups; none if all processes are alike.");
     m.def(
         "find_cost_groups",
         [](const Costs& costs, double p) { return find_cost_groups(matrix_of(costs), p); }, "costs"_a,
         nb::kw_only(), "p"_a = 0.01,
-        "Groups of processes by the seconds of messages from each, by row, to each. With probability p at "
-        "most, processes that are alike are split.");
+        "Finds groups of processes by the seconds of messages between them: costs[from, to]. p bounds the "
+        "probability of splitting processes that are alike.");
     m.def(
         "group_costs",
         [](const Costs& costs, const CostGroups& groups, double p) {
@@ -114,9 +114,8 @@ void bind_schedules_orders(nb::module_& m) {
                 "numpy.typing.NDArray[numpy.floating] | Sequence[Sequence[float]], groups: CostGroups, *, p: "
                 "float = 0.01) -> "
                 "numpy.typing.NDArray[numpy.float64]"),
-        "The mean, without outliers, of messages between the same two groups, in the place of each of them, "
-        "and of those inside a group that is not split; means that do not differ with probability p are "
-        "pooled.");
+        "Replaces each cost by the mean, without outliers, of its two groups or of its homogeneous group. "
+        "Means that do not differ with probability p are pooled.");
     m.def(
         "binomial_order",
         [](const Costs& costs, std::string_view method, std::uint32_t root, std::uint32_t channels,
@@ -128,9 +127,8 @@ void bind_schedules_orders(nb::module_& m) {
             return order;
         },
         "costs"_a, "method"_a, nb::kw_only(), "root"_a = 0, "channels"_a = 1, "seed"_a = 1,
-        "The process on every position of a binomial tree. Methods: standard, fastest-edge-first, "
-        "channel-aware, "
-        "random.");
+        "Chooses the process at each position of a binomial tree. Methods: standard, "
+        "fastest-edge-first, channel-aware, random.");
     m.def(
         "binomial_scatter_steps",
         [](const Costs& costs, const Ids& order, std::uint32_t channels, const CostGroups* groups,
@@ -143,8 +141,8 @@ void bind_schedules_orders(nb::module_& m) {
         },
         "costs"_a, "order"_a, nb::kw_only(), "channels"_a = 1, "groups"_a = nb::none(),
         "reading"_a = "growing",
-        "Seconds of every step of a binomial scatter of one block to each, where costs are of a block; "
-        "without groups of find_cost_groups() it finds them. Readings: "
+        "Predicts the seconds of each step of a binomial scatter, with costs per block. Without groups it "
+        "calls find_cost_groups(). Readings: "
         "growing, messages of a step within a group share one channel and those between the same two groups "
         "all, and each more adds half the bandwidth of one; printed, those within a group share all too, and "
         "more add nothing; node, all of them share all, and each more adds half; independent, none share.");
@@ -162,9 +160,8 @@ void bind_schedules_orders(nb::module_& m) {
                                : messages_on_lines<Chain>(extents, does, Bytes{bytes}, Rank{root}, pieces);
         },
         "extents"_a, "operation"_a, "bytes"_a, nb::kw_only(), "root"_a = 0, "pieces"_a = 0,
-        "By round: (from, to, bytes) of a broadcast, reduce, scatter or gather along all lines of an axis at "
-        "once, axis after axis, from or to the same position of every line: along binomial trees, or down "
-        "chains in this number of pieces.");
+        "Lists (from, to, bytes) by round for a broadcast, reduce, scatter or gather along all lines of an "
+        "axis at once, axis after axis. Lines are binomial trees, or chains if there are pieces.");
 }
 
 }  // namespace topoloom::python

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Programs of single ranks for Python: what a schedule has a rank do, and where its data lie.
+// Compiled programs of single ranks for Python.
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
-#include "rooms.hpp"
+#include "bindings.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/execute/compile.hpp"
 #include "topoloom/schedule/any_schedule.hpp"
@@ -58,10 +58,11 @@ void bind_rank_program(nb::module_& m) {
                   "list[tuple[int, tuple[str, int], int]], list[tuple[int, tuple[str, int], int]], "
                   "list[tuple[bool, tuple[str, int], tuple[str, int], int]], "
                   "list[tuple[bool, tuple[str, int], tuple[str, int], int]]]]]"),
-          "Bytes of scratch memory, and the rounds of a rank: copies before, receives, sends, copies "
-          "meanwhile,\n"
-          "work after. A message is (peer, place, bytes), a work (combines, from, to, bytes), a place\n"
-          "(memory, offset) in `input`, `output` or `scratch`. A broadcast has no input.");
+          "Compiles a schedule for a rank: (scratch bytes, rounds). A round has copies before, receives, "
+          "sends,\n"
+          "copies meanwhile, and operations after. A message is (peer, location, bytes), an operation\n"
+          "(combines, from, to, bytes), a location (memory, offset) in `input`, `output` or `scratch`.\n"
+          "A broadcast has no input.");
 }
 
 }  // namespace topoloom::python

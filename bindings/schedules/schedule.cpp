@@ -12,8 +12,9 @@
 #include <vector>
 
 #include "arrays.hpp"
+#include "bindings.hpp"
 #include "option_list.hpp"
-#include "rooms.hpp"
+#include "search_monitor.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/place/problem.hpp"
 #include "topoloom/schedule/any_schedule.hpp"
@@ -22,7 +23,6 @@
 #include "topoloom/schedule/collectives/registry.hpp"
 #include "topoloom/schedule/cost/cost.hpp"
 #include "topoloom/schedule/cost/messages.hpp"
-#include "watch.hpp"
 
 namespace topoloom::python {
 
@@ -41,10 +41,9 @@ void check_round(const AnySchedule& schedule, std::uint64_t round) {
 template <class T>
 nb::object array_of(const std::vector<SentMessage>& messages, T SentMessage::* member) {
     using Number = typename Plain<T>::type;
-    auto* numbers = new std::vector<Number>;
-    nb::capsule owner(numbers, [](void* p) noexcept { delete static_cast<std::vector<Number>*>(p); });
-    for (const SentMessage& message : messages) numbers->push_back((message.*member).value);
-    return nb::cast(nb::ndarray<nb::numpy, Number, nb::ndim<1>>(numbers->data(), {numbers->size()}, owner));
+    std::vector<Number> numbers;
+    for (const SentMessage& message : messages) numbers.push_back((message.*member).value);
+    return new_array(std::move(numbers));
 }
 
 nb::tuple messages_of(const AnySchedule& schedule, std::uint64_t round) {
@@ -55,7 +54,7 @@ nb::tuple messages_of(const AnySchedule& schedule, std::uint64_t round) {
                           array_of(messages, &SentMessage::bytes));
 }
 
-/// A gigabyte or two.
+/// Takes 1 to 2 GiB.
 constexpr std::size_t max_listed = std::size_t{1} << 26;
 
 nb::tuple all_messages_of(const AnySchedule& schedule) {
@@ -99,7 +98,7 @@ nb::list blocks_of(const AnySchedule& schedule, std::uint64_t round, std::uint32
     return blocks;
 }
 
-/// The sum of an all-gather; unit: every message has `bytes`.
+/// The communication graph of an all-gather; unit: every message has `bytes`.
 CommGraph all_gather_pattern(std::string_view name, std::size_t ranks, std::int64_t bytes, bool unit) {
     const Call call{Operation::all_gather, ranks, Bytes{unit ? 0 : bytes}};
     if (unit && bytes < 0) fail("all-gather: ", bytes, " bytes; there must be 0 or more");
@@ -127,16 +126,17 @@ nb::list list_schedules() {
 }  // namespace
 
 void bind_schedule(nb::module_& m) {
-    nb::class_<ScheduleCost>(m, "ScheduleCost", "What a schedule costs.")
+    nb::class_<ScheduleCost>(m, "ScheduleCost", "The cost of a schedule.")
         .def_ro("time", &ScheduleCost::time, "Seconds, summed over the rounds.")
-        .def_ro("cpu", &ScheduleCost::cpu, "Seconds that the busiest rank of every round sends and copies.")
+        .def_ro("cpu", &ScheduleCost::cpu, "CPU seconds of the busiest rank, summed over the rounds.")
         .def_ro("congestion", &ScheduleCost::congestion,
-                "Seconds that the busiest link of every round needs; 0 without a machine.")
+                "Seconds of the busiest link, summed over the rounds; 0 without a machine.")
         .def_ro("rounds", &ScheduleCost::rounds)
-        .def_ro("messages", &ScheduleCost::messages, "Of a rank that sends the most in every round.")
-        .def_prop_ro("bytes", [](const ScheduleCost& c) { return c.bytes.value; }, "Of the same rank.");
+        .def_ro("messages", &ScheduleCost::messages, "Messages of a rank that sends the most in every round.")
+        .def_prop_ro("bytes", [](const ScheduleCost& c) { return c.bytes.value; }, "Bytes of the same rank.");
 
-    nb::class_<AnySchedule>(m, "Schedule", "A collective as rounds of messages, described and never stored.")
+    nb::class_<AnySchedule>(m, "Schedule",
+                            "A collective as rounds of messages, which are computed on demand.")
         .def(
             "__init__",
             [](AnySchedule* schedule, std::string_view name, std::string_view operation, std::size_t ranks,
@@ -165,27 +165,26 @@ void bind_schedule(nb::module_& m) {
                     name);
             },
             "name"_a, "demand"_a, "multicast"_a = false,
-            "Who wants how many bytes of whom, as a communication graph.")
+            "Makes a many-to-many from a communication graph of the bytes from rank to rank.")
         .def_prop_ro("operation",
                      [](const AnySchedule& s) { return operation_name(collective(s).operation()); })
         .def_prop_ro("ranks", [](const AnySchedule& s) { return collective(s).ranks(); })
         .def_prop_ro("rounds", &rounds)
         .def("messages", &messages_of, "round"_a,
              nb::sig("def messages(self, round: int) -> tuple[numpy.ndarray, numpy.ndarray, numpy.ndarray]"),
-             "Senders, receivers and bytes of the messages of a round.")
+             "Lists senders, receivers and bytes of the messages of a round.")
         .def("blocks", &blocks_of, "round"_a, "source"_a, "target"_a,
              nb::sig("def blocks(self, round: int, source: int, target: int) -> list[int]"),
-             "Blocks of data that a message carries.")
+             "Lists the blocks of data in a message.")
         .def("all_messages", &all_messages_of,
              nb::sig("def all_messages(self) -> tuple[numpy.typing.NDArray[numpy.uint64], "
                      "numpy.typing.NDArray[numpy.uint32], numpy.typing.NDArray[numpy.uint32], "
                      "numpy.typing.NDArray[numpy.int64]]"),
-             "Rounds, senders, receivers and bytes of all messages, round by round: four arrays of one "
-             "length.")
+             "Lists rounds, senders, receivers and bytes of all messages: four arrays of equal length.")
         .def("message_blocks", &message_blocks_of, "round"_a,
              nb::sig("def message_blocks(self, round: int) -> tuple[numpy.typing.NDArray[numpy.uint64], "
                      "numpy.typing.NDArray[numpy.uint64]]"),
-             "Blocks that all messages of a round carry: (first, block), where those of the i-th of\n"
+             "Lists the blocks in all messages of a round: (first, block). Those of the i-th of\n"
              "messages(round) are block[first[i]:first[i + 1]].")
         .def("__repr__",
              [](const AnySchedule& s) {
@@ -196,25 +195,26 @@ void bind_schedule(nb::module_& m) {
         .def(
             "check", [](const AnySchedule& schedule) { check_schedule(schedule); },
             nb::call_guard<nb::gil_scoped_release>(),
-            "Plays the schedule; raises Error unless every rank ends with exactly what is promised.")
+            "Executes the schedule symbolically; raises Error unless each rank ends with the correct blocks.")
         .def(
             "graph",
             [](const AnySchedule& s, int threads) {
                 return pattern(s, std::nullopt, checked_threads(threads));
             },
             "threads"_a = 0, nb::call_guard<nb::gil_scoped_release>(),
-            "All messages as one communication graph.")
+            "Makes the communication graph of all messages.")
         .def(
             "phase",
             [](const AnySchedule& schedule, std::uint64_t round) {
                 check_round(schedule, round);
                 return phase(schedule, round);
             },
-            "round"_a, "The messages of one round as a communication graph.")
+            "round"_a, "Makes the communication graph of one round.")
         .def(
             "cost",
             [](const AnySchedule& schedule, const NetworkModel& model) { return cost(schedule, model); },
-            "model"_a, nb::call_guard<nb::gil_scoped_release>(), "What its messages cost alone.")
+            "model"_a, nb::call_guard<nb::gil_scoped_release>(),
+            "Computes the cost by the model alone, without a machine.")
         .def(
             "cost_on",
             [](const AnySchedule& schedule, const Allocation& allocation, const Placement& placement,
@@ -222,18 +222,17 @@ void bind_schedule(nb::module_& m) {
                 placement.require_on(allocation);
                 const Machine& machine = allocation.machine();
                 const std::optional<Progress> silent;
-                Watch watch(silent);
-                const Budget budget = make_budget(std::nullopt, std::nullopt, watch);
-                return watch.run([&] {
+                SearchMonitor monitor(silent);
+                const Budget budget = make_budget(std::nullopt, std::nullopt, monitor);
+                return monitor.run([&] {
                     return run_cost(schedule, model == nullptr ? machine_model(machine) : *model, machine,
                                     placement.slots(), budget);
                 });
             },
             "allocation"_a, "placement"_a, "model"_a = nb::none(),
-            "What it costs on the links under a placement, where ranks wait only for what comes to them and\n"
-            "messages within a node pass its memory; without a model, with the machine's own startup time "
-            "and port\n"
-            "bandwidth.");
+            "Computes the cost on the links of a placement. Ranks wait only for their own messages, and\n"
+            "messages within a node pass its memory. Without a model, the machine gives startup time and\n"
+            "port bandwidth.");
     m.def(
         "program_time",
         [](const std::vector<const AnySchedule*>& steps, const Allocation& allocation,
@@ -245,7 +244,7 @@ void bind_schedule(nb::module_& m) {
                                 placement.slots());
         },
         "steps"_a, "allocation"_a, "placement"_a, "model"_a = nb::none(),
-        "Seconds of a program of schedules one after the other, as `Schedule.cost_on` says of one.");
+        "Computes the seconds of consecutive schedules, as `Schedule.cost_on` does for one.");
     using Unlocked = nb::call_guard<nb::gil_scoped_release>;
     for (const auto& [function, schedule] :
          {std::pair("recursive_doubling", "recursive-doubling"), std::pair("bruck", "bruck")}) {
@@ -255,7 +254,7 @@ void bind_schedule(nb::module_& m) {
                 return all_gather_pattern(schedule, ranks, bytes, unit);
             },
             "rank_count"_a, "bytes"_a = 1, "unit"_a = false, Unlocked(),
-            "All-gather; unit: every message has `bytes`.");
+            "Makes the graph of an all-gather; unit: every message has `bytes`.");
     }
     m.def(
         "binomial_tree",
@@ -264,14 +263,15 @@ void bind_schedule(nb::module_& m) {
                 make_schedule({Operation::broadcast, ranks, Bytes{bytes}, Rank{root}}, "binomial"));
         },
         "rank_count"_a, "bytes"_a = 1, "root"_a = 0, Unlocked(),
-        "Broadcast from root along MPICH's binomial tree.");
+        "Makes the graph of a broadcast from root along MPICH's binomial tree.");
     m.def(
         "all_to_all",
         [](std::size_t ranks, std::int64_t bytes) {
             return pattern(make_schedule({Operation::all_to_all, ranks, Bytes{bytes}}, "at-once"));
         },
-        "rank_count"_a, "bytes"_a = 1, Unlocked(), "Every rank sends to every other one.");
-    m.def("schedules", &list_schedules, "All schedules with their operations and options.",
+        "rank_count"_a, "bytes"_a = 1, Unlocked(),
+        "Makes a graph in which each rank sends to every other one.");
+    m.def("schedules", &list_schedules, "Lists all schedules with their operations and options.",
           nb::sig("def schedules() -> list[dict[str, object]]"));
 }
 

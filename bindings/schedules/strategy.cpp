@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What calls cost where their ranks are, and which schedules they take, for Python.
+// Costs of calls, and choices of schedules, for Python.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
@@ -10,7 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "rooms.hpp"
+#include "arrays.hpp"
+#include "bindings.hpp"
 #include "topoloom/machine/allocations/allocation.hpp"
 #include "topoloom/machine/text/machine_text.hpp"
 #include "topoloom/schedule/any_schedule.hpp"
@@ -41,58 +42,57 @@ void strategy_on(Strategy* strategy, const Allocation& allocation, const Placeme
 void bind_strategy(nb::module_& m) {
     using Unlocked = nb::call_guard<nb::gil_scoped_release>;
     nb::class_<Strategy>(m, "Strategy",
-                         "What calls cost where their ranks are, and which schedules libtopoloom-collective "
-                         "takes for them.")
+                         "Costs of calls for given locations of ranks, and the schedules that "
+                         "libtopoloom-collective chooses.")
         .def(
             "__init__",
             [](Strategy* strategy, std::size_t ranks, const NetworkModel& model) {
                 new (strategy) Strategy(ranks, cost_basis_apart(ranks, model));
             },
-            "ranks"_a, "model"_a, "Every rank is on a node of its own.")
+            "ranks"_a, "model"_a, "Each rank is on a node of its own.")
         .def("__init__", &strategy_on, "allocation"_a, "placement"_a, "model"_a = nb::none(),
              nb::keep_alive<1, 2>(),
-             "Messages pass the links under a placement; without a model they cost what the machine says.")
+             "Messages pass the links of a placement. Without a model, costs are those of the machine.")
         .def(
             "cost",
             [](const Strategy& strategy, const AnySchedule& schedule) {
                 return schedule_cost(schedule, strategy.basis());
             },
             "schedule"_a, Unlocked(),
-            "What a schedule costs where ranks wait only for what comes to them; with more than 2^16\n"
-            "messages on a machine, about that, by some of them in rounds that wait for each other. Ranks\n"
-            "of a node send through its memory.")
+            "Computes the cost of a schedule whose ranks wait only for their own messages. With more than "
+            "2^16\n"
+            "messages on a machine it is estimated from a sample in synchronized rounds. Ranks of a node\n"
+            "send through its memory.")
         .def(
             "choose",
             [](Strategy& strategy, std::string_view operation, std::int64_t bytes, bool in_rank_order) {
                 return strategy.choose(parse_operation(operation), Bytes{bytes}, in_rank_order);
             },
             "operation"_a, "bytes"_a, "in_rank_order"_a = false, Unlocked(),
-            "The schedule that a call takes; in_rank_order if its operator is not commutative.")
+            "Chooses the schedule of a call; in_rank_order: its operator is not commutative.")
         .def_static(
             "size_of",
             [](std::string_view operation, std::int64_t bytes) {
                 return Strategy::size_of(parse_operation(operation), Bytes{bytes}).value;
             },
             "operation"_a, "bytes"_a,
-            "One of 16 sizes between two powers of two that stands for this one: calls of both take the "
-            "same schedule.");
+            "The size class of a call, of 16 between powers of two: calls of a class take the same "
+            "schedule.");
     m.def(
         "check_decision_table", [](std::string_view text) { (void)DecisionTable(text); }, "text"_a,
-        "Raises Error, which names the line, for what libtopoloom-collective would not read as one.");
+        "Raises Error, with the line, for a decision table that libtopoloom-collective cannot read.");
     m.def(
         "check_machine_file",
         [](std::string_view text) {
             const MachineFile file = read_machine_file(text);
             if (!file.machine.empty()) (void)make_machine(file.machine);
         },
-        "text"_a, "As check_decision_table.");
+        "text"_a, "Checks a file like check_decision_table.");
     m.def(
         "check_placement_file", [](std::string_view text) { (void)read_placement_file(text); }, "text"_a,
-        "As check_decision_table.");
-    m.def(
-        "check_schedule_text", &check_schedule_text, "text"_a,
-        "Raises Error for the name of a schedule, or options, that are never right, whatever the number of\n"
-        "ranks.");
+        "Checks a file like check_decision_table.");
+    m.def("check_schedule_text", &check_schedule_text, "text"_a,
+          "Raises Error for the name or options of a schedule that are invalid for any number of ranks.");
     m.def(
         "usual_schedule",
         [](std::string_view operation, std::size_t ranks, std::int64_t bytes, bool in_all) {
@@ -103,7 +103,7 @@ void bind_strategy(nb::module_& m) {
             return usual_schedule(call);
         },
         "operation"_a, "ranks"_a, "bytes"_a, "in_all"_a = false,
-        "What MPICH takes by default, with options; bytes as Schedule has them.");
+        "The default schedule of MPICH, with options; bytes as for Schedule.");
     m.def(
         "candidates",
         [](std::string_view operation, std::size_t ranks, std::int64_t bytes,
@@ -111,8 +111,9 @@ void bind_strategy(nb::module_& m) {
             return candidates({parse_operation(operation), ranks, Bytes{bytes}}, fitted);
         },
         "operation"_a, "ranks"_a, "bytes"_a, "fitted"_a = std::vector<std::string>{},
-        "Schedules that a call may take, each as it is by default, as fitted_schedules() has it, and with\n"
-        "the values of its options that are worth a try.");
+        "Lists the candidate schedules of a call: with default options, as from fitted_schedules(), and "
+        "with\n"
+        "promising values of options.");
 }
 
 }  // namespace topoloom::python

@@ -29,9 +29,9 @@ int topoloom_learner_choose(topoloom_learner* learner, enum topoloom_operation o
                             size_t error_size) {
     return guarded(error, error_size, [&] {
         Learner& of = learner->learner;
-        const Operation asked = checked_operation(operation);
-        const std::string& chosen = is_timed != 0 ? of.choose_trial(asked, Bytes{bytes}, in_rank_order != 0)
-                                                  : of.choose(asked, Bytes{bytes}, in_rank_order != 0);
+        const Operation wanted = checked_operation(operation);
+        const std::string& chosen = is_timed != 0 ? of.choose_trial(wanted, Bytes{bytes}, in_rank_order != 0)
+                                                  : of.choose(wanted, Bytes{bytes}, in_rank_order != 0);
         *schedule = chosen.c_str();
     });
 }

@@ -58,10 +58,10 @@ BlockLayout layout_of(const Collective& collective, const topoloom_call& call) {
 int topoloom_program_make(const topoloom_call* call, const char* schedule, topoloom_program* program,
                           char* error, size_t error_size) {
     return guarded(error, error_size, [&] {
-        Call asked{static_cast<Operation>(call->operation), call->ranks, Bytes{call->units},
-                   Rank{call->root}};
-        asked.unit_bytes = call->unit_bytes;
-        const AnySchedule made = make_schedule(asked, schedule);
+        Call arguments{static_cast<Operation>(call->operation), call->ranks, Bytes{call->units},
+                       Rank{call->root}};
+        arguments.unit_bytes = call->unit_bytes;
+        const AnySchedule made = make_schedule(arguments, schedule);
         const Collective& collective = made.collective();
         auto owner = std::make_unique<RankProgram>(
             compile(made, layout_of(collective, *call),

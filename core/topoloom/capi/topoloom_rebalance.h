@@ -18,25 +18,25 @@ extern "C" {
 
 /* NOLINTBEGIN(readability-identifier-naming): C */
 
-/* The measured objects: rank i of the pattern is object i. */
+/* What objects did: rank i of the pattern is object i. */
 typedef struct {
     topoloom_pattern pattern;
-    const double* seconds;      /* of computing, by object */
-    const int64_t* moved_bytes; /* of migrating each object */
-    const uint32_t* process;    /* current owner */
+    const double* seconds;      /* that it computed */
+    const int64_t* moved_bytes; /* that moving it takes */
+    const uint32_t* process;    /* that has it now */
     const uint8_t*
         is_proxied; /* 1: what it sends to the objects of one process goes as one message, the largest, and so
                                    does what they send to it; may be NULL: none */
 } topoloom_objects;
 
 typedef struct {
-    double seconds_per_byte; /* of migrations */
-    double periods;          /* how often the measured period repeats */
-    double tolerance;        /* allowed load above the average, as a fraction */
+    double seconds_per_byte; /* that moving takes */
+    double periods;          /* how often what was measured comes again */
+    double tolerance;        /* of load above the average */
     uint64_t seed;
 } topoloom_moving;
 
-/* The effect of a new assignment: moved objects and bytes, seconds of the busiest process, hop-bytes of all messages. */
+/* Of the present and of the new processes: seconds of the busiest, hop-bytes of all messages. */
 typedef struct {
     int64_t moved, moved_bytes;
     double busiest_before, busiest_after, average;

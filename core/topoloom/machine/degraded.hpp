@@ -20,7 +20,7 @@
 
 namespace topoloom {
 
-/// What is down. Links of a router or switch that is down are down; a router is down once all its nodes are.
+/// Nodes, vertices and links that are down. A vertex that is down takes its links down; it is down once all its nodes are.
 struct Failures {
     std::vector<std::uint32_t> nodes;
     std::vector<std::uint32_t> vertices;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What tests ask of a machine again and again: the links of a route, loads of all-to-all, complaints.
+// Helpers that query machines: links of a route, loads of all-to-all, error messages.
 #pragma once
 
 #include <string>
@@ -33,7 +33,7 @@ std::vector<double> all_to_all_loads(const T& topology) {
 }
 
 /// What make_machine() says of a text that it refuses.
-inline std::string complaint_about(const std::string& text) {
+inline std::string error_message_of(const std::string& text) {
     try {
         return "none: " + topoloom::make_machine(text).describe();
     } catch (const topoloom::Error& error) {

@@ -52,7 +52,7 @@ std::vector<Node> box(const Machine& machine, const std::vector<std::uint32_t>& 
 
 }  // namespace
 
-TEST_CASE("on small machines the choice is as close together as any") {
+TEST_CASE("on small machines the choice is optimal") {
     for (const std::string& text : machine_texts()) {
         const Machine machine = make_machine(text);
         if (machine.node_count() > 16 || text.find('>') != std::string::npos) continue;
@@ -119,7 +119,7 @@ TEST_CASE("a choice among scattered nodes is never worse than their first ones")
     }
 }
 
-TEST_CASE("more nodes than there are, or none, cannot be chosen") {
+TEST_CASE("choosing no node, or too many, is refused") {
     const Machine machine = make_machine("torus:4x4");
     const Allocation whole = Allocation::whole(machine);
     CHECK_THROWS_WITH_AS((void)compact_nodes(whole, 17), "cannot choose 17 of 16 nodes; ask for 1 to 16",

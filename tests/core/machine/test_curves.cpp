@@ -64,13 +64,13 @@ TEST_CASE("Hilbert's curve goes from neighbor to neighbor on cubes of a power of
         check_steps(Curve::hilbert, text);
 }
 
-TEST_CASE("Peano's curve does on cubes of a power of three") {
+TEST_CASE("Peano's curve goes from neighbor to neighbor on cubes of a power of three") {
     for (const std::string text : {"mesh:3", "mesh:27", "mesh:3x3", "mesh:27x27", "mesh:3x3x3", "mesh:9x9x9",
                                    "mesh:9x9x9x9", "mesh:3x3x3x3x3x3"})
         check_steps(Curve::peano, text);
 }
 
-TEST_CASE("the snake does on every grid") {
+TEST_CASE("the snake goes from neighbor to neighbor on every grid") {
     for (const std::string text :
          {"mesh:7", "mesh:4x5", "mesh:5x4", "mesh:3x5x7", "mesh:2x3x4x5", "mesh:2x2x2x2x2x2x2x2"})
         check_steps(Curve::snake, text);

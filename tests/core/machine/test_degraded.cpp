@@ -53,7 +53,7 @@ TEST_CASE("a router with links to its nodes stays up without them, and takes the
                          "the allocation names node 3, which is down", Error);
 }
 
-TEST_CASE("a node is down with its link there or back") {
+TEST_CASE("a node is down if a link to or from it is") {
     // Vertices 8 to 23 are the nodes.
     for (const std::string text : {"10-1", "10>1", "1>10", "v10", "2"}) {
         CAPTURE(text);
@@ -65,7 +65,7 @@ TEST_CASE("a node is down with its link there or back") {
     }
 }
 
-TEST_CASE("routes of a degraded dragonfly go around what is down, from node to node") {
+TEST_CASE("routes of a degraded dragonfly go around failures, from node to node") {
     const Machine whole = make_machine("dragonfly:1x4,nodes=2");
     CHECK(names(whole, Node{0}, Node{3}) ==
           Names{"node 0 up", "group 0 router 0 -> router 1", "node 3 down"});
@@ -87,7 +87,7 @@ TEST_CASE("nodes that are down are in no allocation") {
                          "the allocation names node 6, which is down", Error);
 }
 
-TEST_CASE("a machine may fall apart as long as the allocation does not") {
+TEST_CASE("a machine may be disconnected as long as the allocation is not") {
     const Machine machine = make_machine("mesh:6+down:2-3");
     CHECK(Allocation(machine, {Node{3}, Node{4}, Node{5}}).nodes().size() == 3);
     CHECK_THROWS_WITH_AS(Allocation(machine, {Node{1}, Node{4}}),
@@ -105,7 +105,7 @@ TEST_CASE("a degraded torus keeps its coordinates") {
     CHECK(machine.describe() == "4x5 torus, 1 node and 8 links down");
 }
 
-TEST_CASE("failures of what does not exist are refused") {
+TEST_CASE("failures of unknown nodes, vertices and links are refused") {
     const std::vector<std::pair<std::string, std::string>> bad{
         {"torus:4+down:9", "there is no node 9 to be down: the machine has 4"},
         {"torus:4+down:v4", "there is no vertex 4 to be down: the machine has 4"},

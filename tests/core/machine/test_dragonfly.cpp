@@ -302,7 +302,7 @@ TEST_CASE("a dragonfly describes itself") {
     CHECK(make_machine("dragonfly:1x4,routing=valiant").describe() == "1x4 dragonfly, Valiant routing");
 }
 
-TEST_CASE("what cannot be a dragonfly is refused") {
+TEST_CASE("an invalid dragonfly is refused") {
     const auto refuses = [](const char* text, const char* message) {
         CAPTURE(text);
         CHECK_THROWS_WITH_AS((void)make_machine(text), doctest::Contains(message), Error);

@@ -99,7 +99,7 @@ TEST_CASE("a Dragonfly+ says its sizes and names its links") {
     CHECK(names.contains("group 0 spine 1 -> group 2 spine 1 (2 of 2)"));
 }
 
-TEST_CASE("a Dragonfly+ that cannot be is refused with the reason") {
+TEST_CASE("an invalid Dragonfly+ is refused with the reason") {
     const std::vector<std::pair<std::string, std::string>> bad{
         {"dragonflyplus:0x2x2", "a Dragonfly+ has at least 1 group, and 1 leaf and 1 spine in it"},
         {"dragonflyplus:9x2x2,global=3",

@@ -109,7 +109,7 @@ TEST_CASE("given routes are taken, other pairs take a shortest route") {
     CHECK(stops(machine, Node{1}, Node{0}) == Stops{1, 0});
 }
 
-TEST_CASE("with ECMP all shortest routes share, hop by hop, also around what is down") {
+TEST_CASE("with ECMP all shortest routes share traffic hop by hop, also around failures") {
     int graphs = 0;
     for_each_topology([&]<class T>(const Machine& machine, const T& topology) {
         if constexpr (std::is_same_v<T, ExplicitGraph> || std::is_same_v<T, Degraded>) {
@@ -146,7 +146,7 @@ TEST_CASE("a link that stands for two cables takes two parts of an ECMP route") 
     CHECK(shares["switch 5 -> switch 3"] == doctest::Approx(1.0 / 3));
 }
 
-TEST_CASE("a route seen from within another is the same") {
+TEST_CASE("a route visited inside another visit is the same") {
     const Machine machine = make_machine(random_graph(12, 9, 4) + ",routing=ecmp");
     with_topology(machine, [&](const auto& t) {
         SharePerLink alone;
@@ -160,7 +160,7 @@ TEST_CASE("a route seen from within another is the same") {
     });
 }
 
-TEST_CASE("nodes that do not forward are passed by") {
+TEST_CASE("routes avoid nodes that do not forward") {
     // Two switches in line, and a node on both, by which the way would be as short.
     const std::string text = "graph:3+3:0-3,0-5,1-3,2-5,3-4,4-5";
     CHECK(stops(make_machine(text), Node{1}, Node{2}) == Stops{1, 3, 0, 5, 2});
@@ -177,7 +177,7 @@ TEST_CASE("links are named by what they join") {
     CHECK(names == std::vector<std::string>{"node 0 -> switch 2", "switch 2 -> node 1"});
 }
 
-TEST_CASE("graphs that cannot be machines are refused with the reason") {
+TEST_CASE("invalid graphs are refused with the reason") {
     const std::vector<std::pair<std::string, std::string>> bad{
         {"graph:0", "a machine graph needs at least one node"},
         {"graph:2", "the machine is disconnected: node 1 has no route to node 0; add links between them"},

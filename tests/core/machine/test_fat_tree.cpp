@@ -101,7 +101,7 @@ TEST_CASE("a k-ary n-tree joins switches whose words agree except possibly in on
     }
 }
 
-TEST_CASE("routes are those that the labels of vertices give, by target, by source and by SimGrid") {
+TEST_CASE("routes agree with the labels of vertices, by target, by source and for SimGrid") {
     for (const std::string& text : fat_trees) {
         CAPTURE(text);
         const FatTree by_target = fat_tree(text);
@@ -122,7 +122,7 @@ TEST_CASE("routes are those that the labels of vertices give, by target, by sour
     }
 }
 
-TEST_CASE("all-to-all loads every link as the routes by labels do") {
+TEST_CASE("all-to-all loads each link as routes by labels do") {
     for (const std::string& text : fat_trees) {
         CAPTURE(text);
         const FatTree tree = fat_tree(text);
@@ -156,7 +156,7 @@ TEST_CASE("all-to-all on a k-ary n-tree puts N - k^l messages on every link abov
     }
 }
 
-TEST_CASE("random routing splits what leaves a subtree equally over the cables above it") {
+TEST_CASE("random routing splits traffic out of a subtree equally over the cables above it") {
     for (const std::string& text : fat_trees) {
         CAPTURE(text);
         const FatTree tree = fat_tree(text + ",routing=random");
@@ -178,7 +178,7 @@ TEST_CASE("random routing splits what leaves a subtree equally over the cables a
     }
 }
 
-TEST_CASE("what messages add to the links collected settles to the loads of their routes") {
+TEST_CASE("collected messages settle to the loads of their routes") {
     for (const std::string& text : fat_trees) {
         for (const std::string routing : {"d-mod-k", "random", "simgrid"}) {
             CAPTURE(text);
@@ -228,53 +228,53 @@ TEST_CASE("cables have the bandwidth and the latency of their level") {
     CHECK(times == std::vector<double>{1e-6, 3e-6, 3e-6, 1e-6});
 }
 
-TEST_CASE("a fat tree says how it is built and routed") {
+TEST_CASE("a fat tree describes its structure and routing") {
     CHECK(make_machine("fattree:4:4:4").describe() == "fat tree 4:4:4, up 1:4:4, d-mod-k routing");
     CHECK(make_machine("fattree:18:36,up=1:9,parallel=1:2,routing=random").describe() ==
           "fat tree 18:36, up 1:9, parallel 1:2, random routing");
     CHECK(make_machine("fattree:4:4,routing=s-mod-k").describe() == "fat tree 4:4, up 1:4, s-mod-k routing");
 }
 
-TEST_CASE("fat trees that cannot be are refused") {
-    CHECK(complaint_about("fattree:") ==
+TEST_CASE("invalid fat trees are refused") {
+    CHECK(error_message_of("fattree:") ==
           "cannot read machine 'fattree:': expected numbers separated by ':' at column 9");
-    CHECK(complaint_about("fattree:4:x") ==
+    CHECK(error_message_of("fattree:4:x") ==
           "cannot read machine 'fattree:4:x': expected a number at column 11");
-    CHECK(complaint_about("fattree:4:4,up=1") ==
+    CHECK(error_message_of("fattree:4:4,up=1") ==
           "machine 'fattree:4:4,up=1': a fat tree of 2 levels needs 2 entries of up, not 1");
-    CHECK(complaint_about("fattree:4:4,parallel=1:2:3") ==
+    CHECK(error_message_of("fattree:4:4,parallel=1:2:3") ==
           "machine 'fattree:4:4,parallel=1:2:3': a fat tree of 2 levels needs 2 entries of parallel, not 3");
-    CHECK(complaint_about("fattree:4:4,up=1:0") ==
+    CHECK(error_message_of("fattree:4:4,up=1:0") ==
           "machine 'fattree:4:4,up=1:0': level 2 of a fat tree has 0 parents; give at least 1");
-    CHECK(complaint_about("fattree:4:4,parallel=0:1") ==
+    CHECK(error_message_of("fattree:4:4,parallel=0:1") ==
           "machine 'fattree:4:4,parallel=0:1': level 1 of a fat tree has 0 parallel cables; give at least 1");
-    CHECK(complaint_about("fattree:4:0") ==
+    CHECK(error_message_of("fattree:4:0") ==
           "machine 'fattree:4:0': level 2 has arity 0; a group has at least one member");
-    CHECK(complaint_about("fattree:4:4,routing=d-mod") ==
+    CHECK(error_message_of("fattree:4:4,routing=d-mod") ==
           "cannot read machine 'fattree:4:4,routing=d-mod': expected d-mod-k, s-mod-k, random or "
           "simgrid at column 21");
-    CHECK(complaint_about("fattree:4:4,roots=2")
+    CHECK(error_message_of("fattree:4:4,roots=2")
               .find("no option of fattree 'roots'; there are: up, parallel") != std::string::npos);
-    CHECK(complaint_about("fattree:4:4,bandwidth=1GB/s:2GB/s:3GB/s")
+    CHECK(error_message_of("fattree:4:4,bandwidth=1GB/s:2GB/s:3GB/s")
               .find("needs 2 entries of bandwidth, not 3") != std::string::npos);
 }
 
 TEST_CASE(
     "fat trees with more links, switches or levels than can be numbered are refused before memory is taken") {
-    CHECK(complaint_about("fattree:60000:35000")
+    CHECK(error_message_of("fattree:60000:35000")
               .find("fattree:60000:35000': the fat tree has more than 2^32 - 1 links") != std::string::npos);
-    CHECK(complaint_about("fattree:2:2:2,up=4000000000:4000000000:4000000000").find("2^32 - 1 links") !=
+    CHECK(error_message_of("fattree:2:2:2,up=4000000000:4000000000:4000000000").find("2^32 - 1 links") !=
           std::string::npos);
-    CHECK(complaint_about("fattree:2:2,parallel=4294967295:4294967295").find("2^32 - 1 links") !=
+    CHECK(error_message_of("fattree:2:2,parallel=4294967295:4294967295").find("2^32 - 1 links") !=
           std::string::npos);
-    CHECK(complaint_about("fattree:65536:65536").find("the levels have more than 2^31 members") !=
+    CHECK(error_message_of("fattree:65536:65536").find("the levels have more than 2^31 members") !=
           std::string::npos);
     std::string many = "fattree:1";
     for (int level = 1; level < 33; ++level) many += ":1";
-    CHECK(complaint_about(many).find("a fat tree has at most 32 levels, not 33") != std::string::npos);
+    CHECK(error_message_of(many).find("a fat tree has at most 32 levels, not 33") != std::string::npos);
 }
 
-TEST_CASE("the largest fat trees answer as the small ones do") {
+TEST_CASE("the largest fat trees behave like small ones") {
     // 2^30 nodes on 2^10 x 2^20, routes at the far end of the ids.
     const FatTree tree = fat_tree("fattree:1024:1048576,up=1:1");
     const Node last{tree.node_count() - 1};

@@ -21,7 +21,7 @@ std::vector<std::uint32_t> nodes(const Allocation& allocation) {
 
 }  // namespace
 
-TEST_CASE("where there is room an allocation has the nodes and the fragments asked for") {
+TEST_CASE("on a machine with enough nodes an allocation has the requested nodes and fragments") {
     const std::vector<std::tuple<std::string, std::size_t, std::size_t>> wishes{
         {"torus:16x16x16", 512, 9},
         {"torus:16x16x16", 64, 1},
@@ -48,7 +48,7 @@ TEST_CASE("where there is room an allocation has the nodes and the fragments ask
     }
 }
 
-TEST_CASE("without a geometry fragments are runs of nodes in their order") {
+TEST_CASE("without coordinates fragments are runs of consecutive nodes") {
     for (const std::string& text : {std::string("tree:4:8:8"), random_graph(100, 3, 8)}) {
         CAPTURE(text);
         const Machine machine = make_machine(text);
@@ -61,7 +61,7 @@ TEST_CASE("without a geometry fragments are runs of nodes in their order") {
     }
 }
 
-TEST_CASE("where there is no room for gaps an allocation still has the nodes asked for") {
+TEST_CASE("without room for gaps an allocation still has the requested nodes") {
     for (const std::string text : {"torus:4x4x4", "torus:4x4x4,nodes=2", "mesh:8x8", "tree:64", "torus:64"}) {
         const Machine machine = make_machine(text);
         for (std::uint64_t seed = 1; seed <= 10; ++seed) {
@@ -75,14 +75,14 @@ TEST_CASE("where there is no room for gaps an allocation still has the nodes ask
     }
 }
 
-TEST_CASE("the same seed gives the same fragments, another seed others") {
+TEST_CASE("equal seeds give equal fragments, other seeds other ones") {
     const Machine machine = make_machine("torus:16x16x16");
     const auto first = nodes(fragmented_allocation(machine, 512, 9, 1));
     CHECK(nodes(fragmented_allocation(machine, 512, 9, 1)) == first);
     CHECK(nodes(fragmented_allocation(machine, 512, 9, 2)) != first);
 }
 
-TEST_CASE("fragments of a torus are boxes, planes and lines, not dust") {
+TEST_CASE("fragments of a torus are boxes, planes and lines") {
     const Machine machine = make_machine("torus:16x16x16");
     const Allocation allocation = fragmented_allocation(machine, 512, 9, 3);
     std::size_t joined = 0;  // neighbors within the allocation
@@ -92,7 +92,7 @@ TEST_CASE("fragments of a torus are boxes, planes and lines, not dust") {
     CHECK(joined >= 2 * allocation.nodes().size());  // a mere tree of nodes would have fewer
 }
 
-TEST_CASE("allocations that cannot be cut are refused") {
+TEST_CASE("impossible fragmentations are refused") {
     const Machine machine = make_machine("torus:4x4");
     CHECK_THROWS_WITH_AS((void)fragmented_allocation(machine, 17, 2, 1),
                          "cannot allocate 17 nodes: the machine has 16", Error);

@@ -94,7 +94,7 @@ TEST_CASE("boxes with the shortest sides come first") {
     CHECK(extents(machine, boxes[0]) == std::vector<std::uint32_t>{4, 4, 4});
 }
 
-TEST_CASE("routers with several nodes are taken whole, and only where all nodes are there") {
+TEST_CASE("routers with several nodes are in a box only with all their nodes") {
     const Machine machine = make_machine("torus:4,nodes=2");
     const Allocation seven(machine, {Node{0}, Node{1}, Node{2}, Node{3}, Node{4}, Node{6}, Node{7}});
     CHECK(full_boxes(seven, 3, 10).empty());

@@ -56,7 +56,7 @@ TEST_CASE("the text of an explicit graph reads back into the same links and rout
     }
 }
 
-TEST_CASE("links have a latency of their own behind their bandwidth") {
+TEST_CASE("links may have a latency after their bandwidth") {
     const Machine machine = make_machine("graph:3:0-1@1GB/s@2us,1>2@1GB/s,2>1,bandwidth=1GB/s,latency=1us");
     const std::vector<double> expected{2e-6, 2e-6, 1e-6, 1e-6};
     CHECK(list_of(machine).latency == expected);

@@ -61,7 +61,7 @@ TEST_CASE("nodes have links to switches, and to routers that they share with oth
     }
 }
 
-TEST_CASE("a host link is as wide as all cards of the node, and each card as the fastest link") {
+TEST_CASE("a host link has the bandwidth of all NICs of the node, by default that of the fastest link each") {
     CHECK(last_link("hyperx:4").bandwidth == 1);
     CHECK(last_link("hyperx:4x4,bandwidth.x=double").bandwidth == 2);
     CHECK(last_link("hyperx:4,bandwidth=10GB/s,cards=4").bandwidth == 40e9);
@@ -78,7 +78,7 @@ TEST_CASE("a host link takes the latency of all links, or its own") {
     CHECK(last_link("twisted:4x4,nodes=2,latency.host=300ns").latency == doctest::Approx(3e-7));
 }
 
-TEST_CASE("a machine says how many cards its nodes have, and where hosts are free") {
+TEST_CASE("a machine describes the NICs of its nodes, and free hosts") {
     CHECK(make_machine("torus:4x4,nodes=2").describe() == "4x4 torus, 2 nodes per router");
     CHECK(make_machine("hyperx:4x4,nodes=2,hosts=free").describe() ==
           "4x4 HyperX, 2 nodes per router, hosts free");
@@ -86,13 +86,13 @@ TEST_CASE("a machine says how many cards its nodes have, and where hosts are fre
     CHECK(make_machine("torus:4x4,cards=2").describe() == "4x4 torus, 2 network cards per node");
 }
 
-TEST_CASE("more nodes and routers than can be told apart are refused") {
+TEST_CASE("more nodes and routers than ids are refused") {
     CHECK_NOTHROW(make_machine("hyperx:2,nodes=1073741823,hosts=free"));
-    CHECK(complaint_about("hyperx:2,nodes=1073741823") ==
+    CHECK(error_message_of("hyperx:2,nodes=1073741823") ==
           "machine 'hyperx:2,nodes=1073741823': the machine has more than 2^31 nodes and routers");
 }
 
-TEST_CASE("slots count the host links on their route, weighed as hops") {
+TEST_CASE("distances of slots include host links, weighted as hops") {
     const Machine machine = make_machine("hyperx:4,nodes=2+node:2,distance=5:10,port=0:3");
     CHECK(machine.node_spec().hop_weight == 10);
     CHECK(machine.distance(Slot{0}, Slot{1}) == 5);

@@ -107,7 +107,7 @@ TEST_CASE("flattened butterflies of k^n nodes have routers of n (k - 1) + 1 port
     CHECK(cube.describe() == "8x8x8 HyperX, 8 nodes per router");
 }
 
-TEST_CASE("a hypercube joins routers whose numbers differ in one bit, and halves across N / 2 links") {
+TEST_CASE("a hypercube links routers whose numbers differ in one bit, and halves across N / 2 links") {
     const Machine machine = make_machine("hypercube:8");
     CHECK(machine.describe() == "hypercube of 8 dimensions");
     with_topology(machine, [](const auto& cube) {
@@ -161,7 +161,7 @@ TEST_CASE("links of an axis have its bandwidth and latency") {
     });
 }
 
-TEST_CASE("a HyperX that cannot be is refused") {
+TEST_CASE("an invalid HyperX is refused") {
     const std::vector<std::pair<std::string, std::string>> bad{
         {"hyperx:4x0", "machine 'hyperx:4x0': an axis of a HyperX has at least 1 router"},
         {"hyperx:2048x2048x2048", "machine 'hyperx:2048x2048x2048': the HyperX has more than 2^31 nodes"},
@@ -185,5 +185,5 @@ TEST_CASE("a HyperX that cannot be is refused") {
         {"hypercube:29",
          "machine 'hypercube:29': the machine has 15569256448 links; at most 2^32 - 1 can be told apart"},
     };
-    for (const auto& [text, reason] : bad) CHECK(complaint_about(text) == reason);
+    for (const auto& [text, reason] : bad) CHECK(error_message_of(text) == reason);
 }

@@ -230,7 +230,7 @@ Ends expected_ends(const Degraded& degraded) {
 
 }  // namespace
 
-TEST_CASE("links join the vertices that are neighbors, each as often as it should") {
+TEST_CASE("links join exactly the neighboring vertices") {
     for_each_topology([](const Machine& machine, const auto& topology) {
         Ends found;
         for (const Link link : ids<Link>(machine.link_count())) {

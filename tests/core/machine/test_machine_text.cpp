@@ -29,7 +29,7 @@ Seconds latency_from(const Machine& machine, Node a, Node b) {
 
 }  // namespace
 
-TEST_CASE("a part that there is not is refused with those that there are, behind every topology") {
+TEST_CASE("unknown parts after a topology are refused with the known ones") {
     const std::string known =
         "' is not expected: a machine's text is a network, then +down:FAILED, then +node:SLOTS, as in "
         "torus:4x4+down:3+node:2; at column ";
@@ -39,13 +39,13 @@ TEST_CASE("a part that there is not is refused with those that there are, behind
             const std::string column = std::to_string((network + before).size() + 1);
             for (const std::string part : {"+foo", "+nod:2", "+Node:2"}) {
                 const std::string word = part.substr(0, part.find(':'));
-                const std::string said = complaint_about(network + before + part);
+                const std::string said = error_message_of(network + before + part);
                 CHECK(said.ends_with("'" + word + known + column));
             }
         }
-        CHECK(complaint_about(network + "+node:2+node:2").find("'+node" + known) != std::string::npos);
-        CHECK(complaint_about(network + " + node:2").find("is not expected") != std::string::npos);
-        CHECK(complaint_about(network + "+down").find("'+down" + known) != std::string::npos);
+        CHECK(error_message_of(network + "+node:2+node:2").find("'+node" + known) != std::string::npos);
+        CHECK(error_message_of(network + " + node:2").find("is not expected") != std::string::npos);
+        CHECK(error_message_of(network + "+down").find("'+down" + known) != std::string::npos);
     }
 }
 
@@ -70,7 +70,7 @@ TEST_CASE("wrap opens some rings of a torus") {
     CHECK(make_machine("torus:4x5x6,wrap=010").wraps() == std::vector<bool>{false, true, false});
 }
 
-TEST_CASE("the machine with two nodes per router and slow y links has 6528 nodes") {
+TEST_CASE("a machine with two nodes per router and slow y links has 6528 nodes") {
     const Machine machine = make_machine("torus:17x8x24,nodes=2,hosts=free,bandwidth.y=half");
     CHECK(machine.node_count() == 6528);
     CHECK(machine.link_count() + 2 * 6528 ==
@@ -91,7 +91,7 @@ TEST_CASE("bandwidth and latency are set for all links, an axis or one direction
     CHECK(latency_from(machine, origin, machine.node_at({0, 1})).value == doctest::Approx(90e-9));
 }
 
-TEST_CASE("axes beyond the letters go by number") {
+TEST_CASE("axes beyond the letters are named by number") {
     std::string text = "torus:2";
     for (int i = 1; i < 30; ++i) text += i < 28 ? "x1" : "x3";
     const Machine machine = make_machine(text + ",bandwidth.29=half,bandwidth.x=double");
@@ -125,7 +125,7 @@ TEST_CASE("levels inside a node have distances, and the network a weight") {
     CHECK(weighted.max_distance() == 500);
 }
 
-TEST_CASE("between nodes, but not inside, the paths between both slots and their network ports count") {
+TEST_CASE("distances between nodes include those of both slots to their network ports") {
     const Machine machine = make_machine("torus:4x4,nodes=2,hosts=free+node:2:4,distance=1:2:10,port=0:3");
     CHECK(machine.distance(Slot{3}, Slot{4}) == 2);
     CHECK(machine.distance(Slot{6}, Slot{7}) == 1);
@@ -150,7 +150,7 @@ TEST_CASE("between nodes, but not inside, the paths between both slots and their
     }
 }
 
-TEST_CASE("slots alike are equally far from all others") {
+TEST_CASE("interchangeable slots have equal distances to all others") {
     const auto interchangeable_slots = [](const std::string& text) {
         return make_machine(text).node_spec().interchangeable_slots();
     };
@@ -199,7 +199,7 @@ TEST_CASE("coordinates that do not exist are refused") {
                          Error);
 }
 
-TEST_CASE("texts that cannot be read are refused with the column and what was expected there") {
+TEST_CASE("invalid texts are refused with the column and what is expected there") {
     const std::vector<std::pair<std::string, std::string>> bad{
         {"", "expected a topology such as torus:8x8x8 at column 1"},
         {"torus", "expected numbers separated by 'x' at column 6"},
@@ -267,11 +267,11 @@ TEST_CASE("texts that cannot be read are refused with the column and what was ex
     };
     for (const auto& [text, reason] : bad) {
         CAPTURE(text);
-        CHECK(complaint_about(text) == "cannot read machine '" + text + "': " + reason);
+        CHECK(error_message_of(text) == "cannot read machine '" + text + "': " + reason);
     }
 }
 
-TEST_CASE("machines that cannot be are refused by name") {
+TEST_CASE("invalid machines are refused with their text") {
     const std::vector<std::pair<std::string, std::string>> bad{
         {"torus:0x4", "an axis of a torus has 1 to 16384 routers, not 0"},
         {"torus:20000", "an axis of a torus has 1 to 16384 routers, not 20000"},
@@ -300,25 +300,25 @@ TEST_CASE("machines that cannot be are refused by name") {
     };
     for (const auto& [text, reason] : bad) {
         CAPTURE(text);
-        CHECK(complaint_about(text) == "machine '" + text + "': " + reason);
+        CHECK(error_message_of(text) == "machine '" + text + "': " + reason);
     }
     std::string many = "torus:1";
     for (int i = 0; i < 32; ++i) many += "x1";
-    CHECK(complaint_about(many) == "machine '" + many + "': a torus has 1 to 32 axes, not 33");
+    CHECK(error_message_of(many) == "machine '" + many + "': a torus has 1 to 32 axes, not 33");
 }
 
 TEST_CASE("an unknown topology is refused with the nearest name") {
-    CHECK(complaint_about("tours:4x4")
+    CHECK(error_message_of("tours:4x4")
               .starts_with("no topology 'tours' (did you mean 'torus'?); there are: torus, mesh, twisted, "));
-    CHECK(complaint_about("tours:4x4").ends_with(", graph (in machine 'tours:4x4')"));
-    CHECK(complaint_about("star:4").starts_with("no topology 'star'; there are: torus, mesh, twisted, "));
+    CHECK(error_message_of("tours:4x4").ends_with(", graph (in machine 'tours:4x4')"));
+    CHECK(error_message_of("star:4").starts_with("no topology 'star'; there are: torus, mesh, twisted, "));
 }
 
-TEST_CASE("complaints stay on one short line whatever the bytes") {
+TEST_CASE("error messages are one short line for any bytes") {
     const std::string garbage = "torus:\n\x01\xff" + std::string(100000, '9') + "\nx";
     for (const std::string& text :
          {garbage, garbage.substr(6), "mesh:4," + garbage, "torus:4," + garbage + "=1"}) {
-        const std::string line = complaint_about(text);
+        const std::string line = error_message_of(text);
         CHECK(line.size() < 400);
         CHECK(line.find('\n') == std::string::npos);
         CHECK(line.find('\xff') == std::string::npos);
@@ -350,6 +350,6 @@ TEST_CASE("random edits of a text either make a machine or an Error") {
                 text.insert(text.begin() + at, letter);
             }
         }
-        CHECK_FALSE(complaint_about(text).empty());
+        CHECK_FALSE(error_message_of(text).empty());
     }
 }

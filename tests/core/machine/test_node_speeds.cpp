@@ -22,7 +22,7 @@ bool remarks_on(const std::string& text, const std::string& what) {
 
 }  // namespace
 
-TEST_CASE("by default no other node is nearer than twice the farthest slot of the own one") {
+TEST_CASE("by default other nodes are at least twice as far as the farthest slot of the same node") {
     for (const std::string& network : machine_texts()) {
         for (const std::string inside : {"+node:4", "+node:4,distance=3", "+node:2:2,distance=1:7",
                                          "+node:2:2,distance=1:5,port=0:3", "+node:2,distance=9,port=2"}) {
@@ -50,7 +50,7 @@ TEST_CASE("by default no other node is nearer than twice the farthest slot of th
     }
 }
 
-TEST_CASE("a hop weighs no more by default than it takes to keep nodes together") {
+TEST_CASE("the default hop weight is the least that does so") {
     const auto weight = [](const std::string& text) { return make_machine(text).node_spec().hop_weight; };
     CHECK(weight("torus:4") == 1);
     CHECK(weight("torus:4+node:4") == 1);
@@ -67,7 +67,7 @@ TEST_CASE("a hop weighs no more by default than it takes to keep nodes together"
     CHECK(weight("dragonfly:5x4,hosts=free+down:0,1+node:4,distance=3") == 6);
 }
 
-TEST_CASE("a weight by which leaving a node is nearer than staying is remarked upon") {
+TEST_CASE("a hop weight that makes another node nearer than the same node causes a remark") {
     CHECK(make_machine("torus:4+node:4,distance=3:1").remarks() ==
           Lines{"another node may be nearer (1) than a slot of the own node (3), as the distances were "
                 "given; leave "
@@ -78,7 +78,7 @@ TEST_CASE("a weight by which leaving a node is nearer than staying is remarked u
     CHECK(make_machine("torus:1+node:4,distance=3:1").remarks().empty());
 }
 
-TEST_CASE("bandwidths are known where every link has one, and fast enough to be one") {
+TEST_CASE("bandwidths are known if each link has one of at least 100 kB/s") {
     const auto known = [](const std::string& text) { return make_machine(text).has_bandwidths(); };
     CHECK(known("torus:4,bandwidth=9.4GB/s,bandwidth.x+=half"));
     CHECK(known("hyperx:4,nodes=2,bandwidth=9.4GB/s,bandwidth.host=half"));
@@ -92,7 +92,7 @@ TEST_CASE("bandwidths are known where every link has one, and fast enough to be 
     CHECK_FALSE(known("torus:1+node:4"));
 }
 
-TEST_CASE("a machine that says how fast some links are, and nothing of others, is refused in a line") {
+TEST_CASE("a machine with bandwidths for some links only is refused in one line") {
     for (const auto& [text, fast, speed, other] : std::vector<std::array<std::string, 4>>{
              {"torus:4x4,bandwidth.x=9.4GB/s", "(0,0) +x", "9.4", "(0,0) +y"},
              {"hyperx:4,bandwidth.host=25GB/s", "node 0 up", "25", "(0) to x=1"},
@@ -102,13 +102,13 @@ TEST_CASE("a machine that says how fast some links are, and nothing of others, i
              {"graph:3:0-1@2GB/s,1-2", "node 0 -> node 1", "2", "node 1 -> node 2"},
              {"torus:4x4,bandwidth.x=9.4GB/s+down:0", "(0,0) +x", "9.4", "(0,0) +y"}}) {
         CAPTURE(text);
-        CHECK(complaint_about(text) == "machine '" + text + "': the machine says how fast '" + fast +
+        CHECK(error_message_of(text) == "machine '" + text + "': the machine says how fast '" + fast +
                                            "' is, " + speed + " GB/s, but nothing of '" + other +
                                            "'; give the bandwidth of all links");
     }
 }
 
-TEST_CASE("what is not said of nodes is assumed, where times have a meaning, and reported") {
+TEST_CASE("missing speeds of nodes are assumed and reported if bandwidths are known") {
     const Machine silent = make_machine("hyperx:4,bandwidth=10GB/s+node:4");
     CHECK(silent.speeds().startup == Seconds{0.5e-6});
     CHECK(silent.speeds().latency == Seconds{0.5e-6});
@@ -133,14 +133,14 @@ TEST_CASE("what is not said of nodes is assumed, where times have a meaning, and
     CHECK(told.remarks().empty());
 }
 
-TEST_CASE("bandwidths that nothing built has, and speeds without times, are remarked upon") {
+TEST_CASE("bandwidths below those of real links, and speeds without bandwidths, cause remarks") {
     CHECK(remarks_on("torus:4,bandwidth=20kB/s", "below 100 kB/s count as relative"));
     CHECK(remarks_on("torus:4x4,bandwidth=1GB/s,bandwidth.y=2kB/s", "below 100 kB/s"));
     CHECK_FALSE(remarks_on("torus:4,bandwidth=2", "relative"));
     CHECK(remarks_on("torus:4+node:4,startup=5us", "how fast nodes are counts nowhere"));
 }
 
-TEST_CASE("only what counts is assumed") {
+TEST_CASE("only speeds that matter are assumed") {
     CHECK(make_machine("hyperx:4+node:4").remarks().empty());  // no bandwidths, no times
     CHECK(make_machine("hyperx:4+node:4").speeds().startup == Seconds{0});
     // One slot per node: nothing is sent inside. Who gives a startup has thought of latency.
@@ -160,7 +160,7 @@ TEST_CASE("only what counts is assumed") {
     CHECK_FALSE(remarks_on("torus:4,bandwidth=10GB/s+node:4,latency=1us", "to arrive"));
 }
 
-TEST_CASE("assumptions hold for what is degraded, too") {
+TEST_CASE("a degraded machine has the same assumptions") {
     CHECK(make_machine("hyperx:4,bandwidth=10GB/s+down:1+node:4").remarks() ==
           make_machine("hyperx:4,bandwidth=10GB/s+node:4").remarks());
 }

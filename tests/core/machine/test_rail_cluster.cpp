@@ -153,7 +153,7 @@ TEST_CASE("a link counts in distances by how much slower than NVLink it is, wher
           Distances{2, 2 * 1000, 2 * 1001, 2 * 2000, 2 * 2001});
 }
 
-TEST_CASE("hops are links, whatever these weigh in distances") {
+TEST_CASE("hops count links, whatever their weights in distances") {
     const Machine plain = make_machine("rails:4:2:2");
     const Machine weighed = make_machine("rails:4:2:2,bandwidth=50GB/s,bandwidth.nvlink=450GB/s");
     CHECK(plain.distances_are_hops());
@@ -197,7 +197,7 @@ TEST_CASE("distances in large clusters are those of the definition") {
     }
 }
 
-TEST_CASE("a rail cluster that cannot be is refused") {
+TEST_CASE("an invalid rail cluster is refused") {
     const std::vector<std::pair<std::string, std::string>> bad{
         {"rails:8:4", "cannot read machine 'rails:8:4': expected GPUS:DOMAINS:UNITS at column 7"},
         {"rails:8:0:1",
@@ -221,10 +221,10 @@ TEST_CASE("a rail cluster that cannot be is refused") {
         {"rails:8:4:2,cross=leaf",
          "cannot read machine 'rails:8:4:2,cross=leaf': expected nvlink or spine at column 19"},
     };
-    for (const auto& [text, reason] : bad) CHECK(complaint_about(text) == reason);
+    for (const auto& [text, reason] : bad) CHECK(error_message_of(text) == reason);
 }
 
-TEST_CASE("a host is a domain or what the machine says, also where something is down") {
+TEST_CASE("a host is a domain or as given, also with failures") {
     for (const char* const down : {"", "+down:5"}) {
         const Machine domains = make_machine(std::string("rails:8:2:1") + down);
         const Machine trays = make_machine(std::string("rails:8:2:1,host=4") + down);

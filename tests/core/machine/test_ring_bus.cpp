@@ -222,7 +222,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("a ring bus that cannot be is refused") {
+TEST_CASE("an invalid ring bus is refused") {
     const std::vector<std::pair<std::string, std::string>> bad{
         {"ring:0", "machine 'ring:0': a ring bus has 1 to 16384 stations, not 0"},
         {"ring:20000", "machine 'ring:20000': a ring bus has 1 to 16384 stations, not 20000"},
@@ -236,5 +236,5 @@ TEST_CASE("a ring bus that cannot be is refused") {
          "ties, "
          "bandwidth, latency; at column 8"},
     };
-    for (const auto& [text, reason] : bad) CHECK(complaint_about(text) == reason);
+    for (const auto& [text, reason] : bad) CHECK(error_message_of(text) == reason);
 }

@@ -66,7 +66,7 @@ struct SlowTerritory {
 
 }  // namespace
 
-TEST_CASE("the territory of an allocation is what its definition says, on every topology") {
+TEST_CASE("the territory of an allocation agrees with its definition on every topology") {
     Rng rng(5);
     for_each_topology([&](const Machine& machine, const auto& network) {
         const std::vector<Node> usable = machine.usable_nodes();
@@ -90,7 +90,7 @@ TEST_CASE("the territory of an allocation is what its definition says, on every 
     });
 }
 
-TEST_CASE("a whole machine is one component, and all of it is its own") {
+TEST_CASE("a whole machine is one component, and owned completely") {
     for_each_topology([&](const Machine& machine, const auto& network) {
         const Territory territory(Allocation::whole(machine));
         CHECK(territory.component_count() == 1);

@@ -192,8 +192,7 @@ TEST_CASE("the diameter is the longest of all routes, the largest distance that 
     });
 }
 
-TEST_CASE(
-    "a distance is that of the geometry and of the links to routers; hops, where nothing weighs links") {
+TEST_CASE("a distance is that of the geometry plus host links, and hops without weights") {
     for_each_topology([](const Machine& machine, const auto& topology) {
         const auto& geometry = topology.geometry();
         for_each_pair(machine, [&](Node a, Node b) {

@@ -69,7 +69,7 @@ TEST_CASE("diameters are 3 (n - 1) on cubic meshes and the sum of half extents o
     CHECK(diameter("mesh:16384x16384") == 2 * 16383);
 }
 
-TEST_CASE("the longest axes still measure right") {
+TEST_CASE("distances on the longest axes are correct") {
     const Machine line = make_machine("mesh:16384");
     CHECK(line.hops(Node{0}, Node{16383}) == 16383);
     const Machine ring = make_machine("torus:16384");
@@ -129,7 +129,7 @@ TEST_CASE("an 8x8x8 torus has 3072 directed links, the mesh 2688") {
     CHECK(make_machine("mesh:8x8x8").link_count() == 3 * 2 * 7 * 64);
 }
 
-TEST_CASE("a torus specification that cannot be is refused") {
+TEST_CASE("an invalid torus specification is refused") {
     CHECK_THROWS_AS(Torus(TorusSpec{}), Error);
     TorusSpec spec;
     spec.size = {4, 4};

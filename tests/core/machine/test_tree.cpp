@@ -79,7 +79,7 @@ TEST_CASE("links above a level have that level's bandwidth") {
     });
 }
 
-TEST_CASE("levels that cannot be are refused") {
+TEST_CASE("invalid levels are refused") {
     CHECK_THROWS_WITH_AS(Levels({}, {}), "levels need at least one arity, as in 4:8:2", Error);
     CHECK_THROWS_WITH_AS(Levels({4, 0}, {1, 2}), "level 2 has arity 0; a group has at least one member",
                          Error);

@@ -170,7 +170,7 @@ TEST_CASE("all-to-all loads all links of one axis and direction alike, together 
     }
 }
 
-TEST_CASE("a twisted torus that cannot be is refused") {
+TEST_CASE("an invalid twisted torus is refused") {
     const std::vector<std::pair<std::string, std::string>> bad{
         {"twisted:4x0", "machine 'twisted:4x0': an axis of a twisted torus has 1 to 16384 routers, not 0"},
         {"twisted:4x4,nodes=0",
@@ -195,5 +195,5 @@ TEST_CASE("a twisted torus that cannot be is refused") {
          "cannot read machine 'twisted:4x4,twist=0:2': no option of twisted 'twist'; there are: twist.AXIS, "
          "nodes, cards, hosts, bandwidth, latency; at column 13"},
     };
-    for (const auto& [text, reason] : bad) CHECK(complaint_about(text) == reason);
+    for (const auto& [text, reason] : bad) CHECK(error_message_of(text) == reason);
 }

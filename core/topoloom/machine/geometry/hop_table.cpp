@@ -60,6 +60,16 @@ auto HopTable::filled_by_row(std::size_t rows, const std::function<void(std::uin
     return hops;
 }
 
+auto HopTable::points_of_routers(std::size_t routers, std::uint32_t nodes_per_router) -> std::vector<Point> {
+    std::vector<Point> points;
+    points.reserve(routers * nodes_per_router);
+    for (std::uint32_t router = 0; router < routers; ++router) {
+        for (std::uint32_t i = 0; i < nodes_per_router; ++i)
+            points.push_back({static_cast<std::uint32_t>(points.size()), router & 0x7FFFFFFFU, 0});
+    }
+    return points;
+}
+
 void HopTable::require_memory(std::uint64_t width, std::uint64_t rows, std::uint64_t nodes) {
     const std::uint64_t usable = usable_memory();
     const std::uint64_t most = usable / 10 * 8;

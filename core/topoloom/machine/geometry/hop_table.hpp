@@ -74,6 +74,10 @@ class HopTable {
     [[nodiscard]] static Hops filled_by_row(std::size_t rows,
                                             const std::function<void(std::uint32_t, std::uint16_t*)>& fill);
 
+    /// The points of nodes that are numbered router by router, with a row for each router.
+    [[nodiscard]] static std::vector<Point> points_of_routers(std::size_t routers,
+                                                              std::uint32_t nodes_per_router);
+
     /// Throws Error if a table with these rows and the points of these nodes does not fit in memory.
     static void require_memory(std::uint64_t width, std::uint64_t rows, std::uint64_t nodes = 0);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What each kind of topology takes in machine text: parser, TOML, help, completion, docs and pictures read it from here.
+// The notation of topologies in machine text, from which parser, TOML, help, completion, docs and pictures are derived.
 #pragma once
 
 #include <array>

@@ -111,19 +111,13 @@ void Dragonfly::place_ports() {
 }
 
 void Dragonfly::measure_hops() {
-    std::vector<HopTable::Point> nodes;
-    nodes.reserve(routers_.size() * spec_.nodes_per_router);
     std::vector<std::uint32_t> group;
     group.reserve(routers_.size());
-    for (std::uint32_t router = 0; router < routers_.size(); ++router) {
-        group.push_back(routers_[router].group);
-        for (std::uint32_t i = 0; i < spec_.nodes_per_router; ++i) {
-            nodes.push_back({static_cast<std::uint32_t>(nodes.size()), router & 0x7FFFFFFFU, 0});
-        }
-    }
+    for (const Router& router : routers_) group.push_back(router.group);
     HopTable::Hops table = HopTable::filled_by_row(
         routers_.size(), [&](std::uint32_t b, std::uint16_t* hops) { measure_hops_to(b, hops); });
-    geometry_ = HopTable(std::move(nodes), routers_.size(), std::move(table), std::move(group));
+    geometry_ = HopTable(HopTable::points_of_routers(routers_.size(), spec_.nodes_per_router),
+                         routers_.size(), std::move(table), std::move(group));
 }
 
 /// Group by group, in loops that the compiler vectorizes, as there are millions of pairs.

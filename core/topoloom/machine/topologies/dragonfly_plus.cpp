@@ -59,18 +59,13 @@ DragonflyPlus::DragonflyPlus(DragonflyPlusSpec spec)
 
 void DragonflyPlus::measure_hops() {
     const std::uint32_t rows = spec_.groups * spec_.leaves;
-    std::vector<HopTable::Point> nodes;
-    nodes.reserve(std::size_t{rows} * spec_.nodes_per_router);
     std::vector<std::uint32_t> group;
-    for (std::uint32_t leaf = 0; leaf < rows; ++leaf) {
-        group.push_back(leaf / spec_.leaves);
-        for (std::uint32_t i = 0; i < spec_.nodes_per_router; ++i)
-            nodes.push_back({static_cast<std::uint32_t>(nodes.size()), leaf & 0x7FFFFFFFU, 0});
-    }
+    for (std::uint32_t leaf = 0; leaf < rows; ++leaf) group.push_back(leaf / spec_.leaves);
     auto hops = HopTable::filled(rows, [&](std::uint32_t a, std::uint32_t b) {
         return a == b ? 0U : group[a] == group[b] ? 2U : 3U;
     });
-    geometry_ = HopTable(std::move(nodes), rows, std::move(hops), std::move(group));
+    geometry_ = HopTable(HopTable::points_of_routers(rows, spec_.nodes_per_router), rows, std::move(hops),
+                         std::move(group));
 }
 
 LinkEnds DragonflyPlus::ends(Link link) const {

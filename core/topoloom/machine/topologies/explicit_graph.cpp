@@ -165,9 +165,7 @@ void ExplicitGraph::add_tables() {
     follow_all([&](std::size_t, std::size_t b, const std::vector<std::uint16_t>& hops) {
         std::copy_n(hops.begin(), nodes, table.begin() + static_cast<std::ptrdiff_t>(b * nodes));
     });
-    std::vector<HopTable::Point> points;
-    for (std::uint32_t node = 0; node < nodes; ++node) points.push_back({node, node & 0x7FFFFFFFU, 0});
-    by_tables_ = HopTable(std::move(points), nodes, std::move(table));
+    by_tables_ = HopTable(HopTable::points_of_routers(nodes, 1), nodes, std::move(table));
 }
 
 void ExplicitGraph::follow_tables(std::uint32_t target, std::vector<std::uint16_t>& hops) const {

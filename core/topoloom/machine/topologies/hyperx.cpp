@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "topoloom/base/error.hpp"
+#include "topoloom/base/extents.hpp"
 #include "topoloom/machine/geometry/axis_name.hpp"
 #include "topoloom/machine/notation/axis_notation.hpp"
 #include "topoloom/machine/notation/topology_notation.hpp"
@@ -56,16 +57,14 @@ template <class Space>
 Space make_space(const HyperXSpec& spec, const PackedCoordinates& routers) {
     if constexpr (std::is_same_v<Space, HopTable>) {
         const std::uint32_t count = product(spec.size);
-        std::vector<HopTable::Point> nodes;
-        for (std::uint32_t node = 0; node < count * spec.nodes_per_router; ++node)
-            nodes.push_back({node, (node / spec.nodes_per_router) & 0x7FFFFFFFU, 0});
         auto hops = HopTable::filled(count, [&](std::uint32_t a, std::uint32_t b) {
             return routers.count_differing(routers.key(a), routers.key(b));
         });
         // Each router is a group, so bisections follow the row-major order: halves are blocks of planes.
         std::vector<std::uint32_t> groups(count);
         std::iota(groups.begin(), groups.end(), 0U);
-        return HopTable(std::move(nodes), count, std::move(hops), std::move(groups));
+        return HopTable(HopTable::points_of_routers(count, spec.nodes_per_router), count, std::move(hops),
+                        std::move(groups));
     } else {
         TorusSpec torus;
         torus.size = spec.size;
@@ -132,8 +131,7 @@ std::string BasicHyperX<Space>::describe() const {
     if (std::ranges::all_of(spec_.size, [](std::uint32_t extent) { return extent == 2; })) {
         text << "hypercube of " << spec_.size.size() << " dimensions";
     } else {
-        for (std::size_t d = 0; d < spec_.size.size(); ++d) text << (d == 0 ? "" : "x") << spec_.size[d];
-        text << " HyperX";
+        text << format_extents(spec_.size) << " HyperX";
     }
     if (spec_.nodes_per_router > 1) text << ", " << spec_.nodes_per_router << " nodes per router";
     return text.str();

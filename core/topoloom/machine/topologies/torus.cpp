@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "topoloom/base/error.hpp"
+#include "topoloom/base/extents.hpp"
 #include "topoloom/machine/geometry/axis_name.hpp"
 #include "topoloom/machine/notation/axis_notation.hpp"
 #include "topoloom/machine/notation/topology_notation.hpp"
@@ -310,8 +311,7 @@ template <std::size_t Width>
 std::string BasicTorus<Width>::describe() const {
     std::ostringstream text;
     const bool any_wrap = std::find(spec_.wrap.begin(), spec_.wrap.end(), true) != spec_.wrap.end();
-    for (std::uint32_t d = 0; d < axis_count(); ++d) text << (d == 0 ? "" : "x") << spec_.size[d];
-    text << (any_wrap ? " torus" : " mesh");
+    text << format_extents(spec_.size) << (any_wrap ? " torus" : " mesh");
     if (spec_.nodes_per_router > 1) text << ", " << spec_.nodes_per_router << " nodes per router";
     return text.str();
 }

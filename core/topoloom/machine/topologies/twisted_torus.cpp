@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "topoloom/base/error.hpp"
+#include "topoloom/base/extents.hpp"
 #include "topoloom/machine/geometry/axis_name.hpp"
 #include "topoloom/machine/notation/axis_notation.hpp"
 #include "topoloom/machine/notation/topology_notation.hpp"
@@ -99,12 +100,9 @@ TwistedTorus::TwistedTorus(TwistedTorusSpec spec)
     link_routers();
     find_step_vectors();
     fill_tables();
-    std::vector<HopTable::Point> nodes;
-    for (std::uint32_t node = 0; node < node_count(); ++node)
-        nodes.push_back({node, vertex(Node{node}) & 0x7FFFFFFFU, 0});
     auto hops = HopTable::filled(
         routers, [&](std::uint32_t a, std::uint32_t b) { return this->hops(key_[a], key_[b]); });
-    table_ = HopTable(std::move(nodes), routers, std::move(hops));
+    table_ = HopTable(HopTable::points_of_routers(routers, spec_.nodes_per_router), routers, std::move(hops));
 }
 
 auto TwistedTorus::position(std::uint32_t router) const -> Vector {
@@ -235,8 +233,7 @@ std::string TwistedTorus::link_name(Link link) const {
 
 std::string TwistedTorus::describe() const {
     std::ostringstream text;
-    for (std::size_t d = 0; d < spec_.size.size(); ++d) text << (d == 0 ? "" : "x") << spec_.size[d];
-    text << " twisted torus";
+    text << format_extents(spec_.size) << " twisted torus";
     if (spec_.nodes_per_router > 1) text << ", " << spec_.nodes_per_router << " nodes per router";
     return text.str();
 }

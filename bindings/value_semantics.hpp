@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What makes objects values in Python: == and hash, and pickles that restore() of the package reads.
+// Value semantics in Python: ==, hash, and pickles that restore() of the package reads.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -10,16 +10,16 @@
 #include <string>
 #include <string_view>
 
-#include "in_python.hpp"
+#include "python_calls.hpp"
 
 namespace topoloom::python {
 
-/// At most this number of characters.
+/// The text, cut to this number of characters.
 [[nodiscard]] inline std::string shortened(std::string_view text, std::size_t longest = 60) {
     return text.size() <= longest ? std::string(text) : std::string(text.substr(0, longest)) + "...";
 }
 
-/// Of a text and ids.
+/// The hash of a text and ids.
 template <class... Ids>
 [[nodiscard]] std::size_t hash_of_parts(const std::string& text, std::span<const Ids>... parts) {
     std::size_t hash = std::hash<std::string>()(text);
@@ -30,7 +30,7 @@ template <class... Ids>
     return hash;
 }
 
-/// `equal` and `hash` of T; what is equal has one hash.
+/// Adds == and hash. Equal objects have equal hashes.
 template <class T, class Equal, class Hash>
 void add_equality(nanobind::class_<T>& type, const Equal& equal, const Hash& hash) {
     namespace nb = nanobind;
@@ -43,7 +43,7 @@ void add_equality(nanobind::class_<T>& type, const Equal& equal, const Hash& has
         .def("__hash__", hash);
 }
 
-/// parts(self, value, add) calls add(...) with what restore() of `topoloom.support.pickled` makes the object from.
+/// Adds pickling: parts(self, value, add) calls add(...) with the arguments of restore() in `topoloom.support.pickled`.
 template <class T, class Parts>
 void add_pickling(nanobind::class_<T>& type, const char* kind, const Parts& parts) {
     namespace nb = nanobind;
@@ -51,7 +51,7 @@ void add_pickling(nanobind::class_<T>& type, const char* kind, const Parts& part
         "__reduce__",
         [kind, parts](const T& value) {
             return parts(nb::find(value), value, [&](auto&&... each) {
-                return in_python("topoloom.support.pickled", "reduced", kind, each...);
+                return call_python("topoloom.support.pickled", "reduced", kind, each...);
             });
         },
         nb::sig("def __reduce__(self) -> tuple[object, ...]"));

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "arrays.hpp"
-#include "machines/parts.hpp"
+#include "machines/extensions.hpp"
 #include "topoloom/machine/text/machine_text.hpp"
-#include "value_like.hpp"
+#include "value_semantics.hpp"
 
 namespace topoloom::python {
 
@@ -48,8 +48,8 @@ std::string shown_value(const Placement& placement) {
 
 }  // namespace
 
-void make_values(nb::class_<Machine>& machine, nb::class_<Allocation>& allocation,
-                 nb::class_<Placement>& placement) {
+void add_value_semantics(nb::class_<Machine>& machine, nb::class_<Allocation>& allocation,
+                         nb::class_<Placement>& placement) {
     machine.def("__repr__", [](const Machine& m) { return shown_value(m); })
         .def_static("_restored", &restored_machine, "text"_a, "remarks"_a);
     add_equality(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What each file of this folder adds to the module.
+// Functions that add the classes and functions of each file to the module.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -29,7 +29,7 @@ void bind_schedule(nanobind::module_& m);
 void bind_schedules_combining(nanobind::module_& m);
 void bind_schedules_orders(nanobind::module_& m);
 void bind_strategy(nanobind::module_& m);
-void bind_values(nanobind::module_& m);
+void bind_objectives(nanobind::module_& m);
 void bind_wiring(nanobind::module_& m);
 
 }  // namespace topoloom::python

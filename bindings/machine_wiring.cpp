@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A machine's wiring as arrays, and its bisection, for Python.
+// The wiring of a machine as arrays, and its bisection, for Python.
 #include "arrays.hpp"
-#include "rooms.hpp"
+#include "bindings.hpp"
 #include "topoloom/choose/machine_bisection.hpp"
 #include "topoloom/machine/machine.hpp"
 #include "topoloom/machine/network_view.hpp"
@@ -51,24 +51,30 @@ void bind_wiring(nb::module_& m) {
             "__init__", [](Wiring* self, const Machine& machine) { new (self) Wiring(wiring_of(machine)); },
             "machine"_a)
         .def_ro("vertex_count", &Wiring::vertex_count)
-        .def_prop_ro("vertex", &array<&Wiring::vertex>, "The vertex that each node is attached to.")
-        .def_prop_ro("link_from", &array<&Wiring::from>, "The vertex that each link leaves.")
-        .def_prop_ro("link_to", &array<&Wiring::to>)
-        .def_prop_ro("bandwidth", &array<&Wiring::bandwidth>, "Of each link, bytes per second.");
+        .def_prop_ro("vertex", &array<&Wiring::vertex>,
+                     "uint32 array (nodes,): the vertex that each node is attached to.")
+        .def_prop_ro("link_from", &array<&Wiring::from>,
+                     "uint32 array (links,): the vertex that each link leaves.")
+        .def_prop_ro("link_to", &array<&Wiring::to>,
+                     "uint32 array (links,): the vertex that each link enters.")
+        .def_prop_ro("bandwidth", &array<&Wiring::bandwidth>,
+                     "float64 array (links,): bytes per second of each link.");
 
     nb::class_<MachineBisection>(
-        m, "Bisection", "What the links between two halves of a machine carry where they are joined worst.")
+        m, "Bisection",
+        "The bisection bandwidth of a machine: a lower bound, and a bisection that was found.")
         .def_prop_ro(
             "at_least", [](const MachineBisection& b) { return b.at_least.value; },
-            "No halving has less; bytes per second, both directions together.")
+            "Lower bound of all bisections, bytes per second of both directions together.")
         .def_prop_ro(
             "at_most", [](const MachineBisection& b) { return b.at_most.value; },
-            "Of the halving that was found.")
-        .def_ro("link_count", &MachineBisection::link_count, "Directed links between the halves found.")
-        .def_prop_ro("exact", &MachineBisection::is_exact, "Whether the two are the same.");
+            "The bandwidth of the bisection that was found.")
+        .def_ro("link_count", &MachineBisection::link_count,
+                "Directed links between the halves that were found.")
+        .def_prop_ro("exact", &MachineBisection::is_exact, "Whether both are equal.");
     m.def("bisect_machine", &bisect_machine, "machine"_a, "seed"_a = 1,
           nb::call_guard<nb::gil_scoped_release>(),
-          "Finds a halving of the nodes whose links between the halves carry little, and a bound on all.");
+          "Finds a bisection of the nodes with little bandwidth, and a lower bound on all.");
 }
 
 }  // namespace topoloom::python

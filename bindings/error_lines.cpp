@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "one_line.hpp"
+#include "error_lines.hpp"
 
 #include <nanobind/stl/string.h>
 
@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-#include "in_python.hpp"
+#include "python_calls.hpp"
 #include "topoloom/base/error.hpp"
 
 namespace topoloom::python {
@@ -18,14 +18,14 @@ namespace nb = nanobind;
 
 namespace {
 
-/// How nanobind's functions begin: its own definition is private. Checked before use, see wrap().
+/// The first fields of nanobind's functions, whose definition is private. wrap() checks them.
 struct Function {
     PyObject_VAR_HEAD vectorcallfunc call;
 };
 
 constexpr std::string_view marker = "(): incompatible function arguments.";
 
-/// What nanobind calls, of each kind of function.
+/// The original call functions of nanobind, by kind of function.
 std::array<vectorcallfunc, 8> originals{};
 
 bool is_initialized(nb::handle object) { return !nb::type_check(object.type()) || nb::inst_ready(object); }
@@ -39,14 +39,14 @@ std::string shown(PyObject* argument) {
             const std::string whole = nb::str(text).c_str();
             if (whole.size() <= longest) return whole;
         }
-        PyErr_Clear();  // an integer of too many digits
+        PyErr_Clear();  // an integer with too many digits
     }
     const std::string type = nb::str(nb::handle(argument).type().attr("__name__")).c_str();
     return is_initialized(argument) ? type : type + " that was never initialized";
 }
 
-/// From nanobind's text: the forms `1. name(...) -> ...` of a function, one per line.
-std::string forms_of(std::string_view text) {
+/// Extracts the signatures `1. name(...) -> ...` from nanobind's text.
+std::string list_signatures(std::string_view text) {
     std::string forms;
     for (std::size_t at = text.find('\n'); at != std::string_view::npos; at = text.find('\n', at + 1)) {
         std::string_view line = text.substr(at + 1, text.find('\n', at + 1) - at - 1);
@@ -58,9 +58,9 @@ std::string forms_of(std::string_view text) {
     return forms;
 }
 
-/// What the package says of the arguments, which names the one that is wrong; empty if it finds nothing.
-std::string explained(nb::handle function, std::size_t own, PyObject* const* args, std::size_t count,
-                      PyObject* names) {
+/// The package's explanation of which argument is wrong; empty if there is none.
+std::string explain_arguments(nb::handle function, std::size_t own, PyObject* const* args, std::size_t count,
+                              PyObject* names) {
     nb::list given;
     nb::dict named;
     for (std::size_t i = own; i < count; ++i) given.append(nb::handle(args[i]));
@@ -69,21 +69,21 @@ std::string explained(nb::handle function, std::size_t own, PyObject* const* arg
         named[nb::handle(PyTuple_GetItem(names, i))] = nb::handle(args[count + static_cast<std::size_t>(i)]);
     try {
         return nb::cast<std::string>(
-            in_python("topoloom.support.call_errors", "complaint", function, given, named));
+            call_python("topoloom.support.call_errors", "complaint", function, given, named));
     } catch (const std::exception&) {
-        return {};  // such as a text that is not Unicode
+        return {};  // for example text that is not Unicode
     }
 }
 
 std::string one_line(nb::handle function, std::string_view text, PyObject* const* args, std::size_t count,
                      PyObject* names) {
-    const std::string forms = forms_of(text);
+    const std::string forms = list_signatures(text);
     const bool has_self = forms.find("(self") != std::string::npos;
     std::string given;
     const bool self_is_fine =
         has_self && count > 0 && (is_initialized(args[0]) || text.starts_with("__init__"));
     if (self_is_fine || !has_self) {
-        std::string line = explained(function, has_self ? 1 : 0, args, count, names);
+        std::string line = explain_arguments(function, has_self ? 1 : 0, args, count, names);
         if (!line.empty()) return line;
     }
     for (std::size_t i = self_is_fine ? 1 : 0; i < count; ++i)
@@ -116,7 +116,7 @@ void shorten(PyObject* function, PyObject* const* args, std::size_t count, PyObj
     PyErr_Restore(type, value, trace);
 }
 
-/// Above it are flags, nanobind's own among them.
+/// Higher bits of the count are flags.
 constexpr std::size_t most_arguments = 0xFFFF;
 
 template <std::size_t kind>
@@ -164,7 +164,7 @@ void wrap_all(nb::handle names) {
 
 }  // namespace
 
-void tell_error_in_one_line(const std::exception_ptr& thrown, void* type) {
+void raise_error_in_one_line(const std::exception_ptr& thrown, void* type) {
     try {
         std::rethrow_exception(thrown);
     } catch (const Error& error) {
@@ -175,7 +175,7 @@ void tell_error_in_one_line(const std::exception_ptr& thrown, void* type) {
     }
 }
 
-void tell_wrong_arguments_in_one_line(nb::module_& m) {
+void shorten_argument_errors(nb::module_& m) {
     wrap_all(m.attr("__dict__"));
     for (const nb::handle object : m.attr("__dict__").attr("values")()) {
         if (PyType_Check(object.ptr())) wrap_all(object.attr("__dict__"));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Objectives and rules of sharing for Python.
-#include "values.hpp"
+// Objectives and sharing of slots for Python.
+#include "objectives.hpp"
 
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
@@ -10,7 +10,7 @@
 #include <charconv>
 #include <functional>
 
-#include "rooms.hpp"
+#include "bindings.hpp"
 #include "topoloom/base/error.hpp"
 #include "topoloom/metric/hop_bytes.hpp"
 #include "topoloom/metric/loads/objective_loads.hpp"
@@ -29,21 +29,22 @@ NamedObjective named(const ObjectiveOrName& objective) {
     return std::get<NamedObjective>(objective);
 }
 
-Measured::Measured(NamedObjective objective, std::vector<const CommGraph*> phases,
-                   const std::optional<Numbers>& background)
+ObjectiveInput::ObjectiveInput(NamedObjective objective, std::vector<const CommGraph*> phases,
+                               const std::optional<Numbers>& background)
     : objective_(std::move(objective)), phases_(std::move(phases)) {
     if (std::ranges::count(phases_, nullptr) > 0)
         throw nb::type_error("phases must hold a CommGraph each, not None");
     if (background) background_ = copy_of<double>(*background, "background");
 }
 
-Problem Measured::at(const Problem& problem) const {
+Problem ObjectiveInput::at(const Problem& problem) const {
     require_phases_add_up(phases_, problem.graph());
     return problem.with_objective(
         objective_.value ? *objective_.value : objective_of(choose(problem).objective), phases_, background_);
 }
 
-MeasuredObjective Measured::for_use(const CommGraph& graph, const Allocation& allocation, SlotUse use) const {
+MeasuredObjective ObjectiveInput::for_use(const CommGraph& graph, const Allocation& allocation,
+                                          SlotUse use) const {
     if (use == SlotUse::one_rank) {
         const Problem problem = at(Problem(graph, allocation));
         return problem.is_for_hop_bytes() ? measured(graph, objective_of(ObjectiveKind::hop_bytes))
@@ -51,7 +52,7 @@ MeasuredObjective Measured::for_use(const CommGraph& graph, const Allocation& al
     }
     require_phases_add_up(phases_, graph);
     require_exact_hop_bytes(graph, allocation.machine());
-    // Those that share slots are placed for hop-bytes.
+    // Placements with shared slots support only hop-bytes.
     const Objective objective = objective_.value.value_or(objective_of(ObjectiveKind::hop_bytes));
     if (objective.relative)
         fail(
@@ -61,8 +62,8 @@ MeasuredObjective Measured::for_use(const CommGraph& graph, const Allocation& al
     return measured(graph, objective);
 }
 
-double Measured::value(const CommGraph& graph, const Allocation& allocation,
-                       const Placement& placement) const {
+double ObjectiveInput::value(const CommGraph& graph, const Allocation& allocation,
+                             const Placement& placement) const {
     const Machine& machine = allocation.machine();
     require_placed(graph, machine, placement.slots());
     const MeasuredObjective objective = for_use(graph, allocation, placement.use());
@@ -71,19 +72,20 @@ double Measured::value(const CommGraph& graph, const Allocation& allocation,
     return objective_key(machine, objective, placement.slots()).congestion;
 }
 
-double Measured::time(const Machine& machine, const CommGraph& graph, const Placement& placement) const {
+double ObjectiveInput::time(const Machine& machine, const CommGraph& graph,
+                            const Placement& placement) const {
     require_placed(graph, machine, placement.slots());
     require_phases_add_up(phases_, graph);
     if (!machine.has_bandwidths()) return 0;
     return time_parts(machine, measured(graph, objective_of(ObjectiveKind::time)), placement.slots()).all;
 }
 
-ObjectiveChoice Measured::choose(const Problem& problem) const {
+ObjectiveChoice ObjectiveInput::choose(const Problem& problem) const {
     require_phases_add_up(phases_, problem.graph());
     return choose_objective(problem, phases_, background_);
 }
 
-MeasuredObjective Measured::measured(const CommGraph& graph, const Objective& mix) const {
+MeasuredObjective ObjectiveInput::measured(const CommGraph& graph, const Objective& mix) const {
     MeasuredObjective objective{.mix = mix, .phases = phases_, .background = background_};
     if (objective.phases.empty()) objective.phases.push_back(&graph);
     return objective;
@@ -114,23 +116,23 @@ struct Constant {
 };
 
 constexpr std::array constants{
-    Constant{"auto", "auto", "The one that suits the problem: what choose_objective() gives."},
+    Constant{"auto", "auto", "The objective that choose_objective() selects for the problem."},
     Constant{"hop_bytes", "hop-bytes", "Bytes times distance."},
-    Constant{"congestion", "congestion", "Seconds that the busiest link needs."},
-    Constant{"congestion_soft", "congestion-soft", "The same with a smooth maximum over all links."},
-    Constant{"time", "time", "Predicted seconds, startups and latencies included."},
+    Constant{"congestion", "congestion", "Seconds of the busiest link."},
+    Constant{"congestion_soft", "congestion-soft", "Congestion with a smooth maximum over all links."},
+    Constant{"time", "time", "Predicted seconds, including startups and latencies."},
 };
 
 void bind_objective(nb::module_& m) {
     auto objective = nb::class_<NamedObjective>(m, "Objective",
-                                                "What a search minimizes, such as `Objective.congestion`.");
+                                                "The objective of a search, such as `Objective.congestion`.");
     objective
         .def(nb::init<std::string>(), "name"_a,
-             "From its name: auto, hop-bytes, congestion, congestion-soft, time, or a mix such as\n"
+             "Makes it from its name: auto, hop-bytes, congestion, congestion-soft, time, or a mix such as\n"
              "weighted(hop-bytes=1;congestion=2).")
         .def_static("weighted", &weighted, nb::kw_only(), "hop_bytes"_a = 0.0, "congestion"_a = 0.0,
                     "congestion_soft"_a = 0.0, "time"_a = 0.0,
-                    "A mix of several, each as a share of what block placement has.")
+                    "A weighted mix; each objective is relative to its value for block placement.")
         .def_ro("name", &NamedObjective::name)
         .def(
             "__eq__",
@@ -147,7 +149,7 @@ void bind_objective(nb::module_& m) {
                 return nb::make_tuple(self.type(), nb::make_tuple(self.attr("name")));
             },
             nb::sig("def __reduce__(self) -> tuple[object, ...]"));
-    // Made when asked for: an instance that its own type holds would never be freed.
+    // Created on access: an instance held by its own type would never be freed.
     for (const Constant& constant : constants) {
         objective.def_prop_ro_static(
             constant.attribute, [name = constant.name](nb::handle) { return NamedObjective(name); },
@@ -156,7 +158,7 @@ void bind_objective(nb::module_& m) {
 }
 
 void bind_sharing(nb::module_& m) {
-    nb::class_<Sharing>(m, "Sharing", "What a slot may hold where ranks share slots.")
+    nb::class_<Sharing>(m, "Sharing", "Capacities of slots that ranks share.")
         .def(
             "__init__",
             [](Sharing* self, std::optional<double> imbalance, const std::optional<Numbers>& capacities) {
@@ -170,7 +172,7 @@ void bind_sharing(nb::module_& m) {
             "Where ranks outnumber slots, a slot holds up to (1 + imbalance) times its share of the load;\n"
             "or capacities give the load that each slot of the allocation may hold.")
         .def_ro("imbalance", &Sharing::imbalance)
-        .def_ro("capacities", &Sharing::capacity, "Empty: equal shares.")
+        .def_ro("capacities", &Sharing::capacity, "The capacity of each slot; empty: equal shares.")
         .def("__repr__",
              [](const Sharing& s) {
                  const auto imbalance = nb::repr(nb::cast(s.imbalance));
@@ -191,7 +193,7 @@ void bind_sharing(nb::module_& m) {
 
 }  // namespace
 
-void bind_values(nb::module_& m) {
+void bind_objectives(nb::module_& m) {
     bind_objective(m);
     bind_sharing(m);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A search that Python can see and stop.
+// Progress and interruption of searches from Python.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -15,13 +15,13 @@
 
 namespace topoloom::python {
 
-/// What it returns is taken as true or false; None, as of a function that only prints, does not end a search.
+/// Called with the work done. A false result other than None ends the search.
 using Progress = std::function<nanobind::object(std::uint64_t)>;
 
-/// Lets Python handle signals during a search; a pending exception such as KeyboardInterrupt ends it.
-class Watch {
+/// Handles signals during a search. An exception such as KeyboardInterrupt ends it.
+class SearchMonitor {
    public:
-    explicit Watch(const std::optional<Progress>& progress) : progress_(progress) {}
+    explicit SearchMonitor(const std::optional<Progress>& progress) : progress_(progress) {}
 
     bool operator()(std::uint64_t work) {
         const nanobind::gil_scoped_acquire held;
@@ -30,13 +30,13 @@ class Watch {
             return false;
         }
         if (!progress_) return true;
-        const nanobind::object said = (*progress_)(work);
-        if (said.is_none()) return true;
-        const int truth = PyObject_IsTrue(said.ptr());
+        const nanobind::object result = (*progress_)(work);
+        if (result.is_none()) return true;
+        const int truth = PyObject_IsTrue(result.ptr());
         if (truth < 0) raised_ = true;
         return truth > 0;
     }
-    /// Calls search() without Python's lock; throws the exception that ended it, if one did.
+    /// Returns search(), called without the GIL; throws the exception that ended it, if any.
     template <class Search>
     auto run(const Search& search) {
         auto found = [&] {
@@ -52,13 +52,13 @@ class Watch {
     bool raised_ = false;
 };
 
-/// Lets Python handle signals, from a thread without its lock; throws what comes of it, such as KeyboardInterrupt.
+/// Handles signals from a thread without the GIL; throws exceptions such as KeyboardInterrupt.
 inline void check_signals() {
     const nanobind::gil_scoped_acquire held;
     if (PyErr_CheckSignals() != 0) throw nanobind::python_error();
 }
 
-/// Throws Error unless this is a number of threads; 0: one per core.
+/// Returns the number of threads, 0 for one per core. Throws Error if it is out of range.
 inline int checked_threads(int threads) {
     constexpr int most = 4096;
     if (threads < 0 || threads > most)
@@ -66,13 +66,14 @@ inline int checked_threads(int threads) {
     return threads;
 }
 
-/// Refers to `watch`, which must live longer. Throws Error for seconds that are none.
-inline Budget make_budget(std::optional<double> seconds, std::optional<std::uint64_t> work, Watch& watch) {
+/// Makes a budget that refers to `monitor`. Throws Error for negative seconds.
+inline Budget make_budget(std::optional<double> seconds, std::optional<std::uint64_t> work,
+                          SearchMonitor& monitor) {
     Budget budget;
     if (seconds && !(*seconds >= 0)) fail("seconds is ", *seconds, "; it must be 0 or more");
     if (seconds) budget.seconds = *seconds;
     if (work) budget.work = *work;
-    budget.keep_going = std::ref(watch);
+    budget.keep_going = std::ref(monitor);
     return budget;
 }
 

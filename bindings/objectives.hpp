@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What Python says as values: the objective of a search, what it is measured on, and how ranks may share slots.
+// Objectives as Python gives them: by name, with phases and background loads.
 #pragma once
 
 #include <nanobind/stl/optional.h>
@@ -19,7 +19,7 @@
 
 namespace topoloom::python {
 
-/// An objective by its name; no value: the one that suits the problem.
+/// An objective by name; without a value for auto, which depends on the problem.
 struct NamedObjective {
     std::string name;
     std::optional<Objective> value;
@@ -28,19 +28,19 @@ struct NamedObjective {
     friend bool operator==(const NamedObjective& a, const NamedObjective& b) { return a.name == b.name; }
 };
 
-/// What callers may give.
+/// What Python may pass as an objective.
 using ObjectiveOrName = std::variant<NamedObjective, std::string>;
 
 [[nodiscard]] NamedObjective named(const ObjectiveOrName& objective);
 
-/// An objective on what it is measured on. Holds the background that others refer to.
-class Measured {
+/// An objective, the phases on which it is evaluated, and the background loads, which it owns.
+class ObjectiveInput {
    public:
-    Measured(NamedObjective objective, std::vector<const CommGraph*> phases,
-             const std::optional<Numbers>& background);
+    ObjectiveInput(NamedObjective objective, std::vector<const CommGraph*> phases,
+                   const std::optional<Numbers>& background);
 
     [[nodiscard]] Problem at(const Problem& problem) const;
-    /// As it counts for placements whose slots are used so.
+    /// The objective for placements with this use of slots.
     [[nodiscard]] MeasuredObjective for_use(const CommGraph& graph, const Allocation& allocation,
                                             SlotUse use) const;
     [[nodiscard]] double value(const CommGraph& graph, const Allocation& allocation,

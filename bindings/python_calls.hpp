@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Calls functions of the Python package, which is imported on demand.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <utility>
+
+namespace topoloom::python {
+
+/// Calls a function of a module of the package.
+template <class... Args>
+nanobind::object call_python(const char* module, const char* function, Args&&... args) {
+    return nanobind::module_::import_(module).attr(function)(std::forward<Args>(args)...);
+}
+
+/// A method _repr_html_ by a function of the package.
+template <class T>
+auto html_repr(const char* function) {
+    return [function](nanobind::handle_t<T> self) {
+        return nanobind::str(call_python("topoloom.report.notebook", function, self));
+    };
+}
+
+}  // namespace topoloom::python

@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""List the functions of the core that neither libtopoloom nor the Python module uses.
+
+Links the objects of a build once more, as one library with only the exported functions
+as roots, and reads which functions the linker removes. A function is also removed if
+all its calls were inlined: it counts as used if its name occurs in the sources more
+often than for its declaration and its definition. Exits with 1 if there are any.
+
+Usage: tools/unused_functions.py [BUILD]
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+REMOVED = re.compile(r"section '\.text\.(?:unlikely\.|hot\.)?(_ZNK?8topoloom\w+)'")
+COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+
+
+def run(*words: str | Path, text: str | None = None) -> str:
+    """Return what a command writes to both streams."""
+    return subprocess.run(
+        words,
+        input=text,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=True,
+    ).stdout
+
+
+def removed_functions(build: Path) -> set[str]:
+    """Link the libraries as one and return the mangled names that are removed."""
+    objects = [
+        *build.glob("CMakeFiles/topoloom.dir/**/*.o"),
+        *build.glob("bindings/CMakeFiles/_core.dir/**/*.o"),
+    ]
+    core = build / "libtopoloom_core.a"
+    others = [*build.glob("bindings/libnanobind*.a")]
+    if not objects or not others or not core.exists():
+        sys.exit(f"{build} has no complete build; run make build")
+    with tempfile.TemporaryDirectory() as folder:
+        said = run(
+            "c++",
+            "-shared",
+            "-Wl,--gc-sections,--print-gc-sections,--exclude-libs,ALL",
+            *objects,
+            "-Wl,--whole-archive",
+            core,
+            "-Wl,--no-whole-archive",
+            *others,
+            "-o",
+            Path(folder) / "all.so",
+        )
+    return set(REMOVED.findall(said))
+
+
+def external_functions(build: Path) -> set[str]:
+    """Return the mangled names of functions that have one definition in the core."""
+    listed = run("nm", "--defined-only", build / "libtopoloom_core.a")
+    return set(re.findall(r"^\w+ T (\w+)$", listed, re.MULTILINE))
+
+
+def base_name(signature: str) -> str:
+    """Return the name of a function without scopes, arguments and templates."""
+    name = signature.partition("(")[0].replace("[abi:cxx11]", "")
+    while "<" in name:
+        shorter = re.sub(r"<[^<>]*>", "", name)
+        if shorter == name:
+            break
+        name = shorter
+    return name.rpartition("::")[2]
+
+
+def main() -> None:
+    """Print unused functions, one per line."""
+    build = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "build/release"
+    removed = sorted(removed_functions(build) & external_functions(build))
+    names = run("c++filt", text="\n".join(removed)).splitlines()
+    sources = [
+        path
+        for folder in ("core", "bindings")
+        for path in (ROOT / folder).rglob("*")
+        if path.suffix in (".cpp", ".hpp")
+    ]
+    words: Counter[str] = Counter()
+    for path in sources:
+        words.update(re.findall(r"\w+", COMMENT.sub("", path.read_text())))
+    unused = [name for name in names if words[base_name(name)] <= 2]
+    if unused:
+        print("no library uses these functions of the core; delete them:")
+        print("\n".join(f"  {name}" for name in unused))
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()
