@@ -234,6 +234,32 @@ bool is_valid_map(const std::string& map, const Settings& s, int ranks) {
     return std::ranges::find(maps, map) != maps.end() && (map != "hashed" || s.dimensions == 2);
 }
 
+struct Options {
+    Settings settings;
+    int steps;
+    std::string map, policy, machine;
+};
+
+Options read_options(int argc, char** argv) {
+    const auto number = [&](int i, int fallback) { return argc > i ? std::atoi(argv[i]) : fallback; };
+    const auto text = [&](int i, const char* fallback) { return argc > i ? argv[i] : fallback; };
+    Options read{{number(1, 2), parse_extents(text(2, "8")), number(3, 16), 0},
+                 number(4, 20),
+                 text(5, "blocks"),
+                 text(6, "none"),
+                 text(7, "")};
+    if (read.settings.dimensions == 2) read.settings.blocks[2] = 1;
+    if (const char* const given = std::getenv("NS_PER_CELL"))
+        read.settings.seconds_per_cell = 1e-9 * std::atof(given);
+    return read;
+}
+
+bool are_valid(const Options& options, int ranks) {
+    const Settings& s = options.settings;
+    return s.dimensions >= 2 && s.dimensions <= 3 && std::ranges::min(s.blocks) >= 1 && s.cells >= 1 &&
+           options.steps >= (options.policy == "none" ? 1 : 2) && is_valid_map(options.map, s, ranks);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -241,15 +267,9 @@ int main(int argc, char** argv) {
     int rank = 0, ranks = 1;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    const auto number = [&](int i, int fallback) { return argc > i ? std::atoi(argv[i]) : fallback; };
-    Settings settings{number(1, 2), parse_extents(argc > 2 ? argv[2] : "8"), number(3, 16), 0};
-    if (settings.dimensions == 2) settings.blocks[2] = 1;
-    const int steps = number(4, 20);
-    const std::string map = argc > 5 ? argv[5] : "blocks", policy = argc > 6 ? argv[6] : "none";
-    if (const char* const given = std::getenv("NS_PER_CELL"))
-        settings.seconds_per_cell = 1e-9 * std::atof(given);
-    if (settings.dimensions < 2 || settings.dimensions > 3 || std::ranges::min(settings.blocks) < 1 ||
-        settings.cells < 1 || steps < (policy == "none" ? 1 : 2) || !is_valid_map(map, settings, ranks)) {
+    const Options options = read_options(argc, argv);
+    const auto& [settings, steps, map, policy, machine] = options;
+    if (!are_valid(options, ranks)) {
         if (rank == 0)
             std::fprintf(
                 stderr,
@@ -268,11 +288,13 @@ int main(int argc, char** argv) {
         const std::int64_t edge = 8LL * settings.cells * (settings.dimensions == 3 ? settings.cells : 1);
         const auto message_bytes = static_cast<int>(std::clamp<std::int64_t>(edge + 1024, 16384, 1 << 24));
         topoloom::Scheduler scheduler(MPI_COMM_WORLD, {.message_bytes = message_bytes});
-        topoloom::ObjectsOptions options;
-        options.home = [&](const topoloom::Index& at) { return home_rank(map, settings, ranks, at); };
+        topoloom::ObjectsOptions array_options;
+        array_options.home = [&](const topoloom::Index& at) {
+            return home_rank(options.map, options.settings, ranks, at);
+        };
         topoloom::Objects<Block> blocks(
             scheduler, {settings.blocks[0], settings.blocks[1], settings.blocks[2]},
-            [&](topoloom::Index at) { return Block(settings, at); }, options);
+            [&](topoloom::Index at) { return Block(options.settings, at); }, array_options);
         const auto run = [&](int more) {
             blocks.for_each_local([&](Block& block) { blocks[block.index()].send<&Block::start>(more); });
             scheduler.run();
@@ -281,7 +303,7 @@ int main(int argc, char** argv) {
         if (first > 0) {
             run(first);
             // A long run, so that migrations pay.
-            moved = scheduler.rebalance(policy, {.machine = argc > 7 ? argv[7] : "", .periods = 100});
+            moved = scheduler.rebalance(policy, {.machine = machine, .periods = 100});
         }
         MPI_Barrier(MPI_COMM_WORLD);
         const double start = MPI_Wtime();

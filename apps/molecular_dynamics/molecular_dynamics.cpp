@@ -194,6 +194,26 @@ void Compute::forward_atoms(int side, std::vector<Atom> leaving) {
         objects_of(patches)[ends[1 - from]].send<&Patch::receive>(number, std::exchange(leavers[from], {}));
 }
 
+/// Prints the results, and returns whether the energies equal those of a serial run.
+bool report(const Box& box, int steps, const std::vector<double>& energies,
+            const topoloom::RebalanceResult& result, const std::array<double, 2>& seconds) {
+    const std::vector<double> serial = serial_energies(box, steps);
+    bool is_right = energies.size() == serial.size();
+    double farthest = 0;
+    for (std::size_t i = 0; is_right && i < serial.size(); ++i)
+        farthest = std::max(farthest, std::fabs(energies[i] - serial[i]) / std::fabs(serial[0]));
+    is_right = is_right && farthest < 1e-9;
+    std::printf("%s: energy %.6f to %.6f, %.1e from serial\n", is_right ? "right" : "WRONG", energies.front(),
+                energies.back(), farthest);
+    std::printf(
+        "%lld objects moved, load %.2f to %.2f of the average, hop-bytes %.4g to %.4g, ms per step %.3f "
+        "to %.3f\n",
+        static_cast<long long>(result.moved), result.busiest_before / result.average,
+        result.busiest_after / result.average, result.hop_bytes_before, result.hop_bytes_after,
+        1e3 * seconds[0], 1e3 * seconds[1]);
+    return is_right;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -216,7 +236,7 @@ int main(int argc, char** argv) {
         return 2;
     }
     std::vector<double> energies;
-    topoloom::RebalanceResult done;
+    topoloom::RebalanceResult result;
     std::array<double, 2> seconds{};
     {
         topoloom::Scheduler scheduler(MPI_COMM_WORLD);
@@ -233,34 +253,18 @@ int main(int argc, char** argv) {
             energies.insert(energies.end(), more.begin(), more.end());
         });
         for (const std::size_t part : {0U, 1U}) {
-            const int some = part == 0 ? steps / 2 : steps - steps / 2;
+            const int part_steps = part == 0 ? steps / 2 : steps - steps / 2;
             const double begin = MPI_Wtime();
-            if (rank == 0) patches.broadcast<&Patch::start>(some, computes.handle(), append);
+            if (rank == 0) patches.broadcast<&Patch::start>(part_steps, computes.handle(), append);
             scheduler.run();
-            seconds[part] = (MPI_Wtime() - begin) / some;
+            seconds[part] = (MPI_Wtime() - begin) / part_steps;
             if (part > 0) break;
             topoloom::RebalanceOptions options;
             if (argc > 5) options.machine = argv[5];
-            done = scheduler.rebalance(argc > 4 ? argv[4] : "none", options);
+            result = scheduler.rebalance(argc > 4 ? argv[4] : "none", options);
         }
     }
-    bool is_right = true;
-    if (rank == 0) {
-        const std::vector<double> serial = serial_energies(box, steps);
-        is_right = energies.size() == serial.size();
-        double farthest = 0;
-        for (std::size_t i = 0; is_right && i < serial.size(); ++i)
-            farthest = std::max(farthest, std::fabs(energies[i] - serial[i]) / std::fabs(serial[0]));
-        is_right = is_right && farthest < 1e-9;
-        std::printf("%s: energy %.6f to %.6f, %.1e from serial\n", is_right ? "right" : "WRONG",
-                    energies.front(), energies.back(), farthest);
-        std::printf(
-            "%lld objects moved, load %.2f to %.2f of the average, hop-bytes %.4g to %.4g, ms per step %.3f "
-            "to %.3f\n",
-            static_cast<long long>(done.moved), done.busiest_before / done.average,
-            done.busiest_after / done.average, done.hop_bytes_before, done.hop_bytes_after, 1e3 * seconds[0],
-            1e3 * seconds[1]);
-    }
+    const bool is_right = rank != 0 || report(box, steps, energies, result, seconds);
     MPI_Finalize();
     return is_right ? 0 : 1;
 }
