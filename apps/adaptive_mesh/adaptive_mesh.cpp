@@ -110,8 +110,8 @@ class Run {
                                            moved.data(),
                                            owners_.data(),
                                            nullptr};
-            const topoloom_moving costs{0, periods, tolerance, 1};
-            topoloom_rebalanced worth{};
+            const topoloom_rebalance_options costs{0, periods, tolerance, 1};
+            topoloom_rebalance_result result{};
             std::vector<std::int64_t> nodes(static_cast<std::size_t>(ranks_));
             std::iota(nodes.begin(), nodes.end(), 0);
             const std::string machine = "tree:" + std::to_string(ranks_);
@@ -120,7 +120,7 @@ class Run {
             refused = topoloom_seats_described(machine.c_str(), nodes.size(), 1, nodes.data(), &seats, error,
                                                sizeof error);
             if (refused == 0)
-                refused = topoloom_rebalance(seats, &objects, policy_.c_str(), &costs, owners.data(), &worth,
+                refused = topoloom_rebalance(seats, &objects, policy_.c_str(), &costs, owners.data(), &result,
                                              error, sizeof error);
             topoloom_seats_free(seats);
             if (refused != 0) std::fprintf(stderr, "adaptive_mesh: %s\n", error);
