@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A mesh that is refined near a moving front: in every step blocks are refined or coarsened, handed over so that all ranks have
-// as many cells and few bytes travel, and relaxed with the edges of their neighbors.
+// A mesh that is refined near a moving front. In every step blocks are refined or coarsened, redistributed to balance cells with
+// little traffic, and relaxed with the edges of their neighbors.
 //
 //     adaptive_mesh [BLOCKS] [STEPS] [POLICY]
 //
-// BLOCKS along both axes. POLICY is repartition, which keeps neighbors together, another one of topoloom_rebalance, or none.
-// All cells are compared with a serial run, and are the same to the last bit whatever the number of ranks and the policy.
+// BLOCKS along both axes. POLICY is repartition, which keeps neighbors together, another policy of topoloom_rebalance, or none.
+// All cells are compared with a serial run; they are bitwise equal for any number of ranks and any policy.
 #include <mpi.h>
 
 #include <topoloom_balance.h>
@@ -22,7 +22,7 @@
 
 namespace {
 
-constexpr double periods = 5;  // for which an owner is chosen, in steps
+constexpr double periods = 5;  // steps for which owners are chosen
 constexpr double tolerance = 0.05;
 
 class Run {
@@ -35,19 +35,19 @@ class Run {
         }
     }
 
-    /// False, after a line about it: the policy cannot be followed.
+    /// Returns false, after an error message, if the policy fails.
     [[nodiscard]] bool step(int number) {
         std::vector<std::uint32_t> owners = owners_;
-        if (!choose(number, owners)) return false;
+        if (!choose_owners(number, owners)) return false;
         for (auto& [b, block] : blocks_) block = Mesh::resampled(block, mesh_.cells(b, number));
-        move(owners, number);
+        redistribute(owners, number);
         relax(number);
         std::vector<std::int64_t> loads(static_cast<std::size_t>(ranks_));
         for (int b = 0; b < mesh_.all(); ++b) {
             const std::uint32_t owner = owners_[static_cast<std::size_t>(b)];
             loads[owner] += cells(b, number);
             for (int side = 0; side < sides; ++side)
-                if (owners_[static_cast<std::size_t>(mesh_.beside(b, side))] != owner)
+                if (owners_[static_cast<std::size_t>(mesh_.neighbor(b, side))] != owner)
                     edge_bytes_ += std::int64_t{8} * mesh_.cells(b, number);
         }
         busiest_ += static_cast<double>(*std::ranges::max_element(loads)) * ranks_ /
@@ -55,14 +55,14 @@ class Run {
         return true;
     }
 
-    /// Prints what came of it, and returns whether it is what a serial run makes.
+    /// Prints the result, and returns whether it equals that of a serial run.
     [[nodiscard]] bool report() const {
         const std::vector<Block> serial = mesh_.serial();
         struct {
             std::uint64_t bits = 0, blocks = 0, wrong = 0;
         } own, all;
         for (const auto& [b, block] : blocks_) {
-            own.bits += bits_of(b, block);
+            own.bits += checksum(b, block);
             own.wrong += block.values != serial[static_cast<std::size_t>(b)].values;
             ++own.blocks;
         }
@@ -85,11 +85,11 @@ class Run {
     [[nodiscard]] std::int64_t cells(int b, int number) const {
         return static_cast<std::int64_t>(mesh_.cells(b, number)) * mesh_.cells(b, number);
     }
-    /// Of a block on its way: its number, and its cells.
+    /// Bytes of a packed block: its number and its cells.
     [[nodiscard]] long long bytes(int b, int number) const { return 8 + 8 * cells(b, number); }
 
-    /// Who has which block from now on: all could find it, as all know the front, but one is enough.
-    [[nodiscard]] bool choose(int number, std::vector<std::uint32_t>& owners) const {
+    /// Chooses the owners of blocks on rank 0.
+    [[nodiscard]] bool choose_owners(int number, std::vector<std::uint32_t>& owners) const {
         int refused = 0;
         if (own_ == 0) {
             std::vector<std::uint64_t> first{0};
@@ -98,7 +98,7 @@ class Run {
             std::vector<double> loads;
             for (int b = 0; b < mesh_.all(); ++b) {
                 for (int side = 0; side < sides; ++side) {
-                    peers.push_back(static_cast<std::uint32_t>(mesh_.beside(b, side)));
+                    peers.push_back(static_cast<std::uint32_t>(mesh_.neighbor(b, side)));
                     edges.push_back(std::int64_t{8} * mesh_.cells(b, number));
                 }
                 first.push_back(peers.size());
@@ -110,8 +110,8 @@ class Run {
                                            moved.data(),
                                            owners_.data(),
                                            nullptr};
-            const topoloom_moving costs{0, periods, tolerance, 1};
-            topoloom_rebalanced worth{};
+            const topoloom_rebalance_options costs{0, periods, tolerance, 1};
+            topoloom_rebalance_result result{};
             std::vector<std::int64_t> nodes(static_cast<std::size_t>(ranks_));
             std::iota(nodes.begin(), nodes.end(), 0);
             const std::string machine = "tree:" + std::to_string(ranks_);
@@ -121,7 +121,7 @@ class Run {
                                                       &process_map, error, sizeof error);
             if (refused == 0)
                 refused = topoloom_rebalance(process_map, &objects, policy_.c_str(), &costs, owners.data(),
-                                             &worth, error, sizeof error);
+                                             &result, error, sizeof error);
             topoloom_process_map_free(process_map);
             if (refused != 0) std::fprintf(stderr, "adaptive_mesh: %s\n", error);
         }
@@ -130,9 +130,9 @@ class Run {
         return refused == 0;
     }
 
-    /// Hands blocks over; those that stay come first, then those for each receiver.
-    void move(const std::vector<std::uint32_t>& owners, int number) {
-        std::vector<std::pair<int, int>> order;  // receivers, this rank before all, and blocks
+    /// Sends blocks to their new owners. Kept blocks come first, then those for each receiver.
+    void redistribute(const std::vector<std::uint32_t>& owners, int number) {
+        std::vector<std::pair<int, int>> order;  // receivers (-1: this rank) and blocks
         std::map<int, long long> leaving;
         long long capacity = 0, byte_capacity = 0;
         for (int b = 0; b < mesh_.all(); ++b) {
@@ -188,26 +188,26 @@ class Run {
     }
 
     void relax(int number) {
-        std::map<int, std::array<std::vector<double>, sides>> beside, sent;
+        std::map<int, std::array<std::vector<double>, sides>> received, sent;
         std::vector<MPI_Request> requests;
         for (const auto& [b, block] : blocks_)
             for (int side = 0; side < sides; ++side) {
-                const int other = mesh_.beside(b, side), back = side ^ 1;
+                const int other = mesh_.neighbor(b, side), back = side ^ 1;
                 const auto s = static_cast<std::size_t>(side);
                 if (is_own(other)) {
-                    beside[b][s] = blocks_[other].edge(back);
+                    received[b][s] = blocks_[other].edge(back);
                     continue;
                 }
                 const int rank = static_cast<int>(owners_[static_cast<std::size_t>(other)]);
                 sent[b][s] = block.edge(side);
-                beside[b][s].resize(static_cast<std::size_t>(mesh_.cells(other, number)));
-                MPI_Irecv(beside[b][s].data(), static_cast<int>(beside[b][s].size()), MPI_DOUBLE, rank,
+                received[b][s].resize(static_cast<std::size_t>(mesh_.cells(other, number)));
+                MPI_Irecv(received[b][s].data(), static_cast<int>(received[b][s].size()), MPI_DOUBLE, rank,
                           sides * other + back, MPI_COMM_WORLD, &requests.emplace_back());
                 MPI_Isend(sent[b][s].data(), block.cells, MPI_DOUBLE, rank, sides * b + side, MPI_COMM_WORLD,
                           &requests.emplace_back());
             }
         MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
-        for (auto& [b, block] : blocks_) block = mesh_.relaxed(b, block, beside[b], number);
+        for (auto& [b, block] : blocks_) block = mesh_.relaxed(b, block, received[b], number);
     }
 
     Mesh mesh_;
@@ -237,7 +237,7 @@ int main(int argc, char** argv) {
     Run run(mesh, argc > 3 ? argv[3] : "repartition", own, ranks);
     int steps = 0;
     while (steps < mesh.steps && run.step(steps + 1)) ++steps;
-    const bool is_followed = steps == mesh.steps, is_right = is_followed && run.report();
+    const bool is_complete = steps == mesh.steps, is_right = is_complete && run.report();
     MPI_Finalize();
-    return is_right ? 0 : is_followed ? 1 : 2;
+    return is_right ? 0 : is_complete ? 1 : 2;
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A periodic square of blocks whose cells are refined near a front, and what becomes of a block in a step: the same on
-// whatever rank it is.
+// A periodic square of blocks whose cells are refined near a front. A step of a block has the same result on any rank.
 #pragma once
 
 #include <array>
@@ -33,24 +32,24 @@ struct Mesh {
     int blocks = 8, steps = 24;  // blocks along an axis
 
     [[nodiscard]] int all() const { return blocks * blocks; }
-    [[nodiscard]] int beside(int block, int side) const {
+    [[nodiscard]] int neighbor(int block, int side) const {
         std::array<int, 2> at{block / blocks, block % blocks};
         int& along = at[static_cast<std::size_t>(side / 2)];
         along = (along + (side % 2 == 0 ? blocks - 1 : 1)) % blocks;
         return at[0] * blocks + at[1];
     }
-    /// How far a place is from the front, a circle that goes around the middle once.
-    [[nodiscard]] double from_front(double x, double y, int step) const {
+    /// The distance of a position from the front, a circle that moves around the center once.
+    [[nodiscard]] double distance_to_front(double x, double y, int step) const {
         const double turn = 2 * std::numbers::pi * step / steps;
         return std::fabs(std::hypot(x - 0.5 - 0.2 * std::cos(turn), y - 0.5 - 0.2 * std::sin(turn)) - 0.2);
     }
     /// Cells along a block in a step.
     [[nodiscard]] int cells(int block, int step) const {
         const double x = (block / blocks + 0.5) / blocks, y = (block % blocks + 0.5) / blocks;
-        const double distance = from_front(x, y, step) * blocks;
+        const double distance = distance_to_front(x, y, step) * blocks;
         return coarsest << (distance < 1 ? levels - 1 : distance < 2 ? 1 : 0);
     }
-    /// Refined or coarsened: a cell becomes four, or four become one.
+    /// Refines or coarsens a block: one cell becomes four, or four become one.
     [[nodiscard]] static Block resampled(const Block& old, int cells) {
         if (old.cells == cells) return old;
         Block made{cells, std::vector<double>(static_cast<std::size_t>(cells * cells))};
@@ -66,7 +65,8 @@ struct Mesh {
             }
         return made;
     }
-    /// A cell becomes the mean of itself and its neighbors, and is heated near the front. `edges` are those of the blocks beside.
+    /// Replaces cells by the mean of themselves and their neighbors, and heats those near the front. `edges`: of the neighboring
+    /// blocks.
     [[nodiscard]] Block relaxed(int block, const Block& old,
                                 const std::array<std::vector<double>, sides>& edges, int step) const {
         Block made = old;
@@ -83,7 +83,7 @@ struct Mesh {
                                    (y + 1 < n ? old.at(x, y + 1) : beyond(3, x));
                 const double down = (block / blocks + (x + 0.5) / n) / blocks,
                              right = (block % blocks + (y + 0.5) / n) / blocks;
-                made.at(x, y) = sum / 5 + (from_front(down, right, step) * blocks < 0.25 ? 1 : 0);
+                made.at(x, y) = sum / 5 + (distance_to_front(down, right, step) * blocks < 0.25 ? 1 : 0);
             }
         return made;
     }
@@ -104,7 +104,7 @@ struct Mesh {
                 std::array<std::vector<double>, sides> edges;
                 for (int side = 0; side < sides; ++side)
                     edges[static_cast<std::size_t>(side)] =
-                        now[static_cast<std::size_t>(beside(b, side))].edge(side ^ 1);
+                        now[static_cast<std::size_t>(neighbor(b, side))].edge(side ^ 1);
                 next.push_back(relaxed(b, now[static_cast<std::size_t>(b)], edges, step));
             }
             now = std::move(next);
@@ -113,8 +113,8 @@ struct Mesh {
     }
 };
 
-/// The bits of a block in a number, which may be added up in any order.
-inline std::uint64_t bits_of(int block, const Block& of) {
+/// A checksum of a block. Checksums may be summed in any order.
+inline std::uint64_t checksum(int block, const Block& of) {
     std::uint64_t sum = static_cast<std::uint64_t>(block + 1) * 0x9e3779b97f4a7c15U;
     for (const double value : of.values) {
         std::uint64_t bits = 0;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Connected components of a random graph that is spread over all ranks: `components [VERTICES [EDGES [DIMENSIONS]]]`, the first two
-// per rank, the last of the mesh that items travel over.
+// Connected components of a distributed random graph: `components [VERTICES [EDGES [DIMENSIONS]]]`, vertices and edges per rank,
+// dimensions of the mesh of the streams.
 //
-// Labels travel without rounds: a vertex that hears of a lower one than its own passes it on to its neighbors at once, from within
-// the handler, and the phase ends when nobody has anything to pass on. Then every vertex has the lowest number of its component. Each rank
-// compares its labels with those of a serial run over all edges, and rank 0 prints how fast it was.
+// Labels propagate without rounds: a vertex that receives a lower label sends it to its neighbors at once, in the handler. The
+// phase ends when no label is in flight. Then every vertex has the lowest number of its component. Each rank compares its labels
+// with those of a serial run over all edges, and rank 0 prints the rate.
 #include <mpi.h>
 
 #include <algorithm>
@@ -21,16 +21,16 @@ namespace {
 
 using Vertex = std::uint32_t;
 
-/// Vertices are dealt out like cards.
-struct Deal {
+/// Vertices are distributed cyclically.
+struct CyclicDistribution {
     Vertex ranks;
     [[nodiscard]] int owner(Vertex v) const { return static_cast<int>(v % ranks); }
-    [[nodiscard]] Vertex place(Vertex v) const { return v / ranks; }
+    [[nodiscard]] Vertex local_index(Vertex v) const { return v / ranks; }
 };
 
-/// Those that a rank draws.
+/// Visits the random edges of a rank.
 template <typename Use>
-void each_edge(Vertex vertices, long edges, int rank, Use use) {
+void for_each_edge(Vertex vertices, long edges, int rank, Use use) {
     std::mt19937_64 draw(static_cast<std::uint64_t>(rank));
     for (long i = 0; i < edges; ++i) {
         const auto one = static_cast<Vertex>(draw() % vertices);
@@ -38,7 +38,7 @@ void each_edge(Vertex vertices, long edges, int rank, Use use) {
     }
 }
 
-/// The lowest vertex of each one's component: by sets that are united.
+/// The lowest vertex of each vertex's component, by union-find.
 std::vector<Vertex> serial_labels(Vertex vertices, long edges, int ranks) {
     std::vector<Vertex> parent(vertices);
     std::iota(parent.begin(), parent.end(), 0);
@@ -47,7 +47,7 @@ std::vector<Vertex> serial_labels(Vertex vertices, long edges, int ranks) {
         return v;
     };
     for (int rank = 0; rank < ranks; ++rank) {
-        each_edge(vertices, edges, rank, [&](Vertex a, Vertex b) {
+        for_each_edge(vertices, edges, rank, [&](Vertex a, Vertex b) {
             const auto [low, high] = std::minmax({lowest(a), lowest(b)});
             parent[high] = low;
         });
@@ -56,7 +56,7 @@ std::vector<Vertex> serial_labels(Vertex vertices, long edges, int ranks) {
     return parent;
 }
 
-/// What the two streams carry: where an edge leads, and what a neighbor has heard of.
+/// Items of the two streams.
 struct Edge {
     Vertex from, to;
 };
@@ -67,40 +67,43 @@ struct Label {
 class Graph {
    public:
     Graph(MPI_Comm comm, Vertex own_vertices, const topoloom_stream_options& options)
-        : deal_(deal_of(comm)),
+        : distribution_(distribution_over(comm)),
           rank_(rank_of(comm)),
           neighbors_(own_vertices),
           labels_(own_vertices),
-          edges_(
-              comm, [this](const Edge& edge) { neighbors_[deal_.place(edge.from)].push_back(edge.to); },
+          edge_stream_(
+              comm,
+              [this](const Edge& edge) {
+                  neighbors_[distribution_.local_index(edge.from)].push_back(edge.to);
+              },
               options),
-          told_(comm, [this](const Label& heard) { hear(heard); }, options) {
-        // Before other ranks tell anything, which they may do as soon as all edges are there.
+          label_stream_(comm, [this](const Label& received) { receive(received); }, options) {
+        // Other ranks may send labels as soon as all edges are delivered.
         for (Vertex i = 0; i < own_vertices; ++i) labels_[i] = vertex(i);
     }
-    // Handlers know where it is.
+    // Handlers refer to this object.
     Graph(const Graph&) = delete;
     Graph& operator=(const Graph&) = delete;
 
     void add_edges(Vertex vertices, long edges) {
-        each_edge(vertices, edges, rank_, [&](Vertex a, Vertex b) {
-            edges_.push({a, b}, deal_.owner(a));
-            edges_.push({b, a}, deal_.owner(b));
+        for_each_edge(vertices, edges, rank_, [&](Vertex a, Vertex b) {
+            edge_stream_.push({a, b}, distribution_.owner(a));
+            edge_stream_.push({b, a}, distribution_.owner(b));
         });
-        edges_.wait();
+        edge_stream_.wait();
     }
     void find_components() {
-        for (Vertex i = 0; i < labels_.size(); ++i) tell(i);
-        told_.wait();
+        for (Vertex i = 0; i < labels_.size(); ++i) send_label(i);
+        label_stream_.wait();
     }
     [[nodiscard]] const std::vector<Vertex>& labels() const { return labels_; }
-    [[nodiscard]] Vertex vertex(Vertex place) const {
-        return place * deal_.ranks + static_cast<Vertex>(rank_);
+    [[nodiscard]] Vertex vertex(Vertex local_index) const {
+        return local_index * distribution_.ranks + static_cast<Vertex>(rank_);
     }
     [[nodiscard]] long messages() const { return messages_; }
 
    private:
-    static Deal deal_of(MPI_Comm comm) {
+    static CyclicDistribution distribution_over(MPI_Comm comm) {
         int ranks = 1;
         MPI_Comm_size(comm, &ranks);
         return {static_cast<Vertex>(ranks)};
@@ -110,28 +113,28 @@ class Graph {
         MPI_Comm_rank(comm, &rank);
         return rank;
     }
-    void hear(const Label& heard) {
-        const Vertex at = deal_.place(heard.vertex);
-        if (heard.label >= labels_[at]) return;
-        labels_[at] = heard.label;
-        tell(at);
+    void receive(const Label& received) {
+        const Vertex at = distribution_.local_index(received.vertex);
+        if (received.label >= labels_[at]) return;
+        labels_[at] = received.label;
+        send_label(at);
     }
-    /// Not to those whose own number is lower.
-    void tell(Vertex at) {
+    /// Skips neighbors whose own number is lower.
+    void send_label(Vertex at) {
         for (const Vertex neighbor : neighbors_[at]) {
             if (labels_[at] >= neighbor) continue;
-            told_.push({neighbor, labels_[at]}, deal_.owner(neighbor));
+            label_stream_.push({neighbor, labels_[at]}, distribution_.owner(neighbor));
             ++messages_;
         }
     }
 
-    Deal deal_;
+    CyclicDistribution distribution_;
     int rank_;
     std::vector<std::vector<Vertex>> neighbors_;
     std::vector<Vertex> labels_;
     long messages_ = 0;
-    topoloom::Stream<Edge> edges_;
-    topoloom::Stream<Label> told_;
+    topoloom::Stream<Edge> edge_stream_;
+    topoloom::Stream<Label> label_stream_;
 };
 
 }  // namespace

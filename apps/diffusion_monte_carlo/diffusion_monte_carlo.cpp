@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Diffusion Monte Carlo: walkers branch and die, and ranks hand walkers over after each step.
-// `diffusion_monte_carlo harmonic|hydrogen [WALKERS] [STEPS] [METHOD] [BYTES] [MACHINE]`, walkers in all and bytes of each. METHOD is a
-// balancer, `none`, or `swap`: a message for each walker along a sorted list of ranks. With MACHINE rank i is on its slot i.
-// The energy is the same to the last bit whatever the number of ranks and the balancer; it is held beside the known one.
+// Diffusion Monte Carlo: walkers branch and die, and ranks rebalance walkers before each step.
+// `diffusion_monte_carlo harmonic|hydrogen [WALKERS] [STEPS] [METHOD] [BYTES] [MACHINE]`, walkers in total and bytes of each. METHOD is a
+// balancer, `none`, or `swap`: a message for each walker along a sorted list of ranks. With MACHINE, rank i is on its slot i.
+// The energy is bitwise equal for any number of ranks and any balancer; it is compared with the known one.
 #include <mpi.h>
 
 #include <topoloom_balance.h>
@@ -19,12 +19,12 @@
 
 namespace {
 
-constexpr std::size_t some = 64;  // walkers to advance before a rank looks whether others can leave
-// With fewer walkers the control of their number moves the energy, with fewer steps where they began does.
-constexpr std::int64_t least_walkers = 200, least_steps = 100;
+constexpr std::size_t walkers_per_test = 64;  // advanced between two tests of the exchange
+// With fewer walkers, population control biases the energy; with fewer steps, the initial positions do.
+constexpr std::int64_t min_walkers = 200, min_steps = 100;
 constexpr char usage[] = "harmonic or hydrogen, WALKERS from 1, STEPS from 4, METHOD, BYTES from 32, MACHINE";
 
-struct Asked {
+struct Options {
     System system = harmonic;
     std::int64_t walkers = 2000, steps = 400;
     std::string method = "sweep";
@@ -36,11 +36,11 @@ struct Ranks {
     int own = 0, all = 1;
 };
 
-/// What other codes do: ranks sorted by load, and from the end with most to that with fewest one walker after another.
+/// The usual method: ranks are sorted by load, and walkers go one by one from the most to the least loaded rank.
 void swap_along_list(Walkers& walkers, int bytes, Ranks ranks) {
     const auto count = static_cast<long long>(walkers.count());
     std::vector<std::pair<long long, int>> list(
-        static_cast<std::size_t>(ranks.all));  // walkers too many, and ranks
+        static_cast<std::size_t>(ranks.all));  // surplus walkers, and ranks
     std::vector<long long> loads(list.size());
     MPI_Allgather(&count, 1, MPI_LONG_LONG, loads.data(), 1, MPI_LONG_LONG, MPI_COMM_WORLD);
     const long long sum = std::reduce(loads.begin(), loads.end());
@@ -65,7 +65,7 @@ void swap_along_list(Walkers& walkers, int bytes, Ranks ranks) {
     walkers.resize(here);
 }
 
-/// Seconds on the clock, and of this process on its core.
+/// Elapsed seconds, and processor seconds of this process.
 struct Seconds {
     double wall = 0, processor = 0;
     static Seconds now() {
@@ -87,39 +87,39 @@ double median(std::vector<double> of) {
 
 class Run {
    public:
-    Run(const Asked& asked, Ranks ranks)
-        : asked_(asked),
+    Run(const Options& options, Ranks ranks)
+        : options_(options),
           ranks_(ranks),
-          walkers_(static_cast<std::size_t>(asked.bytes)),
-          trial_(asked.system.energy) {
-        options_.method = asked.method.c_str();
-        options_.machine = asked.machine;
-        options_.slot = ranks.own;
-        options_.reserve_capacity = 1;
-        for (std::int64_t i = asked.walkers * ranks.own / ranks.all;
-             i < asked.walkers * (ranks.own + 1) / ranks.all; ++i) {
-            Draw draw(static_cast<std::uint64_t>(i), 0);
+          walkers_(static_cast<std::size_t>(options.bytes)),
+          trial_(options.system.energy) {
+        balance_options_.method = options.method.c_str();
+        balance_options_.machine = options.machine;
+        balance_options_.slot = ranks.own;
+        balance_options_.reserve_capacity = 1;
+        for (std::int64_t i = options.walkers * ranks.own / ranks.all;
+             i < options.walkers * (ranks.own + 1) / ranks.all; ++i) {
+            RandomStream draw(static_cast<std::uint64_t>(i), 0);
             walkers_.add(
-                {mixed(static_cast<std::uint64_t>(i)), {draw.normal(), draw.normal(), draw.normal()}});
+                {hash(static_cast<std::uint64_t>(i)), {draw.normal(), draw.normal(), draw.normal()}});
         }
     }
 
     void step(std::int64_t number) {
-        Walkers next(static_cast<std::size_t>(asked_.bytes));
+        Walkers next(static_cast<std::size_t>(options_.bytes));
         Sums own;
         const auto advance_all = [&](std::size_t begin, std::size_t end) {
             for (std::size_t i = begin; i < end; ++i)
-                advance(asked_.system, walkers_, i, static_cast<std::uint64_t>(number), trial_, next, own);
+                advance(options_.system, walkers_, i, static_cast<std::uint64_t>(number), trial_, next, own);
         };
         const Seconds begin = Seconds::now();
         balancing_ = {};
-        if (asked_.method == "swap") swap_along_list(walkers_, asked_.bytes, ranks_);
-        const bool hands_over = asked_.method != "swap" && asked_.method != "none";
-        const std::size_t advanced = hands_over ? hand_over(advance_all) : 0;
+        if (options_.method == "swap") swap_along_list(walkers_, options_.bytes, ranks_);
+        const bool exchanges = options_.method != "swap" && options_.method != "none";
+        const std::size_t advanced = exchanges ? balance_walkers(advance_all) : 0;
         balancing_.add_since(begin);
         advance_all(advanced, walkers_.count());
         walkers_ = std::move(next);
-        control(own, number);
+        control_population(own, number);
         Seconds all;
         all.add_since(begin);
         balancings_.push_back(balancing_.wall);
@@ -128,7 +128,7 @@ class Run {
         processor_[1] += all.processor;
     }
 
-    /// Prints the energy, and returns whether it is as it should be.
+    /// Prints the energy, and returns whether it is correct.
     bool report() const {
         double seconds = 0, processor[2] = {0, 0};
         const double own = std::reduce(balancings_.begin(), balancings_.end());
@@ -138,35 +138,36 @@ class Run {
                    0, MPI_COMM_WORLD);
         MPI_Reduce(processor_, processor, 2, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
         const double energy = energy_ / static_cast<double>(measured_);
-        const double apart = std::fabs(energy - asked_.system.energy) / std::fabs(asked_.system.energy);
-        const bool is_judged = asked_.walkers >= least_walkers && asked_.steps >= least_steps;
-        const bool is_right = broken_ == 0 && (!is_judged || apart < 0.03);
-        const char* good = is_judged ? "right" : "too few walkers or steps to judge";
+        const double error = std::fabs(energy - options_.system.energy) / std::fabs(options_.system.energy);
+        // Skip the energy check before equilibration.
+        const bool is_checked = options_.walkers >= min_walkers && options_.steps >= min_steps;
+        const bool is_right = corrupt_ == 0 && (!is_checked || error < 0.03);
+        const char* good = is_checked ? "right" : "too few walkers or steps to judge";
         if (ranks_.own == 0) {
             std::printf("%s: energy %.17g, known %g; walkers %lld, ids %016llx\n", is_right ? good : "WRONG",
-                        energy, asked_.system.energy, total_, ids_);
+                        energy, options_.system.energy, total_, ids_);
             std::printf("balancing: %.3f us per step; median %.1f of %.1f us, processor time %.2f %%\n",
-                        1e6 * seconds / static_cast<double>(asked_.steps), 1e6 * median(slowest),
+                        1e6 * seconds / static_cast<double>(options_.steps), 1e6 * median(slowest),
                         1e6 * median(steps_), 100 * processor[0] / processor[1]);
         }
         return is_right;
     }
 
    private:
-    /// Those that stay are advanced while others travel; returns how many.
+    /// Advances the kept walkers while others travel. Returns how many.
     template <class Advance>
-    std::size_t hand_over(const Advance& advance_all) {
+    std::size_t balance_walkers(const Advance& advance_all) {
         topoloom_plan* plan = nullptr;
-        topoloom_balance(MPI_COMM_WORLD, static_cast<long long>(walkers_.count()), &options_, &plan);
+        topoloom_balance(MPI_COMM_WORLD, static_cast<long long>(walkers_.count()), &balance_options_, &plan);
         long long held = plan->before + plan->after - plan->kept;  // reserved capacity
         walkers_.resize(static_cast<std::size_t>(held));
         topoloom_exchange_request request = nullptr;
-        topoloom_exchange_start(plan, walkers_.place(0), asked_.bytes, held, &request);
+        topoloom_exchange_start(plan, walkers_.place(0), options_.bytes, held, &request);
         const auto kept = static_cast<std::size_t>(plan->kept);
-        // MPI goes on with what is under way when this rank looks, until all have left and come.
+        // Tests let MPI progress until all walkers have been sent and received.
         int done = 0;
         for (std::size_t first = 0; first < kept;) {
-            const std::size_t end = done != 0 ? kept : std::min(kept, first + some);
+            const std::size_t end = done != 0 ? kept : std::min(kept, first + walkers_per_test);
             const Seconds begin = Seconds::now();
             advance_all(std::exchange(first, end), end);
             balancing_.add_since(begin, -1);
@@ -178,45 +179,45 @@ class Run {
         return kept;
     }
 
-    /// The trial energy follows the mean and draws the number of walkers back to that at the beginning.
-    void control(const Sums& own, std::int64_t number) {
+    /// Adjusts the trial energy to the mean, and so that the number of walkers returns to the initial one.
+    void control_population(const Sums& own, std::int64_t number) {
         Sums all;
         MPI_Allreduce(&own, &all, 4, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
         total_ = static_cast<long long>(all.walkers);
         ids_ = all.ids;
-        broken_ += all.broken;
+        corrupt_ += all.corrupt;
         if (total_ == 0) return;
         const double mean = static_cast<double>(static_cast<std::int64_t>(all.energy)) * 0x1p-30 /
                             static_cast<double>(total_);
         smoothed_ = number == 1 ? mean : 0.95 * smoothed_ + 0.05 * mean;
-        trial_ = smoothed_ - std::log(static_cast<double>(total_) / static_cast<double>(asked_.walkers));
-        if (number <= asked_.steps / 4) return;  // walkers still spread out
+        trial_ = smoothed_ - std::log(static_cast<double>(total_) / static_cast<double>(options_.walkers));
+        if (number <= options_.steps / 4) return;  // equilibration
         energy_ += mean;
         ++measured_;
     }
 
-    Asked asked_;
+    Options options_;
     Ranks ranks_;
     Walkers walkers_;
-    topoloom_balance_options options_{};
-    double trial_, smoothed_ = 0, energy_ = 0, processor_[2] = {0, 0};  // of balancing, and of all
+    topoloom_balance_options balance_options_{};
+    double trial_, smoothed_ = 0, energy_ = 0, processor_[2] = {0, 0};  // of balancing, and in total
     Seconds balancing_;                                                 // in this step
     std::vector<double> balancings_, steps_;
     long long measured_ = 0, total_ = 0;
-    unsigned long long broken_ = 0, ids_ = 0;
+    unsigned long long corrupt_ = 0, ids_ = 0;
 };
 
-/// False where the command line is not understood.
-bool read(int argc, char** argv, Asked& asked) {
+/// Returns false for an invalid command line.
+bool read_options(int argc, char** argv, Options& options) {
     const std::string system = argc > 1 ? argv[1] : "harmonic";
-    if (system == "hydrogen") asked.system = hydrogen;
-    if (argc > 2) asked.walkers = std::atoll(argv[2]);
-    if (argc > 3) asked.steps = std::atoll(argv[3]);
-    if (argc > 4) asked.method = argv[4];
-    if (argc > 5) asked.bytes = std::atoi(argv[5]);
-    if (argc > 6) asked.machine = argv[6];
-    return (system == "harmonic" || system == "hydrogen") && asked.walkers > 0 && asked.steps > 3 &&
-           asked.bytes >= static_cast<int>(sizeof(Walker));
+    if (system == "hydrogen") options.system = hydrogen;
+    if (argc > 2) options.walkers = std::atoll(argv[2]);
+    if (argc > 3) options.steps = std::atoll(argv[3]);
+    if (argc > 4) options.method = argv[4];
+    if (argc > 5) options.bytes = std::atoi(argv[5]);
+    if (argc > 6) options.machine = argv[6];
+    return (system == "harmonic" || system == "hydrogen") && options.walkers > 0 && options.steps > 3 &&
+           options.bytes >= static_cast<int>(sizeof(Walker));
 }
 
 }  // namespace
@@ -226,14 +227,14 @@ int main(int argc, char** argv) {
     Ranks ranks;
     MPI_Comm_rank(MPI_COMM_WORLD, &ranks.own);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks.all);
-    Asked asked;
-    if (!read(argc, argv, asked)) {
+    Options options;
+    if (!read_options(argc, argv, options)) {
         if (ranks.own == 0) std::fprintf(stderr, "diffusion_monte_carlo: %s\n", usage);
         MPI_Finalize();
         return 2;
     }
-    Run run(asked, ranks);
-    for (std::int64_t number = 1; number <= asked.steps; ++number) run.step(number);
+    Run run(options, ranks);
+    for (std::int64_t number = 1; number <= options.steps; ++number) run.step(number);
     const bool is_right = run.report();
     MPI_Finalize();
     return is_right ? 0 : 1;

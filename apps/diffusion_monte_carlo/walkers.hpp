@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Walkers of diffusion Monte Carlo, and what becomes of one in a step: the same on whatever rank it is.
+// Walkers of diffusion Monte Carlo. A step of a walker has the same result on any rank.
 #pragma once
 
 #include <cmath>
@@ -14,18 +14,18 @@ struct Walker {
 };
 
 /// A random number for each key: SplitMix64 (Steele, Lea, Flood 2014).
-inline std::uint64_t mixed(std::uint64_t key) {
+inline std::uint64_t hash(std::uint64_t key) {
     key += 0x9e3779b97f4a7c15U;
     key = (key ^ (key >> 30)) * 0xbf58476d1ce4e5b9U;
     key = (key ^ (key >> 27)) * 0x94d049bb133111ebU;
     return key ^ (key >> 31);
 }
 
-/// The stream of a walker in a step.
-class Draw {
+/// The random numbers of a walker in a step.
+class RandomStream {
    public:
-    Draw(std::uint64_t id, std::uint64_t step) : key_(mixed(id ^ mixed(step))) {}
-    double uniform() { return (static_cast<double>(mixed(key_ += 2) >> 11) + 0.5) * 0x1p-53; }
+    RandomStream(std::uint64_t id, std::uint64_t step) : key_(hash(id ^ hash(step))) {}
+    double uniform() { return (static_cast<double>(hash(key_ += 2) >> 11) + 0.5) * 0x1p-53; }
     double normal() {
         const double radius = std::sqrt(-2 * std::log(uniform()));
         return radius * std::cos(2 * std::numbers::pi * uniform());
@@ -38,7 +38,7 @@ class Draw {
 /// A trial wave function: exp(-a r^2 / 2) of a particle in a harmonic well, or exp(-a r) of an electron around a proton.
 struct System {
     bool is_hydrogen;
-    double a, energy, step;  // atomic units; the energy that is known
+    double a, energy, step;  // atomic units; the exact energy
 
     [[nodiscard]] double local_energy(double r) const {
         return is_hydrogen ? -a * a / 2 + (a - 1) / r : 1.5 * a + 0.5 * (1 - a * a) * r * r;
@@ -52,7 +52,7 @@ inline double radius(const Walker& walker) {
     return std::sqrt(walker.at[0] * walker.at[0] + walker.at[1] * walker.at[1] + walker.at[2] * walker.at[2]);
 }
 
-/// Equal bytes for each walker: behind its position there is filling here, by its id.
+/// Walkers of equal size: padding derived from the id follows the position.
 class Walkers {
    public:
     explicit Walkers(std::size_t bytes) : bytes_(bytes) {}
@@ -69,8 +69,8 @@ class Walkers {
         data_.resize(data_.size() + bytes_, static_cast<char>(walker.id));
         std::memcpy(data_.data() + data_.size() - bytes_, &walker, sizeof walker);
     }
-    /// Whether all that was behind the position has come with it.
-    [[nodiscard]] bool is_whole(std::size_t i) const {
+    /// Whether the padding is intact.
+    [[nodiscard]] bool is_intact(std::size_t i) const {
         return bytes_ == sizeof(Walker) || data_[(i + 1) * bytes_ - 1] == static_cast<char>(get(i).id);
     }
 
@@ -79,17 +79,17 @@ class Walkers {
     std::vector<char> data_;
 };
 
-/// Sums that are exact, and so the same in whatever order: energies in parts of 2^-30.
+/// Exact sums, which do not depend on the order: energies are in units of 2^-30.
 struct Sums {
-    std::uint64_t walkers = 0, energy = 0, broken = 0, ids = 0;  // negative energies wrap around
+    std::uint64_t walkers = 0, energy = 0, corrupt = 0, ids = 0;  // negative energies wrap around
 };
 
-/// Moves walker i of `now` by drift and diffusion; it dies or branches, and those that live are added to `next`.
+/// Moves walker i of `now` by drift and diffusion. It dies or branches; survivors are added to `next`.
 inline void advance(const System& system, const Walkers& now, std::size_t i, std::uint64_t step, double trial,
                     Walkers& next, Sums& sums) {
     Walker walker = now.get(i);
-    if (!now.is_whole(i)) ++sums.broken;
-    Draw draw(walker.id, step);
+    if (!now.is_intact(i)) ++sums.corrupt;
+    RandomStream draw(walker.id, step);
     const double before = radius(walker);
     const double drift = 1 + system.step * system.drift(before);
     for (double& x : walker.at) x = drift * x + std::sqrt(system.step) * draw.normal();
@@ -99,11 +99,11 @@ inline void advance(const System& system, const Walkers& now, std::size_t i, std
     const int copies = static_cast<int>(std::fmin(weight + draw.uniform(), 3));
     const std::uint64_t parent = walker.id;
     for (int copy = 0; copy < copies; ++copy) {
-        if (copy > 0) walker.id = mixed(parent ^ mixed(4 * step + static_cast<std::uint64_t>(copy)));
+        if (copy > 0) walker.id = hash(parent ^ hash(4 * step + static_cast<std::uint64_t>(copy)));
         next.add(walker);
         ++sums.walkers;
         sums.energy +=
             static_cast<std::uint64_t>(std::llround(std::fmax(std::fmin(energy, 1e3), -1e3) * 0x1p30));
-        sums.ids += mixed(walker.id);
+        sums.ids += hash(walker.id);
     }
 }

@@ -9,7 +9,7 @@
 
 namespace halo3d {
 
-/// Cells are 1..n along each axis, ghosts 0 and n + 1; the last axis lies contiguously.
+/// Cells are 1..n along each axis, ghosts 0 and n + 1; the last axis is contiguous.
 class Field {
    public:
     explicit Field(int cells)
@@ -20,7 +20,7 @@ class Field {
 
     [[nodiscard]] double& at(int x, int y, int z) { return now_[index(x, y, z)]; }
 
-    /// Each cell becomes the mean of its six neighbors.
+    /// Replaces each cell by the mean of its six neighbors.
     void step() {
         for (int x = 1; x <= cells_; ++x) {
             for (int y = 1; y <= cells_; ++y) {
@@ -58,9 +58,8 @@ class Field {
     std::vector<double> now_, next_;
 };
 
-/// A wave that a Jacobi step only multiplies by a factor, since cos(t-a) + cos(t+a) = 2 cos(a) cos(t): the
-/// discrete eigenfunction of the domain. So the answer after any number of steps is known exactly in every
-/// cell.
+/// A discrete eigenfunction of the domain: a Jacobi step multiplies it by a factor, since
+/// cos(t-a) + cos(t+a) = 2 cos(a) cos(t). So the exact value of every cell is known after any number of steps.
 class Wave {
    public:
     Wave(std::array<int, 3> global_cells, bool periodic) : periodic_(periodic) {
@@ -76,7 +75,7 @@ class Wave {
         double value = 1;
         for (std::size_t axis = 0; axis < 3; ++axis) {
             const double t = angle_[axis];
-            // Shifted, so that a wrong neighbor shows even where the wave is symmetric.
+            // Shifted, so that a wrong neighbor is detected even where the wave is symmetric.
             value *= periodic_ ? std::cos(t * cell[axis] + 0.3) : std::sin(t * (cell[axis] + 1));
         }
         return value;

@@ -16,8 +16,7 @@
 namespace halo3d {
 namespace {
 
-/// The six faces of a rank's cube: to whom, and what is on its way. Face 2 * axis looks down, 2 * axis + 1
-/// up.
+/// The neighbors and message buffers of the six faces of a rank's cube: face 2 * axis is below, 2 * axis + 1 above.
 struct Halo {
     std::array<int, 6> peer{};
     std::array<std::vector<double>, 6> outgoing, incoming;
@@ -38,9 +37,8 @@ struct Halo {
         std::array<MPI_Request, 12> requests{};
         for (std::size_t face = 0; face < 6; ++face) {
             const int size = static_cast<int>(incoming[face].size());
-            const int from_opposite = static_cast<int>(face ^ 1);  // the sender names its own face
-            MPI_Irecv(incoming[face].data(), size, MPI_DOUBLE, peer[face], from_opposite, grid,
-                      &requests[face]);
+            const int opposite = static_cast<int>(face ^ 1);  // the tag is the sender's face
+            MPI_Irecv(incoming[face].data(), size, MPI_DOUBLE, peer[face], opposite, grid, &requests[face]);
         }
         for (std::size_t face = 0; face < 6; ++face) {
             std::size_t i = 0;
@@ -60,7 +58,7 @@ struct Halo {
 };
 
 template <class Visit>
-void each_cell(int cells, std::array<int, 3> coords, Visit visit) {
+void for_each_cell(int cells, std::array<int, 3> coords, Visit visit) {
     for (int x = 1; x <= cells; ++x) {
         for (int y = 1; y <= cells; ++y) {
             for (int z = 1; z <= cells; ++z) {
@@ -84,7 +82,7 @@ void report(MPI_Comm grid, int rank, int ranks) {
     for (std::size_t at = 0; at < all.size(); at += line.size()) std::printf("%s\n", &all[at]);
 }
 
-/// By formula, not by counting: each face inside the domain is crossed once in each direction and step.
+/// Computes the bytes by formula: each face inside the domain is crossed once in each direction and step.
 void print_bytes(const Options& options) {
     const long long ranks = 1LL * options.grid[0] * options.grid[1] * options.grid[2];
     long long messages = 0;
@@ -111,8 +109,8 @@ int run(Options options) {
     const Wave wave(global, options.periodic);
     Field field(options.cells);
     Halo halo(grid, options.cells);
-    each_cell(options.cells, coords,
-              [&](int x, int y, int z, auto cell) { field.at(x, y, z) = wave.start(cell); });
+    for_each_cell(options.cells, coords,
+                  [&](int x, int y, int z, auto cell) { field.at(x, y, z) = wave.start(cell); });
 
     const double begin = MPI_Wtime();
     for (int step = 0; step < options.steps; ++step) {
@@ -120,9 +118,9 @@ int run(Options options) {
         field.step();
     }
     double seconds = MPI_Wtime() - begin, slowest = 0, error = 0, worst = 0;
-    each_cell(options.cells, coords, [&](int x, int y, int z, auto cell) {
+    for_each_cell(options.cells, coords, [&](int x, int y, int z, auto cell) {
         const double difference = std::abs(field.at(x, y, z) - wave.after(cell, options.steps));
-        if (!(difference <= error)) error = difference;  // also when it is not a number
+        if (!(difference <= error)) error = difference;  // also for NaN
     });
     MPI_Allreduce(&error, &worst, 1, MPI_DOUBLE, MPI_MAX, grid);
     MPI_Reduce(&seconds, &slowest, 1, MPI_DOUBLE, MPI_MAX, 0, grid);
@@ -143,8 +141,8 @@ int run(Options options) {
     return right ? 0 : 1;
 }
 
-/// What keeps these options from running on `ranks` ranks, or nothing.
-std::string misfit(const Options& options, int ranks) {
+/// Returns an error message if the grid does not match the number of ranks, else an empty text.
+std::string check_grid(const Options& options, int ranks) {
     const long long wanted = 1LL * options.grid[0] * options.grid[1] * options.grid[2];
     if (options.grid[0] == 0 || wanted == ranks) return "";
     return "--grid needs " + std::to_string(wanted) + " ranks, but there are " + std::to_string(ranks);
@@ -160,7 +158,7 @@ int main(int argc, char** argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     halo3d::Options options;
     std::string problem = halo3d::read_options(argc, argv, options);
-    if (problem.empty()) problem = halo3d::misfit(options, ranks);
+    if (problem.empty()) problem = halo3d::check_grid(options, ranks);
     int status = 0;
     if (!problem.empty()) {
         if (rank == 0) std::fprintf(stderr, "halo3d: %s\n", problem.c_str());

@@ -14,10 +14,10 @@ inline const char* const usage =
     "  --grid PXxPYxPZ  ranks along each axis, the last one fastest   (default: MPI_Dims_create)\n"
     "  --cells N        cells along each edge of a rank's cube        (default: 16)\n"
     "  --steps N        Jacobi steps                                  (default: 20)\n"
-    "  --periodic       opposite sides of the domain touch            (default: zero outside)\n"
-    "  --reorder        MPI may give the grid's ranks to other processes\n"
-    "  --report         each rank says on which host and core it ran\n"
-    "  --bytes          print how much the exchange sends in all, by formula\n";
+    "  --periodic       periodic boundaries                           (default: zero outside)\n"
+    "  --reorder        allow MPI to reorder the ranks of the grid\n"
+    "  --report         print the host and core of each rank\n"
+    "  --bytes          print the bytes that all exchanges send, by formula\n";
 
 struct Options {
     std::array<int, 3> grid = {0, 0, 0};  // 0 = let MPI choose
@@ -30,15 +30,15 @@ struct Options {
     bool help = false;
 };
 
-/// An integer from 1 to a million, all of `text`.
-inline std::optional<int> count_from(const std::string& text) {
+/// Parses an integer from 1 to a million.
+inline std::optional<int> parse_count(const std::string& text) {
     char* end = nullptr;
     const long value = std::strtol(text.c_str(), &end, 10);
     if (text.empty() || *end != '\0' || value < 1 || value > 1'000'000) return std::nullopt;
     return static_cast<int>(value);
 }
 
-/// Fills `options`; returns what is wrong, or nothing.
+/// Parses the command line. Returns an error message, or an empty text.
 inline std::string read_options(int argc, char** argv, Options& options) {
     for (int i = 1; i < argc; ++i) {
         const std::string word = argv[i];
@@ -58,7 +58,7 @@ inline std::string read_options(int argc, char** argv, Options& options) {
             if (word == "--grid") {
                 for (std::size_t axis = 0; axis < 3; ++axis) {
                     const std::size_t cross = axis < 2 ? value.find('x') : value.size();
-                    const auto count = count_from(value.substr(0, cross));
+                    const auto count = parse_count(value.substr(0, cross));
                     if (cross == std::string::npos || !count) {
                         return std::string("--grid is '") + argv[i] +
                                "', expected three numbers such as 4x2x2";
@@ -68,7 +68,7 @@ inline std::string read_options(int argc, char** argv, Options& options) {
                 }
                 continue;
             }
-            const auto count = count_from(value);
+            const auto count = parse_count(value);
             if (!count) return word + " is '" + value + "', expected a number from 1 to 1000000";
             (word == "--cells" ? options.cells : options.steps) = *count;
         } else {

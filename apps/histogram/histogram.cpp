@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Histogram: every rank increments entries of a table that is spread over all ranks, drawn at random.
-// `histogram [UPDATES] [ENTRIES]`, both per rank. It checks the table, and prints millions of updates per second and rank.
+// Histogram: every rank increments random entries of a distributed table. `histogram [UPDATES] [ENTRIES]`, both per rank.
+// The program checks the table, and prints millions of updates per second and rank.
 #include <mpi.h>
 
 #include <cstdint>
@@ -17,10 +17,10 @@ int main(int argc, char** argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     const long updates = argc > 1 ? std::atol(argv[1]) : 1'000'000;
-    const long asked = argc > 2 ? std::atol(argv[2]) : 1000;
-    const auto entries = static_cast<uint64_t>(asked);
-    if (updates < 1 || asked < 1) {
-        if (rank == 0) std::fprintf(stderr, "histogram: UPDATES and ENTRIES are numbers from 1 on\n");
+    const long entry_count = argc > 2 ? std::atol(argv[2]) : 1000;
+    const auto entries = static_cast<uint64_t>(entry_count);
+    if (updates < 1 || entry_count < 1) {
+        if (rank == 0) std::fprintf(stderr, "histogram: UPDATES and ENTRIES must be positive\n");
         MPI_Finalize();
         return 2;
     }
@@ -33,7 +33,7 @@ int main(int argc, char** argv) {
             std::mt19937_64 draw(static_cast<uint64_t>(rank));
             for (long i = 0; i < updates; ++i) {
                 const uint64_t at = draw() % (entries * static_cast<uint64_t>(ranks));
-                // Entries are dealt out like cards.
+                // Entries are distributed cyclically.
                 increments.push(at / static_cast<uint64_t>(ranks),
                                 static_cast<int>(at % static_cast<uint64_t>(ranks)));
             }

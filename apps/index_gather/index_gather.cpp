@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Index-gather: every rank reads entries of a table that is spread over all ranks, drawn at random.
-// `index_gather [READS] [ENTRIES]`, both per rank. Requests go through one stream, whose handler pushes what it reads into
-// another. It checks what came, and prints millions of reads per second and rank.
+// Index-gather: every rank reads random entries of a distributed table. `index_gather [READS] [ENTRIES]`, both per rank.
+// Requests go through one stream, whose handler pushes replies into another. The program checks all replies, and prints
+// millions of reads per second and rank.
 #include <mpi.h>
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct Reply {
     uint64_t place;
 };
 
-/// What the table has at a place that counts all ranks' entries.
+/// The value of an entry, by its index in the whole table.
 uint64_t value_at(uint64_t index) { return 3 * index + 1; }
 
 }  // namespace
@@ -34,10 +34,10 @@ int main(int argc, char** argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &count);
     const auto ranks = static_cast<uint64_t>(count);
-    const long asked[] = {argc > 1 ? std::atol(argv[1]) : 1'000'000, argc > 2 ? std::atol(argv[2]) : 1000};
-    const auto reads = static_cast<uint64_t>(asked[0]), entries = static_cast<uint64_t>(asked[1]);
-    if (asked[0] < 1 || asked[1] < 1) {
-        if (rank == 0) std::fprintf(stderr, "index_gather: READS and ENTRIES are numbers from 1 on\n");
+    const long counts[] = {argc > 1 ? std::atol(argv[1]) : 1'000'000, argc > 2 ? std::atol(argv[2]) : 1000};
+    const auto reads = static_cast<uint64_t>(counts[0]), entries = static_cast<uint64_t>(counts[1]);
+    if (counts[0] < 1 || counts[1] < 1) {
+        if (rank == 0) std::fprintf(stderr, "index_gather: READS and ENTRIES must be positive\n");
         MPI_Finalize();
         return 2;
     }

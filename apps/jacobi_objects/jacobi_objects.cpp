@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Jacobi's method on a periodic grid that is cut into blocks, each an object: in every step a cell becomes the mean of
-// itself and its neighbors, 4 in two dimensions and 6 in three. While the edges of one block travel, another computes.
+// Jacobi's method on a periodic grid of blocks, each an object. In every step a cell becomes the mean of itself and its
+// neighbors, 4 in two dimensions and 6 in three. While the edges of one block travel, another computes.
 //
 //     jacobi_objects DIMENSIONS BLOCKS CELLS STEPS [MAP [POLICY [MACHINE]]]
 //
-// BLOCKS of the grid, such as 8 along each axis or 8x8x16; CELLS along each axis of a block. MAP says where blocks begin (Bhatele and
-// Kale, PPL 18(4), 2008): blocks (of indices), round-robin, hashed (in two dimensions), random, boxes, or boxes=4x4x8: on a
-// torus whose ranks follow its first axis first. Halfway they are rebalanced by POLICY, if any, on MACHINE; times are of later
-// steps. All cells are compared with a serial run. In SimGrid's MPI instead, a cell takes NS_PER_CELL of the environment.
+// BLOCKS of the grid, such as 8 along each axis or 8x8x16; CELLS along each axis of a block. MAP is the initial mapping (Bhatele
+// and Kale, PPL 18(4), 2008): blocks (of indices), round-robin, hashed (in two dimensions), random, boxes, or boxes=4x4x8: on a
+// torus whose first axis varies fastest. Halfway, blocks are rebalanced by POLICY, if any, on MACHINE; times are of later steps.
+// All cells are compared with a serial run. Under SimGrid, a cell instead takes NS_PER_CELL (an environment variable).
 #include <mpi.h>
 
 #include <algorithm>
@@ -29,14 +29,14 @@ namespace {
 
 using Extents = std::array<int, 3>;
 
-/// Of text such as 8x8x16; one number alone is for all axes.
-Extents extents_of(const std::string& text) {
+/// Parses a text such as 8x8x16; a single number is for all axes.
+Extents parse_extents(const std::string& text) {
     Extents read{};
     if (std::sscanf(text.c_str(), "%dx%dx%d", &read[0], &read[1], &read[2]) == 1) read.fill(read[0]);
     return read;
 }
 
-/// Cells of a box with a layer of neighbors around it, the last axis fastest; axis 2 has one cell in two dimensions.
+/// Cells of a box with a layer of ghost cells, the last axis fastest; axis 2 has one cell in two dimensions.
 class Grid {
    public:
     Grid() = default;
@@ -48,28 +48,29 @@ class Grid {
     }
     [[nodiscard]] int sides() const { return 2 * dimensions_; }
     [[nodiscard]] int count() const { return cells_[0] * cells_[1] * cells_[2]; }
-    /// Cells begin at 0, and neighbors at -1.
-    [[nodiscard]] double& at(int x, int y, int z) { return values_[place(x, y, z)]; }
+    /// Cells begin at 0, and ghost cells at -1.
+    [[nodiscard]] double& at(int x, int y, int z) { return values_[offset(x, y, z)]; }
 
     template <typename Visit>
-    void each(const Visit& visit) {
-        each_between({0, 0, 0}, cells_, visit);
+    void for_each_cell(const Visit& visit) {
+        for_each_between({0, 0, 0}, cells_, visit);
     }
-    /// The cells of a layer: the one next to side 2 * axis (below) or 2 * axis + 1, or the neighbors there.
+    /// Visits the cells next to side 2 * axis (below) or 2 * axis + 1, or the ghost cells there.
     template <typename Visit>
-    void each_of_layer(int side, bool of_neighbors, const Visit& visit) {
+    void for_each_in_layer(int side, bool is_ghost, const Visit& visit) {
         const auto axis = static_cast<std::size_t>(side / 2);
         const int inside = side % 2 == 0 ? 0 : cells_[axis] - 1;
         Extents first{}, last = cells_;
-        first[axis] = of_neighbors ? (side % 2 == 0 ? -1 : cells_[axis]) : inside;
+        first[axis] = is_ghost ? (side % 2 == 0 ? -1 : cells_[axis]) : inside;
         last[axis] = first[axis] + 1;
-        each_between(first, last, [&](int x, int y, int z) { visit(at(x, y, z)); });
+        for_each_between(first, last, [&](int x, int y, int z) { visit(at(x, y, z)); });
     }
     void step() {
         old_ = values_;
-        const std::size_t next_x = place(1, 0, 0) - place(0, 0, 0), next_y = place(0, 1, 0) - place(0, 0, 0);
-        each([&](int x, int y, int z) {
-            const double* const here = &old_[place(x, y, z)];
+        const std::size_t next_x = offset(1, 0, 0) - offset(0, 0, 0),
+                          next_y = offset(0, 1, 0) - offset(0, 0, 0);
+        for_each_cell([&](int x, int y, int z) {
+            const double* const here = &old_[offset(x, y, z)];
             double sum = *here + *(here - next_x) + *(here + next_x) + *(here - next_y) + *(here + next_y);
             if (dimensions_ == 3) sum += *(here - 1) + *(here + 1);
             at(x, y, z) = sum / (sides() + 1);
@@ -79,12 +80,12 @@ class Grid {
 
    private:
     template <typename Visit>
-    static void each_between(const Extents& first, const Extents& last, const Visit& visit) {
+    static void for_each_between(const Extents& first, const Extents& last, const Visit& visit) {
         for (int x = first[0]; x < last[0]; ++x)
             for (int y = first[1]; y < last[1]; ++y)
                 for (int z = first[2]; z < last[2]; ++z) visit(x, y, z);
     }
-    [[nodiscard]] std::size_t place(int x, int y, int z) const {
+    [[nodiscard]] std::size_t offset(int x, int y, int z) const {
         const int row = (x + 1) * (cells_[1] + 2) + y + 1;
         return static_cast<std::size_t>(dimensions_ == 2 ? row : row * (cells_[2] + 2) + z + 1);
     }
@@ -93,10 +94,10 @@ class Grid {
     std::vector<double> values_, old_;
 };
 
-/// What is in a cell of the whole grid before the first step.
-double begin(int x, int y, int z) { return std::sin(0.7 * x) + std::cos(1.3 * y) + 0.1 * z; }
+/// The initial value of a cell of the whole grid.
+double initial_value(int x, int y, int z) { return std::sin(0.7 * x) + std::cos(1.3 * y) + 0.1 * z; }
 
-struct Setting {
+struct Settings {
     int dimensions = 2;
     Extents blocks{};
     int cells = 16;
@@ -105,12 +106,13 @@ struct Setting {
 
 struct Block : topoloom::Object<Block> {
     Block() = default;
-    Block(const Setting& given, topoloom::Index at)
-        : setting(given), grid(given.dimensions, {given.cells, given.cells, given.cells}) {
+    Block(const Settings& given, topoloom::Index at)
+        : settings(given), grid(given.dimensions, {given.cells, given.cells, given.cells}) {
         const int n = given.cells;
         const auto x0 = static_cast<int>(at.x) * n, y0 = static_cast<int>(at.y) * n,
                    z0 = static_cast<int>(at.z) * n;
-        grid.each([&](int x, int y, int z) { grid.at(x, y, z) = begin(x0 + x, y0 + y, z0 + z); });
+        grid.for_each_cell(
+            [&](int x, int y, int z) { grid.at(x, y, z) = initial_value(x0 + x, y0 + y, z0 + z); });
     }
 
     void start(int steps) {
@@ -118,15 +120,15 @@ struct Block : topoloom::Object<Block> {
         send_edges();
         compute();
     }
-    /// The layer beyond a side, of this step or, from a neighbor that is ahead, of the next.
+    /// Receives the layer beyond a side, of this step or, from a neighbor that is ahead, of the next.
     void take(int side, int of_step, std::vector<double> edge) {
         (of_step == step ? now : next).emplace_back(side, std::move(edge));
         compute();
     }
-    void serialize(auto& archive) { archive(setting, grid, step, last, now, next); }
+    void serialize(auto& archive) { archive(settings, grid, step, last, now, next); }
     using methods = topoloom::Methods<&Block::start, &Block::take>;
 
-    Setting setting;
+    Settings settings;
     Grid grid;
     int step = 0, last = 0;
 
@@ -135,10 +137,10 @@ struct Block : topoloom::Object<Block> {
         if (step == last) return;
         for (int side = 0; side < grid.sides(); ++side) {
             std::vector<double> edge;
-            grid.each_of_layer(side, false, [&](const double& value) { edge.push_back(value); });
+            grid.for_each_in_layer(side, false, [&](const double& value) { edge.push_back(value); });
             std::array<std::int64_t, 3> to{index().x, index().y, index().z};
             const auto axis = static_cast<std::size_t>(side / 2);
-            to[axis] = (to[axis] + (side % 2 == 0 ? setting.blocks[axis] - 1 : 1)) % setting.blocks[axis];
+            to[axis] = (to[axis] + (side % 2 == 0 ? settings.blocks[axis] - 1 : 1)) % settings.blocks[axis];
             array()[{to[0], to[1], to[2]}].send<&Block::take>(side ^ 1, step, edge);
         }
     }
@@ -146,10 +148,10 @@ struct Block : topoloom::Object<Block> {
         while (step < last && static_cast<int>(now.size()) == grid.sides()) {
             for (const auto& [side, edge] : now) {
                 const double* from = edge.data();
-                grid.each_of_layer(side, true, [&](double& value) { value = *from++; });
+                grid.for_each_in_layer(side, true, [&](double& value) { value = *from++; });
             }
 #ifdef SMPI_H
-            smpi_execute(setting.seconds_per_cell * grid.count());
+            smpi_execute(settings.seconds_per_cell * grid.count());
 #else
             grid.step();
 #endif
@@ -161,8 +163,8 @@ struct Block : topoloom::Object<Block> {
     std::vector<std::pair<int, std::vector<double>>> now, next;
 };
 
-/// The same on all ranks.
-std::vector<std::int64_t> shuffled(std::int64_t count) {
+/// A random order, the same on all ranks.
+std::vector<std::int64_t> random_order(std::int64_t count) {
     std::vector<std::int64_t> order(static_cast<std::size_t>(count));
     std::iota(order.begin(), order.end(), 0);
     std::uint64_t drawn = 1;
@@ -173,40 +175,40 @@ std::vector<std::int64_t> shuffled(std::int64_t count) {
     return order;
 }
 
-/// The rank that a block begins on.
-int home(const std::string& map, const Setting& s, int ranks, const topoloom::Index& at) {
+/// The initial rank of a block.
+int home_rank(const std::string& map, const Settings& s, int ranks, const topoloom::Index& at) {
     const std::int64_t count = std::int64_t{1} * s.blocks[0] * s.blocks[1] * s.blocks[2];
-    const std::int64_t flat = (at.x * s.blocks[1] + at.y) * s.blocks[2] + at.z;
-    if (map == "round-robin") return static_cast<int>(flat % ranks);
+    const std::int64_t number = (at.x * s.blocks[1] + at.y) * s.blocks[2] + at.z;
+    if (map == "round-robin") return static_cast<int>(number % ranks);
     if (map == "hashed") {  // the round-robin of Charm++ for grids
         const auto x = static_cast<std::uint32_t>(at.x), y = static_cast<std::uint32_t>(at.y);
         const std::uint32_t mixed = x + std::rotl(y, 21) + std::rotl(y, 16) + 739U;
         return static_cast<int>(mixed % 1280107U % static_cast<std::uint32_t>(ranks));
     }
     if (map == "random") {
-        static const std::vector<std::int64_t> order = shuffled(count);
-        return static_cast<int>(order[static_cast<std::size_t>(flat)] * ranks / count);
+        static const std::vector<std::int64_t> order = random_order(count);
+        return static_cast<int>(order[static_cast<std::size_t>(number)] * ranks / count);
     }
-    if (map == "blocks") return static_cast<int>(flat * ranks / count);
-    Extents torus = map == "boxes" ? Extents{} : extents_of(map.substr(std::strlen("boxes=")));
+    if (map == "blocks") return static_cast<int>(number * ranks / count);
+    Extents torus = map == "boxes" ? Extents{} : parse_extents(map.substr(std::strlen("boxes=")));
     if (map == "boxes") MPI_Dims_create(ranks, s.dimensions, torus.data());
-    // A plane lies on planes of the last axis, one behind the other.
+    // A two-dimensional grid covers the planes of the last axis one after another.
     if (s.dimensions == 2) torus = {torus[0], torus[1] * std::max(torus[2], 1), 1};
     const std::int64_t x = at.x * torus[0] / s.blocks[0], y = at.y * torus[1] / s.blocks[1];
     return static_cast<int>(x + torus[0] * (y + torus[1] * (at.z * torus[2] / s.blocks[2])));
 }
 
-/// Whether all blocks of this rank are what a serial run makes of the grid, bit by bit.
-bool is_as_serial(const topoloom::Objects<Block>& blocks, const Setting& s, int steps) {
+/// Whether all blocks of this rank are bitwise equal to those of a serial run.
+bool equals_serial_run(const topoloom::Objects<Block>& blocks, const Settings& s, int steps) {
     const int n = s.cells;
     Grid whole(s.dimensions, {s.blocks[0] * n, s.blocks[1] * n, s.blocks[2] * n});
-    whole.each([&](int x, int y, int z) { whole.at(x, y, z) = begin(x, y, z); });
+    whole.for_each_cell([&](int x, int y, int z) { whole.at(x, y, z) = initial_value(x, y, z); });
     for (int step = 0; step < steps; ++step) {
         for (int side = 0; side < whole.sides(); ++side) {
             std::vector<double> edge;
-            whole.each_of_layer(side ^ 1, false, [&](const double& value) { edge.push_back(value); });
+            whole.for_each_in_layer(side ^ 1, false, [&](const double& value) { edge.push_back(value); });
             const double* from = edge.data();
-            whole.each_of_layer(side, true, [&](double& value) { value = *from++; });
+            whole.for_each_in_layer(side, true, [&](double& value) { value = *from++; });
         }
         whole.step();
     }
@@ -215,21 +217,47 @@ bool is_as_serial(const topoloom::Objects<Block>& blocks, const Setting& s, int 
         const topoloom::Index at = block.index();
         const auto x0 = static_cast<int>(at.x) * n, y0 = static_cast<int>(at.y) * n,
                    z0 = static_cast<int>(at.z) * n;
-        block.grid.each([&](int x, int y, int z) {
+        block.grid.for_each_cell([&](int x, int y, int z) {
             is_equal &= block.grid.at(x, y, z) == whole.at(x0 + x, y0 + y, z0 + z);
         });
     });
     return is_equal;
 }
 
-/// Whether a map can be used with this number of ranks.
-bool is_map(const std::string& map, const Setting& s, int ranks) {
+/// Whether a mapping is valid for this number of ranks.
+bool is_valid_map(const std::string& map, const Settings& s, int ranks) {
     if (map.starts_with("boxes=")) {
-        const Extents torus = extents_of(map.substr(std::strlen("boxes=")));
+        const Extents torus = parse_extents(map.substr(std::strlen("boxes=")));
         return std::ranges::min(torus) > 0 && 1.0 * torus[0] * torus[1] * torus[2] == ranks;
     }
     const std::array<std::string, 5> maps{"blocks", "round-robin", "hashed", "random", "boxes"};
     return std::ranges::find(maps, map) != maps.end() && (map != "hashed" || s.dimensions == 2);
+}
+
+struct Options {
+    Settings settings;
+    int steps;
+    std::string map, policy, machine;
+};
+
+Options read_options(int argc, char** argv) {
+    const auto number = [&](int i, int fallback) { return argc > i ? std::atoi(argv[i]) : fallback; };
+    const auto text = [&](int i, const char* fallback) { return argc > i ? argv[i] : fallback; };
+    Options read{{number(1, 2), parse_extents(text(2, "8")), number(3, 16), 0},
+                 number(4, 20),
+                 text(5, "blocks"),
+                 text(6, "none"),
+                 text(7, "")};
+    if (read.settings.dimensions == 2) read.settings.blocks[2] = 1;
+    if (const char* const given = std::getenv("NS_PER_CELL"))
+        read.settings.seconds_per_cell = 1e-9 * std::atof(given);
+    return read;
+}
+
+bool are_valid(const Options& options, int ranks) {
+    const Settings& s = options.settings;
+    return s.dimensions >= 2 && s.dimensions <= 3 && std::ranges::min(s.blocks) >= 1 && s.cells >= 1 &&
+           options.steps >= (options.policy == "none" ? 1 : 2) && is_valid_map(options.map, s, ranks);
 }
 
 }  // namespace
@@ -239,15 +267,9 @@ int main(int argc, char** argv) {
     int rank = 0, ranks = 1;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    const auto number = [&](int i, int standard) { return argc > i ? std::atoi(argv[i]) : standard; };
-    Setting setting{number(1, 2), extents_of(argc > 2 ? argv[2] : "8"), number(3, 16), 0};
-    if (setting.dimensions == 2) setting.blocks[2] = 1;
-    const int steps = number(4, 20);
-    const std::string map = argc > 5 ? argv[5] : "blocks", policy = argc > 6 ? argv[6] : "none";
-    if (const char* const given = std::getenv("NS_PER_CELL"))
-        setting.seconds_per_cell = 1e-9 * std::atof(given);
-    if (setting.dimensions < 2 || setting.dimensions > 3 || std::ranges::min(setting.blocks) < 1 ||
-        setting.cells < 1 || steps < (policy == "none" ? 1 : 2) || !is_map(map, setting, ranks)) {
+    const Options options = read_options(argc, argv);
+    const auto& [settings, steps, map, policy, machine] = options;
+    if (!are_valid(options, ranks)) {
         if (rank == 0)
             std::fprintf(
                 stderr,
@@ -262,15 +284,17 @@ int main(int argc, char** argv) {
     double seconds = 0;
     topoloom::RebalanceResult moved;
     {
-        // Room for an edge: what is longer than a message is announced, and waits for an answer.
-        const std::int64_t edge = 8LL * setting.cells * (setting.dimensions == 3 ? setting.cells : 1);
-        const auto room = static_cast<int>(std::clamp<std::int64_t>(edge + 1024, 16384, 1 << 24));
-        topoloom::Scheduler scheduler(MPI_COMM_WORLD, {.message_bytes = room});
-        topoloom::ObjectsOptions options;
-        options.home = [&](const topoloom::Index& at) { return home(map, setting, ranks, at); };
+        // A message holds an edge: longer records are announced first, which takes another round trip.
+        const std::int64_t edge = 8LL * settings.cells * (settings.dimensions == 3 ? settings.cells : 1);
+        const auto message_bytes = static_cast<int>(std::clamp<std::int64_t>(edge + 1024, 16384, 1 << 24));
+        topoloom::Scheduler scheduler(MPI_COMM_WORLD, {.message_bytes = message_bytes});
+        topoloom::ObjectsOptions array_options;
+        array_options.home = [&](const topoloom::Index& at) {
+            return home_rank(options.map, options.settings, ranks, at);
+        };
         topoloom::Objects<Block> blocks(
-            scheduler, {setting.blocks[0], setting.blocks[1], setting.blocks[2]},
-            [&](topoloom::Index at) { return Block(setting, at); }, options);
+            scheduler, {settings.blocks[0], settings.blocks[1], settings.blocks[2]},
+            [&](topoloom::Index at) { return Block(options.settings, at); }, array_options);
         const auto run = [&](int more) {
             blocks.for_each_local([&](Block& block) { blocks[block.index()].send<&Block::start>(more); });
             scheduler.run();
@@ -278,8 +302,8 @@ int main(int argc, char** argv) {
         const int first = policy == "none" ? 0 : steps / 2;
         if (first > 0) {
             run(first);
-            // Moves shall pay in a run that goes on for long.
-            moved = scheduler.rebalance(policy, {.machine = argc > 7 ? argv[7] : "", .periods = 100});
+            // A long run, so that migrations pay.
+            moved = scheduler.rebalance(policy, {.machine = machine, .periods = 100});
         }
         MPI_Barrier(MPI_COMM_WORLD);
         const double start = MPI_Wtime();
@@ -287,7 +311,7 @@ int main(int argc, char** argv) {
         seconds = (MPI_Wtime() - start) / (steps - first);
 #ifndef SMPI_H
         right = "right";
-        is_right = is_as_serial(blocks, setting, steps) ? 1 : 0;
+        is_right = equals_serial_run(blocks, settings, steps) ? 1 : 0;
 #endif
     }
     MPI_Allreduce(MPI_IN_PLACE, &is_right, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);

@@ -13,21 +13,21 @@
 
 using Vector = std::array<double, 3>;
 struct Atom {
-    Vector place, velocity;
+    Vector position, velocity;
 };
 
 constexpr double cutoff = 2.5, width = 3.3, time_step = 0.002;  // in units of Lennard-Jones
-constexpr int exchange_every = 10;  // steps, in which no atom goes farther than (width - cutoff) / 2
+constexpr int exchange_every = 10;  // steps in which no atom moves farther than (width - cutoff) / 2
 
 struct Box {
     std::array<int, 3> cells{3, 3, 3};
-    int side = 3;  // atoms per patch and axis at first
+    int side = 3;  // atoms per patch and axis initially
     [[nodiscard]] int patches() const { return cells[0] * cells[1] * cells[2]; }
     [[nodiscard]] std::array<int, 3> cell(int patch) const {
         return {patch / (cells[1] * cells[2]), patch / cells[2] % cells[1], patch % cells[2]};
     }
-    /// The patch at an offset, and what to add to its places to see it there.
-    [[nodiscard]] std::pair<int, Vector> beside(int patch, const std::array<int, 3>& offset) const {
+    /// The patch at an offset, and the periodic shift of its positions.
+    [[nodiscard]] std::pair<int, Vector> neighbor(int patch, const std::array<int, 3>& offset) const {
         std::array<int, 3> at = cell(patch);
         Vector shift{};
         for (std::size_t a = 0; a < 3; ++a) {
@@ -46,7 +46,7 @@ struct Box {
             Atom atom{};
             for (std::size_t a = 0; a < 3; ++a) {
                 drawn = drawn * 6364136223846793005ULL + 1442695040888963407ULL;
-                atom.place[a] = (at[a] + (spot[a] + 0.5) / side) * width;
+                atom.position[a] = (at[a] + (spot[a] + 0.5) / side) * width;
                 atom.velocity[a] = 3 * (static_cast<double>(drawn >> 11) / 0x1p53 - 0.5);
             }
             made.push_back(atom);
@@ -55,8 +55,8 @@ struct Box {
     }
 };
 
-/// Of an atom at `apart` from another: adds to its force, and gives the energy of both; 0 beyond the cutoff.
-inline double attract(const Vector& apart, Vector& force) {
+/// Adds the force on an atom at distance vector `apart` from another. Returns the energy of the pair; 0 beyond the cutoff.
+inline double add_force(const Vector& apart, Vector& force) {
     const double square = apart[0] * apart[0] + apart[1] * apart[1] + apart[2] * apart[2];
     if (square >= cutoff * cutoff) return 0;
     const double sixth = 1 / (square * square * square), at_cutoff = std::pow(cutoff, -6);
@@ -65,13 +65,13 @@ inline double attract(const Vector& apart, Vector& force) {
     return 4 * (sixth * (sixth - 1) - at_cutoff * (at_cutoff - 1));
 }
 
-inline void push(std::vector<Atom>& atoms, const std::vector<Vector>& forces) {
+inline void kick(std::vector<Atom>& atoms, const std::vector<Vector>& forces) {
     for (std::size_t i = 0; i < atoms.size(); ++i)
         for (std::size_t a = 0; a < 3; ++a) atoms[i].velocity[a] += time_step / 2 * forces[i][a];
 }
 inline void drift(std::vector<Atom>& atoms) {
     for (Atom& atom : atoms)
-        for (std::size_t a = 0; a < 3; ++a) atom.place[a] += time_step * atom.velocity[a];
+        for (std::size_t a = 0; a < 3; ++a) atom.position[a] += time_step * atom.velocity[a];
 }
 inline double kinetic(const std::vector<Atom>& atoms) {
     double sum = 0;
@@ -80,7 +80,7 @@ inline double kinetic(const std::vector<Atom>& atoms) {
     return sum;
 }
 
-/// Of all steps, from all pairs of atoms.
+/// The energies of all steps, from all pairs of atoms.
 inline std::vector<double> serial_energies(const Box& box, int steps) {
     std::vector<Atom> atoms;
     for (int patch = 0; patch < box.patches(); ++patch)
@@ -89,7 +89,7 @@ inline std::vector<double> serial_energies(const Box& box, int steps) {
     std::vector<double> energies;
     for (int step = 0; step <= steps; ++step) {
         if (step > 0) {
-            push(atoms, forces);
+            kick(atoms, forces);
             drift(atoms);
         }
         forces.assign(atoms.size(), {});
@@ -98,17 +98,18 @@ inline std::vector<double> serial_energies(const Box& box, int steps) {
             for (std::size_t j = 0; j < i; ++j) {
                 Vector apart, force{};
                 for (std::size_t a = 0; a < 3; ++a) {
-                    const double length = box.cells[a] * width, plain = atoms[i].place[a] - atoms[j].place[a];
+                    const double length = box.cells[a] * width,
+                                 plain = atoms[i].position[a] - atoms[j].position[a];
                     apart[a] = plain - length * std::nearbyint(plain / length);
                 }
-                potential += attract(apart, force);
+                potential += add_force(apart, force);
                 for (std::size_t a = 0; a < 3; ++a) {
                     forces[i][a] += force[a];
                     forces[j][a] -= force[a];
                 }
             }
         }
-        if (step > 0) push(atoms, forces);
+        if (step > 0) kick(atoms, forces);
         energies.push_back(potential + kinetic(atoms));
     }
     return energies;

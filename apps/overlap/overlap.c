@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Transposes a matrix whose rows are spread over all ranks, as a parallel FFT does: by MPI_Alltoall, and by persistent
-// topoloom_alltoall in two halves, of which one travels while the other is packed. `overlap [N]`: N rows per rank.
+// Transposes a matrix with distributed rows, as a parallel FFT does: by MPI_Alltoall, and by persistent topoloom_alltoall in
+// two halves, of which one travels while the other is packed. `overlap [N]`: N rows per rank.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,14 +9,14 @@
 
 enum { repetitions = 20, halves = 2 };
 
-/// Rows `first` to `last` of this rank, as one block of columns for each rank.
+/// Packs rows `first` to `last` of this rank into one block of columns for each rank.
 static void pack(const double* rows, int n, int ranks, int first, int last, double* blocks) {
     for (int to = 0; to < ranks; ++to)
         for (int r = first; r < last; ++r)
             for (int c = 0; c < n; ++c) *blocks++ = rows[(size_t)r * n * ranks + to * n + c];
 }
 
-/// What came: rows `first` to `last` of each rank become columns of the transposed matrix.
+/// Unpacks rows `first` to `last` of each rank as columns of the transposed matrix.
 static void unpack(const double* blocks, int n, int ranks, int first, int last, double* rows) {
     for (int from = 0; from < ranks; ++from)
         for (int r = first; r < last; ++r)
@@ -48,7 +48,7 @@ static void by_topoloom(struct matrix* m) {
     }
 }
 
-/// Seconds per transposition on the slowest rank, the first one not counted; -1 if an element is not where it belongs.
+/// Returns the seconds per transposition on the slowest rank, without the first one; -1 if an element is wrong.
 static double measure(void (*transpose)(struct matrix*), struct matrix* m, int rank) {
     const int width = m->n * m->ranks;
     double start = 0, mine, slowest;

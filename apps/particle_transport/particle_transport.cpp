@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Monte Carlo transport of particles through a rod, in which they fly forward or backward, are scattered, or absorbed. A beam
-// enters at rank 0 alone, and ranks hand particles over after each step, in which a particle flies to its next collision.
+// Monte Carlo transport of particles through a rod, in which they fly forward or backward until they are scattered or absorbed.
+// A beam enters at rank 0 only. In each step a particle flies to its next collision, after ranks have rebalanced particles.
 //
 //     particle_transport [PARTICLES] [BIRTHS] [METHOD] [ALBEDO] [LENGTH]
 //
-// PARTICLES in all, which are born in equal parts in the first BIRTHS steps. METHOD is a balancer of one round, `none`, or
-// `ring`: each rank hands a quarter of its particles to either neighbor, whatever these have. ALBEDO is the part of collisions
-// that scatters, forward as often as backward, LENGTH that of the rod in mean free paths. How many are transmitted,
-// reflected and absorbed is held beside the exact solution, and is the same whatever the number of ranks and the method.
+// PARTICLES in total, born in equal parts in the first BIRTHS steps. METHOD is a balancer of one round, `none`, or `ring`: each
+// rank sends a quarter of its particles to each neighbor, whatever their loads. ALBEDO is the fraction of collisions that
+// scatter, forward as often as backward; LENGTH is that of the rod in mean free paths. The transmitted, reflected and absorbed
+// fractions are compared with the exact solution. They do not depend on the number of ranks or the method.
 #include <mpi.h>
 
 #include <topoloom_balance.h>
@@ -28,18 +28,18 @@ struct Particle {
 };
 
 /// A random number for each key: SplitMix64 (Steele, Lea, Flood 2014).
-std::uint64_t mixed(std::uint64_t key) {
+std::uint64_t hash(std::uint64_t key) {
     key += 0x9e3779b97f4a7c15U;
     key = (key ^ (key >> 30)) * 0xbf58476d1ce4e5b9U;
     key = (key ^ (key >> 27)) * 0x94d049bb133111ebU;
     return key ^ (key >> 31);
 }
-double uniform(std::uint64_t key) { return (static_cast<double>(mixed(key) >> 11) + 0.5) * 0x1p-53; }
+double uniform(std::uint64_t key) { return (static_cast<double>(hash(key) >> 11) + 0.5) * 0x1p-53; }
 
 struct Rod {
     double albedo = 0.8, length = 3;
 
-    /// Parts of the beam that leave at the far end and at the near one, from the two equations of transport.
+    /// The transmitted and reflected fractions of the beam, from the two transport equations.
     [[nodiscard]] std::array<double, 2> exact() const {
         const double leaves = 1 - albedo / 2, turns = albedo / 2, k = std::sqrt(1 - albedo);
         if (k == 0) return {1 / (1 + length / 2), length / 2 / (1 + length / 2)};
@@ -48,15 +48,15 @@ struct Rod {
     }
 };
 
-/// Particles that have ended, and a sum over them that shows where each did.
-struct Ends {
+/// Counts of ended particles, and a checksum of their final positions.
+struct Tally {
     std::uint64_t transmitted = 0, reflected = 0, absorbed = 0, histories = 0;
     [[nodiscard]] std::uint64_t all() const { return transmitted + reflected + absorbed; }
 };
 
-/// To the next collision; false: it has ended.
-bool fly(const Rod& rod, Particle& particle, Ends& ends) {
-    const std::uint64_t key = mixed(particle.id) + 3 * particle.events++;
+/// Flies to the next collision. Returns false if the particle has ended.
+bool fly(const Rod& rod, Particle& particle, Tally& tally) {
+    const std::uint64_t key = hash(particle.id) + 3 * particle.events++;
     particle.at -= particle.direction * std::log(uniform(key));
     const bool leaves = particle.at < 0 || particle.at > rod.length;
     const bool ends_here = leaves || uniform(key + 1) >= rod.albedo;
@@ -64,14 +64,14 @@ bool fly(const Rod& rod, Particle& particle, Ends& ends) {
         particle.direction = uniform(key + 2) < 0.5 ? 1 : -1;
         return true;
     }
-    ++(!leaves ? ends.absorbed : particle.at < 0 ? ends.reflected : ends.transmitted);
+    ++(!leaves ? tally.absorbed : particle.at < 0 ? tally.reflected : tally.transmitted);
     std::uint64_t bits = 0;
     std::memcpy(&bits, &particle.at, sizeof bits);
-    ends.histories += mixed(particle.id ^ mixed(bits));
+    tally.histories += hash(particle.id ^ hash(bits));
     return false;
 }
 
-struct Asked {
+struct Options {
     std::int64_t particles = 20000, births = 20;
     std::string method = "ring";
     Rod rod;
@@ -79,24 +79,24 @@ struct Asked {
 
 class Run {
    public:
-    Run(const Asked& asked, int own, int ranks) : asked_(asked), own_(own), ranks_(ranks) {
-        options_.method = asked_.method.c_str();
-        options_.reserve_capacity = 1;
+    Run(const Options& options, int own, int ranks) : options_(options), own_(own), ranks_(ranks) {
+        balance_options_.method = options_.method.c_str();
+        balance_options_.reserve_capacity = 1;
     }
 
-    /// False: no particle is left anywhere.
+    /// Returns false if no particle is left on any rank.
     bool step(std::int64_t number) {
-        if (own_ == 0 && number < asked_.births)
-            for (std::int64_t i = asked_.particles * number / asked_.births;
-                 i < asked_.particles * (number + 1) / asked_.births; ++i)
+        if (own_ == 0 && number < options_.births)
+            for (std::int64_t i = options_.particles * number / options_.births;
+                 i < options_.particles * (number + 1) / options_.births; ++i)
                 particles_.push_back({static_cast<std::uint64_t>(i), 0, 0, 1});
         std::size_t flown = 0;
         std::vector<Particle> next;
         const auto fly_until = [&](std::size_t end) {
             for (; flown < end; ++flown)
-                if (fly(asked_.rod, particles_[flown], ends_)) next.push_back(particles_[flown]);
+                if (fly(options_.rod, particles_[flown], tally_)) next.push_back(particles_[flown]);
         };
-        if (asked_.method != "none") hand_over(fly_until);
+        if (options_.method != "none") balance_particles(fly_until);
         const auto load = static_cast<std::int64_t>(particles_.size());
         fly_until(particles_.size());
         particles_ = std::move(next);
@@ -106,20 +106,20 @@ class Run {
         MPI_Allreduce(MPI_IN_PLACE, sums.data(), 2, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
         busiest_ += most;
         flights_ += sums[0];
-        return sums[1] > 0 || number + 1 < asked_.births;
+        return sums[1] > 0 || number + 1 < options_.births;
     }
 
-    /// Prints what came of the beam, and returns whether it is as it should be.
+    /// Prints the fractions, and returns whether they are correct.
     bool report(std::int64_t steps) const {
-        Ends all;
-        MPI_Allreduce(&ends_, &all, 4, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+        Tally all;
+        MPI_Allreduce(&tally_, &all, 4, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
         std::int64_t moved = 0;
         MPI_Reduce(&moved_, &moved, 1, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
-        const auto particles = static_cast<double>(asked_.particles);
-        const std::array<double, 2> exact = asked_.rod.exact(),
+        const auto particles = static_cast<double>(options_.particles);
+        const std::array<double, 2> exact = options_.rod.exact(),
                                     found{static_cast<double>(all.transmitted) / particles,
                                           static_cast<double>(all.reflected) / particles};
-        bool is_right = all.all() == static_cast<std::uint64_t>(asked_.particles);
+        bool is_right = all.all() == static_cast<std::uint64_t>(options_.particles);
         for (std::size_t i = 0; i < 2; ++i)  // five standard deviations of a count
             is_right &= std::fabs(found[i] - exact[i]) <=
                         5 * std::sqrt(exact[i] * (1 - exact[i]) / particles) + 1 / particles;
@@ -138,8 +138,8 @@ class Run {
     }
 
    private:
-    /// As the source balances: a fixed part goes to both neighbors on a ring.
-    topoloom_plan* diffuse() const {
+    /// Sends a fixed fraction to both neighbors on a ring.
+    topoloom_plan* make_ring_plan() const {
         const auto count = static_cast<long long>(particles_.size());
         std::vector<int> to{(own_ + ranks_ - 1) % ranks_, (own_ + 1) % ranks_};
         if (ranks_ == 2) to.pop_back();
@@ -151,15 +151,15 @@ class Run {
         return plan;
     }
 
-    /// Those that stay fly while others travel.
+    /// Flies the kept particles while others travel.
     template <class Fly>
-    void hand_over(const Fly& fly_until) {
+    void balance_particles(const Fly& fly_until) {
         topoloom_plan* plan = nullptr;
         const auto count = static_cast<long long>(particles_.size());
-        if (asked_.method == "ring")
-            plan = diffuse();
+        if (options_.method == "ring")
+            plan = make_ring_plan();
         else
-            topoloom_balance(MPI_COMM_WORLD, count, &options_, &plan);
+            topoloom_balance(MPI_COMM_WORLD, count, &balance_options_, &plan);
         moved_ += plan->after - plan->kept;
         long long held = plan->before + plan->after - plan->kept;
         particles_.resize(static_cast<std::size_t>(held));
@@ -171,18 +171,18 @@ class Run {
         topoloom_plan_free(&plan);
     }
 
-    Asked asked_;
+    Options options_;
     int own_, ranks_;
-    topoloom_balance_options options_{};
+    topoloom_balance_options balance_options_{};
     std::vector<Particle> particles_;
-    Ends ends_;
+    Tally tally_;
     std::int64_t busiest_ = 0, flights_ = 0, moved_ = 0;
 };
 
-/// 0 where the text is not a number from 1 to 10^9.
-std::int64_t whole(const char* text) {
+/// Parses a number from 1 to 10^9. Returns 0 for any other text.
+std::int64_t parse_count(const char* text) {
     char* end = nullptr;
-    const long long number = std::strtoll(text, &end, 10);  // at the limit where it overflows
+    const long long number = std::strtoll(text, &end, 10);
     return *end == '\0' && number >= 1 && number <= 1'000'000'000 ? number : 0;
 }
 
@@ -193,14 +193,15 @@ int main(int argc, char** argv) {
     int own = 0, ranks = 1;
     MPI_Comm_rank(MPI_COMM_WORLD, &own);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    Asked asked;
-    if (argc > 1) asked.particles = whole(argv[1]);
-    if (argc > 2) asked.births = whole(argv[2]);
-    if (argc > 3) asked.method = argv[3];
-    if (argc > 4) asked.rod.albedo = std::atof(argv[4]);
-    if (argc > 5) asked.rod.length = std::atof(argv[5]);
-    if (asked.particles < 1 || asked.births < 1 || !(asked.rod.albedo >= 0 && asked.rod.albedo <= 1) ||
-        !(asked.rod.length > 0 && asked.rod.length <= 100)) {
+    Options options;
+    if (argc > 1) options.particles = parse_count(argv[1]);
+    if (argc > 2) options.births = parse_count(argv[2]);
+    if (argc > 3) options.method = argv[3];
+    if (argc > 4) options.rod.albedo = std::atof(argv[4]);
+    if (argc > 5) options.rod.length = std::atof(argv[5]);
+    if (options.particles < 1 || options.births < 1 ||
+        !(options.rod.albedo >= 0 && options.rod.albedo <= 1) ||
+        !(options.rod.length > 0 && options.rod.length <= 100)) {
         if (own == 0)
             std::fprintf(
                 stderr,
@@ -209,7 +210,7 @@ int main(int argc, char** argv) {
         MPI_Finalize();
         return 2;
     }
-    Run run(asked, own, ranks);
+    Run run(options, own, ranks);
     std::int64_t steps = 1;
     while (run.step(steps - 1)) ++steps;
     const bool is_right = run.report(steps);

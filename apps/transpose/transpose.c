@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Transposes a square matrix again and again, as Fourier transforms in several dimensions do: an all-to-all each time.
+// Transposes a square matrix repeatedly by MPI_Alltoall, as multidimensional Fourier transforms do.
 //
-// Usage: transpose [ROWS] [TIMES]. Every rank has ROWS rows of the matrix; blocks of ROWS x ROWS numbers go to each other
-// rank. It prints how long a transposition takes, until the last rank has it, and checks the last one.
+// Usage: transpose [ROWS] [TIMES]. Every rank has ROWS rows of the matrix and sends a block of ROWS x ROWS numbers to each other
+// rank. It prints the time of a transposition on the slowest rank, and checks the last one.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 struct matrix {
-    int rows, size, first;  // of this rank; of the whole; number of its first row
+    int rows, size, first;  // of this rank; of the matrix; this rank's first row
     double *own, *blocks, *received;
 };
 
 static double element(int row, int column) { return 1e-3 * row + column; }
 
-/// A block for each rank, already transposed.
+/// Packs a transposed block for each rank.
 static void pack(const struct matrix* m) {
     double* to = m->blocks;
     for (int block = 0; block < m->size; block += m->rows)

@@ -143,7 +143,7 @@ int topoloom_exchange_sized_start(topoloom_plan* plan, void* tasks, long long by
                  request);
 }
 
-/// Moves a transfer's tasks behind those already in place.
+/// Moves the tasks of a transfer after those already in place.
 static void place_tasks(struct topoloom_exchange_state* exchange, const struct transfer* transfer,
                         long long* tasks, long long* bytes) {
     memmove(exchange->tasks + *bytes, transfer->data, (size_t)transfer->bytes);

@@ -43,7 +43,7 @@ static int wait_for_counter(const struct comm_state* state, const _Atomic int64_
     return status;
 }
 
-/// Sends empty messages to this rank's nodes from `first` on, which wait for loads. It waits for none itself.
+/// Sends empty messages to the nodes from `first` on that wait for loads from this rank.
 static void notify_failure(const struct comm_state* state, int first) {
     const struct nodes* nodes = state->nodes;
     MPI_Request sent = MPI_REQUEST_NULL;
@@ -100,7 +100,7 @@ static int raise_failure(const struct comm_state* state) {
 static int gather_by_nodes(const struct comm_state* state, int64_t load) {
     struct nodes* nodes = state->nodes;
     struct shared_loads* shared = nodes->shared;
-    // Nodes that were not notified in the first failed gathering were in the second.
+    // The second failed gathering has notified the nodes that the first one did not.
     if (nodes->failures > 1) return raise_failure(state);
     const size_t ranks = (size_t)state->ranks;
     const int size = node_size(nodes, nodes->own);

@@ -59,7 +59,7 @@ TOPOLOOM_BALANCE_API int topoloom_balance(MPI_Comm comm, long long count,
 /* Creates a plan that the program has decided on, for tasks of different loads, say. Collective.
  *
  * The last of the `count` tasks go to the receivers, in their order: tasks_to[i] tasks to rank to[i]. Each other rank may occur
- * once; 0 tasks is the same as omitting it. Of the options only stall_timeout is used. Such a plan may contain cycles, so no
+ * once; 0 tasks is the same as omitting it. stall_timeout is the only option used. Such a plan may contain cycles, so no
  * rank waits for others to make space: an exchange needs capacity for before + after - kept tasks. Fails on all ranks if one
  * passes invalid arguments. */
 TOPOLOOM_BALANCE_API int topoloom_plan_create(MPI_Comm comm, long long count, int to_count, const int* to,
@@ -74,7 +74,7 @@ TOPOLOOM_BALANCE_API int topoloom_plan_free(topoloom_plan** plan);
  * to the receivers, in order. Received tasks follow the kept ones, in the order of their sources.
  *
  * Without enough capacity, a rank refuses before anything is sent to it. This is an error on both sides, but no task is lost
- * or duplicated: refused tasks stay with their sender, behind its kept ones. `held` (may be NULL) returns the number of tasks
+ * or duplicated: refused tasks stay with their sender, after its kept ones. `held` (may be NULL) returns the number of tasks
  * on this rank, also after an error.
  *
  * With reserve_capacity, senders do not ask first. A rank with less capacity aborts the program with a message, since tasks

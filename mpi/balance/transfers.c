@@ -145,7 +145,7 @@ static void reply_to_sources(struct topoloom_exchange_state* exchange) {
     }
 }
 
-/// Starts without replies: received tasks go behind all present ones, which leave at once.
+/// Starts without replies: received tasks are placed after all present ones, which leave at once.
 static void start_reserved(struct topoloom_exchange_state* exchange) {
     const topoloom_plan* plan = &exchange->plan->shares;
     char* at = exchange->tasks + exchange->bytes;

@@ -12,14 +12,14 @@ struct transfer {
     long long* sizes;    // NULL: all tasks have one size
     int accepted_bytes;  // reply: bytes per task that the receiver accepts; 1: any sizes; 0: refused
     bool is_accepted;    // the reply fits the tasks
-    bool is_sent;        // the source sends what the plan says
+    bool is_sent;        // the source sends the planned tasks
     int open_parts;      // posted and incomplete
     bool has_stalled;
 };
 
 enum event_kind { sizes_sent, sizes_received, reply_sent, reply_received, part_sent, part_received };
 
-/// What the completion of a request means.
+/// Identifies the purpose of a request.
 struct event {
     enum event_kind kind;
     int transfer;
@@ -34,7 +34,7 @@ struct topoloom_exchange_state {
     long long bytes, kept_bytes;                    // before
     int tag;
     struct transfer *to, *from;
-    char* arrived;  // tasks from all sources; NULL: received directly behind the kept tasks
+    char* arrived;  // tasks from all sources; NULL: received directly after the kept tasks
     long long* arrived_sizes;
     int unknown_sizes;    // sources whose sizes are outstanding
     int awaited_replies;  // receivers whose replies are outstanding

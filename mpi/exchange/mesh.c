@@ -24,7 +24,7 @@ struct entry {
     int64_t bytes;
 };
 
-/// Entries for a neighbor, behind the length of the bundle.
+/// Entries for a neighbor, after the length of the bundle.
 struct bundle {
     char* data;
     int64_t length, capacity;

@@ -33,7 +33,7 @@ struct Header {
     std::uint64_t index = 0;   // of the destination object
     std::uint64_t sender = 0;  // an ObjectKey
     std::int32_t priority = 0;
-    std::uint32_t bytes = 0;     // behind the header
+    std::uint32_t bytes = 0;     // after the header
     std::uint32_t sequence = 0;  // between a sender and an object of an ordered array
     std::int32_t origin = 0;     // the rank that sent it first
     std::uint32_t entry = 0;

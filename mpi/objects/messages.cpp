@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Messages to single objects: sent to the last known rank of the object, and forwarded from there. A forwarded message comes
-// behind the object that it follows, as records between two ranks stay in order.
+// Messages to single objects: sent to the last known rank of the object, and forwarded from there. A forwarded message
+// arrives after the object that it follows, as records between two ranks stay in order.
 #include <utility>
 
 #include "state.hpp"

@@ -70,7 +70,7 @@ std::string find_invalid_option(const RebalanceOptions& options) {
 struct Decision {
     int failed = 0;
     char error[256] = "";
-    topoloom_rebalanced result{};
+    topoloom_rebalance_result result{};
 };
 
 /// Records the new locations of the peers of objects on this rank, so that messages need no detour by home ranks.
@@ -113,7 +113,8 @@ RebalanceResult Runtime::rebalance(const std::string& policy, const RebalanceOpt
                                        all.packed_bytes.data(),
                                        all.rank.data(),
                                        all.is_proxied.data()};
-        const topoloom_moving costs{options.seconds_per_byte, options.periods, options.tolerance, 1};
+        const topoloom_rebalance_options costs{options.seconds_per_byte, options.periods, options.tolerance,
+                                               1};
         decision.failed = topoloom_rebalance(process_map.get(), &objects, policy.c_str(), &costs,
                                            new_rank.data(), &decision.result, decision.error, sizeof decision.error);
     }
@@ -131,7 +132,7 @@ RebalanceResult Runtime::rebalance(const std::string& policy, const RebalanceOpt
     }
     run();
     record_moves(*state_, all, new_rank);
-    const topoloom_rebalanced& result = decision.result;
+    const topoloom_rebalance_result& result = decision.result;
     return {result.moved,   result.moved_bytes,      result.busiest_before, result.busiest_after,
             result.average, result.hop_bytes_before, result.hop_bytes_after};
 }

@@ -18,7 +18,7 @@
 
 namespace topoloom::objects {
 
-/// What an object has sent to another since the last rebalance, and the sequence number of its next message.
+/// Traffic from one object to another since the last rebalance, and the sequence number of the next message.
 struct Traffic {
     std::int64_t bytes = 0, messages = 0;
     std::int64_t multicast_bytes = 0,

@@ -3,7 +3,7 @@
 // detect when nothing is.
 //
 // A rank sends another at most a window of bytes that the receiver has not released, by consuming them; the rest waits at the
-// sender. Messages carry how much has been released. A rank that holds too much for others releases nothing and calls no
+// sender. Messages carry the number of released bytes. A rank that holds too much for others releases nothing and calls no
 // methods, so memory is bounded along chains of ranks, too. Ranks that wait for each other in a cycle are detected by a wave
 // whose sums are equal although some wait. Then each of these may hold twice as much (Parks, Bounded Scheduling of Process
 // Networks, 1995).
@@ -77,7 +77,7 @@ class Transport {
 
     /// Releases a record from this rank, which the receiver has consumed.
     void release(int from, const Header& header);
-    /// Whether more is held for other ranks than methods (or the main program) may leave behind.
+    /// Whether messages held for other ranks exceed the limit for methods, or for the main program.
     [[nodiscard]] bool is_full(bool for_main) const { return out_bytes_ > (for_main ? limit_ / 2 : limit_); }
     /// Most bytes of messages from and for other ranks held at once.
     [[nodiscard]] std::int64_t peak_bytes() const { return peak_bytes_; }

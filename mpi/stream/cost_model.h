@@ -8,7 +8,7 @@
 
 #include "mesh.h"
 
-/// Of a rank in a phase, on average.
+/// Average traffic of a rank in a phase.
 struct traffic {
     double items, bytes;  // pushed to others, and bytes of an item
     double partners;      // ranks pushed to

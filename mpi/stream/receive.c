@@ -149,7 +149,7 @@ static int forward_all(struct stream* stream, bool* moved) {
 
 static int deliver_local(struct stream* stream, bool* moved) {
     while (stream->local.first != NULL) {
-        // Pushes of the handler to its own rank queue up behind this bucket.
+        // Pushes of the handler to its own rank queue up after this bucket.
         const int status = call_handler(stream, stream->local.first);
         *moved = true;
         if (status != MPI_SUCCESS) return status;

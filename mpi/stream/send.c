@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sends buckets by synchronous messages: a bucket is free when its receiver has posted a receive. What a sleeping receiver
-// has not taken thus stays in the bounded memory of its senders, and not in that of MPI.
+// Sends buckets by synchronous messages: a bucket is free when its receiver has posted a receive. So messages to
+// a sleeping receiver stay in the bounded memory of their senders, and not in that of MPI.
 #include "cost_model.h"
 #include "stream.h"
 

@@ -20,8 +20,8 @@ static const uint32_t urgent_bit = 1U << 31;
 enum { tag_up = 2 * max_axes, tag_down, tag_small, tag_large };
 
 enum {
-    // Limits what is in flight to a next hop that receives nothing, so that MPI's memory there is bounded, too. Of a large
-    // message MPI buffers the envelope only; with more of them a sender need not wait for each.
+    // Limits messages in flight to a next hop that does not receive, so that MPI's memory is bounded, too. MPI buffers only
+    // the envelope of a large message, so more of these are allowed.
     max_in_flight_small = 4,
     max_in_flight_large = 16,
     large_bytes = 16384,
@@ -70,7 +70,7 @@ struct axis {
     int first_incoming, incoming_count, max_incoming;
 };
 
-/// Values that a wave sums over all ranks. On the way down, settings of the next phase replace those behind the first two;
+/// Values that a wave sums over all ranks. On the way down, settings of the next phase replace all but the first two;
 /// 0 dimensions: no change.
 enum {
     wave_sent,
@@ -107,7 +107,7 @@ struct stall {
     double timeout, since;  // timeout 0: none; since 0: restart
 };
 
-/// What this rank has done in the phase, for the cost model.
+/// Traffic of this rank in the phase, for the cost model.
 struct phase_traffic {
     int64_t items, bytes;  // delivered
     int64_t partners;      // ranks pushed to

@@ -96,7 +96,7 @@ def test_errors_are_returned_if_the_program_handles_them(
         ("address", "an output argument is NULL"),
         (
             "length",
-            "a message of 1 B from rank 1 is not a whole number of elements of 8 B",
+            "a message of 1 B from rank 1 is not a whole number of elements",
         ),
     ],
 )

@@ -25,7 +25,7 @@ namespace {
 
 struct Program {
     Program(const topoloom_process_map& process_map, const topoloom_objects& given,
-            const topoloom_moving& moving)
+            const topoloom_rebalance_options& options)
         : at(process_map.allocation),
           graph(graph_of(given)),
           rank_of(reinterpret_cast<const Rank*>(given.process),
@@ -34,9 +34,9 @@ struct Program {
                 .owners = rank_of,
                 .ranks = at.slot_count(),
                 .bytes = {given.moved_bytes, rank_of.size()},
-                .tolerance = moving.tolerance,
+                .tolerance = options.tolerance,
                 .graph = &graph,
-                .periods = std::max(moving.periods, 1.0),
+                .periods = std::max(options.periods, 1.0),
                 .machine = &process_map.machine,
                 .slots = at.slots()} {
         for (std::size_t i = 0; i < rank_of.size(); ++i) {
@@ -95,14 +95,14 @@ bool is_balancer(std::string_view policy) {
 
 /// The wider the capacities, the surer do objects of any loads fit.
 std::vector<Rank> place_objects(const Program& program, const std::string& chain,
-                                const topoloom_moving& moving, std::int64_t bytes_per_object) {
+                                const topoloom_rebalance_options& options, std::int64_t bytes_per_object) {
     const double heaviest = std::ranges::max(program.tasks.loads);
     const std::vector<Slot> present = program.slots_of(program.rank_of);
-    for (double tolerance = std::max(moving.tolerance, 0.01);; tolerance *= 2) {
+    for (double tolerance = std::max(options.tolerance, 0.01);; tolerance *= 2) {
         const double most = std::max((1 + tolerance) * program.average(), heaviest);
         try {
             const Problem problem =
-                Problem(program.graph, program.at, moving.seed, 0,
+                Problem(program.graph, program.at, options.seed, 0,
                         {std::nullopt, std::vector<double>(program.at.slot_count(), most)})
                     .with_migration({{present.begin(), present.end()}, Bytes{bytes_per_object}});
             const Placement found = place(problem, chain).placement;
@@ -118,7 +118,7 @@ std::vector<Rank> place_objects(const Program& program, const std::string& chain
 }
 
 std::vector<Rank> choose(const Program& program, const std::string& policy, const topoloom_objects& objects,
-                         const topoloom_moving& moving) {
+                         const topoloom_rebalance_options& options) {
     if (policy == "none" || program.rank_of.empty()) return program.rank_of;
     const double before = program.busiest(program.rank_of);
     if (policy == "greedy" || policy == "few-bytes" || is_balancer(policy)) {
@@ -132,8 +132,8 @@ std::vector<Rank> choose(const Program& program, const std::string& policy, cons
             coming[found[i].value] += objects.moved_bytes[i];
         }
         const auto most = static_cast<double>(std::max(std::ranges::max(leaving), std::ranges::max(coming)));
-        const double gain = (before - program.busiest(found)) * moving.periods;
-        return gain > 0 && gain > most * moving.seconds_per_byte ? found : program.rank_of;
+        const double gain = (before - program.busiest(found)) * options.periods;
+        return gain > 0 && gain > most * options.seconds_per_byte ? found : program.rank_of;
     }
     const bool by_mapper = policy != "repartition";
     const std::string chain = policy == "place" ? auto_chain(Effort::fast) : policy;
@@ -148,10 +148,10 @@ std::vector<Rank> choose(const Program& program, const std::string& policy, cons
         std::accumulate(objects.moved_bytes, objects.moved_bytes + program.rank_of.size(), std::int64_t{0});
     const auto per_object = static_cast<double>(all_bytes) / static_cast<double>(program.rank_of.size());
     std::vector<Rank> found =
-        by_mapper ? place_objects(program, chain, moving, std::llround(per_object / program.tasks.periods))
+        by_mapper ? place_objects(program, chain, options, std::llround(per_object / program.tasks.periods))
                   : repartition(program.tasks);
     const double after = program.busiest(found);
-    const bool is_even = after <= (1 + moving.tolerance) * program.average() || after <= before;
+    const bool is_even = after <= (1 + options.tolerance) * program.average() || after <= before;
     const bool gains = program.hop_bytes(found) < program.hop_bytes(program.rank_of) || after < before;
     return is_even && gains ? found : program.rank_of;
 }
@@ -159,22 +159,22 @@ std::vector<Rank> choose(const Program& program, const std::string& policy, cons
 }  // namespace
 
 int topoloom_rebalance(const topoloom_process_map* process_map, const topoloom_objects* objects,
-                       const char* policy, const topoloom_moving* moving, uint32_t* process_of_object,
-                       topoloom_rebalanced* worth, char* error, size_t error_size) {
+                       const char* policy, const topoloom_rebalance_options* options, uint32_t* process_of_object,
+                       topoloom_rebalanced* result, char* error, size_t error_size) {
     return guarded(error, error_size, [&] {
-        const Program program(*process_map, *objects, *moving);
-        const std::vector<Rank> found = choose(program, policy, *objects, *moving);
-        *worth = {};
+        const Program program(*process_map, *objects, *options);
+        const std::vector<Rank> found = choose(program, policy, *objects, *options);
+        *result = {};
         for (std::size_t i = 0; i < found.size(); ++i) {
             process_of_object[i] = found[i].value;
             if (found[i] == program.rank_of[i]) continue;
-            ++worth->moved;
-            worth->moved_bytes += objects->moved_bytes[i];
+            ++result->moved;
+            result->moved_bytes += objects->moved_bytes[i];
         }
-        worth->busiest_before = program.busiest(program.rank_of);
-        worth->busiest_after = program.busiest(found);
-        worth->average = program.average();
-        worth->hop_bytes_before = program.hop_bytes(program.rank_of);
-        worth->hop_bytes_after = program.hop_bytes(found);
+        result->busiest_before = program.busiest(program.rank_of);
+        result->busiest_after = program.busiest(found);
+        result->average = program.average();
+        result->hop_bytes_before = program.hop_bytes(program.rank_of);
+        result->hop_bytes_after = program.hop_bytes(found);
     });
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which process should have which object of a running program: by loads and messages that were measured. No MPI in here.
+/* Rebalancing: chooses the process of each object of a running program from measured loads and messages. Free of MPI.
  *
- * Functions that return int return 0, or 1 with one line of text in `error` (of `error_size` bytes, 256 are
- * enough). No exception leaves the library. Calls on different objects may run at the same time.
+ * Functions that return int return 0, or 1 with a one-line message in `error` (error_size bytes; 256 are enough). No exception
+ * leaves the library. Calls on different objects may run concurrently.
  */
 #ifndef TOPOLOOM_REBALANCE_H
 #define TOPOLOOM_REBALANCE_H
@@ -18,45 +18,44 @@ extern "C" {
 
 /* NOLINTBEGIN(readability-identifier-naming): C */
 
-/* What objects did: rank i of the pattern is object i. */
+/* Measurements of objects: rank i of the pattern is object i. */
 typedef struct {
     topoloom_pattern pattern;
-    const double* seconds;      /* that it computed */
-    const int64_t* moved_bytes; /* that moving it takes */
-    const uint32_t* process;    /* that has it now */
-    const uint8_t*
-        is_proxied; /* 1: what it sends to the objects of one process goes as one message, the largest, and so
-                                   does what they send to it; may be NULL: none */
+    const double* seconds;      /* computing time */
+    const int64_t* moved_bytes; /* bytes to migrate the object */
+    const uint32_t* process;    /* its current process */
+    /* 1: its messages to the objects of one process travel as one message, the largest, and so do theirs to it. NULL: none. */
+    const uint8_t* is_proxied;
 } topoloom_objects;
 
 typedef struct {
-    double seconds_per_byte; /* that moving takes */
-    double periods;          /* how often what was measured comes again */
-    double tolerance;        /* of load above the average */
+    double seconds_per_byte; /* of migration */
+    double periods;          /* expected repetitions of the measured period */
+    double tolerance;        /* allowed load above the average, as a fraction */
     uint64_t seed;
-} topoloom_moving;
+} topoloom_rebalance_options;
 
-/* Of the present and of the new processes: seconds of the busiest, hop-bytes of all messages. */
+/* Seconds of the busiest process, and hop-bytes of all messages, before and after. */
 typedef struct {
     int64_t moved, moved_bytes;
     double busiest_before, busiest_after, average;
     double hop_bytes_before, hop_bytes_after;
-} topoloom_rebalanced;
+} topoloom_rebalance_result;
 
-/* Chooses process[i] for each object. `policy` is
- *   none                  all stay
- *   greedy                the heaviest first, to the least loaded process where its own has too much
- *   few-bytes             from processes above the tolerance, those with few bytes for their seconds
- *   repartition           few bytes between processes in all periods, and few that move, both times the distance
- *   diffusion, alias, ... a balancer as for `topoloom balance`, carried out by objects whose neighbors are there
- *   place                 the mapper auto: few hop-bytes, those of moving included, and loads within the tolerance
- *   bricks, ...           another mapper as for `topoloom map` that lets ranks share slots
- * All stay where the busiest process would have no less to do, or would gain less in all periods than moving takes; with
- * repartition and mappers, where there would be more hop-bytes instead, or more load beyond the tolerance. */
+/* Chooses a process for each object. `policy` is
+ *   none                  keeps all objects in place
+ *   greedy                moves the heaviest objects of overloaded processes first, to the least loaded process
+ *   few-bytes             moves objects with few bytes for their seconds from processes above the tolerance
+ *   repartition           minimizes bytes between processes in all periods plus moved bytes, both times distance
+ *   diffusion, alias, ... a balancer of `topoloom balance`, which moves objects with neighbors on the receiver
+ *   place                 the mapper auto: minimizes hop-bytes, including those of migration, within the tolerance
+ *   bricks, ...           another mapper of `topoloom map` that lets ranks share slots
+ * No object moves if the load of the busiest process would not fall, or by less in all periods than the migration takes. With
+ * repartition and mappers, no object moves if hop-bytes, or the load beyond the tolerance, would rise. */
 TOPOLOOM_API int topoloom_rebalance(const topoloom_process_map* process_map, const topoloom_objects* objects,
-                                    const char* policy, const topoloom_moving* moving,
-                                    uint32_t* process_of_object, topoloom_rebalanced* worth, char* error,
-                                    size_t error_size);
+                                    const char* policy, const topoloom_rebalance_options* options,
+                                    uint32_t* process_of_object, topoloom_rebalance_result* result,
+                                    char* error, size_t error_size);
 
 /* NOLINTEND(readability-identifier-naming) */
 

@@ -28,14 +28,14 @@ struct Ring {
     Ring(const Ring&) = delete;
     Ring& operator=(const Ring&) = delete;
 
-    bool rebalance(const char* policy, topoloom_moving moving = {0, 1, 0.05, 1}) {
+    bool rebalance(const char* policy, topoloom_rebalance_options options = {0, 1, 0.05, 1}) {
         const topoloom_objects objects{{process.size(), first.data(), peers.data(), bytes.data()},
                                        seconds.data(),
                                        moved_bytes.data(),
                                        process.data(),
                                        is_proxied.empty() ? nullptr : is_proxied.data()};
         found.assign(process.size(), 99);
-        return topoloom_rebalance(process_map, &objects, policy, &moving, found.data(), &worth, error,
+        return topoloom_rebalance(process_map, &objects, policy, &options, found.data(), &result, error,
                                   sizeof error) == 0;
     }
 
@@ -45,7 +45,7 @@ struct Ring {
     std::vector<std::int64_t> bytes, moved_bytes;
     std::vector<double> seconds;
     std::vector<std::uint8_t> is_proxied;
-    topoloom_rebalanced worth{};
+    topoloom_rebalance_result result{};
     char error[256] = "";
 };
 
@@ -56,11 +56,11 @@ TEST_CASE("policies balance loads") {
         INFO(std::string(policy));
         Ring ring({0, 0, 0, 0, 0, 0, 1, 1, 2, 2, 3, 3});
         REQUIRE(ring.rebalance(policy));
-        CHECK(ring.worth.busiest_before == 6);
+        CHECK(ring.result.busiest_before == 6);
         // Diffusion would move half objects.
-        CHECK(ring.worth.busiest_after == (std::string(policy) == "diffusion" ? 4 : 3));
-        CHECK(ring.worth.average == 3);
-        CHECK(ring.worth.moved_bytes == 1000 * ring.worth.moved);
+        CHECK(ring.result.busiest_after == (std::string(policy) == "diffusion" ? 4 : 3));
+        CHECK(ring.result.average == 3);
+        CHECK(ring.result.moved_bytes == 1000 * ring.result.moved);
     }
 }
 
@@ -71,9 +71,9 @@ TEST_CASE("objects whose move gains less than it costs stay") {
     CHECK(ring.found == uneven);
     // Each period gains three seconds, and three objects leave process 0.
     REQUIRE(ring.rebalance("greedy", {1.1e-3, 1, 0.05, 1}));
-    CHECK(ring.worth.moved == 0);
+    CHECK(ring.result.moved == 0);
     REQUIRE(ring.rebalance("greedy", {1.1e-3, 2, 0.05, 1}));
-    CHECK(ring.worth.moved == 3);
+    CHECK(ring.result.moved == 3);
     Ring even({0, 1, 2, 3, 0, 1, 2, 3});
     REQUIRE(even.rebalance("alias"));
     CHECK(even.found == even.process);
@@ -84,10 +84,10 @@ TEST_CASE("neighbors are brought together") {
         INFO(std::string(policy));
         Ring ring({0, 3, 0, 3, 1, 2, 1, 2});
         REQUIRE(ring.rebalance(policy, {0, 1000, 0.05, 1}));
-        CHECK(ring.worth.busiest_after == 2);
+        CHECK(ring.result.busiest_after == 2);
         // Two objects on each process, which communicates with neighbors: four messages over one link.
-        CHECK(ring.worth.hop_bytes_after == 400);
-        CHECK(ring.worth.hop_bytes_before > 1000);
+        CHECK(ring.result.hop_bytes_after == 400);
+        CHECK(ring.result.hop_bytes_before > 1000);
     }
 }
 
@@ -98,12 +98,12 @@ TEST_CASE("messages of a proxied object to a process count once") {
     star.peers = {1, 2, 3, 4, 0, 0, 0, 0};
     star.bytes = {100, 100, 100, 100, 10, 10, 10, 10};
     REQUIRE(star.rebalance("none"));
-    CHECK(star.worth.hop_bytes_before == 3 * 110 + 2 * 110);
+    CHECK(star.result.hop_bytes_before == 3 * 110 + 2 * 110);
     star.is_proxied = {1, 0, 0, 0, 0};
     REQUIRE(star.rebalance("none"));
-    CHECK(star.worth.hop_bytes_before == 110 + 2 * 110);
+    CHECK(star.result.hop_bytes_before == 110 + 2 * 110);
     REQUIRE(star.rebalance("place", {0, 1000, 1, 1}));
-    CHECK(star.worth.hop_bytes_after <= star.worth.hop_bytes_before);
+    CHECK(star.result.hop_bytes_after <= star.result.hop_bytes_before);
 }
 
 TEST_CASE("invalid policies and processes are named") {
