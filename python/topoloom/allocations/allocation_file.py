@@ -31,7 +31,7 @@ from topoloom._core import Allocation, Error, Machine
 from topoloom.nodes.hosts import drop_vacant, host_count, is_vacant, nodes_of_hosts
 from topoloom.support.files import exists, prefix_errors, read_text, write_text
 from topoloom.support.hostlist import compress_hostlist, expand_hostlist
-from topoloom.support.plain_text import check_characters, is_number
+from topoloom.support.plain_text import check_characters, is_number, shorten
 from topoloom.support.units import counted
 
 _NUMBERS = re.compile(r"[+-]?[0-9]+(?:[\s,]+[+-]?[0-9]+)*")

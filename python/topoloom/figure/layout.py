@@ -32,8 +32,7 @@ def place_vertices(topology: dict[str, Any], network: Network) -> Array:
     if drawing == "leaf_spine_groups":
         group = groups_of_leaves_and_spines(size)
         places = np.empty((count, 2))
-        places[np.argsort(group, kind="stable")] = _place_groups(size[0], count
-        )
+        places[np.argsort(group, kind="stable")] = _place_groups(size[0], count)
         return places
     if drawing == "circle":
         return place_on_circle(count)

@@ -76,7 +76,7 @@ def collect_facts(report: Report) -> dict[str, Any]:
         "measures": _list_measures(report.views, report.best, machine),
         "bounds": _list_bounds(report),
         "histogram": _histogram(before, after, by),
-        "busy_means": by.what,
+        "busy_means": by.title,
         "simulator": report.simulator,
         "simulated": _list_simulated(report),
         "pairs": heaviest_pairs(report),

@@ -7,7 +7,8 @@ from __future__ import annotations
 def gain(before: float, after: float) -> float | None:
     """Compute the percentage that `after` saves; negative if it is worse.
 
-    None if only `before` is 0; 0 if both are."""
+    None if only `before` is 0; 0 if both are.
+    """
     if before == 0:
         return 0.0 if after == 0 else None
     return 100.0 * (before - after) / before

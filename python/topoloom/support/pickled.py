@@ -43,7 +43,8 @@ def restore(kind: str, form: int, *parts: Any) -> Any:
     Raises
     ------
     topoloom.Error
-        If another version of Topoloom wrote it in an unknown form."""
+        If another version of Topoloom wrote it in an unknown form.
+    """
     if form != FORM or kind not in _MAKERS:
         raise Error(
             f"this pickle of a {kind} has form {form}, but this version of Topoloom "

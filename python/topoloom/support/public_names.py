@@ -53,7 +53,8 @@ def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]
 def defining_modules(package: str) -> dict[str, str]:
     """Map the public names of a package to their modules; that define them.
 
-    A public module maps to the package itself."""
+    A public module maps to the package itself.
+    """
     import ast  # slow to import, and needed only here
     from pathlib import Path
 

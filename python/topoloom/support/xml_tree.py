@@ -64,7 +64,8 @@ def read_xml(text: str) -> Element:
     Raises
     ------
     topoloom.Error
-        With the line, for invalid, too large or too deep XML, and for entities."""
+        With the line, for invalid, too large or too deep XML, and for entities.
+    """
     try:
         from defusedxml.common import DefusedXmlException
         from defusedxml.ElementTree import DefusedXMLParser

@@ -50,7 +50,9 @@ def cases(request: pytest.FixtureRequest) -> Cases:
 
 @pytest.mark.parametrize("drawn", [20, pytest.param(60, marks=pytest.mark.full)])
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4, 7, 8])
-def test_the_chosen_schedule_gives_the_results_of_mpi(cases: Cases, ranks: int, drawn: int) -> None:
+def test_the_chosen_schedule_gives_the_results_of_mpi(
+    cases: Cases, ranks: int, drawn: int
+) -> None:
     assert "\n0 failures" in "\n" + cases.run(ranks, ranks, drawn)
 
 
@@ -85,9 +87,7 @@ def read_reports(cases: Cases, setting: str) -> set[str]:
     return {what for _, ours, what in said if ours}
 
 
-def test_a_report_names_the_basis_of_the_choice(
-    cases: Cases, tmp_path: Path
-) -> None:
+def test_a_report_names_the_basis_of_the_choice(cases: Cases, tmp_path: Path) -> None:
     costs, torus = tmp_path / "costs", tmp_path / "torus"
     costs.write_text(COSTS)
     host = run(cases.mpi.command(1, "hostname")).split()[-1]

@@ -59,7 +59,9 @@ def test_a_rank_that_is_out_of_memory_learns_the_decision_of_the_others() -> Non
 
 @pytest.mark.parametrize("which", ["learn", "exchange"])
 @pytest.mark.parametrize("mpi", [OPEN_MPI_4, MPICH], ids=lambda mpi: mpi.name)
-def test_a_rank_that_missed_a_step_fails_instead_of_taking_another_schedule(mpi: Mpi, which: str) -> None:
+def test_a_rank_that_missed_a_step_fails_instead_of_taking_another_schedule(
+    mpi: Mpi, which: str
+) -> None:
     program = with_collectives(mpi, HERE / "after_failure.c")
     assert "3 of 3 calls fail" in run_learning(mpi, 2, program, which).splitlines()
 

@@ -232,7 +232,9 @@ SAMPLES = "sample 0 2e-6 sample 1 1e-6 sample 0 4e-6 sample 1 3e-6 sample 0 9e-6
 
 
 @pytest.mark.parametrize("turns", [0, 2])
-def test_an_interrupt_returns_the_completed_repetitions(turns: int, tmp_path: Path) -> None:
+def test_an_interrupt_returns_the_completed_repetitions(
+    turns: int, tmp_path: Path
+) -> None:
     launcher = tmp_path / "slow"
     words = SAMPLES.split()[: 12 if turns else 3]
     lines = " ".join(["printf '%s %s %s\\n'", *words, "sample 1 1e"])

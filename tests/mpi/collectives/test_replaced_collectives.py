@@ -119,7 +119,9 @@ def test_returned_errors_equal_those_of_mpi(mpi: Mpi, program: Programs) -> None
 
 @pytest.mark.parametrize("wrong", WRONG)
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
-def test_errors_end_the_program_as_with_mpi(mpi: Mpi, wrong: str, program: Programs) -> None:
+def test_errors_end_the_program_as_with_mpi(
+    mpi: Mpi, wrong: str, program: Programs
+) -> None:
     fatal = run(mpi, "", program(mpi), wrong)
     assert fatal.returncode != 0
     assert not reports(fatal)

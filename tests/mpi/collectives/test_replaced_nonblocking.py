@@ -28,7 +28,9 @@ def started(mpi: Mpi) -> Path:
 @pytest.mark.parametrize(
     "setting", ["schedule=bruck", "schedule=recursive-doubling(fold=even)", "learn=1"]
 )
-def test_results_equal_those_of_blocking_calls(mpi: Mpi, setting: str, started: Path) -> None:
+def test_results_equal_those_of_blocking_calls(
+    mpi: Mpi, setting: str, started: Path
+) -> None:
     done = run(mpi, f"{setting};progress=1", started, "multiple", "drawn", 60)
     assert answers(done) == ["0 wrong, ours"]
 

@@ -221,9 +221,7 @@ def test_hosts_come_from_the_command(
         (["no-such-mpirun", "./app"], "there is no program 'no-such-mpirun'"),
     ],
 )
-def test_an_unknown_launcher_is_refused(
-    command: list[str], message: str
-) -> None:
+def test_an_unknown_launcher_is_refused(command: list[str], message: str) -> None:
     with pytest.raises(Error, match=message):
         read_command(command)
 

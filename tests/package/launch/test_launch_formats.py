@@ -263,7 +263,9 @@ OTHER = NodeParts((), ((8, 9), (10, 11), (12, 13), (14, 15)))
 
 @pytest.mark.parametrize("bind", ["core", "pu"])
 @pytest.mark.parametrize("name", [entry.name for entry in FORMATS])
-def test_a_format_states_the_binding_of_ranks_or_refuses_it(name: str, bind: str) -> None:
+def test_a_format_states_the_binding_of_ranks_or_refuses_it(
+    name: str, bind: str
+) -> None:
     entry, machine = find_format(name), Machine("mesh:2x1x1+node:4")
     told = set()
     for parts in (CPUS, OTHER):

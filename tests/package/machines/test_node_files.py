@@ -104,9 +104,7 @@ def test_slots_are_counted_type_by_type(capsys: pytest.CaptureFixture[str]) -> N
         ),
     ],
 )
-def test_mismatches_are_one_line(
-    nodes: list[str], message: str
-) -> None:
+def test_mismatches_are_one_line(nodes: list[str], message: str) -> None:
     with pytest.raises(Error, match=re.escape(message)) as caught:
         sizes(*nodes)
     assert "\n" not in str(caught.value)

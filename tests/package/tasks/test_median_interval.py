@@ -42,6 +42,6 @@ def test_intervals_of_few_samples_contain_all_samples(samples: list[float]) -> N
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=40))
 def test_the_interval_does_not_depend_on_the_order_of_samples(
-    samples: list[float]
+    samples: list[float],
 ) -> None:
     assert median_interval(sorted(samples)) == median_interval(samples)

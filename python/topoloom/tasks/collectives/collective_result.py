@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from topoloom._core import Error
 from topoloom.figure.rounds import check_rounds, draw_rounds
-from topoloom.figure.schedules import draw_schedules, points_over
+from topoloom.figure.schedules import draw_schedules, vary_call
 from topoloom.graphs.graph_file import save_graph
 from topoloom.graphs.phases import phase_array
 from topoloom.placements.placement_file import save_placement
@@ -65,7 +65,7 @@ class ResultFiles(NamedTuple):
             If there is nothing to draw over, or there are too many ranks for rounds.
         """
         if self.figure is not None:
-            points_over(call, self.over, platform.slots)
+            vary_call(call, self.over, platform.slots)
         if self.rounds is not None:
             check_rounds(call)
 
