@@ -36,7 +36,7 @@ def time_plugin(
     events: int = 1_000_000,
     repeated: int = REPEATED,
 ) -> list[Timed]:
-    """Time the events of the of stub, including the time to fill them in."""
+    """Time the events of the NCCL stub, including the time to fill them in."""
     with tempfile.TemporaryDirectory() as name:
         program = Path(name) / "nccl_stub"
         options = ["-std=gnu11", "-O2", "-rdynamic", "-pthread"]

@@ -35,7 +35,7 @@ void hand_over(Shares shares, topoloom_own_plan* plan) {
     plan->owner = owner.release();
 }
 
-/// Sends and receives says and hears until the coroutine has decided. False: the message failed.
+/// Sends and receives until the coroutine has decided. False: a message failed.
 bool run_on_channel(PeerChannel& channel, Coroutine<OwnPlan>& coroutine, const topoloom_channel& messages) {
     coroutine.start();
     while (true) {

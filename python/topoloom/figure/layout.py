@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Layouts of a machine's vertices on the page, by the drawing of its topology.
+"""Layouts of a machine's vertices on the page, by the kind of its topology.
 
 Layouts return an array ``(vertices, 2)``, in the order of `Wiring`: routers by their
 coordinates; in switched networks nodes, then switches level by level.

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Divides a machine with too many lines for one picture into similar parts.
 
-Parts are the groups of a dragonfly, the planes across a joined axis, the branches below the
-highest switches of a tree, or the nodes at one point of its three
+Parts are the groups of a dragonfly, the planes of a HyperX, the subtrees below the
+highest switches of a tree, or the nodes of a torus with equal coordinates on its three
 longest axes.
 """
 

@@ -42,7 +42,7 @@ class Stream:
     process.
 
     In a ``with`` block an exception abandons the stream: it delivers nothing more, and
-    ranks that wait for this one notice after `stall_timeout`. libtopoloom-stream is
+    ranks that wait for this one fail only after `stall_timeout`. libtopoloom-stream is
     compiled for mpi4py's MPI when first used, and cached.
 
     Parameters
@@ -55,7 +55,7 @@ class Stream:
         Called with arrays of received items; shape ``(n,)``, read-only, and valid until
         it returns. It may push. Without it, `pull` and `wait` return the items.
     bucket_bytes, memory_bytes, flush_timeout, stall_timeout
-        As in ``topoloom_stream.h``: bytes and seconds; 0: the default.
+        As in ``topoloom_stream.h``; bytes and seconds, 0 for the default.
     dimensions
         Dimensions of the virtual mesh, 1 (direct) to 4. ``"auto"`` chooses them for
         each phase by the pushes of the previous one, with buckets and timeout if these

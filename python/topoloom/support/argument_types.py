@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Checks the argument types of public Python functions against their annotations.
 
-The check includes elements of sequences and fields of of
-named tuples and data classes.
-It runs before anything is computed, and reports one clear line.
+The check includes elements of sequences and fields of named tuples and data classes.
+It runs before anything is read or computed, and reports one clear line.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ _MAPPINGS = (collections.abc.Mapping, dict)
 
 
 def add_type_checks(function: Any, module: str) -> Any:
-    """Wrap a public function that `module` exports."""
+    """Wrap a function that `module` exports."""
     signature = inspect.signature(function)
     names = function.__globals__
 
@@ -59,7 +58,7 @@ def _resolve(annotation: Any, names: dict[str, Any]) -> Any:
 
 
 def _describe_mismatch(name: str, value: Any, hint: Any) -> str:
-    """Describe the error in a value or its elements; "" if it fits."""
+    """Describe what is wrong with a value or its elements; "" if it fits."""
     origin, inside = get_origin(hint), get_args(hint)
     if hint in (Any, object) or origin is Literal:
         return ""
@@ -137,7 +136,7 @@ def _describe_field_mismatch(name: str, value: Any, hint: Any) -> str:
 
 @functools.cache
 def _fields(kind: type) -> dict[str, Any]:
-    """Map the types of fields of a named tuple or data class to their annotations."""
+    """Map the fields of a named tuple or a data class to their annotations."""
     if dataclasses.is_dataclass(kind):
         named = {one.name: one.type for one in dataclasses.fields(kind)}
     elif issubclass(kind, tuple) and hasattr(kind, "_fields"):
@@ -165,7 +164,7 @@ def _describe_type_error(name: str, value: Any, hint: Any) -> str:
 
 
 def _format_type(hint: Any) -> str:
-    """Format a type for users write it."""
+    """Format a type as users write it."""
     origin, inside = get_origin(hint), get_args(hint)
     if origin in (Union, types.UnionType):
         if _is_array(hint):

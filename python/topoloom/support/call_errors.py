@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Clear error lines for wrong arguments of functions in the compiled core.
 
-The line name the argument, the type it must have, and how to make one. If no cause is
-found, nanobind's message stays, which shows the arguments and the signature remains.
+The line names the argument, the type it must have, and how to get one. If no cause is
+found, nanobind's message stays, which shows the arguments and the signature.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class _Type:
 
 
 def add_call_errors(function: Any, module: str) -> Any:
-    """Wrap a public function of the core that `module` exports."""
+    """Wrap a function of the core that `module` exports."""
     signatures: Any = getattr(function, "__nb_signature__", ())
     if len(signatures) != 1:
         return function
@@ -85,7 +85,7 @@ def add_call_errors(function: Any, module: str) -> Any:
 
 
 def complaint(function: Any, args: list[Any], kwargs: dict[str, Any]) -> str:
-    """Describe the error in a call of the core; "" if none is found.
+    """Describe what is wrong with a call of the core; "" if nothing is found.
 
     The core calls this. `args` lacks the object of a method call.
     """
@@ -128,7 +128,7 @@ def _read_signature(text: str, defaults: tuple[Any, ...]) -> inspect.Signature:
 
 
 def _strip_modules(annotation: str) -> str:
-    """Remove module from from a type."""
+    """Remove module names from a type."""
     return re.sub(r"\b(?:\w+\.)+(\w+)", r"\1", annotation)
 
 
@@ -189,7 +189,7 @@ def _type_names(value: Any) -> Iterator[str]:
 
 
 def describe_wrong_type(name: str, wanted: str, value: Any, function: str = "") -> str:
-    """Describe the type required and the have, the one of an has, and how to convert."""
+    """Describe the type an argument must have, the one it has, and how to convert."""
     if wanted.startswith("NDArray"):
         alone = "number, " if re.search(r"\| (float|int)\b", wanted) else ""
         wanted = f"{alone}array or list of numbers"

@@ -60,7 +60,7 @@ def _open_temporary(target: Path) -> Iterator[IO[bytes]]:
 
 
 def check_writable(path: str | Path) -> None:
-    """Refuse a path that `open_atomically` could not write."""
+    """Refuse a path that `open_atomically` could not write, before any work is done."""
     target = _check_path(path)
     if not target.parent.is_dir():
         raise Error(f"{target}: there is no directory '{target.parent}'")
@@ -77,7 +77,7 @@ def _check_path(path: str | Path) -> Path:
 
 
 def _is_device(path: Path) -> bool:
-    """Whether a exists and is not no regular file, such as /dev/stdout."""
+    """Return whether it exists and is not a regular file, such as /dev/stdout."""
     stream = path.is_symlink() and path.absolute().parts[1] in ("dev", "proc")
     return path.exists() and (stream or not path.is_file())
 
@@ -89,7 +89,7 @@ def write_text(path: str | Path, text: str) -> None:
 
 
 def read_text(path: str | Path, limit: int | None = None) -> str:
-    """Read a text file; refuse other files and those than `limit` bytes."""
+    """Read a text file; refuse other files and those over `limit` bytes."""
     with _check_path(path).open("rb") as stream:
         data = stream.read() if limit is None else stream.read(limit + 1)
     if limit is not None and len(data) > limit:
@@ -104,7 +104,7 @@ def read_text(path: str | Path, limit: int | None = None) -> str:
 
 
 def exists(path: str | Path) -> bool:
-    """Return whether a file exists; exists; strings that are no valid paths does not."""
+    """Return whether a file exists; a string that is too long for a name does not."""
     try:
         return Path(path).exists()
     except (OSError, ValueError):
@@ -132,7 +132,7 @@ def _umask() -> int:
 
 
 def shared_directory(name: str) -> tempfile.TemporaryDirectory[str]:
-    """Make a temporary directory in the working directory, which all nodes of a cluster see.
+    """Make a directory in the working directory, which all nodes of a cluster see.
 
     If that is not writable, the system's temporary directory is used.
 

@@ -17,11 +17,11 @@ _MAX_HOSTS = 4_000_000
 
 
 def expand_hostlist(text: str, most: int = _MAX_HOSTS) -> list[str]:
-    """Expand a host list, in its order.
+    """Expand a host list, in its own order.
 
     ``n[08-10]`` becomes ``n08 n09 n10``; ``r[1-2]n[1,3]`` becomes
     ``r1n1 r1n3 r2n1 r2n3``; ``a,b[1-2]`` becomes ``a b1 b2``. A list of more than
-    `most` hosts raises `topoloom.Error` before it fills memory.
+    `most` hosts is refused before it fills memory.
     """
     check_characters(f"host list '{_shorten(text)}'", text)
     hosts: list[str] = []
@@ -33,14 +33,14 @@ def expand_hostlist(text: str, most: int = _MAX_HOSTS) -> list[str]:
 
 
 def is_host_name(name: str) -> bool:
-    """Whether a name can appear in a host list."""
+    """Return whether a name can appear in a host list."""
     return _HOST.fullmatch(name) is not None
 
 
 def compress_hostlist(hosts: Iterable[str]) -> str:
-    """Write hosts as a host list, from which `expand_hostlist` restores their order.
+    """Write hosts as one host list, from which `expand_hostlist` restores their order.
 
-    Consecutive hosts that differ in one number share a bracket: ``n08 n09 n10`` becomes
+    Neighbors that differ in one number share a bracket: ``n08 n09 n10`` becomes
     ``n[08-10]``, ``r1n1 r1n2 r2n1`` becomes ``r1n[1-2],r2n1``.
     """
     items: list[_Item] = []

@@ -18,7 +18,7 @@ def suggest(given: str, known: Iterable[str]) -> str:
 
 
 def unknown_name(kind: str, given: str, known: Iterable[str]) -> str:
-    """Describe an unknown of an unknown name, with the nearest and a all known names."""
+    """Describe an unknown name, with the nearest known one and a list of all."""
     names = list(known)
     return f"no {kind} '{given}'{suggest(given, names)}; there are: {', '.join(names)}"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Number lists in the syntax of Linux' CPU lists: ``0-3,8``."""
+"""Number lists as Linux and Slurm write CPU lists: ``0-3,8``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _RANGE = re.compile(r"([0-9]{1,7})(?:-([0-9]{1,7}))?", re.ASCII)
 
 
 def expand_ranges(text: str, most: int) -> tuple[int, ...]:
-    """Parse increasing numbers below `most`, the inverse of `compress_ranges`."""
+    """Parse increasing numbers below `most`; the inverse of `compress_ranges`."""
     numbers: list[int] = []
     for part in text.split(","):
         match = _RANGE.fullmatch(part)
@@ -28,7 +28,7 @@ def expand_ranges(text: str, most: int) -> tuple[int, ...]:
 
 
 def compress_ranges(numbers: Sequence[int]) -> str:
-    """Format increasing numbers, consecutive ones as ranges."""
+    """Format increasing numbers, consecutive ones as a range."""
     parts = []
     pairs = enumerate(numbers)
     for _, run in itertools.groupby(pairs, key=lambda pair: pair[1] - pair[0]):

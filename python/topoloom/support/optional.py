@@ -10,7 +10,7 @@ from topoloom._core import Error
 
 
 def import_optional(module: str, purpose: str) -> Any:
-    """Import a module of another package; errors raise `topoloom.Error` with its install command."""
+    """Import a module of another package; errors say how to install it."""
     package = module.partition(".")[0]
     try:
         return importlib.import_module(module)

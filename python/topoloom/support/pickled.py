@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Pickles of graphs, machines, allocations, placements and results.
 
-They pickle holds a kind, the version kind, its version, and the constructor's arguments. Other
+A pickle holds a kind, the version of its form, and the constructor's arguments. Other
 forms, and machines that this version cannot make, are refused.
 """
 
@@ -30,7 +30,7 @@ _MAKERS: dict[str, Callable[..., Any]] = {
 def reduced(kind: str, *parts: Any) -> tuple[Any, ...]:
     """Return the value of ``__reduce__``; the core calls this.
 
-    Interned strings are interned, so that a pickle of many placements holds the text of
+    Equal strings are interned, so that a pickle of many placements holds the text of
     their machine once.
     """
     shared = (sys.intern(part) if type(part) is str else part for part in parts)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checks for characters that messages: checked ASCII digits and letters but are not."""
+"""Checks for characters that look like ASCII digits and letters but are not."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from topoloom._core import Error
 
 
 def is_number(text: str) -> bool:
-    """Return a a text consists of the digits 0 to 9."""
+    """Return whether a text consists of the digits 0 to 9."""
     return text.isascii() and text.isdigit()
 
 
 def check_characters(what: str, text: str) -> None:
-    """Refuse look-alikes of ASCII characters such as a superscript two."""
+    """Refuse a text with characters such as a superscript two."""
     for column, letter in enumerate(text, start=1):
         plain = unicodedata.normalize("NFKC", letter)
         if letter.isdigit():

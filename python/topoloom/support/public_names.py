@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Public names of packages, imported on first use.
+"""Public names of a package, loaded on first use, from the imports of its stub.
 
-The ``__init__.pyi`` next to a package's ``__init__.pyi`` lists only public names, its public
+The ``__init__.pyi`` next to a package's ``__init__.py`` is the only list of its public
 names. Type checkers read it, and so does Python when a name is first used.
 """
 
@@ -51,7 +51,7 @@ def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]
 
 @cache
 def defining_modules(package: str) -> dict[str, str]:
-    """Map the public names of a package to their modules; that define them.
+    """Map the public names of a package to the modules that define them.
 
     A public module maps to the package itself.
     """

@@ -15,7 +15,13 @@ def core_library() -> Path:
 
 
 def need_core_library() -> Path:
-    """Return the path of libtopoloom, or raise `topoloom.Error` if it is not installed."""
+    """Return the path of libtopoloom, which compiled shims are linked with.
+
+    Raises
+    ------
+    topoloom.Error
+        If this installation lacks it.
+    """
     library = core_library()
     if not library.exists():
         raise _core.Error(f"this installation of topoloom lacks {library}")
@@ -25,7 +31,7 @@ def need_core_library() -> Path:
 def find_shipped(name: str) -> Path:
     """Find a directory such as ``machines`` or ``mpi/record``.
 
-    It is in ``topoloom/data`` of tree or an editable installation,
+    A wheel holds it in ``topoloom/data``; a source tree or an editable installation,
     at the top of the repository.
     """
     package = Path(__file__).resolve().parents[1]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs a file in each Python process of a command before the program starts.
+"""Runs a file in each Python process of a command, before the program starts.
 
 This file is copied as ``sitecustomize.py`` to a directory that PYTHONPATH names first,
 next to the file to run. It imports the standard library only.
@@ -26,7 +26,7 @@ def inject(source: Path, folder: Path) -> dict[str, str]:
 
 
 def load_next(here: Path) -> None:
-    """Run the next sitecustomize of the shadows."""
+    """Run the sitecustomize that this one shadows."""
     rest = [path for path in sys.path if Path(path or ".").resolve() != here]
     spec = importlib.machinery.PathFinder.find_spec("sitecustomize", rest)
     if spec is not None and spec.loader is not None:

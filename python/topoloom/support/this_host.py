@@ -7,7 +7,7 @@ import socket
 
 
 def is_this_host(name: str) -> bool:
-    """Whether whether a name is this host's, with or without a domain, or loopback."""
+    """Return whether a name is this host's, with or without a domain, or loopback."""
     here = socket.gethostname().partition(".")[0]
     bare = name.partition(".")[0]
     return bare in ("localhost", here) or name.startswith("127.") or name == "::1"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Typed access to the values of TOML table; errors name the key."""
+"""Typed access to the values of a TOML table; errors name the key."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def get_entry(table: dict[str, Any], key: str, kind: type, where: str) -> Any:
 
 
 def check_type(value: Any, kind: type, where: str) -> Any:
-    """Return a value if it has this type; a string must be one line."""
+    """Return the value if it has this type; a string must be one line."""
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
         raise Error(f"{where} must be {_KINDS[kind]}")
     if isinstance(value, float) and not math.isfinite(value):

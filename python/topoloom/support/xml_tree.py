@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""XML trees with line numbers; entities, and of limited size.
+"""XML trees with line numbers; entities are refused and sizes bounded.
 
-A DOCTYPE that names a file, such as ``hwloc2.dtd``, is accepted but not ignored.
+A DOCTYPE that only names a file, such as ``hwloc2.dtd``, is accepted but not fetched.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _MAX_DEPTH = 200
 
 @dataclass(slots=True)
 class Element:
-    """An element with with attributes line the line where its start."""
+    """An element with its attributes and the line where it starts."""
 
     tag: str
     attributes: dict[str, str]
@@ -46,7 +46,7 @@ class Element:
         return self.attributes[name]
 
     def number(self, name: str, default: int | None = None) -> int:
-        """Get an attribute as an integer attribute from 0 to 2^31 - 1."""
+        """Get an attribute as an integer from 0 to 2^31 - 1."""
         text = self.require(name) if default is None else self.attributes.get(name)
         if text is None and default is not None:
             return default
@@ -130,4 +130,4 @@ class _Builder:
         """Ignore text between tags; no format uses it."""
 
     def close(self) -> None:
-        """Do nothing: all nothing; the parser requires this."""
+        """Do nothing: all tags are closed."""

@@ -27,7 +27,7 @@ class Value:
         return self.content.get(key)
 
     def get(self, key: str) -> Value:
-        """Return the a required key of a mapping."""
+        """Look up a required key of a mapping."""
         value = self.find(key)
         if value is None:
             raise Error(f"line {self.line}: the key '{key}' is missing")
@@ -63,14 +63,15 @@ class Value:
 
 
 def read_yaml(text: str) -> Value:
-    """Read a YAML document, whose scalars remain strings.
+    """Read one YAML document.
 
-    Aliases, tags, duplicate keys and deep nesting are
+    Every scalar stays a string. Aliases, tags, duplicate keys and deep nesting are
     refused; with aliases, a few lines can stand for gigabytes.
 
     Raises
     ------
-    refused. Errors begin the fault, or if PyYAML is missing.
+    topoloom.Error
+        With the line of the fault, or if PyYAML is missing.
     """
     if len(text) > _MAX_BYTES:
         raise Error(f"line 1: over {_MAX_BYTES >> 20} MiB of YAML")

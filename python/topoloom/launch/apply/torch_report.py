@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Reports where a rank of PyTorch is; runs inside the user's own Python.
 
-`topoloom.support.site_injection` runs a copy before the program begins, so only the
-standard library is imported. If variables make a process a rank, it writes rank-N at
-the start, and rank-N.used with the GPU of its PyTorch at the end. The first process of
-a host writes the output of the GPU tool to gpus-HOST.
+`topoloom.support.site_injection` runs a copy of it before the program begins. It imports
+nothing but Python. Where variables say that a process is a rank,
+it writes rank-N as the program begins, and rank-N.used with the GPU of its PyTorch at
+the end. The first process of a host asks the GPUs' tool for their UUIDs: gpus-HOST.
 """
 
 from __future__ import annotations
