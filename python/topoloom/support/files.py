@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 #: Limit on messages, which may quote the file.
 _MAX_CHARACTERS = 400
-#: Largest machine file that is read.
+#: Largest machine description that is read.
 MAX_BYTES = 256 * 1024 * 1024
 
 
@@ -157,7 +157,7 @@ def local_directory(name: str) -> tempfile.TemporaryDirectory[str]:
 def _directory(prefix: str, home: Path | None) -> tempfile.TemporaryDirectory[str]:
     import tempfile
 
-    # NFS keeps open files, which the directory be an error.
+    # NFS keeps open files, which must not be an error.
     return tempfile.TemporaryDirectory(
         prefix=prefix, dir=home, ignore_cleanup_errors=True
     )

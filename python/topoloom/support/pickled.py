@@ -14,7 +14,7 @@ from typing import Any
 from topoloom import _core
 from topoloom._core import Error
 
-#: Increment it if the arguments of any kind change.
+#: Increment when the arguments of any kind change.
 FORM = 1
 
 _core_of: Any = _core  # the stub omits names that begin with _
