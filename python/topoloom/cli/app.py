@@ -164,9 +164,7 @@ class VerbGroup(click.Group):
         return super().shell_complete(ctx, incomplete)
 
 
-def _print_version(
-    context: click.Context, _: click.Parameter, requested: bool
-) -> None:
+def _print_version(context: click.Context, _: click.Parameter, requested: bool) -> None:
     if requested:
         from topoloom.support.version import __version__
 

@@ -21,7 +21,7 @@ from topoloom.mpi.redistribution import ExchangeRequest, Plan, balance, plan
 from topoloom.mpi.streams import Stream
 
 __all__ = [
-    "Moving",
+    "ExchangeRequest",
     "Plan",
     "Stream",
     "allgather",

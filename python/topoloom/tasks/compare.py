@@ -152,7 +152,7 @@ def _name(mapper: str | MapperFunction) -> str:
 
 
 def _load_user_mappers(
-    candidates: Sequence[str | MapperFunction]
+    candidates: Sequence[str | MapperFunction],
 ) -> dict[str, UserMapper]:
     """Load user mappers from files; refuse two functions of the same name."""
     user: dict[str, UserMapper] = {}

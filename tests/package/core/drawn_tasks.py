@@ -165,7 +165,8 @@ def task_scenario(
         "map_axes": {"mesh": {"x": 4, "y": 2}, "traffic": pools["Traffic"]},
         "place_jointly": {"jobs": pools["Jobs"][0].jobs},
         "rank_collective": {
-            "call": pools["Call"][0], "platform": pools["CollectivePlatform"][0]
+            "call": pools["Call"][0],
+            "platform": pools["CollectivePlatform"][0],
         },
         "read_platform": {"model": "qsnet", "machine": None, "placement": None},
         "save_machine": {"path": "m2.toml", "node": NodeParts(), "allocated": ()},

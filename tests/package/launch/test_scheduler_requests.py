@@ -298,7 +298,7 @@ def nested_sizes(draw: st.DrawFn) -> tuple[HostGroups, tuple[int, ...], int]:
 
 @given(nested_sizes())
 def test_every_way_keeps_all_sizes(
-    drawn: tuple[HostGroups, tuple[int, ...], int]
+    drawn: tuple[HostGroups, tuple[int, ...], int],
 ) -> None:
     levels, sizes, hosts = drawn
     leaf_of = np.repeat(np.arange(len(levels.leaves)), [*map(len, levels.leaves)])

@@ -136,7 +136,7 @@ def test_progress_stops_the_solver() -> None:
 
 
 def test_a_missing_scipy_is_reported_with_the_install_command(
-    monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(lp, "find_spec", lambda _: None)
     with pytest.raises(Error, match=r"pip install 'topoloom\[bound\]'"):

@@ -21,7 +21,7 @@ def confidence(samples: int, first: int) -> Fraction:
 
 @pytest.mark.parametrize("samples", range(6, 120))
 def test_the_interval_has_95_percent_confidence_and_a_tighter_one_less(
-    samples: int
+    samples: int,
 ) -> None:
     low, high = median_interval(range(samples))
     assert low + high == samples - 1
@@ -42,6 +42,6 @@ def test_up_to_five_samples_give_their_range(samples: list[float]) -> None:
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=40))
 def test_the_interval_does_not_depend_on_the_order_of_samples(
-    samples: list[float]
+    samples: list[float],
 ) -> None:
     assert median_interval(sorted(samples)) == median_interval(samples)

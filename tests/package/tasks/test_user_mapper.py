@@ -74,7 +74,7 @@ def in_reverse(problem: MapperProblem) -> Any:
 
 
 def test_user_functions_and_files_are_compared_with_included_mappers(
-    problem: Problem
+    problem: Problem,
 ) -> None:
     tried = ["mine.py:in_order", in_reverse, "auto", "mine.py:swapping"]
     found = compare_mappers(problem, HOP_BYTES, tried)

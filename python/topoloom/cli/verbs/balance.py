@@ -82,9 +82,7 @@ def command(
     ] = 1,
     memory: Annotated[
         str | None,
-        Option(
-            "--memory", metavar="SIZE", help="Memory limit per rank, for a table."
-        ),
+        Option("--memory", metavar="SIZE", help="Memory limit per rank, for a table."),
     ] = None,
     tolerance: Annotated[
         float | None,

@@ -172,9 +172,7 @@ def command(
     return account.status
 
 
-def _page_check(
-    page: Path | None, output: Path | None
-) -> Callable[[int, int], None]:
+def _page_check(page: Path | None, output: Path | None) -> Callable[[int, int], None]:
     """Refuse a page that cannot be written; return a check of its ranks and nodes."""
     from topoloom._core import Error
 

@@ -144,9 +144,7 @@ class _Lines:
             if len(found) + len(words) > count:
                 self.complain(f"more weights than the {count} vertices have")
             for i in range(len(words)):
-                found.append(
-                    self.number(words, i, "the weight of a vertex", MAX_BYTES)
-                )
+                found.append(self.number(words, i, "the weight of a vertex", MAX_BYTES))
         return found
 
     def finish(self) -> None:
@@ -159,8 +157,7 @@ class _Lines:
 def _header(lines: _Lines) -> _Header:
     words = lines.next("the header")
     a, b, c, d = (
-        lines.number(words, i, "a number of the header", MAX_VERTICES)
-        for i in range(4)
+        lines.number(words, i, "a number of the header", MAX_VERTICES) for i in range(4)
     )
     if a > 1:
         code = words[3].zfill(2)

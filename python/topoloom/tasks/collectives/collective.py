@@ -16,8 +16,8 @@ from topoloom.nodes.node_parts import NO_PARTS, NodeParts
 from topoloom.placements.placement_file import PlacementFile, load_placement
 from topoloom.schedules.choose import (
     Call,
-    RankSlots,
     Ranked,
+    RankSlots,
     rank_schedules,
     read_operation,
     usual_schedule,
