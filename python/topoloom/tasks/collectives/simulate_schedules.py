@@ -39,9 +39,9 @@ def simulate_schedules(
     topoloom.Error
         If the slots of the ranks are unknown, or the machine has no links.
     """
-    if found.setting.slots is None:
+    if found.platform.slots is None:
         raise Error("packets cross a machine; name one")
-    allocation, placement = found.setting.slots
+    allocation, placement = found.platform.slots
     machine = allocation.machine
     nodes = (placement.slots // machine.slots_per_node).tolist()
     chosen = [one.name for one in found.ranked[:fastest]]
