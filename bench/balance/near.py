@@ -98,8 +98,8 @@ def draw(kind: str, ranks: Ranks, rng: np.random.Generator) -> np.ndarray:
 
 def _moved(loads: np.ndarray, method: str, ranks: Ranks) -> Moved:
     found = balance_loads(loads, method, ranks)
-    assert found.crossing is not None
-    judged, measures = found.crossing.judgement, found.balance.measures
+    assert found.cost is not None
+    judged, measures = found.cost.judgement, found.balance.measures
     return Moved(
         judged.hop_bytes,
         measures["messages"],

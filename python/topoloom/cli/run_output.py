@@ -26,10 +26,10 @@ def proof_note(quiet: bool) -> Callable[[AffinityReport], None]:
     return report
 
 
-def note_unverified(account: RunReport) -> None:
+def note_unverified(run_report: RunReport) -> None:
     """Print why the locations of the ranks were not verified, if so."""
-    if account.why:
-        note(f"topoloom: not verified: {account.why}")
+    if run_report.why:
+        note(f"topoloom: not verified: {run_report.why}")
 
 
 def note_placement(placed: PlacedJob, launch: Launch) -> None:
@@ -74,15 +74,15 @@ def note_outcome(
     job: Job,
     placed: PlacedJob,
     launch: Launch,
-    account: RunReport,
+    run_report: RunReport,
     page: ReportPage | None,
     as_json: bool,
 ) -> None:
     """Print the durations of the runs, and the path of the page."""
     if as_json:
-        _note_json(job, placed, launch, account, page)
+        _note_json(job, placed, launch, run_report, page)
         return
-    note_unverified(account)
+    note_unverified(run_report)
     durations = job.durations
     times = f"placed run {durations['placed']:.2f} s"
     if "recorded" in durations:
@@ -96,7 +96,7 @@ def _note_json(
     job: Job,
     placed: PlacedJob,
     launch: Launch,
-    account: RunReport,
+    run_report: RunReport,
     page: ReportPage | None,
 ) -> None:
     """Print the outcome as one line of JSON."""
@@ -108,7 +108,7 @@ def _note_json(
         "block": placed.block_values,
         "values": dict(placed.file.values),
         "note": launch.loss,
-        "verified": account.document(),
+        "verified": run_report.document(),
         "report": page and page.document(),
         "seconds": {name: round(value, 3) for name, value in job.durations.items()},
     }

@@ -104,17 +104,20 @@ class _Topology:
         elif kind == "Core":
             self._cores.append((line, _cpus(attributes, "cpuset", kind)))
         elif kind in SHARED:
-            container = Container(kind, _cpus(attributes, "cpuset", kind))
-            self._containers.add(container)
-            if len(self._containers) > len(SHARED) * MAX_CPUS:
-                raise Error("more caches, NUMA domains and packages than any node has")
-            if kind == "NUMANode" and "os_index" in attributes:
-                number = _number(attributes, kind)
-                self._domains.setdefault(container.cpus, number)
-                if len(self._domains) > _MAX_DOMAINS:
-                    raise Error(f"more than {_MAX_DOMAINS} NUMA domains")
+            self._container(kind, attributes)
         # Bridges and PCI devices have no CPUs of their own.
         return _cpus(attributes, "cpuset", kind) if "cpuset" in attributes else near
+
+    def _container(self, kind: str, attributes: dict[str, str]) -> None:
+        container = Container(kind, _cpus(attributes, "cpuset", kind))
+        self._containers.add(container)
+        if len(self._containers) > len(SHARED) * MAX_CPUS:
+            raise Error("more caches, NUMA domains and packages than any node has")
+        if kind == "NUMANode" and "os_index" in attributes:
+            number = _number(attributes, kind)
+            self._domains.setdefault(container.cpus, number)
+            if len(self._domains) > _MAX_DOMAINS:
+                raise Error(f"more than {_MAX_DOMAINS} NUMA domains")
 
     def _device(self, element: Element, near: int) -> None:
         device = read_device(element, self._version)

@@ -123,7 +123,7 @@ class Objective(NamedTuple):
 
 
 def choose_shared_objective(machine: Machine) -> tuple[str, str]:
-    """Choose an objective beside other jobs, and give the reason.
+    """Choose an objective with traffic of other jobs, and give the reason.
 
     Hop-bytes are never chosen: they do not depend on the traffic of other jobs.
     """

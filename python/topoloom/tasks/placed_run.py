@@ -209,8 +209,8 @@ def start_placed(
         launch = launch_slots.launch(read, slots, directory)
         announce(launch)
         with job.run("placed"):
-            account = run_witnessed(launch, witness, report)
-    return launch, account
+            run_report = run_witnessed(launch, witness, report)
+    return launch, run_report
 
 
 def write_page(
@@ -219,7 +219,7 @@ def write_page(
     graph: CommGraph,
     name: str,
     file: str,
-    account: RunReport,
+    run_report: RunReport,
 ) -> ReportPage:
     """Write the report; an error is returned, since the program has already run."""
     from topoloom._core import Error
@@ -233,7 +233,7 @@ def write_page(
             name,
             reported,
             placed.objective.phases,
-            account.summary(),
+            run_report.summary(),
             placed.file.command,
         )
         save_report(page, report)

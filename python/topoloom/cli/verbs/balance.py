@@ -221,8 +221,8 @@ def _print(balanced: BalanceResult, times: dict[str, float]) -> None:
         ("loads after", f"{after.min():,} to {after.max():,}"),
         ("rounds", f"{found.rounds:,}"),
     ]
-    if balanced.crossing is not None:
-        facts += _costs(balanced.crossing)
+    if balanced.cost is not None:
+        facts += _costs(balanced.cost)
     print_facts(facts + time_facts(times))
     print_table(
         ["", "plan", "at least"],
@@ -244,18 +244,18 @@ TITLES = {
 }
 
 
-def _costs(crossing: TransferCost) -> list[tuple[str, str]]:
+def _costs(cost: TransferCost) -> list[tuple[str, str]]:
     from topoloom.placements.measures import measure_text, measure_values
 
-    machine = crossing.ranks.allocation.machine
-    values = measure_values(crossing.judgement)
+    machine = cost.ranks.allocation.machine
+    values = measure_values(cost.judgement)
     shown = {
         "hop_bytes": "hop-bytes",
         "hops_per_byte": "hops per byte",
         "congestion_max": "busiest link",
     }
     return [
-        *place_facts(crossing.ranks),
+        *place_facts(cost.ranks),
         *(
             (text, measure_text(key, values[key], machine))
             for key, text in shown.items()

@@ -217,9 +217,9 @@ def _rows(facts: dict[str, Any], has_bandwidths: bool) -> list[tuple[str, str]]:
     if facts["machine"].startswith("rails:"):
         distance = _cell(facts["average_distance"])
         texts["average_distance"] = f"{distance}, links weighed by their bandwidth"
-    said = {"cut_apart"}  # in a line of its own, which is not cut
+    unshortened = {"cut_apart"}
     return [
-        (name.replace("_", " "), value if name in said else _cell(value))
+        (name.replace("_", " "), value if name in unshortened else _cell(value))
         for name, value in texts.items()
         if value not in (None, [], "")
     ]
@@ -290,9 +290,9 @@ def _node_rows(
         ways = (f"{cost} for {_run(i, run)}" for i, cost in enumerate(costs))
         rows.append(("port costs", ", ".join(ways)))
     for title, speeds in _SPEEDS.items():
-        said = [words.format(port[key]) for key, words in speeds.items() if key in port]
-        if said:
-            rows.append((title, ", ".join(said)))
+        texts = [text.format(port[key]) for key, text in speeds.items() if key in port]
+        if texts:
+            rows.append((title, ", ".join(texts)))
     if node.memory_size:
         rows.append(("memory per node", format_bytes(node.memory_size)))
     rows += [(f"{part.kind} {part.name}", _where(part)) for part in node.devices]

@@ -283,23 +283,23 @@ def _verdict(checked: CheckedMachine) -> str:
     ratios = f"latency {checked.latency:.2f} x, bandwidth {checked.bandwidth:.2f} x"
     if checked.slow:
         slow = ", ".join(f"{s.host} ({s.of} {s.factor:.2f} x)" for s in checked.slow)
-        said = f"slow: {slow}; of {hosts}"
+        text = f"slow: {slow}; of {hosts}"
     elif not checked.good:
-        said = f"slow: all of {hosts}: {ratios} as long as the file says"
+        text = f"slow: all of {hosts}: {ratios} as long as the file says"
     else:
-        said = f"good: {hosts}: {ratios} as long as the file says"
+        text = f"good: {hosts}: {ratios} as long as the file says"
     if checked.known:
         known = ", ".join(
             f"{'-'.join(s.hosts)} ({s.of} {s.factor:.2f} x)" for s in checked.known
         )
-        said += f"; slow there already: {known}"
+        text += f"; slow there already: {known}"
     for part in checked.bad_parts:
-        said += f"; {part.sentence}"
+        text += f"; {part.sentence}"
     if checked.unmeasured:
-        said += f"; no time for {_named(checked.unmeasured)}"
+        text += f"; no time for {_named(checked.unmeasured)}"
     if checked.crowded:
-        said += f"; more ranks than CPUs, so not judged: {_named(checked.crowded)}"
-    return said
+        text += f"; more ranks than CPUs, so not judged: {_named(checked.crowded)}"
+    return text
 
 
 def _named(units: list[str]) -> str:

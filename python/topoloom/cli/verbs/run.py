@@ -162,14 +162,14 @@ def command(
     if output is not None:
         save_placement(output, placed.file)
     announce = (lambda _: None) if as_json else partial(note_placement, placed)
-    launch, account = start_placed(
+    launch, run_report = start_placed(
         job, slots, placed, announce, proof_note(quiet=as_json)
     )
     written = None
     if page is not None:
-        written = write_page(page, placed, graph, name, str(output or ""), account)
-    note_outcome(job, placed, launch, account, written, as_json)
-    return account.status
+        written = write_page(page, placed, graph, name, str(output or ""), run_report)
+    note_outcome(job, placed, launch, run_report, written, as_json)
+    return run_report.status
 
 
 def _page_check(page: Path | None, output: Path | None) -> Callable[[int, int], None]:

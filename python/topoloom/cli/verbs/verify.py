@@ -85,12 +85,12 @@ def command(
         return run.status or int(bool(run.elsewhere) or not run.ranks)
     with closing(VerifyAgent(placed, program, mpicc)) as witness:
         check_hosts(program, witness.libraries)
-        account = run_witnessed(Launch(program), witness, proof_note(quiet=as_json))
+        run_report = run_witnessed(Launch(program), witness, proof_note(quiet=as_json))
     if as_json:
-        note(json.dumps({"exit_status": account.status, **account.document()}))
+        note(json.dumps({"exit_status": run_report.status, **run_report.document()}))
     else:
-        note_unverified(account)
-    return account.status if account.status or account.holds else 1
+        note_unverified(run_report)
+    return run_report.status if run_report.status or run_report.holds else 1
 
 
 def _torch_words(run: TorchRun, machine: Machine) -> str:

@@ -211,17 +211,7 @@ def _count(
         trace.add_loss(f"{said[kind]} does not say what goes to whom")
         return
     if kind == "send":
-        pairs = _PAIRS.search(attributes)
-        if pairs is None:
-            raise Error("a collective-permute has no source_target_pairs")
-        numbers = [int(one) for one in re.findall(r"[0-9]+", pairs[1])]
-        for ends in (numbers[::2], numbers[1::2]):
-            if len(set(ends)) < len(ends):
-                raise Error(f"source_target_pairs={{{pairs[1]}}} names a device twice")
-        for row in _devices([np.array(numbers)], operation, replicas, partitions):
-            for source, target in row.reshape(-1, 2).tolist():
-                if source != target:
-                    trace.send(source, target, size, times)
+        _count_sends(trace, operation, times, replicas, partitions)
         return
     _, found, after = attributes.partition("replica_groups=")
     groups = parse_groups(
@@ -239,6 +229,24 @@ def _count(
         else:
             amount = size // n if kind == "alltoall" else size
         trace.add(kind, members.tolist(), amount, times)
+
+
+def _count_sends(
+    trace: Trace, operation: _Operation, times: int, replicas: int, partitions: int
+) -> None:
+    """Count the messages of a collective-permute."""
+    _, size, _, attributes = operation
+    pairs = _PAIRS.search(attributes)
+    if pairs is None:
+        raise Error("a collective-permute has no source_target_pairs")
+    numbers = [int(one) for one in re.findall(r"[0-9]+", pairs[1])]
+    for ends in (numbers[::2], numbers[1::2]):
+        if len(set(ends)) < len(ends):
+            raise Error(f"source_target_pairs={{{pairs[1]}}} names a device twice")
+    for row in _devices([np.array(numbers)], operation, replicas, partitions):
+        for source, target in row.reshape(-1, 2).tolist():
+            if source != target:
+                trace.send(source, target, size, times)
 
 
 def _mode(operation: _Operation) -> str:

@@ -67,14 +67,14 @@ class BalanceResult(NamedTuple):
         The load of every rank before.
     balance
         The plan, its measures, and the loads after it.
-    crossing
+    cost
         Its cost on the machine, if one was given.
     """
 
     method: str
     loads: NDArray[np.int64]
     balance: Balance
-    crossing: TransferCost | None = None
+    cost: TransferCost | None = None
 
     def document(self) -> dict[str, Any]:
         """Make what ``--json`` prints."""
@@ -89,7 +89,7 @@ class BalanceResult(NamedTuple):
             "rounds": found.rounds,
             "load_min": int(ends.min()),
             "load_max": int(ends.max()),
-            **(self.crossing.document() if self.crossing is not None else {}),
+            **(self.cost.document() if self.cost is not None else {}),
         }
 
 
@@ -123,7 +123,7 @@ def balance_loads(
         return BalanceResult(method, loads, balance(loads, method=method))
     where = ranks._asdict()
     found = balance(loads, method=method, **where)
-    return BalanceResult(method, loads, found, _crossing(found, ranks, task_bytes))
+    return BalanceResult(method, loads, found, _transfer_cost(found, ranks, task_bytes))
 
 
 def block_ranks(allocation: Allocation, count: int) -> Ranks:
@@ -150,6 +150,6 @@ def sent_tasks(count: int, plan: NDArray[np.int64], task_bytes: int) -> CommGrap
     return CommGraph.from_edges(count, source, target, tasks * task_bytes)
 
 
-def _crossing(found: Balance, ranks: Ranks, task_bytes: int) -> TransferCost:
+def _transfer_cost(found: Balance, ranks: Ranks, task_bytes: int) -> TransferCost:
     sent = sent_tasks(len(ranks.placement.slots), found.plan, task_bytes)
     return TransferCost(ranks, task_bytes, judge(sent, *ranks))

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What verbs do with the messages of collectives: schedules, steps, trees, lines."""
+"""Schedules of collectives: ranked, measured, simulated, on grids and trees."""

@@ -12,7 +12,7 @@ from topoloom.support.units import counted
 
 
 def gpu_nodes(allocation: Allocation, count: int) -> NDArray[np.uint32]:
-    """Number the nodes of the first `count` GPUs, the slots of an allocation, from 0.
+    """Find the node of each of the first `count` GPUs, numbered from 0.
 
     Raises
     ------
