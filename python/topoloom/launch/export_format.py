@@ -54,7 +54,7 @@ class ExportFormat:
             nodes=int((counts > 0).sum()),
             ranks_per_node=int(counts.max(initial=0)),
             hosts=",".join(placement.hosts) if len(placement.hosts) <= 4 else "HOSTS",
-            first_host=placement.name(0),
+            first_host=placement.host_name(0),
             **self.use_values(placement),
         )
 
