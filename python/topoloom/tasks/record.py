@@ -12,7 +12,6 @@ from typing import IO, Any, NamedTuple
 from topoloom._core import Error
 from topoloom.graphs.mpi_collectives import OPERATIONS
 from topoloom.graphs.profile import Profile
-from topoloom.support.number_ranges import compress_ranges
 
 _READER = (
     "in Python, topoloom.frameworks.pytorch.recorded_job.read_recording(FOLDER)"
@@ -255,6 +254,8 @@ def _refuse_nothing(profile: Profile, output: Path) -> None:
 
 def _ranks(ranks: list[int]) -> str:
     """Write ``ranks 0-3, 7``."""
+    from topoloom.support.number_ranges import compress_ranges
+
     shown = compress_ranges(ranks).split(",")
     more = f" and {len(shown) - 8} more spans" if len(shown) > 8 else ""
     return f"{'rank' if len(ranks) == 1 else 'ranks'} {', '.join(shown[:8])}{more}"
