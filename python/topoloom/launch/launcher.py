@@ -15,6 +15,8 @@ from topoloom.support.files import read_text
 if TYPE_CHECKING:
     from topoloom.launch.host_placement import HostPlacement
 
+#: Open MPI 4 prints nothing about a core that does not exist.
+NO_MESSAGE = "without a message; has every host as many cores as the machine says?"
 #: Linux takes no single argument longer than this.
 LONGEST_ARGUMENT = 131_071
 

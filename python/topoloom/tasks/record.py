@@ -12,7 +12,6 @@ from typing import IO, Any, NamedTuple
 from topoloom._core import Error
 from topoloom.graphs.mpi_collectives import OPERATIONS
 from topoloom.graphs.profile import Profile
-from topoloom.support.number_ranges import compress_ranges
 
 _READER = (
     "in Python, topoloom.frameworks.pytorch.recorded_job.read_recording(FOLDER)"

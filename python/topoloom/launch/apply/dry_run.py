@@ -9,10 +9,10 @@ from typing import NamedTuple
 from topoloom._core import Error
 from topoloom.launch.apply import openmpi_map, srun_map
 from topoloom.launch.apply.job_map import JobMap, PlacementRefusedError
-from topoloom.launch.apply.program import NO_MESSAGE
 from topoloom.launch.export_format import ExportFormat
 from topoloom.launch.exports import hostfile, openmpi_rankfile, slurm_hostfile
 from topoloom.launch.host_placement import HostPlacement
+from topoloom.launch.launcher import NO_MESSAGE
 
 ReadMap = Callable[[ExportFormat, str, HostPlacement, str, Sequence[str]], JobMap]
 

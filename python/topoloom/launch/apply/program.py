@@ -12,9 +12,6 @@ from typing import IO, Any
 from topoloom.launch.launcher import Launch
 from topoloom.support.child_processes import terminal_signals_children
 
-# Open MPI 4 prints nothing about a core that does not exist.
-NO_MESSAGE = "without a message; has every host as many cores as the machine says?"
-
 FORWARDED_SIGNALS = (
     signal.SIGINT,
     signal.SIGTERM,

@@ -13,13 +13,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from topoloom._core import Error
-from topoloom.launch.apply.program import NO_MESSAGE
 from topoloom.launch.command_line import Option
-from topoloom.launch.launcher import Launch
+from topoloom.launch.launcher import NO_MESSAGE, Launch
 from topoloom.launch.launchers.launcher_commands import LauncherCommand, read_command
 from topoloom.support.child_processes import run_child
 from topoloom.support.resources import core_library
-from topoloom.support.this_host import is_this_host
 
 # Not too fast: Open MPI 5.0 hangs when programs end before all of its daemons have
 # reported that they started them.
@@ -100,6 +98,8 @@ def _is_local(command: LauncherCommand) -> bool:
     except (Error, OSError):
         return False
     if hosts:
+        from topoloom.support.this_host import is_this_host
+
         return all(map(is_this_host, hosts))
     options = [option for part in command.line.segments for option in part.options]
     local = command.launcher.IS_LOCAL_BY_DEFAULT
@@ -112,7 +112,9 @@ def _may_name_hosts(option: Option) -> bool:
 
 
 def _host_name_hint(text: str) -> str:
-    """Say how Open MPI 4 calls this host, which it knows by one name only."""
+    """Suggest the only name by which Open MPI 4 knows this host."""
+    from topoloom.support.this_host import is_this_host
+
     found = _NOT_ALLOCATED.search(text)
     if found is None or not is_this_host(found[1]) or found[1] == socket.gethostname():
         return ""

@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The table of launchers, and the launcher of a command."""
+"""Launchers, and the launcher of a command."""
 
 from __future__ import annotations
 
 import functools
+import importlib
 import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from topoloom._core import Error
 from topoloom.launch.command_line import (
@@ -20,13 +21,13 @@ from topoloom.launch.command_line import (
     parse_command,
 )
 from topoloom.launch.launcher import Launch, Launcher
-from topoloom.launch.launchers import flux, hydra, intel, openmpi, srun
 from topoloom.support.files import local_directory, shared_directory
 
 if TYPE_CHECKING:
     from topoloom.launch.host_placement import HostPlacement
 
-LAUNCHERS: tuple[Launcher, ...] = (openmpi, hydra, intel, srun, flux)
+#: Modules, in the order in which they are imported and tried.
+_LAUNCHERS = ("openmpi", "hydra", "intel", "srun", "flux")
 
 #: Programs whose --version is read; a script of such a name would be run.
 _PROGRAMS = re.compile(r"(mpirun|mpiexec|orterun|prterun|srun|flux)([.-].*)?")
@@ -96,13 +97,19 @@ def recognize(program: str) -> RecognizedLauncher | None:
     if not any(map(_PROGRAMS.fullmatch, names)):
         return None
     text, failed = _version_text(found, Path(found).stat().st_mtime_ns)
-    for launcher in LAUNCHERS:
+    for launcher in _load_launchers():
         version = launcher.parse_version(text)
         if version is not None:
             return RecognizedLauncher(launcher, version)
     if failed is not None:
         raise Error(f"'{program} --version' failed: {failed}")
     return None
+
+
+def _load_launchers() -> Iterator[Launcher]:
+    for name in _LAUNCHERS:
+        module: Any = importlib.import_module(f"topoloom.launch.launchers.{name}")
+        yield module
 
 
 def read_command(command: Sequence[str]) -> LauncherCommand:
@@ -117,7 +124,7 @@ def read_command(command: Sequence[str]) -> LauncherCommand:
         raise Error("no command; end with -- mpirun -n 64 ./app")
     recognized = recognize(command[0])
     if recognized is None:
-        names = ", ".join(launcher.NAME for launcher in LAUNCHERS)
+        names = ", ".join(launcher.NAME for launcher in _load_launchers())
         raise Error(
             f"'{command[0]}' is not a launcher that takes a placement ({names}); start "
             "the command with mpirun, mpiexec, srun or flux run, or use 'topoloom "

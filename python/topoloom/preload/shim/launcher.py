@@ -18,7 +18,6 @@ from typing import NamedTuple
 from topoloom._core import Error
 from topoloom.launch.command_line import Option
 from topoloom.launch.launcher import EnvironmentOption
-from topoloom.launch.launchers import hydra, openmpi, srun
 from topoloom.launch.launchers.launcher_commands import (
     RecognizedLauncher,
     follow_links,
@@ -27,7 +26,7 @@ from topoloom.launch.launchers.launcher_commands import (
 
 _PRELOAD = "LD_PRELOAD"
 #: Suffixes of Debian's names.
-_SUFFIXES: dict[str, str] = {openmpi.NAME: "openmpi", hydra.NAME: "mpich"}
+_SUFFIXES = {"Open MPI": "openmpi", "MPICH (Hydra)": "mpich"}
 
 
 class LaunchProgram(NamedTuple):
@@ -162,7 +161,7 @@ def add_preload(
 def _check_export(
     launcher: LaunchProgram, command: list[str], environment: Mapping[str, str]
 ) -> None:
-    if launcher.recognized is None or launcher.recognized.launcher is not srun:
+    if launcher.recognized is None or launcher.recognized.launcher.NAME != "Slurm":
         return
     exports = [environment.get("SLURM_EXPORT_ENV", "ALL")]
     with contextlib.suppress(Error):
