@@ -3,7 +3,7 @@
 
 Groups are those of `topoloom.schedules.find_cost_groups`: C. Karlsson, Optimizing
 Multi-dimensional MPI Communications on Multi-core Architectures, 2012, sec. 4.1. Those
-that are too small for its t-test are split by `splits.best_cut`.
+that are too small for its t-test are split by `splits.find_best_cut`.
 """
 
 from __future__ import annotations
