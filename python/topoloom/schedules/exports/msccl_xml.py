@@ -29,7 +29,6 @@ from topoloom.schedules.exports.rank_rounds import (
 from topoloom.schedules.exports.request import ExportRequest, single_request
 
 NAME = "mscclxml"
-SUMMARY = "one schedule as MSCCL XML, for GPUs"
 USE = "MSCCL_XML_FILES=FILE NCCL_ALGO=MSCCL,RING,TREE ./app"
 
 _COLLECTIVES = {
