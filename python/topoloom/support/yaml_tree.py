@@ -81,46 +81,19 @@ def read_yaml(text: str) -> Value:
         raise Error("reading YAML needs PyYAML: pip install 'topoloom[cli]'") from None
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    open_values: list[Value] = []
-    keys: list[str | None] = []  # of each open mapping: the key of the next value
-    whole: list[Value] = []
-
-    def add(value: Value) -> None:
-        if not open_values:
-            whole.append(value)
-            return
-        content = open_values[-1].content
-        if isinstance(content, list):
-            content.append(value)
-            return
-        assert isinstance(content, dict)
-        key = keys[-1]
-        if key is not None:
-            content[key] = value
-            keys[-1] = None
-            return
-        if value.text() in content:
-            raise Error(f"line {value.line}: the key '{value.text()}' appears twice")
-        keys[-1] = value.text()
-
+    builder = _Builder()
     try:
         for event in yaml.parse(text, Loader=loader):
             line = event.start_mark.line + 1 if event.start_mark else 1
             if isinstance(event, yaml.AliasEvent):
                 raise Error(f"line {line}: YAML aliases are not read; write it out")
             if isinstance(event, yaml.ScalarEvent):
-                add(Value(line, event.value))
+                builder.add(Value(line, event.value))
             elif isinstance(event, yaml.CollectionStartEvent):
                 is_list = isinstance(event, yaml.SequenceStartEvent)
-                value = Value(line, [] if is_list else {})
-                add(value)
-                open_values.append(value)
-                keys.append(None)
-                if len(open_values) > _MAX_DEPTH:
-                    raise Error(f"line {line}: nested over {_MAX_DEPTH} deep")
+                builder.open(Value(line, [] if is_list else {}))
             elif isinstance(event, yaml.CollectionEndEvent):
-                open_values.pop()
-                keys.pop()
+                builder.close()
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 1 if mark else 1
@@ -129,6 +102,45 @@ def read_yaml(text: str) -> Value:
         raise Error(f"line {line}: not YAML: {error.problem}") from None
     except (yaml.YAMLError, UnicodeError) as error:
         raise Error(f"line 1: not YAML: {str(error).splitlines()[0]}") from None
-    if len(whole) != 1:
-        raise Error(f"line 1: expected one YAML document, found {len(whole)}")
-    return whole[0]
+    if len(builder.documents) != 1:
+        found = len(builder.documents)
+        raise Error(f"line 1: expected one YAML document, found {found}")
+    return builder.documents[0]
+
+
+class _Builder:
+    """Builds the trees of documents from the parser's events."""
+
+    def __init__(self) -> None:
+        self.documents: list[Value] = []
+        self._open: list[Value] = []
+        self._keys: list[str | None] = []  # of each open mapping: key of the next value
+
+    def add(self, value: Value) -> None:
+        if not self._open:
+            self.documents.append(value)
+            return
+        content = self._open[-1].content
+        if isinstance(content, list):
+            content.append(value)
+            return
+        assert isinstance(content, dict)
+        key = self._keys[-1]
+        if key is not None:
+            content[key] = value
+            self._keys[-1] = None
+            return
+        if value.text() in content:
+            raise Error(f"line {value.line}: the key '{value.text()}' appears twice")
+        self._keys[-1] = value.text()
+
+    def open(self, value: Value) -> None:
+        self.add(value)
+        self._open.append(value)
+        self._keys.append(None)
+        if len(self._open) > _MAX_DEPTH:
+            raise Error(f"line {value.line}: nested over {_MAX_DEPTH} deep")
+
+    def close(self) -> None:
+        self._open.pop()
+        self._keys.pop()

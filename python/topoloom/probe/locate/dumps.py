@@ -71,8 +71,8 @@ def read_dump_tests(
     Raises
     ------
     topoloom.Error
-        If no line has a time, or the machine lacks a host; `IncompleteTraceError`, unless
-        `partial`, if lines or ranks are missing.
+        If no line has a time, or the machine lacks a host; `IncompleteTraceError`,
+        unless `partial`, if lines or ranks are missing.
     """
     lines, sizes, missing = read_inspector_lines(files, partial)
     seats, doubts = find_rank_ends(lines, parts)
