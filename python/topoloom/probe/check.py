@@ -301,8 +301,8 @@ def _measure_ratios(
     """Measure pairs one after another; return the ratios to the file."""
     long = reference.long_bytes, WINDOW
     size, window = (SCAN_SIZE, 1) if kind == "echo" else long
-    asked = format_pairs([(leader[a], leader[b]) for a, b in pairs])
-    found = job.measure([Order("alone", kind, [size], window, asked)])
+    listed = format_pairs([(leader[a], leader[b]) for a, b in pairs])
+    found = job.measure([Order("alone", kind, [size], window, listed)])
     host_of = {rank: host for host, rank in leader.items()}
     ratios: dict[Pair, list[float]] = {}
     for exchange in found:

@@ -249,7 +249,7 @@ def _add_view(
         add = pack.add_ids if values.max(initial=0) < 2**32 else pack.add_amounts
         add(f"{key}.{name}", values)
     # Some of these links may be missing, replaced by links that are busier in others.
-    hottest = [told for told in judgement.hottest if told[0] in number]
+    hottest = [link for link in judgement.hottest if link[0] in number]
     pairs = np.zeros((len(hottest), PAIRS_PER_LINK, 3))
     for row, (_, _, _, loaders) in enumerate(hottest):
         pairs[row, : len(loaders)] = loaders

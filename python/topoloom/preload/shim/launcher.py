@@ -196,8 +196,8 @@ def _extract_preload(
         return command, inherited
 
     def value(options: list[Option], default: str) -> str:
-        said = _parse_variable(options[-1])[1] if options else default
-        return inherited if said is None else said
+        setting = _parse_variable(options[-1])[1] if options else default
+        return inherited if setting is None else setting
 
     for_all = forwarding.option.removeprefix("-")
     general = [o for o in own if o.name == for_all and not forwarding.is_per_program]

@@ -388,12 +388,12 @@ def _select_line_sizes(fit: Fit) -> list[NDArray[np.bool_]]:
 
 def _compute_line_errors(fit: Fit) -> Errors:
     """Compute the errors of the lines by size."""
-    said = np.empty_like(fit.measured)
+    fitted = np.empty_like(fit.measured)
     for (alpha, beta, _), within in zip(
         fit.model.lines, _select_line_sizes(fit), strict=True
     ):
-        said[within] = alpha + beta * fit.sizes[within]
-    return said / fit.measured - 1
+        fitted[within] = alpha + beta * fit.sizes[within]
+    return fitted / fit.measured - 1
 
 
 def _compute_half_widths(

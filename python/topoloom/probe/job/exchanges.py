@@ -235,9 +235,15 @@ class Exchanges(Sequence[Exchange]):
         for (order, size, first, second), begin, end in zip(
             self._store.rows[rows].tolist(), begins.tolist(), ends.tolist(), strict=True
         ):
-            asked = self._orders[order]
+            own = self._orders[order]
             yield Exchange(
-                *(order, asked.how, asked.kind or asked.how, size, asked.window),
+                *(
+                    order,
+                    own.how,
+                    own.kind or own.how,
+                    size,
+                    own.window,
+                ),
                 *(first, second, every[begin:end]),
             )
 

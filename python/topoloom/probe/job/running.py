@@ -180,10 +180,10 @@ class ProbeJob:
         self.samples.exchanges.extend(rows[count > 0], seconds)
 
     def _reason(self) -> str:
-        said = self._child.output
-        if self._child.status == 0 and not said.strip():
+        output = self._child.output
+        if self._child.status == 0 and not output.strip():
             return "it did not start what measures; write it without a program"
-        return find_reason(said)
+        return find_reason(output)
 
 
 def _make_order_key(order: Order) -> object:

@@ -70,8 +70,8 @@ class BadPart:
         more = len(self.parts) - _MAX_NAMED
         which = " or ".join(self.parts[:_MAX_NAMED] if more > 1 else self.parts)
         which += f" or one of {more} others" if more > 1 else ""
-        said = f"{which}: messages take {self.factor:.2f} times as long"
-        return said if self.sure else f"perhaps {said} ({self.chance:.0%} likely)"
+        text = f"{which}: messages take {self.factor:.2f} times as long"
+        return text if self.sure else f"perhaps {text} ({self.chance:.0%} likely)"
 
     def document(self) -> dict[str, Any]:
         """Make what ``--json`` prints."""

@@ -118,13 +118,13 @@ def _assign_gpus(
     """Assign a process's GPUs to its ranks in order; none if it has others as well."""
     ranks = Counter(group.values())
     given: Counter[Process] = Counter()
-    seats: dict[int, int | None] = {}
+    ends: dict[int, int | None] = {}
     for place, process in sorted(group.items()):
         own = gpus[process]
         is_known = len(own) == ranks[process]
-        seats[place] = own[given[process]] if is_known else None
+        ends[place] = own[given[process]] if is_known else None
         given[process] += 1
-    return seats
+    return ends
 
 
 def _list_hosts(hosts: Sequence[str]) -> str:

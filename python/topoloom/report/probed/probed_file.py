@@ -60,8 +60,8 @@ class Curve:
     @property
     def errors(self) -> NDArray[np.float64]:
         """Relative errors of the lines by size; positive if too high."""
-        said = np.array([self.seconds(size) for size in self.sizes.tolist()])
-        found: NDArray[np.float64] = said / self.measured - 1
+        fitted = np.array([self.seconds(size) for size in self.sizes.tolist()])
+        found: NDArray[np.float64] = fitted / self.measured - 1
         return found
 
 
