@@ -55,11 +55,8 @@ def time_cases(
     With `traced`, schedules are traced once at the first size, after the measurement.
     Ctrl-C ends the measurement; complete rounds are returned if there are any.
 
-    Raises
-    ------
-    topoloom.Error
-        If the launcher or its compiler is missing or fails, starts a different number
-        of ranks, or a schedule cannot be run.
+    Raises `topoloom.Error` if the launcher or its compiler is missing or fails, starts
+    a different number of ranks, or a schedule cannot be run.
     """
     words = list(launcher)
     if not words:

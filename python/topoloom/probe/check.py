@@ -135,19 +135,10 @@ def check_hosts(
 ) -> CheckedMachine:
     """Measure every host with a few hosts of its group, and compare with the file.
 
-    Parameters
-    ----------
-    parts_of
-        Returns the parts of the machine that these hosts can test. Messages between
-        hosts then locate the bad part.
-    every_part
-        Whether to test all parts even if no host is slow.
-
-    Raises
-    ------
-    topoloom.Error
-        If fewer than two hosts are known and have a CPU per rank, or hosts have
-        different MPIs.
+    `parts_of`: returns the parts of the machine that these hosts can test. Messages
+    between hosts then locate the bad part. `every_part`: whether to test all parts even
+    if no host is slow. Raises `topoloom.Error` if fewer than two hosts are known and
+    have a CPU per rank, or hosts have different MPIs.
     """
     check_ranks(job.samples)
     crowded = find_crowded_hosts(job.samples)

@@ -75,12 +75,8 @@ def measure_machine(
     If the job ends early, or by Ctrl-C or another signal, results so far are returned
     with `Findings.ended`.
 
-    Parameters
-    ----------
-    tell
-        Called with the time estimate after a first round.
-    routes
-        Between hosts, if known.
+    `tell`: called with the time estimate after a first round. `routes`: between hosts,
+    if known.
     """
     samples = job.samples
     check_ranks(samples)

@@ -77,10 +77,8 @@ class Reference:
 def read_reference(file: Path) -> Reference:
     """Read the reference of a check.
 
-    Raises
-    ------
-    topoloom.Error
-        If the file is not of a probe of several ranks, or is inconsistent.
+    Raises `topoloom.Error` if the file is not of a probe of several ranks, or is
+    inconsistent.
     """
     needed = ("hosts", "unit_groups", "long_bytes", "pair_seconds")
     probed = read_probe_table(read_toml(file), file, needed)

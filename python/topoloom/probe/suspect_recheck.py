@@ -82,12 +82,8 @@ def recheck_suspects(
 ) -> list[Suspect]:
     """Find the parts that are slow both in the first measurement and in a second.
 
-    Parameters
-    ----------
-    rates
-        Residuals of long messages.
-    partners
-        By host, the hosts that it exchanged long messages with.
+    `rates`: residuals of long messages. `partners`: by host, the hosts that it
+    exchanged long messages with.
     """
     if len(found.hosts) < 3 or found.network is None:
         return []

@@ -132,10 +132,7 @@ def _format_minutes(seconds: float) -> str:
 def estimate_time(sizes: Sequence[int], effort: Effort, timing: Timing) -> Estimate:
     """Estimate the time of a probe.
 
-    Parameters
-    ----------
-    sizes
-        Ranks per host.
+    `sizes`: ranks per host.
     """
     ranks, hosts = sum(sizes), len(sizes)
     steps = [

@@ -126,10 +126,7 @@ def check_size(ranks: int, nodes: int) -> None:
 def collect_page_data(report: Report) -> tuple[dict[str, Any], Pack]:
     """Collect the data of the pictures: facts as JSON, and packed arrays.
 
-    Raises
-    ------
-    topoloom.Error
-        If there are more ranks or nodes than a page can hold.
+    Raises `topoloom.Error` if there are more ranks or nodes than a page can hold.
     """
     machine, allocation = report.machine, report.allocation
     check_size(report.graph.rank_count, len(allocation.nodes))

@@ -145,17 +145,9 @@ class SwitchModel:
 def load_switch(text: str | Path) -> SwitchModel:
     """Load a switch model.
 
-    Parameters
-    ----------
-    text
-        A name from `switch_names`, or the path of a TOML file with a ``[switch]``.
-
-    Raises
-    ------
-    topoloom.Error
-        If it is neither, or the table is invalid.
-    OSError
-        If the file cannot be read.
+    `text`: A name from `switch_names`, or the path of a TOML file with a ``[switch]``.
+    Raises `topoloom.Error` if it is neither, or the table is invalid. Raises `OSError`
+    if the file cannot be read.
     """
     path, name = Path(text), str(text)
     files = _files()
@@ -197,10 +189,7 @@ def switch_names() -> list[str]:
 def read_switch(table: dict[str, Any]) -> SwitchModel:
     """Read a table ``[switch]``.
 
-    Raises
-    ------
-    topoloom.Error
-        With the invalid key.
+    Raises `topoloom.Error` with the invalid key.
     """
     check_keys(table, (*_NAMES, *_COUNTS, *_SIZES, *_REAL), "switch.")
     found: dict[str, Any] = {}

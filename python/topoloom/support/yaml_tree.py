@@ -68,10 +68,7 @@ def read_yaml(text: str) -> Value:
     Every scalar stays a string. Aliases, tags, duplicate keys and deep nesting are
     refused; with aliases, a few lines can stand for gigabytes.
 
-    Raises
-    ------
-    topoloom.Error
-        With the line of the fault, or if PyYAML is missing.
+    Raises `topoloom.Error` with the line of the fault, or if PyYAML is missing.
     """
     if len(text) > _MAX_BYTES:
         raise Error(f"line 1: over {_MAX_BYTES >> 20} MiB of YAML")

@@ -84,10 +84,7 @@ def read_notes(folder: Path) -> list[ProcessNotes]:
 
     An incomplete last line of a killed process is ignored.
 
-    Raises
-    ------
-    topoloom.Error
-        If a file is damaged.
+    Raises `topoloom.Error` if a file is damaged.
     """
     found = []
     for file in sorted(folder.glob("*.calls")):
@@ -149,10 +146,7 @@ class LastStarts(NamedTuple):
 def select_last_starts(noted: Sequence[ProcessNotes]) -> LastStarts:
     """Select the last process of each rank that torchrun has restarted.
 
-    Raises
-    ------
-    topoloom.Error
-        If a rank has several processes for another reason.
+    Raises `topoloom.Error` if a rank has several processes for another reason.
     """
     last: dict[int, ProcessStart] = {}
     attempts: dict[str, int] = {}
@@ -183,10 +177,8 @@ def select_last_starts(noted: Sequence[ProcessNotes]) -> LastStarts:
 def join_notes(noted: Sequence[ProcessNotes]) -> Trace:
     """Merge the notes of the ranks of a world.
 
-    Raises
-    ------
-    topoloom.Error
-        If worlds differ in size, as in a job that has grown or shrunk.
+    Raises `topoloom.Error` if worlds differ in size, as in a job that has grown or
+    shrunk.
     """
     worlds = sorted({one.world for one in noted})
     if len(worlds) > 1:

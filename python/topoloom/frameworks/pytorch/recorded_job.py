@@ -90,10 +90,7 @@ def run_job(
 
     The ranks write notes to `folder`, which all hosts must see.
 
-    Raises
-    ------
-    topoloom.Error
-        If the command cannot be run.
+    Raises `topoloom.Error` if the command cannot be run.
     """
     return _run_command(command, Path(folder), [{}], timeout, stdout)
 
@@ -111,10 +108,7 @@ def play_ranks(
     Its ``init_process_group`` always starts a world of the backend ``fake``, in which
     collectives return immediately without changing data. Notes are in `folder`.
 
-    Raises
-    ------
-    topoloom.Error
-        If the world lacks a rank, or the command cannot be run.
+    Raises `topoloom.Error` if the world lacks a rank, or the command cannot be run.
     """
     if not 1 <= world < 10**7:
         raise Error(f"--world is {world}; give it 1 to {10**7 - 1}")

@@ -65,10 +65,7 @@ def describe_ends(log: StatusLog, job: str, missing: list[int]) -> dict[str, lis
 
     Ranks that the launcher ended are omitted, unless all are such.
 
-    Parameters
-    ----------
-    missing
-        Ranks without counts.
+    `missing`: ranks without counts.
     """
     ends: defaultdict[str, list[int]] = defaultdict(list)
     ended = log.ended.get(job, {})

@@ -53,10 +53,7 @@ class LaunchProgram(NamedTuple):
 def find_launcher(command: list[str]) -> LaunchProgram:
     """Find the program that a command starts.
 
-    Raises
-    ------
-    topoloom.Error
-        If there is no such program.
+    Raises `topoloom.Error` if there is no such program.
     """
     if not command:
         raise Error("no command; write it after --, as in: -- mpirun -n 4 ./app")
@@ -76,10 +73,7 @@ def find_compiler(launcher: LaunchProgram, named: str | None = None) -> Path:
     Candidates are ``mpicc.openmpi`` next to ``mpirun.openmpi`` or to a link to it,
     ``mpicc`` next to the launcher, and ``mpicc`` on PATH.
 
-    Raises
-    ------
-    topoloom.Error
-        If there is none.
+    Raises `topoloom.Error` if there is none.
     """
     if named is not None:
         found = shutil.which(named)
@@ -103,10 +97,7 @@ def find_compiler(launcher: LaunchProgram, named: str | None = None) -> Path:
 def find_c_compiler() -> Path:
     """Find a C compiler: the one in ``CC``, or the first on PATH.
 
-    Raises
-    ------
-    topoloom.Error
-        If there is none.
+    Raises `topoloom.Error` if there is none.
     """
     named = os.environ.get("CC")
     for name in [named] if named else ["cc", "gcc", "clang"]:

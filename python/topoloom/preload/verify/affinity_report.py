@@ -143,10 +143,7 @@ def _is_address(host: str) -> bool:
 def read_report(file: Path, placement: HostPlacement) -> AffinityReport:
     """Read the report of a program.
 
-    Raises
-    ------
-    topoloom.Error
-        If the file is damaged.
+    Raises `topoloom.Error` if the file is damaged.
     """
     seen: list[RankAffinity] = []
     for line in file.read_text(errors="replace").splitlines()[1:]:

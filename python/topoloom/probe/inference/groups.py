@@ -198,10 +198,7 @@ def _drop_outsiders(splits: Sequence[Split], known: WeightedTimes) -> tuple[Spli
 def weigh_pairs(costs: Costs, errors: Costs, alike: Costs) -> WeightedTimes:
     """Weight pairs by their errors, enlarged if similar pairs differ more.
 
-    Parameters
-    ----------
-    alike
-        Median of the pairs that are comparable to each.
+    `alike`: median of the pairs that are comparable to each.
     """
     above = np.triu_indices(len(costs), 1)
     times = np.zeros_like(costs)

@@ -259,12 +259,8 @@ def _find_landmark_groups(
 ) -> list[_LandmarkGroup]:
     """Find the groups of landmarks from their times.
 
-    Parameters
-    ----------
-    left
-        Hosts that are in no group yet.
-    known
-        Landmarks of earlier groups, which are far from all remaining hosts.
+    `left`: hosts that are in no group yet. `known`: landmarks of earlier groups, which
+    are far from all remaining hosts.
     """
     found: list[tuple[int, float, NDArray[np.bool_]]] = []
     for seed in seeds:

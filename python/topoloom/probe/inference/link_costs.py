@@ -74,12 +74,7 @@ def fit_link_costs(
 
     Minimizes relative errors over all routes and sizes by alternating least squares.
 
-    Parameters
-    ----------
-    ends
-        Bytes up to which f and g are constant.
-    overhead
-        o, in seconds.
+    `ends`: bytes up to which f and g are constant. `overhead`: o, in seconds.
     """
     table = _TimeTable(routes, ends, overhead)
     latencies = np.maximum(0, table.shortest - overhead)

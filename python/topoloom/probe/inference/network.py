@@ -163,12 +163,8 @@ def make_tree(
 ) -> Network:
     """Make a tree of groups, without predictions.
 
-    Parameters
-    ----------
-    hosts
-        The host of each rank.
-    middle
-        Seconds between the parts of each group of hosts, by its `id`.
+    `hosts`: the host of each rank. `middle`: seconds between the parts of each group of
+    hosts, by its `id`.
     """
     order: list[int] = []
     groups: list[RankGroup] = []

@@ -126,10 +126,7 @@ def find_best_cut(
 def compute_gain(known: WeightedTimes, of: Numbers, least: float) -> float:
     """Compute `Cut.gained` of given groups.
 
-    Parameters
-    ----------
-    of
-        Group of each member.
+    `of`: group of each member.
     """
     blocks = _Blocks(known, np.arange(len(of)), len(of))
     return _compute_gain(blocks, of, least, single=True)
@@ -140,12 +137,8 @@ def compute_required_error(things: int, apart: float, p: float) -> float:
 
     Groups of two have the fewest pairs inside.
 
-    Parameters
-    ----------
-    apart
-        Minimal difference of log times across groups to those inside.
-    p
-        Limit on the probability of splitting equal items.
+    `apart`: minimal difference of log times across groups to those inside. `p`: limit
+    on the probability of splitting equal items.
     """
     pairs = things // 2
     across = things * (things - 1) / 2 - pairs

@@ -272,13 +272,8 @@ class ExchangeTable(Exchanges):
     def extend(self, rows: NDArray[np.integer], seconds: NDArray[np.float64]) -> None:
         """Add several exchanges.
 
-        Parameters
-        ----------
-        rows
-            Order, bytes, first and second rank and the number of samples of each, shape
-            ``(exchanges, 5)``.
-        seconds
-            The samples, by exchange.
+        `rows`: order, bytes, first and second rank and the number of samples of each,
+        shape ``(exchanges, 5)``. `seconds`: the samples, by exchange.
         """
         self._store.add(
             rows[:, :4].astype(np.int32), rows[:, 4].astype(np.int64), seconds

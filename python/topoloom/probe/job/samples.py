@@ -141,12 +141,8 @@ _BROKEN = (
 def load_samples(path: Path) -> ProbeSamples:
     """Read samples that `save_samples` wrote.
 
-    Raises
-    ------
-    topoloom.Error
-        If it is another file.
-    OSError
-        If it cannot be read.
+    Raises `topoloom.Error` if it is another file. Raises `OSError` if it cannot be
+    read.
     """
     try:
         with np.load(path, allow_pickle=False) as file:
@@ -160,12 +156,8 @@ def load_samples(path: Path) -> ProbeSamples:
 def load_cost_matrix(path: Path) -> NDArray[np.float64]:
     """Read the seconds of a short message between ranks; NaN if unmeasured.
 
-    Raises
-    ------
-    topoloom.Error
-        If it is another file, or another matrix.
-    OSError
-        If it cannot be read.
+    Raises `topoloom.Error` if it is another file, or another matrix. Raises `OSError`
+    if it cannot be read.
     """
     try:
         with np.load(path, allow_pickle=False) as file:

@@ -68,11 +68,8 @@ def read_dump_tests(
 ) -> tuple[list[Test], list[str]]:
     """Read dumps; return tests, and remarks about unusable data.
 
-    Raises
-    ------
-    topoloom.Error
-        If no line has a time, or the machine lacks a host; `IncompleteTraceError`,
-        unless `partial`, if lines or ranks are missing.
+    Raises `topoloom.Error` if no line has a time, or the machine lacks a host;
+    `IncompleteTraceError`, unless `partial`, if lines or ranks are missing.
     """
     lines, sizes, missing = read_inspector_lines(files, partial)
     rank_ends, doubts = find_rank_ends(lines, parts)

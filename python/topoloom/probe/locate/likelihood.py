@@ -67,12 +67,8 @@ class Beliefs:
 def estimate_beliefs(tests: Coverage, ratios: Sequence[float], classes: int) -> Beliefs:
     """Estimate how likely each class of parts is bad.
 
-    Parameters
-    ----------
-    ratios
-        Time of each test relative to the typical one.
-    classes
-        Number of classes.
+    `ratios`: time of each test relative to the typical one. `classes`: number of
+    classes.
     """
     return _Estimator(tests, np.log(np.asarray(ratios, dtype=float)), classes).beliefs()
 

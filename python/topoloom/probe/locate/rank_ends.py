@@ -25,11 +25,8 @@ def find_rank_ends(
 ) -> tuple[RankEnds, list[str]]:
     """Find the end of each rank, with remarks about assumptions.
 
-    Raises
-    ------
-    topoloom.Error
-        If the machine lacks a host, a host has more ranks than GPUs, or a rank has two
-        processes.
+    Raises `topoloom.Error` if the machine lacks a host, a host has more ranks than
+    GPUs, or a rank has two processes.
     """
     numbers = {host: n for n, host in enumerate(parts.hosts)}
     members: dict[str, dict[int, Process]] = defaultdict(dict)

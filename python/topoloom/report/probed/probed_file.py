@@ -185,12 +185,8 @@ class ProbedMachine:
 def read_probed(path: Path) -> ProbedMachine:
     """Read the file of a probe and its samples.
 
-    Raises
-    ------
-    topoloom.Error
-        If the file is not a probe's, or its samples are missing.
-    OSError
-        If a file cannot be read.
+    Raises `topoloom.Error` if the file is not a probe's, or its samples are missing.
+    Raises `OSError` if a file cannot be read.
     """
     document = read_toml(path)
     if "probe" not in document:

@@ -92,10 +92,7 @@ def choose_algorithms(
 ) -> list[tuple[MpiFunction, list[RankRange]]]:
     """Choose the algorithms of all functions of the requests, in their order.
 
-    Raises
-    ------
-    topoloom.Error
-        If no algorithm of the library matches a schedule.
+    Raises `topoloom.Error` if no algorithm of the library matches a schedule.
     """
     order = [each for functions in table.values() for each in functions]
     found = [
