@@ -27,18 +27,11 @@ class TimingRequest(NamedTuple):
 
 
 class TimingResult(NamedTuple):
-    """Measured times.
+    """Measured times."""
 
-    Attributes
-    ----------
-    samples
-        Seconds of each case; if interrupted, those of complete rounds.
-    traces
-        Text of the traces; empty if interrupted.
-    """
-
+    #: Seconds of each case; if interrupted, those of complete rounds.
     samples: list[list[float]]
-    traces: str
+    traces: str  # text of the traces; empty if interrupted
     interrupted: bool = False
 
 

@@ -60,41 +60,25 @@ class KnownSlow:
 
 @dataclass(frozen=True)
 class CheckedMachine:
-    """The result of a check.
+    """The result of a check."""
 
-    Attributes
-    ----------
-    hosts
-        Measured hosts.
-    slow
-        Hosts that are slower than in the file.
-    unknown
-        Hosts that the file does not name.
-    known
-        Measured hosts and links that are slow in the file already. They count as slow
-        only if they are slower than that.
-    unmeasured
-        Hosts that there was no time for.
-    crowded
-        Hosts that were not measured because their ranks share CPUs and wait for each
-        other.
-    unit
-        Kind of `hosts`: ``host``, or ``rank`` on a single host.
-    bad_parts
-        Parts of the machine that explain slow messages.
-    latency, bandwidth
-        Median ratios over all hosts of short and long message times to the file.
-    """
-
-    hosts: list[str]
-    slow: list[SlowHost]
-    unknown: list[str]
+    hosts: list[str]  # measured hosts
+    slow: list[SlowHost]  # hosts that are slower than in the file
+    unknown: list[str]  # hosts that the file does not name
+    #: `latency`, `bandwidth`: median ratios over all hosts of short and long message
+    #: times to the file.
     latency: float
     bandwidth: float
+    #: Measured hosts and links that are slow in the file already. They count as slow
+    #: only if they are slower than that.
     known: list[KnownSlow] = field(default_factory=list)
+    #: Hosts that there was no time for.
     unmeasured: list[str] = field(default_factory=list)
+    #: Hosts that were not measured because their ranks share CPUs and wait for each
+    #: other.
     crowded: list[str] = field(default_factory=list)
-    unit: str = "host"
+    unit: str = "host"  # kind of `hosts`: ``host``, or ``rank`` on a single host
+    #: Parts of the machine that explain slow messages.
     bad_parts: list[BadPart] = field(default_factory=list)
 
     @property

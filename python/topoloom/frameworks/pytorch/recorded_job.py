@@ -33,18 +33,10 @@ _PYTHON = re.compile(r"python[0-9.]*")
 
 
 class JobResult(NamedTuple):
-    """The result of a job.
+    """The result of a job."""
 
-    Attributes
-    ----------
-    status
-        The exit status of the command.
-    seconds
-        From the start of the command to its end.
-    """
-
-    status: int
-    seconds: float
+    status: int  # the exit status of the command
+    seconds: float  # from the start of the command to its end
 
 
 def read_recording(folder: str | Path) -> Trace:

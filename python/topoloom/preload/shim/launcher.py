@@ -31,17 +31,10 @@ _SUFFIXES: dict[str, str] = {openmpi.NAME: "openmpi", hydra.NAME: "mpich"}
 
 
 class LaunchProgram(NamedTuple):
-    """The program that a command starts.
+    """The program that a command starts."""
 
-    Attributes
-    ----------
-    path
-        Of the executable.
-    recognized
-        As a launcher; None for any other command, such as a script.
-    """
-
-    path: Path
+    path: Path  # of the executable
+    #: The launcher; None for any other command, such as a script.
     recognized: RecognizedLauncher | None
 
     @property

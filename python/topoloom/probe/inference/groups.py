@@ -66,23 +66,12 @@ _UNTESTED = Evidence(_NONE, _NONE, math.nan, 1.0)
 
 @dataclass(frozen=True)
 class RankGroup:
-    """Ranks that are nearer to each other than to others.
+    """Ranks that are nearer to each other than to others."""
 
-    Attributes
-    ----------
-    kind
-        `ALL`, a `GROUP` of hosts, a `HOST`, or a `PART` of one.
-    ranks
-        Ascending.
-    groups
-        Its parts.
-    evidence
-        Of the tested parts; empty if these are hosts, or there are none.
-    """
-
-    kind: str
-    ranks: tuple[int, ...]
-    groups: tuple[RankGroup, ...] = ()
+    kind: str  # `ALL`, a `GROUP` of hosts, a `HOST`, or a `PART` of one
+    ranks: tuple[int, ...]  # ascending
+    groups: tuple[RankGroup, ...] = ()  # its parts
+    #: Of the tested parts; empty if these are hosts, or there are none.
     evidence: tuple[Evidence, ...] = ()
 
     def all_groups(self) -> Iterator[RankGroup]:

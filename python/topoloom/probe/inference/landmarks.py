@@ -61,22 +61,13 @@ class HostPairProbe(Protocol):
 
 @dataclass
 class HostGroup:
-    """Hosts that are nearer to each other than to others.
+    """Hosts that are nearer to each other than to others."""
 
-    Attributes
-    ----------
-    members
-        Ascending.
-    groups
-        Found by landmarks; none if all hosts are alike, or if there are at most
-        `MAX_ALL_PAIRS`, whose pairs are all measured.
-    is_known
-        Whether there were enough landmarks to decide.
-    """
-
-    members: Hosts
+    members: Hosts  # ascending
+    #: Found by landmarks; none if all hosts are alike, or if there are at most
+    #: `MAX_ALL_PAIRS`, whose pairs are all measured.
     groups: list[HostGroup]
-    is_known: bool = True
+    is_known: bool = True  # whether there were enough landmarks to decide
 
     def all_parts(self) -> Iterator[HostGroup]:
         """Yield the group and all groups inside."""

@@ -23,21 +23,11 @@ _MAX_CANDIDATES = 256
 
 @dataclass(frozen=True)
 class Level:
-    """Pairs whose smallest common groups are comparable.
+    """Pairs whose smallest common groups are comparable."""
 
-    Attributes
-    ----------
-    name
-        Of the level.
-    groups
-        The smallest common groups.
-    median
-        One-way seconds of a message in the scan.
-    """
-
-    name: str
-    groups: tuple[RankGroup, ...]
-    median: float
+    name: str  # of the level
+    groups: tuple[RankGroup, ...]  # the smallest common groups
+    median: float  # one-way seconds of a message in the scan
 
 
 def find_levels(root: RankGroup, costs: SomeCosts) -> list[Level]:

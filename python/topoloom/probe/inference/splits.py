@@ -40,21 +40,11 @@ class WeightedTimes(NamedTuple):
 
 
 class Cut(NamedTuple):
-    """A partition of items into groups.
+    """A partition of items into groups."""
 
-    Attributes
-    ----------
-    parts
-        Item numbers of each group.
-    gained
-        Log likelihood ratio minus the log number of possible cuts.
-    sure
-        Whether the cut is significant against noise.
-    """
-
-    parts: list[list[int]]
-    gained: float
-    sure: bool
+    parts: list[list[int]]  # item numbers of each group
+    gained: float  # log likelihood ratio minus the log number of possible cuts
+    sure: bool  # whether the cut is significant against noise
 
 
 def find_outsider(

@@ -39,29 +39,14 @@ BOTH, OUT, IN = "both", "out", "in"
 
 @dataclass(frozen=True)
 class Suspect:
-    """A part that is slower than comparable ones.
+    """A part that is slower than comparable ones."""
 
-    Attributes
-    ----------
-    kind
-        ``host``, ``link`` between two hosts, or ``uplink`` of a group of hosts.
-    hosts
-        Concerned hosts.
-    of
-        `LATENCY` or `BANDWIDTH`.
-    factor
-        Ratio of its message times to those of comparable parts.
-    samples
-        Number of measurements.
-    way
-        `BOTH`, or the only direction that is slow: `OUT` of the first host, or `IN`.
-    """
-
-    kind: str
-    hosts: tuple[int, ...]
-    of: str
-    factor: float
-    samples: int
+    kind: str  # ``host``, ``link`` between two hosts, or ``uplink`` of a group of hosts
+    hosts: tuple[int, ...]  # concerned hosts
+    of: str  # `LATENCY` or `BANDWIDTH`
+    factor: float  # ratio of its message times to those of comparable parts
+    samples: int  # number of measurements
+    #: `BOTH`, or the only direction that is slow: `OUT` of the first host, or `IN`.
     way: str = BOTH
 
     def slows(self, sender: int, receiver: int) -> bool:

@@ -35,21 +35,11 @@ _MAX_EXACT_RANKS, _ROWS = 4096, 256
 
 
 class RankPlace(NamedTuple):
-    """The place of a rank.
+    """The place of a rank."""
 
-    Attributes
-    ----------
-    host
-        Host name by MPI.
-    cpus
-        Affinity of the rank, such as ``0-3,8``; empty if unknown.
-    library
-        MPI library.
-    """
-
-    host: str
-    cpus: str
-    library: str
+    host: str  # host name by MPI
+    cpus: str  # affinity of the rank, such as ``0-3,8``; empty if unknown
+    library: str  # MPI library
 
 
 @dataclass

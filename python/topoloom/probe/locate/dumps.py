@@ -44,19 +44,13 @@ class _Operation(NamedTuple):
 
 
 class _Key(NamedTuple):
-    """The key of equal operations; `message` has source and target.
-
-    Attributes
-    ----------
-    clock
-        Source of the times.
-    """
+    """The key of equal operations; `message` has source and target."""
 
     communicator: str
     message: tuple[int, int] | None
     word: str
     size_bytes: int
-    clock: str
+    clock: str  # source of the times
 
 
 #: Ends of ranks, with None for unknown GPUs; None if a rank left no line.

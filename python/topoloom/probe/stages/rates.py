@@ -42,23 +42,13 @@ def choose_long_size(
 
 
 class ConcurrentPairs(NamedTuple):
-    """Pairs to measure concurrently: the first alone, then with more and more others.
+    """Pairs to measure concurrently: the first alone, then with more others."""
 
-    Attributes
-    ----------
-    pattern
-        Kind of the pairs.
-    pairs
-        Of different ranks.
-    common
-        A number of pairs that is comparable with other instances of the pattern.
-    whole
-        Whether to measure every number of pairs, not only `common` and all.
-    """
-
-    pattern: str
-    pairs: list[Pair]
+    pattern: str  # kind of the pairs
+    pairs: list[Pair]  # of different ranks
+    #: A number of pairs that is comparable with other instances of the pattern.
     common: int = 1
+    #: Whether to measure every number of pairs, not only `common` and all.
     whole: bool = True
 
     @property
