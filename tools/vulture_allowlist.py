@@ -39,12 +39,35 @@ routing_names
 arbiter_names
 allocator_names
 
+# topoloom.machines.import_formats loads these by name.
+read_aws_topology
+read_google_instances
+read_hwloc
+read_ibnetdiscover
+read_kubernetes_nodes
+read_nccl_topology
+read_oracle_hosts
+read_scotch_target
+read_simgrid_platform
+read_slingshot
+read_slurm_address
+read_slurm_conf
+read_slurm_nodes
+read_slurm_yaml
+read_tofu
+read_xtdb2proc
+read_xtprocadmin
+recognizes_slingshot
+recognizes_slurm_address
+recognizes_tofu
+
 # Users call these: of topoloom.mpi_balance, of topoloom.mpi_streams, in own mappers.
 exchange_sized
 push
 evaluator
 
 # Jinja templates of the report print these.
+caption
 error_ticks
 ideal
 is_command

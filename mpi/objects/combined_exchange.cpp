@@ -4,7 +4,7 @@
 // Messages of an object are collected on its designated rank, where it was at the last fence. That rank knows how many objects
 // must be done, and how many messages they have inserted. In every stage but the last it receives from a known number of ranks
 // before it forwards. Messages to objects that have moved since the fence are forwarded.
-#include "combined_exchange.hpp"
+#include "combined_exchange_state.hpp"
 
 #include <algorithm>
 #include <array>

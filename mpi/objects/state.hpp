@@ -10,7 +10,7 @@
 #include <tuple>
 #include <vector>
 
-#include "combined_exchange.hpp"
+#include "combined_exchange_state.hpp"
 #include "hash_table.hpp"
 #include "message.hpp"
 #include "topoloom_scheduler.hpp"

@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from topoloom.tasks.verified_run import RunReport
 
 
-def proof_note(quiet: bool) -> Callable[[AffinityReport], None]:
+def make_report_note(quiet: bool) -> Callable[[AffinityReport], None]:
     """Make the function that reports where the ranks run, unless `quiet`."""
 
-    def report(proof: AffinityReport) -> None:
+    def note_report(report: AffinityReport) -> None:
         if not quiet:
-            note(f"topoloom: {proof.describe()}")
+            note(f"topoloom: {report.describe()}")
 
-    return report
+    return note_report
 
 
 def note_unverified(run_report: RunReport) -> None:

@@ -156,8 +156,8 @@ def _draw(
     parts: Any = figure.subfigures(
         3 if drawn else 2, 1, height_ratios=[5.0, 4.1, 2.6] if drawn else [4.1, 2.6]
     )
-    said = write_headline(judged, seconds, machine)
-    figure.suptitle(said, fontsize=14, fontweight="bold", x=0.5)
+    title = write_headline(judged, seconds, machine)
+    figure.suptitle(title, fontsize=14, fontweight="bold", x=0.5)
     nodes = format_share(allocation)
     where = (
         f"{counted(graph.rank_count, 'rank')} on {nodes} of "

@@ -22,26 +22,14 @@ class TorusLinks:
     """The links between routers of a torus or mesh.
 
     They have the lowest ids; links between nodes and routers follow.
-
-    Attributes
-    ----------
-    shape : tuple of int
-        Extents of the torus.
-    axis : int array of shape ``(links,)``
-        Axis of the link.
-    forward : bool array of shape ``(links,)``
-        Whether the link leads in the + direction.
-    start : int array of shape ``(links, axes)``
-        Coordinates of the source router.
-    wraps : bool array of shape ``(links,)``
-        Whether the link closes a ring.
     """
 
-    shape: tuple[int, ...]
-    axis: Array
+    shape: tuple[int, ...]  # extents
+    axis: Array  # int array of shape (links,): axis of the link
+    #: bool array of shape (links,): whether the link leads in the + direction.
     forward: Array
-    start: Array
-    wraps: Array
+    start: Array  # int array of shape (links, axes): coordinates of the source router
+    wraps: Array  # bool array of shape (links,): whether the link closes a ring
 
 
 def count_host_links(machine: Machine) -> int:
@@ -108,21 +96,11 @@ def choose_load_unit(machine: Machine) -> LoadUnit:
 
 @dataclass(frozen=True)
 class Loads:
-    """Link loads under each placement, on one scale.
+    """Link loads under each placement, on one scale."""
 
-    Attributes
-    ----------
-    busy
-        Load of each link, by the name of the mapper.
-    top
-        The maximal load, above 0.
-    unit
-        Of loads.
-    """
-
-    busy: dict[str, Array]
-    top: float
-    unit: LoadUnit
+    busy: dict[str, Array]  # load of each link, by the name of the mapper
+    top: float  # the maximal load, above 0
+    unit: LoadUnit  # of loads
 
 
 def _format_scaled(value: float, step: float, units: list[str], least: float) -> str:

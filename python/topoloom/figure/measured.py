@@ -89,9 +89,9 @@ def _draw(axes: Axes, bars: Sequence[TimeBar]) -> None:
             label=label,
             **look,
         )
-    told = [(at, bar.predicted) for at, bar in enumerate(bars) if bar.predicted]
-    if told:
-        places, seconds = zip(*told, strict=True)
+    predicted = [(at, bar.predicted) for at, bar in enumerate(bars) if bar.predicted]
+    if predicted:
+        places, seconds = zip(*predicted, strict=True)
         axes.plot(seconds, places, "|", color=TEXT, ms=12, label="predicted")
     axes.set_yticks(range(len(bars)), [bar.name for bar in bars])
     axes.set_ylim(len(bars) - 0.4, -0.6)

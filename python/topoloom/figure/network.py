@@ -19,26 +19,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Network:
-    """Routers, switches or nodes, and the lines between them.
+    """Routers, switches or nodes, and the lines between them."""
 
-    Attributes
-    ----------
-    nodes : int array of shape ``(vertices,)``
-        Nodes that are attached to each vertex, or that it is.
-    height : int array of shape ``(vertices,)``
-        Lines to the nearest node; below 0 for NVLink switches below the nodes.
-    ends : int array of shape ``(lines, 2)``
-        Both ends of each line, the lower first.
-    bandwidth : array of shape ``(lines,)``
-        Of the widest link of each line, one way.
-    cables : int array of shape ``(lines,)``
-        Cables of each line; the two directions are one cable.
-    """
-
+    #: int array of shape (vertices,): nodes that are attached to each vertex, or that
+    #: it is.
     nodes: Array
+    #: int array of shape (vertices,): lines to the nearest node; below 0 for NVLink
+    #: switches below the nodes.
     height: Array
+    #: int array of shape (lines, 2): both ends of each line, the lower first.
     ends: Array
+    #: array of shape (lines,): of the widest link of each line, one way.
     bandwidth: Array
+    #: int array of shape (lines,): cables of each line; the two directions are one
+    #: cable.
     cables: Array
 
     @property

@@ -24,20 +24,14 @@ GRIDS = ("grid", "rings")
 
 @dataclass(frozen=True)
 class Parts:
-    """The parts of a machine.
+    """The parts of a machine."""
 
-    Attributes
-    ----------
-    name
-        Noun for a part.
-    part : int array of shape ``(vertices,)``
-        The part of each vertex; a switch above all parts is its own part.
-    whole, inside
-        Topologies of the parts and of one part, as tables ``[topology]``.
-    """
-
-    name: str
+    name: str  # noun for a part
+    #: int array of shape (vertices,): the part of each vertex; a switch above all parts
+    #: is its own part.
     part: Array
+    #: `whole`, `inside`: topologies of the parts and of one part, as tables
+    #: ``[topology]``.
     whole: dict[str, Any]
     inside: dict[str, Any]
 

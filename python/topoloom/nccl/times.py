@@ -116,13 +116,6 @@ def predict_algorithms(
     return sorted(found, key=lambda choice: choice.estimate)
 
 
-def predict_seconds(
-    hardware: Hardware, nodes: int, operation: str, bytes: int
-) -> float:
-    """Predict the time of NCCL's choice; see `predict_algorithms`."""
-    return predict_algorithms(hardware, nodes, operation, bytes)[0].seconds
-
-
 class _Job:
     """A communicator of equal nodes: rates in GB/s, latencies in microseconds."""
 

@@ -12,10 +12,8 @@ from topoloom.support.resources import find_shipped, need_core_library
 def build_balancing(compiler: Path) -> Path:
     """Return libtopoloom-balance for the MPI of `compiler`, compiled if necessary.
 
-    Raises
-    ------
-    topoloom.Error
-        If the compiler fails, or this installation has no libtopoloom.
+    Raises `topoloom.Error` if the compiler fails, or this installation has no
+    libtopoloom.
     """
     capi = find_shipped("core/topoloom/capi")
     return build_library(

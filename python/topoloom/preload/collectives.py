@@ -39,10 +39,8 @@ _FOLDERS = (
 def build_collectives(compiler: Path) -> Path:
     """Return libtopoloom-collective for the MPI of `compiler`, compiled if necessary.
 
-    Raises
-    ------
-    topoloom.Error
-        If the compiler fails, or this installation has no libtopoloom.
+    Raises `topoloom.Error` if the compiler fails, or this installation has no
+    libtopoloom.
     """
     return build_shim(
         "collective",
@@ -79,11 +77,8 @@ def _core_headers() -> list[Path]:
 def read_setting(setting: str) -> dict[str, str]:
     """Parse the options of TOPOLOOM_COLLECTIVES; file names become absolute.
 
-    Raises
-    ------
-    topoloom.Error
-        If an option is unknown, repeated or has a wrong value, a file cannot be read
-        by the library, or a schedule is unknown.
+    Raises `topoloom.Error` if an option is unknown, repeated or has a wrong value, a
+    file cannot be read by the library, or a schedule is unknown.
     """
     found: dict[str, str] = {}
     # Options end at a semicolon outside parentheses.

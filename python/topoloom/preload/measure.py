@@ -27,18 +27,11 @@ class TimingRequest(NamedTuple):
 
 
 class TimingResult(NamedTuple):
-    """Measured times.
+    """Measured times."""
 
-    Attributes
-    ----------
-    samples
-        Seconds of each case; if interrupted, those of complete rounds.
-    traces
-        Text of the traces; empty if interrupted.
-    """
-
+    #: Seconds of each case; if interrupted, those of complete rounds.
     samples: list[list[float]]
-    traces: str
+    traces: str  # text of the traces; empty if interrupted
     interrupted: bool = False
 
 
@@ -55,11 +48,8 @@ def time_cases(
     With `traced`, schedules are traced once at the first size, after the measurement.
     Ctrl-C ends the measurement; complete rounds are returned if there are any.
 
-    Raises
-    ------
-    topoloom.Error
-        If the launcher or its compiler is missing or fails, starts a different number
-        of ranks, or a schedule cannot be run.
+    Raises `topoloom.Error` if the launcher or its compiler is missing or fails, starts
+    a different number of ranks, or a schedule cannot be run.
     """
     words = list(launcher)
     if not words:

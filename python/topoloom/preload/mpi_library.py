@@ -16,10 +16,8 @@ def build_reorderer(compiler: Path) -> Path:
 
     It can be linked, preloaded or loaded at run time.
 
-    Raises
-    ------
-    topoloom.Error
-        If the compiler fails, or this installation has no libtopoloom.
+    Raises `topoloom.Error` if the compiler fails, or this installation has no
+    libtopoloom.
     """
     header = find_shipped("core/topoloom/capi") / "topoloom.h"
     return build_shim(
@@ -34,10 +32,7 @@ def build_reorderer(compiler: Path) -> Path:
 def format_machine_file(where: AllocatedHosts) -> str:
     """Format a machine and the hosts of an allocation for the option ``machine=FILE``.
 
-    Raises
-    ------
-    topoloom.Error
-        If the host names are unknown.
+    Raises `topoloom.Error` if the host names are unknown.
     """
     if where.hosts is None:
         raise Error(

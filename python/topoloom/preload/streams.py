@@ -11,9 +11,6 @@ from topoloom.preload.shim import build_library
 def build_streams(compiler: Path) -> Path:
     """Return libtopoloom-stream for the MPI of `compiler`, compiled if necessary.
 
-    Raises
-    ------
-    topoloom.Error
-        If the compiler fails.
+    Raises `topoloom.Error` if the compiler fails.
     """
     return build_library("stream", compiler, folders=["mpi/errors"])

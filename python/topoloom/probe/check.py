@@ -60,41 +60,25 @@ class KnownSlow:
 
 @dataclass(frozen=True)
 class CheckedMachine:
-    """The result of a check.
+    """The result of a check."""
 
-    Attributes
-    ----------
-    hosts
-        Measured hosts.
-    slow
-        Hosts that are slower than in the file.
-    unknown
-        Hosts that the file does not name.
-    known
-        Measured hosts and links that are slow in the file already. They count as slow
-        only if they are slower than that.
-    unmeasured
-        Hosts that there was no time for.
-    crowded
-        Hosts that were not measured because their ranks share CPUs and wait for each
-        other.
-    unit
-        Kind of `hosts`: ``host``, or ``rank`` on a single host.
-    bad_parts
-        Parts of the machine that explain slow messages.
-    latency, bandwidth
-        Median ratios over all hosts of short and long message times to the file.
-    """
-
-    hosts: list[str]
-    slow: list[SlowHost]
-    unknown: list[str]
+    hosts: list[str]  # measured hosts
+    slow: list[SlowHost]  # hosts that are slower than in the file
+    unknown: list[str]  # hosts that the file does not name
+    #: `latency`, `bandwidth`: median ratios over all hosts of short and long message
+    #: times to the file.
     latency: float
     bandwidth: float
+    #: Measured hosts and links that are slow in the file already. They count as slow
+    #: only if they are slower than that.
     known: list[KnownSlow] = field(default_factory=list)
+    #: Hosts that there was no time for.
     unmeasured: list[str] = field(default_factory=list)
+    #: Hosts that were not measured because their ranks share CPUs and wait for each
+    #: other.
     crowded: list[str] = field(default_factory=list)
-    unit: str = "host"
+    unit: str = "host"  # kind of `hosts`: ``host``, or ``rank`` on a single host
+    #: Parts of the machine that explain slow messages.
     bad_parts: list[BadPart] = field(default_factory=list)
 
     @property
@@ -135,19 +119,10 @@ def check_hosts(
 ) -> CheckedMachine:
     """Measure every host with a few hosts of its group, and compare with the file.
 
-    Parameters
-    ----------
-    parts_of
-        Returns the parts of the machine that these hosts can test. Messages between
-        hosts then locate the bad part.
-    every_part
-        Whether to test all parts even if no host is slow.
-
-    Raises
-    ------
-    topoloom.Error
-        If fewer than two hosts are known and have a CPU per rank, or hosts have
-        different MPIs.
+    `parts_of`: returns the parts of the machine that these hosts can test. Messages
+    between hosts then locate the bad part. `every_part`: whether to test all parts even
+    if no host is slow. Raises `topoloom.Error` if fewer than two hosts are known and
+    have a CPU per rank, or hosts have different MPIs.
     """
     check_ranks(job.samples)
     crowded = find_crowded_hosts(job.samples)
@@ -301,8 +276,8 @@ def _measure_ratios(
     """Measure pairs one after another; return the ratios to the file."""
     long = reference.long_bytes, WINDOW
     size, window = (SCAN_SIZE, 1) if kind == "echo" else long
-    asked = format_pairs([(leader[a], leader[b]) for a, b in pairs])
-    found = job.measure([Order("alone", kind, [size], window, asked)])
+    listed = format_pairs([(leader[a], leader[b]) for a, b in pairs])
+    found = job.measure([Order("alone", kind, [size], window, listed)])
     host_of = {rank: host for host, rank in leader.items()}
     ratios: dict[Pair, list[float]] = {}
     for exchange in found:

@@ -25,21 +25,21 @@ def choose_concurrent_pairs(found: Findings) -> list[ConcurrentPairs]:
 
     Slow hosts and links are avoided if there are others.
     """
-    asked: list[ConcurrentPairs] = []
+    patterns: list[ConcurrentPairs] = []
     every = [g for g in found.root.all_groups() if g.kind == HOST]
     hosts = [host for host in every if not _is_slow(found, host)]
     hosts = hosts if len(hosts) >= min(2, len(every)) else every
     largest = max(hosts, key=lambda host: len(host.ranks))
     if len(largest.ranks) >= 4:
-        asked += _pair_inside_host(largest)
+        patterns += _pair_inside_host(largest)
     several = [host for host in hosts if len(host.ranks) >= 2]
     if len(several) >= 2:
         pair = _find_nearest_hosts(found, several)
         ranks = zip(*(host.ranks for host in pair), strict=False)
-        asked.append(ConcurrentPairs("between two hosts", list(ranks)))
+        patterns.append(ConcurrentPairs("between two hosts", list(ranks)))
     for group in list_network_groups(found.root):
-        asked += _pair_groups(found, group)
-    return asked
+        patterns += _pair_groups(found, group)
+    return patterns
 
 
 def _is_slow(found: Findings, host: RankGroup) -> bool:
@@ -50,11 +50,11 @@ def _pair_inside_host(host: RankGroup) -> list[ConcurrentPairs]:
     parts = [part.ranks for part in host.groups if len(part.ranks) >= 4]
     if not parts:
         return [ConcurrentPairs("inside a host", _pair_up(host.ranks))]
-    asked = [ConcurrentPairs("inside a part of a host", _pair_up(parts[0]))]
+    patterns = [ConcurrentPairs("inside a part of a host", _pair_up(parts[0]))]
     if len(parts) > 1:
         across = list(zip(parts[0], parts[1], strict=False))
-        asked.append(ConcurrentPairs("between two parts of a host", across))
-    return asked
+        patterns.append(ConcurrentPairs("between two parts of a host", across))
+    return patterns
 
 
 def _pair_up(ranks: Sequence[int]) -> list[tuple[int, int]]:
@@ -125,7 +125,7 @@ def _select_ranks(group: RankGroup, is_wanted: Callable[[int], bool]) -> list[in
 
 
 def conclude_concurrent_pairs(
-    found: Findings, asked: Sequence[ConcurrentPairs], begin: int
+    found: Findings, patterns: Sequence[ConcurrentPairs], begin: int
 ) -> None:
     """Fit a curve for each pattern, and compare the groups of a network."""
     by_order: dict[int, list[Exchange]] = {}
@@ -133,11 +133,11 @@ def conclude_concurrent_pairs(
         if exchange.order >= begin:
             by_order.setdefault(exchange.order, []).append(exchange)
     runs = list(by_order.values())
-    for each in asked:
+    for each in patterns:
         mine, runs = runs[: len(each.counts)], runs[len(each.counts) :]
         if len(mine) >= 2 and each.whole and each.pattern not in found.curves:
             found.curves[each.pattern] = _make_curve(found, mine)
-    _compare_uplinks(found, asked, list(by_order.values()))
+    _compare_uplinks(found, patterns, list(by_order.values()))
 
 
 def _make_curve(found: Findings, runs: Iterable[Sequence[Exchange]]) -> PairCurve:
@@ -154,11 +154,11 @@ def _make_curve(found: Findings, runs: Iterable[Sequence[Exchange]]) -> PairCurv
 
 def _compare_uplinks(
     found: Findings,
-    asked: Sequence[ConcurrentPairs],
+    patterns: Sequence[ConcurrentPairs],
     runs: Sequence[Sequence[Exchange]],
 ) -> None:
     """Find the rates of sibling groups; compare them at equal numbers of pairs."""
-    counts = [(each, count) for each in asked for count in each.counts]
+    counts = [(each, count) for each in patterns for count in each.counts]
     for group in list_network_groups(found.root):
         number = {rank: n for n, part in enumerate(group.groups) for rank in part.ranks}
         seconds: dict[tuple[int, int], float] = {}

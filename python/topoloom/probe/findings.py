@@ -26,68 +26,36 @@ INTERRUPTED, TERMINATED = "interrupted", "terminated"
 
 @dataclass
 class Findings:
-    """Samples and everything inferred from them.
+    """Samples and everything inferred from them."""
 
-    Attributes
-    ----------
-    samples
-        Every sample.
-    hosts
-        Names, in the order of their first ranks.
-    host_of
-        The host of every rank.
-    costs
-        Seconds of a short message between ranks, indexed like a matrix.
-    root
-        The group of all ranks.
-    levels
-        The fastest first.
-    level_costs
-        By name of the level.
-    network
-        Between hosts; None for a single host.
-    curves
-        Of concurrent pairs, by pattern.
-    uplinks
-        Minimal bytes per second from a group of hosts to others, by its ranks.
-    shared
-        Links that host pairs share in addition to those of levels.
-    pairs_met
-        Share of pairs of near host pairs that were measured concurrently.
-    suspects
-        Parts that are slower than comparable ones.
-    of_sizes
-        Numbers of the orders with messages of all sizes.
-    long_bytes
-        Of a long message.
-    noise
-        Median over ranks of the relative excess of work time over the best.
-    ended
-        Why the measurement ended early, or "".
-    doubts
-        Descriptions of unreliable and missing measurements.
-    claims
-        Descriptions of differences from a description of the machine.
-    """
-
-    samples: ProbeSamples
-    hosts: list[str]
-    host_of: list[int]
-    costs: SomeCosts
-    root: RankGroup
-    levels: list[Level]
+    samples: ProbeSamples  # every sample
+    hosts: list[str]  # names, in the order of their first ranks
+    host_of: list[int]  # the host of every rank
+    costs: SomeCosts  # seconds of a short message between ranks, indexed like a matrix
+    root: RankGroup  # the group of all ranks
+    levels: list[Level]  # the fastest first
+    #: By name of the level.
     level_costs: dict[str, LevelCosts] = field(default_factory=dict)
-    network: Network | None = None
+    network: Network | None = None  # between hosts; None for a single host
+    #: Of concurrent pairs, by pattern.
     curves: dict[str, PairCurve] = field(default_factory=dict)
+    #: Minimal bytes per second from a group of hosts to others, by its ranks.
     uplinks: dict[tuple[int, ...], float] = field(default_factory=dict)
+    #: Links that host pairs share in addition to those of levels.
     shared: list[SharedLink] = field(default_factory=list)
+    #: Share of pairs of near host pairs that were measured concurrently.
     pairs_met: float | None = None
+    #: Parts that are slower than comparable ones.
     suspects: list[Suspect] = field(default_factory=list)
+    #: Numbers of the orders with messages of all sizes.
     of_sizes: list[int] = field(default_factory=list)
-    long_bytes: int = 1 << 18
+    long_bytes: int = 1 << 18  # of a long message
+    #: Median over ranks of the relative excess of work time over the best.
     noise: float | None = None
-    ended: str = ""
+    ended: str = ""  # why the measurement ended early, or ""
+    #: Descriptions of unreliable and missing measurements.
     doubts: list[str] = field(default_factory=list)
+    #: Descriptions of differences from a description of the machine.
     claims: list[str] = field(default_factory=list)
 
     @property

@@ -24,10 +24,8 @@ def find_doubts(samples: ProbeSamples) -> list[str]:
 def check_ranks(samples: ProbeSamples) -> None:
     """Refuse ranks that cannot be measured.
 
-    Raises
-    ------
-    topoloom.Error
-        If there is only one rank, or hosts have different MPI libraries.
+    Raises `topoloom.Error` if there is only one rank, or hosts have different MPI
+    libraries.
     """
     if samples.ranks < 2:
         raise Error("one rank has nobody to measure with; start two or more")

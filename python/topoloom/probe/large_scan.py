@@ -94,17 +94,17 @@ def scan_large_job(
     whole = measure_sets(job, [first], rounds, clock, watch("pairs of hosts"))
     if rounds is None or not whole:
         return whole, None
-    asked = _JobProbe(job, first, clock, watch, few)
+    host_probe = _JobProbe(job, first, clock, watch, few)
     job.measure([make_error_order(effort, LANDMARK_ERROR)])
-    parts = find_host_groups(len(hosts), asked, few)
-    if len(hosts) <= neighbors.MAX_LINKED_HOSTS and not asked.late:
-        _measure_neighbors(asked, job, hosts, effort, parts)
+    parts = find_host_groups(len(hosts), host_probe, few)
+    if len(hosts) <= neighbors.MAX_LINKED_HOSTS and not host_probe.late:
+        _measure_neighbors(host_probe, job, hosts, effort, parts)
     job.measure([make_scan_order(effort)])
     return clock.left(SHARE) > 0, parts
 
 
 def _measure_neighbors(
-    asked: _JobProbe,
+    host_probe: _JobProbe,
     job: ProbeJob,
     hosts: Sequence[Sequence[int]],
     effort: Effort,
@@ -121,7 +121,7 @@ def _measure_neighbors(
         return
     pairs = neighbors.find_candidates(costs, np.array([min(ranks) for ranks in hosts]))
     job.measure([make_error_order(effort, neighbors.CANDIDATE_ERROR)])
-    asked.pairs(pairs)
+    host_probe.pairs(pairs)
 
 
 class _JobProbe:
@@ -195,8 +195,10 @@ def infer_large(
     filled = costs.filled(root)
     names = [samples.places[ranks[0]].host for ranks in hosts]
     levels = find_levels(root, filled)
-    said = [*doubts, *_describe_unknown(parts)]
-    found = Findings(samples, names, list(host_of), filled, root, levels, doubts=said)
+    remarks = [*doubts, *_describe_unknown(parts)]
+    found = Findings(
+        samples, names, list(host_of), filled, root, levels, doubts=remarks
+    )
     return found, errors
 
 

@@ -75,12 +75,8 @@ def measure_machine(
     If the job ends early, or by Ctrl-C or another signal, results so far are returned
     with `Findings.ended`.
 
-    Parameters
-    ----------
-    tell
-        Called with the time estimate after a first round.
-    routes
-        Between hosts, if known.
+    `tell`: called with the time estimate after a first round. `routes`: between hosts,
+    if known.
     """
     samples = job.samples
     check_ranks(samples)
@@ -164,13 +160,13 @@ def _measure_more(
     fit_costs(found)
     shared = watch("pairs of pairs")
     find_shared_links(job, found, typical, effort, clock, shared)
-    asked = choose_concurrent_pairs(found)
+    patterns = choose_concurrent_pairs(found)
     begin = len(job.samples.orders)
     if not measure_concurrent_pairs(
-        job, asked, found.long_bytes, clock, watch("pairs at once")
+        job, patterns, found.long_bytes, clock, watch("pairs at once")
     ):
         found.doubts.append(late.format("all numbers of pairs at once"))
-    conclude_concurrent_pairs(found, asked, begin)
+    conclude_concurrent_pairs(found, patterns, begin)
 
 
 def _measure_long(

@@ -30,10 +30,7 @@ _SLOWER = 0.95
 def make_model(found: Findings, machine: Machine) -> ModelFile | None:
     """Make the model of the nearest hosts, or of the ranks of a single host.
 
-    Parameters
-    ----------
-    machine
-        Its description, whose links the model complements.
+    `machine`: its description, whose links the model complements.
     """
     inside = find_inner_costs(found)
     links = fit_links(found)

@@ -24,26 +24,15 @@ from topoloom.support.toml_document import read_toml
 
 @dataclass(frozen=True)
 class Reference:
-    """The reference of a check.
+    """The reference of a check."""
 
-    Attributes
-    ----------
-    hosts
-        Host names.
-    groups
-        Host numbers of groups, smallest first; ranks on a single host.
-    long_bytes
-        Of a long message.
-    seconds
-        By kind of message: seconds inside groups, ``near``, and across, ``far``.
-    suspects
-        Hosts and links that were slow in that probe.
-    """
-
-    hosts: list[str]
+    hosts: list[str]  # host names
+    #: Host numbers of groups, smallest first; ranks on a single host.
     groups: list[list[int]]
-    long_bytes: int
+    long_bytes: int  # of a long message
+    #: By kind of message: seconds inside groups, ``near``, and across, ``far``.
     seconds: dict[str, dict[str, float]]
+    #: Hosts and links that were slow in that probe.
     suspects: list[Suspect] = field(default_factory=list)
 
     def expected(self, kind: str, a: int, b: int) -> float:
@@ -77,10 +66,8 @@ class Reference:
 def read_reference(file: Path) -> Reference:
     """Read the reference of a check.
 
-    Raises
-    ------
-    topoloom.Error
-        If the file is not of a probe of several ranks, or is inconsistent.
+    Raises `topoloom.Error` if the file is not of a probe of several ranks, or is
+    inconsistent.
     """
     needed = ("hosts", "unit_groups", "long_bytes", "pair_seconds")
     probed = read_probe_table(read_toml(file), file, needed)

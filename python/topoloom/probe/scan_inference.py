@@ -57,10 +57,7 @@ def infer_findings(
 ) -> Findings:
     """Infer groups, levels and network from the scan.
 
-    Parameters
-    ----------
-    parts
-        Groups of hosts by landmarks, if any.
+    `parts`: groups of hosts by landmarks, if any.
     """
     hosts, host_of = group_by_host(samples)
     errors = None

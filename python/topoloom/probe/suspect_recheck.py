@@ -61,20 +61,13 @@ class _NearestHosts(Mapping[int, Sequence[int]]):
 
 @dataclass
 class _Recheck:
-    """A kind of repeated measurement.
-
-    Attributes
-    ----------
-    again
-        Measures pairs of hosts sequentially; returns the value of each to compare.
-    partners
-        By host, the hosts whose pairs with it are comparable.
-    """
+    """A kind of repeated measurement."""
 
     of: str
     residuals: Residuals
+    #: Measures pairs of hosts sequentially; returns the value of each to compare.
     again: Callable[[Sequence[tuple[int, int]]], list[float]]
-    partners: Partners
+    partners: Partners  # by host, the hosts whose pairs with it are comparable
 
 
 def recheck_suspects(
@@ -82,12 +75,8 @@ def recheck_suspects(
 ) -> list[Suspect]:
     """Find the parts that are slow both in the first measurement and in a second.
 
-    Parameters
-    ----------
-    rates
-        Residuals of long messages.
-    partners
-        By host, the hosts that it exchanged long messages with.
+    `rates`: residuals of long messages. `partners`: by host, the hosts that it
+    exchanged long messages with.
     """
     if len(found.hosts) < 3 or found.network is None:
         return []

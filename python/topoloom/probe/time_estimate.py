@@ -51,24 +51,12 @@ _START = 2e-3
 
 @dataclass(frozen=True)
 class Timing:
-    """Times from a first round.
+    """Times from a first round."""
 
-    Attributes
-    ----------
-    short
-        One-way seconds of a short message between ranks.
-    deviation
-        Relative standard deviation of a sample.
-    order
-        Fixed seconds of an order.
-    rate
-        Bytes per second of long messages.
-    """
-
-    short: float
-    deviation: float
-    order: float
-    rate: float
+    short: float  # one-way seconds of a short message between ranks
+    deviation: float  # relative standard deviation of a sample
+    order: float  # fixed seconds of an order
+    rate: float  # bytes per second of long messages
 
     def pair(self, error: float) -> float:
         """Return the seconds of a pair for a standard error of its median."""
@@ -132,10 +120,7 @@ def _format_minutes(seconds: float) -> str:
 def estimate_time(sizes: Sequence[int], effort: Effort, timing: Timing) -> Estimate:
     """Estimate the time of a probe.
 
-    Parameters
-    ----------
-    sizes
-        Ranks per host.
+    `sizes`: ranks per host.
     """
     ranks, hosts = sum(sizes), len(sizes)
     steps = [

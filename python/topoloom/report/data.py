@@ -41,68 +41,43 @@ MAX_CHARACTERS = 2_750_000  # of all arrays in base 64: the page stays below 3 M
 
 @dataclass(frozen=True)
 class View:
-    """A placement on the page.
+    """A placement on the page."""
 
-    Attributes
-    ----------
-    name
-        Its mapper, or its file if several have the same mapper.
-    values, gaps
-        Measures as in placement files, and their ratios to proven bounds.
-    made
-        The placement file; None for launcher order.
-    part_loads
-        Bytes on each link, by part of the report.
-    """
-
-    name: str
+    name: str  # its mapper, or its file if several have the same mapper
     placement: Placement
     judgement: Judgement
+    #: `values`, `gaps`: measures as in placement files, and their ratios to proven
+    #: bounds.
     values: Mapping[str, float]
     gaps: Mapping[str, float | None]
-    made: PlacementFile | None = None
+    made: PlacementFile | None = None  # the placement file; None for launcher order
     file: str = ""
-    part_loads: Sequence[Array] = ()
+    part_loads: Sequence[Array] = ()  # bytes on each link, by part of the report
 
 
 @dataclass(frozen=True)
 class Report:
-    """The contents of a report: a problem and at least two views.
-
-    Attributes
-    ----------
-    views
-        Launcher order first; `best` is the index of the recommended one.
-    bounds
-        Bounds on all placements; None if not computed.
-    graph_file, command
-        File of the graph, and the command that made the page.
-    affinity
-        Where the ranks reported to run; "" if not verified.
-    switches
-        Names of the machine's switches; empty if they have none.
-    node
-        Parts of the machine's nodes.
-    simulator, simulated
-        The simulator, and its results for the first views as in
-        `topoloom.tasks.simulate_placements`; "" and empty without simulation.
-    parts
-        Names of the graphs that add up to the graph, such as the axes of a mesh.
-    """
+    """The contents of a report: a problem and at least two views."""
 
     graph: CommGraph
     allocation: Allocation
+    #: Launcher order first; `best` is the index of the recommended one.
     views: list[View]
     best: int
     hosts: tuple[str, ...] | None = None
-    bounds: Bounds | None = None
+    bounds: Bounds | None = None  # bounds on all placements; None if not computed
+    #: `graph_file`, `command`: file of the graph, and the command that made the page.
     graph_file: str = ""
     command: tuple[str, ...] = ()
-    affinity: str = ""
+    affinity: str = ""  # where the ranks reported to run; "" if not verified
+    #: Names of the machine's switches; empty if they have none.
     switches: tuple[str, ...] = ()
-    node: NodeParts = NO_PARTS
+    node: NodeParts = NO_PARTS  # parts of the machine's nodes
+    #: `simulator`, `simulated`: the simulator, and its results for the first views as
+    #: in `topoloom.tasks.simulate_placements`; "" and empty without simulation.
     simulator: str = ""
     simulated: Sequence[Mapping[str, Any]] = ()
+    #: Names of the graphs that add up to the graph, such as the axes of a mesh.
     parts: tuple[str, ...] = ()
 
     @property
@@ -126,10 +101,7 @@ def check_size(ranks: int, nodes: int) -> None:
 def collect_page_data(report: Report) -> tuple[dict[str, Any], Pack]:
     """Collect the data of the pictures: facts as JSON, and packed arrays.
 
-    Raises
-    ------
-    topoloom.Error
-        If there are more ranks or nodes than a page can hold.
+    Raises `topoloom.Error` if there are more ranks or nodes than a page can hold.
     """
     machine, allocation = report.machine, report.allocation
     check_size(report.graph.rank_count, len(allocation.nodes))
@@ -249,7 +221,7 @@ def _add_view(
         add = pack.add_ids if values.max(initial=0) < 2**32 else pack.add_amounts
         add(f"{key}.{name}", values)
     # Some of these links may be missing, replaced by links that are busier in others.
-    hottest = [told for told in judgement.hottest if told[0] in number]
+    hottest = [link for link in judgement.hottest if link[0] in number]
     pairs = np.zeros((len(hottest), PAIRS_PER_LINK, 3))
     for row, (_, _, _, loaders) in enumerate(hottest):
         pairs[row, : len(loaders)] = loaders

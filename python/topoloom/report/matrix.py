@@ -21,21 +21,13 @@ MAX_CELLS = 2_000_000  # limit on cells of a level
 
 @dataclass(frozen=True)
 class Level:
-    """One level of the pyramid.
+    """One level of the pyramid."""
 
-    Attributes
-    ----------
-    width
-        Ranks per row and column of cells.
-    row, column : int arrays of shape ``(cells,)``
-        Nonempty cells, row by row.
-    bytes : float array of shape ``(cells,)``
-        From the ranks of the row to those of the column.
-    """
-
-    width: int
+    width: int  # ranks per row and column of cells
+    #: `row`, `column`: int arrays of shape (cells,): Nonempty cells, row by row.
     row: Array
     column: Array
+    #: float array of shape (cells,): from the ranks of the row to those of the column.
     bytes: Array
 
     def coarsen(self) -> Level:

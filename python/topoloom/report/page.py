@@ -43,12 +43,8 @@ _EXPORT = re.compile(r"^export ", re.MULTILINE)
 def save_report(path: str | Path, report: Report) -> None:
     """Write the page atomically.
 
-    Raises
-    ------
-    topoloom.Error
-        If there are more ranks or nodes than a page can hold.
-    OSError
-        If the file cannot be written.
+    Raises `topoloom.Error` if there are more ranks or nodes than a page can hold.
+    Raises `OSError` if the file cannot be written.
     """
     write_text(path, render(report))
 

@@ -35,26 +35,17 @@ MAX_IN_A_ROW = 24  # limit on lowest switches in one row
 
 @dataclass(frozen=True)
 class Scene:
-    """The geometry of a machine on the page.
+    """The geometry of a machine on the page."""
 
-    Attributes
-    ----------
-    coordinates : float array of shape ``(vertices, 3)``
-        x to the right, y up, z away from the reader.
-    flat
-        Whether all vertices lie on one plane, which the page does not rotate.
-    nodes : int array of shape ``(vertices,)``
-        Nodes that are attached to each vertex, or that it is; 0 for a switch.
-    vertex : int array of shape ``(nodes,)``
-        The vertex of each node.
-    steps : float array of shape ``(axes, 3)``
-        Of a grid, the vector of a step along each axis; else empty.
-    """
-
+    #: float array of shape (vertices, 3): x to the right, y up, z away from the reader.
     coordinates: Array
-    flat: bool
+    flat: bool  # whether all vertices lie on one plane, which the page does not rotate
+    #: int array of shape (vertices,): nodes that are attached to each vertex, or that
+    #: it is; 0 for a switch.
     nodes: Array
-    vertex: Array
+    vertex: Array  # int array of shape (nodes,): the vertex of each node
+    #: float array of shape (axes, 3): of a grid, the vector of a step along each axis;
+    #: else empty.
     steps: Array
 
 

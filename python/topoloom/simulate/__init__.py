@@ -64,10 +64,7 @@ class Simulator(Protocol):
 def load_simulator(name: str) -> Simulator:
     """Import a simulator.
 
-    Raises
-    ------
-    topoloom.Error
-        If there is no simulator of this name.
+    Raises `topoloom.Error` if there is no simulator of this name.
     """
     if name not in SIMULATORS:
         raise Error(unknown_name("simulator", name, SIMULATORS))
@@ -87,10 +84,8 @@ def bind_switch(
     With `operations`, the packet-level simulator starts each when its dependences are
     done. SimGrid sends all messages of a phase at once.
 
-    Raises
-    ------
-    topoloom.Error
-        If the simulator has no switches, or there is no switch model of this name.
+    Raises `topoloom.Error` if the simulator has no switches, or there is no switch
+    model of this name.
     """
     if name != "switches":
         if switch is not None:

@@ -29,16 +29,10 @@ class BusySwitch(NamedTuple):
 
 
 class SimulationResult(NamedTuple):
-    """Simulated times.
+    """Simulated times."""
 
-    Attributes
-    ----------
-    seconds
-        Of each phase.
-    busiest, busiest_switches
-        Over all phases, in descending order; empty if unknown.
-    """
-
-    seconds: list[float]
+    seconds: list[float]  # of each phase
+    #: `busiest`, `busiest_switches`: over all phases, in descending order; empty if
+    #: unknown.
     busiest: tuple[BusyChannel, ...] = ()
     busiest_switches: tuple[BusySwitch, ...] = ()

@@ -208,10 +208,10 @@ def _run(
     )
     (home / "trace").write_text(trace)
     run = ["-np", str(len(ranks)), "-hostfile", "hosts", "-replay", "traces"]
-    said = run_child([*command, *run], home, stderr=subprocess.STDOUT).stdout
-    found = _CLOCK.search(said)
+    output = run_child([*command, *run], home, stderr=subprocess.STDOUT).stdout
+    found = _CLOCK.search(output)
     if found is None:
-        raise Error(f"SimGrid failed: {_find_error(said)}")
+        raise Error(f"SimGrid failed: {_find_error(output)}")
     return float(found[1])
 
 
@@ -235,7 +235,7 @@ def _write_trace(ends: Ints, sizes: Floats, startups: Floats, ranks: int) -> str
     return "\n".join(line for lines in actions for line in lines) + "\n"
 
 
-def _find_error(said: str) -> str:
+def _find_error(output: str) -> str:
     """Find the last line before the backtrace, or the last line."""
-    lines = [line for line in said.partition("Backtrace")[0].splitlines() if line]
+    lines = [line for line in output.partition("Backtrace")[0].splitlines() if line]
     return lines[-1][:400] if lines else "it said nothing"

@@ -65,42 +65,33 @@ _LONG = 64 * 1024
 
 @dataclass(frozen=True)
 class SwitchModel:
-    """Parameters of simulated switches, in bytes, seconds and bytes per second.
+    """Parameters of simulated switches, in bytes, seconds and bytes per second."""
 
-    Attributes
-    ----------
-    latency
-        Through a switch; None: included in the links' latencies.
-    virtual_channels
-        For each class that the routes need; None: 4, or 1 for each output (voq).
-    buffer
-        Of a virtual channel; None: enough to keep the longest link busy.
-    flit, payload
-        None: a packet fills 16 flits with its header, or as many as its payload takes.
-        A flit has about 64 bytes, or 256 if the largest message has 64 KiB or more.
-    router, arbiter
-        By default those with the least loss: a buffer for each input and output, and
-        the oldest packet first; round-robin with a wavefront or several iterations.
-    injection
-        Rate of nodes that are also switches; None: that of all their links.
-    units, combining
-        Reduction units of an output-queued switch, and the rate of each; None: the rate
-        of all inputs together.
-    """
-
+    #: Through a switch; None: included in the links' latencies.
     latency: float | None = None
+    #: For each class that the routes need; None: 4, or 1 for each output (voq).
     virtual_channels: int | None = None
+    #: Of a virtual channel; None: enough to keep the longest link busy.
     buffer: float | None = None
+    #: `flit`, `payload`: None: a packet fills 16 flits with its header, or as many as
+    #: its payload takes. A flit has about 64 bytes, or 256 if the largest message has
+    #: 64 KiB or more.
     flit: int | None = None
     payload: int | None = None
     header: int = 32
     switching: str = "cut-through"
+    #: `router`, `arbiter`: by default those with the least loss: a buffer for each
+    #: input and output, and the oldest packet first; round-robin with a wavefront or
+    #: several iterations.
     router: str = "output-queued"
     routing: str = "own"
     arbiter: str | None = None
     allocator: str = "islip"
     iterations: int = 1
+    #: Rate of nodes that are also switches; None: that of all their links.
     injection: float | None = None
+    #: `units`, `combining`: reduction units of an output-queued switch, and the rate of
+    #: each; None: the rate of all inputs together.
     units: int = 1
     combining: float | None = None
 
@@ -145,17 +136,9 @@ class SwitchModel:
 def load_switch(text: str | Path) -> SwitchModel:
     """Load a switch model.
 
-    Parameters
-    ----------
-    text
-        A name from `switch_names`, or the path of a TOML file with a ``[switch]``.
-
-    Raises
-    ------
-    topoloom.Error
-        If it is neither, or the table is invalid.
-    OSError
-        If the file cannot be read.
+    `text`: A name from `switch_names`, or the path of a TOML file with a ``[switch]``.
+    Raises `topoloom.Error` if it is neither, or the table is invalid. Raises `OSError`
+    if the file cannot be read.
     """
     path, name = Path(text), str(text)
     files = _files()
@@ -197,10 +180,7 @@ def switch_names() -> list[str]:
 def read_switch(table: dict[str, Any]) -> SwitchModel:
     """Read a table ``[switch]``.
 
-    Raises
-    ------
-    topoloom.Error
-        With the invalid key.
+    Raises `topoloom.Error` with the invalid key.
     """
     check_keys(table, (*_NAMES, *_COUNTS, *_SIZES, *_REAL), "switch.")
     found: dict[str, Any] = {}

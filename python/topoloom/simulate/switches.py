@@ -88,10 +88,7 @@ def simulate_collective(
 
     A rank begins a round when it has completed the messages of the round before.
 
-    Raises
-    ------
-    topoloom.Error
-        If the machine has no links with bandwidths.
+    Raises `topoloom.Error` if the machine has no links with bandwidths.
     """
     switch, wiring = _make_wiring(machine, switch)
     ends = {0, schedule.rounds - 1} if schedule.rounds else set()
@@ -120,10 +117,7 @@ def simulate_graph(
 
     Work takes its time on the processor that it names. Progress is in packets.
 
-    Raises
-    ------
-    topoloom.Error
-        If the machine has no links with bandwidths.
+    Raises `topoloom.Error` if the machine has no links with bandwidths.
     """
     switch, wiring = _make_wiring(machine, switch)
     nodes = np.asarray(node_of_rank)
@@ -154,10 +148,7 @@ def simulate_together(
     Each run is a list of jobs: their graph and the node of each rank. Returns, by run,
     the seconds until each job's messages are delivered.
 
-    Raises
-    ------
-    topoloom.Error
-        If the machine has no links with bandwidths.
+    Raises `topoloom.Error` if the machine has no links with bandwidths.
     """
     switch, wiring = _make_wiring(machine, switch)
     found = []

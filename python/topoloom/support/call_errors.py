@@ -96,8 +96,8 @@ def complaint(function: Any, args: list[Any], kwargs: dict[str, Any]) -> str:
     if re.search(r"\(self, arg: ", text):  # a property is set
         return ""
     name = function.__qualname__.removesuffix(".__init__")
-    said = describe_misuse(name, _read_signature(text, defaults or ()), args, kwargs)
-    return f"{name}(): {said}" if said else ""
+    misuse = describe_misuse(name, _read_signature(text, defaults or ()), args, kwargs)
+    return f"{name}(): {misuse}" if misuse else ""
 
 
 def _read_signature(text: str, defaults: tuple[Any, ...]) -> inspect.Signature:

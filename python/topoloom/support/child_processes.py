@@ -14,14 +14,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-_SECONDS_TO_END = 5
-_SECONDS_TO_WAIT = 0.5
+_TERMINATE_SECONDS = 5
+_POLL_SECONDS = 0.5
 #: A program that waits for a service that is down retries for minutes.
-_SECONDS_TO_ANSWER = 30
+_OUTPUT_SECONDS = 30
 #: Bytes of output that are kept, at its beginning and at its end.
-_KEPT = 1 << 15
+_KEPT_BYTES = 1 << 15
 #: Prefix of messages of Topoloom's own programs.
-_OWN = "topoloom: "
+_OWN_PREFIX = "topoloom: "
 
 
 class Output(NamedTuple):
@@ -41,7 +41,7 @@ def read_output(*command: str) -> Output:
             capture_output=True,
             text=True,
             errors="replace",
-            timeout=_SECONDS_TO_ANSWER,
+            timeout=_OUTPUT_SECONDS,
             check=False,
             env={**os.environ, "LC_ALL": "C"},
         )
@@ -71,7 +71,7 @@ def run_child(
 
     So does the timeout, with `subprocess.TimeoutExpired`.
     """
-    with _ended_by_signals() as signals:
+    with _raise_on_signals() as signals:
         child = subprocess.Popen(
             command,
             cwd=folder,
@@ -86,11 +86,11 @@ def run_child(
         with child:
             try:
                 signals.release()
-                said, complained = _communicate(child, timeout)
+                out, errors = _communicate(child, timeout)
             except BaseException:
-                _end(child)
+                _terminate(child)
                 raise
-    return subprocess.CompletedProcess(command, child.returncode, said, complained)
+    return subprocess.CompletedProcess(command, child.returncode, out, errors)
 
 
 class BackgroundChild:
@@ -112,16 +112,16 @@ class BackgroundChild:
         """The beginning and the end of its output and errors."""
         if self.status is not None:
             # A child of it may still have the other end of the pipe.
-            self._reader.join(_SECONDS_TO_WAIT)
+            self._reader.join(_POLL_SECONDS)
         return bytes(self._head + self._tail).decode(errors="replace")
 
     def _read(self, output: int) -> None:
         try:
-            while data := os.read(output, _KEPT):
-                room = max(0, _KEPT - len(self._head))
+            while data := os.read(output, _KEPT_BYTES):
+                room = max(0, _KEPT_BYTES - len(self._head))
                 self._head += data[:room]
                 self._tail += data[room:]
-                del self._tail[:-_KEPT]
+                del self._tail[:-_KEPT_BYTES]
         finally:
             os.close(output)
 
@@ -134,14 +134,14 @@ def run_in_background(
 
     It and its children end with the context, and with this process.
     """
-    with _ended_by_signals() as signals:
-        output, said = os.pipe()
+    with _raise_on_signals() as signals:
+        output, write_end = os.pipe()
         try:
             process = subprocess.Popen(
                 command,
                 cwd=folder,
                 stdin=subprocess.DEVNULL,
-                stdout=said,
+                stdout=write_end,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
@@ -149,7 +149,7 @@ def run_in_background(
             os.close(output)
             raise
         finally:
-            os.close(said)
+            os.close(write_end)
         child = BackgroundChild(process, output)
         with process:
             try:
@@ -157,19 +157,19 @@ def run_in_background(
                 yield child
             finally:
                 if process.poll() is None:
-                    _end(process)
+                    _terminate(process)
 
 
-def find_reason(said: str) -> str:
+def find_reason(output: str) -> str:
     """Find the first line with words: launchers draw boxes, SimGrid logs.
 
     Lines of Topoloom's own programs take precedence.
     """
-    lines = said.splitlines()
-    own = [line for line in lines if line.startswith(_OWN)]
+    lines = output.splitlines()
+    own = [line for line in lines if line.startswith(_OWN_PREFIX)]
     for line in [*own, *lines]:
         if any(map(str.isalpha, line)) and "/INFO]" not in line:
-            return line.strip().removeprefix(_OWN)
+            return line.strip().removeprefix(_OWN_PREFIX)
     return "it does not say why"
 
 
@@ -181,18 +181,18 @@ def _communicate(
     while True:
         left = max(end - time.monotonic(), 0)
         try:
-            return child.communicate(timeout=min(left, _SECONDS_TO_WAIT))
+            return child.communicate(timeout=min(left, _POLL_SECONDS))
         except subprocess.TimeoutExpired:
-            if timeout is not None and left <= _SECONDS_TO_WAIT:
+            if timeout is not None and left <= _POLL_SECONDS:
                 raise subprocess.TimeoutExpired(child.args, timeout) from None
 
 
-def _end(child: subprocess.Popen[str] | subprocess.Popen[bytes]) -> None:
+def _terminate(child: subprocess.Popen[str] | subprocess.Popen[bytes]) -> None:
     """Send SIGTERM first: a launcher must end ranks on other hosts."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(child.pid, signal.SIGTERM)
         with contextlib.suppress(subprocess.TimeoutExpired):
-            child.wait(_SECONDS_TO_END)
+            child.wait(_TERMINATE_SECONDS)
         os.killpg(child.pid, signal.SIGKILL)
 
 
@@ -221,7 +221,7 @@ class _Signals:
 
 
 @contextlib.contextmanager
-def _ended_by_signals() -> Iterator[_Signals]:
+def _raise_on_signals() -> Iterator[_Signals]:
     """Turn SIGTERM and SIGHUP into an exception, as Python does with Ctrl-C.
 
     Another handler of Ctrl-C stays in place.

@@ -136,10 +136,7 @@ def shared_directory(name: str) -> tempfile.TemporaryDirectory[str]:
 
     If that is not writable, the system's temporary directory is used.
 
-    Raises
-    ------
-    topoloom.Error
-        If neither can be written.
+    Raises `topoloom.Error` if neither can be written.
     """
     with contextlib.suppress(OSError):
         return _directory(f".topoloom-{name}-", Path.cwd())

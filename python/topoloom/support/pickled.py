@@ -40,10 +40,7 @@ def reduced(kind: str, *parts: Any) -> tuple[Any, ...]:
 def restore(kind: str, form: int, *parts: Any) -> Any:
     """Restore a pickled object.
 
-    Raises
-    ------
-    topoloom.Error
-        If another version of Topoloom wrote it in an unknown form.
+    Raises `topoloom.Error` if another version of Topoloom wrote it in an unknown form.
     """
     if form != FORM or kind not in _MAKERS:
         raise Error(

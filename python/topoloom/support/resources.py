@@ -17,10 +17,7 @@ def core_library() -> Path:
 def need_core_library() -> Path:
     """Return the path of libtopoloom, which compiled shims are linked with.
 
-    Raises
-    ------
-    topoloom.Error
-        If this installation lacks it.
+    Raises `topoloom.Error` if this installation lacks it.
     """
     library = core_library()
     if not library.exists():

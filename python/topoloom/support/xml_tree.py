@@ -61,10 +61,8 @@ class Element:
 def read_xml(text: str) -> Element:
     """Parse a document.
 
-    Raises
-    ------
-    topoloom.Error
-        With the line, for invalid, too large or too deep XML, and for entities.
+    Raises `topoloom.Error` with the line, for invalid, too large or too deep XML, and
+    for entities.
     """
     try:
         from defusedxml.common import DefusedXmlException

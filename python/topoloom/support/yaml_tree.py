@@ -119,10 +119,7 @@ def read_yaml(text: str) -> Value:
     Every scalar stays a string. Aliases, tags, duplicate keys and deep nesting are
     refused; with aliases, a few lines can stand for gigabytes.
 
-    Raises
-    ------
-    topoloom.Error
-        With the line of the fault, or if PyYAML is missing.
+    Raises `topoloom.Error` with the line of the fault, or if PyYAML is missing.
     """
     if len(text) > _MAX_BYTES:
         raise Error(f"line 1: over {_MAX_BYTES >> 20} MiB of YAML")
@@ -161,3 +158,41 @@ def read_yaml(text: str) -> Value:
         found = len(tree.documents)
         raise Error(f"line 1: expected one YAML document, found {found}")
     return tree.documents[0]
+
+
+class _Builder:
+    """Builds the trees of documents from the parser's events."""
+
+    def __init__(self) -> None:
+        self.documents: list[Value] = []
+        self._open: list[Value] = []
+        self._keys: list[str | None] = []  # of each open mapping: key of the next value
+
+    def add(self, value: Value) -> None:
+        if not self._open:
+            self.documents.append(value)
+            return
+        content = self._open[-1].content
+        if isinstance(content, list):
+            content.append(value)
+            return
+        assert isinstance(content, dict)
+        key = self._keys[-1]
+        if key is not None:
+            content[key] = value
+            self._keys[-1] = None
+            return
+        if value.text() in content:
+            raise Error(f"line {value.line}: the key '{value.text()}' appears twice")
+        self._keys[-1] = value.text()
+
+    def open(self, value: Value) -> None:
+        self.add(value)
+        self._open.append(value)
+        self._keys.append(None)
+        if len(self._open) > _MAX_DEPTH:
+            raise Error(f"line {value.line}: nested over {_MAX_DEPTH} deep")
+
+    def close(self) -> None:
+        self._open.pop()
+        self._keys.pop()

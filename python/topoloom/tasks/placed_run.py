@@ -186,7 +186,7 @@ def start_placed(
     from topoloom.launch.apply.trial import check_hosts, check_launch, trial_program
     from topoloom.launch.launchers.unplaced_command import UnplacedCommand
     from topoloom.tasks.replaced_collectives import collectives_setting
-    from topoloom.tasks.verified_run import find_witness, run_witnessed
+    from topoloom.tasks.verified_run import run_verified, start_verify_agent
 
     read, slots = job.read, placed.file.placement.slots
     world = isinstance(read, UnplacedCommand)
@@ -195,9 +195,11 @@ def start_placed(
     with (
         read.make_directory() as directory,
         settings as collectives,
-        find_witness(planned, job.program, job.mpicc, world, collectives) as witness,
+        start_verify_agent(
+            planned, job.program, job.mpicc, world, collectives
+        ) as agent,
     ):
-        libraries = [] if isinstance(witness, str) else witness.libraries
+        libraries = [] if isinstance(agent, str) else agent.libraries
         if isinstance(read, UnplacedCommand):
             check_hosts(job.program, libraries)
         else:
@@ -205,11 +207,11 @@ def start_placed(
             lacking = check_launch(launch_slots.launch(trial, slots, directory))
             if lacking and job.collectives is not None:
                 raise Error(lacking)
-            witness = lacking or witness
+            agent = lacking or agent
         launch = launch_slots.launch(read, slots, directory)
         announce(launch)
         with job.run("placed"):
-            run_report = run_witnessed(launch, witness, report)
+            run_report = run_verified(launch, agent, report)
     return launch, run_report
 
 

@@ -21,35 +21,35 @@ class RunReport(NamedTuple):
     ----------
     status
         The exit status.
-    proofs
-        A proof for each MPI program of the command.
+    reports
+        One for each MPI program of the command.
     why
-        The reason if a proof is missing.
+        The reason if a report is missing.
     """
 
     status: int
-    proofs: list[AffinityReport]
+    reports: list[AffinityReport]
     why: str | None
 
     @property
     def holds(self) -> bool:
         """Whether all ranks are at their planned locations."""
-        return not self.why and all(proof.holds for proof in self.proofs)
+        return not self.why and all(report.holds for report in self.reports)
 
     def summary(self) -> str:
         """Describe the locations in a line, with more for ranks that are elsewhere."""
-        seen = [proof.describe() for proof in self.proofs]
+        seen = [report.describe() for report in self.reports]
         unverified = f"the ranks' locations were not observed: {self.why}"
         return "\n".join(seen) or unverified
 
     def document(self) -> dict[str, Any]:
         """Make what ``--json`` prints."""
-        programs = [proof.document() for proof in self.proofs]
+        programs = [report.document() for report in self.reports]
         return {"holds": self.holds, "why_not": self.why, "programs": programs}
 
 
 @contextlib.contextmanager
-def find_witness(
+def start_verify_agent(
     placed: HostPlacement,
     command: list[str],
     mpicc: str | None,
@@ -61,18 +61,18 @@ def find_witness(
     from topoloom.preload.verify import VerifyAgent
 
     try:
-        witness = VerifyAgent(placed, command, mpicc, renumber, collectives)
+        agent = VerifyAgent(placed, command, mpicc, renumber, collectives)
     except (Error, OSError) as error:
         if renumber or collectives is not None:
             raise
         yield str(error)
         return
-    with contextlib.closing(witness):
-        yield witness
+    with contextlib.closing(agent):
+        yield agent
 
 
-def run_witnessed(
-    launch: Launch, witness: VerifyAgent | str, report: Callable[[AffinityReport], None]
+def run_verified(
+    launch: Launch, agent: VerifyAgent | str, report: Callable[[AffinityReport], None]
 ) -> RunReport:
     """Run to the end; `report` is called when ranks have reported their locations."""
     from topoloom._core import Error
@@ -80,18 +80,18 @@ def run_witnessed(
     from topoloom.preload.verify.verify_agent import explain_missing_report
 
     watched = launch
-    if not isinstance(witness, str):
+    if not isinstance(agent, str):
         try:
-            watched = witness.preload_into(launch)
+            watched = agent.preload_into(launch)
         except Error as error:  # The command preloads an incompatible library.
-            if witness.required:
+            if agent.required:
                 raise
-            witness = str(error)
-    if isinstance(witness, str):
-        return RunReport(run_program(launch), [], witness)
-    with witness.reporting(report):
+            agent = str(error)
+    if isinstance(agent, str):
+        return RunReport(run_program(launch), [], agent)
+    with agent.reporting(report):
         status = run_program(watched)
-    why = witness.read_error or (
-        None if witness.reports else explain_missing_report(status)
+    why = agent.read_error or (
+        None if agent.reports else explain_missing_report(status)
     )
-    return RunReport(status, witness.reports, why)
+    return RunReport(status, agent.reports, why)

@@ -191,7 +191,7 @@ def list_cases(library: Library) -> list[Case]:
         for function in functions
         for index, each in enumerate(function.algorithms)
         for ranks in library.ranks
-        if each.is_for(ranks)
+        if each.matches(ranks)
         and (each.schedule != "neighbor-exchange" or ranks % 2 == 0)
     ]
 

@@ -37,7 +37,7 @@ Algorithms = list[tuple[str, MpiFunction, list[Counterpart]]]
 def algorithms(ranks: int) -> Algorithms:
     """List the algorithms that a variable selects from."""
     return [
-        (operation, function, [x for x in function.algorithms if x.is_for(ranks)])
+        (operation, function, [x for x in function.algorithms if x.matches(ranks)])
         for operation, functions in intel_mpi.TABLE.items()
         for function in functions
     ]

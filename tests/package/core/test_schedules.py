@@ -135,9 +135,9 @@ def test_a_barrier_has_one_decision() -> None:
 def test_a_schedule_and_an_order_together_never_lose(operation: str) -> None:
     call = call_of(operation, 16, 1024)
     together = optimize_jointly(call, TORUS, None)
-    seconds = [turn.seconds for turn in together.turns]
+    seconds = [step.seconds for step in together.steps]
     assert seconds == sorted(seconds, reverse=True)
-    assert [turn.what for turn in together.turns[:1]] == ["schedule"]
+    assert [step.what for step in together.steps[:1]] == ["schedule"]
     assert together.best.cost.time == seconds[-1]
     slots = RankSlots(TORUS, together.placement)
     again = make_strategy(call, None, slots).cost(call.schedule(together.best.name))
@@ -155,7 +155,7 @@ def test_the_search_stops_on_request() -> None:
     together = optimize_jointly(
         call_of("all-to-all", 16, 64), TORUS, None, progress=lambda _: False
     )
-    assert 1 <= len(together.turns) <= 2
+    assert 1 <= len(together.steps) <= 2
 
 
 def test_drawings_of_rounds_are_reproducible(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from topoloom.launch.host_placement import HostPlacement, host_placement
 from topoloom.launch.launcher import Launch
 from topoloom.preload.verify import AffinityReport, VerifyAgent, verify_agent
 from topoloom.preload.verify.affinity_report import RankAffinity
-from topoloom.tasks.verified_run import find_witness, run_witnessed
+from topoloom.tasks.verified_run import run_verified, start_verify_agent
 
 HEAD = "# topoloom-verify 1: rank host cpus cpu verdict\n"
 
@@ -86,7 +86,7 @@ def test_a_damaged_report_leaves_the_exit_status(
 ) -> None:
     report("n1-1", 0).write_text(HEAD + line)
     agent.preload_into = lambda launch: launch  # type: ignore[method-assign]
-    account = run_witnessed(Launch(["sh", "-c", "exit 7"]), agent, print)
+    account = run_verified(Launch(["sh", "-c", "exit 7"]), agent, print)
     assert account.status == 7
     assert not account.holds
     assert account.why == "report-n1-1 is damaged at rank 0"
@@ -109,12 +109,12 @@ def test_without_a_cache_the_program_runs_without_verification(
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", "/proc/nope")
     command = ["mpirun.mpich", "-n", "2", "true"]
-    with find_witness(placed("n1"), command, None, renumber=False) as why:
+    with start_verify_agent(placed("n1"), command, None, renumber=False) as why:
         assert isinstance(why, str)
         assert "cannot write into /proc/nope/topoloom: " in why
     with (
         pytest.raises(Error, match="XDG_CACHE_HOME"),
-        find_witness(placed("n1"), command, None, renumber=True),
+        start_verify_agent(placed("n1"), command, None, renumber=True),
     ):
         pass
 

@@ -8,12 +8,18 @@ from hypothesis import given, strategies as st
 
 from topoloom import Error
 from topoloom.nccl.hardware import MACHINES, Hardware, find_hardware
-from topoloom.nccl.times import OPERATIONS, predict_algorithms, predict_seconds
+from topoloom.nccl.times import OPERATIONS, predict_algorithms
 
 hardware = st.sampled_from(list(MACHINES.values()))
 RING_LL = ("ring", "LL")
 #: Bytes that a GPU's or a node's links carry at least, as shares of nccl-tests' bytes.
 SHARES = {"allreduce": 2, "bcast": 1, "reduce": 1}
+
+
+def predict_seconds(
+    hardware: Hardware, nodes: int, operation: str, bytes: int
+) -> float:
+    return predict_algorithms(hardware, nodes, operation, bytes)[0].seconds
 
 
 @given(hardware, st.integers(1, 64), st.sampled_from(OPERATIONS), st.integers(0, 33))

@@ -31,7 +31,7 @@ def best_of(function: MpiFunction, call: Call) -> set[str]:
     strategy = make_strategy(call, MODEL)
     costs = {}
     for each in function.algorithms:
-        if not each.is_for(call.ranks) or each.schedule == "chain":
+        if not each.matches(call.ranks) or each.schedule == "chain":
             continue
         try:
             schedule = call.schedule(each.schedule)

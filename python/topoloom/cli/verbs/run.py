@@ -117,7 +117,7 @@ def command(
     from topoloom._core import Error
     from topoloom.cli.command_line import command_line
     from topoloom.cli.console import note
-    from topoloom.cli.run_output import note_outcome, note_placement, proof_note
+    from topoloom.cli.run_output import make_report_note, note_outcome, note_placement
     from topoloom.graphs.profile import check_collectives
     from topoloom.launch.launchers.launcher_commands import read_command
     from topoloom.launch.launchers.unplaced_command import read_unplaced_command
@@ -163,7 +163,7 @@ def command(
         save_placement(output, placed.file)
     announce = (lambda _: None) if as_json else partial(note_placement, placed)
     launch, run_report = start_placed(
-        job, slots, placed, announce, proof_note(quiet=as_json)
+        job, slots, placed, announce, make_report_note(quiet=as_json)
     )
     written = None
     if page is not None:

@@ -63,7 +63,7 @@ def command(
 
     from topoloom._core import Error
     from topoloom.cli.console import note
-    from topoloom.cli.run_output import note_unverified, proof_note
+    from topoloom.cli.run_output import make_report_note, note_unverified
     from topoloom.launch.apply.torch_command import is_torchrun
     from topoloom.launch.apply.trial import check_hosts
     from topoloom.launch.launcher import Launch
@@ -71,7 +71,7 @@ def command(
     from topoloom.preload.verify import VerifyAgent
     from topoloom.tasks.launch_placement import load_host_placement
     from topoloom.tasks.torch_run import run_torch
-    from topoloom.tasks.verified_run import run_witnessed
+    from topoloom.tasks.verified_run import run_verified
 
     require_program(program)
     placed = load_host_placement(placement, hosts, *binding)
@@ -83,9 +83,9 @@ def command(
             json.dumps(run.document()) if as_json else _torch_words(run, placed.machine)
         )
         return run.status or int(bool(run.elsewhere) or not run.ranks)
-    with closing(VerifyAgent(placed, program, mpicc)) as witness:
-        check_hosts(program, witness.libraries)
-        run_report = run_witnessed(Launch(program), witness, proof_note(quiet=as_json))
+    with closing(VerifyAgent(placed, program, mpicc)) as agent:
+        check_hosts(program, agent.libraries)
+        run_report = run_verified(Launch(program), agent, make_report_note(quiet=as_json))
     if as_json:
         note(json.dumps({"exit_status": run_report.status, **run_report.document()}))
     else:

@@ -265,10 +265,7 @@ def extrapolate(noted: Sequence[ProcessNotes]) -> Trace:
 
     Unplayed roles and unmatched messages are reported as losses.
 
-    Raises
-    ------
-    topoloom.Error
-        If the program started worlds of different sizes.
+    Raises `topoloom.Error` if the program started worlds of different sizes.
     """
     if len({one.world for one in noted}) > 1:
         raise Error("the program started worlds of different sizes")

@@ -21,24 +21,13 @@ from topoloom.support.plain_text import is_number
 
 
 class ProcessStart(NamedTuple):
-    """The start of a process.
+    """The start of a process."""
 
-    Attributes
-    ----------
-    process
-        Host and process id.
-    agent
-        Host and process id of its parent.
-    attempt
-        Number of earlier restarts by torchrun; None without torchrun.
-    began
-        Time when it started a world, in seconds on its host's clock.
-    """
-
-    process: str = ""
-    agent: str = ""
+    process: str = ""  # host and process id
+    agent: str = ""  # host and process id of its parent
+    #: Number of earlier restarts by torchrun; None without torchrun.
     attempt: int | None = None
-    began: float = 0.0
+    began: float = 0.0  # time when it started a world, in seconds on its host's clock
 
     def follows(self, other: ProcessStart) -> bool:
         """Return whether torchrun replaced another process by this one.
@@ -52,30 +41,15 @@ class ProcessStart(NamedTuple):
 
 
 class ProcessNotes(NamedTuple):
-    """The counts of one process in one world.
-
-    Attributes
-    ----------
-    rank, world
-        The rank, and the number of ranks.
-    events
-        Distinct calls, with their count in ``Calls``.
-    groups
-        Members of the groups of a fake world, in order of creation.
-    lost
-        Calls that were not counted: description -> number.
-    refused
-        Why PyTorch could not be recorded, or "".
-    start
-        Of the process.
-    """
+    """The counts of one process in one world."""
 
     rank: int
-    world: int
-    events: list[dict[str, Any]]
+    world: int  # number of ranks
+    events: list[dict[str, Any]]  # distinct calls, with their count in ``Calls``
+    #: Members of the groups of a fake world, in order of creation.
     groups: list[tuple[int, ...]]
-    lost: dict[str, int]
-    refused: str
+    lost: dict[str, int]  # calls that were not counted: description -> number
+    refused: str  # why PyTorch could not be recorded, or ""
     start: ProcessStart = ProcessStart()
 
 
@@ -84,10 +58,7 @@ def read_notes(folder: Path) -> list[ProcessNotes]:
 
     An incomplete last line of a killed process is ignored.
 
-    Raises
-    ------
-    topoloom.Error
-        If a file is damaged.
+    Raises `topoloom.Error` if a file is damaged.
     """
     found = []
     for file in sorted(folder.glob("*.calls")):
@@ -149,10 +120,7 @@ class LastStarts(NamedTuple):
 def select_last_starts(noted: Sequence[ProcessNotes]) -> LastStarts:
     """Select the last process of each rank that torchrun has restarted.
 
-    Raises
-    ------
-    topoloom.Error
-        If a rank has several processes for another reason.
+    Raises `topoloom.Error` if a rank has several processes for another reason.
     """
     last: dict[int, ProcessStart] = {}
     attempts: dict[str, int] = {}
@@ -183,10 +151,8 @@ def select_last_starts(noted: Sequence[ProcessNotes]) -> LastStarts:
 def join_notes(noted: Sequence[ProcessNotes]) -> Trace:
     """Merge the notes of the ranks of a world.
 
-    Raises
-    ------
-    topoloom.Error
-        If worlds differ in size, as in a job that has grown or shrunk.
+    Raises `topoloom.Error` if worlds differ in size, as in a job that has grown or
+    shrunk.
     """
     worlds = sorted({one.world for one in noted})
     if len(worlds) > 1:

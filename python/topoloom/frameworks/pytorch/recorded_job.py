@@ -33,18 +33,10 @@ _PYTHON = re.compile(r"python[0-9.]*")
 
 
 class JobResult(NamedTuple):
-    """The result of a job.
+    """The result of a job."""
 
-    Attributes
-    ----------
-    status
-        The exit status of the command.
-    seconds
-        From the start of the command to its end.
-    """
-
-    status: int
-    seconds: float
+    status: int  # the exit status of the command
+    seconds: float  # from the start of the command to its end
 
 
 def read_recording(folder: str | Path) -> Trace:
@@ -90,10 +82,7 @@ def run_job(
 
     The ranks write notes to `folder`, which all hosts must see.
 
-    Raises
-    ------
-    topoloom.Error
-        If the command cannot be run.
+    Raises `topoloom.Error` if the command cannot be run.
     """
     return _run_command(command, Path(folder), [{}], timeout, stdout)
 
@@ -111,10 +100,7 @@ def play_ranks(
     Its ``init_process_group`` always starts a world of the backend ``fake``, in which
     collectives return immediately without changing data. Notes are in `folder`.
 
-    Raises
-    ------
-    topoloom.Error
-        If the world lacks a rank, or the command cannot be run.
+    Raises `topoloom.Error` if the world lacks a rank, or the command cannot be run.
     """
     if not 1 <= world < 10**7:
         raise Error(f"--world is {world}; give it 1 to {10**7 - 1}")

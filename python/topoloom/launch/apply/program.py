@@ -33,7 +33,7 @@ def run_program(
     children: list[subprocess.Popen[bytes]] = []
     early: list[int] = []  # signals that came before the program had started
 
-    def forward(number: int, frame: FrameType | None) -> None:
+    def forward(number: int, _frame: FrameType | None) -> None:
         if not children:
             early.append(number)
         elif not (number == signal.SIGINT and terminal_signals_children()):

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reports where a rank of PyTorch is; runs inside the user's own Python.
+"""Reports where a rank of PyTorch runs; runs in the user's Python.
 
-`topoloom.support.site_injection` runs a copy of it before the program begins. It imports
-nothing but Python. Where variables say that a process is a rank,
-it writes rank-N as the program begins, and rank-N.used with the GPU of its PyTorch at
-the end. The first process of a host asks the GPUs' tool for their UUIDs: gpus-HOST.
+`topoloom.support.site_injection` runs a copy before the program starts. It imports only
+the standard library. If variables mark the process as a rank, it writes rank-N at the
+start, and rank-N.used with the GPU of its PyTorch at the end. The first process of a
+host writes the UUIDs of its GPUs to gpus-HOST.
 """
 
 from __future__ import annotations

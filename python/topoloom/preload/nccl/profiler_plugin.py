@@ -37,10 +37,7 @@ class NcclRecording(NamedTuple):
 def build_plugin() -> Path:
     """Return the plugin's library, compiled if necessary.
 
-    Raises
-    ------
-    topoloom.Error
-        If there is no C compiler, or it fails.
+    Raises `topoloom.Error` if there is no C compiler, or it fails.
     """
     return build_library_without_mpi("nccl/profiler", _PLUGIN, find_c_compiler())
 

@@ -70,8 +70,8 @@ def read_recording(
     profile = _make_profile(list(records.values()), exit_status)
     ends = describe_ends(log, jobs.pop(), profile.missing)
     if time_limit is not None:
-        told = {rank for ranks in ends.values() for rank in ranks}
-        cut = [rank for rank in profile.partial if rank not in told]
+        described = {rank for ranks in ends.values() for rank in ranks}
+        cut = [rank for rank in profile.partial if rank not in described]
         ends[f"cut short by the time limit of {time_limit:g} s"] = cut
     profile.ends.update({how: ranks for how, ranks in ends.items() if ranks})
     return profile

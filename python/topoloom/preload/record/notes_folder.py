@@ -18,10 +18,7 @@ NOTES = "*.topoloom"
 def notes_folder(folder: str | Path, recorder: str) -> Iterator[str]:
     """Make a temporary hidden folder in another; its name contains `recorder`.
 
-    Raises
-    ------
-    topoloom.Error
-        If the folder is not writable.
+    Raises `topoloom.Error` if the folder is not writable.
     """
     try:
         home = Path(folder).absolute()

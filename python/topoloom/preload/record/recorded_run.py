@@ -166,14 +166,14 @@ def _request_notes(notes: str) -> None:
     """Make the ranks on this host write their notes before the launcher kills them."""
     (Path(notes) / "ending").touch()  # so that ranks do not continue
     setting = f"TOPOLOOM_RECORD={notes}".encode()
-    asked = 0
+    requested = 0
     for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
             if setting in (process / "environ").read_bytes().split(b"\0"):
                 os.kill(int(process.name), signal.SIGURG)
-                asked += 1
+                requested += 1
     deadline = time.monotonic() + _NOTES_SECONDS
     while time.monotonic() < deadline:
-        if len(list(Path(notes).glob("*.topoloom"))) >= asked:
+        if len(list(Path(notes).glob("*.topoloom"))) >= requested:
             return
         time.sleep(0.02)

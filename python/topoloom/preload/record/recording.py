@@ -35,10 +35,7 @@ class RankRecord(NamedTuple):
 def read_records(path: Path) -> list[RankRecord]:
     """Read one file; a truncated last record is skipped if others precede it.
 
-    Raises
-    ------
-    topoloom.Error
-        If it is not a recording.
+    Raises `topoloom.Error` if it is not a recording.
     """
     data = path.read_bytes()
     if len(data) < _HEADER_BYTES or not data.startswith(b"topoloom-recording "):

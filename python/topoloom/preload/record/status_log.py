@@ -15,23 +15,15 @@ _CAUSED_BY_LAUNCHER = (f"asked {signal.SIGURG.value}", f"signal {signal.SIGTERM.
 
 @dataclass
 class StatusLog:
-    """Status of the processes of a command.
+    """Status of the processes of a command."""
 
-    Attributes
-    ----------
-    programs
-        Paths of the programs that loaded the recorder.
-    flags
-        Those of ``other``, ``sessions`` and ``unseen`` that a process wrote.
-    started
-        By world, the number of ranks and those that reached ``MPI_Init``.
-    ended
-        By world and rank, how ranks ended without ``MPI_Finalize``: ``exit 3``.
-    """
-
+    #: Paths of the programs that loaded the recorder.
     programs: set[str] = field(default_factory=set)
+    #: ``other``, ``sessions`` or ``unseen``, if a process wrote that.
     flags: set[str] = field(default_factory=set)
+    #: By world, the number of ranks and those that reached ``MPI_Init``.
     started: dict[str, tuple[int, set[int]]] = field(default_factory=dict)
+    #: By world and rank, how ranks ended without ``MPI_Finalize``: ``exit 3``.
     ended: dict[str, dict[int, str]] = field(default_factory=dict)
 
 
@@ -65,10 +57,7 @@ def describe_ends(log: StatusLog, job: str, missing: list[int]) -> dict[str, lis
 
     Ranks that the launcher ended are omitted, unless all are such.
 
-    Parameters
-    ----------
-    missing
-        Ranks without counts.
+    `missing`: ranks without counts.
     """
     ends: defaultdict[str, list[int]] = defaultdict(list)
     ended = log.ended.get(job, {})

@@ -37,6 +37,9 @@ def build_shim(
 ) -> Path:
     """Return the library of ``mpi/<name>`` for an MPI, compiled if necessary.
 
+    Raises `topoloom.Error` if the compiler fails, with its first error, or the cache is
+    not writable.
+
     Parameters
     ----------
     name
@@ -51,11 +54,6 @@ def build_shim(
         To link with; their paths become run paths.
     headers
         Additional ones that the sources include.
-
-    Raises
-    ------
-    topoloom.Error
-        If the compiler fails, with its first error, or the cache is not writable.
     """
     source_folders = [
         find_shipped(folder) for folder in (f"mpi/{name}", *folders, "mpi/shim")

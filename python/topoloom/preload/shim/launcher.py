@@ -30,17 +30,10 @@ _SUFFIXES = {"Open MPI": "openmpi", "MPICH (Hydra)": "mpich"}
 
 
 class LaunchProgram(NamedTuple):
-    """The program that a command starts.
+    """The program that a command starts."""
 
-    Attributes
-    ----------
-    path
-        Of the executable.
-    recognized
-        As a launcher; None for any other command, such as a script.
-    """
-
-    path: Path
+    path: Path  # of the executable
+    #: The launcher; None for any other command, such as a script.
     recognized: RecognizedLauncher | None
 
     @property
@@ -52,10 +45,7 @@ class LaunchProgram(NamedTuple):
 def find_launcher(command: list[str]) -> LaunchProgram:
     """Find the program that a command starts.
 
-    Raises
-    ------
-    topoloom.Error
-        If there is no such program.
+    Raises `topoloom.Error` if there is no such program.
     """
     if not command:
         raise Error("no command; write it after --, as in: -- mpirun -n 4 ./app")
@@ -75,10 +65,7 @@ def find_compiler(launcher: LaunchProgram, named: str | None = None) -> Path:
     Candidates are ``mpicc.openmpi`` next to ``mpirun.openmpi`` or to a link to it,
     ``mpicc`` next to the launcher, and ``mpicc`` on PATH.
 
-    Raises
-    ------
-    topoloom.Error
-        If there is none.
+    Raises `topoloom.Error` if there is none.
     """
     if named is not None:
         found = shutil.which(named)
@@ -102,10 +89,7 @@ def find_compiler(launcher: LaunchProgram, named: str | None = None) -> Path:
 def find_c_compiler() -> Path:
     """Find a C compiler: the one in ``CC``, or the first on PATH.
 
-    Raises
-    ------
-    topoloom.Error
-        If there is none.
+    Raises `topoloom.Error` if there is none.
     """
     named = os.environ.get("CC")
     for name in [named] if named else ["cc", "gcc", "clang"]:
@@ -195,8 +179,8 @@ def _extract_preload(
         return command, inherited
 
     def value(options: list[Option], default: str) -> str:
-        said = _parse_variable(options[-1])[1] if options else default
-        return inherited if said is None else said
+        setting = _parse_variable(options[-1])[1] if options else default
+        return inherited if setting is None else setting
 
     for_all = forwarding.option.removeprefix("-")
     general = [o for o in own if o.name == for_all and not forwarding.is_per_program]

@@ -18,44 +18,24 @@ _MAX_LINES = 10
 
 @dataclass(frozen=True)
 class RankAffinity:
-    """Where a rank runs.
+    """Where a rank runs."""
 
-    Attributes
-    ----------
-    host
-        Name by which the host calls itself.
-    cpus
-        Its affinity mask, in the system's numbers: ``0-3,8``.
-    cpu
-        The CPU that it ran on.
-    verdict
-        ``ok``; ``unbound``: may run on more CPUs than planned; ``cpus``: on others;
-        ``host``: on another host.
-    words
-        Description of a verdict other than ``ok``.
-    """
-
-    host: str
-    cpus: str
-    cpu: int
+    host: str  # name by which the host calls itself
+    cpus: str  # its affinity mask, in the system's numbers: ``0-3,8``
+    cpu: int  # the CPU that it ran on
+    #: ``ok``; ``unbound``: may run on more CPUs than planned; ``cpus``: on others;
+    #: ``host``: on another host.
     verdict: str
-    words: str
+    words: str  # description of a verdict other than ``ok``
 
 
 @dataclass(frozen=True)
 class AffinityReport:
-    """Where the ranks of a program run, compared with a plan.
+    """Where the ranks of a program run, compared with a plan."""
 
-    Attributes
-    ----------
-    placement
-        The plan. Unless it binds, ranks may run on more CPUs than planned.
-    ranks
-        In order.
-    """
-
+    #: The plan. Unless it binds, ranks may run on more CPUs than planned.
     placement: HostPlacement
-    ranks: list[RankAffinity]
+    ranks: list[RankAffinity]  # in order
 
     @property
     def wrong(self) -> list[int]:
@@ -143,10 +123,7 @@ def _is_address(host: str) -> bool:
 def read_report(file: Path, placement: HostPlacement) -> AffinityReport:
     """Read the report of a program.
 
-    Raises
-    ------
-    topoloom.Error
-        If the file is damaged.
+    Raises `topoloom.Error` if the file is damaged.
     """
     seen: list[RankAffinity] = []
     for line in file.read_text(errors="replace").splitlines()[1:]:

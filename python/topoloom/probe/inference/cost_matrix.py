@@ -76,12 +76,8 @@ def estimate_median_errors(
 
     The deviation of pairs with similar times counts as `_SHARED` additional samples.
 
-    Parameters
-    ----------
-    counts
-        Samples of each pair.
-    apart
-        Relative median deviations from the medians.
+    `counts`: samples of each pair. `apart`: relative median deviations from the
+    medians.
     """
     own = estimate_deviations(counts, apart)
     order = np.argsort(medians, kind="stable")

@@ -3,7 +3,7 @@
 
 Groups are those of `topoloom.schedules.find_cost_groups`: C. Karlsson, Optimizing
 Multi-dimensional MPI Communications on Multi-core Architectures, 2012, sec. 4.1. Those
-that are too small for its t-test are split by `splits.best_cut`.
+that are too small for its t-test are split by `splits.find_best_cut`.
 """
 
 from __future__ import annotations
@@ -66,23 +66,12 @@ _UNTESTED = Evidence(_NONE, _NONE, math.nan, 1.0)
 
 @dataclass(frozen=True)
 class RankGroup:
-    """Ranks that are nearer to each other than to others.
+    """Ranks that are nearer to each other than to others."""
 
-    Attributes
-    ----------
-    kind
-        `ALL`, a `GROUP` of hosts, a `HOST`, or a `PART` of one.
-    ranks
-        Ascending.
-    groups
-        Its parts.
-    evidence
-        Of the tested parts; empty if these are hosts, or there are none.
-    """
-
-    kind: str
-    ranks: tuple[int, ...]
-    groups: tuple[RankGroup, ...] = ()
+    kind: str  # `ALL`, a `GROUP` of hosts, a `HOST`, or a `PART` of one
+    ranks: tuple[int, ...]  # ascending
+    groups: tuple[RankGroup, ...] = ()  # its parts
+    #: Of the tested parts; empty if these are hosts, or there are none.
     evidence: tuple[Evidence, ...] = ()
 
     def all_groups(self) -> Iterator[RankGroup]:
@@ -198,10 +187,7 @@ def _drop_outsiders(splits: Sequence[Split], known: WeightedTimes) -> tuple[Spli
 def weigh_pairs(costs: Costs, errors: Costs, alike: Costs) -> WeightedTimes:
     """Weight pairs by their errors, enlarged if similar pairs differ more.
 
-    Parameters
-    ----------
-    alike
-        Median of the pairs that are comparable to each.
+    `alike`: median of the pairs that are comparable to each.
     """
     above = np.triu_indices(len(costs), 1)
     times = np.zeros_like(costs)

@@ -61,22 +61,13 @@ class HostPairProbe(Protocol):
 
 @dataclass
 class HostGroup:
-    """Hosts that are nearer to each other than to others.
+    """Hosts that are nearer to each other than to others."""
 
-    Attributes
-    ----------
-    members
-        Ascending.
-    groups
-        Found by landmarks; none if all hosts are alike, or if there are at most
-        `MAX_ALL_PAIRS`, whose pairs are all measured.
-    is_known
-        Whether there were enough landmarks to decide.
-    """
-
-    members: Hosts
+    members: Hosts  # ascending
+    #: Found by landmarks; none if all hosts are alike, or if there are at most
+    #: `MAX_ALL_PAIRS`, whose pairs are all measured.
     groups: list[HostGroup]
-    is_known: bool = True
+    is_known: bool = True  # whether there were enough landmarks to decide
 
     def all_parts(self) -> Iterator[HostGroup]:
         """Yield the group and all groups inside."""
@@ -133,30 +124,30 @@ def _run_searches(
         The groups of each search; None if it did not end.
     """
     found: list[list[Hosts] | None] = [None for _ in searches]
-    asked: dict[int, Pairs] = {}
+    requests: dict[int, Pairs] = {}
     answers: dict[int, tuple[Values, float]] = {}
 
     def advance(number: int) -> None:
         try:
             answer = answers.pop(number, None)
             search = searches[number]
-            asked[number] = next(search) if answer is None else search.send(answer)
+            requests[number] = next(search) if answer is None else search.send(answer)
         except StopIteration as end:
             found[number] = end.value
 
     for number in range(len(searches)):
         advance(number)
-    while asked and not measuring.late:
-        pairs = np.concatenate(list(asked.values()))
-        turns = np.concatenate([np.linspace(0, 1, len(p)) for p in asked.values()])
+    while requests and not measuring.late:
+        pairs = np.concatenate(list(requests.values()))
+        turns = np.concatenate([np.linspace(0, 1, len(p)) for p in requests.values()])
         order = np.argsort(turns, kind="stable")
         seconds = np.empty(len(pairs))
         seconds[order], error = measuring.pairs(pairs[order])
-        ends = np.cumsum([len(p) for p in asked.values()])[:-1]
-        for number, own in zip(asked, np.split(seconds, ends), strict=True):
+        ends = np.cumsum([len(p) for p in requests.values()])[:-1]
+        for number, own in zip(requests, np.split(seconds, ends), strict=True):
             answers[number] = own, error
-        numbers = list(asked)
-        asked.clear()
+        numbers = list(requests)
+        requests.clear()
         for number in numbers:
             advance(number)
     return found
@@ -177,11 +168,13 @@ class _Rows:
         count, turn = len(others), np.arange(len(others))
         apart = max(1, count // len(landmarks))
         met = others[(turn[:, None] + apart * np.arange(len(landmarks))) % count]
-        asked = np.broadcast_to(landmarks, met.shape)
+        requests = np.broadcast_to(landmarks, met.shape)
         # Each pair of landmarks is measured once.
         is_landmark = np.isin(met, landmarks)
-        once = ~is_landmark | (met > asked) | ~np.isin(asked, others)
-        pairs = np.stack([met[once & (met != asked)], asked[once & (met != asked)]], 1)
+        once = ~is_landmark | (met > requests) | ~np.isin(requests, others)
+        pairs = np.stack(
+            [met[once & (met != requests)], requests[once & (met != requests)]], 1
+        )
         if not len(pairs):
             return
         seconds, self.error = yield self.members[pairs]
@@ -257,12 +250,8 @@ def _find_landmark_groups(
 ) -> list[_LandmarkGroup]:
     """Find the groups of landmarks from their times.
 
-    Parameters
-    ----------
-    left
-        Hosts that are in no group yet.
-    known
-        Landmarks of earlier groups, which are far from all remaining hosts.
+    `left`: hosts that are in no group yet. `known`: landmarks of earlier groups, which
+    are far from all remaining hosts.
     """
     found: list[tuple[int, float, NDArray[np.bool_]]] = []
     for seed in seeds:

@@ -219,10 +219,7 @@ def _large_network(
 ) -> Network:
     """Make the tree of switches above groups of hosts.
 
-    Parameters
-    ----------
-    costs
-        With typical costs for unmeasured pairs.
+    `costs`: with typical costs for unmeasured pairs.
     """
     middle = {}
     for group in root.all_groups():

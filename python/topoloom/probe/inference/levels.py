@@ -23,21 +23,11 @@ _MAX_CANDIDATES = 256
 
 @dataclass(frozen=True)
 class Level:
-    """Pairs whose smallest common groups are comparable.
+    """Pairs whose smallest common groups are comparable."""
 
-    Attributes
-    ----------
-    name
-        Of the level.
-    groups
-        The smallest common groups.
-    median
-        One-way seconds of a message in the scan.
-    """
-
-    name: str
-    groups: tuple[RankGroup, ...]
-    median: float
+    name: str  # of the level
+    groups: tuple[RankGroup, ...]  # the smallest common groups
+    median: float  # one-way seconds of a message in the scan
 
 
 def find_levels(root: RankGroup, costs: SomeCosts) -> list[Level]:
@@ -61,12 +51,7 @@ def make_neighbor_level(
 ) -> Level:
     """Make the level of linked hosts, in a network without switches.
 
-    Parameters
-    ----------
-    first
-        The first rank of each host.
-    links
-        Pairs of hosts.
+    `first`: the first rank of each host. `links`: pairs of hosts.
     """
     known = [costs[first[a], first[b]] for a, b in links]
     return Level("between neighbors", (root,), float(np.median(known)))
@@ -92,10 +77,7 @@ def choose_typical_pairs(
 ) -> list[Pair]:
     """Choose disjoint pairs with typical times of their level.
 
-    Parameters
-    ----------
-    slow
-        Returns which pairs of ranks to avoid if there are others.
+    `slow`: returns which pairs of ranks to avoid if there are others.
     """
     measured = [select_measured_pairs(group, costs) for group in level.groups]
     if slow is not None:

@@ -33,15 +33,10 @@ Values = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class RouteTimes:
-    """Message times between two ranks, and the bandwidth of their links in B/s.
+    """Message times between two ranks, and the bandwidth of their links in B/s."""
 
-    Attributes
-    ----------
-    alone, burst
-        Of one message, and per message of a burst, if known. A link is busy no longer
-        than that.
-    """
-
+    #: `alone`, `burst`: of one message, and per message of a burst, if known. A link is
+    #: busy no longer than that.
     alone: Curve
     burst: Curve | None
     bandwidth: float
@@ -49,17 +44,10 @@ class RouteTimes:
 
 @dataclass(frozen=True)
 class LinkCosts:
-    """The share of links in message costs.
+    """The share of links in message costs."""
 
-    Attributes
-    ----------
-    latencies
-        Of each route's links, for the shortest messages.
-    factors
-        f, 1 / g, and the bytes up to which they hold (None: no limit), in six digits.
-    """
-
-    latencies: list[float]
+    latencies: list[float]  # of each route's links, for the shortest messages
+    #: f, 1 / g, and the bytes up to which they hold (None: no limit), in six digits.
     factors: list[tuple[float, float, int | None]]
 
     def latency_factor(self, size: int) -> float:
@@ -74,12 +62,7 @@ def fit_link_costs(
 
     Minimizes relative errors over all routes and sizes by alternating least squares.
 
-    Parameters
-    ----------
-    ends
-        Bytes up to which f and g are constant.
-    overhead
-        o, in seconds.
+    `ends`: bytes up to which f and g are constant. `overhead`: o, in seconds.
     """
     table = _TimeTable(routes, ends, overhead)
     latencies = np.maximum(0, table.shortest - overhead)

@@ -48,17 +48,12 @@ class Interval:
 
 @dataclass(frozen=True)
 class Line:
-    """Messages of `first` to `last` bytes take alpha + beta m seconds.
-
-    Attributes
-    ----------
-    end
-        The end of the line, `last`, between two measured sizes; None for the last line.
-    """
+    """Messages of `first` to `last` bytes take alpha + beta m seconds."""
 
     alpha: Interval
     beta: Interval
     first: int
+    #: The end of the line, `last`, between two measured sizes; None for the last line.
     end: Interval | None
 
     def document(self) -> dict[str, Any]:
@@ -109,35 +104,19 @@ class Curve:
 
 @dataclass(frozen=True)
 class LevelCosts:
-    """Message costs of a level.
+    """Message costs of a level."""
 
-    Attributes
-    ----------
-    alone
-        Half a round trip.
-    burst
-        Time per message of a sender.
-    latency
-        Additional seconds until a message arrives.
-    send_cpu, receive_cpu
-        Seconds of the calls; NaN if unknown. If the receiving call has waited, the time
-        of many short messages each way without their sending.
-    both_ways
-        Bandwidth of both directions relative to one.
-    unexpected
-        By bytes, the relative time of a message whose receive is posted late.
-    posted
-        Seconds per receive that is posted before; NaN: not measured.
-    """
-
-    alone: Curve
-    burst: Curve | None
-    latency: float
+    alone: Curve  # half a round trip
+    burst: Curve | None  # time per message of a sender
+    latency: float  # additional seconds until a message arrives
+    #: `send_cpu`, `receive_cpu`: seconds of the calls; NaN if unknown. If the receiving
+    #: call has waited, the time of many short messages each way without their sending.
     send_cpu: float
     receive_cpu: float
-    both_ways: float
+    both_ways: float  # bandwidth of both directions relative to one
+    #: By bytes, the relative time of a message whose receive is posted late.
     unexpected: dict[int, float]
-    posted: float
+    posted: float  # seconds per receive that is posted before; NaN: not measured
 
     @property
     def model(self) -> NetworkModel:
@@ -388,12 +367,12 @@ def _select_line_sizes(fit: Fit) -> list[NDArray[np.bool_]]:
 
 def _compute_line_errors(fit: Fit) -> Errors:
     """Compute the errors of the lines by size."""
-    said = np.empty_like(fit.measured)
+    fitted = np.empty_like(fit.measured)
     for (alpha, beta, _), within in zip(
         fit.model.lines, _select_line_sizes(fit), strict=True
     ):
-        said[within] = alpha + beta * fit.sizes[within]
-    return said / fit.measured - 1
+        fitted[within] = alpha + beta * fit.sizes[within]
+    return fitted / fit.measured - 1
 
 
 def _compute_half_widths(

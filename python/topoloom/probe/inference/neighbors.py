@@ -53,12 +53,8 @@ class HopTimes:
 def find_candidates(costs: PairCosts, first: Hosts) -> Pairs:
     """Find pairs of hosts that may be neighbors, by their landmark times.
 
-    Parameters
-    ----------
-    costs
-        Between ranks.
-    first
-        The rank of each host that was measured with other hosts.
+    `costs`: between ranks. `first`: the rank of each host that was measured with other
+    hosts.
     """
     landmarks = _find_landmarks(costs, first)
     count = len(first)
@@ -105,12 +101,8 @@ def find_linked_hosts(
 ) -> Network | None:
     """Find the graph of neighbors if its hops explain the times.
 
-    Parameters
-    ----------
-    errors
-        Relative errors of costs.
-    by_groups
-        Share of the variance of log costs that groups explain.
+    `errors`: relative errors of costs. `by_groups`: share of the variance of log costs
+    that groups explain.
     """
     count = len(first)
     pairs = find_candidates(costs, first)

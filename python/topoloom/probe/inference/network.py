@@ -35,52 +35,26 @@ _FEW, _LIKE = 4, 0.3
 
 @dataclass(frozen=True)
 class SwitchLink:
-    """A link of a tree: from a host or a group of hosts up.
+    """A link of a tree: from a host or a group of hosts up."""
 
-    Attributes
-    ----------
-    below
-        The host or the group.
-    latency
-        Seconds in addition to the minimum of all messages between hosts.
-    """
-
-    below: RankGroup
-    latency: float
+    below: RankGroup  # the host or the group
+    latency: float  # seconds in addition to the minimum of all messages between hosts
 
 
 @dataclass(frozen=True)
 class Network:
-    """What connects hosts.
+    """The network between hosts."""
 
-    Attributes
-    ----------
-    order
-        Hosts by the numbers of the machine's nodes.
-    root
-        The tree of groups of hosts, if it is one.
-    links
-        Of a tree: hosts first, then groups from the bottom up.
-    neighbors
-        Pairs of hosts with a link, if it is a graph without switches.
-    base
-        Minimal seconds of a message.
-    hop
-        Seconds per link after the first, in a graph.
-    predicted
-        Predicted seconds between hosts, indexed like a matrix ``(hosts, hosts)``.
-    explained
-        Share of the variance of log costs that the network explains.
-    """
-
-    order: list[int]
-    root: RankGroup | None
-    links: list[SwitchLink]
+    order: list[int]  # hosts by the numbers of the machine's nodes
+    root: RankGroup | None  # the tree of groups of hosts, if it is one
+    links: list[SwitchLink]  # of a tree: hosts first, then groups from the bottom up
+    #: Pairs of hosts with a link, if it is a graph without switches.
     neighbors: list[tuple[int, int]]
-    base: float
-    hop: float
+    base: float  # minimal seconds of a message
+    hop: float  # seconds per link after the first, in a graph
+    #: Predicted seconds between hosts, indexed like a matrix ``(hosts, hosts)``.
     predicted: HostCosts
-    explained: float
+    explained: float  # share of the variance of log costs that the network explains
 
     @property
     def is_graph(self) -> bool:
@@ -163,12 +137,8 @@ def make_tree(
 ) -> Network:
     """Make a tree of groups, without predictions.
 
-    Parameters
-    ----------
-    hosts
-        The host of each rank.
-    middle
-        Seconds between the parts of each group of hosts, by its `id`.
+    `hosts`: the host of each rank. `middle`: seconds between the parts of each group of
+    hosts, by its `id`.
     """
     order: list[int] = []
     groups: list[RankGroup] = []

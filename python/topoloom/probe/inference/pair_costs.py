@@ -102,12 +102,7 @@ class PairCosts:
     ) -> PairCosts:
         """Return a copy with a network's predictions for unmeasured pairs.
 
-        Parameters
-        ----------
-        predicted
-            Seconds between hosts.
-        host_of
-            The host of each rank.
+        `predicted`: seconds between hosts. `host_of`: the host of each rank.
         """
         found = self.filled(root)
         found._between = predicted, np.array(host_of)

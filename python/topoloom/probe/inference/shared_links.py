@@ -32,25 +32,13 @@ _COUNTED = 1 << 22
 
 @dataclass(frozen=True)
 class SharedLink:
-    """A link that limits concurrent exchanges.
+    """A link that limits concurrent exchanges."""
 
-    Attributes
-    ----------
-    hosts
-        Hosts whose exchanges with others of their group use it; empty: those of
-        `pairs`.
-    pairs
-        Host pairs that were measured concurrently.
-    factor
-        Ratio of their time to that alone.
-    rate
-        Their total bytes per second each way.
-    """
-
+    #: Hosts whose exchanges with others of their group use it; empty: those of `pairs`.
     hosts: tuple[int, ...]
-    pairs: tuple[Pair, ...]
-    factor: float
-    rate: float
+    pairs: tuple[Pair, ...]  # host pairs that were measured concurrently
+    factor: float  # ratio of their time to that alone
+    rate: float  # their total bytes per second each way
 
     def crosses(self, pair: Pair) -> bool:
         """Return whether an exchange of two hosts uses it, as far as known."""

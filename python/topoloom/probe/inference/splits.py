@@ -40,21 +40,11 @@ class WeightedTimes(NamedTuple):
 
 
 class Cut(NamedTuple):
-    """A partition of items into groups.
+    """A partition of items into groups."""
 
-    Attributes
-    ----------
-    parts
-        Item numbers of each group.
-    gained
-        Log likelihood ratio minus the log number of possible cuts.
-    sure
-        Whether the cut is significant against noise.
-    """
-
-    parts: list[list[int]]
-    gained: float
-    sure: bool
+    parts: list[list[int]]  # item numbers of each group
+    gained: float  # log likelihood ratio minus the log number of possible cuts
+    sure: bool  # whether the cut is significant against noise
 
 
 def find_outsider(
@@ -126,10 +116,7 @@ def find_best_cut(
 def compute_gain(known: WeightedTimes, of: Numbers, least: float) -> float:
     """Compute `Cut.gained` of given groups.
 
-    Parameters
-    ----------
-    of
-        Group of each member.
+    `of`: group of each member.
     """
     blocks = _Blocks(known, np.arange(len(of)), len(of))
     return _compute_gain(blocks, of, least, single=True)
@@ -140,12 +127,8 @@ def compute_required_error(things: int, apart: float, p: float) -> float:
 
     Groups of two have the fewest pairs inside.
 
-    Parameters
-    ----------
-    apart
-        Minimal difference of log times across groups to those inside.
-    p
-        Limit on the probability of splitting equal items.
+    `apart`: minimal difference of log times across groups to those inside. `p`: limit
+    on the probability of splitting equal items.
     """
     pairs = things // 2
     across = things * (things - 1) / 2 - pairs

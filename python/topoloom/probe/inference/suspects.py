@@ -39,29 +39,14 @@ BOTH, OUT, IN = "both", "out", "in"
 
 @dataclass(frozen=True)
 class Suspect:
-    """A part that is slower than comparable ones.
+    """A part that is slower than comparable ones."""
 
-    Attributes
-    ----------
-    kind
-        ``host``, ``link`` between two hosts, or ``uplink`` of a group of hosts.
-    hosts
-        Concerned hosts.
-    of
-        `LATENCY` or `BANDWIDTH`.
-    factor
-        Ratio of its message times to those of comparable parts.
-    samples
-        Number of measurements.
-    way
-        `BOTH`, or the only direction that is slow: `OUT` of the first host, or `IN`.
-    """
-
-    kind: str
-    hosts: tuple[int, ...]
-    of: str
-    factor: float
-    samples: int
+    kind: str  # ``host``, ``link`` between two hosts, or ``uplink`` of a group of hosts
+    hosts: tuple[int, ...]  # concerned hosts
+    of: str  # `LATENCY` or `BANDWIDTH`
+    factor: float  # ratio of its message times to those of comparable parts
+    samples: int  # number of measurements
+    #: `BOTH`, or the only direction that is slow: `OUT` of the first host, or `IN`.
     way: str = BOTH
 
     def slows(self, sender: int, receiver: int) -> bool:
@@ -207,12 +192,7 @@ def compute_latency_residuals(
 ) -> Residuals:
     """Compare costs with the network's predictions, or inside a host with each other.
 
-    Parameters
-    ----------
-    costs
-        Seconds between ranks.
-    predicted
-        Seconds between hosts.
+    `costs`: seconds between ranks. `predicted`: seconds between hosts.
     """
     found = Residuals()
     hosts = np.asarray(host_of)
@@ -238,10 +218,7 @@ def compute_rate_residuals(
 ) -> Residuals:
     """Compare bursts of a set, separately for concurrent and single ones.
 
-    Parameters
-    ----------
-    latencies
-        Seconds of a short message between hosts.
+    `latencies`: seconds of a short message between hosts.
     """
     found = Residuals()
     number = {rank: n for n, ranks in enumerate(sets) for rank in ranks}
@@ -299,10 +276,7 @@ def find_slow_hosts(residuals: Residuals, hosts: int, way: str = BOTH) -> list[i
 
     Each is found without the pairs of earlier ones, since a slow host slows others.
 
-    Parameters
-    ----------
-    way
-        `BOTH`, or only sends (`OUT`) or receives (`IN`).
+    `way`: `BOTH`, or only sends (`OUT`) or receives (`IN`).
     """
     sigma = residuals.sigma
     found: list[int] = []
@@ -349,13 +323,8 @@ def find_slow_uplinks(
 ) -> list[Suspect]:
     """Find groups whose exchanges with all other groups are slow.
 
-    Parameters
-    ----------
-    groups
-        Sibling groups of hosts.
-    seconds
-        Time of concurrent exchanges between two groups, by their numbers, relative to a
-        single pair.
+    `groups`: sibling groups of hosts. `seconds`: time of concurrent exchanges between
+    two groups, by their numbers, relative to a single pair.
     """
     if len(seconds) < 3:
         return []

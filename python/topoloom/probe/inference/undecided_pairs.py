@@ -35,12 +35,8 @@ def find_undecided_pairs(
     These are pairs of groups whose subgroups could not be detected, and pairs of
     possible groups.
 
-    Parameters
-    ----------
-    costs, errors
-        As for `find_rank_groups`.
-    apart
-        Minimal difference of log times across groups to those inside.
+    `costs` and `errors`: as for `find_rank_groups`. `apart`: minimal difference of log
+    times across groups to those inside.
     """
     found: dict[Pair, float] = {}
     for group in root.all_groups():

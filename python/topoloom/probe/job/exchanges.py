@@ -15,27 +15,14 @@ _FEW, _AT_ONCE = 256, 4096
 
 
 class Order(NamedTuple):
-    """An order to a measuring job.
+    """An order to a measuring job."""
 
-    Attributes
-    ----------
-    how
-        ``circle``, ``pairs``, ``alone`` or ``together``, or a setting for later orders.
-    kind
-        From `mpi/probe/kinds`, such as ``echo``; empty for settings.
-    sizes
-        Bytes of a message.
-    window
-        Consecutive messages.
-    rest
-        Rest of the line, such as the pairs.
-    """
-
+    #: ``circle``, ``pairs``, ``alone`` or ``together``, or a setting for later orders.
     how: str
-    kind: str = ""
-    sizes: Sequence[int] = ()
-    window: int = 1
-    rest: str = ""
+    kind: str = ""  # from `mpi/probe/kinds`, such as ``echo``; empty for settings
+    sizes: Sequence[int] = ()  # bytes of a message
+    window: int = 1  # consecutive messages
+    rest: str = ""  # rest of the line, such as the pairs
 
     @property
     def line(self) -> str:
@@ -46,15 +33,9 @@ class Order(NamedTuple):
 
 
 class Exchange(NamedTuple):
-    """Samples of one pair of ranks.
+    """Samples of one pair of ranks."""
 
-    Attributes
-    ----------
-    order
-        Number of its order, whose exchanges may be concurrent.
-    """
-
-    order: int
+    order: int  # number of its order, whose exchanges may be concurrent
     how: str
     kind: str
     bytes: int
@@ -235,9 +216,15 @@ class Exchanges(Sequence[Exchange]):
         for (order, size, first, second), begin, end in zip(
             self._store.rows[rows].tolist(), begins.tolist(), ends.tolist(), strict=True
         ):
-            asked = self._orders[order]
+            own = self._orders[order]
             yield Exchange(
-                *(order, asked.how, asked.kind or asked.how, size, asked.window),
+                *(
+                    order,
+                    own.how,
+                    own.kind or own.how,
+                    size,
+                    own.window,
+                ),
                 *(first, second, every[begin:end]),
             )
 
@@ -266,13 +253,8 @@ class ExchangeTable(Exchanges):
     def extend(self, rows: NDArray[np.integer], seconds: NDArray[np.float64]) -> None:
         """Add several exchanges.
 
-        Parameters
-        ----------
-        rows
-            Order, bytes, first and second rank and the number of samples of each, shape
-            ``(exchanges, 5)``.
-        seconds
-            The samples, by exchange.
+        `rows`: order, bytes, first and second rank and the number of samples of each,
+        shape ``(exchanges, 5)``. `seconds`: the samples, by exchange.
         """
         self._store.add(
             rows[:, :4].astype(np.int32), rows[:, 4].astype(np.int64), seconds

@@ -61,10 +61,8 @@ class ProbeJob:
     def measure(self, orders: Sequence[Order]) -> Exchanges:
         """Execute orders; return their exchanges, which are also kept.
 
-        Raises
-        ------
-        JobEnded
-            If the job ends early, or does not answer for `ANSWER_TIMEOUT` seconds.
+        Raises `JobEnded` if the job ends early, or does not answer for `ANSWER_TIMEOUT`
+        seconds.
         """
         before = len(self.samples.exchanges)
         lines = []
@@ -180,10 +178,10 @@ class ProbeJob:
         self.samples.exchanges.extend(rows[count > 0], seconds)
 
     def _reason(self) -> str:
-        said = self._child.output
-        if self._child.status == 0 and not said.strip():
+        output = self._child.output
+        if self._child.status == 0 and not output.strip():
             return "it did not start what measures; write it without a program"
-        return find_reason(said)
+        return find_reason(output)
 
 
 def _make_order_key(order: Order) -> object:
@@ -200,6 +198,9 @@ def start_probe_job(
 ) -> Iterator[ProbeJob]:
     """Start a job, which ends with the context.
 
+    Raises `topoloom.Error` if the launcher or its compiler is missing. Raises
+    `JobEnded` if the job does not start.
+
     Parameters
     ----------
     launcher
@@ -208,13 +209,6 @@ def start_probe_job(
         Compiler of its MPI; by default the one next to the launcher.
     earlier
         Samples that need not be measured again.
-
-    Raises
-    ------
-    topoloom.Error
-        If the launcher or its compiler is missing.
-    JobEnded
-        If the job does not start.
     """
     words = list(launcher)
     if not words:

@@ -35,21 +35,11 @@ _MAX_EXACT_RANKS, _ROWS = 4096, 256
 
 
 class RankPlace(NamedTuple):
-    """The place of a rank.
+    """The place of a rank."""
 
-    Attributes
-    ----------
-    host
-        Host name by MPI.
-    cpus
-        Affinity of the rank, such as ``0-3,8``; empty if unknown.
-    library
-        MPI library.
-    """
-
-    host: str
-    cpus: str
-    library: str
+    host: str  # host name by MPI
+    cpus: str  # affinity of the rank, such as ``0-3,8``; empty if unknown
+    library: str  # MPI library
 
 
 @dataclass
@@ -141,12 +131,8 @@ _BROKEN = (
 def load_samples(path: Path) -> ProbeSamples:
     """Read samples that `save_samples` wrote.
 
-    Raises
-    ------
-    topoloom.Error
-        If it is another file.
-    OSError
-        If it cannot be read.
+    Raises `topoloom.Error` if it is another file. Raises `OSError` if it cannot be
+    read.
     """
     try:
         with np.load(path, allow_pickle=False) as file:
@@ -160,12 +146,8 @@ def load_samples(path: Path) -> ProbeSamples:
 def load_cost_matrix(path: Path) -> NDArray[np.float64]:
     """Read the seconds of a short message between ranks; NaN if unmeasured.
 
-    Raises
-    ------
-    topoloom.Error
-        If it is another file, or another matrix.
-    OSError
-        If it cannot be read.
+    Raises `topoloom.Error` if it is another file, or another matrix. Raises `OSError`
+    if it cannot be read.
     """
     try:
         with np.load(path, allow_pickle=False) as file:

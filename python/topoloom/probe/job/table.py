@@ -223,15 +223,8 @@ def read_probe_table(
 ) -> dict[str, Any]:
     """Return the checked table of a document.
 
-    Parameters
-    ----------
-    needed
-        Required keys; None for all that a probe always writes.
-
-    Raises
-    ------
-    topoloom.Error
-        With the missing or invalid key.
+    `needed`: required keys; None for all that a probe always writes. Raises
+    `topoloom.Error` with the missing or invalid key.
     """
     probed: dict[str, Any] = get_entry(
         dict(document), "probe", dict, f"{file}: [probe]"

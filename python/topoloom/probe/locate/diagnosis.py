@@ -25,39 +25,21 @@ _MAX_NAMED = 4
 
 @dataclass(frozen=True)
 class Test:
-    """A measurement of one pair of ends, or of the pairs of a collective operation.
-
-    Attributes
-    ----------
-    pairs
-        Pairs of ends.
-    ratio
-        Time relative to the typical one.
-    """
+    """A measurement of one pair of ends, or of the pairs of a collective operation."""
 
     __test__ = False  # not a pytest class
 
-    pairs: Sequence[Pair]
-    ratio: float
+    pairs: Sequence[Pair]  # pairs of ends
+    ratio: float  # time relative to the typical one
 
 
 @dataclass(frozen=True)
 class BadPart:
-    """A bad part, one of several that no test distinguishes.
+    """A bad part, one of several that no test distinguishes."""
 
-    Attributes
-    ----------
-    parts
-        Names.
-    factor
-        Message time relative to the typical one.
-    chance
-        Probability that this explains the tests.
-    """
-
-    parts: list[str]
-    factor: float
-    chance: float
+    parts: list[str]  # names
+    factor: float  # message time relative to the typical one
+    chance: float  # probability that this explains the tests
 
     @property
     def sure(self) -> bool:
@@ -70,8 +52,8 @@ class BadPart:
         more = len(self.parts) - _MAX_NAMED
         which = " or ".join(self.parts[:_MAX_NAMED] if more > 1 else self.parts)
         which += f" or one of {more} others" if more > 1 else ""
-        said = f"{which}: messages take {self.factor:.2f} times as long"
-        return said if self.sure else f"perhaps {said} ({self.chance:.0%} likely)"
+        text = f"{which}: messages take {self.factor:.2f} times as long"
+        return text if self.sure else f"perhaps {text} ({self.chance:.0%} likely)"
 
     def document(self) -> dict[str, Any]:
         """Make what ``--json`` prints."""
@@ -84,28 +66,16 @@ class BadPart:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """The state of a diagnosis.
+    """The state of a diagnosis."""
 
-    Attributes
-    ----------
-    bad
-        Parts that explain slow tests, the most certain first.
-    tests, hosts
-        Numbers of tests and of testable hosts.
-    suspects
-        Number of other classes of parts that may be bad.
-    untested
-        Number of classes of parts that no test has judged.
-    plan
-        Pairs of ends to measure next, concurrently; empty if pairs give no more
-        information.
-    """
-
-    bad: list[BadPart]
+    bad: list[BadPart]  # parts that explain slow tests, the most certain first
+    #: `tests`, `hosts`: numbers of tests and of testable hosts.
     tests: int
     hosts: int
-    suspects: int
-    untested: int
+    suspects: int  # number of other classes of parts that may be bad
+    untested: int  # number of classes of parts that no test has judged
+    #: Pairs of ends to measure next, concurrently; empty if pairs give no more
+    #: information.
     plan: list[Pair] = field(default_factory=list)
 
     def document(self, names: Sequence[str]) -> dict[str, Any]:

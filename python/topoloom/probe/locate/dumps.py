@@ -44,19 +44,13 @@ class _Operation(NamedTuple):
 
 
 class _Key(NamedTuple):
-    """The key of equal operations; `message` has source and target.
-
-    Attributes
-    ----------
-    clock
-        Source of the times.
-    """
+    """The key of equal operations; `message` has source and target."""
 
     communicator: str
     message: tuple[int, int] | None
     word: str
     size_bytes: int
-    clock: str
+    clock: str  # source of the times
 
 
 #: Ends of ranks, with None for unknown GPUs; None if a rank left no line.
@@ -68,14 +62,11 @@ def read_dump_tests(
 ) -> tuple[list[Test], list[str]]:
     """Read dumps; return tests, and remarks about unusable data.
 
-    Raises
-    ------
-    topoloom.Error
-        If no line has a time, or the machine lacks a host; `IncompleteTraceError`, unless
-        `partial`, if lines or ranks are missing.
+    Raises `topoloom.Error` if no line has a time, or the machine lacks a host;
+    `IncompleteTraceError`, unless `partial`, if lines or ranks are missing.
     """
     lines, sizes, missing = read_inspector_lines(files, partial)
-    seats, doubts = find_rank_ends(lines, parts)
+    rank_ends, doubts = find_rank_ends(lines, parts)
     did: dict[_Key, _Ends] = {}
     seconds: dict[_Key, dict[int, float]] = defaultdict(dict)
     for line in lines:
@@ -84,7 +75,9 @@ def read_dump_tests(
             continue
         key = _make_key(line)
         if key not in did:
-            did[key] = _find_ends(key, seats[key.communicator], sizes[key.communicator])
+            did[key] = _find_ends(
+                key, rank_ends[key.communicator], sizes[key.communicator]
+            )
         by_number = seconds[key]
         by_number[line.number] = min(by_number.get(line.number, took), took)
     lacking = {key.communicator for key, ends in did.items() if ends is None}
@@ -98,7 +91,7 @@ def read_dump_tests(
         if ends and len(known := [end for end in ends if end is not None]) == len(ends)
     ]
     for name in sorted(lacking):
-        there, size = len(seats[name]), sizes[name]
+        there, size = len(rank_ends[name]), sizes[name]
         missing.append(f"communicator {name} lacks {size - there} of {size} ranks")
     more = len(missing) - _MAX_REMARKS
     rest = [f"and {more} more"] if more > 0 else []
@@ -157,12 +150,12 @@ def _make_key(line: InspectorLine) -> _Key:
     )
 
 
-def _find_ends(key: _Key, seats: Mapping[int, int | None], size: int) -> _Ends:
+def _find_ends(key: _Key, rank_ends: Mapping[int, int | None], size: int) -> _Ends:
     """Return the ends that exchanged messages; None if a rank left no line."""
     places = key.message or range(size)
-    if any(place not in seats for place in places):
+    if any(place not in rank_ends for place in places):
         return None
-    return [seats[place] for place in places]
+    return [rank_ends[place] for place in places]
 
 
 def _describe_operation(key: _Key, ends: Sequence[int], parts: Parts) -> _Operation:

@@ -47,32 +47,18 @@ class BadClass:
 
 @dataclass(frozen=True)
 class Beliefs:
-    """The conclusions from tests.
+    """The conclusions from tests."""
 
-    Attributes
-    ----------
-    bad
-        Classes that explain slow tests, the most certain first.
-    chances
-        Probability that a class is bad.
-    open
-        Whether no test has judged a class.
-    """
-
-    bad: list[BadClass]
-    chances: Values
-    open: NDArray[np.bool_]
+    bad: list[BadClass]  # classes that explain slow tests, the most certain first
+    chances: Values  # probability that a class is bad
+    open: NDArray[np.bool_]  # whether no test has judged a class
 
 
 def estimate_beliefs(tests: Coverage, ratios: Sequence[float], classes: int) -> Beliefs:
     """Estimate how likely each class of parts is bad.
 
-    Parameters
-    ----------
-    ratios
-        Time of each test relative to the typical one.
-    classes
-        Number of classes.
+    `ratios`: time of each test relative to the typical one. `classes`: number of
+    classes.
     """
     return _Estimator(tests, np.log(np.asarray(ratios, dtype=float)), classes).beliefs()
 

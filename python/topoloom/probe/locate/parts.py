@@ -33,21 +33,11 @@ Values = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Coverage:
-    """The classes of parts that each test covers, in compressed rows.
+    """The classes of parts that each test covers, in compressed rows."""
 
-    Attributes
-    ----------
-    starts
-        Begin of each row, and the end of the last.
-    classes
-        Classes that test t covers, from `starts[t]` to `starts[t + 1]`.
-    loads
-        Load of each relative to the busiest part of the test, in (0, 1].
-    """
-
-    starts: Numbers
-    classes: Numbers
-    loads: Values
+    starts: Numbers  # begin of each row, and the end of the last
+    classes: Numbers  # classes that test t covers, from `starts[t]` to `starts[t + 1]`
+    loads: Values  # load of each relative to the busiest part of the test, in (0, 1]
 
     @property
     def rows(self) -> Numbers:

@@ -25,11 +25,8 @@ def find_rank_ends(
 ) -> tuple[RankEnds, list[str]]:
     """Find the end of each rank, with remarks about assumptions.
 
-    Raises
-    ------
-    topoloom.Error
-        If the machine lacks a host, a host has more ranks than GPUs, or a rank has two
-        processes.
+    Raises `topoloom.Error` if the machine lacks a host, a host has more ranks than
+    GPUs, or a rank has two processes.
     """
     numbers = {host: n for n, host in enumerate(parts.hosts)}
     members: dict[str, dict[int, Process]] = defaultdict(dict)
@@ -118,13 +115,13 @@ def _assign_gpus(
     """Assign a process's GPUs to its ranks in order; none if it has others as well."""
     ranks = Counter(group.values())
     given: Counter[Process] = Counter()
-    seats: dict[int, int | None] = {}
+    ends: dict[int, int | None] = {}
     for place, process in sorted(group.items()):
         own = gpus[process]
         is_known = len(own) == ranks[process]
-        seats[place] = own[given[process]] if is_known else None
+        ends[place] = own[given[process]] if is_known else None
         given[process] += 1
-    return seats
+    return ends
 
 
 def _list_hosts(hosts: Sequence[str]) -> str:

@@ -37,9 +37,9 @@ def compute_uncertainty(parts: Parts, beliefs: Beliefs) -> Values:
     tests = parts.tests
     visible, busiest = _find_visible(parts)
     chances: Values = beliefs.chances.copy()
-    asked = (beliefs.open & (busiest >= _MIN_VISIBLE_LOAD)) | (chances > SUSPECT)
+    is_open = (beliefs.open & (busiest >= _MIN_VISIBLE_LOAD)) | (chances > SUSPECT)
     sure = _find_sure(beliefs)
-    chances[~asked | sure] = 0.0
+    chances[~is_open | sure] = 0.0
     # Classes that only tests of a bad part cover cannot be judged.
     of_bad = _has_any(parts, sure[tests.classes] & visible)
     seen = visible & ~of_bad[tests.rows]

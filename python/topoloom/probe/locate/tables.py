@@ -42,10 +42,8 @@ class Row(NamedTuple):
 def read_table_tests(files: Sequence[Path], parts: Parts) -> list[Test]:
     """Read tables; compare each pair with pairs of equal distance.
 
-    Raises
-    ------
-    topoloom.Error
-        With file and line, if a row is invalid or names an unknown host.
+    Raises `topoloom.Error` with file and line, if a row is invalid or names an unknown
+    host.
     """
     rows: dict[str, list[Row]] = defaultdict(list)
     for file in files:

@@ -24,42 +24,24 @@ _MAX_BYTES = parse_bytes("4 MiB")
 
 @dataclass(frozen=True)
 class Effort:
-    """The extent of a measurement.
+    """The extent of a measurement."""
 
-    Attributes
-    ----------
-    seconds
-        Time limit.
-    least, most
-        Limits on samples of a pair at one size.
-    width
-        Relative half width of the median's 95 % confidence interval at which a pair has
-        enough samples.
-    apart
-        Minimal difference of log times across groups to those inside at which groups of
-        two are found.
-    pairs
-        Representative pairs of each level.
-    sizes
-        Bytes of messages, ascending from 1.
-    rounds
-        Minimal rounds of long messages, in which every rank of a group has a partner.
-    long_pairs
-        Pairs that exchange long messages in additional rounds.
-    meetings
-        Pairs that exchange long messages in rounds to detect shared links.
-    """
-
-    seconds: float
+    seconds: float  # time limit
+    #: `least`, `most`: limits on samples of a pair at one size.
     least: int
     most: int
+    #: Relative half width of the median's 95 % confidence interval at which a pair has
+    #: enough samples.
     width: float
+    #: Minimal difference of log times across groups to those inside at which groups of
+    #: two are found.
     apart: float
-    pairs: int
-    sizes: Sequence[int]
+    pairs: int  # representative pairs of each level
+    sizes: Sequence[int]  # bytes of messages, ascending from 1
+    #: Minimal rounds of long messages, in which every rank of a group has a partner.
     rounds: int
-    long_pairs: int
-    meetings: int
+    long_pairs: int  # pairs that exchange long messages in additional rounds
+    meetings: int  # pairs that exchange long messages in rounds to detect shared links
 
 
 def _list_powers(base: int) -> list[int]:

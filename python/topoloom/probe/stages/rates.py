@@ -42,23 +42,13 @@ def choose_long_size(
 
 
 class ConcurrentPairs(NamedTuple):
-    """Pairs to measure concurrently: the first alone, then with more and more others.
+    """Pairs to measure concurrently: the first alone, then with more others."""
 
-    Attributes
-    ----------
-    pattern
-        Kind of the pairs.
-    pairs
-        Of different ranks.
-    common
-        A number of pairs that is comparable with other instances of the pattern.
-    whole
-        Whether to measure every number of pairs, not only `common` and all.
-    """
-
-    pattern: str
-    pairs: list[Pair]
+    pattern: str  # kind of the pairs
+    pairs: list[Pair]  # of different ranks
+    #: A number of pairs that is comparable with other instances of the pattern.
     common: int = 1
+    #: Whether to measure every number of pairs, not only `common` and all.
     whole: bool = True
 
     @property
@@ -148,22 +138,22 @@ def _pair_ring(ranks: Sequence[int], step: int) -> list[Pair]:
 
 def measure_concurrent_pairs(
     job: ProbeJob,
-    asked: Sequence[ConcurrentPairs],
+    patterns: Sequence[ConcurrentPairs],
     size: int,
     clock: Clock,
     advance: Callable[[int, int], None],
 ) -> bool:
     """Measure more and more pairs concurrently; return whether time sufficed."""
     job.measure([Order("clocks")])
-    for number, each in enumerate(asked):
+    for number, each in enumerate(patterns):
         job.measure(list(_list_orders(each, size)))
-        advance(number + 1, len(asked))
-        if clock.left() <= 0 and number + 1 < len(asked):
+        advance(number + 1, len(patterns))
+        if clock.left() <= 0 and number + 1 < len(patterns):
             return False
     return True
 
 
-def _list_orders(asked: ConcurrentPairs, size: int) -> Iterator[Order]:
-    for count in asked.counts:
-        rest = f"{_REPEATS} {format_pairs(asked.pairs[:count])}"
+def _list_orders(pattern: ConcurrentPairs, size: int) -> Iterator[Order]:
+    for count in pattern.counts:
+        rest = f"{_REPEATS} {format_pairs(pattern.pairs[:count])}"
         yield Order("together", "burst", [size], WINDOW, rest)

@@ -41,10 +41,7 @@ def scan_pairs(
 ) -> bool:
     """Measure the round trips of all pairs; return whether time sufficed.
 
-    Parameters
-    ----------
-    rounds
-        Of pairs that share no links; None if links are unknown.
+    `rounds`: of pairs that share no links; None if links are unknown.
     """
     job.measure([make_scan_order(effort)])
     if rounds is None:
@@ -82,12 +79,8 @@ def measure_sets(
 ) -> bool:
     """Measure the pairs of sets concurrently; return whether time sufficed.
 
-    Parameters
-    ----------
-    sets
-        Disjoint sets of ranks.
-    most_rounds
-        In each round a rank has a partner of its set; None: until all have met.
+    `sets`: disjoint sets of ranks. `most_rounds`: in each round a rank has a partner of
+    its set; None: until all have met.
     """
     shuffled = random.Random(len(sets))
     mixed = [list(each) for each in sets]

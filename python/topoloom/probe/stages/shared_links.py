@@ -41,10 +41,7 @@ def choose_meeting_size(alpha: float, beta: float) -> int:
 def choose_rounds(sets: Sequence[Sequence[int]], most_pairs: int) -> list[Round]:
     """Choose concurrent rounds of all sets, up to `most_pairs` in total.
 
-    Parameters
-    ----------
-    sets
-        Disjoint sets of ranks that share no links.
+    `sets`: disjoint sets of ranks that share no links.
     """
     rng = random.Random(len(sets))
     rounds: list[Round] = []
@@ -69,10 +66,7 @@ def measure_meetings(
 ) -> list[MeasuredRound]:
     """Measure rounds while there is time; return the measured ones.
 
-    Parameters
-    ----------
-    typical
-        Pairs that are measured alone, to estimate the time of a round.
+    `typical`: pairs that are measured alone, to estimate the time of a round.
     """
     alone = job.measure([Order("alone", "both", [size], WINDOW, format_pairs(typical))])
     one = max(e.median for e in alone)

@@ -24,23 +24,16 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True)
 class CostMatrix:
-    """Levels and typical times of rank pairs.
+    """Levels and typical times of rank pairs."""
 
-    Attributes
-    ----------
-    order : int array of shape ``(ranks,)``
-        Ranks by group, or by node if hosts are linked to each other.
-    level : int array of shape ``(ranks, ranks)``
-        Index of the pair's level in `levels`, or their number for pairs without one.
-    levels
-        Names, the fastest first.
-    usual : float array of shape ``(ranks, ranks)``
-        Median of the pair's level, in seconds.
-    """
-
+    #: int array of shape (ranks,): ranks by group, or by node if hosts are linked to
+    #: each other.
     order: Array
+    #: int array of shape (ranks, ranks): index of the pair's level in `levels`, or
+    #: their number for pairs without one.
     level: Array
-    levels: list[str]
+    levels: list[str]  # names, the fastest first
+    #: float array of shape (ranks, ranks): median of the pair's level, in seconds.
     usual: Array
 
 

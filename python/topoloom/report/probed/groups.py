@@ -37,28 +37,14 @@ class Evidence(NamedTuple):
 
 @dataclass(frozen=True)
 class Box:
-    """A group on the page.
+    """A group on the page."""
 
-    Attributes
-    ----------
-    kind
-        Of the group, such as ``host``.
-    title
-        Such as ``2 groups``, or a host's name.
-    note
-        Measured times, or "".
-    boxes
-        Of its parts.
-    more
-        Number of boxes that are not shown.
-    """
-
-    kind: str
-    title: str
-    note: str
+    kind: str  # of the group, such as ``host``
+    title: str  # such as ``2 groups``, or a host's name
+    note: str  # measured times, or ""
     suspect: str
-    boxes: tuple[Box, ...] = ()
-    more: int = 0
+    boxes: tuple[Box, ...] = ()  # of its parts
+    more: int = 0  # number of boxes that are not shown
 
 
 def read_groups(nested: Sequence[Any], host_of: Sequence[int]) -> RankGroup:

@@ -30,10 +30,7 @@ def save_probed_page(
 ) -> None:
     """Write the page atomically.
 
-    Raises
-    ------
-    OSError
-        If the file cannot be written.
+    Raises `OSError` if the file cannot be written.
     """
     write_text(path, render_probed(probed, command))
 
@@ -41,10 +38,7 @@ def save_probed_page(
 def render_probed(probed: ProbedMachine, command: Sequence[str] = ()) -> str:
     """Render the page; equal files give equal text.
 
-    Parameters
-    ----------
-    command
-        That made the page.
+    `command` is the command that made the page.
     """
     pack = Pack()
     data = pack_costs(pack, probed, make_cost_matrix(probed))

@@ -60,30 +60,21 @@ class Curve:
     @property
     def errors(self) -> NDArray[np.float64]:
         """Relative errors of the lines by size; positive if too high."""
-        said = np.array([self.seconds(size) for size in self.sizes.tolist()])
-        found: NDArray[np.float64] = said / self.measured - 1
+        fitted = np.array([self.seconds(size) for size in self.sizes.tolist()])
+        found: NDArray[np.float64] = fitted / self.measured - 1
         return found
 
 
 @dataclass(frozen=True)
 class LevelModel:
-    """Message costs of a level.
-
-    Attributes
-    ----------
-    short
-        Seconds of a message in the scan.
-    alone, burst
-        Half a round trip, and the time per message of a burst.
-    values
-        Numbers of ``models`` by key, and ``unexpected``.
-    """
+    """Message costs of a level."""
 
     name: str
-    short: float
+    short: float  # seconds of a message in the scan
+    #: `alone`, `burst`: half a round trip, and the time per message of a burst.
     alone: Curve | None
     burst: Curve | None
-    values: Mapping[str, Any]
+    values: Mapping[str, Any]  # numbers of ``models`` by key, and ``unexpected``
 
     @property
     def bandwidth(self) -> float | None:
@@ -124,46 +115,27 @@ class Suspect:
 
 @dataclass(frozen=True)
 class ProbedMachine:
-    """A measured machine.
+    """A measured machine."""
 
-    Attributes
-    ----------
-    path
-        Of its file.
-    name
-        Of the machine in the file.
-    nodes
-        Hosts by node of the machine.
-    hops : int array of shape ``(hosts, hosts)``
-        Hops between hosts that are linked to each other; None if a tree of groups
-        fits.
-    costs
-        Seconds of a short message between ranks, of shape ``(ranks, ranks)``; NaN if
-        not measured.
-    root
-        The group of all ranks.
-    evidence
-        Of groups, by their ranks.
-    shared_links
-        Descriptions.
-    pairs_met
-        Share of pairs of near host pairs that were measured concurrently.
-    """
-
-    path: Path
-    name: str
-    nodes: list[int]
+    path: Path  # of its file
+    name: str  # of the machine in the file
+    nodes: list[int]  # hosts by node of the machine
+    #: int array of shape (hosts, hosts): hops between hosts that are linked to each
+    #: other; None if a tree of groups fits.
     hops: NDArray[np.int64] | None
     samples_path: Path
     samples: ProbeSamples
+    #: Seconds of a short message between ranks, of shape ``(ranks, ranks)``; NaN if not
+    #: measured.
     costs: NDArray[np.float64]
     hosts: list[str]
     host_of: list[int]
-    root: RankGroup
-    evidence: Mapping[tuple[int, ...], Evidence]
+    root: RankGroup  # the group of all ranks
+    evidence: Mapping[tuple[int, ...], Evidence]  # of groups, by their ranks
     levels: list[LevelModel]
     channels: list[Channels]
-    shared_links: list[str]
+    shared_links: list[str]  # descriptions
+    #: Share of pairs of near host pairs that were measured concurrently.
     pairs_met: float | None
     suspects: list[Suspect]
     noise: float | None
@@ -185,12 +157,8 @@ class ProbedMachine:
 def read_probed(path: Path) -> ProbedMachine:
     """Read the file of a probe and its samples.
 
-    Raises
-    ------
-    topoloom.Error
-        If the file is not a probe's, or its samples are missing.
-    OSError
-        If a file cannot be read.
+    Raises `topoloom.Error` if the file is not a probe's, or its samples are missing.
+    Raises `OSError` if a file cannot be read.
     """
     document = read_toml(path)
     if "probe" not in document:

@@ -317,13 +317,13 @@ def _format_interval(
 
 
 def _describe_errors(level: LevelModel) -> str:
-    said = []
+    errors = []
     for name, curve in (("alone", level.alone), ("in a burst", level.burst)):
         if curve is not None:
             off = np.abs(curve.errors)
             mean, most = format_share(float(off.mean())), format_share(float(off.max()))
-            said.append(f"{name} {mean} in the mean, {most} at most")
-    return "; ".join(said)
+            errors.append(f"{name} {mean} in the mean, {most} at most")
+    return "; ".join(errors)
 
 
 def _make_group_row(members: str, evidence: Evidence) -> GroupRow:
@@ -355,16 +355,16 @@ def _describe_suspect(
     suspect: Suspect, probed: ProbedMachine, matrix: CostMatrix
 ) -> str:
     """Describe the measurements and, of latencies, also the scan."""
-    said = counted(suspect.measurements, "measurement")
+    count = counted(suspect.measurements, "measurement")
     number = {host: n for n, host in enumerate(probed.hosts)}
     ends = [number[host] for host in suspect.hosts if host in number]
     if suspect.of != "latency" or not 0 < len(ends) < 3:
-        return said
+        return count
     scanned = (
         f"{_format_time(took)} {level}, where {_format_time(usual)} is usual"
         for level, took, usual, _ in compare_levels(probed, matrix, *ends)
     )
-    return "; ".join([said, *scanned])
+    return "; ".join([count, *scanned])
 
 
 def _list_settings(probed: ProbedMachine) -> list[Fact]:

@@ -22,21 +22,12 @@ SEGMENTS = (1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20)
 
 
 class Counterpart(NamedTuple):
-    """A library's algorithm and the schedule that sends the same messages.
+    """A library's algorithm and the schedule that sends the same messages."""
 
-    Attributes
-    ----------
-    algorithm
-        The library's name.
-    schedule
-        With options; ``chain`` stands for all segment sizes.
-    powers
-        Whether the two match for powers of `base` (True), other rank counts (False), or
-        all (None).
-    """
-
-    algorithm: str
-    schedule: str
+    algorithm: str  # the library's name
+    schedule: str  # with options; ``chain`` stands for all segment sizes
+    #: Whether the two match for powers of `base` (True), other rank counts (False), or
+    #: all (None).
     powers: bool | None = None
     base: int = 2
 
@@ -49,24 +40,13 @@ class Counterpart(NamedTuple):
 
 
 class MpiFunction(NamedTuple):
-    """An MPI function whose algorithm can be set.
+    """An MPI function whose algorithm can be set."""
 
-    Attributes
-    ----------
-    name
-        The library's name.
-    counts_all_ranks
-        Whether the library counts the bytes of all ranks instead of one rank's.
-    algorithms
-        Those with a matching schedule.
-    by_size
-        Whether the algorithm can depend on the size of a call.
-    """
-
-    name: str
+    name: str  # the library's name
+    #: Whether the library counts the bytes of all ranks instead of one rank's.
     counts_all_ranks: bool
-    algorithms: tuple[Counterpart, ...]
-    by_size: bool = True
+    algorithms: tuple[Counterpart, ...]  # those with a matching schedule
+    by_size: bool = True  # whether the algorithm can depend on the size of a call
 
 
 class SizeRule(NamedTuple):
@@ -92,10 +72,7 @@ def choose_algorithms(
 ) -> list[tuple[MpiFunction, list[RankRange]]]:
     """Choose the algorithms of all functions of the requests, in their order.
 
-    Raises
-    ------
-    topoloom.Error
-        If no algorithm of the library matches a schedule.
+    Raises `topoloom.Error` if no algorithm of the library matches a schedule.
     """
     order = [each for functions in table.values() for each in functions]
     found = [

@@ -22,7 +22,6 @@ from topoloom.schedules.exports.rank_rounds import (
 from topoloom.schedules.exports.request import ExportRequest, single_request
 
 NAME = "goal"
-SUMMARY = "one schedule as GOAL text, for LogGOPSim"
 USE = "txt2bin -i FILE -o schedule.bin && LogGOPSim -f schedule.bin"
 
 

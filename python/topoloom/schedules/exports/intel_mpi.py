@@ -22,7 +22,6 @@ from topoloom.schedules.exports.counterparts import (
 from topoloom.schedules.exports.request import ExportRequest
 
 NAME = "intel-mpi"
-SUMMARY = "Intel MPI: variables I_MPI_ADJUST_..., for a shell"
 USE = ". FILE && mpirun ./app"
 
 #: Intel MPI needs an end of every range.

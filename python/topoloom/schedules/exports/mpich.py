@@ -25,7 +25,6 @@ from topoloom.schedules.exports.mpich_rules import Rules, by_size, make_rules
 from topoloom.schedules.exports.request import ExportRequest
 
 NAME = "mpich"
-SUMMARY = "MPICH up to 4.0: selection of collectives, JSON"
 USE = (
     "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE=FILE MPIR_CVAR_DEVICE_COLLECTIVES=none "
     "mpirun ./app"

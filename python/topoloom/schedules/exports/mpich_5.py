@@ -17,7 +17,6 @@ from topoloom.schedules.exports.counterparts import (
 from topoloom.schedules.exports.request import ExportRequest
 
 NAME = "mpich-5"
-SUMMARY = "MPICH 4.3 and later: selection of collectives, JSON, with radices"
 USE = mpich.USE
 
 #: Radices that are tried wherever a schedule is chosen.

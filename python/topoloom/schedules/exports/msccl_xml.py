@@ -29,7 +29,6 @@ from topoloom.schedules.exports.rank_rounds import (
 from topoloom.schedules.exports.request import ExportRequest, single_request
 
 NAME = "mscclxml"
-SUMMARY = "one schedule as MSCCL XML, for GPUs"
 USE = "MSCCL_XML_FILES=FILE NCCL_ALGO=MSCCL,RING,TREE ./app"
 
 _COLLECTIVES = {
@@ -51,10 +50,8 @@ _BUFFERS = {"input": "i", "output": "o", "scratch": "s"}
 def write(*requests: ExportRequest) -> str:
     """Write the steps of every GPU in the best schedule.
 
-    Raises
-    ------
-    topoloom.Error
-        If MSCCL lacks the collective, or the rank count does not divide the bytes.
+    Raises `topoloom.Error` if MSCCL lacks the collective, or the rank count does not
+    divide the bytes.
     """
     request = single_request(requests, NAME)
     operation, ranks = request.call.operation, request.call.ranks

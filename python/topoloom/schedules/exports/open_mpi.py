@@ -19,7 +19,6 @@ from topoloom.schedules.exports.counterparts import (
 from topoloom.schedules.exports.request import ExportRequest
 
 NAME = "open-mpi"
-SUMMARY = "Open MPI: rules of its component coll/tuned"
 USE = (
     "mpirun --mca coll_tuned_use_dynamic_rules 1 "
     "--mca coll_tuned_dynamic_rules_filename FILE ./app"

@@ -62,10 +62,7 @@ class RankProgram(NamedTuple):
 def list_rounds(schedule: Schedule) -> list[RankProgram]:
     """List the programs of all ranks.
 
-    Raises
-    ------
-    topoloom.Error
-        If there are more than `MAX_MESSAGES` messages.
+    Raises `topoloom.Error` if there are more than `MAX_MESSAGES` messages.
     """
     if schedule.cost(FREE).messages * schedule.ranks > MAX_MESSAGES:
         raise Error(

@@ -11,24 +11,13 @@ from topoloom.schedules.choose import Call, RankSlots
 
 
 class ExportRequest(NamedTuple):
-    """A call that `topoloom collective` has ranked the schedules of.
-
-    Attributes
-    ----------
-    call
-        Of the collective.
-    best
-        Name of the fastest schedule.
-    model
-        Of message costs; None, with slots, means the machine's.
-    slots
-        Of the ranks, so that links count.
-    """
+    """A call that `topoloom collective` has ranked the schedules of."""
 
     call: Call
-    best: str
+    best: str  # name of the fastest schedule
+    #: Message costs; None, with slots, means the machine's.
     model: NetworkModel | None
-    slots: RankSlots | None = None
+    slots: RankSlots | None = None  # of the ranks; with them, links count
 
     @property
     def schedule(self) -> Schedule:

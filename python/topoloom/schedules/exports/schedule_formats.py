@@ -21,7 +21,6 @@ class ScheduleFormat(Protocol):
     """A module that writes one format."""
 
     NAME: str
-    SUMMARY: str
     USE: str  # the command that reads it
 
     def write(self, *requests: ExportRequest) -> str:
