@@ -1,5 +1,5 @@
 """
-The compiled core of Topoloom. Import its names from `topoloom` and its rooms.
+The compiled core of Topoloom. Import its names from `topoloom` and its subpackages.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -13,11 +13,11 @@ import scipy.sparse
 
 
 class Error(ValueError):
-    """What is wrong with an input, where, and what to do."""
+    """Invalid input: what is wrong, where, and what to do."""
 
 class CommGraph:
     """
-    Who sends how many bytes in how many messages to whom; directed, sparse.
+    A communication graph: bytes and messages from rank to rank; directed, sparse.
     """
 
     @staticmethod
@@ -120,7 +120,7 @@ class CommGraph:
 
     @property
     def self_bytes(self) -> numpy.typing.NDArray[numpy.int64]:
-        """What each rank sends to itself."""
+        """Bytes that each rank sends to itself."""
 
     @property
     def self_messages(self) -> numpy.typing.NDArray[numpy.int64]: ...
@@ -132,7 +132,9 @@ class CommGraph:
         """
 
     def symmetric(self) -> CommGraph:
-        """Both directions of every pair, each with the sum of the two."""
+        """
+        The symmetrized graph: both directions of a pair have the sum of the two.
+        """
 
     @staticmethod
     def from_scipy(matrix: scipy.sparse.sparray | scipy.sparse.spmatrix, messages: scipy.sparse.sparray | scipy.sparse.spmatrix | None = None) -> CommGraph:
@@ -212,42 +214,42 @@ class CommGraph:
 
 def stencil(grid: Sequence[int], points: int, periodic: bool | Sequence[bool] = True, bytes: int = 1) -> CommGraph:
     """
-    Halo exchange on a row-major grid of ranks: 2d+1 points for a star, 3^d for a box.
+    Makes a halo exchange on a row-major grid of ranks: 2d+1 points for a star, 3^d for a box.
     """
 
 def ring(rank_count: int, bytes: int = 1) -> CommGraph:
-    """Every rank sends to the next one, the last to the first."""
+    """Makes a ring: each rank sends to the next, the last to the first."""
 
 def random_geometric(rank_count: int, bytes: int = 1, seed: int = 1, degree: float = 6.0) -> CommGraph:
-    """Random points of the unit square that talk to those near them."""
+    """
+    Makes a random geometric graph: points of the unit square exchange with near points.
+    """
 
 def triangular_grid(rows: int, order: str) -> list[tuple[int, int]]:
-    """Row and column of every rank; order: dm, cm, bdm or bcm."""
+    """Lists row and column of each rank; order: dm, cm, bdm or bcm."""
 
 def triangular_messages(rows: int, order: str, group: str, bytes: int = 1) -> CommGraph:
     """
-    What the groups send along binomial trees from the diagonal. group: column, row, orthogonalization,
+    Makes the messages of groups along binomial trees from the diagonal. group: column, row, orthogonalization,
     column-reduction, row-reduction, gather or all-reduce.
     """
 
 def triangular_levels(rows: int, order: str, group: str, bytes: int = 1) -> list[CommGraph]:
-    """
-    The same messages, a graph for each level of the trees: one after another.
-    """
+    """Makes the same messages as one graph per level of the trees."""
 
 def hybrid_rows(rows: int, threads: int) -> int:
     """
-    Rows of a triangular grid whose ranks have this number of threads: the nearest odd number.
+    The rows of a triangular grid of ranks with this number of threads: the nearest odd number.
     """
 
 def molecular_cells(width: float = 16.0) -> list[int]:
     """
-    Cells of the ApoA1 benchmark's box that are at least this number of angstroms wide.
+    The cells of the ApoA1 benchmark that are at least this number of angstroms wide.
     """
 
 def molecular_dynamics(cells: Sequence[int], atoms: int = 92224, seed: int = 1, proxies: bool = True) -> CommGraph:
     """
-    Patches, the cells in order, and then a compute for every pair that interacts.
+    Makes ranks for the cells in order (patches), then one per interacting pair (computes).
     """
 
 def read_metis(data: bytes) -> CommGraph: ...
@@ -259,9 +261,7 @@ def read_dense_matrix(data: bytes) -> CommGraph: ...
 def read_monitoring(data: bytes) -> CommGraph: ...
 
 class Machine:
-    """
-    A network and what is inside its nodes, from a short text such as torus:8x8x8.
-    """
+    """A network and its nodes, from a machine text such as torus:8x8x8."""
 
     def __init__(self, text: str, remarks: Sequence[str] = []) -> None: ...
 
@@ -279,18 +279,20 @@ class Machine:
 
     @property
     def nodes_per_host(self) -> int:
-        """Nodes of a host, consecutive: the GPUs of one on rails, else 1."""
+        """
+        The number of consecutive nodes in a host: its GPUs on rails, otherwise 1.
+        """
 
     @property
     def slot_count(self) -> int: ...
 
     @property
     def levels(self) -> list[int]:
-        """How many parts each level inside a node has, from the slots up."""
+        """Arities of the levels inside a node, bottom-up."""
 
     @property
     def has_failures(self) -> bool:
-        """Whether something is down."""
+        """Whether nodes, routers or links are down."""
 
     @property
     def link_count(self) -> int: ...
@@ -307,23 +309,23 @@ class Machine:
 
     @overload
     def connected(self, node_a: numpy.typing.NDArray[numpy.integer] | Sequence[int], node_b: numpy.typing.NDArray[numpy.integer] | Sequence[int]) -> numpy.typing.NDArray[numpy.bool_]:
-        """The same for arrays of as many nodes, pair by pair."""
+        """The same for arrays of equal length, pair by pair."""
 
     @overload
     def distance(self, slot_a: int, slot_b: int) -> int:
-        """What hop-bytes multiply with."""
+        """The distance in hop-bytes."""
 
     @overload
     def distance(self, slot_a: numpy.typing.NDArray[numpy.integer] | Sequence[int], slot_b: numpy.typing.NDArray[numpy.integer] | Sequence[int]) -> numpy.typing.NDArray[numpy.uint32]:
-        """The same for arrays of as many slots, pair by pair."""
+        """The same for arrays of equal length, pair by pair."""
 
     @overload
     def hops(self, node_a: int, node_b: int) -> int:
-        """Links on the route."""
+        """The number of links on the route."""
 
     @overload
     def hops(self, node_a: numpy.typing.NDArray[numpy.integer] | Sequence[int], node_b: numpy.typing.NDArray[numpy.integer] | Sequence[int]) -> numpy.typing.NDArray[numpy.uint32]:
-        """The same for arrays of as many nodes, pair by pair."""
+        """The same for arrays of equal length, pair by pair."""
 
     def coordinates(self, node: int) -> list[int]: ...
 
@@ -345,95 +347,97 @@ class Machine:
 
     @overload
     def link_ends(self, link: int) -> tuple[int, int]:
-        """(from, to); on a torus vertex v is that of the v-th coordinates."""
+        """The vertices (from, to); routers of a grid are numbered row-major."""
 
     @overload
     def link_ends(self, link: numpy.typing.NDArray[numpy.integer] | Sequence[int] | None = None) -> numpy.typing.NDArray[numpy.uint32]:
-        """The same of an array of links, or of all: uint32 array (links, 2)."""
+        """
+        The same for an array of links, by default all: uint32 array (links, 2).
+        """
 
     @overload
     def bandwidth(self, link: int) -> float:
-        """Bytes per second."""
+        """The bandwidth in bytes per second."""
 
     @overload
     def bandwidth(self, link: numpy.typing.NDArray[numpy.integer] | Sequence[int] | None = None) -> numpy.typing.NDArray[numpy.float64]:
-        """The same of an array of links, or of all by their ids."""
+        """The same for an array of links, by default all."""
 
     @overload
     def latency(self, link: int) -> float:
-        """Seconds."""
+        """The latency in seconds."""
 
     @overload
     def latency(self, link: numpy.typing.NDArray[numpy.integer] | Sequence[int] | None = None) -> numpy.typing.NDArray[numpy.float64]:
-        """The same of an array of links, or of all by their ids."""
+        """The same for an array of links, by default all."""
 
     @property
     def port_bandwidth(self) -> float:
         """
-        Bytes per second that a node sends, and receives; inf if it has no such limit.
+        Bandwidth of a node's network port in each direction, bytes per second; inf: unlimited.
         """
 
     @property
     def memory_bandwidth(self) -> float:
         """
-        Bytes per second that a node's messages read from its memory, and write there; inf if not limited.
+        Memory bandwidth of a node for reads and for writes, bytes per second; inf: unlimited.
         """
 
     @property
     def startup(self) -> float:
-        """Seconds that each message over the network takes its sender."""
+        """Sender overhead of an inter-node message, seconds."""
 
     @property
     def node_latency(self) -> float:
-        """
-        Seconds that a message over the network takes beside its startup and its links.
-        """
+        """Latency of an inter-node message without startup and links, seconds."""
 
     @property
     def memory_startup(self) -> float:
-        """Seconds that each message inside a node takes its sender."""
+        """Sender overhead of an intra-node message, seconds."""
 
     @property
     def assumed_speeds(self) -> list[str]:
         """
-        Which of these nobody has said: startup, node_latency, memory_bandwidth, memory_startup.
+        The assumed ones of startup, node_latency, memory_bandwidth and memory_startup.
         """
 
     @property
     def has_bandwidths(self) -> bool:
         """
-        Whether bandwidths are known, so that loads have times; else they count in bytes.
+        Whether bandwidths are known, so that loads have times; otherwise loads are bytes.
         """
 
     @property
     def distances_are_hops(self) -> bool:
-        """Whether no link is weighed, and nothing inside nodes."""
+        """
+        Whether all distances are hops: without weights, and without distances inside nodes.
+        """
 
     @property
     def host_hops(self) -> int:
         """
-        Links between a node and its router; 0 where these are one, or a tree's lowest level joins them.
+        Links between a node and its router; 0 if a node is its router, or in trees.
         """
 
     @property
     def remarks(self) -> list[str]:
         """
-        What was assumed of the machine, and what is odd about it: one line each.
+        Assumptions about the machine and oddities in its description, one line each.
         """
 
     def summary(self) -> dict[str, object]: ...
 
     @property
     def links_up(self) -> numpy.typing.NDArray[numpy.uint32]:
-        """The links that are not down, ascending."""
+        """The links that are up, ascending."""
 
     @property
     def vertex_count(self) -> int:
-        """Routers, switches and nodes that links join."""
+        """The number of vertices: routers, switches, and nodes with links."""
 
     def hop_matrix(self, nodes: numpy.typing.NDArray[numpy.integer] | Sequence[int] | None = None) -> numpy.typing.NDArray[numpy.uint32]:
         """
-        Hops from each of the nodes to each.
+        Computes the hops between all of the nodes.
 
         Parameters
         ----------
@@ -454,7 +458,7 @@ class Machine:
 
     def distance_matrix(self, slots: numpy.typing.NDArray[numpy.integer] | Sequence[int] | None = None) -> numpy.typing.NDArray[numpy.uint32]:
         """
-        What hop-bytes multiply with, from each of the slots to each.
+        Computes the distances between all of the slots.
 
         Parameters
         ----------
@@ -475,7 +479,7 @@ class Machine:
 
     def route_matrix(self, node_a: numpy.typing.NDArray[numpy.integer] | Sequence[int], node_b: numpy.typing.NDArray[numpy.integer] | Sequence[int]) -> scipy.sparse.csr_array:
         """
-        Routes of pairs of nodes as a sparse matrix; needs SciPy.
+        Computes the routes of pairs of nodes as a sparse matrix. Needs SciPy.
 
         With r = route_matrix(a, b), r.T @ bytes are the bytes on every link when each pair sends its
         bytes. Where routing adapts to the load, these are the routes in an idle network.
@@ -502,10 +506,10 @@ class Machine:
     @staticmethod
     def from_links(links: numpy.typing.NDArray[numpy.integer] | Sequence[Sequence[int]], bandwidth: numpy.typing.NDArray[numpy.floating] | Sequence[float] | float, latency: numpy.typing.NDArray[numpy.floating] | Sequence[float] | float = 0.0, nodes: int | None = None, routes: Sequence[Sequence[int]] | None = None, directed: bool = False) -> Machine:
         """
-        A machine from its links.
+        Makes a machine from its links.
 
-        Links get ids in the order of (from, to), whatever the order here: see `link_ends()`. What is
-        inside nodes, or down, can be added to the text: `Machine(machine.text + '+node:2:8')`.
+        Links have ids in the order of (from, to), not of the argument: see `link_ends()`. Nodes and
+        failures can be added to the text: `Machine(machine.text + '+node:2:8')`.
 
         Parameters
         ----------
@@ -526,14 +530,14 @@ class Machine:
         Raises
         ------
         topoloom.Error
-            For links twice or to oneself, bandwidths that are not positive, latencies below 0, nodes
-            that do not reach each other, and routes that do not follow links.
+            For double links and loops, bandwidths that are not positive, negative latencies, nodes that
+            do not reach each other, and routes that do not follow links.
         """
 
     @staticmethod
     def from_networkx(graph: networkx.Graph, nodes: Iterable[object] | None = None, bandwidth: str | None = 'bandwidth', latency: str | None = 'latency') -> Machine:
         """
-        A machine from a NetworkX graph of its links, which lead both ways unless it is a DiGraph.
+        Makes a machine from a NetworkX graph of its links, which lead both ways unless it is a DiGraph.
 
         Parameters
         ----------
@@ -564,7 +568,7 @@ class Machine:
     def __reduce__(self) -> tuple[object, ...]: ...
 
 class Allocation:
-    """The slots that a job was given, in the launcher's order."""
+    """The slots of a job, in launcher order."""
 
     def __init__(self, machine: Machine, nodes: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], slots: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int] | None = None) -> None:
         """
@@ -599,12 +603,10 @@ class Allocation:
 
     @property
     def average_distance(self) -> float:
-        """Over ordered pairs of different nodes."""
+        """The average distance over ordered pairs of different nodes."""
 
     def components(self) -> list[int]:
-        """
-        For every node the number of the connected piece of the network that it belongs to.
-        """
+        """By node: the connected component of the network that it belongs to."""
 
     def __repr__(self) -> str: ...
 
@@ -615,13 +617,15 @@ class Allocation:
     def __reduce__(self) -> tuple[object, ...]: ...
 
 def fragmented_allocation(machine: Machine, node_count: int, fragments: int, seed: int = 1) -> Allocation:
-    """A ragged allocation as schedulers leave them: boxes, planes and lines."""
+    """
+    Makes a fragmented allocation as schedulers do: boxes, planes and lines.
+    """
 
 def compact_nodes(free: Allocation, count: int, seed: int = 1) -> Allocation:
-    """This number of free nodes, as close together as was found."""
+    """Chooses this number of free nodes that are close together."""
 
 class Placement:
-    """rank -> slot; every placement that exists is valid."""
+    """rank -> slot; a placement that exists is valid."""
 
     def __init__(self, allocation: Allocation, slots: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], shared: bool = False) -> None:
         """
@@ -641,7 +645,7 @@ class Placement:
 
     @property
     def machine_text(self) -> str:
-        """Of the machine that it was made for."""
+        """The text of the machine that it was made for."""
 
     @property
     def shared(self) -> bool:
@@ -649,7 +653,7 @@ class Placement:
 
     @property
     def slots(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), writable=False)]:
-        """uint32 array, the slot of every rank."""
+        """uint32 array (ranks,): the slot of each rank."""
 
     def __repr__(self) -> str: ...
 
@@ -673,46 +677,44 @@ class TextSection:
 
     @property
     def sizes(self) -> list[int]:
-        """The numbers of the body of anything but a graph."""
+        """The numbers of the body; not for a graph."""
 
     @property
     def items(self) -> list[str]:
-        """What stands behind the body without an equals sign."""
+        """The items after the body without an equals sign."""
 
     @property
     def options(self) -> list[tuple[str, str]]:
-        """(key, value), as they are given."""
+        """(key, value) in the given order."""
 
 class MachineText:
-    """A machine's short text in its parts, unread."""
+    """The parts of a machine text, unread."""
 
     def __init__(self, text: str) -> None: ...
 
     @property
     def network(self) -> str:
-        """The text without failures and nodes."""
+        """The text of the topology, without failures and nodes."""
 
     @property
     def topology(self) -> TextSection:
-        """The same as a section."""
+        """The topology as a section."""
 
     @property
     def down(self) -> list[str]:
-        """What is down: 17, v40, 0-1, 5>6."""
+        """The items that are down, such as 17, v40, 0-1, 5>6."""
 
     @property
     def node(self) -> TextSection | None:
-        """What is said of nodes, or None."""
+        """The section of the nodes, or None."""
 
 def topologies() -> list[dict[str, object]]:
     """
-    The kinds of topologies in machine text, with their options, and what may follow them.
+    Lists the kinds of topologies with their options, and the sections that may follow them.
     """
 
 class Judgement:
-    """
-    Everything worth knowing about a placement; see docs/concepts.md for the words.
-    """
+    """The metrics of a placement; docs/concepts.md defines them."""
 
     @property
     def hop_bytes(self) -> int: ...
@@ -737,7 +739,7 @@ class Judgement:
 
     @property
     def inter_node_max(self) -> int:
-        """The most bytes in or out of one node: the larger of both directions."""
+        """The most bytes into or out of one node: the larger of both directions."""
 
     @property
     def load_max(self) -> float:
@@ -746,12 +748,12 @@ class Judgement:
     @property
     def minimal_share(self) -> float | None:
         """
-        The part of the traffic on minimal routes, the rest on detours; None unless routing adapts.
+        The share of traffic on minimal routes, the rest on detours; None unless routing is adaptive.
         """
 
     @property
     def loads(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)]:
-        """Bytes on every link, by link id."""
+        """float64 array (links,): bytes on each link."""
 
     @property
     def node_bytes_out(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), writable=False)]: ...
@@ -767,62 +769,66 @@ class Judgement:
 
     @property
     def hottest(self) -> list[tuple[str, float, float, list[tuple[int, int, float]]]]:
-        """(link name, bytes, bytes / bandwidth, [(source, target, bytes)])."""
+        """
+        The hottest links: (link name, bytes, bytes / bandwidth, [(source, target, bytes)]).
+        """
 
 class AllocationShape:
-    """What an allocation looks like on its machine."""
+    """The shape of an allocation on its machine."""
 
     @property
     def components(self) -> int:
-        """Connected pieces of the network that its nodes are attached to."""
+        """The number of connected components of its part of the network."""
 
     @property
     def links_inside(self) -> int: ...
 
     @property
     def links_leaving(self) -> int:
-        """Its surface: directed links to what is not its own."""
+        """The surface: directed links to vertices that it does not own."""
 
     @property
     def links_used(self) -> int:
-        """By routes between its nodes."""
+        """Links used by routes between its nodes."""
 
     @property
     def links_foreign(self) -> int:
-        """Of the links used, those with an end that is not its own alone."""
+        """Used links with an end that it does not own."""
 
     @property
     def foreign_links(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), writable=False)]:
-        """The ids of these links, ascending."""
+        """uint32 array: the ids of foreign links, ascending."""
 
     @property
     def foreign_share(self) -> float:
-        """Of all hops between its nodes, those over foreign links."""
+        """The share of hops between its nodes over foreign links."""
 
     @property
     def loads(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)]:
         """
-        Messages on every link, by link id, when every node sends one to every other.
+        float64 array (links,): messages on each link if each node sends one to every other.
         """
 
 def allocation_shape(allocation: Allocation, threads: int = 0) -> AllocationShape:
-    """Follows the routes between all pairs of nodes: O(nodes^2 * route)."""
+    """
+    Computes the shape from the routes between all pairs of nodes: O(nodes^2 * route).
+    """
 
 def through_proxies(graph: CommGraph, placement: Placement) -> CommGraph:
     """
-    What is sent where slots need the data of proxied ranks once: a graph without proxied ranks, that
-    `judge` measures the same.
+    Makes the graph that is sent if slots need the data of proxied ranks once. It has no proxied
+    ranks, and the same judgement.
     """
 
 def judge(graph: CommGraph, allocation: Allocation, placement: Placement, hottest: int = 10, threads: int = 0) -> Judgement:
-    """Measures a placement in one pass over the messages."""
+    """Computes the metrics of a placement in one pass over the messages."""
 
 class LoadSample:
-    """What is in use during a batch of cycles."""
+    """Utilization during a batch of cycles."""
 
     @property
     def cycle(self) -> int:
-        """The last one."""
+        """The last cycle of the batch."""
 
     @property
     def accepted(self) -> float:
@@ -834,10 +840,10 @@ class LoadSample:
 
     @property
     def buffer_fill(self) -> float:
-        """Share of all buffers, in the last cycle."""
+        """Share of buffer space in use in the last cycle."""
 
 class LoadMeasure:
-    """What switches do under a load; latencies in cycles."""
+    """The result of simulating a load; latencies are in cycles."""
 
     @property
     def offered(self) -> float:
@@ -845,14 +851,14 @@ class LoadMeasure:
 
     @property
     def accepted(self) -> float:
-        """Those that nodes received."""
+        """Flits received per sending node and cycle."""
 
     @property
     def latency_mean(self) -> float: ...
 
     @property
     def half_width(self) -> float:
-        """Of the mean's 95 % confidence interval."""
+        """Half the width of the 95 % confidence interval of the mean."""
 
     @property
     def latency_p50(self) -> float: ...
@@ -862,38 +868,38 @@ class LoadMeasure:
 
     @property
     def saturated(self) -> bool:
-        """Sources fall ever further behind."""
+        """Whether sources fall ever further behind."""
 
     @property
     def warm_up(self) -> int:
-        """Cycles that were left out."""
+        """Cycles before the measurement."""
 
     @property
     def measured(self) -> int:
-        """Cycles."""
+        """Cycles of the measurement."""
 
     @property
     def packets(self) -> int: ...
 
     @property
     def stalled(self) -> str:
-        """Packets that wait for each other in a circle; empty: none do."""
+        """The packets of a deadlock; empty if there is none."""
 
     @property
     def by_latency(self) -> list[int]:
-        """[cycles]: packets."""
+        """Number of packets by latency."""
 
     @property
     def by_source(self) -> list[float]:
-        """[node that sends]: flits per cycle."""
+        """Flits per cycle by sending node."""
 
     @property
     def fairness(self) -> float:
-        """Jain's, of the rates of sources; 1: all the same."""
+        """Jain's fairness index of the rates of sources; 1: all are equal."""
 
     @property
     def series(self) -> list[LoadSample]:
-        """Over time, batch by batch."""
+        """Samples over time, batch by batch."""
 
 class SwitchWiring:
     """Switches, ports and channels of a machine, and its routes."""
@@ -902,21 +908,19 @@ class SwitchWiring:
 
     @property
     def switches(self) -> int:
-        """How many."""
+        """The number of switches."""
 
     @property
     def classes(self) -> int:
-        """
-        Virtual channels that routes need at least, so that no packets wait for each other for ever.
-        """
+        """The fewest virtual channels with which routes are free of deadlock."""
 
     @property
     def routing(self) -> str:
-        """What `own` comes to."""
+        """The name of the routing; `own` is resolved."""
 
     def measure_load(self, traffic: str, load: float, *, vcs: int, buffer: int = 8, packet: int = 4, switching: str = 'wormhole', channel: int = 1, crossing: int = 1, router: str = 'input-queued', arbiter: str = 'round-robin', allocator: str = 'islip', iterations: int = 1, injection: str = 'bernoulli', watch: bool = False, seed: int = 1, threads: int = 1, progress: Callable[[int], object] | None = None) -> LoadMeasure:
         """
-        Measure latencies of packets while each node makes `load` flits per cycle.
+        Measures latencies of packets while each node generates `load` flits per cycle.
 
         Buffers, of each virtual channel, and packets are in flits; a channel takes that many cycles, and
         crossing a switch that many after one for routing.
@@ -925,34 +929,34 @@ class SwitchWiring:
         """
 
 def routings() -> list[tuple[str, str]]:
-    """By what packets choose among routes: names, and what they mean."""
+    """Lists routings: (name, help)."""
 
 def routers() -> list[tuple[str, str]]:
-    """How switches queue."""
+    """Lists queueing schemes of switches: (name, help)."""
 
 def arbiters() -> list[tuple[str, str]]:
-    """By what requesters of one thing come first."""
+    """Lists arbiters: (name, help)."""
 
 def allocators() -> list[tuple[str, str]]:
-    """How inputs and outputs are matched."""
+    """Lists allocators of outputs to inputs: (name, help)."""
 
 def switchings() -> list[tuple[str, str]]:
-    """When a packet goes on."""
+    """Lists flow controls of switches: (name, help)."""
 
 def traffics() -> list[tuple[str, str]]:
-    """Synthetic traffic: names with their options, and what they mean."""
+    """Lists synthetic traffic patterns: (name with options, help)."""
 
 def injections() -> list[tuple[str, str]]:
-    """When nodes make packets: names with their options, and what they mean."""
+    """Lists injection processes: (name with options, help)."""
 
 class MessageCosts:
-    """What a message costs beside its line, in seconds and seconds per byte."""
+    """Costs of a message besides its line, in seconds and seconds per byte."""
 
     def __init__(self) -> None: ...
 
     @property
     def latency(self) -> float:
-        """L: how much later than its turn a message alone arrives."""
+        """L: the latency of a message after its turn."""
 
     @latency.setter
     def latency(self, arg: float, /) -> None: ...
@@ -983,35 +987,35 @@ class MessageCosts:
 
     @property
     def combine(self) -> float:
-        """Of each block that is put together with others."""
+        """Per block that is combined with others."""
 
     @combine.setter
     def combine(self, arg: float, /) -> None: ...
 
     @property
     def gamma(self) -> float:
-        """A byte, to copy when messages are combined."""
+        """Per byte copied to combine messages."""
 
     @gamma.setter
     def gamma(self, arg: float, /) -> None: ...
 
     @property
     def reduce(self) -> float:
-        """A byte, to apply a reduction to it when it has come."""
+        """Per byte reduced on arrival."""
 
     @reduce.setter
     def reduce(self, arg: float, /) -> None: ...
 
     @property
     def delta(self) -> float:
-        """A byte, to stage in the network card's memory."""
+        """Per byte staged in NIC memory."""
 
     @delta.setter
     def delta(self, arg: float, /) -> None: ...
 
     @property
     def beta_em(self) -> float:
-        """A byte sent from there; 0: never sent from there."""
+        """Per byte sent from NIC memory; 0: never sent from there."""
 
     @beta_em.setter
     def beta_em(self, arg: float, /) -> None: ...
@@ -1027,7 +1031,9 @@ class MessageCosts:
 
     @property
     def packet(self) -> float:
-        """Bytes after which a sender waits for an answer; 0: it never waits."""
+        """
+        Bytes after which a sender waits for an acknowledgment; 0: it never waits.
+        """
 
     @packet.setter
     def packet(self, arg: float, /) -> None: ...
@@ -1035,7 +1041,7 @@ class MessageCosts:
     @property
     def barrier_round(self) -> float:
         """
-        Of each of log2 P rounds of a barrier; 0: a message, sent and received.
+        Per round of the log2 P rounds of a barrier; 0: a message, sent and received.
         """
 
     @barrier_round.setter
@@ -1051,17 +1057,17 @@ class MessageCosts:
     def node_beta(self, arg: float, /) -> None: ...
 
 class NetworkModel:
-    """What messages cost by their size alone, in seconds."""
+    """Costs of messages by size alone, in seconds."""
 
     @staticmethod
     def regimes(lines: Sequence[tuple[float, float, int | None]], costs: MessageCosts = ...) -> NetworkModel:
         """
-        Lines (alpha, beta, most bytes), ascending, the last with None: the size's regime counts.
+        Lines (alpha, beta, largest size), ascending, the last with None: the line of the size applies.
         """
 
     @staticmethod
     def largest(lines: Sequence[tuple[float, float, int | None]], costs: MessageCosts = ...) -> NetworkModel:
-        """Lines (alpha, beta, None): the largest of all counts."""
+        """Lines (alpha, beta, None): the largest cost applies."""
 
     @staticmethod
     def loggp(L: float, o: float, g: float, G: float, costs: MessageCosts = ...) -> NetworkModel:
@@ -1071,70 +1077,72 @@ class NetworkModel:
 
     def with_link_factors(self, factors: Sequence[tuple[float, float, int | None]]) -> NetworkModel:
         """
-        The same on links with (latency factor, bandwidth factor, most bytes), ascending, the last with None.
+        Adds link factors (latency factor, bandwidth factor, largest size), ascending, the last with None.
         """
 
     def with_alone(self, lines: Sequence[tuple[float, float, int | None]]) -> NetworkModel:
         """
-        The same where one message alone takes its line (alpha, beta, most bytes), instead of a latency.
+        Replaces the latency of a single message by lines (alpha, beta, largest size).
         """
 
     def with_inside(self, inside: NetworkModel) -> NetworkModel:
-        """The same where messages inside a node take what this says."""
+        """Adds a model for intra-node messages."""
 
     def time(self, bytes: int, processes: int = 1) -> float:
         """
-        From one message to the next where each of this number of processes of a node sends several.
+        The time per message if this number of processes of a node send several each.
         """
 
     def latency(self, bytes: int) -> float:
-        """How much later than its turn a message alone arrives."""
+        """The latency of a single message after its turn."""
 
     def arrival(self, bytes: int) -> float:
-        """Until a message alone has arrived."""
+        """The time until a single message has arrived."""
 
     def nic_time(self, bytes: int, processes: int = 1) -> float:
-        """As `time`, from the network card's memory."""
+        """Like `time`, from NIC memory."""
 
     def in_packets(self, bytes: int, way: float, bandwidth: float) -> float:
         """
-        As `time`, on a way of this latency and bandwidth, where packets wait for answers; 0 where none do.
+        Like `time`, on a route of this latency and bandwidth with acknowledged packets; 0 without them.
         """
 
     def barrier(self, ranks: int) -> float:
-        """Until all ranks know that all have come."""
+        """The time of a barrier."""
 
     def cpu(self, bytes: int) -> float:
-        """CPU of both ends."""
+        """CPU time of both ends."""
 
     def send_cpu(self, bytes: int) -> float: ...
 
     def receive_cpu(self, bytes: int) -> float: ...
 
     def copy(self, bytes: int, blocks: float = 0.0) -> float:
-        """To copy these bytes, of this number of blocks, into one message."""
+        """The time to copy these bytes and blocks into one message."""
 
     def reduce(self, bytes: int) -> float:
-        """To apply a reduction to bytes that have come."""
+        """The time to reduce received bytes."""
 
     def stage(self, bytes: int) -> float:
-        """To bring bytes into the network card's memory."""
+        """The time to stage bytes in NIC memory."""
 
     @property
     def lines(self) -> list[tuple[float, float, int | None]]:
-        """As `regimes` and `largest` take them."""
+        """The lines, as for `regimes` and `largest`."""
 
     @property
     def link_factors(self) -> list[tuple[float, float, int | None]]:
-        """As `with_link_factors` takes them; none: all 1."""
+        """The link factors, as for `with_link_factors`; none: all 1."""
 
     @property
     def alone(self) -> list[tuple[float, float, int | None]]:
-        """As `with_alone` takes them; none: `costs.latency` counts."""
+        """
+        The lines of single messages, as for `with_alone`; none: `costs.latency` applies.
+        """
 
     @property
     def inside(self) -> NetworkModel | None:
-        """Of messages inside a node, if something is said of them."""
+        """The model of intra-node messages, or None."""
 
     @property
     def takes_largest(self) -> bool: ...
@@ -1150,14 +1158,14 @@ class GridLinks:
 
     def __init__(self, *, latency_s: float = 0.0, outer_s_per_byte: float = 0.0, inner_s_per_byte: float = 0.0, reduce_s_per_byte: float = 0.0, channels: int = 1) -> None:
         """
-        channels is the number of messages that a node carries at once as fast as one.
+        channels: the number of messages that a node sends concurrently at full speed.
         """
 
 class NodeMap:
-    """What the lines of a process grid cost the nodes that it is on."""
+    """The nodes of a process grid, for costs of its lines."""
 
     def __init__(self, extents: Sequence[int], node_of_cell: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int]) -> None:
-        """Nodes 0, 1, ... of the cells, row-major, numbered without gaps."""
+        """node_of_cell: row-major, with nodes numbered 0, 1, ... without gaps."""
 
     @property
     def extents(self) -> list[int]: ...
@@ -1165,53 +1173,52 @@ class NodeMap:
     @property
     def leaving(self) -> list[list[int]]:
         """
-        By axis and node: its cells whose successor along the axis is on another node.
+        By axis and node: the cells whose successor along the axis is on another node.
         """
 
     @property
     def inner_rounds(self) -> list[int]:
         """
-        By axis: rounds of a binomial tree over steps of 1, 2, 4, ... cells, up to the first that leaves a
-        node.
+        By axis: rounds of a binomial tree with steps of 1, 2, 4, ... cells before one leaves a node.
         """
 
     @property
     def external_links(self) -> int:
-        """The most messages that leave a node at once, summed over the axes."""
+        """The most concurrent messages that leave a node, summed over the axes."""
 
     def pipelined_time(self, links: GridLinks, bytes: float, segment: float, *, reading: str = 'counted') -> float:
         """
-        Seconds of a broadcast or reduction down the chains of every axis, in segments. Readings:
-        counted, messages that leave a node along an axis share its channels; printed, a message to
-        another node is as many times as fast as there are channels.
+        Predicts the seconds of a segmented broadcast or reduction along the chains of each axis.
+        Readings: counted, messages that leave a node along an axis share its channels; printed, a
+        message to another node is faster by the number of channels.
         """
 
     def best_segment(self, links: GridLinks, bytes: float, *, reading: str = 'counted') -> float:
-        """Bytes for which that is least."""
+        """The segment size with the least pipelined_time()."""
 
     def binomial_time(self, collective: str, links: GridLinks, bytes: float) -> float:
         """
-        Seconds that a broadcast, reduce, scatter or gather along binomial trees of every axis takes at
-        most: a node sends as many messages as it has external links in every round but the inner ones.
+        Bounds the seconds of a broadcast, reduce, scatter or gather along binomial trees of each axis:
+        in all but the inner rounds a node sends as many messages as it has external links.
         """
 
 def node_tiles(extents: Sequence[int], cores: int, weights: Sequence[float] = []) -> list[list[int]]:
     """
-    All tiles of this number of cells that divide a grid, those of the least surface first.
+    Lists the tiles of this number of cells that divide a grid, by increasing surface.
     """
 
 def tile_surface(tile: Sequence[int], weights: Sequence[float] = []) -> float:
     """
-    External links of a tile inside a larger grid, each times the weight of its axis.
+    Counts the external links of a tile inside a larger grid, weighted by axis.
     """
 
 def nearest_extents(extents: Sequence[int], cells: int) -> list[int]:
     """
-    Extents of a grid of this number of cells that are the nearest to those given.
+    Finds the extents of a grid with this number of cells that are nearest to the given ones.
     """
 
 class ScheduleCost:
-    """What a schedule costs."""
+    """The cost of a schedule."""
 
     @property
     def time(self) -> float:
@@ -1219,12 +1226,12 @@ class ScheduleCost:
 
     @property
     def cpu(self) -> float:
-        """Seconds that the busiest rank of every round sends and copies."""
+        """CPU seconds of the busiest rank, summed over the rounds."""
 
     @property
     def congestion(self) -> float:
         """
-        Seconds that the busiest link of every round needs; 0 without a machine.
+        Seconds of the busiest link, summed over the rounds; 0 without a machine.
         """
 
     @property
@@ -1232,14 +1239,14 @@ class ScheduleCost:
 
     @property
     def messages(self) -> int:
-        """Of a rank that sends the most in every round."""
+        """Messages of a rank that sends the most in every round."""
 
     @property
     def bytes(self) -> int:
-        """Of the same rank."""
+        """Bytes of the same rank."""
 
 class Schedule:
-    """A collective as rounds of messages, described and never stored."""
+    """A collective as rounds of messages, which are computed on demand."""
 
     def __init__(self, name: str, operation: str, ranks: int, bytes: int, root: int = 0, degree: int | None = None, in_all: bool = False) -> None:
         """
@@ -1251,7 +1258,9 @@ class Schedule:
 
     @staticmethod
     def many_to_many(name: str, demand: CommGraph, multicast: bool = False) -> Schedule:
-        """Who wants how many bytes of whom, as a communication graph."""
+        """
+        Makes a many-to-many from a communication graph of the bytes from rank to rank.
+        """
 
     @property
     def operation(self) -> str: ...
@@ -1263,19 +1272,19 @@ class Schedule:
     def rounds(self) -> int: ...
 
     def messages(self, round: int) -> tuple[numpy.ndarray, numpy.ndarray, numpy.ndarray]:
-        """Senders, receivers and bytes of the messages of a round."""
+        """Lists senders, receivers and bytes of the messages of a round."""
 
     def blocks(self, round: int, source: int, target: int) -> list[int]:
-        """Blocks of data that a message carries."""
+        """Lists the blocks of data in a message."""
 
     def all_messages(self) -> tuple[numpy.typing.NDArray[numpy.uint64], numpy.typing.NDArray[numpy.uint32], numpy.typing.NDArray[numpy.uint32], numpy.typing.NDArray[numpy.int64]]:
         """
-        Rounds, senders, receivers and bytes of all messages, round by round: four arrays of one length.
+        Lists rounds, senders, receivers and bytes of all messages: four arrays of equal length.
         """
 
     def message_blocks(self, round: int) -> tuple[numpy.typing.NDArray[numpy.uint64], numpy.typing.NDArray[numpy.uint64]]:
         """
-        Blocks that all messages of a round carry: (first, block), where those of the i-th of
+        Lists the blocks in all messages of a round: (first, block). Those of the i-th of
         messages(round) are block[first[i]:first[i + 1]].
         """
 
@@ -1283,47 +1292,47 @@ class Schedule:
 
     def check(self) -> None:
         """
-        Plays the schedule; raises Error unless every rank ends with exactly what is promised.
+        Executes the schedule symbolically; raises Error unless each rank ends with the correct blocks.
         """
 
     def graph(self, threads: int = 0) -> CommGraph:
-        """All messages as one communication graph."""
+        """Makes the communication graph of all messages."""
 
     def phase(self, round: int) -> CommGraph:
-        """The messages of one round as a communication graph."""
+        """Makes the communication graph of one round."""
 
     def cost(self, model: NetworkModel) -> ScheduleCost:
-        """What its messages cost alone."""
+        """Computes the cost by the model alone, without a machine."""
 
     def cost_on(self, allocation: Allocation, placement: Placement, model: NetworkModel | None = None) -> ScheduleCost:
         """
-        What it costs on the links under a placement, where ranks wait only for what comes to them and
-        messages within a node pass its memory; without a model, with the machine's own startup time and port
-        bandwidth.
+        Computes the cost on the links of a placement. Ranks wait only for their own messages, and
+        messages within a node pass its memory. Without a model, the machine gives startup time and
+        port bandwidth.
         """
 
 def program_time(steps: Sequence[Schedule], allocation: Allocation, placement: Placement, model: NetworkModel | None = None) -> float:
     """
-    Seconds of a program of schedules one after the other, as `Schedule.cost_on` says of one.
+    Computes the seconds of consecutive schedules, as `Schedule.cost_on` does for one.
     """
 
 def recursive_doubling(rank_count: int, bytes: int = 1, unit: bool = False) -> CommGraph:
-    """All-gather; unit: every message has `bytes`."""
+    """Makes the graph of an all-gather; unit: every message has `bytes`."""
 
 def bruck(rank_count: int, bytes: int = 1, unit: bool = False) -> CommGraph:
-    """All-gather; unit: every message has `bytes`."""
+    """Makes the graph of an all-gather; unit: every message has `bytes`."""
 
 def binomial_tree(rank_count: int, bytes: int = 1, root: int = 0) -> CommGraph:
-    """Broadcast from root along MPICH's binomial tree."""
+    """Makes the graph of a broadcast from root along MPICH's binomial tree."""
 
 def all_to_all(rank_count: int, bytes: int = 1) -> CommGraph:
-    """Every rank sends to every other one."""
+    """Makes a graph in which each rank sends to every other one."""
 
 def schedules() -> list[dict[str, object]]:
-    """All schedules with their operations and options."""
+    """Lists all schedules with their operations and options."""
 
 class SwitchSettings:
-    """How switches are simulated, and how messages are cut."""
+    """How switches are simulated, and how messages are divided into packets."""
 
     def __init__(self, *, vcs: int, buffer: float | None = None, flit: int = 64, payload: int = 1024, header: int = 32, switching: str = 'wormhole', router: str = 'input-queued', arbiter: str = 'round-robin', allocator: str = 'islip', iterations: int = 1, switch_latency: float | None = None, injection: float | None = None, units: int = 1, combining: float | None = None) -> None:
         """
@@ -1336,15 +1345,15 @@ class SwitchSettings:
         """
 
 class ProgramMeasure:
-    """What messages did in simulated switches."""
+    """The result of simulating messages in switches."""
 
     @property
     def complete(self) -> bool:
-        """False: it was stopped before."""
+        """Whether all ranks finished; False if the simulation was stopped."""
 
     @property
     def cycles(self) -> int:
-        """Until the last rank was done, or it was stopped."""
+        """Cycles until the last rank finished, or the simulation was stopped."""
 
     @property
     def cycle_seconds(self) -> float: ...
@@ -1354,22 +1363,22 @@ class ProgramMeasure:
 
     @property
     def finish(self) -> object:
-        """[rank]: seconds until it was done."""
+        """float64 array (ranks,): seconds until each rank finished."""
 
     @property
     def packets(self) -> int:
-        """That were received."""
+        """The number of packets received."""
 
     @property
     def flit_hops(self) -> int:
-        """Flits that crossed a switch, once for each."""
+        """Flits times the switches that they crossed."""
 
     @property
     def busy_seconds(self) -> object:
-        """[channel]: seconds that it was sending."""
+        """float64 array (channels,): seconds during which each channel sent."""
 
 class OperationGraph:
-    """Sends, receives and work of ranks, and what each waits for."""
+    """Sends, receives and computations of ranks, and their dependencies."""
 
     @property
     def rank_count(self) -> int: ...
@@ -1378,34 +1387,32 @@ class OperationGraph:
 
     @property
     def messages(self) -> CommGraph:
-        """All that is sent, whenever that is."""
+        """All messages as a communication graph."""
 
     @property
     def sends(self) -> tuple[object, object, object]:
-        """Source, target and bytes of every message."""
+        """Source, target and bytes of each message: three arrays."""
 
 def read_goal(data: bytes) -> OperationGraph:
-    """
-    Operations of GOAL text, none of which may wait for each other in a circle.
-    """
+    """Reads GOAL text into operations. Dependencies must not form a cycle."""
 
 def channel_name(wiring: SwitchWiring, channel: int) -> str:
     """
-    Name a channel: a link of the machine, by its number, or, after all links, from or to a node.
+    Names a channel: a link of the machine by its id or, after all links, a channel from or to a node.
     """
 
 def channel_switches(wiring: SwitchWiring) -> object:
-    """[channel]: the switch that it leads from; -1: it leads from a node."""
+    """
+    int64 array (channels,): the switch that each channel leaves; -1: it leaves a node.
+    """
 
 def simulate_messages(wiring: SwitchWiring, node_of_rank: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], source: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], target: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], bytes: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], *, settings: SwitchSettings, seed: int = 1, threads: int = 1, progress: Callable[[int], object] | None = None) -> ProgramMeasure:
     """
-    Simulate messages that all ranks send at once, each its own in the order given.
+    Simulates messages that all ranks send at once, each rank in the given order.
     """
 
 def simulate_operations(wiring: SwitchWiring, node_of_rank: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], operations: OperationGraph, *, settings: SwitchSettings, seed: int = 1, threads: int = 1, progress: Callable[[int], object] | None = None) -> ProgramMeasure:
-    """
-    Simulate operations, each of which begins when what it waits for is done.
-    """
+    """Simulates operations. Each starts when its dependencies are done."""
 
 def simulate_schedule(wiring: SwitchWiring, node_of_rank: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], schedule: Schedule, *, settings: SwitchSettings, seed: int = 1, threads: int = 1, progress: Callable[[int], object] | None = None) -> ProgramMeasure:
     """
@@ -1419,20 +1426,22 @@ def simulate_in_switches(wiring: SwitchWiring, collective: str, trees: Sequence[
     """
 
 def switch_collectives() -> list[tuple[str, str]]:
-    """What switches can do: names, and what they mean."""
+    """Lists collectives of switches: (name, help)."""
 
 class Objective:
-    """What a search minimizes, such as `Objective.congestion`."""
+    """The objective of a search, such as `Objective.congestion`."""
 
     def __init__(self, name: str) -> None:
         """
-        From its name: auto, hop-bytes, congestion, congestion-soft, time, or a mix such as
+        Makes it from its name: auto, hop-bytes, congestion, congestion-soft, time, or a mix such as
         weighted(hop-bytes=1;congestion=2).
         """
 
     @staticmethod
     def weighted(*, hop_bytes: float = 0.0, congestion: float = 0.0, congestion_soft: float = 0.0, time: float = 0.0) -> Objective:
-        """A mix of several, each as a share of what block placement has."""
+        """
+        A weighted mix; each objective is relative to its value for block placement.
+        """
 
     @property
     def name(self) -> str: ...
@@ -1448,22 +1457,22 @@ class Objective:
     def __reduce__(self) -> tuple[object, ...]: ...
 
     auto: Final[Objective] = ...
-    """The one that suits the problem: what choose_objective() gives."""
+    """The objective that choose_objective() selects for the problem."""
 
     hop_bytes: Final[Objective] = ...
     """Bytes times distance."""
 
     congestion: Final[Objective] = ...
-    """Seconds that the busiest link needs."""
+    """Seconds of the busiest link."""
 
     congestion_soft: Final[Objective] = ...
-    """The same with a smooth maximum over all links."""
+    """Congestion with a smooth maximum over all links."""
 
     time: Final[Objective] = ...
-    """Predicted seconds, startups and latencies included."""
+    """Predicted seconds, including startups and latencies."""
 
 class Sharing:
-    """What a slot may hold where ranks share slots."""
+    """Capacities of slots that ranks share."""
 
     def __init__(self, imbalance: float | None = None, capacities: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[float] | None = None) -> None:
         """
@@ -1476,48 +1485,50 @@ class Sharing:
 
     @property
     def capacities(self) -> list[float]:
-        """Empty: equal shares."""
+        """The capacity of each slot; empty: equal shares."""
 
     def __repr__(self) -> str: ...
 
     def __reduce__(self) -> tuple[object, ...]: ...
 
 class Balance:
-    """Who hands how many tasks to whom, and what that costs."""
+    """A redistribution of tasks, and its costs."""
 
     @property
     def plan(self) -> numpy.typing.NDArray[numpy.int64]:
-        """Rows of from, to and count, ascending; shape ``(messages, 3)``."""
+        """
+        Transfers: rows of from, to and count, ascending; shape ``(messages, 3)``.
+        """
 
     @property
     def ends(self) -> numpy.typing.NDArray[numpy.int64]:
-        """The load of every rank once the plan is carried out."""
+        """The load of each rank after the plan."""
 
     @property
     def measures(self) -> dict[str, int]:
         """
-        Messages and tasks, in all and the most of one rank: messages, tasks, max_receives, max_tasks_received, max_sends, max_tasks_sent.
+        Messages and tasks, in total and at most per rank: messages, tasks, max_receives, max_tasks_received, max_sends, max_tasks_sent.
         """
 
     @property
     def least(self) -> dict[str, int]:
         """
-        What none of these can be below in a plan of one round that ends with the same loads.
+        Lower bounds of the measures, for plans of one round with the same final loads.
         """
 
     @property
     def rounds(self) -> int:
-        """More than 1 where ranks hand on what they were given."""
+        """The number of rounds: more than 1 if ranks forward received tasks."""
 
 def balance(loads: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], *, method: str = 'auto', allocation: Allocation | None = None, placement: Placement | None = None) -> Balance:
     """
-    Spreads equal tasks evenly over ranks; loads count those of each rank.
+    Computes a redistribution of equal tasks; loads are the tasks of each rank.
 
-    `balancers()` lists the methods; some choose near partners, by a placement and its allocation. Throws Error for no ranks, negative loads, loads that add up to 2**62 or more, and a placement of another number of ranks.
+    `balancers()` lists the methods. Some choose near partners, by a placement and its allocation. Throws Error for no ranks, negative loads, loads that add up to 2**62 or more, and a placement of another number of ranks.
     """
 
 class WeightedBalance:
-    """Where tasks of unequal loads and sizes go."""
+    """A redistribution of tasks with unequal loads and sizes."""
 
     @property
     def owners(self) -> numpy.typing.NDArray[numpy.uint32]:
@@ -1525,107 +1536,111 @@ class WeightedBalance:
 
     @property
     def load_max(self) -> float:
-        """Of the busiest rank, once tasks have moved."""
+        """The load of the busiest rank after the redistribution."""
 
     @property
     def load_limit(self) -> float:
-        """The mean with the tolerance, or the largest task."""
+        """
+        The largest allowed load: the mean with the tolerance, or the largest task.
+        """
 
     @property
     def moved_bytes(self) -> int:
-        """Of all tasks that change ranks."""
+        """Bytes of all tasks that change ranks."""
 
     @property
     def least_bytes(self) -> int:
-        """What must move until no rank exceeds the limit, or its memory."""
+        """
+        A lower bound of the bytes that must move to meet load limit and memory.
+        """
 
     @property
     def cut_bytes(self) -> int:
-        """That tasks of different ranks send to each other in a period."""
+        """Bytes per period between tasks on different ranks."""
 
     @property
     def hop_bytes(self) -> float:
-        """The same, times the distance on the machine; 0 without one."""
+        """Cut bytes times distance; 0 without a machine."""
 
     @property
     def cut_bytes_before(self) -> int:
-        """That they sent before tasks moved."""
+        """Cut bytes before the redistribution."""
 
     @property
     def hop_bytes_before(self) -> float:
-        """The same, times the distance."""
+        """Hop-bytes before the redistribution."""
 
     @property
     def moved_hop_bytes(self) -> float:
-        """Of all tasks that change ranks, times the distance."""
+        """Bytes of tasks that change ranks, times distance."""
 
     @property
     def cost(self) -> float:
         """
-        Bytes cut in all periods and bytes moved, summed; with a placement times the distance and a sixteenth. What is made little where tasks have a graph or a placement.
+        The objective with a graph or placement: bytes cut in all periods plus bytes moved; with a placement each times the distance plus a sixteenth.
         """
 
     @property
     def cost_before(self) -> float:
-        """The same before tasks moved."""
+        """The objective before the redistribution."""
 
 def balance_weighted(loads: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[float], bytes: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], owners: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], ranks: int, *, memory: int = 9223372036854775807, tolerance: float = 0.02, graph: CommGraph | None = None, periods: float = 1.0, allocation: Allocation | None = None, placement: Placement | None = None) -> WeightedBalance:
     """
-    Moves tasks with loads and sizes so that no rank's load exceeds the mean by more than the tolerance, nor its bytes the memory, and few bytes travel.
+    Moves tasks so that no load exceeds the mean by more than the tolerance, no rank exceeds its memory, and few bytes move.
 
-    With a graph of what tasks send to each other in a period, few of these bytes pass between ranks, either; with a placement of the ranks, both count times the distance, and inside a node a sixteenth of a hop. Throws Error for loads, bytes and owners that cannot be, and where no place is found for the bytes.
+    With a graph of the bytes between tasks in a period, few of these pass between ranks. With a placement of the ranks, bytes count times the distance, or a sixteenth of a hop inside a node. Raises Error for invalid loads, bytes and owners, and if no rank has memory for the bytes.
     """
 
 def balancers() -> list[dict[str, object]]:
-    """All balancers with their options."""
+    """Lists all balancers with their options."""
 
 class Bounds:
-    """What no placement can be better than, and what proves it."""
+    """Lower bounds for all placements, and their proofs."""
 
     @property
     def hop_bytes(self) -> int: ...
 
     @property
     def hop_bytes_by(self) -> str:
-        """sparse, gilmore-lawler, projection or dual-ascent."""
+        """The proof: sparse, gilmore-lawler, projection or dual-ascent."""
 
     @property
     def congestion(self) -> float:
         """
-        Largest load of a link divided by its bandwidth, as `Judgement.congestion_max`.
+        Lower bound of `Judgement.congestion_max`: load of a link divided by bandwidth.
         """
 
     @property
     def congestion_by(self) -> str:
-        """message, injection, cut, average, prices or nothing."""
+        """The proof: message, injection, cut, average, prices or nothing."""
 
     @property
     def congestion_where(self) -> str:
-        """The part of the allocation that the proof speaks of."""
+        """The part of the allocation to which the proof applies."""
 
     @property
     def time(self) -> float | None:
         """
-        Seconds, as `topoloom.placements.predicted_time`; None where the machine gives no bandwidths.
+        Lower bound of `topoloom.placements.predicted_time` in seconds; None without bandwidths.
         """
 
     @property
     def time_by(self) -> str:
-        """The part that takes most: network, memory, sender or nothing."""
+        """The dominant part: network, memory, sender or nothing."""
 
     @property
     def time_where(self) -> str:
-        """The rank, or what proves the load of the network."""
+        """The rank, or the proof of the load of the network."""
 
 def find_bounds(graph: CommGraph, allocation: Allocation, *, phases: Sequence[CommGraph] = [], sharing: Sharing | None = None, seconds: float | None = None, work: int | None = None, threads: int = 0, progress: Callable[[int], object] | None = None) -> Bounds:
     """
-    Proves how few hop-bytes, how little congestion, and how little time any placement has at least.
+    Computes lower bounds of hop-bytes, congestion and time for all placements.
 
-    Phases count for time alone: graphs sent one after the other, whose sum is the graph. Ranks may share slots as for place(). A budget ends the search for better proofs.
+    Phases are for time only: consecutive graphs whose sum is the graph. Ranks may share slots as for place(). A budget ends the search for better proofs.
     """
 
 class PlaceResult:
-    """What place() found."""
+    """The result of place()."""
 
     @property
     def placement(self) -> Placement:
@@ -1637,9 +1652,7 @@ class PlaceResult:
 
     @property
     def proven(self) -> float | None:
-        """
-        No placement has a lower value of the objective; None where the search proved nothing.
-        """
+        """A proven lower bound of the objective; None if the search proved none."""
 
     @property
     def optimal(self) -> bool:
@@ -1651,39 +1664,39 @@ class PlaceResult:
 
 def place(graph: CommGraph, allocation: Allocation, mapper: str = 'auto', *, objective: Objective | str = ..., phases: Sequence[CommGraph] = [], background: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[float] | None = None, sharing: Sharing | None = None, previous: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int] | None = None, migration_cost: int = 0, seed: int = 1, seconds: float | None = None, work: int | None = None, threads: int = 0, progress: Callable[[int], object] | None = None) -> PlaceResult:
     """
-    Place the ranks of a graph on the slots of an allocation.
+    Places the ranks of a graph on the slots of an allocation.
 
     Parameters
     ----------
     graph : CommGraph
-        Who sends how many bytes to whom, such as from `topoloom.load_graph`.
+        Bytes and messages from rank to rank, such as from `topoloom.load_graph`.
     allocation : Allocation
-        The slots that the ranks may get, such as `Allocation.whole(machine)`.
+        The available slots, such as `Allocation.whole(machine)`.
     mapper : str, default 'auto'
         A chain such as 'gge,swap'; `topoloom.mappers()` lists them.
     objective : Objective or str, default Objective.auto
-        What to minimize; `Objective.auto` is the one that `choose_objective` gives.
+        What to minimize; for `Objective.auto`, the result of `choose_objective`.
     phases : sequence of CommGraph, default ()
-        Graphs whose messages never meet on links, and whose sum is the graph; none: it is one phase.
+        Graphs whose messages never contend, and whose sum is the graph; none: one phase.
     background : array of float, bytes, default None
-        What other jobs send over every link, by link id.
+        Loads of other jobs by link id.
     sharing : Sharing, default None
-        What a slot may hold; None: each rank gets a slot of its own.
+        Capacities of shared slots; None: each rank gets a slot of its own.
     previous : array of int, slot ids, default None
-        The earlier slot of every rank, -1 for a rank that had none.
+        The earlier slot of each rank; -1: none.
     migration_cost : int, bytes, default 0
-        What a rank that leaves its previous slot moves with it.
+        The bytes that a rank moves if it leaves its previous slot.
     seed : int, default 1
         The same seed gives the same placement.
     seconds : float, seconds, default None
-        Stop after this time; None: when the mapper has ended.
+        Stop after this time; None: no limit.
     work : int, candidates, default None
         Stop after evaluating this number of them; unlike seconds, repeatable.
     threads : int, default 0
-        Threads to search with; 0: one for each core.
+        Threads of the search; 0: one per core.
     progress : callable, default None
-        Called now and then with the candidates evaluated; where it returns False, the best placement
-        so far is returned.
+        Called regularly with the candidates evaluated. If it returns False, the search ends with the
+        best placement so far.
 
     Returns
     -------
@@ -1693,40 +1706,42 @@ def place(graph: CommGraph, allocation: Allocation, mapper: str = 'auto', *, obj
 
 def objective_value(graph: CommGraph, allocation: Allocation, placement: Placement, *, objective: Objective | str, phases: Sequence[CommGraph] = [], background: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[float] | None = None) -> float:
     """
-    What place() minimizes: hop-bytes, seconds, or a mix in parts of what block placement has.
+    Computes the objective of place(): hop-bytes, seconds, or a mix relative to block placement.
     Ranks may share slots.
     """
 
 def predicted_time(graph: CommGraph, allocation: Allocation, placement: Placement, *, phases: Sequence[CommGraph] = [], background: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[float] | None = None) -> float:
     """
-    Seconds that the messages take: startups, latencies, and the busiest link, network card or
-    memory; 0 where the machine gives no bandwidths. Ranks may share slots.
+    Predicts the seconds of the messages: startups, latencies, and the busiest link, NIC or memory;
+    0 if the machine gives no bandwidths. Ranks may share slots.
     """
 
 def choose_objective(graph: CommGraph, allocation: Allocation, *, phases: Sequence[CommGraph] = [], background: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[float] | None = None, sharing: Sharing | None = None) -> tuple[Objective, str]:
-    """What Objective.auto stands for here, and why."""
+    """Resolves Objective.auto: (objective, reason)."""
 
 class ChosenNodes:
-    """Nodes for a pattern, and where its ranks go on them."""
+    """Chosen nodes for a pattern, and the placement of its ranks."""
 
     @property
     def allocation(self) -> Allocation:
-        """The chosen nodes, in the order of the free ones."""
+        """The chosen nodes, in the order of the free nodes."""
 
     @property
     def placement(self) -> Placement: ...
 
     @property
     def hop_bytes(self) -> int:
-        """Of the placement."""
+        """Hop-bytes of the placement."""
 
     @property
     def first_hop_bytes(self) -> int:
-        """What the same mapper reached on the first free nodes."""
+        """Hop-bytes of the same mapper on the first free nodes."""
 
     @property
     def random_hop_bytes(self) -> int | None:
-        """The same on random ones; None if the budget ended before."""
+        """
+        Hop-bytes of the same mapper on random nodes; None if the budget ended before.
+        """
 
     @property
     def work(self) -> int:
@@ -1734,65 +1749,63 @@ class ChosenNodes:
 
 def choose_nodes(graph: CommGraph, free: Allocation, count: int, mapper: str = 'auto', *, seed: int = 1, seconds: float | None = None, work: int | None = None, threads: int = 0, progress: Callable[[int], object] | None = None) -> ChosenNodes:
     """
-    Chooses the free nodes on which the pattern has the fewest hop-bytes, and places its ranks.
+    Chooses free nodes with few hop-bytes of the pattern, and places its ranks.
     """
 
 def mappers() -> list[dict[str, object]]:
-    """All mappers with their options."""
+    """Lists all mappers with their options."""
 
 class Evaluator:
     """
-    A placement that you change: its value under an objective, kept up to date, and what changes would gain.
+    A placement with an incrementally updated value of its objective, and gains of changes.
     """
 
     def __init__(self, graph: CommGraph, allocation: Allocation, placement: Placement, *, objective: Objective | str = ..., phases: Sequence[CommGraph] = [], background: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[float] | None = None) -> None:
         """
-        Starts from a placement; ranks may share slots where it lets them. What a slot can hold is not
-        checked. Objective, phases and background are those of `topoloom.place`.
+        Starts from a placement, in which ranks may share slots. Capacities are not checked. Objective,
+        phases and background are as for `topoloom.place`.
         """
 
     @property
     def value(self) -> float:
-        """
-        The objective's value: what `objective_value` gives for the placement, bit for bit.
-        """
+        """The value of the objective, equal to that of `objective_value`."""
 
     @property
     def placement(self) -> Placement:
-        """A copy of the placement as it is."""
+        """A copy of the current placement."""
 
     @overload
     def gain_of_swap(self, rank_a: int, rank_b: int) -> float:
         """
-        By how much the value would fall if two ranks exchanged their slots; negative: rise.
+        Computes by how much the value falls if two ranks exchange slots; negative: it rises.
         """
 
     @overload
     def gain_of_swap(self, rank_a: numpy.typing.NDArray[numpy.integer] | Sequence[int], rank_b: numpy.typing.NDArray[numpy.integer] | Sequence[int] | int) -> numpy.typing.NDArray[numpy.float64]:
         """
-        The same for many candidates, each by itself: arrays of as many ranks, or one rank for all.
+        The same for many independent candidates: arrays of equal length, or one rank for all.
         """
 
     @overload
     def gain_of_swap(self, rank_a: int, rank_b: numpy.typing.NDArray[numpy.integer] | Sequence[int]) -> numpy.typing.NDArray[numpy.float64]:
-        """The same of one rank with each of an array."""
+        """The same for one rank with each of an array."""
 
     @overload
     def gain_of_move(self, rank: int, slot: int) -> float:
         """
-        By how much the value would fall if a rank moved to a slot, which must be free unless ranks
-        share slots; negative: rise.
+        Computes by how much the value falls if a rank moves to a slot, which must be free unless ranks
+        share slots; negative: it rises.
         """
 
     @overload
     def gain_of_move(self, rank: numpy.typing.NDArray[numpy.integer] | Sequence[int], slot: numpy.typing.NDArray[numpy.integer] | Sequence[int] | int) -> numpy.typing.NDArray[numpy.float64]:
         """
-        The same for many candidates, each by itself: arrays of as many, or one slot for all.
+        The same for many independent candidates: arrays of equal length, or one slot for all.
         """
 
     @overload
     def gain_of_move(self, rank: int, slot: numpy.typing.NDArray[numpy.integer] | Sequence[int]) -> numpy.typing.NDArray[numpy.float64]:
-        """The same of one rank with each of an array."""
+        """The same for one rank with each of an array."""
 
     def swap(self, rank_a: int, rank_b: int) -> None:
         """Exchanges the slots of two ranks."""
@@ -1801,14 +1814,12 @@ class Evaluator:
         """Moves a rank to a slot, which must be free unless ranks share slots."""
 
     def undo(self) -> None:
-        """
-        Takes back the last swap or move; only once, but a swap is its own reverse.
-        """
+        """Reverts the last swap or move, once."""
 
 def slot_capacities(graph: CommGraph, allocation: Allocation, sharing: Sharing | None = None) -> tuple[numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int64]]:
     """
-    What fits, in integers: the load of every rank, and how much each slot of the allocation may hold.
-    All 1 where ranks do not share slots.
+    Computes integer loads of ranks, and capacities of the slots of the allocation. All are 1 if ranks
+    do not share slots.
     """
 
 def place_experts(loads: numpy.typing.NDArray[numpy.floating] | Sequence[Sequence[float]], nodes: numpy.typing.NDArray[numpy.integer] | Sequence[int], slots: int, choices: numpy.typing.NDArray[numpy.integer] | None = None, *, nearest: bool = False, slack: float = 0.01, seed: int = 1, threads: int = 0) -> tuple[numpy.typing.NDArray[numpy.uint32], numpy.typing.NDArray[numpy.uint32]]:
@@ -1827,16 +1838,16 @@ def measure_experts(loads: numpy.typing.NDArray[numpy.floating] | Sequence[Seque
 
 def call_mapper(address: int, graph: CommGraph, allocation: Allocation, *, objective: Objective | str, phases: Sequence[CommGraph], background: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[float] | None, load: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], capacity: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], shared: bool, seed: int, seconds: float | None, work: int | None, progress: Callable[[int], object] | None) -> list[int]:
     """
-    The slots that the topoloom_mapper at this address chooses. Nothing checks the address.
+    Calls the topoloom_mapper at this address and returns its slots. The address is not checked.
     """
 
 class AxisOrder:
-    """A mesh of ranks laid along a line of slots."""
+    """An order of a mesh of ranks along a line of slots."""
 
     @property
     def pieces(self) -> list[tuple[int, int]]:
         """
-        (axis, size) along the line, the fastest first; those of an axis from its lowest digit up.
+        (axis, size) along the line, fastest first; pieces of an axis from its lowest digit up.
         """
 
     @property
@@ -1846,12 +1857,12 @@ class AxisOrder:
     @property
     def slots(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), writable=False)]:
         """
-        The slot of every rank; ranks are numbered with the first axis the fastest.
+        uint32 array (ranks,): the slot of each rank; the first axis is the fastest.
         """
 
     @property
     def seconds(self) -> list[float]:
-        """By traffic."""
+        """Seconds by traffic."""
 
     @property
     def total(self) -> float:
@@ -1859,22 +1870,24 @@ class AxisOrder:
 
 def order_axes(allocation: Allocation, extents: Sequence[int], traffic: Sequence[tuple[Sequence[int], str, int]], progress: Callable[[int], object] | None = None) -> tuple[AxisOrder, AxisOrder, AxisOrder]:
     """
-    The axes as given, in their best order, and split as well. Traffic: (axes, collective, bytes per rank). `progress` is called now and then with the work done; False ends the search.
+    Orders axes: (as given, in their best order, also split). Traffic is (axes, collective, bytes per rank). `progress` is called with the work done; False ends the search.
     """
 
 def order_layouts(allocation: Allocation, layouts: Sequence[Sequence[tuple[Sequence[int], Sequence[int], str, int]]], progress: Callable[[int], object] | None = None) -> tuple[AxisOrder, tuple[int, AxisOrder], tuple[int, AxisOrder]]:
     """
-    The first layout, the best on the same slots with its index, and the best with ranks put elsewhere. A layout has, for each traffic, (extents, axes, collective, bytes per rank). `progress` is called now and then with the work done; False ends the search.
+    Orders layouts: the first, the best on the same slots with its index, and the best with other slots. A layout has (extents, axes, collective, bytes per rank) for each traffic. `progress` is called with the work done; False ends the search.
     """
 
 def mesh_phases(extents: Sequence[int], traffic: tuple[Sequence[int], str, int]) -> list[CommGraph]:
-    """The phases of one traffic of a mesh, whose first axis is the fastest."""
+    """
+    Makes the phases of one traffic of a mesh, whose first axis is the fastest.
+    """
 
 class Step:
-    """Messages between ranks that are sent at once."""
+    """Concurrent messages between ranks."""
 
     def __init__(self, messages: Sequence[tuple[int, int]]) -> None:
-        """(from, to) of each."""
+        """(from, to) of each message."""
 
     @staticmethod
     def shift(ranks: int, by: int) -> Step:
@@ -1890,65 +1903,65 @@ class Step:
 
     @staticmethod
     def of_schedule(schedule: str, ranks: int, operation: str = 'all-gather') -> list[Step]:
-        """The different rounds of a schedule such as k-shift(k=8), in order."""
+        """The distinct rounds of a schedule such as k-shift(k=8), in order."""
 
     @property
     def messages(self) -> list[tuple[int, int]]: ...
 
     @property
     def rounds(self) -> int:
-        """In how many of them it is taken."""
+        """The number of rounds that are this step."""
 
 class Meetings:
-    """Where messages that are sent at once meet."""
+    """Contention of concurrent messages."""
 
     @property
     def places(self) -> int:
-        """Links, or subtrees above which such links may be."""
+        """Contended links, or subtrees that may have such links above."""
 
     @property
     def most(self) -> float:
-        """Messages on one link, at worst."""
+        """The most messages on one link."""
 
 def meetings_any_ascent(machine: Machine, step: Step, node_of_rank: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int]) -> Meetings:
-    """Where messages may meet on a fat tree, whichever routes they take up."""
+    """Computes where messages may contend on a fat tree, for any routes up."""
 
 def meetings_on_routes(machine: Machine, step: Step, node_of_rank: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int]) -> Meetings:
-    """Where messages meet on the routes of the machine."""
+    """Computes where messages contend on the routes of the machine."""
 
 def find_free_order(machine: Machine, nodes: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], steps: Sequence[Step], on_routes: bool = False, work: int = 10000000, seed: int = 1) -> tuple[list[int], int, bool]:
     """
-    (nodes by rank, rounds in which messages meet, whether no order has fewer): on the routes of any machine, or on a fat tree whichever routes they take up.
+    Orders nodes with few contended rounds, on the routes of any machine or for any routes up a fat tree: (nodes by rank, contended rounds, whether that is proven minimal).
     """
 
 def with_gaps(machine: Machine, nodes: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int]) -> list[int | None]:
-    """Nodes at positions between which exchanges p xor j meet nowhere."""
+    """
+    Positions of nodes, None for gaps, such that exchanges with position p xor j never contend.
+    """
 
 def fitted_schedules(allocation: Allocation, placement: Placement) -> list[str]:
-    """Schedules with options that suit where ranks are on a machine."""
+    """Lists schedules with options for the nodes of the ranks."""
 
 class SpanningTree:
-    """Links that lead from a root to members of a group."""
+    """A tree of links from a root to the members of a group."""
 
     @property
     def root(self) -> int: ...
 
     @property
     def links(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), writable=False)]:
-        """Each behind the one that leads to its beginning."""
+        """uint32 array: the links, each after the one that leads to it."""
 
 def tree_kinds(machine: Machine) -> list[str]:
-    """The kinds of spanning_trees that a machine has."""
+    """Lists the kinds of spanning_trees() for a machine."""
 
 def spanning_trees(machine: Machine, kind: str, multicasts: Sequence[tuple[int, Sequence[int]]]) -> list[SpanningTree]:
     """
-    Trees for (root, members): 'least-loaded' or 'last' parents of a fat tree, 'routes' of any machine, or all 'disjoint' ones of a torus.
+    Makes trees for (root, members): 'least-loaded' or 'last' parents of a fat tree, 'routes' of any machine, or all 'disjoint' trees of a torus.
     """
 
 def tree_loads(machine: Machine, trees: Sequence[SpanningTree]) -> tuple[list[int], list[int]]:
-    """
-    Trees of this machine through every link, and every switch, router or node.
-    """
+    """Counts the trees on each link, and on each switch, router or node."""
 
 def solve_qap(a: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[Sequence[int]], b: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[Sequence[int]], *, seed: int = 1, seconds: float | None = None, work: int | None = None, threads: int = 0, target: int | None = None) -> tuple[list[int], int, int]:
     """
@@ -1959,22 +1972,23 @@ def solve_qap(a: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[nump
 
 def rank_program(schedule: Schedule, rank: int) -> tuple[int, list[tuple[list[tuple[bool, tuple[str, int], tuple[str, int], int]], list[tuple[int, tuple[str, int], int]], list[tuple[int, tuple[str, int], int]], list[tuple[bool, tuple[str, int], tuple[str, int], int]], list[tuple[bool, tuple[str, int], tuple[str, int], int]]]]]:
     """
-    Bytes of scratch memory, and the rounds of a rank: copies before, receives, sends, copies meanwhile,
-    work after. A message is (peer, place, bytes), a work (combines, from, to, bytes), a place
-    (memory, offset) in `input`, `output` or `scratch`. A broadcast has no input.
+    Compiles a schedule for a rank: (scratch bytes, rounds). A round has copies before, receives, sends,
+    copies meanwhile, and operations after. A message is (peer, location, bytes), an operation
+    (combines, from, to, bytes), a location (memory, offset) in `input`, `output` or `scratch`.
+    A broadcast has no input.
     """
 
 CELL_MEMORY: int = 11
 
 def named_affinities() -> list[tuple[str, str, list[int]]]:
     """
-    Assignments of eight threads to the elements of the Cell that have a name: name, what it is, and
-    the element of every thread.
+    Lists named assignments of eight threads to the elements of the Cell: (name, summary, element of
+    each thread).
     """
 
 def bus_stations(allocation: Allocation) -> list[int]:
     """
-    Stations of elements 0 ... 7: of the SPEs of the Cell, or of the eight slots in order.
+    Lists the stations of elements 0 ... 7: the SPEs of the Cell, or the eight slots in order.
     """
 
 class BusAffinities:
@@ -1983,66 +1997,68 @@ class BusAffinities:
     @property
     def scores(self) -> object:
         """
-        A row for each: load of the busiest link, imbalance of the directions, excess over two
-        messages on links, what goes half-way around; in halves of `unit`. Less is better, the
-        first number first.
+        A row per assignment: load of the busiest link, imbalance of the directions, excess over two
+        messages on links, half-way bytes; in halves of `unit`. Rows are compared
+        lexicographically; less is better.
         """
 
     @property
     def elements(self) -> numpy.typing.NDArray[numpy.uint8]:
-        """A row for each: the element of every thread."""
+        """A row per assignment: the element of each thread."""
 
     def rates(self, allocation: Allocation, graph: CommGraph, *, piece: int = 16384, startup: float = 0.0, memory: int | None = None, ring_ends: bool = False) -> numpy.typing.NDArray[numpy.float64]:
         """
-        A row for each, in bytes per second: worst, mean and best of the slowest message, then over
-        all messages; as bus_rates() finds them.
+        A row per assignment, in bytes per second: worst, mean and best of the slowest message, then
+        over all messages, as in bus_rates().
         """
 
     @property
     def optima(self) -> int:
-        """How many are as good as the first."""
+        """The number of assignments as good as the first."""
 
     @property
     def unit(self) -> int:
-        """Bytes: the largest size that divides those of all messages."""
+        """The largest number of bytes that divides the sizes of all messages."""
 
 def rank_bus_affinities(allocation: Allocation, graph: CommGraph) -> BusAffinities:
     """Scores all assignments of eight threads to the elements of a ring bus."""
 
 class BusRates:
     """
-    Bytes per second: worst, mean and best over the ways of half-way messages.
+    Bytes per second: worst, mean and best over the directions of half-way messages.
     """
 
     @property
     def messages(self) -> numpy.typing.NDArray[numpy.float64]:
-        """A row for each message."""
+        """A row per message."""
 
     @property
     def slowest(self) -> list[float]:
-        """Of the slowest message."""
+        """Rates of the slowest message."""
 
     @property
     def average(self) -> list[float]:
-        """Over all messages."""
+        """Rates over all messages."""
 
     @property
     def ways(self) -> int:
-        """Of the half-way messages together."""
+        """The number of combinations of directions of half-way messages."""
 
 def bus_rates(machine: Machine, sources: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], targets: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], bytes: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], *, piece: int = 16384, startup: float = 0.0, memory: int | None = None, ring_ends: bool = False) -> BusRates:
     """
-    Bandwidths of messages between stations of a ring bus that start at once: pieces in turn on its
-    rings, each of which carries as many disjoint ones as its `transfers`. `memory` is the station of
-    the memory controller, `ring_ends` an effect that was observed at the ends of the bus.
+    Computes the rates of concurrent messages between stations of a ring bus. Pieces take turns on its
+    rings, each of which has up to `transfers` disjoint ones. `memory` is the station of the memory
+    controller; `ring_ends` enables an effect observed at the ends of the bus.
     """
 
 class Bipartitions:
-    """Halves of the threads of a blade, by the bytes between them."""
+    """
+    Bipartitions of the threads of a blade, by the bytes between the halves.
+    """
 
     @property
     def best(self) -> int:
-        """Bit t is set for threads of processor 0, the side that sends more."""
+        """Bit t is set for threads of processor 0, the half that sends more."""
 
     @property
     def best_bytes(self) -> int: ...
@@ -2055,13 +2071,13 @@ class Bipartitions:
 
     @property
     def optima(self) -> int:
-        """Halves that are as good as the best."""
+        """The number of bipartitions as good as the best."""
 
     @property
     def pessima(self) -> int: ...
 
 def rank_bipartitions(graph: CommGraph) -> Bipartitions:
-    """Looks at all halves of an even number of up to 24 threads."""
+    """Enumerates the bipartitions of an even number of up to 24 threads."""
 
 class Wiring:
     """
@@ -2075,43 +2091,46 @@ class Wiring:
 
     @property
     def vertex(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), writable=False)]:
-        """The vertex that each node is attached to."""
+        """uint32 array (nodes,): the vertex that each node is attached to."""
 
     @property
     def link_from(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), writable=False)]:
-        """The vertex that each link leaves."""
+        """uint32 array (links,): the vertex that each link leaves."""
 
     @property
-    def link_to(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), writable=False)]: ...
+    def link_to(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), writable=False)]:
+        """uint32 array (links,): the vertex that each link enters."""
 
     @property
     def bandwidth(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)]:
-        """Of each link, bytes per second."""
+        """float64 array (links,): bytes per second of each link."""
 
 class Bisection:
     """
-    What the links between two halves of a machine carry where they are joined worst.
+    The bisection bandwidth of a machine: a lower bound, and a bisection that was found.
     """
 
     @property
     def at_least(self) -> float:
-        """No halving has less; bytes per second, both directions together."""
+        """
+        Lower bound of all bisections, bytes per second of both directions together.
+        """
 
     @property
     def at_most(self) -> float:
-        """Of the halving that was found."""
+        """The bandwidth of the bisection that was found."""
 
     @property
     def link_count(self) -> int:
-        """Directed links between the halves found."""
+        """Directed links between the halves that were found."""
 
     @property
     def exact(self) -> bool:
-        """Whether the two are the same."""
+        """Whether both are equal."""
 
 def bisect_machine(machine: Machine, seed: int = 1) -> Bisection:
     """
-    Finds a halving of the nodes whose links between the halves carry little, and a bound on all.
+    Finds a bisection of the nodes with little bandwidth, and a lower bound on all.
     """
 
 class CombiningCosts:
@@ -2119,94 +2138,94 @@ class CombiningCosts:
 
     def __init__(self, *, alpha: float = 0.0, beta: float = 0.0, gamma: float = 0.0, beta_em: float = 0.0, delta: float = 0.0) -> None:
         """
-        Of a message; of a byte sent, copied, sent from memory of the NIC, and copied there.
+        alpha per message; beta per byte sent, gamma copied, beta_em sent from NIC memory, delta copied there.
         """
 
 def all_to_all_time(strategy: str, ranks: int, bytes: float, costs: CombiningCosts, *, printed: bool = False) -> float:
     """
-    Seconds of an all-to-all of this number of bytes per pair. Strategies: direct, mesh, grid, hypercube.
+    Predicts the seconds of an all-to-all with bytes per pair. Strategies: direct, mesh, grid, hypercube.
     """
 
 def all_gather_time(strategy: str, ranks: int, bytes: float, costs: CombiningCosts, *, printed: bool = False) -> float:
-    """The same of an all-gather of this number of bytes per rank."""
+    """Predicts the seconds of an all-gather with bytes per rank."""
 
 def nic_all_gather_time(strategy: str, ranks: int, bytes: float, costs: CombiningCosts, *, direct: int = 0, printed: bool = False) -> float:
     """
-    The same, sent from memory of the NIC; the last `direct` dimensions of a hypercube are one round.
+    Predicts the same from NIC memory; the last `direct` dimensions of a hypercube are one round.
     """
 
 def relay_all_gather_time(ranks: int, k: int, bytes: float, costs: CombiningCosts) -> float:
-    """The same by k-prefix or k-shift."""
+    """Predicts the same for k-prefix or k-shift."""
 
 def many_to_many_time(strategy: str, ranks: int, degree: float, bytes: float, costs: CombiningCosts, *, printed: bool = False) -> float:
     """
-    Seconds of a many-to-many of this number of bytes to each of `degree` ranks.
+    Predicts the seconds of a many-to-many with bytes to each of `degree` ranks.
     """
 
 def virtual_mesh_receivers(ranks: int, axes: int, rank: int) -> list[list[int]]:
     """
-    By round: to whom a rank of a virtual mesh of 2 or 3 axes sends, holes stood in for.
+    By round: the receivers of a rank on a virtual mesh of 2 or 3 axes, with substitutes for holes.
     """
 
 class CostSample:
-    """Costs without outliers, those far above the median."""
+    """A sample of costs without outliers far above the median."""
 
     @property
     def mean(self) -> float: ...
 
     @property
     def sigma(self) -> float:
-        """Their standard deviation, with n - 1."""
+        """The standard deviation, with n - 1."""
 
     @property
     def n(self) -> int:
-        """How many are left."""
+        """The size of the sample without outliers."""
 
     @property
     def outliers(self) -> int:
-        """How many were left out."""
+        """The number of outliers."""
 
 class CostGroup:
-    """A group of processes beside others."""
+    """A group of processes."""
 
     @property
     def members(self) -> list[int]:
-        """Its processes, ascending."""
+        """The processes of the group, ascending."""
 
     @property
     def inside(self) -> CostSample:
-        """Messages from each of them to each other."""
+        """Costs of messages inside the group."""
 
     @property
     def into(self) -> CostSample:
-        """Messages to them from the groups beside it."""
+        """Costs of messages from the sibling groups."""
 
     @property
     def t(self) -> float:
         """
-        Student's t of what comes in against what stays inside, with pooled variance.
+        Student's t of the incoming against the inner costs, with pooled variance.
         """
 
     @property
     def p(self) -> float:
-        """The two-sided probability of that t if both had one mean."""
+        """The two-sided probability of that t for equal means."""
 
     @property
     def chance(self) -> float:
         """
-        At most how probable its own groups are if it is homogeneous; 1 without any.
+        Upper bound of the probability of its subgroups if it is homogeneous; 1 without any.
         """
 
     @property
     def groups(self) -> list[CostGroup]:
-        """The groups in it; none if it is homogeneous."""
+        """The subgroups; none if it is homogeneous."""
 
 class CostGroups:
-    """Processes that are nearer to each other than to others."""
+    """Groups of processes with low costs inside."""
 
     @property
     def of(self) -> list[int]:
-        """The outermost group of every process, numbered by their lowest ones."""
+        """The outermost group of each process, numbered by lowest process."""
 
     @property
     def count(self) -> int:
@@ -2215,7 +2234,7 @@ class CostGroups:
     @property
     def chance(self) -> float:
         """
-        At most how probable these are if all processes are alike; 1 for one group.
+        Upper bound of the probability of these groups if all processes are alike; 1 for one group.
         """
 
     @property
@@ -2224,84 +2243,83 @@ class CostGroups:
 
 def find_cost_groups(costs: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[Sequence[float]], *, p: float = 0.01) -> CostGroups:
     """
-    Groups of processes by the seconds of messages from each, by row, to each. With probability p at most, processes that are alike are split.
+    Finds groups of processes by the seconds of messages between them: costs[from, to]. p bounds the probability of splitting processes that are alike.
     """
 
 def group_costs(costs: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[Sequence[float]], groups: CostGroups, *, p: float = 0.01) -> numpy.typing.NDArray[numpy.float64]:
     """
-    The mean, without outliers, of messages between the same two groups, in the place of each of them, and of those inside a group that is not split; means that do not differ with probability p are pooled.
+    Replaces each cost by the mean, without outliers, of its two groups or of its homogeneous group. Means that do not differ with probability p are pooled.
     """
 
 def binomial_order(costs: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[Sequence[float]], method: str, *, root: int = 0, channels: int = 1, seed: int = 1) -> list[int]:
     """
-    The process on every position of a binomial tree. Methods: standard, fastest-edge-first, channel-aware, random.
+    Chooses the process at each position of a binomial tree. Methods: standard, fastest-edge-first, channel-aware, random.
     """
 
 def binomial_scatter_steps(costs: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[Sequence[float]], order: numpy.typing.NDArray[numpy.integer] | numpy.typing.NDArray[numpy.floating] | Sequence[int], *, channels: int = 1, groups: CostGroups | None = None, reading: str = 'growing') -> list[float]:
     """
-    Seconds of every step of a binomial scatter of one block to each, where costs are of a block; without groups of find_cost_groups() it finds them. Readings: growing, messages of a step within a group share one channel and those between the same two groups all, and each more adds half the bandwidth of one; printed, those within a group share all too, and more add nothing; node, all of them share all, and each more adds half; independent, none share.
+    Predicts the seconds of each step of a binomial scatter, with costs per block. Without groups it calls find_cost_groups(). Readings: growing, messages of a step within a group share one channel and those between the same two groups all, and each more adds half the bandwidth of one; printed, those within a group share all too, and more add nothing; node, all of them share all, and each more adds half; independent, none share.
     """
 
 def grid_line_messages(extents: Sequence[int], operation: str, bytes: int, *, root: int = 0, pieces: int = 0) -> list[list[tuple[int, int, int]]]:
     """
-    By round: (from, to, bytes) of a broadcast, reduce, scatter or gather along all lines of an axis at once, axis after axis, from or to the same position of every line: along binomial trees, or down chains in this number of pieces.
+    Lists (from, to, bytes) by round for a broadcast, reduce, scatter or gather along all lines of an axis at once, axis after axis. Lines are binomial trees, or chains if there are pieces.
     """
 
 class Strategy:
     """
-    What calls cost where their ranks are, and which schedules libtopoloom-collective takes for them.
+    Costs of calls for given locations of ranks, and the schedules that libtopoloom-collective chooses.
     """
 
     @overload
     def __init__(self, ranks: int, model: NetworkModel) -> None:
-        """Every rank is on a node of its own."""
+        """Each rank is on a node of its own."""
 
     @overload
     def __init__(self, allocation: Allocation, placement: Placement, model: NetworkModel | None = None) -> None:
         """
-        Messages pass the links under a placement; without a model they cost what the machine says.
+        Messages pass the links of a placement. Without a model, costs are those of the machine.
         """
 
     def cost(self, schedule: Schedule) -> ScheduleCost:
         """
-        What a schedule costs where ranks wait only for what comes to them; with more than 2^16
-        messages on a machine, about that, by some of them in rounds that wait for each other. Ranks
-        of a node send through its memory.
+        Computes the cost of a schedule whose ranks wait only for their own messages. With more than 2^16
+        messages on a machine it is estimated from a sample in synchronized rounds. Ranks of a node
+        send through its memory.
         """
 
     def choose(self, operation: str, bytes: int, in_rank_order: bool = False) -> str:
         """
-        The schedule that a call takes; in_rank_order if its operator is not commutative.
+        Chooses the schedule of a call; in_rank_order: its operator is not commutative.
         """
 
     @staticmethod
     def size_of(operation: str, bytes: int) -> int:
         """
-        One of 16 sizes between two powers of two that stands for this one: calls of both take the same schedule.
+        The size class of a call, of 16 between powers of two: calls of a class take the same schedule.
         """
 
 def check_decision_table(text: str) -> None:
     """
-    Raises Error, which names the line, for what libtopoloom-collective would not read as one.
+    Raises Error, with the line, for a decision table that libtopoloom-collective cannot read.
     """
 
 def check_machine_file(text: str) -> None:
-    """As check_decision_table."""
+    """Checks a file like check_decision_table."""
 
 def check_placement_file(text: str) -> None:
-    """As check_decision_table."""
+    """Checks a file like check_decision_table."""
 
 def check_schedule_text(text: str) -> None:
     """
-    Raises Error for the name of a schedule, or options, that are never right, whatever the number of
-    ranks.
+    Raises Error for the name or options of a schedule that are invalid for any number of ranks.
     """
 
 def usual_schedule(operation: str, ranks: int, bytes: int, in_all: bool = False) -> str:
-    """What MPICH takes by default, with options; bytes as Schedule has them."""
+    """The default schedule of MPICH, with options; bytes as for Schedule."""
 
 def candidates(operation: str, ranks: int, bytes: int, fitted: Sequence[str] = []) -> list[str]:
     """
-    Schedules that a call may take, each as it is by default, as fitted_schedules() has it, and with
-    the values of its options that are worth a try.
+    Lists the candidate schedules of a call: with default options, as from fitted_schedules(), and with
+    promising values of options.
     """

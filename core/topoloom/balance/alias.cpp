@@ -118,10 +118,6 @@ Plan by_alias(const BalanceProblem& problem, const AliasOptions& options) {
 
 }  // namespace
 
-Plan alias_plan(std::span<const std::int64_t> loads, Remainder remainder) {
-    return alias_in_order(loads, remainder, [](std::uint32_t i) { return i; });
-}
-
 Plan alias_plan(std::span<const std::int64_t> loads, Remainder remainder,
                 std::span<const std::uint32_t> order) {
     return make_plan(alias_in_order(loads, remainder, [&](std::uint32_t i) { return order[i]; }));

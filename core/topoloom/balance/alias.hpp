@@ -15,13 +15,10 @@ enum class Remainder {
     exact      // at k or k-1; and a rank that is down to its share gives no more, which saves messages
 };
 
-/// Ranks with a deficit are served in rank order, in full, by the ranks with a surplus in rank order; one that has given so
-/// much that it falls below its share is served by the next. Nobody gives what it did not hold before, or receives from two;
+/// In the order given, ranks with a surplus serve the ranks with a deficit in full; one that has given so much that it
+/// falls below its share is served by the next. Nobody gives what it did not hold before, or receives from two;
 /// at most ranks - 1 messages. O(ranks). Phantoms are tasks that make up for the remainder; the lowest ranks hold one each.
 /// Source: Sudheer 2012, ch. 5, alg. 1; after Walker's alias method (ACM TOMS 3, 1977).
-[[nodiscard]] Plan alias_plan(std::span<const std::int64_t> loads, Remainder remainder);
-
-/// The same with the ranks in another order: all of them, each once.
 [[nodiscard]] Plan alias_plan(std::span<const std::int64_t> loads, Remainder remainder,
                               std::span<const std::uint32_t> order);
 

@@ -9,7 +9,6 @@
 #include "topoloom/bound/partner_profile.hpp"
 #include "topoloom/bound/slot_distances.hpp"
 #include "topoloom/qap/dual_ascent.hpp"
-#include "topoloom/qap/gilmore_lawler.hpp"
 #include "topoloom/qap/linear_assignment.hpp"
 #include "topoloom/qap/projection.hpp"
 
@@ -20,24 +19,6 @@ namespace {
 constexpr double max_entries = 0x1p28;  // of dual ascent: costs of pairs, 4 bytes each
 
 }  // namespace
-
-qap::QuadraticAssignment quadratic_assignment(const BoundProblem& problem) {
-    const auto ranks = static_cast<std::uint32_t>(problem.rank_count());
-    std::vector<std::int64_t> bytes(std::size_t{ranks} * ranks, 0);
-    for (const Rank u : ids<Rank>(ranks)) {
-        for (const Edge edge : problem.graph().sends(u))
-            bytes[std::size_t{u.value} * ranks + edge.peer.value] = edge.bytes.value;
-    }
-    std::vector<Slot> slot_of_place;
-    for (std::size_t s = 0; s < problem.capacity().size(); ++s)
-        slot_of_place.insert(slot_of_place.end(), problem.capacity()[s], problem.allocation().slots()[s]);
-    std::vector<std::int64_t> distances;
-    for (const Slot a : slot_of_place) {
-        for (const Slot b : slot_of_place) distances.push_back(problem.machine().distance(a, b));
-    }
-    return {ranks, static_cast<std::uint32_t>(problem.total_capacity()), std::move(bytes),
-            std::move(distances)};
-}
 
 std::int64_t gilmore_lawler_bound(const BoundProblem& problem) {
     const PartnerProfiles partners = partner_profiles(problem.symmetric());

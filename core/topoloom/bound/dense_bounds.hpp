@@ -7,16 +7,12 @@
 
 #include "topoloom/base/budget.hpp"
 #include "topoloom/bound/bound_problem.hpp"
-#include "topoloom/qap/quadratic_assignment.hpp"
 
 namespace topoloom::bound {
 
-/// Formulates the problem as quadratic assignment.
-[[nodiscard]] qap::QuadraticAssignment quadratic_assignment(const BoundProblem& problem);
-
-/// A lower bound on the hop-bytes of all placements, as in qap/gilmore_lawler.hpp: what a rank's messages cost on a slot,
-/// its heaviest partners nearest, and then the best assignment of ranks to slots. O(ranks * slots * diameter) and
-/// O(ranks^2 * slots) for the assignment; memory 8 bytes for every pair of a rank and a slot.
+/// A lower bound on the hop-bytes of all placements, after Gilmore 1962 and Lawler (Management Science 9, 1963): the
+/// cost of a rank's messages from a slot, its heaviest partners nearest, and then the best assignment of ranks to slots.
+/// O(ranks * slots * diameter) and O(ranks^2 * slots) for the assignment; memory 8 bytes for every pair of a rank and a slot.
 [[nodiscard]] std::int64_t gilmore_lawler_bound(const BoundProblem& problem);
 
 /// A lower bound on the hop-bytes of all placements, see qap/projection.hpp: strong where many ranks talk to many others.

@@ -79,10 +79,6 @@ bool NetworkView::forwards(std::uint32_t vertex) const {
     return query<bool>(*topology_, [&](const auto& t) { return topoloom::forwards(t, vertex); });
 }
 
-bool NetworkView::takes_shortest_routes() const {
-    return query<bool>(*topology_, [&](const auto& t) { return topoloom::takes_shortest_routes(t); });
-}
-
 bool NetworkView::is_adaptive() const {
     return query<bool>(*topology_, [](const auto& t) {
         if constexpr (requires { t.is_adaptive(); }) {

@@ -40,7 +40,6 @@ class NetworkView {
     [[nodiscard]] std::uint32_t host(Node node) const;
     [[nodiscard]] std::uint32_t host_hops() const;
     [[nodiscard]] bool forwards(std::uint32_t vertex) const;
-    [[nodiscard]] bool takes_shortest_routes() const;
     /// Whether routes depend on the load.
     [[nodiscard]] bool is_adaptive() const;
     [[nodiscard]] bool is_up(Link link) const;

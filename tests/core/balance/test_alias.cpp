@@ -79,9 +79,9 @@ TEST_CASE("where the number of ranks divides the sum, every load ends equal") {
     Rng rng(1);
     for (int draw = 0; draw < 2000; ++draw) {
         const TaskCounts loads = random_even_loads(1 + rng.below(40), 1 + rng.below(30), rng);
-        const Plan plan = alias_plan(loads, Remainder::phantoms);
+        const Plan plan = balance({loads}, "alias");
         check_promises(loads, plan, even_load(loads).floor);
-        const Plan exact = alias_plan(loads, Remainder::exact);
+        const Plan exact = balance({loads}, "alias(remainder=exact)");
         check_promises(loads, exact, even_load(loads).floor);
         CHECK(exact.size() <= plan.size());
         const TaskCounts ends = loads_after(loads, plan);
@@ -99,10 +99,10 @@ TEST_CASE("otherwise loads end in k-2..k with phantoms, and at k-1 or k without"
     for (int draw = 0; draw < 4000; ++draw) {
         const TaskCounts loads = random_loads(1 + rng.below(40), 1 + rng.below(30), rng);
         const EvenLoad even = even_load(loads);
-        const Plan plan = alias_plan(loads, Remainder::phantoms);
+        const Plan plan = balance({loads}, "alias");
         check_promises(loads, plan, even.ceiling - 2);
         two_below = two_below || std::ranges::min(loads_after(loads, plan)) == even.ceiling - 2;
-        check_promises(loads, alias_plan(loads, Remainder::exact), even.floor);
+        check_promises(loads, balance({loads}, "alias(remainder=exact)"), even.floor);
     }
     CHECK(two_below);
 }
@@ -111,14 +111,14 @@ TEST_CASE("the plan equals that of the published algorithm") {
     Rng rng(3);
     for (int draw = 0; draw < 2000; ++draw) {
         const TaskCounts loads = random_loads(1 + rng.below(30), 1 + rng.below(20), rng);
-        CHECK(amounts_of(alias_plan(loads, Remainder::phantoms)) == printed_alias(loads));
+        CHECK(amounts_of(balance({loads}, "alias")) == printed_alias(loads));
     }
 }
 
 TEST_CASE("example 1 takes twice the messages of the optimum, less one") {
     for (std::int64_t n = 4; n < 60; ++n) {
         const TaskCounts loads = example_1(n);
-        const PlanMeasures found = measure_plan(alias_plan(loads, Remainder::phantoms), loads.size());
+        const PlanMeasures found = measure_plan(balance({loads}, "alias"), loads.size());
         CHECK(found.messages == 2 * n - 1);
         CHECK(found.tasks == 3 * n - 5 + (n - 3) * (n - 2) / 2);
         CHECK(found.max_sends == n - 1);
@@ -131,7 +131,7 @@ TEST_CASE("example 1 takes twice the messages of the optimum, less one") {
 TEST_CASE("in example 2 every rank refills the previous one") {
     for (std::int64_t ranks = 2; ranks < 60; ++ranks) {
         const TaskCounts loads = example_2(ranks);
-        const PlanMeasures found = measure_plan(alias_plan(loads, Remainder::phantoms), loads.size());
+        const PlanMeasures found = measure_plan(balance({loads}, "alias"), loads.size());
         CHECK(found.max_tasks_sent == ranks - 1);
         CHECK(found.tasks == ranks * (ranks - 1) / 2);
         CHECK(least_measures(loads, TaskCounts(loads.size(), ranks)).max_tasks_sent == 1);

@@ -9,7 +9,7 @@
 
 #include "balance/random_loads.hpp"
 #include "balance/simulated_ranks.hpp"
-#include "topoloom/balance/alias.hpp"
+#include "topoloom/balance/balancer.hpp"
 #include "topoloom/balance/distributed/decision_times.hpp"
 #include "topoloom/balance/target_loads.hpp"
 #include "topoloom/base/error.hpp"
@@ -107,7 +107,7 @@ TEST_CASE("plans of the sweep cost at most 5 % more than those of the alias meth
     for (int draw = 0; draw < 50; ++draw) {
         const TaskCounts loads = random_loads(1000, 48, rng);
         const PlanMeasures sweep = measure_plan(sweep_plan(loads), loads.size());
-        const PlanMeasures alias = measure_plan(alias_plan(loads, Remainder::exact), loads.size());
+        const PlanMeasures alias = measure_plan(balance({loads}, "alias(remainder=exact)"), loads.size());
         CHECK(sweep.max_receives == alias.max_receives);
         CHECK(sweep.max_tasks_received == alias.max_tasks_received);
         messages += sweep.messages;

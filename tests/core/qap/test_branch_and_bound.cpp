@@ -3,13 +3,32 @@
 
 #include "bound/bound_cases.hpp"
 #include "topoloom/base/error.hpp"
-#include "topoloom/bound/dense_bounds.hpp"
+#include "topoloom/bound/bound_problem.hpp"
 #include "topoloom/qap/exact/branch_and_bound.hpp"
 #include "topoloom/qap/exact/slot_symmetry.hpp"
 
 using namespace topoloom;
 
 namespace {
+
+/// Hop-bytes as quadratic assignment; a slot of capacity k is k locations.
+qap::QuadraticAssignment quadratic_assignment(const BoundProblem& problem) {
+    const auto ranks = static_cast<std::uint32_t>(problem.rank_count());
+    std::vector<std::int64_t> bytes(std::size_t{ranks} * ranks, 0);
+    for (const Rank u : ids<Rank>(ranks)) {
+        for (const Edge edge : problem.graph().sends(u))
+            bytes[std::size_t{u.value} * ranks + edge.peer.value] = edge.bytes.value;
+    }
+    std::vector<Slot> slot_of_place;
+    for (std::size_t s = 0; s < problem.capacity().size(); ++s)
+        slot_of_place.insert(slot_of_place.end(), problem.capacity()[s], problem.allocation().slots()[s]);
+    std::vector<std::int64_t> distances;
+    for (const Slot a : slot_of_place) {
+        for (const Slot b : slot_of_place) distances.push_back(problem.machine().distance(a, b));
+    }
+    return {ranks, static_cast<std::uint32_t>(problem.total_capacity()), std::move(bytes),
+            std::move(distances)};
+}
 
 qap::ExactResult solve(const qap::QuadraticAssignment& problem, int threads = 1) {
     const Budget budget;
@@ -46,7 +65,7 @@ qap::QuadraticAssignment nugent_12() {
 
 TEST_CASE("the exact search finds the best of all placements, on any machine") {
     for_each_bound_case(6, [](const CommGraph& graph, const Allocation& allocation, Rng&) {
-        const qap::QuadraticAssignment problem = bound::quadratic_assignment(BoundProblem(graph, allocation));
+        const qap::QuadraticAssignment problem = quadratic_assignment(BoundProblem(graph, allocation));
         const qap::ExactResult found = solve(problem);
         CHECK(found.value == min_hop_bytes_of_all(graph, allocation));
         CHECK(found.lower_bound == found.value);
@@ -63,11 +82,11 @@ TEST_CASE("the optimum does not depend on the number of threads nor on the numbe
         const Machine machine = make_machine(seed % 2 == 0 ? "torus:3x3" : "tree:3:3");
         const Allocation whole = Allocation::whole(machine);
         const CommGraph graph = random_pattern(9, 20, rng);
-        const qap::ExactResult one = solve(bound::quadratic_assignment(BoundProblem(graph, whole)), 1);
+        const qap::ExactResult one = solve(quadratic_assignment(BoundProblem(graph, whole)), 1);
         std::vector<Slot> slots(whole.slots().begin(), whole.slots().end());
         rng.shuffle(std::span(slots));
         const auto shuffled = Allocation::of_slots(machine, slots);
-        CHECK(solve(bound::quadratic_assignment(BoundProblem(graph, shuffled)), 3).value == one.value);
+        CHECK(solve(quadratic_assignment(BoundProblem(graph, shuffled)), 3).value == one.value);
     }
 }
 
@@ -119,8 +138,7 @@ TEST_CASE("shared slots hold as many ranks as their capacity") {
     const Allocation allocation = Allocation::whole(machine);
     Rng rng(3);
     const CommGraph graph = random_pattern(6, 20, rng);
-    const qap::ExactResult found =
-        solve(bound::quadratic_assignment(BoundProblem(graph, allocation, {2, 2, 2})));
+    const qap::ExactResult found = solve(quadratic_assignment(BoundProblem(graph, allocation, {2, 2, 2})));
     std::int64_t least = std::numeric_limits<std::int64_t>::max();
     std::vector<Slot> slots{Slot{0}, Slot{0}, Slot{1}, Slot{1}, Slot{2}, Slot{2}};
     do {

@@ -47,7 +47,9 @@ struct TopologyTable {
         const SectionForm* form;
         Topology (*read)(const Section&);
     };
-    static constexpr std::array entries{Entry{&notations.form, &read_topology_as<Topology, notations>}...};
+    /// Of a stated type, so that only files which use the entries instantiate the readers.
+    static constexpr std::array<Entry, sizeof...(notations)> entries{
+        Entry{&notations.form, &read_topology_as<Topology, notations>}...};
 };
 
 }  // namespace topoloom
