@@ -6,7 +6,7 @@
 #include "balance.h"
 #include "errors.h"
 
-static bool same_text(const char* left, const char* right) {
+static bool is_same_text(const char* left, const char* right) {
     return left == right || (left != NULL && right != NULL && strcmp(left, right) == 0);
 }
 
@@ -67,8 +67,8 @@ static int check_slots(const struct comm_state* state, const uint32_t* slots, co
 /// Makes the balancer of these options, unless the last call had the same. Collective.
 static int find_balancer(struct comm_state* state, const topoloom_balance_options* options,
                          const char* method) {
-    if (state->balancer != NULL && same_text(state->method, method) &&
-        same_text(state->machine, options->machine) && state->slot == options->slot)
+    if (state->balancer != NULL && is_same_text(state->method, method) &&
+        is_same_text(state->machine, options->machine) && state->slot == options->slot)
         return MPI_SUCCESS;
     uint32_t* slots = NULL;
     int status = options->machine == NULL ? MPI_SUCCESS : gather_slots(state, options, &slots);

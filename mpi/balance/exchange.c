@@ -97,7 +97,7 @@ static void abort_over_capacity(const struct topoloom_exchange_state* exchange) 
     PMPI_Abort(exchange->plan->state->own, MPI_ERR_TRUNCATE);
 }
 
-static int start(struct topoloom_exchange_state given, topoloom_exchange_request* request) {
+static int start_exchange(struct topoloom_exchange_state given, topoloom_exchange_request* request) {
     struct plan* plan = given.plan;
     clear_error_message();
     if (plan == NULL) return raise_error(MPI_COMM_WORLD, MPI_ERR_ARG, "exchange", "the plan is NULL");
@@ -124,7 +124,7 @@ int topoloom_exchange_start(topoloom_plan* plan, void* tasks, int task_bytes, lo
                             topoloom_exchange_request* request) {
     const long long bytes = task_bytes > 0 ? task_bytes : -1;
     const bool overflows = capacity < 0 || (bytes > 0 && capacity > LLONG_MAX / bytes);
-    return start(
+    return start_exchange(
         (struct topoloom_exchange_state){.plan = (struct plan*)plan,
                                          .tasks = tasks,
                                          .task_bytes = bytes,
@@ -135,12 +135,12 @@ int topoloom_exchange_start(topoloom_plan* plan, void* tasks, int task_bytes, lo
 
 int topoloom_exchange_sized_start(topoloom_plan* plan, void* tasks, long long byte_capacity, long long* sizes,
                                   long long capacity, topoloom_exchange_request* request) {
-    return start((struct topoloom_exchange_state){.plan = (struct plan*)plan,
-                                                  .tasks = tasks,
-                                                  .sizes = sizes,
-                                                  .capacity = capacity,
-                                                  .byte_capacity = byte_capacity},
-                 request);
+    return start_exchange((struct topoloom_exchange_state){.plan = (struct plan*)plan,
+                                                           .tasks = tasks,
+                                                           .sizes = sizes,
+                                                           .capacity = capacity,
+                                                           .byte_capacity = byte_capacity},
+                          request);
 }
 
 /// Moves the tasks of a transfer after those already in place.
@@ -173,7 +173,7 @@ static long long arrange_tasks(struct topoloom_exchange_state* exchange, const s
 }
 
 /// Arranges tasks, and raises an error if some could not move.
-static int finish(struct topoloom_exchange_state* exchange, long long* held) {
+static int finish_exchange(struct topoloom_exchange_state* exchange, long long* held) {
     const topoloom_plan* plan = &exchange->plan->shares;
     const MPI_Comm comm = exchange->plan->state->own;
     *held = plan->before;
@@ -223,7 +223,7 @@ int topoloom_exchange_finish(topoloom_exchange_request* request, long long* held
     while (!advance_transfers(exchange, true)) {
     }
     *request = NULL;
-    const int status = finish(exchange, held != NULL ? held : &ignored);
+    const int status = finish_exchange(exchange, held != NULL ? held : &ignored);
     free_exchange(exchange);
     return status;
 }

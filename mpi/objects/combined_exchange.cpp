@@ -67,11 +67,11 @@ std::uint32_t State::add_exchange(std::uint32_t array, const ManyToManyOptions& 
     int empty = arrays[array]->fence_objects == 0 ? 1 : 0;
     PMPI_Allreduce(MPI_IN_PLACE, &empty, 1, MPI_INT, MPI_MAX, comm);
     made.has_empty_ranks = empty != 0;
-    install(made, given.strategies.front());
+    install_strategy(made, given.strategies.front());
     return static_cast<std::uint32_t>(exchanges.size() - 1);
 }
 
-void State::install(CombinedExchange& exchange, Combining strategy) {
+void State::install_strategy(CombinedExchange& exchange, Combining strategy) {
     exchange.choice.strategy = strategy;
     exchange.stages = Stages(strategy, transport->ranks());
     exchange.senders.clear();
@@ -342,7 +342,7 @@ void State::choose_strategy(CombinedExchange& exchange, const CombinedExchange::
         least = seconds;
         best = strategy;
     }
-    if (best != exchange.choice.strategy) install(exchange, best);
+    if (best != exchange.choice.strategy) install_strategy(exchange, best);
 }
 
 }  // namespace topoloom::objects

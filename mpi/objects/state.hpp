@@ -173,7 +173,7 @@ struct State final : Receiver {
 
     // combined_exchange.cpp
     [[nodiscard]] std::uint32_t add_exchange(std::uint32_t array, const ManyToManyOptions& given);
-    void install(CombinedExchange& exchange, Combining strategy);
+    void install_strategy(CombinedExchange& exchange, Combining strategy);
     [[nodiscard]] int designated_rank(const Resident& resident) const;
     [[nodiscard]] Insertions& insertions(Resident& resident, std::uint32_t exchange);
     void insert(std::uint32_t exchange, Resident& resident, Message* message);

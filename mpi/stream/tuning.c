@@ -84,7 +84,7 @@ static struct candidate evaluate(const struct stream* stream, struct traffic tra
 }
 
 /// Returns the best candidate; the current settings unless another one saves 5 %.
-static struct candidate choose(const struct stream* stream, struct traffic traffic) {
+static struct candidate choose_candidate(const struct stream* stream, struct traffic traffic) {
     const double worthwhile = 0.95;
     const struct tuning* tuning = &stream->tuning;
     const struct candidate now = evaluate(stream, traffic, stream->axis_count, stream->bucket_bytes);
@@ -114,7 +114,7 @@ void choose_settings(const struct stream* stream, int64_t sums[wave_value_count]
     }
     const struct traffic traffic = {items / ranks, (double)sums[wave_bytes] / items,
                                     (double)sums[wave_partners] / ranks};
-    const struct candidate next = choose(stream, traffic);
+    const struct candidate next = choose_candidate(stream, traffic);
     sums[wave_dimensions] = next.dimensions;
     sums[wave_bucket_bytes] = next.bucket_bytes;
     sums[wave_flush_timeout] = (int64_t)(1e9 * next.flush_timeout);

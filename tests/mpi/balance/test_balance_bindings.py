@@ -79,9 +79,9 @@ def test_arrays_of_mpi4py_programs_move() -> None:
         "tasks of type object have no fixed size in bytes; "
         "sizes add up to 1, or one is negative; there are 2 elements; "
         "decide is one of fastest, gathered, by-messages, not 'quickly'; "
-        "a receiver is not another rank; "
+        "a receiver is not another rank of the communicator; "
         "rank 0 has a load of -1; loads are at least 0; "
         "no balancer 'alais' (did you mean 'alias'?); there are: auto, alias, sweep, "
         "qwalk, curve, transport, diffusion, integer-diffusion, laplacian; "
-        "ranks 0 and 1 are both on slot 0 of torus:2x2; each has one of its own\n"
+        "ranks 0 and 1 share slot 0 of torus:2x2: each rank needs its own\n"
     )

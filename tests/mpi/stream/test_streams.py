@@ -85,7 +85,7 @@ def test_a_mistake_ends_the_program_with_a_line(
 @pytest.mark.parametrize(
     ("which", "line"),
     [
-        ("extents", "extents hold 2 ranks, and there are 3"),
+        ("extents", "extents hold 2 ranks, but there are 3"),
         ("twice", "order has rank 1 twice"),
         ("stranger", "order has rank 3, but ranks are 0 to 2"),
         ("unequal", "item_bytes, bucket_bytes or the mesh are not the same on all"),

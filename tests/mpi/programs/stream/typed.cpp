@@ -102,7 +102,7 @@ void return_errors(int ranks) {
         int found = MPI_SUCCESS;
         MPI_Error_class(error.code(), &found);
         if (found != MPI_ERR_RANK) fail("the error has another class");
-        if (std::string(error.what()).find(" is none of the ranks 0 to ") == std::string::npos)
+        if (std::string(error.what()).find(" but ranks are 0 to ") == std::string::npos)
             fail("the error does not say why");
     }
     stream.wait();
