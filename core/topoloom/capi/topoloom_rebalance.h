@@ -52,7 +52,7 @@ typedef struct {
  *   bricks, ...           another mapper of `topoloom map` that lets ranks share slots
  * No object moves if the load of the busiest process would not fall, or by less in all periods than the migration takes. With
  * repartition and mappers, no object moves if hop-bytes, or the load beyond the tolerance, would rise. */
-TOPOLOOM_API int topoloom_rebalance(const topoloom_seats* seats, const topoloom_objects* objects,
+TOPOLOOM_API int topoloom_rebalance(const topoloom_process_map* seats, const topoloom_objects* objects,
                                     const char* policy, const topoloom_rebalance_options* options,
                                     uint32_t* process_of_object, topoloom_rebalance_result* result,
                                     char* error, size_t error_size);

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from topoloom._core import Error
 from topoloom.support.plain_text import is_number
@@ -63,56 +62,6 @@ class Value:
         return text in _TRUE
 
 
-class _TreeBuilder:
-    """Builds values from the events of a parser."""
-
-    def __init__(self) -> None:
-        self.documents: list[Value] = []
-        self._open: list[Value] = []
-        self._keys: list[str | None] = []  # of each open value: the key of the next one
-
-    def add(self, value: Value) -> None:
-        """Add a value to the innermost open one; in mappings keys alternate."""
-        if not self._open:
-            self.documents.append(value)
-            return
-        content = self._open[-1].content
-        if isinstance(content, list):
-            content.append(value)
-            return
-        assert isinstance(content, dict)
-        key = self._keys[-1]
-        if key is not None:
-            content[key] = value
-            self._keys[-1] = None
-            return
-        if value.text() in content:
-            raise Error(f"line {value.line}: the key '{value.text()}' appears twice")
-        self._keys[-1] = value.text()
-
-    def open(self, value: Value) -> None:
-        """Add a list or mapping; the next values belong to it."""
-        self.add(value)
-        self._open.append(value)
-        self._keys.append(None)
-        if len(self._open) > _MAX_DEPTH:
-            raise Error(f"line {value.line}: nested over {_MAX_DEPTH} deep")
-
-    def close(self) -> None:
-        """End the innermost open value."""
-        self._open.pop()
-        self._keys.pop()
-
-
-def _marked_text(error: Any) -> str:
-    """Describe a `yaml.MarkedYAMLError` in one line."""
-    mark = error.problem_mark or error.context_mark
-    line = mark.line + 1 if mark else 1
-    if "maximum nesting" in (error.problem or ""):  # PyYAML >= 6.0.4 looks ahead
-        return f"line {line}: nested over {_MAX_DEPTH} deep"
-    return f"line {line}: not YAML: {error.problem}"
-
-
 def read_yaml(text: str) -> Value:
     """Read one YAML document.
 
@@ -129,35 +78,31 @@ def read_yaml(text: str) -> Value:
         raise Error("reading YAML needs PyYAML: pip install 'topoloom[cli]'") from None
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    open_values: list[Value] = []
-    keys: list[str | None] = []  # of each open mapping: the key of the next value
-    whole: list[Value] = []
-
-    def add(value: Value) -> None:
-        if not open_values:
-            whole.append(value)
-            return
-        content = _TreeBuilder()
+    builder = _Builder()
     try:
         for event in yaml.parse(text, Loader=loader):
             line = event.start_mark.line + 1 if event.start_mark else 1
             if isinstance(event, yaml.AliasEvent):
                 raise Error(f"line {line}: YAML aliases are not read; write it out")
             if isinstance(event, yaml.ScalarEvent):
-                tree.add(Value(line, event.value))
+                builder.add(Value(line, event.value))
             elif isinstance(event, yaml.CollectionStartEvent):
                 is_list = isinstance(event, yaml.SequenceStartEvent)
-                tree.open(Value(line, [] if is_list else {}))
+                builder.open(Value(line, [] if is_list else {}))
             elif isinstance(event, yaml.CollectionEndEvent):
-                tree.close()
+                builder.close()
     except yaml.MarkedYAMLError as error:
-        raise Error(_marked_text(error)) from None
+        mark = error.problem_mark or error.context_mark
+        line = mark.line + 1 if mark else 1
+        if "maximum nesting" in (error.problem or ""):  # PyYAML >= 6.0.4 looks ahead
+            raise Error(f"line {line}: nested over {_MAX_DEPTH} deep") from None
+        raise Error(f"line {line}: not YAML: {error.problem}") from None
     except (yaml.YAMLError, UnicodeError) as error:
         raise Error(f"line 1: not YAML: {str(error).splitlines()[0]}") from None
-    if len(tree.documents) != 1:
-        found = len(tree.documents)
+    if len(builder.documents) != 1:
+        found = len(builder.documents)
         raise Error(f"line 1: expected one YAML document, found {found}")
-    return tree.documents[0]
+    return builder.documents[0]
 
 
 class _Builder:

@@ -255,6 +255,8 @@ def _refuse_empty(profile: Profile, output: Path) -> None:
 
 def _ranks(ranks: list[int]) -> str:
     """Format ranks: ``ranks 0-3, 7``."""
+    from topoloom.support.number_ranges import compress_ranges
+
     shown = compress_ranges(ranks).split(",")
     more = f" and {len(shown) - 8} more spans" if len(shown) > 8 else ""
     return f"{'rank' if len(ranks) == 1 else 'ranks'} {', '.join(shown[:8])}{more}"

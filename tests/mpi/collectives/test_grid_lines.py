@@ -57,7 +57,7 @@ def test_lines_with_a_named_schedule_give_the_results_of_mpi(
         ("rank", "grid_create: order[1] is 2, but ranks are 0 to 1"),
         ("dimension", "line_bcast: dimension is 2, but must be 0 to 1"),
         ("root", "line_bcast: root 2 is out of range: ranks are 0 to 1"),
-        ("coordinate", "grid_rank: the coordinate 2 along dimension 1 is none of 0 to"),
+        ("coordinate", "grid_rank: coords[1] is 2, but must be 0 to"),
     ],
 )
 def test_a_wrong_argument_ends_the_program_with_one_line(

@@ -73,7 +73,9 @@ def in_reverse(problem: MapperProblem) -> Any:
     return problem.allocation.slots[problem.graph.rank_count - 1 :: -1]
 
 
-def test_functions_and_files_are_compared_with_ours(problem: Problem) -> None:
+def test_user_functions_and_files_are_compared_with_included_mappers(
+    problem: Problem,
+) -> None:
     tried = ["mine.py:in_order", in_reverse, "auto", "mine.py:swapping"]
     found = compare_mappers(problem, HOP_BYTES, tried)
     rows = {row["mapper"]: row for row in found.results}

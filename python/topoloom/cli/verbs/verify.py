@@ -85,7 +85,9 @@ def command(
         return run.status or int(bool(run.elsewhere) or not run.ranks)
     with closing(VerifyAgent(placed, program, mpicc)) as agent:
         check_hosts(program, agent.libraries)
-        run_report = run_verified(Launch(program), agent, make_report_note(quiet=as_json))
+        run_report = run_verified(
+            Launch(program), agent, make_report_note(quiet=as_json)
+        )
     if as_json:
         note(json.dumps({"exit_status": run_report.status, **run_report.document()}))
     else:
