@@ -46,7 +46,8 @@ def balance(
     count
         Number of tasks of this rank.
     method, machine, message_s, byte_s, stall_timeout
-        As in ``topoloom_balance.h``: times in seconds; 0: the default. The same on all ranks.
+        As in ``topoloom_balance.h``: times in seconds; 0: the default. The same on
+        all ranks.
     slot
         The slot of this rank on the machine, different on all ranks.
     decide

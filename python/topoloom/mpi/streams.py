@@ -192,7 +192,7 @@ class Stream:
         return self._take_received()
 
     def settings(self) -> tuple[int, int, float]:
-        """Return the dimensions, bucket bytes and flush timeout (s) of the next phase."""
+        """Return dimensions, bucket bytes and flush timeout (s) of the next phase."""
         dimensions, size, timeout = ctypes.c_int(), ctypes.c_int(), ctypes.c_double()
         self._check(
             self._library.topoloom_stream_get_settings(

@@ -73,7 +73,7 @@ def in_reverse(problem: MapperProblem) -> Any:
     return problem.allocation.slots[problem.graph.rank_count - 1 :: -1]
 
 
-def test_user_functions_and_files_are_compared_with_included_mappers(
+def test_user_mappers_are_compared_with_included_ones(
     problem: Problem,
 ) -> None:
     tried = ["mine.py:in_order", in_reverse, "auto", "mine.py:swapping"]
