@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 from built_libraries import with_collectives
 from built_programs import run
-from recorded import MPIS, PROGRAMS, Mpi
+from mpis import MPIS, PROGRAMS, Mpi
 
 
 @pytest.mark.parametrize("ranks", [3, 4])
