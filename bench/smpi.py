@@ -69,8 +69,8 @@ def build(
         *(library / "libtopoloom-collective.so", f"-Wl,-rpath,{library}"),
         *(folder / "libtopoloom-mpi.so", f"-Wl,-rpath,{folder}"),
     )
-    rooms = ("collective", "exchange", "grid", "reorder")
-    headers = [f"-I{MPI / room}" for room in rooms]
+    names = ("collective", "exchange", "grid", "reorder")
+    headers = [f"-I{MPI / name}" for name in names]
     headers.append(f"-I{Path(__file__).parent}")
     headers += [f"-I{(MPI / name).parent}" for name in shared]
     run(

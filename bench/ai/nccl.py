@@ -67,8 +67,8 @@ def _predicted(table: dict[str, Any]) -> Table:
         found = predict_algorithms(
             hardware, table["nodes"], table["operation"], size, release=release
         )
-        asked = table.get("algorithm")
-        chosen = next(c for c in found if asked in (None, c.algorithm))
+        requested = table.get("algorithm")
+        chosen = next(c for c in found if requested in (None, c.algorithm))
         rows.append(Row(size, published, chosen))
     return Table(
         table["name"],

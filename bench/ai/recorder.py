@@ -167,7 +167,7 @@ def torchrun(python: Path, ranks: int, job: str, *arguments: str) -> list[str]:
 
 
 def recorder_table(
-    told: RecordedJob,
+    counts: RecordedJob,
     played: Played,
     cost: Cost,
     of_frameworks: Sequence[str],
@@ -175,10 +175,10 @@ def recorder_table(
 ) -> str:
     """Write the results as Markdown, with frameworks and lost calls."""
     lines = [
-        f"| PyTorch {told.release} | measured | target |",
+        f"| PyTorch {counts.release} | measured | target |",
         "| --- | --- | --- |",
-        f"| {RANKS} gloo ranks: calls, {told.bytes:,} bytes | {told.equal} of "
-        f"{told.counted} as the job counts them, {len(told.differ)} differ | all |",
+        f"| {RANKS} gloo ranks: calls, {counts.bytes:,} bytes | {counts.equal} of "
+        f"{counts.counted} as the job counts them, {len(counts.differ)} differ | all |",
         f"| world of {played.ranks:,} ranks, {played.played} of them played | "
         f"{played.pairs:,} pairs, {played.differ} differ from the pattern of the axes; "
         f"{played.cpu:.0f} s of CPU time | 0 differ |",
@@ -188,5 +188,5 @@ def recorder_table(
         f"time | {100 * cost.part:.1f} % by its calls; {100 * cost.measured:+.1f} % "
         "between the best of 8 turns | < 2 % |",
     ]
-    lost = [*told.losses, *played.losses, *losses]
+    lost = [*counts.losses, *played.losses, *losses]
     return "\n".join([*lines, *(f"\nLost: {one}." for one in lost)]) + "\n"

@@ -124,11 +124,11 @@ def build(source: Path, folder: Path, *options: str, real: str = "") -> Path:
     """
     package = f"lib{real or 'simgrid'}-dev"
     compiler = find(f"mpicc.{real}" if real else "smpicc", package)
-    rooms = [MPI / "balance", MPI / "errors", MPI.parent / "core/topoloom/capi"]
-    headers = [f"-I{room}" for room in rooms]
+    folders = [MPI / "balance", MPI / "errors", MPI.parent / "core/topoloom/capi"]
+    headers = [f"-I{each}" for each in folders]
     objects = []
-    for room in rooms[:2]:
-        for file in sorted(room.glob("*.c")):
+    for each in folders[:2]:
+        for file in sorted(each.glob("*.c")):
             objects.append(folder / f"{file.stem}.o")
             flags = ("-std=gnu11", "-O2", "-fPIC", "-c")
             run(compiler, *flags, *headers, file, "-o", objects[-1])

@@ -35,10 +35,10 @@ def main(given: Sequence[str] | None = None) -> None:
         os.nice(10)
         print(call_often(args.calls), end="")
         return
-    told = subprocess.run(
+    result = subprocess.run(
         [PLANTED, str(args.cases)], check=True, capture_output=True, text=True
     )
-    table = told.stdout.strip()
+    table = result.stdout.strip()
     print(table)
     if args.docs:
         page = args.docs / "how-to" / "run" / "collectives.md"

@@ -9,7 +9,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from network.cases import Case, Point, timed
+from network.cases import Case, Point, run_timed
 
 #: Delays of our router; credits return with the latency of flits.
 STEPS: dict[str, str | int | float] = {
@@ -85,21 +85,21 @@ def run(program: Path, case: Case, load: float, saturated: bool) -> Point:
     config.write_text(
         "".join(f"{name} = {value};\n" for name, value in settings.items())
     )
-    ended, seconds = timed([str(program), str(config)])
+    ended, seconds = run_timed([str(program), str(config)])
     config.unlink()
-    said = ended[ended.rfind("Overall Traffic Statistics") :]
+    output = ended[ended.rfind("Overall Traffic Statistics") :]
     return Point(
         load,
-        _number(r"Accepted flit rate average = (\S+)", said),
-        _number(r"Packet latency average = (\S+)", said),
-        _number(r"Hops average = (\S+)", said),
+        _number(r"Accepted flit rate average = (\S+)", output),
+        _number(r"Packet latency average = (\S+)", output),
+        _number(r"Hops average = (\S+)", output),
         _number(r"Time taken is (\S+) cycles", ended),
         seconds,
     )
 
 
-def _number(pattern: str, said: str) -> float:
-    found = re.search(pattern, said)
+def _number(pattern: str, output: str) -> float:
+    found = re.search(pattern, output)
     if found is None:
-        raise RuntimeError(f"BookSim does not say {pattern!r}:\n{said[-2000:]}")
+        raise RuntimeError(f"BookSim does not say {pattern!r}:\n{output[-2000:]}")
     return float(found[1])

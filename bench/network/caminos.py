@@ -9,7 +9,7 @@ import subprocess
 from math import nan
 from pathlib import Path
 
-from network.cases import Case, Point, timed
+from network.cases import Case, Point, run_timed
 
 VERSION = "0.6.3"
 WARM_UP = 2000
@@ -68,18 +68,18 @@ def run(program: Path, case: Case, load: float) -> Point:
     )
     config = program.parent / f"caminos-{os.getpid()}.cfg"
     config.write_text(text)
-    said, seconds = timed([str(program), str(config)])
+    output, seconds = run_timed([str(program), str(config)])
     config.unlink()
     return Point(
         load,
-        _number("accepted_load", said),
-        _number("average_message_delay", said),
-        _number("average_packet_hops", said) + 1,
+        _number("accepted_load", output),
+        _number("average_message_delay", output),
+        _number("average_packet_hops", output) + 1,
         WARM_UP + case.cycles,
         seconds,
     )
 
 
-def _number(field: str, said: str) -> float:
-    found = re.search(rf"\b{field}:\s*([0-9.eE+-]+|NaN)", said)
+def _number(field: str, output: str) -> float:
+    found = re.search(rf"\b{field}:\s*([0-9.eE+-]+|NaN)", output)
     return nan if found is None else float(found[1])

@@ -100,7 +100,7 @@ class Point:
         return self.accepted * nodes * self.cycles * self.routers / self.seconds
 
 
-def timed(command: Sequence[str]) -> tuple[str, float]:
+def run_timed(command: Sequence[str]) -> tuple[str, float]:
     """Run a program; return its output and CPU seconds."""
     before = getrusage(RUSAGE_CHILDREN)
     ended = run(command, capture_output=True, text=True, check=False)

@@ -30,7 +30,7 @@ def compare(
 ) -> Iterator[Compared]:
     """Simulate networks with all simulators, several loads at a time."""
     with ProcessPoolExecutor(jobs) as pool:
-        asked = [
+        submitted = [
             [
                 (
                     pool.submit(booksim.run, book, case, load, load == SATURATED),
@@ -41,7 +41,7 @@ def compare(
             ]
             for case in cases
         ]
-        for case, points in zip(cases, asked, strict=True):
+        for case, points in zip(cases, submitted, strict=True):
             found = Compared(case)
             for others, walks, own in points:
                 found.booksim.append(others.result())

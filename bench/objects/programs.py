@@ -105,19 +105,19 @@ def processor_seconds() -> float:
 def build(source: Path, compiler: str, folder: Path) -> Path:
     """Compile a program, and link it with the library, which is compiled once."""
     program = folder / f"{source.stem}.{compiler}"
-    rooms = [MPI / name for name in ("objects", "errors", "stream")]
-    flags = ["-O2", "-w", *(f"-I{room}" for room in rooms)]
+    folders = [MPI / name for name in ("objects", "errors", "stream")]
+    flags = ["-O2", "-w", *(f"-I{each}" for each in folders)]
     flags.append(f"-I{MPI.parent / 'core' / 'topoloom' / 'capi'}")
     cxx = [find(compiler, compiler), "-std=c++20", *flags]
     parts = [folder / f"objects.{compiler}.o"]
     is_new = not parts[0].exists()
     if is_new:
         whole = folder / "objects.cpp"  # one file compiles faster
-        files = sorted(rooms[0].glob("*.cpp"))
+        files = sorted(folders[0].glob("*.cpp"))
         whole.write_text("".join(f'#include "{file}"\n' for file in files))
         run(*cxx, "-c", whole, "-o", parts[0])
     c_compiler = compiler.replace("cxx", "cc")
-    for file in sorted(rooms[1].glob("*.c")):
+    for file in sorted(folders[1].glob("*.c")):
         parts.append(folder / f"{file.stem}.{compiler}.o")
         if is_new:
             run(find(c_compiler, compiler), *flags, "-c", file, "-o", parts[-1])

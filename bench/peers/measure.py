@@ -137,8 +137,8 @@ def _watch(
             env=environment,
             start_new_session=True,
         )
-        room = (MEMORY, MEMORY)
-        resource.prlimit(process.pid, resource.RLIMIT_AS, room)
+        limits = (MEMORY, MEMORY)
+        resource.prlimit(process.pid, resource.RLIMIT_AS, limits)
         used = _wait(process, limit)
         if used is None:
             os.killpg(process.pid, signal.SIGKILL)

@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.progress import track
 
 import published
-from published.page import counts, page, shown
+from published.page import counts, format_value, page
 from published.standing import (
     STANDINGS,
     fallen,
@@ -47,7 +47,7 @@ def print_pairs(pairs: Sequence[Pair]) -> None:
                     pair.ours.row,
                     pair.ours.column,
                     pair.published,
-                    shown(pair.ours.value),
+                    format_value(pair.ours.value),
                     pair.standing,
                     "" if pair.standing == "equal" else pair.ours.note,
                 )

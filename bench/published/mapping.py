@@ -49,14 +49,19 @@ def rows() -> Iterator[Ours]:
     for ranks in NEAR_SIZES:
         for column, mapper in NEAR.items():
             value = round(
-                geometric_mean(f.hops for f in found(ranks, mapper, "hop-bytes")), 2
+                geometric_mean(
+                    f.hops for f in judge_meshes(ranks, mapper, "hop-bytes")
+                ),
+                2,
             )
             yield Ours(SOURCE, table, str(ranks), column, value, UNKNOWN, SPREAD)
     table = "Table 7.1 (load on the maximum congested link, Mesh pattern)"
     for ranks in LINK_SIZES:
         for column, mapper in ON_LINKS.items():
             value = round(
-                geometric_mean(f.load for f in found(ranks, mapper, "congestion"))
+                geometric_mean(
+                    f.load for f in judge_meshes(ranks, mapper, "congestion")
+                )
             )
             yield Ours(SOURCE, table, str(ranks), column, value, UNITS)
     yield from _in_text()
@@ -69,7 +74,7 @@ def problems(ranks: int) -> list[tuple[CommGraph, Allocation]]:
     return [(case.graph(), case.allocation()) for case in cases]
 
 
-def found(ranks: int, mapper: str, objective: str) -> list[Found]:
+def judge_meshes(ranks: int, mapper: str, objective: str) -> list[Found]:
     """Place the meshes."""
     every = []
     for graph, allocation in problems(ranks):
@@ -85,7 +90,9 @@ def found(ranks: int, mapper: str, objective: str) -> list[Found]:
 
 def _in_text() -> Iterator[Ours]:
     table = "in text: Ch.6-7"
-    grasp, exact = (found(8, mapper, "hop-bytes") for mapper in ("grasp", "exact"))
+    grasp, exact = (
+        judge_meshes(8, mapper, "hop-bytes") for mapper in ("grasp", "exact")
+    )
     ratio = geometric_mean(a.hops / b.hops for a, b in zip(grasp, exact, strict=True))
     about = "GRASP/exact small problems, about"
     yield Ours(SOURCE, table, about, "value", round(ratio, 2), UNKNOWN, 0.05)
@@ -93,8 +100,8 @@ def _in_text() -> Iterator[Ours]:
         before.load / after.load
         for ranks in LINK_SIZES
         for before, after in zip(
-            found(ranks, "block", "congestion"),
-            found(ranks, "emahd,local-opt", "congestion"),
+            judge_meshes(ranks, "block", "congestion"),
+            judge_meshes(ranks, "emahd,local-opt", "congestion"),
             strict=True,
         )
     )

@@ -22,7 +22,7 @@ it writes the page.
 """
 
 
-def shown(value: float | str) -> str:
+def format_value(value: float | str) -> str:
     """Return a number without insignificant digits."""
     return value if isinstance(value, str) else f"{value:,.6g}"
 
@@ -53,7 +53,7 @@ def _row(pair: Pair) -> tuple[str, ...]:
     words = f"{pair.standing}{near}"
     if pair.standing != "equal":
         words += f": {ours.note}"
-    return ours.row, ours.column, pair.published, shown(ours.value), words
+    return ours.row, ours.column, pair.published, format_value(ours.value), words
 
 
 def page(pairs: Sequence[Pair]) -> str:

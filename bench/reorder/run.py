@@ -78,16 +78,16 @@ def order(graph: CommGraph, machine: str | None, groups: NDArray[np.int64]) -> G
         Gain(),
     )
     processes, levels = (ctypes.c_size_t(n) for n in groups.shape)
-    room = (ctypes.byref(process_map), error, ctypes.c_size_t(256))
+    error_arguments = (ctypes.byref(process_map), error, ctypes.c_size_t(256))
     if machine is None:
         node = ctypes.c_size_t(1)
         status = library.topoloom_process_map_from_groups(
-            processes, levels, node, address(groups), *room
+            processes, levels, node, address(groups), *error_arguments
         )
     else:
         text = machine.encode()
         status = library.topoloom_process_map_on_machine(
-            text, processes, levels, address(groups), *room
+            text, processes, levels, address(groups), *error_arguments
         )
     check(status, error)
     first, peers, amounts = (np.ascontiguousarray(x) for x in csr(graph))
@@ -100,7 +100,7 @@ def order(graph: CommGraph, machine: str | None, groups: NDArray[np.int64]) -> G
         None,
         address(result),
         ctypes.byref(gain),
-        *room[1:],
+        *error_arguments[1:],
     )
     check(status, error)
     library.topoloom_process_map_free(process_map)

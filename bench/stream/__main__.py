@@ -119,16 +119,16 @@ def renew(docs: Path | None, text: str, marks: tuple[str, str]) -> None:
 
 def build(suffix: str, folder: Path) -> Path:
     """Compile the program together with the library."""
-    program, room = folder / f"rates.{suffix}", MPI / "stream"
+    program, library = folder / f"rates.{suffix}", MPI / "stream"
     errors = MPI / "errors"
     objects = []
-    for source in sorted([*room.glob("*.c"), *errors.glob("*.c")]):
+    for source in sorted([*library.glob("*.c"), *errors.glob("*.c")]):
         objects.append(folder / f"{source.stem}.{suffix}.o")
         compiler = find(f"mpicc.{suffix}", f"lib{suffix}-dev")
         run(compiler, "-std=c11", "-O2", f"-I{errors}", "-c", source, "-o", objects[-1])
     compiler = find(f"mpicxx.{suffix}", f"lib{suffix}-dev")
     source = HERE / "rates.cpp"
-    flags = ("-std=c++20", "-O2", "-w", f"-I{room}")
+    flags = ("-std=c++20", "-O2", "-w", f"-I{library}")
     run(compiler, *flags, source, *objects, "-o", program)
     return program
 

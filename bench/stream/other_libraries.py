@@ -83,8 +83,8 @@ def build(folder: Path, sources: Path) -> Path:
 
 def compile_with(folder: Path, headers: list[Path], library: Path) -> Path:
     """Compile the program."""
-    errors, room, objects = MPI / "errors", MPI / "stream", []
-    for source in sorted([*room.glob("*.c"), *errors.glob("*.c")]):
+    errors, source_folder, objects = MPI / "errors", MPI / "stream", []
+    for source in sorted([*source_folder.glob("*.c"), *errors.glob("*.c")]):
         objects.append(folder / f"{source.stem}.o")
         flags = ("-std=c11", "-O2", f"-I{errors}", "-c", source, "-o", objects[-1])
         run(find("mpicc.openmpi", "libopenmpi-dev"), *flags)
@@ -93,7 +93,7 @@ def compile_with(folder: Path, headers: list[Path], library: Path) -> Path:
     run(
         *(find("mpicxx.openmpi", "libopenmpi-dev"), "-std=c++20", "-O2", "-w"),
         *(f"-D{name}" for name in defined),
-        *(f"-I{header}" for header in (room, *headers)),
+        *(f"-I{header}" for header in (source_folder, *headers)),
         *(Path(__file__).with_suffix(".cpp"), *objects, library, "-o", program),
     )
     return program

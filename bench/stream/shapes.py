@@ -71,10 +71,10 @@ def table(folder: Path) -> str:
 
 def build(folder: Path) -> Path:
     """Compile the program together with the library."""
-    rooms = MPI / "stream", MPI / "errors"
+    folders = MPI / "stream", MPI / "errors"
     program, source = folder / "shapes", Path(__file__).with_name("shapes.c")
-    sources = [source, *(file for room in rooms for file in sorted(room.glob("*.c")))]
-    flags = ["-std=gnu11", "-O2", "-w", *(f"-I{room}" for room in rooms)]
+    sources = [source, *(file for each in folders for file in sorted(each.glob("*.c")))]
+    flags = ["-std=gnu11", "-O2", "-w", *(f"-I{each}" for each in folders)]
     run(find("smpicc", "libsimgrid-dev"), *flags, *sources, "-o", program)
     return program
 

@@ -54,7 +54,7 @@ def with_collectives(
 
     Options that are to hold everywhere are also those of the library.
     """
-    headers = (f"-I{ROOT / 'mpi' / room}" for room in ("exchange", "grid"))
+    headers = (f"-I{ROOT / 'mpi' / part}" for part in ("exchange", "grid"))
     return with_library(
         mpi, "collective", source, *headers, *options, everywhere=everywhere
     )

@@ -82,6 +82,6 @@ def number(done: subprocess.CompletedProcess[str], what: str) -> int:
     return int(found[0].rsplit(" ", 1)[1])
 
 
-def said(done: subprocess.CompletedProcess[str]) -> list[str]:
+def read_messages(done: subprocess.CompletedProcess[str]) -> list[str]:
     """Return the lines of topoloom on standard error."""
     return [x for x in done.stderr.splitlines() if x.startswith("topoloom:")]

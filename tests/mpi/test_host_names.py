@@ -32,16 +32,16 @@ CASES = [
 
 @pytest.fixture(scope="module")
 def find() -> Path:
-    rooms = [
+    folders = [
         ROOT / "mpi/process_map",
         ROOT / "mpi/reorder",
         ROOT / "core/topoloom/capi",
     ]
     sources = [PROGRAMS / "host_names.c"]
     names = ("cpus", "host_names", "machine_file", "bindings")
-    sources += [rooms[0] / f"{name}.c" for name in names]
+    sources += [folders[0] / f"{name}.c" for name in names]
     compiler = need(MPICH.compilers[".c"], MPICH.install)
-    include = [f"-I{room}" for room in rooms]
+    include = [f"-I{each}" for each in folders]
     return compile_program("host_names", [compiler, *include, *sources])
 
 

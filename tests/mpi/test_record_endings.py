@@ -119,9 +119,9 @@ def test_interrupting_topoloom_ends_the_job_and_keeps_its_counts(
         assert job.stdout is not None
         assert job.stdout.readline() == "waiting\n"
         job.send_signal(number)
-        _, told = job.communicate(timeout=600)
+        _, errors = job.communicate(timeout=600)
     assert job.returncode == 128 + number
-    assert "topoloom: ranks 0-3 ended before MPI_Finalize" in told
+    assert "topoloom: ranks 0-3 ended before MPI_Finalize" in errors
     assert pairs(load_profile(output).point_to_point()) == RING
 
 

@@ -68,10 +68,10 @@ def test_halo3d_reports_the_bytes_it_sends(tmp_path: Path) -> None:
     command = OPEN_MPI_4.command(6, program, *words)
     printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert "halo3d: verified" in printed
-    told = re.search(r"sends (\d+) bytes in (\d+) messages", printed)
-    assert told is not None
+    match = re.search(r"sends (\d+) bytes in (\d+) messages", printed)
+    assert match is not None
     sent = record_run(OPEN_MPI_4, 6, program, *words, folder=tmp_path).point_to_point()
-    assert (sent.bytes.sum(), sent.messages.sum()) == (int(told[1]), int(told[2]))
+    assert (sent.bytes.sum(), sent.messages.sum()) == (int(match[1]), int(match[2]))
 
 
 @pytest.mark.parametrize(

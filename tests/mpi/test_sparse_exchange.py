@@ -36,9 +36,9 @@ def run(command: list[str], algorithm: str = "") -> subprocess.CompletedProcess[
     )
 
 
-def check(done: subprocess.CompletedProcess[str], told: str) -> None:
+def check(done: subprocess.CompletedProcess[str], expected: str) -> None:
     assert done.returncode == 0, done.stderr[-3000:]
-    assert told in done.stdout
+    assert expected in done.stdout
 
 
 @pytest.mark.parametrize("cases", [25, pytest.param(100, marks=pytest.mark.full)])

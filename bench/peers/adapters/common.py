@@ -79,7 +79,7 @@ class Answer:
         self.search_cpu = time.process_time() - cpu
         self.search_wall = time.perf_counter() - wall
 
-    def told(self, seconds: float) -> None:
+    def set_search_time(self, seconds: float) -> None:
         """Take the time that a single-threaded program printed."""
         self.search_wall = seconds
         self.search_cpu = min(seconds, self.process_cpu or seconds)

@@ -39,10 +39,10 @@ def solve(request: Request) -> Answer:
             command += [f"--k={instance.slots}", "--enable_mapping"]
         if request.effort.endswith("-balanced"):
             command += ["--enforce_balance"]
-        told = run(command, answer)
+        output = run(command, answer)
         answer.place = tree.place[read_blocks(target.read_text(), instance.graph.size)]
     spent = r"(?:took|partitioning|mapping) ([\d.e+-]+)$"
-    answer.told(sum(map(float, re.findall(spent, told, re.MULTILINE))))
+    answer.set_search_time(sum(map(float, re.findall(spent, output, re.MULTILINE))))
     return answer
 
 

@@ -26,13 +26,13 @@ def solve(request: Request) -> Answer:
             str(graph),
             str(instance.slots),
         ]
-        told = run(command, answer)
+        output = run(command, answer)
         blocks = Path(f"{graph}.part.{instance.slots}").read_text()
         answer.place = read_blocks(blocks, instance.graph.size)
-    spent = re.search(r"Partitioning:\s+([\d.]+)", told)
+    spent = re.search(r"Partitioning:\s+([\d.]+)", output)
     if spent:
-        answer.told(float(spent[1]))
-    name = re.search(r"METIS (\S+)", told)
+        answer.set_search_time(float(spent[1]))
+    name = re.search(r"METIS (\S+)", output)
     answer.version = name[1] if name else ""
     return answer
 

@@ -51,11 +51,11 @@ def solve(request: Request) -> Answer:
         graph.write_text(scotch_graph(instance.graph))
         target.write_text(target_of(instance))
         options = ["-vt", *options_of(request)]
-        told = run(["scotch_gmap", graph, target, mapping, *options], answer)
+        output = run(["scotch_gmap", graph, target, mapping, *options], answer)
         answer.place = read_scotch_mapping(mapping.read_text(), instance.graph.size)
-    spent = re.search(r"Mapping\s+([\d.e+-]+)", told)
+    spent = re.search(r"Mapping\s+([\d.e+-]+)", output)
     if spent:
-        answer.told(float(spent[1]))
+        answer.set_search_time(float(spent[1]))
     answer.version = run(["scotch_gmap", "-V"], Answer()).splitlines()[0]
     return answer
 

@@ -28,15 +28,15 @@ TEST_CASE("a search without time left ends at its first check of the clock") {
 }
 
 TEST_CASE("the caller learns the work done and can end a search") {
-    std::uint64_t told = 0;
+    std::uint64_t reported = 0;
     Budget budget;
     budget.keep_going = [&](std::uint64_t done) {
-        told = done;
+        reported = done;
         return done < 100'000;
     };
     Meter meter(budget);
     std::uint64_t spent = 0;
     while (meter.spend(1000)) spent += 1000;
-    CHECK(told >= 100'000);
+    CHECK(reported >= 100'000);
     CHECK(spent < 150'000);
 }

@@ -49,10 +49,11 @@ std::int64_t slow_gilmore_lawler(const CommGraph& graph, const Allocation& alloc
 }
 
 /// Ranks on random slots with sufficient capacity.
-Placement random_shared_placement(const Allocation& allocation, std::span<const std::uint32_t> room,
+Placement random_shared_placement(const Allocation& allocation, std::span<const std::uint32_t> capacities,
                                   std::size_t ranks, Rng& rng) {
     std::vector<Slot> places;
-    for (std::size_t i = 0; i < room.size(); ++i) places.insert(places.end(), room[i], allocation.slots()[i]);
+    for (std::size_t i = 0; i < capacities.size(); ++i)
+        places.insert(places.end(), capacities[i], allocation.slots()[i]);
     rng.shuffle(std::span(places));
     places.resize(ranks);
     return {allocation, std::move(places), SlotUse::shared};
@@ -100,14 +101,17 @@ TEST_CASE("the Gilmore-Lawler bound equals its definition, and is at most the op
 
 TEST_CASE("bounds account for ranks on the same slot") {
     for_each_bound_case(12, [](const CommGraph& graph, const Allocation& allocation, Rng& rng) {
-        std::vector<std::uint32_t> room;
+        std::vector<std::uint32_t> capacities;
         std::uint32_t all = 0;
-        for (std::size_t i = 0; i < allocation.slot_count(); ++i) all += room.emplace_back(rng.below(4));
-        if (all < graph.rank_count()) room.front() += static_cast<std::uint32_t>(graph.rank_count()) - all;
-        const BoundProblem problem(graph, allocation, room);
+        for (std::size_t i = 0; i < allocation.slot_count(); ++i)
+            all += capacities.emplace_back(rng.below(4));
+        if (all < graph.rank_count())
+            capacities.front() += static_cast<std::uint32_t>(graph.rank_count()) - all;
+        const BoundProblem problem(graph, allocation, capacities);
         const std::int64_t best = best_of_all(problem);
         for (int i = 0; i < 10; ++i) {
-            const Placement placement = random_shared_placement(allocation, room, graph.rank_count(), rng);
+            const Placement placement =
+                random_shared_placement(allocation, capacities, graph.rank_count(), rng);
             CHECK(best <= hop_bytes(graph, allocation.machine(), placement.slots()));
         }
     });
@@ -176,16 +180,16 @@ TEST_CASE("large allocations are searched in regions, with the same distances") 
         }
         const Allocation allocation(machine, nodes);
         const CommGraph graph = random_pattern(nodes.size(), nodes.size(), rng);
-        std::vector<std::uint32_t> room;
-        for (std::size_t i = 0; i < nodes.size(); ++i) room.push_back(1 + rng.below(2));
-        const BoundProblem problem(graph, allocation, room);
+        std::vector<std::uint32_t> capacities;
+        for (std::size_t i = 0; i < nodes.size(); ++i) capacities.push_back(1 + rng.below(2));
+        const BoundProblem problem(graph, allocation, capacities);
         const bound::DistanceProfiles near = bound::distance_profiles(problem, 9);
         for (int i = 0; i < 40; ++i) {
             const std::uint32_t position = rng.below(static_cast<std::uint32_t>(nodes.size()));
-            std::vector<std::uint32_t> distances(room[position] - 1, 0);
+            std::vector<std::uint32_t> distances(capacities[position] - 1, 0);
             for (std::size_t j = 0; j < nodes.size(); ++j) {
                 if (j == position) continue;
-                distances.insert(distances.end(), room[j],
+                distances.insert(distances.end(), capacities[j],
                                  machine.distance(allocation.slots()[position], allocation.slots()[j]));
             }
             std::ranges::sort(distances);

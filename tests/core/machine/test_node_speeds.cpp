@@ -103,8 +103,8 @@ TEST_CASE("a machine with bandwidths for some links only is refused in one line"
              {"torus:4x4,bandwidth.x=9.4GB/s+down:0", "(0,0) +x", "9.4", "(0,0) +y"}}) {
         CAPTURE(text);
         CHECK(error_message_of(text) == "machine '" + text + "': the machine says how fast '" + fast +
-                                           "' is, " + speed + " GB/s, but nothing of '" + other +
-                                           "'; give the bandwidth of all links");
+                                            "' is, " + speed + " GB/s, but nothing of '" + other +
+                                            "'; give the bandwidth of all links");
     }
 }
 
@@ -122,15 +122,15 @@ TEST_CASE("missing speeds of nodes are assumed and reported if bandwidths are kn
                 "memory=)",
                 "assumed: a message inside a node takes its sender 0.3 us (in +node: memory-startup=)"});
 
-    const Machine told = make_machine(
+    const Machine machine = make_machine(
         "hyperx:4,bandwidth=10GB/s,cards=2"
         "+node:4,bandwidth=15GB/s,startup=1us,latency=2us,memory=50GB/s,memory-startup=400ns");
-    CHECK(told.speeds().port == BytesPerSecond{15e9});
-    CHECK(told.speeds().startup.value == doctest::Approx(1e-6));
-    CHECK(told.speeds().latency.value == doctest::Approx(2e-6));
-    CHECK(told.speeds().memory == BytesPerSecond{50e9});
-    CHECK(told.speeds().memory_startup.value == doctest::Approx(4e-7));
-    CHECK(told.remarks().empty());
+    CHECK(machine.speeds().port == BytesPerSecond{15e9});
+    CHECK(machine.speeds().startup.value == doctest::Approx(1e-6));
+    CHECK(machine.speeds().latency.value == doctest::Approx(2e-6));
+    CHECK(machine.speeds().memory == BytesPerSecond{50e9});
+    CHECK(machine.speeds().memory_startup.value == doctest::Approx(4e-7));
+    CHECK(machine.remarks().empty());
 }
 
 TEST_CASE("bandwidths below those of real links, and speeds without bandwidths, cause remarks") {

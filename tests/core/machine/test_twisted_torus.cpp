@@ -92,9 +92,9 @@ TEST_CASE("a 2a x a torus twisted by a has the distances of the Gaussian network
         for (std::uint32_t s = 1; s < a; ++s) expected[s] = 4 * static_cast<int>(s);
         CHECK(nodes_by_distance(text) == expected);
         const Machine machine = make_machine(text);
-        std::map<std::uint32_t, int> told;
-        for (const Node node : ids<Node>(machine.node_count())) ++told[machine.hops(Node{0}, node)];
-        CHECK(told == expected);
+        std::map<std::uint32_t, int> counted;
+        for (const Node node : ids<Node>(machine.node_count())) ++counted[machine.hops(Node{0}, node)];
+        CHECK(counted == expected);
     }
 }
 

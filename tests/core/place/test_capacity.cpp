@@ -32,14 +32,14 @@ std::string refusal(const CommGraph& graph, std::uint32_t slots, const Sharing& 
     const Machine machine = make_machine("torus:" + std::to_string(slots));
     const Allocation allocation = Allocation::whole(machine);
     try {
-        const Capacity room(graph, allocation, sharing);
+        const Capacity capacity(graph, allocation, sharing);
         return "";
     } catch (const Error& error) {
         return error.what();
     }
 }
 
-Capacity room_of(const CommGraph& graph, std::uint32_t slots, const Sharing& sharing) {
+Capacity capacity_of(const CommGraph& graph, std::uint32_t slots, const Sharing& sharing) {
     const Machine machine = make_machine("torus:" + std::to_string(slots));
     return {graph, Allocation::whole(machine), sharing};
 }
@@ -50,18 +50,18 @@ constexpr double infinite = std::numeric_limits<double>::infinity();
 
 TEST_CASE("with no more ranks than slots each slot gets one rank, whatever the loads and the imbalance") {
     for (const Sharing& sharing : {Sharing{}, Sharing{.imbalance = 0.5}}) {
-        const Capacity room = room_of(with_loads({0.5, 7, 0}), 5, sharing);
-        CHECK(room.one_rank_per_slot());
-        CHECK(list(room.masses()) == std::vector<std::int64_t>{1, 1, 1});
-        CHECK(list(room.capacities()) == std::vector<std::int64_t>{1, 1, 1, 1, 1});
+        const Capacity capacity = capacity_of(with_loads({0.5, 7, 0}), 5, sharing);
+        CHECK(capacity.one_rank_per_slot());
+        CHECK(list(capacity.masses()) == std::vector<std::int64_t>{1, 1, 1});
+        CHECK(list(capacity.capacities()) == std::vector<std::int64_t>{1, 1, 1, 1, 1});
     }
 }
 
 TEST_CASE("given capacities make slots shared, even with fewer ranks than slots") {
-    const Capacity room = room_of(with_loads({2, 1}), 3, {.capacity = {0, 3.5, 0}});
-    CHECK_FALSE(room.one_rank_per_slot());
-    CHECK(list(room.masses()) == std::vector<std::int64_t>{2, 1});
-    CHECK(room.capacities()[1] == 3);
+    const Capacity capacity = capacity_of(with_loads({2, 1}), 3, {.capacity = {0, 3.5, 0}});
+    CHECK_FALSE(capacity.one_rank_per_slot());
+    CHECK(list(capacity.masses()) == std::vector<std::int64_t>{2, 1});
+    CHECK(capacity.capacities()[1] == 3);
 }
 
 TEST_CASE("zero ranks, or too many for unshared slots, are refused") {
@@ -125,14 +125,14 @@ TEST_CASE("a rank heavier than any slot is refused with a sufficient imbalance")
 }
 
 TEST_CASE("integer loads are unchanged, and equal shares are those of perfect balance") {
-    const Capacity even = room_of(ring(10, Bytes{1}), 4, {.imbalance = 0});
+    const Capacity even = capacity_of(ring(10, Bytes{1}), 4, {.imbalance = 0});
     CHECK(list(even.masses()) == std::vector<std::int64_t>(10, 1));
     CHECK(list(even.capacities()) == std::vector<std::int64_t>(4, 3));
-    const Capacity loose = room_of(ring(1000, Bytes{1}), 10, {.imbalance = 0.03});
+    const Capacity loose = capacity_of(ring(1000, Bytes{1}), 10, {.imbalance = 0.03});
     CHECK(list(loose.capacities()) == std::vector<std::int64_t>(10, 103));
-    const Capacity heavy = room_of(with_loads({5, 0, 3, 1e12, 2}), 4, {.imbalance = 4});
+    const Capacity heavy = capacity_of(with_loads({5, 0, 3, 1e12, 2}), 4, {.imbalance = 4});
     CHECK(list(heavy.masses()) == std::vector<std::int64_t>{5, 0, 3, 1000000000000, 2});
-    const Capacity nothing = room_of(with_loads({0, 0, 0}), 2, {.imbalance = 0});
+    const Capacity nothing = capacity_of(with_loads({0, 0, 0}), 2, {.imbalance = 0});
     CHECK(list(nothing.masses()) == std::vector<std::int64_t>{0, 0, 0});
 }
 
@@ -144,12 +144,12 @@ TEST_CASE("a placement that fits by masses overfills no slot, even with fraction
         for (std::uint32_t u = 0; u < 3 + rng.below(40); ++u)
             loads.push_back(static_cast<double>(rng.below(1000)) / (i % 3 == 0 ? 1.0 : 7.0) * (i % 5 + 1e-3));
         const double total = std::accumulate(loads.begin(), loads.end(), 0.0);
-        std::vector<double> capacity;
-        for (std::uint32_t s = 0; s < slots; ++s) capacity.push_back(total * (rng.below(100) + 1) / 50.0);
+        std::vector<double> limits;
+        for (std::uint32_t s = 0; s < slots; ++s) limits.push_back(total * (rng.below(100) + 1) / 50.0);
         const CommGraph graph = with_loads(loads);
-        const Sharing sharing{.capacity = capacity};
+        const Sharing sharing{.capacity = limits};
         if (!refusal(graph, slots, sharing).empty()) continue;
-        const Capacity room = room_of(graph, slots, sharing);
+        const Capacity capacity = capacity_of(graph, slots, sharing);
         for (std::uint32_t s = 0; s < slots; ++s) {  // fill every slot in an order of its own
             std::vector<std::size_t> order(loads.size());
             std::iota(order.begin(), order.end(), std::size_t{0});
@@ -157,19 +157,19 @@ TEST_CASE("a placement that fits by masses overfills no slot, even with fraction
             std::int64_t mass = 0;
             double load = 0;
             for (const std::size_t u : order) {
-                if (mass + room.masses()[u] > room.capacities()[s]) continue;
-                mass += room.masses()[u];
+                if (mass + capacity.masses()[u] > capacity.capacities()[s]) continue;
+                mass += capacity.masses()[u];
                 load += loads[u];
             }
-            CHECK(load <= capacity[s] * (1 + 1e-9));
+            CHECK(load <= limits[s] * (1 + 1e-9));
         }
     }
 }
 
 TEST_CASE("fractional loads may fill a capacity completely") {
-    const Capacity room = room_of(with_loads({0.3, 0.3, 0.1, 0.2}), 3, {.capacity = {0.3, 0.3, 0.3}});
-    CHECK(room.masses()[0] <= room.capacities()[0]);
-    CHECK(room.masses()[2] + room.masses()[3] <= room.capacities()[2]);
+    const Capacity capacity = capacity_of(with_loads({0.3, 0.3, 0.1, 0.2}), 3, {.capacity = {0.3, 0.3, 0.3}});
+    CHECK(capacity.masses()[0] <= capacity.capacities()[0]);
+    CHECK(capacity.masses()[2] + capacity.masses()[3] <= capacity.capacities()[2]);
 }
 
 TEST_CASE("infinite capacities hold all ranks") {
@@ -177,10 +177,10 @@ TEST_CASE("infinite capacities hold all ranks") {
     for (const Sharing& sharing :
          {Sharing{.imbalance = 1e300}, Sharing{.capacity = std::vector(4096, 1e300)}}) {
         CHECK(refusal(graph, 4096, sharing).empty());
-        const Capacity room = room_of(graph, 4096, sharing);
-        const auto all = std::accumulate(room.capacities().begin(), room.capacities().end(), 0.0L,
+        const Capacity capacity = capacity_of(graph, 4096, sharing);
+        const auto all = std::accumulate(capacity.capacities().begin(), capacity.capacities().end(), 0.0L,
                                          [](long double sum, std::int64_t c) { return sum + c; });
-        CHECK(room.capacities().front() >= 5000);
+        CHECK(capacity.capacities().front() >= 5000);
         CHECK(all < 0x1.0p62L);  // sums of capacities stay within 64 bits
     }
 }
@@ -192,18 +192,19 @@ TEST_CASE("fractional loads are rounded up to multiples of 2^-40 of their sum") 
         for (double& load : loads) load = 0.1 + rng.uniform();
         const auto slots = static_cast<std::uint32_t>(4 + rng.below(10));
         const double imbalance = 1 + rng.uniform();  // a slot would still not hold all
-        const Capacity room = room_of(with_loads(loads), slots, {.imbalance = imbalance});
+        const Capacity capacity = capacity_of(with_loads(loads), slots, {.imbalance = imbalance});
         const double all = std::accumulate(loads.begin(), loads.end(), 0.0);
         const double unit = all / 0x1.0p40;
         double parts = 0;
         for (std::size_t u = 0; u < loads.size(); ++u) {
-            CHECK(std::abs(static_cast<double>(room.masses()[u]) - std::ceil(loads[u] / unit)) <= 1);
-            parts += static_cast<double>(room.masses()[u]);
+            CHECK(std::abs(static_cast<double>(capacity.masses()[u]) - std::ceil(loads[u] / unit)) <= 1);
+            parts += static_cast<double>(capacity.masses()[u]);
         }
         const double share = std::ceil(parts / slots);
-        CHECK(std::abs(static_cast<double>(room.capacities()[0]) - std::floor((1 + imbalance) * share)) <= 1);
+        CHECK(std::abs(static_cast<double>(capacity.capacities()[0]) - std::floor((1 + imbalance) * share)) <=
+              1);
         // Without rounding, to one part in 10^9.
         const double plain = (1 + imbalance) * all / slots;
-        CHECK(std::abs(static_cast<double>(room.capacities()[0]) * unit - plain) < 1e-9 * plain);
+        CHECK(std::abs(static_cast<double>(capacity.capacities()[0]) * unit - plain) < 1e-9 * plain);
     }
 }

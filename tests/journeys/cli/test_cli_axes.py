@@ -220,11 +220,11 @@ def test_a_scheduler_gets_a_request_for_the_segments_of_the_axes(
 ) -> None:
     words = ["axes", "--mesh", "tp=4,ep=8,dp=8", "--machine", "nvl72-row"]
     words += ["--traffic", "tp=9GB,ep=4GB,dp=1GB"]
-    asked = topoloom(*words, "--to", "slurm")
-    assert asked.status == 0, asked.err
-    assert "# segments of 1 host: " in asked.out
-    assert "\n#SBATCH --nodes=64\n" in asked.out
-    assert "\n#SBATCH --segment=16\n" in asked.out
+    done = topoloom(*words, "--to", "slurm")
+    assert done.status == 0, done.err
+    assert "# segments of 1 host: " in done.out
+    assert "\n#SBATCH --nodes=64\n" in done.out
+    assert "\n#SBATCH --segment=16\n" in done.out
     refused = topoloom(*words, "--to", "kai", "-o", "x.json")
     assert refused.status == 2
     assert "--to kai is asked before hosts are known" in refused.err
@@ -235,9 +235,9 @@ def test_a_scheduler_request_works_on_a_machine_with_a_failed_node(
 ) -> None:
     mesh = ["--mesh", "tp=4,dp=8", "--traffic", "tp=9GB,dp=1GB"]
     machine = ["-m", "tree:4:4+down:0+node:4"]
-    asked = topoloom("axes", *mesh, *machine, "--to", "slurm")
-    assert asked.err == ""
-    assert "#SBATCH --segment=4" in asked.out.splitlines()
+    done = topoloom("axes", *mesh, *machine, "--to", "slurm")
+    assert done.err == ""
+    assert "#SBATCH --segment=4" in done.out.splitlines()
     few = topoloom("axes", *mesh, *machine, "-a", "n[1-7]", "--to", "slurm")
     assert "the job needs 8 hosts, but the machine has only 7" in few.err
 

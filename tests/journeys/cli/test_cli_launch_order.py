@@ -41,13 +41,13 @@ def test_ranks_are_spread_as_srun_spreads_them(topoloom: Command) -> None:
     mapped = topoloom("map", "p.npz", *where, "--json")
     assert nodes_of(mapped) == [1] * 15 + [2] * 5
     printed = topoloom("map", "p.npz", *where, "--work", 1000).out
-    told = (
+    line = (
         "allocation  20 nodes of 12 slots: 25 ranks use 1 or 2 slots of each, "
         "as srun -N 20 -n 25 does; --ranks-per-node 12 packs them"
     )
-    assert told in printed
+    assert line in printed
     compared = topoloom("compare", "p.npz", *where, "--mappers", "block").out
-    assert told in compared
+    assert line in compared
     assert "25 ranks on 20 of 64 nodes" in compared
 
 

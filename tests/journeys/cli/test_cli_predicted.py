@@ -172,9 +172,9 @@ def test_a_named_machine_can_get_other_nodes(topoloom: Command) -> None:
 def test_more_nodes_than_block_uses_are_reported(topoloom: Command) -> None:
     words = ["p.npz", "-m", "torus:4x4,bandwidth=1GB/s+node:4", "--objective", "time"]
     used = {slot // 4 for slot in topoloom("map", *words, "--json").json["placement"]}
-    told = f"  nodes    {len(used)}, where block fills 4; --allocation says which"
+    line = f"  nodes    {len(used)}, where block fills 4; --allocation says which"
     assert len(used) > 4
-    assert told in topoloom("map", *words).out
+    assert line in topoloom("map", *words).out
     assert "  nodes  " not in topoloom("map", *words, "--allocate", 4).out
 
 

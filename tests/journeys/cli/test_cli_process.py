@@ -198,23 +198,25 @@ def test_ctrl_c_ends_a_search_with_the_best_so_far(tmp_path: Path) -> None:
     assert sorted(document["placement"]) == list(range(40000))
 
 
-@pytest.mark.parametrize("room", [[], ["--imbalance", "0.03"]])
+@pytest.mark.parametrize("imbalance", [[], ["--imbalance", "0.03"]])
 def test_ctrl_c_ends_the_best_effort_with_the_best_so_far(
-    tmp_path: Path, room: list[str]
+    tmp_path: Path, imbalance: list[str]
 ) -> None:
     # Enough that the search outlasts the signal on any machine.
-    ranks = 200_000 if room else 40_000
+    ranks = 200_000 if imbalance else 40_000
     words = ["random-geometric", "--ranks", str(ranks), "-o", "p.npz"]
     made = run("pattern", *words, cwd=tmp_path)
     assert made.returncode == 0, made.stderr
-    machine = "torus:16x16" if room else "torus:200x200"
-    interrupt("map", "p.npz", "-m", machine, "--effort", "best", *room, cwd=tmp_path)
+    machine = "torus:16x16" if imbalance else "torus:200x200"
+    interrupt(
+        "map", "p.npz", "-m", machine, "--effort", "best", *imbalance, cwd=tmp_path
+    )
     judged = run("judge", "p.npz", "x.json", "--json", cwd=tmp_path)
     assert judged.returncode == 0, judged.stderr
     values = json.loads(judged.stdout)
     fullest = math.floor(1.03 * math.ceil(ranks / 256))
-    assert not room or values["load_max"] <= fullest
-    assert ("load_max" in values) is bool(room)
+    assert not imbalance or values["load_max"] <= fullest
+    assert ("load_max" in values) is bool(imbalance)
 
 
 def test_ctrl_c_ends_the_ordering_of_a_collective_with_the_best_so_far(

@@ -147,12 +147,12 @@ def test_an_imbalance_of_0_fills_every_slot_equally(topoloom: Command) -> None:
 
 def test_every_slot_keeps_its_capacity(topoloom: Command) -> None:
     write_mesh()
-    room = [3 + 7 * (slot % 2) for slot in range(SLOTS)]
-    Path("room.txt").write_text("\n".join(map(str, room)) + "\n")
+    capacities = [3 + 7 * (slot % 2) for slot in range(SLOTS)]
+    Path("capacities.txt").write_text("\n".join(map(str, capacities)) + "\n")
     words = ["-m", TORUS, "--effort", "fast"]
-    document = place(topoloom, *words, "--capacities", "room.txt")
+    document = place(topoloom, *words, "--capacities", "capacities.txt")
     held = Counter(document["placement"])
-    assert all(held[slot] <= room[slot] for slot in range(SLOTS))
+    assert all(held[slot] <= capacities[slot] for slot in range(SLOTS))
     judged = topoloom("judge", "g.graph", "x.json", "--json").json
     assert judged["hop_bytes"] == hop_bytes(TORUS, document["placement"])
 

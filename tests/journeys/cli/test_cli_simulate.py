@@ -36,11 +36,11 @@ def files(topoloom: Command) -> Command:
 
 
 def test_predicted_and_simulated_times_are_printed_side_by_side(files: Command) -> None:
-    told = files("simulate", "p.npz", "x.json", "y.json", "--with", "simgrid")
-    assert told.status == 0
-    assert "16 ranks on 4x4 torus, by simgrid" in told.out
+    done = files("simulate", "p.npz", "x.json", "y.json", "--with", "simgrid")
+    assert done.status == 0
+    assert "16 ranks on 4x4 torus, by simgrid" in done.out
     block, x, y = (
-        next(line.split() for line in told.out.splitlines() if f" {name} " in line)
+        next(line.split() for line in done.out.splitlines() if f" {name} " in line)
         for name in ("block", "x.json", "y.json")
     )
     # 1 MB over one link.
@@ -61,15 +61,15 @@ def test_times_in_switches_are_printed_beside_predictions(files: Command) -> Non
         assert each["simulated_seconds"] < 1.5 * each["predicted_seconds"]
         busy = [one["busy"] for one in each["busiest"]]
         assert 1 >= busy[0] == max(busy) > 0.8
-    told = files(*given).out
-    assert "busiest channels" in told
-    assert document["results"][0]["busiest"][0]["channel"] in told
+    text = files(*given).out
+    assert "busiest channels" in text
+    assert document["results"][0]["busiest"][0]["channel"] in text
     for each in document["results"]:
         # No switch has outputs that all send as much as the busiest of them.
         switches = [one["busy"] for one in each["busiest_switches"]]
         assert switches == sorted(switches, reverse=True)
         assert 0 < switches[0] <= each["busiest"][0]["busy"]
-    assert document["results"][0]["busiest_switches"][0]["output"] in told
+    assert document["results"][0]["busiest_switches"][0]["output"] in text
     slower = files(*given, "--switch", "rosetta", "--json").json["results"][0]
     assert slower["simulated_seconds"] != document["results"][0]["simulated_seconds"]
     wrong = files(*given, "--switch", "rosette")

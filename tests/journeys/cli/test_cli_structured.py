@@ -47,7 +47,7 @@ def test_bricks_places_molecular_dynamics(topoloom: Command) -> None:
         mapper: topoloom("map", *where, "--mapper", mapper).json["values"]
         for mapper in ("block", "bricks", "bricks(cells=6x6x4)", "auto(effort=fast)")
     }
-    hop_bytes = {mapper: told["hop_bytes"] for mapper, told in found.items()}
+    hop_bytes = {mapper: measures["hop_bytes"] for mapper, measures in found.items()}
     assert hop_bytes["auto(effort=fast)"] <= hop_bytes["bricks"]
     assert hop_bytes["bricks"] < 0.4 * hop_bytes["block"]
     # The recognized grid may be transposed, and is then cut elsewhere.

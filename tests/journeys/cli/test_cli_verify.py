@@ -48,12 +48,12 @@ def placed(topoloom: Command) -> Command:
 def test_invalid_input_is_reported_in_one_line(
     placed: Command, words: list[object], problem: str
 ) -> None:
-    told = placed(*words)
-    assert told.status == 2
-    assert told.out == ""
-    assert problem in told.err
-    assert told.err.startswith("topoloom: ")
-    assert told.err.count("\n") == 1
+    done = placed(*words)
+    assert done.status == 2
+    assert done.out == ""
+    assert problem in done.err
+    assert done.err.startswith("topoloom: ")
+    assert done.err.count("\n") == 1
     assert not list(Path.cwd().glob(".topoloom-*"))
 
 
@@ -73,6 +73,6 @@ def input_with_text(tmp_path: Path) -> Iterator[None]:
 def test_standard_input_that_would_reach_another_rank_is_refused(
     placed: Command, input_with_text: None
 ) -> None:
-    told = placed(*WORLD, *HOSTS, "--", *MPIRUN, "true")
-    assert told.status == 2
-    assert "--world and standard input are mutually exclusive" in told.err
+    done = placed(*WORLD, *HOSTS, "--", *MPIRUN, "true")
+    assert done.status == 2
+    assert "--world and standard input are mutually exclusive" in done.err

@@ -28,15 +28,15 @@ def test_a_placement_knows_its_pattern_and_how_it_was_made(
     assert document["graph"] == "p.npz"
     words = ["topoloom", "map", "p.npz", "-m", "torus:4x4x2", "-o", "x.json"]
     assert document["command"] == words
-    told = topoloom("report", "x.json", "-o", "r.html", "--json").json
-    assert told["bytes"] == Path("r.html").stat().st_size
+    summary = topoloom("report", "x.json", "-o", "r.html", "--json").json
+    assert summary["bytes"] == Path("r.html").stat().st_size
     page = Path("r.html").read_text()
     assert "topoloom map p.npz -m torus:4x4x2 -o x.json" in page
     assert "topoloom report x.json -o r.html --json" in page
     judged = topoloom("judge", "p.npz", "x.json", "--json").json
-    shown = {view["name"]: view for view in told["views"]}
+    shown = {view["name"]: view for view in summary["views"]}
     for measure in ("hop_bytes", "congestion_max", "dilation_average"):
-        assert shown[told["best"]][measure] == judged[measure]
+        assert shown[summary["best"]][measure] == judged[measure]
         assert shown["block (default)"][measure] == judged["block"][measure]
 
 
@@ -54,10 +54,10 @@ def test_several_placements_of_one_job_share_a_page(
 ) -> None:
     words = ["-m", "torus:4x4x2", "--mapper", "random", "-o", "y.json"]
     topoloom("map", "p.npz", *words)
-    told = topoloom("report", "x.json", "y.json", "-o", "r.html", "--json").json
-    names = [view["name"] for view in told["views"]]
+    summary = topoloom("report", "x.json", "y.json", "-o", "r.html", "--json").json
+    names = [view["name"] for view in summary["views"]]
     assert names == ["block (default)", "auto", "random"]
-    assert told["best"] == "auto"
+    assert summary["best"] == "auto"
 
 
 def test_the_best_placement_is_chosen_by_the_objective_of_the_first(
@@ -69,8 +69,8 @@ def test_the_best_placement_is_chosen_by_the_objective_of_the_first(
         document = json.loads(Path(name).read_text())
         document["values"]["objective"] = time
         Path(name).write_text(json.dumps(document))
-    told = topoloom("report", "y.json", "z.json", "-o", "r.html", "--json").json
-    assert told["best"] == "z"
+    summary = topoloom("report", "y.json", "z.json", "-o", "r.html", "--json").json
+    assert summary["best"] == "z"
 
 
 def test_impossible_pages_are_refused(topoloom: Command, placed: None) -> None:

@@ -74,14 +74,14 @@ def test_the_headline_names_levels_and_the_slow_host(
     topoloom: Command, tmp_path: Path
 ) -> None:
     tree(tmp_path / "m.toml")
-    told = topoloom("report", "m.toml", "-o", "m.html", "--json").json
+    summary = topoloom("report", "m.toml", "-o", "m.html", "--json").json
     assert re.fullmatch(
         r"16 ranks on 16 hosts in 2 groups: 5 us, .* GB/s between hosts of a group; "
         r"9(\.01)? us, .* GB/s between groups\. "
         r"The host n3 is slow: latency 1\.50 x its like",
-        told["headline"],
+        summary["headline"],
     )
-    assert told["bytes"] == Path("m.html").stat().st_size < 3_000_000
+    assert summary["bytes"] == Path("m.html").stat().st_size < 3_000_000
     page = Path("m.html").read_text()
     assert "topoloom probe -o m.toml -- mpirun -n 8" in page
     assert "topoloom report m.toml -o m.html --json" in page
@@ -129,8 +129,10 @@ def test_a_slow_link_is_marked_where_it_is(
         assert "The link between n2 and n6 is slow" in point(shown, row, column, 8)
     assert "slow" not in point(shown, 2, 5, 8)
     assert "9.00 us" in point(shown, 2, 6, 8)
-    told = text(shown, "#suspects + .scroll tbody")
-    assert re.search(r"link between n2 and n6\s+latency 1\.50 x\s+8 measurements", told)
+    suspects = text(shown, "#suspects + .scroll tbody")
+    assert re.search(
+        r"link between n2 and n6\s+latency 1\.50 x\s+8 measurements", suspects
+    )
 
 
 def test_a_slow_uplink_affects_pairs_that_leave_the_group(
@@ -152,8 +154,8 @@ def test_a_torus_is_compared_at_the_same_number_of_hops(
 ) -> None:
     costs = on_a_torus((4, 4, 2), 3e-6, 1e-6)
     save(probed(costs, [f"t{node}" for node in range(32)]), tmp_path / "m.toml")
-    told = topoloom("report", "m.toml", "-o", "m.html", "--json").json
-    assert told["headline"].startswith(
+    summary = topoloom("report", "m.toml", "-o", "m.html", "--json").json
+    assert summary["headline"].startswith(
         "32 ranks on 32 hosts linked to their neighbors: 4 us at 1 hop, 8 us at 5 hops"
     )
     shown = show()
@@ -242,8 +244,8 @@ def test_two_ranks_of_a_host_make_a_page(
 ) -> None:
     found = with_sizes(probed(in_groups(2, 1, 4e-7, 4e-7), ["here", "here"]))
     save(found, tmp_path / "m.toml")
-    told = topoloom("report", "m.toml", "-o", "m.html", "--json").json
-    assert told["headline"].startswith("2 ranks on 1 host: 400 ns")
+    summary = topoloom("report", "m.toml", "-o", "m.html", "--json").json
+    assert summary["headline"].startswith("2 ranks on 1 host: 400 ns")
     shown = show()
     assert "rank 0 on here and rank 1 on here: 400 ns" in point(shown, 0, 1, 2)
 

@@ -100,14 +100,14 @@ def test_links_show_their_load_and_its_senders(opened: Opened) -> None:
     page.keyboard.press("0")
     box = page.locator("#scene-marks").bounding_box()
     assert box is not None
-    told = set()
+    texts = set()
     for step in range(40):
         page.mouse.move(
             box["x"] + box["width"] * (0.35 + 0.3 * step / 40),
             box["y"] + box["height"] * (0.3 + 0.4 * step / 40),
         )
-        told.add(text(page, "#scene-read"))
-    assert len(told) > 3
+        texts.add(text(page, "#scene-read"))
+    assert len(texts) > 3
 
 
 def test_another_view_shows_other_links(opened: Opened) -> None:
@@ -133,8 +133,8 @@ def test_links_are_shown_by_the_axis_that_loads_them(
 ) -> None:
     axes = [axis[:2] for axis in mesh.split(",")]
     sends = ",".join(f"{axis}={9 // (1 + n)}GB" for n, axis in enumerate(axes))
-    asked = ["--mesh", mesh, "--traffic", sends, "--machine", machine]
-    topoloom(tmp_path, "axes", *asked, "--write-pattern", "p.npz", "-o", "x.json")
+    options = ["--mesh", mesh, "--traffic", sends, "--machine", machine]
+    topoloom(tmp_path, "axes", *options, "--write-pattern", "p.npz", "-o", "x.json")
     topoloom(tmp_path, "report", "x.json", "-o", "r.html")
     shown = open_report(browser, tmp_path / "r.html")
     page = shown.page

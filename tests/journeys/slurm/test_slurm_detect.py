@@ -76,9 +76,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def hardware() -> str:
-    told = subprocess.run(["slurmd", "-C"], capture_output=True, text=True, check=True)
+    done = subprocess.run(["slurmd", "-C"], capture_output=True, text=True, check=True)
     keys = ("CPUs=", "SocketsPerBoard=", "CoresPerSocket=", "ThreadsPerCore=")
-    return " ".join(word for word in told.stdout.split() if word.startswith(keys))
+    return " ".join(word for word in done.stdout.split() if word.startswith(keys))
 
 
 def detect(slurm: RealSlurm, options: str, before: str = "") -> Any:
@@ -235,7 +235,7 @@ def test_an_mpi_program_is_recorded_placed_and_started_by_srun(
 ) -> None:
     words = ["mpicc.mpich", "-w", NAP_SOURCE.parents[1] / "where.c", NAP_SOURCE]
     where = compile_program("where", words)
-    told = slurm.in_job(
+    output = slurm.in_job(
         "-w n[1-3] -N3 -n5",
         f"""
         topoloom record --mpicc mpicc.mpich -o p.npz -- srun --mpi=pmi2 -n5 {where} >&2
@@ -254,7 +254,7 @@ def test_an_mpi_program_is_recorded_placed_and_started_by_srun(
         f"{rank} {made.hosts[nodes.index(slot // per_node)]}"
         for rank, slot in enumerate(made.placement.slots.tolist())
     }
-    lines = [line.partition(" ") for line in told.splitlines()]
+    lines = [line.partition(" ") for line in output.splitlines()]
     for how in ("run", "export"):
         assert {rest for word, _, rest in lines if word == how} == wanted
     assert [word for word, _, _ in lines if word.isdigit()] == ["0", "1", "2", "3", "4"]

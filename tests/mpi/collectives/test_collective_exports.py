@@ -262,9 +262,9 @@ def test_open_mpi_changes_its_algorithm_as_the_file_states(
     library: Library, tmp_path: Path
 ) -> None:
     """Bruck sends 3 messages among 8 ranks, all others 7."""
-    asked = ExportRequest(Call("all-to-all", 8, 1), "bruck", MODEL)
+    request = ExportRequest(Call("all-to-all", 8, 1), "bruck", MODEL)
     rules = tmp_path / "rules.txt"
-    rules.write_text(open_mpi.write(asked))
+    rules.write_text(open_mpi.write(request))
     sizes = re.findall(r"^(\d+) \d+ 0 0$", rules.read_text().split("\n8 #")[1], re.M)
     change = int(sizes[1])  # in bytes of all pairs of a rank
     for size, messages in ((change // 8 - 1, 3), (change // 8, 7)):
@@ -273,9 +273,9 @@ def test_open_mpi_changes_its_algorithm_as_the_file_states(
 
 
 def test_mpich_changes_its_algorithm_as_the_file_states(tmp_path: Path) -> None:
-    asked = ExportRequest(Call("all-to-all", 8, 1), "bruck", MODEL)
+    request = ExportRequest(Call("all-to-all", 8, 1), "bruck", MODEL)
     rules = tmp_path / "rules.json"
-    rules.write_text(mpich.write(asked))
+    rules.write_text(mpich.write(request))
     node = json.loads(rules.read_text())["collective=alltoall"]["comm_type=intra"]
     sizes = node["is_sendbuf_inplace=no"]["comm_size<=8"]
     change = int(next(iter(sizes)).removeprefix("avg_msg_size<"))

@@ -81,10 +81,10 @@ TORUS = "machine torus:2x2,bandwidth=1GB/s,latency=1us\n" + COSTS
 
 def read_reports(cases: Cases, setting: str) -> set[str]:
     """Run a few cases under a setting; they must succeed. Return the remarks."""
-    told = cases.run(3, 1, 4, TOPOLOOM_COLLECTIVES=setting)
-    assert "\n0 failures" in "\n" + told
-    said = (line.partition("topoloom: collectives: ") for line in told.splitlines())
-    return {what for _, ours, what in said if ours}
+    output = cases.run(3, 1, 4, TOPOLOOM_COLLECTIVES=setting)
+    assert "\n0 failures" in "\n" + output
+    fields = (line.partition("topoloom: collectives: ") for line in output.splitlines())
+    return {what for _, ours, what in fields if ours}
 
 
 def test_a_report_names_the_basis_of_the_choice(cases: Cases, tmp_path: Path) -> None:
@@ -116,9 +116,9 @@ def test_a_wrong_setting_is_reported_once_and_ignored(
         f"machine={torus};schedule=ring;report=1": "rank 0",
     }
     for setting, what in wrong.items():
-        said = read_reports(cases, setting)
-        assert any(what in line for line in said), said
-    assert any("by name, ring" in line for line in said), said
+        fields = read_reports(cases, setting)
+        assert any(what in line for line in fields), fields
+    assert any("by name, ring" in line for line in fields), fields
 
 
 def test_ranks_that_count_other_types_agree(tmp_path: Path) -> None:
@@ -136,7 +136,7 @@ def test_ranks_that_count_other_types_agree(tmp_path: Path) -> None:
         )
         + "]}"
     )
-    said = run(
+    fields = run(
         OPEN_MPI_4.command(3, program), TOPOLOOM_COLLECTIVES=f"decisions={table}"
     )
-    assert said == "0 wrong\n"
+    assert fields == "0 wrong\n"

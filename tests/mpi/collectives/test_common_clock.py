@@ -19,10 +19,10 @@ def measure_clock_errors(
     mpi: Mpi, ranks: int, drift: float, *options: str, **names: str
 ) -> tuple[float, float]:
     """Return the errors of the common time and of its conversion back, in seconds."""
-    room = ROOT / "mpi/timing"
+    folder = ROOT / "mpi/timing"
     compiler = need(mpi.compilers[".c"], mpi.install)
-    words = ["-w", f"-I{room}", *(f"-D{name}={own}" for name, own in names.items())]
-    sources = [SOURCE, room / "clock.c"]
+    words = ["-w", f"-I{folder}", *(f"-D{name}={own}" for name, own in names.items())]
+    sources = [SOURCE, folder / "clock.c"]
     program = compile_program("clocks", [compiler, *words, *sources, "-lm"])
     common, back = run(mpi.command(ranks, *options, program, drift)).split()
     return float(common), float(back)

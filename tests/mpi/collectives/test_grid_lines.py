@@ -112,8 +112,8 @@ def test_tiled_gives_every_node_a_compact_tile(
     nodes = np.arange(np.prod(grid)) // per_node
     if shuffled:
         np.random.default_rng(1).shuffle(nodes)
-    told = on_nodes(simulated, nodes.tolist(), "tiled", *grid)
-    rank_of_cell = np.array([int(line) for line in told.split()])
+    output = on_nodes(simulated, nodes.tolist(), "tiled", *grid)
+    rank_of_cell = np.array([int(line) for line in output.split()])
     assert sorted(rank_of_cell) == list(range(len(nodes)))
     node_of_cell = nodes[rank_of_cell].reshape(grid)
     best = _core.node_tiles(grid, per_node)[0]
@@ -128,8 +128,8 @@ def test_without_a_tile_that_divides_the_grid_more_neighbors_share_nodes(
 ) -> None:
     grid, per_node = [10, 7], 4
     nodes = np.arange(70) // per_node
-    told = on_nodes(simulated, nodes.tolist(), "tiled", *grid)
-    rank_of_cell = np.array([int(line) for line in told.split()])
+    output = on_nodes(simulated, nodes.tolist(), "tiled", *grid)
+    rank_of_cell = np.array([int(line) for line in output.split()])
     tiled = nodes[rank_of_cell].reshape(grid)
     assert _count_cut_edges(tiled) < _count_cut_edges(nodes.reshape(grid))
 

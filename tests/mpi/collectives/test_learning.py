@@ -41,8 +41,8 @@ def run_learning(mpi: Mpi, ranks: int, *words: object) -> str:
 def check_agreement(mpi: Mpi, *words: object) -> None:
     """Make calls and compare the choices of ranks."""
     program = with_collectives(mpi, HERE / "learning.c")
-    told = run_learning(mpi, 4, program, CALLS, *words)
-    calls, classes, *others = told.strip().split(", ")
+    output = run_learning(mpi, 4, program, CALLS, *words)
+    calls, classes, *others = output.strip().split(", ")
     assert calls.startswith(f"{CALLS} calls on ")
     assert int(classes.split()[0]) > 0
     assert others == ["0 wrong", "0 disagreements", "some changes", "our clock"]
@@ -93,8 +93,8 @@ def measure_repeated(
     command: list[str], setting: str, size: int, calls: int
 ) -> tuple[str, float]:
     """Return the last schedule and the seconds of a call."""
-    told = run([*command, size, calls], TOPOLOOM_COLLECTIVES=setting).split()
-    return told[0], float(told[1])
+    output = run([*command, size, calls], TOPOLOOM_COLLECTIVES=setting).split()
+    return output[0], float(output[1])
 
 
 @pytest.mark.parametrize("size", [512, 4096])

@@ -28,13 +28,17 @@ def compiler(mpi: Mpi) -> str:
 
 def sanitized(mpi: Mpi, source: Path, sanitizer: str) -> Path:
     """Compile a program together with the library under a sanitizer."""
-    rooms = OBJECTS.parent / "errors", OBJECTS.parent / "stream"
-    words = ["-g", f"-fsanitize={sanitizer}", *(f"-I{room}" for room in rooms)]
+    libraries = OBJECTS.parent / "errors", OBJECTS.parent / "stream"
+    words = [
+        "-g",
+        f"-fsanitize={sanitizer}",
+        *(f"-I{library}" for library in libraries),
+    ]
     words.append(f"-I{ROOT / 'core/topoloom/capi'}")
     c_compiler = need(mpi.compilers[".c"], mpi.install)
     errors = [
         compile_program(f"{file.stem}.o", [c_compiler, *words, "-c", file])
-        for file in sorted(rooms[0].glob("*.c"))
+        for file in sorted(libraries[0].glob("*.c"))
     ]
     core = core_library()
     linked = [core, f"-Wl,-rpath,{core.parent}"]

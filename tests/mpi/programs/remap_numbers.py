@@ -13,12 +13,12 @@ vector = [*range(1, comm.size), 0]
 turned = remap(comm, vector if comm.rank == 0 else None, mpicc=mpicc)
 assert turned.allgather(comm.rank) == vector
 for wrong in (vector[1:], [0] * comm.size, [0.5] * comm.size, None):
-    told = ""
+    message = ""
     try:
         remap(comm, wrong, mpicc=mpicc)
     except Error as error:
-        told = str(error)
-    assert told.startswith("rank 0: ranks must"), (wrong, told)
+        message = str(error)
+    assert message.startswith("rank 0: ranks must"), (wrong, message)
 error_class = MPI.SUCCESS
 try:
     order(comm, "order=sideways", mpicc=mpicc)

@@ -11,13 +11,13 @@ from topoloom.mpi import reorder
 comm = MPI.COMM_WORLD
 for bad in ({"neighbors": [0, 1]}, {"bytes": ["much"]}, {"mpicc": "nowhere"}):
     right = {"neighbors": [0], "bytes": [1], "mpicc": sys.argv[1]}
-    told = ""
+    message = ""
     try:
         reorder(comm, **(right | bad if comm.rank == 1 else right))
     except Error as error:
-        told = str(error)
+        message = str(error)
     # Only rank 0 needs the compiler.
-    assert told.startswith("rank 1: ") == ("mpicc" not in bad), told
+    assert message.startswith("rank 1: ") == ("mpicc" not in bad), message
 half = comm.size // 2
 better = reorder(
     comm,

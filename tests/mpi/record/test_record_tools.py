@@ -60,7 +60,7 @@ def printed(command: list[str]) -> str:
     return done.stdout
 
 
-def recorded_beside(command: list[str], folder: Path) -> tuple[Profile, str]:
+def record_with_output(command: list[str], folder: Path) -> tuple[Profile, str]:
     file = folder / "printed"
     with file.open("w") as stream:
         profile = record(command, folder=folder, timeout=600, stdout=stream)
@@ -76,8 +76,8 @@ def test_a_tool_sees_every_call_and_the_recorder_too(
     command = mpi.command(4, *with_tool(mpi, place, chained))
     expected = printed(command)
     assert "tool: 3 received" in expected
-    profile, told = recorded_beside(command, tmp_path)
-    assert told == expected
+    profile, output = record_with_output(command, tmp_path)
+    assert output == expected
     assert profile.exit_status == 0
     assert not profile.partial
     assert pairs(profile.point_to_point()) == PASSED

@@ -88,8 +88,8 @@ def test_no_program_sees_the_error_handler_for_fatal_errors(
 
 def test_a_rank_killed_by_mpich_leaves_only_status_marks(tmp_path: Path) -> None:
     program = build_program(MPICH, UNUSUAL / "unusual_exits.c")
-    told = nothing(MPICH.command(3, program, "kill"), tmp_path)
-    assert "3 of 3 ranks reached MPI_Init, but were killed (SIGKILL)" in told
+    output = nothing(MPICH.command(3, program, "kill"), tmp_path)
+    assert "3 of 3 ranks reached MPI_Init, but were killed (SIGKILL)" in output
 
 
 def test_a_killed_rank_is_distinguished_from_one_that_never_started(

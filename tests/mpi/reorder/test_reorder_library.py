@@ -9,7 +9,7 @@ from pathlib import Path
 from built_libraries import cmake, installed
 from built_programs import run
 from mpis import MPICH, OPEN_MPI_4, PROGRAMS, Mpi, need
-from reordered import number, said, under_switches
+from reordered import number, read_messages, under_switches
 
 CONSUMER = """\
 cmake_minimum_required(VERSION 3.22)
@@ -68,8 +68,8 @@ def test_cmake_finds_the_library(tmp_path: Path) -> None:
     assert line in " ".join(done.stderr.split())
     plan = tmp_path / "plan"
     plan.write_text("# rank host slot cpus gpu nic\n0 away 0 - - -\n1 away 1 - - -\n")
-    told = run(mpi.command(2, build / "verifying_program", plan))
-    assert told.count("planned on away") == 2
+    output = run(mpi.command(2, build / "verifying_program", plan))
+    assert output.count("planned on away") == 2
 
 
 def test_pkg_config_finds_it(tmp_path: Path) -> None:
@@ -87,7 +87,7 @@ def test_pkg_config_finds_it(tmp_path: Path) -> None:
         check_program(mpi, program)
     done = under_switches(mpi, (2, 2), [program, "wrong"])
     assert number(done, "moved") == 0
-    assert said(done) == [
+    assert read_messages(done) == [
         "topoloom: not reordered: rank 3 names a rank that there is not, "
         "or negative bytes"
     ]

@@ -28,9 +28,9 @@ from mpis import (
 from reordered import (
     number,
     preloaded,
+    read_messages,
     reorderer,
     results,
-    said,
     under_switches,
 )
 from several_hosts import can_name_hosts
@@ -66,10 +66,10 @@ def test_topologies_are_equal_up_to_rank_numbers(
     plain = under_switches(mpi, groups, words)
     better = under_switches(mpi, groups, words, preloaded(mpi))
     assert results(better) == results(plain)
-    assert len(said(better)) == 1
+    assert len(read_messages(better)) == 1
     if sum(groups) > 2:
         assert number(better, "moved") > 0
-        assert "topologies reordered: cost" in said(better)[0]
+        assert "topologies reordered: cost" in read_messages(better)[0]
 
 
 def test_bound_cores_are_taken_into_account() -> None:
@@ -91,7 +91,7 @@ def test_a_real_program_computes_the_same_result() -> None:
     done = under_switches(mpi, (5, 12, 7), words, preloaded(mpi))
     assert done.returncode == 0, done.stderr
     assert "halo3d: verified in every cell" in done.stdout
-    assert "1 of 1 topologies reordered" in said(done)[0]
+    assert "1 of 1 topologies reordered" in read_messages(done)[0]
 
 
 @pytest.mark.parametrize("mpi", [OPEN_MPI_4, MPICH], ids=lambda mpi: mpi.name)
@@ -101,7 +101,7 @@ def test_fortran_programs_are_reordered(mpi: Mpi, handles: str) -> None:
     program = build_program(mpi, source)
     done = under_switches(mpi, (2, 2), [program], preloaded(mpi))
     assert number(done, "moved") == 2 * 6  # of six topologies, two of four ranks each
-    assert "6 of 6 topologies reordered" in said(done)[0]
+    assert "6 of 6 topologies reordered" in read_messages(done)[0]
 
 
 @by_name
@@ -112,7 +112,7 @@ def test_without_reorder_nothing_is_reordered(mpi: Mpi) -> None:
     assert done.returncode == plain.returncode == 0, done.stderr
     assert done.stdout == plain.stdout
     assert "communicator" in done.stdout.splitlines()[1]
-    assert said(done) == [
+    assert read_messages(done) == [
         "topoloom: nothing reordered: the program made no topology with reorder=1"
     ]
 
@@ -124,9 +124,14 @@ def test_a_machine_file_without_the_host_leaves_the_order(tmp_path: Path) -> Non
     variables = preloaded(mpi, TOPOLOOM_OPTIONS=f"machine={machine}")
     done = under_switches(mpi, (2, 2), [program, 4], variables)
     assert number(done, "moved") == 0
-    assert "(rank 0) is none of the machine's: no line 'node NUMBER" in said(done)[0]
-    assert str(machine) in said(done)[0]
-    assert said(done)[1:] == ["topoloom: nothing reordered, for the reason above"]
+    assert (
+        "(rank 0) is none of the machine's: no line 'node NUMBER"
+        in read_messages(done)[0]
+    )
+    assert str(machine) in read_messages(done)[0]
+    assert read_messages(done)[1:] == [
+        "topoloom: nothing reordered, for the reason above"
+    ]
 
 
 def test_the_longest_host_name_is_read(tmp_path: Path) -> None:
@@ -140,7 +145,7 @@ def test_the_longest_host_name_is_read(tmp_path: Path) -> None:
     words = ["unshare", *user, "--uts", "sh", "-c", named, name, program, 4]
     variables = preloaded(mpi, TOPOLOOM_OPTIONS=f"machine={machine}")
     done = under_switches(mpi, (1, 1), words, variables)
-    assert "no better order was found for 4 topologies" in said(done)[0]
+    assert "no better order was found for 4 topologies" in read_messages(done)[0]
 
 
 @pytest.mark.parametrize("mpi", [OPEN_MPI_4, MPICH], ids=lambda mpi: mpi.name)
@@ -153,11 +158,11 @@ def test_a_rank_without_memory_leaves_the_order(mpi: Mpi, tmp_path: Path) -> Non
     done = under_switches(mpi, (2, 2), words, variables)
     assert results(done) == results(plain)
     assert number(done, "moved") > 0
-    *reasons, told = said(done)
+    *reasons, summary = read_messages(done)
     assert all(reason.startswith("topoloom: not reordered: ") for reason in reasons)
     assert any("has not enough memory" in reason for reason in reasons)
     assert any("MPI could not make the topology again" in reason for reason in reasons)
-    assert told.startswith(f"topoloom: {number(done, 'topologies moved')} of ")
+    assert summary.startswith(f"topoloom: {number(done, 'topologies moved')} of ")
 
 
 @pytest.mark.parametrize(
@@ -178,7 +183,7 @@ def test_wrong_options_leave_the_order(options: str, reason: str) -> None:
     variables = preloaded(mpi, TOPOLOOM_OPTIONS=options)
     done = under_switches(mpi, (2, 2), [program, 4], variables)
     assert number(done, "moved") == 0
-    assert reason in said(done)[0]
+    assert reason in read_messages(done)[0]
 
 
 def test_a_program_of_another_mpi_is_not_reordered() -> None:
@@ -187,7 +192,7 @@ def test_a_program_of_another_mpi_is_not_reordered() -> None:
     variables = {"LD_PRELOAD": other, "TOPOLOOM_REORDER": "1"}
     done = under_switches(MPICH, (2, 1), [program, 4], variables)
     assert number(done, "moved") == 0
-    assert "not reordered: the program uses another MPI" in said(done)[0]
+    assert "not reordered: the program uses another MPI" in read_messages(done)[0]
 
 
 def of_mpi4py() -> tuple[Mpi, str]:
@@ -207,7 +212,7 @@ def test_mpi4py_programs_can_request_an_order() -> None:
     done = under_switches(mpi, (2, 2), words)
     assert done.returncode == 0, done.stderr
     assert done.stdout.split("\n")[0] == "[0, 2, 1, 3]"
-    assert "4 ranks reordered" in said(done)[0]
+    assert "4 ranks reordered" in read_messages(done)[0]
 
 
 def test_mpi4py_programs_can_renumber_ranks() -> None:

@@ -171,8 +171,8 @@ def test_a_job_is_simulated_only_for_missing_schedules(
         *(("auto", gather, 512), ("ompi", reduce, 512)),
     }
 
-    def found(*asked: Any) -> list[tuple[set[str], set[str], set[int]]]:
-        jobs = simulate_job(tmp_path / "program", job, everything - left, *asked)
+    def found(*names: Any) -> list[tuple[set[str], set[str], set[int]]]:
+        jobs = simulate_job(tmp_path / "program", job, everything - left, *names)
         return [
             (
                 {cell.by for cell in cells},

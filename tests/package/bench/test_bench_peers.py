@@ -304,10 +304,10 @@ def test_results_are_compared_with_the_best_feasible_one_of_the_peers() -> None:
     assert "| fast | kahip | 1.111 | 1.00 | 0 | 0 | 1 |" in table
     assert "| fast | best peer | 1.000 | 0.71 | 1 | 0 | 1 |" in table
     assert "| s | fast | 1.000 | 0.71 | 1 | 0 | 1 |" in versus.short(runs)
-    told = versus.misses(runs)
-    assert "- b: ours 100 (fast), kahip x 90" in told
-    assert "- c: no feasible answer of ours" in told
-    assert "- a:" not in told
+    misses = versus.misses(runs)
+    assert "- b: ours 100 (fast), kahip x 90" in misses
+    assert "- c: no feasible answer of ours" in misses
+    assert "- a:" not in misses
     assert versus.against(runs[3:]) == versus.short(runs[3:]) == ""
 
 
@@ -325,8 +325,8 @@ def test_ratios_are_averaged_geometrically() -> None:
 
 def test_options_list_their_values(capsys: pytest.CaptureFixture[str]) -> None:
     assert words("mapper:mahd,swap,fast") == ["mapper:mahd,swap", "fast"]
-    asked = options(["--sets", "stencils", "--tools", "ours,scotch"])
-    assert (asked.sets, asked.tools) == (["stencils"], ["ours", "scotch"])
+    chosen = options(["--sets", "stencils", "--tools", "ours,scotch"])
+    assert (chosen.sets, chosen.tools) == (["stencils"], ["ours", "scotch"])
     assert "scale" not in options([]).sets
     assert "scale" in options(["--scale"]).sets
     with pytest.raises(SystemExit):

@@ -98,17 +98,19 @@ def test_no_shared_placement_is_faster_than_the_proven_bound(text: str) -> None:
     for seed in range(15):
         graph, allocation, phases = random_problem(text, seed, 4)
         slots, ranks = allocation.slots.tolist(), graph.rank_count
-        room = [1 + (seed + i) % 3 for i, _ in enumerate(slots)]
-        if sum(room) < ranks:
+        capacities = [1 + (seed + i) % 3 for i, _ in enumerate(slots)]
+        if sum(capacities) < ranks:
             continue
         least = min(
             predicted_time(
                 graph, allocation, Placement(allocation, at, shared=True), **phases
             )
             for at in product(slots, repeat=ranks)
-            if all(at.count(s) <= most for s, most in zip(slots, room, strict=True))
+            if all(
+                at.count(s) <= most for s, most in zip(slots, capacities, strict=True)
+            )
         )
-        sharing = Sharing(capacities=room)
+        sharing = Sharing(capacities=capacities)
         bounds = find_bounds(graph, allocation, sharing=sharing, work=10**4, **phases)
         assert_proven(bounds, least)
 

@@ -157,9 +157,9 @@ def test_a_wrongly_guessed_format_is_reported(tmp_path: Path) -> None:
         Error, match=r":2: .*taken for monitoring .*dense, goal, monitoring\)$"
     ):
         load_graph(file)
-    with pytest.raises(Error) as told:
+    with pytest.raises(Error) as caught:
         load_graph(file, "monitoring")
-    assert "--format" not in str(told.value)
+    assert "--format" not in str(caught.value)
 
 
 def test_an_unknown_format_suggests_the_nearest(tmp_path: Path) -> None:

@@ -80,12 +80,12 @@ def test_an_imported_node_has_the_sockets_of_its_file(fake: Fake) -> None:
 @given(st.lists(fakes(), min_size=1, max_size=3))
 def test_nodes_from_files_keep_their_costs_in_a_network(nodes: list[Fake]) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        asked = []
+        arguments = []
         for number, node in enumerate(nodes):
             file = Path(folder, f"{number}.xml")
             file.write_text(node.xml())
-            asked.append(f"{number}={file}" if number else str(file))
-        joined = join_nodes(MachineDescription("tree:4:2"), asked)
+            arguments.append(f"{number}={file}" if number else str(file))
+        joined = join_nodes(MachineDescription("tree:4:2"), arguments)
         machine = Machine(joined.text)
         saved = Path(folder, "m.toml")
         save_machine(saved, machine, node=joined.node)

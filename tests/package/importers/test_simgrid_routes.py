@@ -30,13 +30,13 @@ Routes = list[tuple[int, int, list[str]]]
 def simgrid_routes(folder: Path, kind: str, shape: str, nodes: int) -> Routes:
     platform = folder / "platform.xml"
     platform.write_text(PLATFORM.format(kind=kind, shape=shape, last=nodes - 1))
-    told = subprocess.run(
+    done = subprocess.run(
         [PYTHON, str(ROUTES), str(platform)],
         stdout=subprocess.PIPE,
         check=True,
         timeout=600,
     )
-    routes: Routes = json.loads(told.stdout)
+    routes: Routes = json.loads(done.stdout)
     assert len(routes) == nodes * (nodes - 1)
     return routes
 

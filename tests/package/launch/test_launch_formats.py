@@ -267,18 +267,18 @@ def test_a_format_states_the_binding_of_ranks_or_refuses_it(
     name: str, bind: str
 ) -> None:
     entry, machine = find_format(name), Machine("mesh:2x1x1+node:4")
-    told = set()
+    results = set()
     for parts in (CPUS, OTHER):
         for slots in ([0, 1, 4, 5], [0, 1, 6, 4]):
             bound = host_placement(machine, [0, 1], slots, node=parts, bind=bind)
             try:
                 refuse_lost_binding(entry, bound)
             except Error as error:
-                told.add((str(error), str(parts.cpus), str(slots)))
+                results.add((str(error), str(parts.cpus), str(slots)))
             else:
-                told.add((entry.write(bound), entry.use_command(bound)))
+                results.add((entry.write(bound), entry.use_command(bound)))
     # Rankfiles name cores by their order, whatever their CPUs are.
-    assert len(told) == (2 if name == "openmpi-rankfile" else 4)
+    assert len(results) == (2 if name == "openmpi-rankfile" else 4)
 
 
 @pytest.mark.parametrize("cores", [3, 64])

@@ -68,12 +68,12 @@ def test_every_rank_has_a_slot_with_free_cores_in_the_allocation(
         assert set(taken) <= set(own[node])
 
 
-def dealt_one_by_one(room: list[int], ranks: int) -> list[int]:
+def dealt_one_by_one(capacities: list[int], ranks: int) -> list[int]:
     """Distribute like Slurm: one rank per node and round."""
-    counts = [0] * len(room)
+    counts = [0] * len(capacities)
     while ranks:
-        for node in range(len(room)):
-            if ranks and counts[node] < room[node]:
+        for node in range(len(capacities)):
+            if ranks and counts[node] < capacities[node]:
                 counts[node] += 1
                 ranks -= 1
     return counts
@@ -84,10 +84,10 @@ def test_slurm_deals_ranks_to_the_nodes_in_turn(
     allocation: Allocation, data: st.DataObject
 ) -> None:
     ranks = data.draw(st.integers(1, allocation.slot_count))
-    room = [len(slots) for slots in by_node(allocation).values()]
+    capacities = [len(slots) for slots in by_node(allocation).values()]
     used = LaunchOrder("slurm").used_slots(allocation, ranks).allocation
     counts = [len(slots) for slots in by_node(used).values()]
-    assert counts == [n for n in dealt_one_by_one(room, ranks) if n]
+    assert counts == [n for n in dealt_one_by_one(capacities, ranks) if n]
 
 
 @given(st.integers(1, NODES), st.data())

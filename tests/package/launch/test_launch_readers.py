@@ -141,7 +141,7 @@ def read_torchrun(text: str, placement: HostPlacement) -> list[HostSlot]:
 
 def read_torchrun_script(text: str, placement: HostPlacement) -> list[HostSlot]:
     """Run the script on every host, and print what torchrun would take."""
-    told = {}
+    by_node = {}
     for host in placement.hosts:
         run = subprocess.run(
             ["sh", "-c", text, "script", "env"],
@@ -156,13 +156,13 @@ def read_torchrun_script(text: str, placement: HostPlacement) -> list[HostSlot]:
             assert own["PET_RDZV_BACKEND"] == "static"
             gpus = own["CUDA_VISIBLE_DEVICES"].split(",")
             assert len(gpus) == int(own["PET_NPROC_PER_NODE"])
-            told[int(own["NODE_RANK"])] = [HostSlot(host, int(gpu)) for gpu in gpus]
+            by_node[int(own["NODE_RANK"])] = [HostSlot(host, int(gpu)) for gpu in gpus]
             assert own["PET_MASTER_ADDR"] == placement.host_name(0)
             nodes = int(own["PET_NNODES"])
         else:
             assert "has no ranks in this order" in run.stderr
-    assert sorted(told) == list(range(nodes))
-    return [slot for node in range(nodes) for slot in told[node]]
+    assert sorted(by_node) == list(range(nodes))
+    return [slot for node in range(nodes) for slot in by_node[node]]
 
 
 def read_jax(text: str, placement: HostPlacement) -> list[HostSlot]:

@@ -44,8 +44,8 @@ def test_a_machine_file_needs_hosts() -> None:
 def test_chains_of_mappers_work_in_a_list_with_commas(
     mapper: str, expected: str | None
 ) -> None:
-    asked = ReorderOptions(mapper, "hop-bytes", read_search(3, "1500ms"))
-    options = asked.given()
+    request = ReorderOptions(mapper, "hop-bytes", read_search(3, "1500ms"))
+    options = request.given()
     assert options.pop("mapper", None) == expected
     assert options == {"seed": "3", "seconds": "2"}
 
@@ -54,5 +54,5 @@ def test_chains_of_mappers_work_in_a_list_with_commas(
 def test_the_time_of_a_search_is_limited_to_a_second_and_a_day(
     time: str, seconds: str
 ) -> None:
-    asked = ReorderOptions("auto", "congestion", read_search(1, time))
-    assert asked.given() == {"objective": "congestion", "seconds": seconds}
+    request = ReorderOptions("auto", "congestion", read_search(1, time))
+    assert request.given() == {"objective": "congestion", "seconds": seconds}

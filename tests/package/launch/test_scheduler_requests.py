@@ -286,17 +286,17 @@ def test_no_placement_with_these_sizes_costs_more() -> None:
 @st.composite
 def nested_sizes(draw: st.DrawFn) -> tuple[HostGroups, tuple[int, ...], int]:
     """Draw leaf groups, a level above them and sizes that fit."""
-    rooms = draw(st.lists(st.integers(1, 6), min_size=1, max_size=8))
-    ends = np.cumsum([0, *rooms]).tolist()
+    sizes_of_leaves = draw(st.lists(st.integers(1, 6), min_size=1, max_size=8))
+    ends = np.cumsum([0, *sizes_of_leaves]).tolist()
     leaves = [range(a, b) for a, b in pairwise(ends)]
-    above = np.array(draw(st.lists(st.integers(0, 2), min_size=len(rooms))))
+    above = np.array(draw(st.lists(st.integers(0, 2), min_size=len(sizes_of_leaves))))
     strides = draw(st.lists(st.integers(0, 9), max_size=3))
-    levels = HostGroups(leaves, [above[: len(rooms)]], strides, 1)
+    levels = HostGroups(leaves, [above[: len(sizes_of_leaves)]], strides, 1)
     segment = draw(st.integers(1, 3))
     sizes = (segment, draw(st.sampled_from([1, segment, 2 * segment, 4 * segment])))
-    room = count_fitting_hosts(levels, sizes)
-    assume(room > 0)
-    hosts = max(sizes) * draw(st.integers(1, room // max(sizes)))
+    most_hosts = count_fitting_hosts(levels, sizes)
+    assume(most_hosts > 0)
+    hosts = max(sizes) * draw(st.integers(1, most_hosts // max(sizes)))
     return levels, sizes, hosts
 
 

@@ -47,18 +47,18 @@ def report(name: str, ranks: int, host: str = "n1") -> Path:
 
 
 def test_each_program_is_reported_once_in_order_of_start(agent: VerifyAgent) -> None:
-    told: list[int] = []
+    counts: list[int] = []
     came = threading.Semaphore(0)
 
     def tell(found: AffinityReport) -> None:
-        told.append(len(found.ranks))
+        counts.append(len(found.ranks))
         came.release()
 
     with agent.reporting(tell):
         for name, ranks in (("n1-9000", 2), ("n1-10000", 3)):
             report(name, ranks)
             assert came.acquire(timeout=600)
-    assert told == [2, 3]
+    assert counts == [2, 3]
     assert [len(found.ranks) for found in agent.reports] == [2, 3]
 
 
@@ -97,11 +97,11 @@ def test_a_damaged_report_leaves_the_exit_status(
 
 def test_a_report_of_another_node_may_arrive_late(agent: VerifyAgent) -> None:
     late = threading.Timer(0.5, report, ("n1-1", 2))
-    told: list[AffinityReport] = []
-    with agent.reporting(told.append):
+    reports: list[AffinityReport] = []
+    with agent.reporting(reports.append):
         late.start()
     late.join()
-    assert len(told) == 1
+    assert len(reports) == 1
 
 
 def test_without_a_cache_the_program_runs_without_verification(

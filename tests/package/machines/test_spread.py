@@ -64,7 +64,7 @@ def test_no_choice_is_below_the_bound_or_above_the_free_slots(
     found = choose_spread(mesh, free)
     costs, least = [], np.full(len(mesh.along), 99)
     for leaf_of in product(range(len(free)), repeat=mesh.hosts):
-        if all(leaf_of.count(leaf) <= room for leaf, room in enumerate(free)):
+        if all(leaf_of.count(leaf) <= most for leaf, most in enumerate(free)):
             most = spread_by_definition(mesh, leaf_of)
             costs.append(mesh.cost(most))
             least = np.minimum(least, most)

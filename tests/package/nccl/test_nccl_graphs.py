@@ -13,7 +13,7 @@ from topoloom.frameworks.deepspeed import DeepSpeedJob
 from topoloom.graphs import Request, load_profile
 from topoloom.graphs.axes import Traffic, parse_traffic
 from topoloom.graphs.layouts import Layout
-from topoloom.graphs.nccl_collectives import algorithm
+from topoloom.graphs.nccl_collectives import choose_algorithm
 from topoloom.graphs.nccl_layouts import graph_by_nccl
 from topoloom.graphs.patterns import make_graph, make_phases
 from topoloom.graphs.phases import add_phases, edge_rows
@@ -138,8 +138,8 @@ def test_generated_all_reduces_have_equal_total_bytes(name: str) -> None:
 
 def test_large_and_small_all_reduces_use_different_algorithms() -> None:
     two = make_communicator(range(16), 8)
-    assert [algorithm(two, size) for size in (8, 1 << 30)] == ["tree", "nvls"]
-    assert algorithm(make_communicator(range(8), 8), 8) == "ring"
+    assert [choose_algorithm(two, size) for size in (8, 1 << 30)] == ["tree", "nvls"]
+    assert choose_algorithm(make_communicator(range(8), 8), 8) == "ring"
 
 
 def test_an_exchange_uses_the_rails_of_its_targets() -> None:
@@ -151,10 +151,10 @@ def test_an_exchange_uses_the_rails_of_its_targets() -> None:
 
 
 def test_rounds_of_an_exchange_add_up_and_pair_each_rank_once() -> None:
-    asked = Request(ranks=24, bytes=10, gpus_per_node=4)
-    phases = make_phases("nccl-all-to-all", asked)
+    request = Request(ranks=24, bytes=10, gpus_per_node=4)
+    phases = make_phases("nccl-all-to-all", request)
     assert len(phases) == 23
-    whole = make_graph("nccl-all-to-all", asked)
+    whole = make_graph("nccl-all-to-all", request)
     assert np.array_equal(edge_rows(add_phases(phases)), edge_rows(whole))
     for phase in phases:
         _, sent = np.unique(edge_rows(phase)[:, 0], return_counts=True)

@@ -56,9 +56,9 @@ def test_concurrent_pairs_are_from_different_parts(
     suspects = [Suspect("host", (n,), LATENCY, 1.2, 8) for n in slow]
     suspects.append(Suspect("link", ends, LATENCY, 1.2, 8))
     found = _machine(groups, suspects)
-    for asked in choose_concurrent_pairs(found):
-        assert not any(found.slow_pairs.has(*pair) for pair in asked.pairs)
-        first, second = asked.pairs[0]
+    for chosen in choose_concurrent_pairs(found):
+        assert not any(found.slow_pairs.has(*pair) for pair in chosen.pairs)
+        first, second = chosen.pairs[0]
         within = HOSTS if first // (PARTS * HOSTS) != second // (PARTS * HOSTS) else 1
-        for side in zip(*asked.pairs[: asked.common], strict=True):
-            assert len({rank // within for rank in side}) == asked.common
+        for side in zip(*chosen.pairs[: chosen.common], strict=True):
+            assert len({rank // within for rank in side}) == chosen.common

@@ -45,10 +45,10 @@ def test_samples_are_read_back_as_written(tmp_path: Path) -> None:
     samples = ProbeSamples(places, list(ORDERS))
     for order, size in ((2, 512), (3, 1), (3, 4), (6, 0)):
         seconds = np.random.default_rng(order).random(order + 3)
-        asked = ORDERS[order]
-        kind = asked.kind or asked.how
+        form = ORDERS[order]
+        kind = form.kind or form.how
         samples.exchanges.append(
-            Exchange(order, asked.how, kind, size, asked.window, 0, 1, seconds)
+            Exchange(order, form.how, kind, size, form.window, 0, 1, seconds)
         )
     save_samples(tmp_path / "m.npz", samples, np.zeros((2, 2)))
     read = load_samples(tmp_path / "m.npz")

@@ -62,17 +62,17 @@ class Planted:
         self._slow[list(slow)] = 1.3
         self._draw = np.random.default_rng(1)
         self._left = pairs
-        self.asked = 0
+        self.measured = 0
         self.whole: list[Hosts] = []
 
     @property
     def late(self) -> bool:
         """Whether enough pairs were requested."""
-        return self.asked > self._left
+        return self.measured > self._left
 
     def pairs(self, pairs: Pairs) -> tuple[Floats, float]:
         """Return seconds and their error."""
-        self.asked += len(pairs)
+        self.measured += len(pairs)
         return self.seconds(*pairs.T), self._noise
 
     def inside(self, sets: Sequence[Hosts]) -> None:
@@ -137,7 +137,7 @@ def test_equal_hosts_stay_together(noise: float) -> None:
     flat = np.zeros((3000, 1), np.int64)
     planted = Planted(flat, [1.5e-6, 1e-6], noise, slow=[3, 50, 999])
     assert find_host_groups(3000, planted).groups == []
-    assert planted.asked < 30 * 3000
+    assert planted.measured < 30 * 3000
 
 
 def test_ten_thousand_hosts_take_a_fiftieth_of_their_pairs() -> None:
@@ -146,14 +146,14 @@ def test_ten_thousand_hosts_take_a_fiftieth_of_their_pairs() -> None:
     root = find_host_groups(10_000, planted)
     assert all_parts(root) == planted.groups()
     inside = sum(len(each) * (len(each) - 1) // 2 for each in planted.whole)
-    assert planted.asked + inside < 10_000**2 / 2 / 40
+    assert planted.measured + inside < 10_000**2 / 2 / 40
 
 
 def test_too_many_groups_for_the_time_are_not_measured() -> None:
     planted = Planted(nested((500, 4)), [2e-6, 1e-6], pairs=100_000)
     root = find_host_groups(2000, planted)
     assert (root.groups, root.is_known) == ([], False)
-    assert planted.asked < 200_000
+    assert planted.measured < 200_000
 
 
 @given(st.floats(-14, -12), st.floats(np.log(1.1), 1), st.integers(8, 500))

@@ -76,16 +76,18 @@ def draw_problem(rng: Random, kind: str, slots: int, ranks: int) -> Problem:
     return Problem(machine.text, graph, bytes_, where, distance, seconds)
 
 
-def best_of_all(problem: Problem, room: list[int] | None) -> tuple[float, float]:
+def best_of_all(problem: Problem, capacities: list[int] | None) -> tuple[float, float]:
     """Try every placement, with room for this number of ranks on each slot."""
     slots, ranks = len(problem.distance), problem.graph.rank_count
-    if room is None:
+    if capacities is None:
         choices = permutations(range(slots), ranks)
     else:
         choices = product(range(slots), repeat=ranks)
     least = np.array([np.inf, np.inf])
     for choice in choices:
-        if room is not None and any(choice.count(s) > room[s] for s in set(choice)):
+        if capacities is not None and any(
+            choice.count(s) > capacities[s] for s in set(choice)
+        ):
             continue
         least = np.minimum(least, problem.values(np.array(choice)))
     return float(least[0]), float(least[1])
@@ -126,11 +128,11 @@ def test_no_shared_placement_is_below_a_bound(kind: str) -> None:
     for _ in range(CASES):
         problem = draw_problem(rng, kind, 3, rng.randint(3, 5))
         slots, ranks = len(problem.distance), problem.graph.rank_count
-        room = [rng.randint(1, 3) for _ in range(slots)]
-        while sum(room) < ranks:
-            room[rng.randrange(slots)] += 1
-        sharing = Sharing(capacities=room)
-        check_bounds(problem, best_of_all(problem, room), sharing)
+        capacities = [rng.randint(1, 3) for _ in range(slots)]
+        while sum(capacities) < ranks:
+            capacities[rng.randrange(slots)] += 1
+        sharing = Sharing(capacities=capacities)
+        check_bounds(problem, best_of_all(problem, capacities), sharing)
         found = place(
             problem.graph,
             problem.allocation,
@@ -143,7 +145,9 @@ def test_no_shared_placement_is_below_a_bound(kind: str) -> None:
             found.placement.slots.tolist().count(slot)
             for slot in problem.allocation.slots
         ]
-        assert all(n <= most for n, most in zip(used, room, strict=True)), problem.text
+        assert all(n <= most for n, most in zip(used, capacities, strict=True)), (
+            problem.text
+        )
 
 
 def check_bounds(

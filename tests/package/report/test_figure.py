@@ -172,8 +172,8 @@ def test_the_headline_leads_with_the_predicted_time() -> None:
         name: judge(graph, allocation, placement)
         for name, placement in zip(("block", "mahd"), placements, strict=True)
     }
-    told = write_headline(judged, {"block": 4e-6, "mahd": 3e-6})
-    assert told == (
+    headline = write_headline(judged, {"block": 4e-6, "mahd": 3e-6})
+    assert headline == (
         "mahd cuts the predicted time by 25 % and keeps hop-bytes against block"
     )
     assert "just as good" in write_headline(judged, {"block": 4e-6, "mahd": 4e-6})

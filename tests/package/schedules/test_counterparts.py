@@ -86,10 +86,10 @@ def test_on_a_machine_there_are_rules_only_for_its_ranks() -> None:
     allocation = Allocation.whole(machine)
     call = Call("all-reduce", 16, 8)
     slots = RankSlots(allocation, block_order(call, allocation))
-    asked = ExportRequest(call, "", None, slots)
-    assert "\n16 # ranks and more\n" in open_mpi.write(asked)
-    assert open_mpi.write(asked).endswith("17 # ranks and more\n1\n0 0 0 0\n")
-    tree = json.loads(mpich.write(asked))["collective=allreduce"]["comm_type=intra"]
+    request = ExportRequest(call, "", None, slots)
+    assert "\n16 # ranks and more\n" in open_mpi.write(request)
+    assert open_mpi.write(request).endswith("17 # ranks and more\n1\n0 0 0 0\n")
+    tree = json.loads(mpich.write(request))["collective=allreduce"]["comm_type=intra"]
     assert list(tree) == ["comm_size<=15", "comm_size<=16", "comm_size=any"]
 
 

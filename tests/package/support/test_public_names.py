@@ -39,9 +39,9 @@ def test_a_public_name_has_one_location() -> None:
 
 @pytest.mark.parametrize("package", public_packages())
 def test_a_package_exports_names_of_its_module_and_of_the_core(package: str) -> None:
-    rooms = (f"{package}.", "topoloom._core", "topoloom.importers.machine_description")
+    homes = (f"{package}.", "topoloom._core", "topoloom.importers.machine_description")
     wrong = [
-        n for n, home in defining_modules(package).items() if not home.startswith(rooms)
+        n for n, home in defining_modules(package).items() if not home.startswith(homes)
     ]
     assert package == "topoloom" or not wrong
 

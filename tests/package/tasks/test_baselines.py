@@ -34,10 +34,10 @@ from topoloom.tasks.problem import AllocationSpec, load_problem, place_like_laun
 def test_block_order_respects_capacities_if_ranks_fit(
     capacities: list[int], data: st.DataObject
 ) -> None:
-    room = sum(capacities)
-    if room == 0:
+    total = sum(capacities)
+    if total == 0:
         return
-    ranks = data.draw(st.integers(1, room))
+    ranks = data.draw(st.integers(1, total))
     allocation = Allocation.whole(Machine(f"torus:{len(capacities)}"))
     block = place_like_launcher(ring(ranks), allocation, True, capacities)
     assert (np.bincount(block.slots, minlength=len(capacities)) <= capacities).all()

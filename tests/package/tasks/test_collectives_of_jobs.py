@@ -27,7 +27,7 @@ def placed(machine: str, hosts: tuple[str, ...] | None = ("a", "b")) -> Placemen
     )
 
 
-def told(file: PlacementFile, renumbered: bool, **options: str) -> dict[str, str]:
+def read_files(file: PlacementFile, renumbered: bool, **options: str) -> dict[str, str]:
     """Read what a job's files say while it runs; a placement as where it puts ranks."""
     with collectives_setting(options, file, renumbered) as setting:
         read = read_setting(str(setting))
@@ -43,28 +43,28 @@ def told(file: PlacementFile, renumbered: bool, **options: str) -> dict[str, str
 
 def test_a_job_gets_the_location_of_its_ranks_and_hosts() -> None:
     lines = "machine torus:4,bandwidth=1GB/s\nnode 2 a\nnode 0 b\n"
-    assert told(placed(ROUTED), False, report="1") == {
+    assert read_files(placed(ROUTED), False, report="1") == {
         "report": "1",
         "machine": lines,
         "placement": "[0, 2]",
     }
-    assert told(placed(ROUTED), True) == {"machine": lines}
+    assert read_files(placed(ROUTED), True) == {"machine": lines}
     assert not list(Path().iterdir())
 
 
 def test_message_costs_are_added_to_the_machine() -> None:
     Path("costs").write_text("message - 1e-6 1e-10\n")
-    read = told(placed(ROUTED, None), False, machine="costs")
+    read = read_files(placed(ROUTED, None), False, machine="costs")
     assert read["machine"] == f"machine {ROUTED}\nmessage - 1e-6 1e-10\n"
 
 
 @pytest.mark.parametrize("line", ["machine torus:9", "node 0 a"])
 def test_a_machine_that_the_user_names_is_kept(line: str) -> None:
     Path("own").write_text(f"# mine\n{line}\n")
-    read = told(placed(ROUTED), False, machine="own")
+    read = read_files(placed(ROUTED), False, machine="own")
     assert read == {"machine": f"# mine\n{line}\n"}
 
 
 def test_a_machine_without_times_is_not_passed_on() -> None:
-    assert told(placed("torus:4"), False) == {}  # the speed of links is not known
-    assert told(placed(ROUTED, None), True) == {}  # nor are hosts
+    assert read_files(placed("torus:4"), False) == {}  # the speed of links is not known
+    assert read_files(placed(ROUTED, None), True) == {}  # nor are hosts

@@ -97,15 +97,15 @@ def test_user_mappers_are_compared_with_included_ones(
 
 
 def test_a_mapper_gets_the_whole_problem(problem: Problem) -> None:
-    asked: list[MapperProblem] = []
+    problems: list[MapperProblem] = []
 
     def ask(problem: MapperProblem) -> Any:
-        asked.append(problem)
+        problems.append(problem)
         return in_reverse(problem)
 
     search = Search(seed=7, work=1000)
     found = compare_mappers(problem, CONGESTION, [ask], search=search)
-    (given,) = asked
+    (given,) = problems
     assert given.search == search
     assert given.machine.text == problem.machine.text
     assert not given.shared
@@ -202,11 +202,11 @@ def test_swaps_by_the_evaluator_reach_its_value(problem: Problem) -> None:
     graph, allocation = problem.graph, problem.allocation
     start = place(graph, allocation, "random").placement
     evaluator = Evaluator(graph, allocation, start, objective="hop-bytes")
-    asked = MapperProblem(
+    own = MapperProblem(
         graph, allocation, HOP_BYTES, *slot_capacities(graph, allocation), False
     )
     mapper = load_mapper("mine.py:swapping")
-    swapped = Evaluator(graph, allocation, mapper.place(asked), objective="hop-bytes")
+    swapped = Evaluator(graph, allocation, mapper.place(own), objective="hop-bytes")
     assert swapped.value <= evaluator.value
 
 

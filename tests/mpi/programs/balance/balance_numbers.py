@@ -17,7 +17,7 @@ before = [7 * rank + 1 for rank in range(comm.size)]
 COUNT = before[comm.rank]
 
 
-def made(rank: int) -> np.ndarray:
+def make_tasks(rank: int) -> np.ndarray:
     """Return the tasks of a rank: creator and index."""
     tasks = np.zeros(before[rank], [("rank", "i4"), ("index", "i8"), ("at", "f8", 3)])
     tasks["rank"], tasks["index"] = rank, np.arange(before[rank])
@@ -28,12 +28,12 @@ def made(rank: int) -> np.ndarray:
 def expected(plan: Plan) -> np.ndarray:
     """Return the final tasks of this rank, from the plans of all ranks."""
     plans = comm.allgather((plan.kept, plan.to.tolist(), plan.tasks_to.tolist()))
-    pieces = [made(comm.rank)[: plan.kept]]
+    pieces = [make_tasks(comm.rank)[: plan.kept]]
     for rank, (kept, to, tasks) in enumerate(plans):
         ends = kept + np.cumsum(tasks)
         for target, count, end in zip(to, tasks, ends, strict=True):
             if target == comm.rank:
-                pieces.append(made(rank)[end - count : end])
+                pieces.append(make_tasks(rank)[end - count : end])
     return np.concatenate(pieces)
 
 
@@ -49,8 +49,8 @@ def move(plan: Plan, balanced: bool = True) -> None:
     assert len(right) == plan.after
     assert not balanced or plan.after <= -(-sum(before) // comm.size)
     assert plan.tasks_from.sum() == plan.after - plan.kept
-    assert np.array_equal(plan.exchange(made(comm.rank)), right)
-    moving = plan.start(made(comm.rank))
+    assert np.array_equal(plan.exchange(make_tasks(comm.rank)), right)
+    moving = plan.start(make_tasks(comm.rank))
     moving.kept["at"] += 1
     while not moving.test():
         pass
@@ -98,10 +98,10 @@ def mistakes(plan: Plan) -> list[str]:
 def nothing_moves() -> None:
     """Plan 0 tasks for a receiver, and move tasks of 0 bytes."""
     to, given = [(comm.rank + 1) % comm.size], plan(comm, COUNT, [], [], mpicc=MPICC)
-    assert np.array_equal(given.exchange(made(comm.rank)), made(comm.rank))
+    assert np.array_equal(given.exchange(make_tasks(comm.rank)), make_tasks(comm.rank))
     given = plan(comm, COUNT, to, [0], mpicc=MPICC)
     assert (given.to.size, given.sources.size, given.kept) == (0, 0, COUNT)
-    assert np.array_equal(given.exchange(made(comm.rank)), made(comm.rank))
+    assert np.array_equal(given.exchange(make_tasks(comm.rank)), make_tasks(comm.rank))
     given = plan(comm, COUNT, to, [1], mpicc=MPICC)
     assert given.exchange(np.zeros((COUNT, 0, 2))).shape == (given.after, 0, 2)
 

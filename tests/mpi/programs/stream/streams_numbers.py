@@ -17,7 +17,7 @@ comm = MPI.COMM_WORLD
 SLOTS, UPDATES = 100, 20_000
 
 
-def drawn(rank: int) -> np.ndarray:
+def random_slots(rank: int) -> np.ndarray:
     """Return the entries that a rank updates."""
     return np.random.default_rng(rank).integers(0, SLOTS * comm.size, UPDATES)
 
@@ -32,11 +32,11 @@ def histogram(dimensions: int | Literal["auto"]) -> None:
     with Stream(
         comm, "int64", count, bucket_bytes=512, dimensions=dimensions, mpicc=MPICC
     ) as stream:
-        places = drawn(comm.rank)
+        places = random_slots(comm.rank)
         for some in np.split(places, 10):
             stream.push(some // comm.size, some % comm.size)
         assert stream.wait().size == 0
-    every = np.concatenate([drawn(rank) for rank in range(comm.size)])
+    every = np.concatenate([random_slots(rank) for rank in range(comm.size)])
     own = every[every % comm.size == comm.rank] // comm.size
     assert np.array_equal(table, np.bincount(own, minlength=SLOTS))
 
@@ -46,14 +46,14 @@ def gather() -> None:
     request = np.dtype([("asker", "i4"), ("number", "i4"), ("entry", "i8")])
     answers = Stream(comm, request, mpicc=MPICC)
 
-    def answer(asked: np.ndarray) -> None:
-        given = asked.copy()
-        given["entry"] = 10 * asked["entry"] + comm.rank
-        answers.push(given, asked["asker"])
+    def answer(queries: np.ndarray) -> None:
+        given = queries.copy()
+        given["entry"] = 10 * queries["entry"] + comm.rank
+        answers.push(given, queries["asker"])
 
     requests = Stream(comm, request, answer, mpicc=MPICC)
     for _ in range(2):  # phases
-        places = drawn(comm.rank)
+        places = random_slots(comm.rank)
         asking = np.zeros(UPDATES, request)
         asking["asker"] = comm.rank
         asking["number"] = np.arange(UPDATES)
@@ -62,9 +62,9 @@ def gather() -> None:
         requests.wait()
         got = answers.wait()
         assert np.array_equal(np.sort(got["number"]), np.arange(UPDATES))
-        asked = places[got["number"]]
+        queries = places[got["number"]]
         assert np.array_equal(
-            got["entry"], 10 * (asked // comm.size) + asked % comm.size
+            got["entry"], 10 * (queries // comm.size) + queries % comm.size
         )
     requests.close()
     answers.close()

@@ -94,14 +94,14 @@ def test_each_gpu_is_measured_with_a_gpu_of_its_rail(
     def located(slow: str) -> list[list[str]]:
         table = tmp_path / "rounds.csv"
         table.write_text("a,b,GB/s\n")
-        asked = plan
+        pairs = plan
         for _ in range(8):
             with table.open("a") as file:
-                for a, b in asked:
+                for a, b in pairs:
                     is_slow = slow in (a, b, a[:-6], b[:-6])
                     file.write(f"{a},{b},{20 if is_slow else 50}\n")
-            asked = locate_bad_parts(machine, [table]).document()["plan"]
-            if not asked:
+            pairs = locate_bad_parts(machine, [table]).document()["plan"]
+            if not pairs:
                 break
         return [bad.parts for bad in locate_bad_parts(machine, [table]).found.bad]
 
