@@ -59,13 +59,13 @@ def _time_place(answer: Answer) -> None:
 
     place: Callable[..., Any] = _core.place
 
-    def timed(*given: Any, **options: Any) -> Any:
+    def place_timed(*given: Any, **options: Any) -> Any:
         if answer.search_cpu is not None:  # block order, for the printed gain
             return place(*given, **options)
         with answer.search():
             return place(*given, **options)
 
-    _core.place = timed
+    _core.place = place_timed
 
 
 def _run(words: list[str]) -> str:

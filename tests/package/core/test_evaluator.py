@@ -191,7 +191,7 @@ def test_mismatched_inputs_are_refused() -> None:
 
 @pytest.mark.parametrize("objective", KINDS)
 def test_an_evaluator_keeps_its_inputs_alive(objective: str) -> None:
-    def made() -> Evaluator:
+    def make_evaluator() -> Evaluator:
         allocation = Allocation.whole(Machine(TIMED[0]))
         return Evaluator(
             graph_of(4, [(u, (u + 1) % 4, 3000, 2) for u in range(4)]),
@@ -201,7 +201,7 @@ def test_an_evaluator_keeps_its_inputs_alive(objective: str) -> None:
             phases=[ring(4, 1000), ring(4, 2000)],
         )
 
-    evaluators = [made() for _ in range(50)]
+    evaluators = [make_evaluator() for _ in range(50)]
     gc.collect()
     for evaluator in evaluators:
         evaluator.swap(0, 3)

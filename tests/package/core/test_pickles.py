@@ -86,7 +86,7 @@ def test_copies_are_equal_and_others_are_not(way: Callable[[Any], Any]) -> None:
 
 
 def test_objects_are_equal_only_if_their_content_is() -> None:
-    def said(one: Any) -> Any:
+    def content_of(one: Any) -> Any:
         if isinstance(one, CommGraph):
             names = ("first", "peer", "bytes", "messages", "load", "self_bytes")
             return [getattr(one, name).tolist() for name in (*names, "self_messages")]
@@ -98,7 +98,7 @@ def test_objects_are_equal_only_if_their_content_is() -> None:
 
     for a in OBJECTS:
         for b in OBJECTS:
-            assert (a == b) == (type(a) is type(b) and said(a) == said(b))
+            assert (a == b) == (type(a) is type(b) and content_of(a) == content_of(b))
 
 
 def test_equal_graphs_from_different_sources_compare_equal() -> None:

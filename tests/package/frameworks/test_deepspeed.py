@@ -23,7 +23,7 @@ def along(order: list[str], sizes: dict[str, int], axis: str) -> list[list[int]]
     return sorted(groups.values())
 
 
-def made(layout: Layout, axis: str) -> list[list[int]]:
+def sorted_groups(layout: Layout, axis: str) -> list[list[int]]:
     return sorted(layout.groups(axis).tolist())
 
 
@@ -38,7 +38,7 @@ def test_a_topology_makes_the_groups_of_its_product(sizes: dict[str, int]) -> No
     assert layouts[0].name == "pp-dp-tp"
     for layout in layouts:
         for axis in sizes:
-            ours = made(layout, axis)
+            ours = sorted_groups(layout, axis)
             assert ours == along(layout.name.split("-"), sizes, axis)
     if sizes["pp"] > 1:
         every = {
@@ -53,17 +53,21 @@ def test_a_topology_makes_the_groups_of_its_product(sizes: dict[str, int]) -> No
 def test_experts_are_neighbors_in_a_stage_unless_data_comes_first() -> None:
     first, other = DeepSpeedJob(dp=8, pp=2, ep=4).layouts()
     # Stages begin at 0 and 8; an expert group is 4 ranks in a row.
-    assert made(first, "ep") == [[r + i for i in range(4)] for r in (0, 4, 8, 12)]
-    assert made(first, "edp") == [[s + i, s + i + 4] for s in (0, 8) for i in range(4)]
+    assert sorted_groups(first, "ep") == [
+        [r + i for i in range(4)] for r in (0, 4, 8, 12)
+    ]
+    assert sorted_groups(first, "edp") == [
+        [s + i, s + i + 4] for s in (0, 8) for i in range(4)
+    ]
     assert other.name == "pp-dp-tp data first"
-    assert made(other, "edp") == [[r, r + 1] for r in range(0, 16, 2)]
-    assert made(other, "ep")[0] == [0, 2, 4, 6]
+    assert sorted_groups(other, "edp") == [[r, r + 1] for r in range(0, 16, 2)]
+    assert sorted_groups(other, "ep")[0] == [0, 2, 4, 6]
 
 
 def test_experts_beside_a_model_axis_stay_in_its_lane() -> None:
     (only,) = DeepSpeedJob(tp=2, dp=8, ep=4).layouts()
-    assert made(only, "ep")[:2] == [[0, 2, 4, 6], [1, 3, 5, 7]]
-    assert made(only, "edp")[0] == [0, 8]
+    assert sorted_groups(only, "ep")[:2] == [[0, 2, 4, 6], [1, 3, 5, 7]]
+    assert sorted_groups(only, "edp")[0] == [0, 8]
 
 
 def test_settings_are_printed_as_text_to_paste() -> None:

@@ -43,7 +43,9 @@ def job(release: str, sizes: dict[str, int]) -> MegatronJob:
     return MegatronJob(**sizes, release=parse_framework(f"megatron-{release}").release)
 
 
-def drawn(sizes: dict[str, int], release: str, same_tp: bool) -> dict[str, int]:
+def complete_sizes(
+    sizes: dict[str, int], release: str, same_tp: bool
+) -> dict[str, int]:
     """Let 0.8, which has no etp, often draw valid jobs."""
     if same_tp or release == "0.8.0":
         return {**sizes, "etp": sizes["tp"]}
@@ -55,7 +57,7 @@ def drawn(sizes: dict[str, int], release: str, same_tp: bool) -> dict[str, int]:
 def test_groups_are_those_of_megatron_and_what_it_refuses_is_refused(
     release: str, sizes: dict[str, int], name: str, same_tp: bool
 ) -> None:
-    sizes = drawn(sizes, release, same_tp)
+    sizes = complete_sizes(sizes, release, same_tp)
     try:
         theirs = megatron_groups(release, sizes, name)
     except REFUSALS:
@@ -74,22 +76,22 @@ def test_the_listed_names_are_all_distinct_ones(
     release: str, sizes: dict[str, int], same_tp: bool
 ) -> None:
     """Megatron makes the groups of one of them of every name that it accepts."""
-    sizes = drawn(sizes, release, same_tp)
+    sizes = complete_sizes(sizes, release, same_tp)
 
-    def made(name: str) -> str | None:
+    def describe_groups(name: str) -> str | None:
         try:
             return repr(megatron_groups(release, sizes, name))
         except REFUSALS:
             return None
 
-    every = {made("-".join(order)) for order in permutations(AXES)} - {None}
+    every = {describe_groups("-".join(order)) for order in permutations(AXES)} - {None}
     try:
         names = [layout.name for layout in job(release, sizes).layouts()]
     except Error:
         assert not every
         return
     assert names[0] == "tp-cp-ep-dp-pp"
-    offered = [made(name) for name in names]
+    offered = [describe_groups(name) for name in names]
     assert None not in offered
     assert set(offered) == every
 

@@ -26,7 +26,9 @@ GROUPS = (
 HOPPER = Machine("torus:17x8x24,nodes=2,hosts=free,bandwidth.y=half+node:6:2:2")
 
 
-def judged(rows: int, group: str, nodes: list[int], order: str = "bcm") -> Judgement:
+def judge_order(
+    rows: int, group: str, nodes: list[int], order: str = "bcm"
+) -> Judgement:
     where = Allocation(HOPPER, nodes)
     graph = triangular_messages(rows, order, group, 10)
     return judge(graph, where, place(graph, where, mapper="block").placement)
@@ -42,20 +44,20 @@ def test_the_machine_of_the_paper_is_included() -> None:
 @pytest.mark.parametrize("rows", [23, 47])
 def test_balanced_columns_of_12_and_24_ranks_never_leave_their_node(rows: int) -> None:
     nodes = [7 * i for i in range(-(-rows * (rows + 1) // 48))]
-    columns = judged(rows, "column", nodes)
+    columns = judge_order(rows, "column", nodes)
     assert columns.dilation_average == 0
     assert columns.traffic_average == 0
     assert columns.congestion_max == 0
-    assert judged(rows, "orthogonalization", nodes).congestion_max == 0
-    assert judged(rows, "row", nodes).congestion_max > 0
+    assert judge_order(rows, "orthogonalization", nodes).congestion_max == 0
+    assert judge_order(rows, "row", nodes).congestion_max > 0
 
 
 def test_columns_of_48_ranks_use_a_link_only_if_split_over_two_chips() -> None:
-    aligned = judged(95, "column", list(range(190)))
+    aligned = judge_order(95, "column", list(range(190)))
     assert aligned.congestion_max == aligned.dilation_average == 0
     # Every column across one link along z, and no other column on it.
     split = [4 * i + half for i in range(96) for half in (1, 2)][:190]
-    broken = judged(95, "column", split)
+    broken = judge_order(95, "column", split)
     # Two messages, 16 -> 24 and 0 -> 32, of size 2.5 in the paper's units.
     assert 2.5 * broken.congestion_max / 10 == 5
     assert broken.dilation_average == pytest.approx(2 / 47)
@@ -64,7 +66,10 @@ def test_columns_of_48_ranks_use_a_link_only_if_split_over_two_chips() -> None:
 def test_trends_of_the_paper_are_reproduced() -> None:
     nodes = list(range(47))
     column, row = (
-        {order: judged(47, group, nodes, order) for order in ("dm", "cm", "bdm", "bcm")}
+        {
+            order: judge_order(47, group, nodes, order)
+            for order in ("dm", "cm", "bdm", "bcm")
+        }
         for group in ("column", "row")
     )
     assert row["dm"].congestion_max == pytest.approx(column["dm"].congestion_max)

@@ -57,13 +57,13 @@ def test_every_machine_has_a_title_and_a_source() -> None:
     assert zoo_names() == sorted(zoo_names())
 
 
-def read(name: str) -> dict[str, Any]:
+def read_machine(name: str) -> dict[str, Any]:
     (file,) = (ROOT / "machines").glob(f"*/{name}.toml")
     return read_toml(file)
 
 
 def slots_of_a_node(name: str) -> int:
-    return math.prod(read(name)["node"]["levels"])
+    return math.prod(read_machine(name)["node"]["levels"])
 
 
 def card(described: dict[str, Any]) -> str:
@@ -87,7 +87,7 @@ def card(described: dict[str, Any]) -> str:
 def test_every_machine_has_nic_bandwidth_and_message_costs(
     name: str,
 ) -> None:
-    described = read(name)
+    described = read_machine(name)
     assert parse_bandwidth(card(described)) > 0
     assert parse_latency(described["node"]["startup"]) > 0
     assert parse_latency(described["node"]["latency"]) > 0
@@ -155,7 +155,7 @@ def latency_of(topology: dict[str, Any], link: str | int) -> float:
 def test_a_short_message_to_a_neighbor_takes_startup_latency_and_link_time(
     name: str, takes: str, links: list[str | int]
 ) -> None:
-    described = read(name)
+    described = read_machine(name)
     node = described["node"]
     beside = parse_latency(node["startup"]) + parse_latency(node["latency"])
     crossed = sum(latency_of(described["topology"], link) for link in links)
@@ -164,7 +164,7 @@ def test_a_short_message_to_a_neighbor_takes_startup_latency_and_link_time(
 
 @pytest.mark.parametrize("name", zoo_names())
 def test_nodes_of_several_slots_have_a_memory_bandwidth(name: str) -> None:
-    node = read(name)["node"]
+    node = read_machine(name)["node"]
     if slots_of_a_node(name) == 1:
         assert "memory" not in node
         assert "memory_startup" not in node

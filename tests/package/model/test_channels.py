@@ -80,7 +80,7 @@ def in_turns(pairs: np.ndarray, channels: int) -> np.ndarray:
     return np.ceil(pairs / channels)
 
 
-def drawn(
+def random_curve(
     times: Callable[[np.ndarray, int], np.ndarray],
     channels: int,
     rng: np.random.Generator,
@@ -98,7 +98,7 @@ def test_planted_channels_are_found_despite_noise_and_outliers(
 ) -> None:
     rng = np.random.default_rng(4)
     for channels in range(1, 7):
-        found = [drawn(times, channels, rng).channels for _ in range(20)]
+        found = [random_curve(times, channels, rng).channels for _ in range(20)]
         assert found.count(channels) >= 19
         assert all(abs(one - channels) <= 1 for one in found)
 

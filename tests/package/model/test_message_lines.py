@@ -12,7 +12,7 @@ from topoloom.model.model_names import model_names
 SIZES = [0, 1, *(2**k + d for k in range(1, 31) for d in (-1, 0, 1))]
 
 
-def read(text: str) -> NetworkModel:
+def read_model(text: str) -> NetworkModel:
     """Read them as docs/reference/file-formats.md says."""
     costs = MessageCosts()
     parts: dict[str, list[tuple[float, float, int | None]]]
@@ -31,11 +31,11 @@ def read(text: str) -> NetworkModel:
             setattr(costs, values[0], float(values[1]))
     model = NetworkModel.regimes(parts["message"], costs).with_alone(parts["alone"])
     model = model.with_link_factors(parts["links"])
-    return model.with_inside(read(inside)) if inside else model
+    return model.with_inside(read_model(inside)) if inside else model
 
 
 def assert_same(model: NetworkModel) -> None:
-    copy = read(format_model(model))
+    copy = read_model(format_model(model))
     assert copy.link_factors == model.link_factors
     assert (copy.inside is None) == (model.inside is None)
     if model.inside is not None:

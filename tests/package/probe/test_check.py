@@ -84,17 +84,18 @@ def test_the_common_part_of_slow_messages_is_named() -> None:
     cpus = {name: ["0"] for name in names}
     groups = [[*range(n, n + 4)] for n in range(0, 16, 4)]
 
-    def named(**more: Any) -> list[list[str]]:
+    def bad_parts(**more: Any) -> list[list[str]]:
         _, found = checked(cpus, names, groups=groups, parts_of=wired, **more)
         assert found.good is not bool(found.bad_parts)
         return [each["one_of"] for each in found.document()["bad_parts"]]
 
-    assert named(slow="n6") == [["host n6", "cable n6 up"]] * 2  # short and long ones
+    # One of short messages, and one of long ones.
+    assert bad_parts(slow="n6") == [["host n6", "cable n6 up"]] * 2
     # Hosts are paired only within their group, unless every cable is tested.
-    assert named(uplink=names[4:8]) == []
-    found = named(uplink=names[4:8], every_part=True)
+    assert bad_parts(uplink=names[4:8]) == []
+    found = bad_parts(uplink=names[4:8], every_part=True)
     assert found == [["cable level 1 group 1 up"]] * 2
-    assert named(every_part=True) == []
+    assert bad_parts(every_part=True) == []
 
 
 def test_crowded_hosts_are_named_and_others_are_judged() -> None:

@@ -181,7 +181,7 @@ ORDERS = [
 ]
 
 
-def kept(drawn: list[tuple[int, int, int, int]]) -> ProbeSamples:
+def make_samples(drawn: list[tuple[int, int, int, int]]) -> ProbeSamples:
     samples = ProbeSamples([RankPlace("a", "", "MPI")] * 10, list(ORDERS))
     for order, first, second, count in drawn:
         asked = ORDERS[order]
@@ -198,7 +198,7 @@ def kept(drawn: list[tuple[int, int, int, int]]) -> ProbeSamples:
 def test_exchanges_are_kept_in_order(
     drawn: list[tuple[int, int, int, int]], data: st.DataObject
 ) -> None:
-    found = kept(drawn).exchanges
+    found = make_samples(drawn).exchanges
     assert [(e.order, e.first, e.second, len(e.seconds)) for e in found] == drawn
     assert [e.median for e in found] == found.medians.tolist()
     begin = data.draw(st.integers(-len(drawn), len(drawn)))
@@ -216,7 +216,7 @@ def test_samples_are_read_back_from_files(
     tmp_path_factory: pytest.TempPathFactory, drawn: list[tuple[int, int, int, int]]
 ) -> None:
     file = tmp_path_factory.mktemp("samples") / "m.npz"
-    samples = kept(drawn)
+    samples = make_samples(drawn)
     save_samples(file, samples, np.eye(10))
     read = load_samples(file)
     assert (read.places, read.orders) == (samples.places, samples.orders)

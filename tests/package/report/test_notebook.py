@@ -17,7 +17,7 @@ import topoloom
 NASTY = "</div><script>alert(1)</script>"
 
 
-def made() -> dict[str, Any]:
+def make_values() -> dict[str, Any]:
     graph = topoloom.graphs.stencil([4, 4], points=5, bytes=1000)
     machine = topoloom.Machine("torus:4x4x2")
     allocation = topoloom.Allocation.whole(machine)
@@ -32,7 +32,7 @@ def made() -> dict[str, Any]:
 
 @pytest.mark.parametrize("what", ["graph", "machine", "judgement", "file"])
 def test_notebooks_get_a_well_formed_fragment_without_scripts(what: str) -> None:
-    shown = made()[what]._repr_html_()
+    shown = make_values()[what]._repr_html_()
     tree = ET.fromstring(re.sub(r"(<img[^>]*)>", r"\1/>", shown))
     assert "script" not in {element.tag for element in tree.iter()}
     assert tree.find(".//table") is not None
@@ -40,7 +40,7 @@ def test_notebooks_get_a_well_formed_fragment_without_scripts(what: str) -> None
 
 
 def test_a_machine_shows_its_cables_and_a_large_one_only_facts() -> None:
-    shown = made()["machine"]._repr_html_()
+    shown = make_values()["machine"]._repr_html_()
     # 4 x 4 x 2 without the cables that close rings: 24 along x, 24 along y, 16 along z.
     assert shown.count("M") == 64
     assert shown.count("<circle") == 32
@@ -61,7 +61,7 @@ def test_a_graph_shows_its_matrix() -> None:
 
 
 def test_a_judgement_shows_its_measures_and_every_loaded_link() -> None:
-    judgement = made()["judgement"]
+    judgement = make_values()["judgement"]
     shown = judgement._repr_html_()
     assert f"{judgement.hop_bytes:,}" in shown
     counts = re.findall(r"<title>links: (\d+) link", shown)

@@ -33,7 +33,7 @@ FUNCTIONS = [
 ]
 
 
-def said(call: Any) -> str:
+def catch_message(call: Any) -> str:
     with pytest.raises(TypeError) as error:
         call()
     return str(error.value)
@@ -79,12 +79,12 @@ def said(call: Any) -> str:
     ],
 )
 def test_a_common_wrong_call_gets_the_right_one(call: Any, line: str) -> None:
-    assert said(call) == line
+    assert catch_message(call) == line
 
 
 def test_an_unknown_argument_suggests_the_nearest() -> None:
     options: Any = {"second": 3}
-    assert "no argument 'second' (did you mean 'seconds'?)" in said(
+    assert "no argument 'second' (did you mean 'seconds'?)" in catch_message(
         lambda: place(GRAPH, ALLOCATION, **options)
     )
 
@@ -99,7 +99,7 @@ def test_every_function_refuses_wrong_types_in_one_line(function: Any) -> None:
     parameters = inspect.signature(function).parameters
     calls: list[dict[str, Any]] = [{name: Stranger()} for name in parameters]
     for options in [*calls, {"nobody_knows_this": 1}]:
-        line = said(lambda options=options: function(**options))
+        line = catch_message(lambda options=options: function(**options))
         assert line.startswith((f"{function.__name__}()", *options))
         assert "\n" not in line
         assert "_core" not in line

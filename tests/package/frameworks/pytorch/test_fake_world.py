@@ -34,7 +34,7 @@ def groups_along(axis: int, shape: tuple[int, ...]) -> list[tuple[int, ...]]:
     return [tuple(row) for row in rows.tolist()]
 
 
-def played(rank: int, shape: tuple[int, ...], stages: int) -> ProcessNotes:
+def make_notes(rank: int, shape: tuple[int, ...], stages: int) -> ProcessNotes:
     """Write what one rank of a mesh counts: a pipeline along axis 0."""
     world = prod(shape)
     by_axis = [groups_along(axis, shape) for axis in range(len(shape))]
@@ -77,7 +77,7 @@ def counts(profile: Profile) -> list[tuple[Any, ...]]:
 @given(st.lists(st.integers(1, 4), min_size=2, max_size=4).map(tuple))
 def test_one_played_rank_per_stage_is_enough(shape: tuple[int, ...]) -> None:
     world, stages = prod(shape), shape[0]
-    everyone = [played(rank, shape, stages) for rank in range(world)]
+    everyone = [make_notes(rank, shape, stages) for rank in range(world)]
     few = extrapolate(everyone[:: world // stages])
     assert not few.losses
     assert same(few, join_notes(everyone))
@@ -91,7 +91,9 @@ def test_a_world_of_1024_ranks_sends_the_messages_of_its_axes() -> None:
     """
     job = DeviceMeshJob(replicate=4, shard=8, tp=8, pp=4)
     shape = (4, 4, 8, 8)
-    found = extrapolate([played(stage * 256, shape, 4) for stage in range(4)]).profile()
+    found = extrapolate(
+        [make_notes(stage * 256, shape, 4) for stage in range(4)]
+    ).profile()
     sizes = {"replicate": 4, "shard": 8, "tp": 8}
     traffic = [
         Traffic((axis,), "ring", 3 * PART * (ranks - 1))
@@ -119,7 +121,7 @@ def between(graph: Any) -> dict[tuple[int, int], int]:
 
 
 def test_played_ranks_that_disagree_are_reported() -> None:
-    few = [played(rank, (2, 4), 2) for rank in (0, 4)]
+    few = [make_notes(rank, (2, 4), 2) for rank in (0, 4)]
     every = [one["args"] for one in few[1].events]
     [args] = [one for one in every if one["Collective name"] == "allreduce"]
     args["Calls"] = 5
@@ -128,7 +130,7 @@ def test_played_ranks_that_disagree_are_reported() -> None:
 
 
 def test_worlds_of_different_sizes_are_refused() -> None:
-    two = [played(0, (2, 2), 2), played(0, (2, 3), 2)]
+    two = [make_notes(0, (2, 2), 2), make_notes(0, (2, 3), 2)]
     for join in (join_notes, extrapolate):
         with pytest.raises(Error, match="worlds of"):
             join(two)

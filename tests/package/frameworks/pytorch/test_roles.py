@@ -189,13 +189,13 @@ def test_places_that_distinguish_ranks_are_roles_without_messages() -> None:
     job = Job((("dp", 4), ("pp", 2)))
     world, listed = job.world, job.along("dp") + job.along("pp")
 
-    def played(rank: int) -> ProcessNotes:
+    def make_notes(rank: int) -> ProcessNotes:
         events = []
         if rank % 2:
             events = [injected.make_event("allreduce", (1, 3, 5, 7), (200,))]
             events[0]["args"]["Calls"] = 1
         return ProcessNotes(rank, world, events, listed, {}, "")
 
-    few = extrapolate([played(0), played(1)])
+    few = extrapolate([make_notes(0), make_notes(1)])
     assert not few.losses
-    assert same(few, join_notes([played(rank) for rank in range(world)]))
+    assert same(few, join_notes([make_notes(rank) for rank in range(world)]))

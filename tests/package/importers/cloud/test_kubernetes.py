@@ -49,19 +49,21 @@ def nodes(*items: dict[str, Any]) -> str:
     return json.dumps({"apiVersion": "v1", "items": items, "kind": "List"}, indent=4)
 
 
-def placed(labels: list[str], name: str, path: str, **more: Any) -> dict[str, Any]:
+def make_node(labels: list[str], name: str, path: str, **more: Any) -> dict[str, Any]:
     own = dict(zip(labels, path.split(), strict=True)) | more.pop("others", {})
     return node(name, labels=own, **more)
 
 
 TREE = nodes(
-    *(placed(TOPOGRAPH, f"n{i}", f"c s{i // 4} l{i // 2}") for i in range(8)),
+    *(make_node(TOPOGRAPH, f"n{i}", f"c s{i // 4} l{i // 2}") for i in range(8)),
 )
 
 
 @pytest.mark.parametrize("labels", [TOPOGRAPH, TIERS, COREWEAVE])
 def test_switches_of_all_labels_make_the_same_tree(labels: list[str]) -> None:
-    text = nodes(*(placed(labels, f"n{i}", f"c s{i // 4} l{i // 2}") for i in range(8)))
+    text = nodes(
+        *(make_node(labels, f"n{i}", f"c s{i // 4} l{i // 2}") for i in range(8))
+    )
     assert IMPORTER.recognizes(text[:200])
     described = read_kubernetes_nodes(text)
     assert described.text == "tree:2:2:2+node:8"
@@ -73,7 +75,9 @@ def test_switches_of_all_labels_make_the_same_tree(labels: list[str]) -> None:
 def test_switches_have_their_names_and_leaves_their_label(
     labels: list[str], tmp_path: Path
 ) -> None:
-    text = nodes(*(placed(labels, f"n{i}", f"c s{i // 4} l{i // 2}") for i in range(8)))
+    text = nodes(
+        *(make_node(labels, f"n{i}", f"c s{i // 4} l{i // 2}") for i in range(8))
+    )
     (tmp_path / "nodes.json").write_text(text)
     machine, described = load_described(tmp_path / "nodes.json")
     assert described.switches == ("l0", "l1", "l2", "l3", "s0", "s1", "c")
@@ -85,7 +89,7 @@ def test_switches_have_their_names_and_leaves_their_label(
 
 def test_switches_of_the_same_name_are_named_by_their_path() -> None:
     text = nodes(
-        *(placed(TOPOGRAPH, f"n{i}", f"c s{i // 4} l{i // 2 % 2}") for i in range(8))
+        *(make_node(TOPOGRAPH, f"n{i}", f"c s{i // 4} l{i // 2 % 2}") for i in range(8))
     )
     switches = read_kubernetes_nodes(text).switches
     assert switches[:4] == ("c/s0/l0", "c/s0/l1", "c/s1/l0", "c/s1/l1")
@@ -93,9 +97,9 @@ def test_switches_of_the_same_name_are_named_by_their_path() -> None:
 
 def test_nodes_without_gpus_among_others_are_omitted() -> None:
     text = nodes(
-        placed(TOPOGRAPH, "a", "c s l0"),
-        placed(TOPOGRAPH, "b", "c s l0"),
-        placed(TOPOGRAPH, "cpu", "c s l1", gpus=0),
+        make_node(TOPOGRAPH, "a", "c s l0"),
+        make_node(TOPOGRAPH, "b", "c s l0"),
+        make_node(TOPOGRAPH, "cpu", "c s l1", gpus=0),
     )
     described = read_kubernetes_nodes(text)
     assert described.hosts == ("a", "b")
@@ -105,7 +109,7 @@ def test_nodes_without_gpus_among_others_are_omitted() -> None:
 
 
 def test_nodes_of_a_cluster_without_gpus_are_slots() -> None:
-    text = nodes(*(placed(TOPOGRAPH, f"n{i}", "c s l", gpus=0) for i in range(2)))
+    text = nodes(*(make_node(TOPOGRAPH, f"n{i}", "c s l", gpus=0) for i in range(2)))
     described = read_kubernetes_nodes(text)
     assert Machine(described.text).slot_count == 2
     assert "assumed: a slot per node" in described.remarks[0]
@@ -117,7 +121,7 @@ def test_domains_without_nvlink_are_levels_of_the_tree() -> None:
     for leaf in (4, 2):
         text = nodes(
             *(
-                placed(
+                make_node(
                     TOPOGRAPH,
                     f"n{i}",
                     f"c s l{i // leaf}",
@@ -135,7 +139,7 @@ def test_domains_that_overlap_with_leaves_are_omitted_and_named() -> None:
     own = {"nvidia.com/gpu.product": "NVIDIA-B200"}
     text = nodes(
         *(
-            placed(
+            make_node(
                 TOPOGRAPH,
                 f"n{i}",
                 f"c s l{leaf[i]}",
@@ -151,10 +155,10 @@ def test_domains_that_overlap_with_leaves_are_omitted_and_named() -> None:
 
 def test_nodes_can_differ_and_be_down() -> None:
     text = nodes(
-        placed(TOPOGRAPH, "a", "c s l0", gpus=4),
-        placed(TOPOGRAPH, "b", "c s l0", ready="Unknown"),
-        placed(TOPOGRAPH, "c", "c s l1", spec={"unschedulable": True}),
-        placed(TOPOGRAPH, "d", "c s l1"),
+        make_node(TOPOGRAPH, "a", "c s l0", gpus=4),
+        make_node(TOPOGRAPH, "b", "c s l0", ready="Unknown"),
+        make_node(TOPOGRAPH, "c", "c s l1", spec={"unschedulable": True}),
+        make_node(TOPOGRAPH, "d", "c s l1"),
     )
     described = read_kubernetes_nodes(text)
     machine = Machine(described.text)
@@ -166,10 +170,10 @@ def test_nodes_can_differ_and_be_down() -> None:
 
 def test_nodes_without_labels_are_named() -> None:
     text = nodes(
-        placed(TOPOGRAPH, "a", "c s l0"),
-        placed(TOPOGRAPH, "b", "c s l0"),
+        make_node(TOPOGRAPH, "a", "c s l0"),
+        make_node(TOPOGRAPH, "b", "c s l0"),
         node("cpu"),
-        placed(TOPOGRAPH[:2], "half", "c s"),
+        make_node(TOPOGRAPH[:2], "half", "c s"),
         node("boss", labels={"node-role.kubernetes.io/control-plane": ""}),
     )
     described = read_kubernetes_nodes(text)
@@ -194,7 +198,7 @@ def test_nodes_without_labels_are_named() -> None:
         (nodes(node("a")), "line 1: no node has a label"),
         (nodes(node("a", gpus=10**12)), "line 8: node 'a' has '1000000000000' GPUs"),
         (
-            nodes(*[placed(TOPOGRAPH, "a", "c s l")] * 2),
+            nodes(*[make_node(TOPOGRAPH, "a", "c s l")] * 2),
             "line 8: node 'a' appears twice",
         ),
     ],
@@ -211,7 +215,7 @@ def test_each_node_keeps_its_location(paths: list[tuple[int, int, int]]) -> None
     """Nodes of the same leaf are as near as any, and no others are nearer."""
     text = nodes(
         *(
-            placed(TOPOGRAPH, f"n{i}", f"c{a} s{a}{b} l{a}{b}{c}")
+            make_node(TOPOGRAPH, f"n{i}", f"c{a} s{a}{b} l{a}{b}{c}")
             for i, (a, b, c) in enumerate(paths)
         )
     )

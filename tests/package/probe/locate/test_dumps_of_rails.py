@@ -25,7 +25,7 @@ def cluster(tmp_path: Path) -> Path:
     return file
 
 
-def named(cluster: Path, folder: Path, partial: bool = False) -> list[list[str]]:
+def bad_parts(cluster: Path, folder: Path, partial: bool = False) -> list[list[str]]:
     """Return the parts that are certainly bad."""
     found = locate_bad_parts(cluster, [folder], partial=partial).found
     return [part.parts for part in found.bad if part.sure]
@@ -54,7 +54,7 @@ def test_the_slow_part_is_named(
     cluster: Path, tmp_path: Path, job: Job, parts: list[list[str]]
 ) -> None:
     job.write(tmp_path / "dumps")
-    assert sorted(named(cluster, tmp_path / "dumps")) == sorted(parts)
+    assert sorted(bad_parts(cluster, tmp_path / "dumps")) == sorted(parts)
 
 
 def test_two_nics_of_a_host_and_names_with_a_domain_are_read(
@@ -62,7 +62,7 @@ def test_two_nics_of_a_host_and_names_with_a_domain_are_read(
 ) -> None:
     job = Job(nics={(5, 3): 2.0, (5, 4): 3.0}, name="gpu-{:02}.cluster.local".format)
     job.write(tmp_path / "dumps")
-    assert named(cluster, tmp_path / "dumps") == [[NIC], [NIC.replace("3", "4")]]
+    assert bad_parts(cluster, tmp_path / "dumps") == [[NIC], [NIC.replace("3", "4")]]
 
 
 def test_gpus_of_a_process_are_distinguished_only_within_one_communicator(
@@ -73,7 +73,7 @@ def test_gpus_of_a_process_are_distinguished_only_within_one_communicator(
     found = locate_bad_parts(cluster, [tmp_path / "dumps"])
     assert "32 communicators left out: some GPUs of a process" in found.doubts[0]
     # Messages name their GPUs, since the communicator of all has them all.
-    assert named(cluster, tmp_path / "dumps") == [["host gpu-10"], [NIC]]
+    assert bad_parts(cluster, tmp_path / "dumps") == [["host gpu-10"], [NIC]]
 
 
 def test_without_a_communicator_of_a_host_process_ids_give_the_order(
@@ -128,7 +128,7 @@ def test_missing_ranks_need_partial(cluster: Path, tmp_path: Path) -> None:
         match=r"communicator 0x\w+ lacks 1 of 4 ranks; .*; and 6 more",
     ):
         locate_bad_parts(cluster, [dumps])
-    assert named(cluster, dumps, partial=True) == [[NIC]]
+    assert bad_parts(cluster, dumps, partial=True) == [[NIC]]
 
 
 def test_files_of_two_jobs_are_refused(cluster: Path, tmp_path: Path) -> None:
@@ -160,12 +160,12 @@ def test_traffic_inside_nodes_distinguishes_hosts_from_cables(
     file = tmp_path / "tree.toml"
     save_machine(file, Machine("tree:4:4"), [f"gpu-{n:02}" for n in range(16)])
     job.write(tmp_path / "dumps")
-    assert named(file, tmp_path / "dumps") == [[part]]
+    assert bad_parts(file, tmp_path / "dumps") == [[part]]
 
 
 def test_noise_and_few_calls_name_no_good_part(cluster: Path, tmp_path: Path) -> None:
     job = replace(Job(nics={(5, 3): 2.0}), noise=0.05, times=4)
     job.write(tmp_path / "dumps")
-    assert named(cluster, tmp_path / "dumps") == [[NIC]]
+    assert bad_parts(cluster, tmp_path / "dumps") == [[NIC]]
     replace(job, nics={}).write(tmp_path / "good")
-    assert named(cluster, tmp_path / "good") == []
+    assert bad_parts(cluster, tmp_path / "good") == []
