@@ -17,7 +17,7 @@ from objects.programs import (
     build,
     launch,
     on_torus,
-    simulated,
+    run_simulated,
     switch,
 )
 from objects.stencils import JACOBI, PUBLISHED, TORUS, maps, stencil
@@ -129,7 +129,7 @@ def molecules(folder: Path, most: int) -> None:
         for policy in ("none", "bricks(computes=anywhere)", "bricks", "place"):
             words = [program, "7x7x5", 3, steps, policy, f"torus:{torus}"]
             variables = {"NS_PER_PAIR": "100"}
-            said = simulated(folder, platform, ranks, variables, network, *words)
+            said = run_simulated(folder, platform, ranks, variables, network, *words)
             if said is None:
                 print(f"| {ranks} | {torus} | {policy} | {DID_NOT_END} | | |")
                 continue

@@ -40,7 +40,7 @@ def on_torus(torus: str, rate: str, latency: str = "9us") -> str:
     return PLATFORM.format(last="{last}", rate=rate, latency=latency, topology=topology)
 
 
-def simulated(
+def run_simulated(
     folder: Path,
     described: str,
     ranks: int,
@@ -59,7 +59,7 @@ def simulated(
     words += ["--cfg=smpi/test:1e-6", "--cfg=smpi/iprobe:1e-6"]
     words += [*(f"--cfg={one}" for one in network), "--log=root.thresh:error"]
     before = processor_seconds()
-    done = bounded([*words, *program], {**os.environ, **variables})
+    done = run_bounded([*words, *program], {**os.environ, **variables})
     if done.returncode == 0:
         return done.stdout
     if processor_seconds() - before > 0.95 * LIMIT:
@@ -73,7 +73,7 @@ def launch(suffix: str, ranks: int, *words: object) -> str:
     launcher = find(f"mpirun.{suffix}", suffix)
     root = ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM")
     options = ["--oversubscribe"] if suffix == "openmpi" else []
-    done = bounded(
+    done = run_bounded(
         [launcher, *options, "-n", ranks, *words],
         {**os.environ, **dict.fromkeys(root, "1")},
     )
@@ -83,7 +83,7 @@ def launch(suffix: str, ranks: int, *words: object) -> str:
     return done.stdout
 
 
-def bounded(
+def run_bounded(
     words: Sequence[object], environment: dict[str, str]
 ) -> subprocess.CompletedProcess[str]:
     """Run a command, with the limit for each of its processes."""

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from objects.programs import DID_NOT_END, build, on_torus, simulated
+from objects.programs import DID_NOT_END, build, on_torus, run_simulated
 from smpi import MPI
 
 JACOBI = MPI.parent / "apps" / "jacobi_objects" / "jacobi_objects.cpp"
@@ -171,7 +171,7 @@ def stencil(
     None where the simulation did not end.
     """
     variables = {"NS_PER_CELL": str(NS_PER_CELL)}
-    said = simulated(folder, described, ranks, variables, network, program, *words)
+    said = run_simulated(folder, described, ranks, variables, network, program, *words)
     if said is None:
         return None
     return [float(number) for number in re.findall(r"[0-9.]+(?:e[+-]\d+)?", said)]

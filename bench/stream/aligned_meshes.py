@@ -7,7 +7,7 @@ import random
 from pathlib import Path
 
 from smpi import QUICK, simulate
-from stream.shapes import build, written
+from stream.shapes import build, write_row
 
 #: A microsecond of CPU per message, and a tenth for a call that finds nothing.
 SETTINGS = QUICK | {
@@ -55,7 +55,7 @@ def row(program: Path, name: str, per_pair: int) -> str:
     read = simulate(platform, hosts, SETTINGS, program, *words)
     by_rank, laid = (1e6 * one["seconds"] for one in read)
     times = f"{by_rank:.3f}", f"{laid:.3f}"
-    return written(name, per_pair, *times, f"{by_rank / laid:.2f}")
+    return write_row(name, per_pair, *times, f"{by_rank / laid:.2f}")
 
 
 def scattered(nodes: int, share: int) -> list[str]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from objects.programs import DID_NOT_END, LIMIT, processor_seconds
 from smpi import simulate
 from stream.aligned_meshes import BUCKET, CLUSTER, MACHINES, SETTINGS, scattered
-from stream.shapes import build, written
+from stream.shapes import build, write_row
 
 #: Tori, and fat trees of two levels, of nodes with 4 or 16 cores, by ranks.
 TORI = {64: (4, 2, 2), 256: (4, 2, 2), 512: (4, 4, 2), 1024: (4, 4, 4)}
@@ -41,16 +41,20 @@ def row(program: Path, name: str, ranks: int) -> str:
     nodes = x * y * z
     share = ranks // nodes
     platform = program.with_name("machine.xml")
-    platform.write_text(CLUSTER.format(last=nodes - 1, what=described(name, ranks)))
+    platform.write_text(
+        CLUSTER.format(last=nodes - 1, what=describe_platform(name, ranks))
+    )
     ways = -3, f"{nodes // (2 * x)}x{2 * x}x{share}"
-    times = [bounded(platform, scattered(nodes, share), program, way) for way in ways]
+    times = [
+        run_bounded(platform, scattered(nodes, share), program, way) for way in ways
+    ]
     cells = [DID_NOT_END if time is None else f"{1e6 * time:.3f}" for time in times]
     by_rank, by_place = times
     ratio = f"{by_rank / by_place:.2f}" if by_rank and by_place else ""
-    return written(name, f"{ranks:,}", *cells, ratio)
+    return write_row(name, f"{ranks:,}", *cells, ratio)
 
 
-def described(name: str, ranks: int) -> str:
+def describe_platform(name: str, ranks: int) -> str:
     """Describe a machine of nodes with a core for each rank."""
     (x, y, z), (low, high) = TORI[ranks], TREES[ranks]
     if name == "torus":
@@ -61,7 +65,7 @@ def described(name: str, ranks: int) -> str:
     return f'{topology} core="{ranks // (x * y * z)}"'
 
 
-def bounded(
+def run_bounded(
     platform: Path, hosts: list[str], program: Path, way: object
 ) -> float | None:
     """Return seconds per message, or None after a CPU timeout."""

@@ -88,17 +88,17 @@ def row(program: Path, ranks: int, per_pair: int, *published: float) -> str:
     *times, chosen = [f"{1e6 * one['seconds']:.2f}" for one in read]
     end = f"{1e6 * (read[1]['end'] - read[1]['seconds']):.2f}"
     dimensions = f"{read[3]['dimensions']:.0f}"
-    return written(ranks, per_pair, *times, dimensions, chosen, end, *published)
+    return write_row(ranks, per_pair, *times, dimensions, chosen, end, *published)
 
 
 def ring_row(program: Path, ranks: int, bucket: int, *published: str) -> str:
     """Simulate what each rank sends to the next, two buckets or more."""
     read = measure(program, ranks, "ring", max(100, 2 * bucket), bucket, 0, 1)
     times = [f"{1e6 * one['seconds']:.2f}" for one in read]
-    return written(ranks, bucket, *times, *published)
+    return write_row(ranks, bucket, *times, *published)
 
 
-def written(*words: object) -> str:
+def write_row(*words: object) -> str:
     """Write a line of a table."""
     line = f"| {' | '.join(map(str, words))} |"
     print(line, file=sys.stderr, flush=True)

@@ -29,7 +29,7 @@ def outside_of_jobs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         monkeypatch.setenv(f"OMPI_{name}", "1")
 
 
-def printed(*command: object) -> str:
+def output_of(*command: object) -> str:
     words = [str(word) for word in command]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -37,23 +37,23 @@ def printed(*command: object) -> str:
 
 
 def test_slots_are_the_cores_of_hwloc() -> None:
-    cores = printed("lstopo-no-graphics", "--restrict", "binding", "--only", "core")
-    shown = json.loads(printed(*TOPOLOOM, "machine", "detect", "--json"))
+    cores = output_of("lstopo-no-graphics", "--restrict", "binding", "--only", "core")
+    shown = json.loads(output_of(*TOPOLOOM, "machine", "detect", "--json"))
     assert shown["nodes"] == 1
     assert shown["slots"] == len(cores.splitlines()) >= 1
 
 
 def test_a_process_bound_to_one_cpu_has_one_slot() -> None:
     bound = ["taskset", "-c", CPUS[-1], *TOPOLOOM]
-    assert json.loads(printed(*bound, "machine", "detect", "--json"))["slots"] == 1
+    assert json.loads(output_of(*bound, "machine", "detect", "--json"))["slots"] == 1
 
 
 def test_ranks_are_put_on_cores_at_once() -> None:
-    ranks = json.loads(printed(*TOPOLOOM, "machine", "detect", "--json"))["slots"]
+    ranks = json.loads(output_of(*TOPOLOOM, "machine", "detect", "--json"))["slots"]
     save_graph("ring.npz", ring(ranks, 1000))
-    printed("mpicc.openmpi", "-o", "where", PROGRAMS / "where.c")
+    output_of("mpicc.openmpi", "-o", "where", PROGRAMS / "where.c")
     run = [*TOPOLOOM, "run", "--machine", "detect", "--profile", "ring.npz"]
-    said = printed(*run, "--", "mpirun.openmpi", "-n", ranks, "./where")
+    said = output_of(*run, "--", "mpirun.openmpi", "-n", ranks, "./where")
     cores = [line.split()[2:] for line in said.splitlines()]
     # Each rank has the CPUs of one core, and no other rank has them.
     assert len(cores) == ranks

@@ -57,7 +57,7 @@ def write_metis(fmt: str, first: list[int]) -> None:
     write("mesh.assign", [str(owner) for owner in OWNERS])
 
 
-def moved(found: dict[str, Any]) -> list[tuple[int, int, int]]:
+def list_moves(found: dict[str, Any]) -> list[tuple[int, int, int]]:
     return [(int(name.strip("t")), old, new) for name, old, new in found["moves"]]
 
 
@@ -66,7 +66,7 @@ def test_neighbors_stay_together(topoloom: Command) -> None:
     alone = topoloom("balance", "tasks.csv", "--json").json
     found = topoloom("balance", "tasks.csv", "--edges", "edges.csv", "--json").json
     owners = np.array(OWNERS)
-    for task, old, new in moved(alone):
+    for task, old, new in list_moves(alone):
         assert owners[task] == old
         owners[task] = new
     cut_alone = sum(40 for u, v in PAIRS if owners[u] != owners[v])
@@ -91,7 +91,7 @@ def test_on_a_machine_bytes_count_times_the_distance(topoloom: Command) -> None:
     words = ["balance", "tasks.csv", "--edges", "edges.csv", "--machine", MACHINE]
     found = topoloom(*words, "--simulate", "--json").json
     owners = np.array(OWNERS)
-    for task, _, new in moved(found):
+    for task, _, new in list_moves(found):
         owners[task] = new
     node = owners // 2
     hops = sum(40 for u, v in PAIRS if node[u] != node[v])
@@ -112,7 +112,7 @@ def test_memory_limits_are_respected_with_neighbors(topoloom: Command) -> None:
     most = sum(SIZES) // 4 * 11 // 10
     words = ["balance", "tasks.csv", "--edges", "edges.csv", "--memory", str(most)]
     owners = np.array(OWNERS)
-    for task, _, new in moved(topoloom(*words, "--json").json):
+    for task, _, new in list_moves(topoloom(*words, "--json").json):
         owners[task] = new
     assert max(np.bincount(owners, SIZES)) <= most
 
@@ -129,7 +129,7 @@ def test_files_of_partitioners_give_the_same_result_as_tables(
     by_graph = topoloom(*words).json
     if sizes:
         table = topoloom("balance", "tasks.csv", "--edges", "edges.csv", "--json").json
-        assert moved(by_graph) == moved(table)
+        assert list_moves(by_graph) == list_moves(table)
         assert by_graph["moved_bytes"] == table["moved_bytes"]
     else:
         assert by_graph["moved_bytes"] == len(by_graph["moves"])
@@ -187,7 +187,7 @@ def test_weights_of_hyperedges_are_shared_among_their_pairs_in_any_unit(
     write("h.assign", [str(owner) for owner in owners])
     words = ["--tolerance", "0.4", "--periods", str(100 // factor), "--json"]
     found = topoloom("balance", "h.hg", *words).json
-    for task, _, new in moved(found):
+    for task, _, new in list_moves(found):
         owners[task] = new
     assert found["cut_bytes"] == factor * hyperedge_cut(hyperedges, owners)
     # The least of all ways to have 2 to 4 tasks per rank.

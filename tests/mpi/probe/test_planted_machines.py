@@ -41,7 +41,7 @@ def host_groups(found: Any) -> set[frozenset[str]]:
     return {frozenset(names[r] for r in leaf) for leaf in smallest(found["groups"])}
 
 
-def planted(sizes: list[int]) -> set[frozenset[str]]:
+def group_hosts(sizes: list[int]) -> set[frozenset[str]]:
     ends = np.cumsum([0, *sizes])
     return {
         frozenset(f"h{host}" for host in range(begin, end))
@@ -55,7 +55,7 @@ def test_groups_latencies_and_uplinks_are_found(
 ) -> None:
     hosts = shuffled([f"h{host}" for host in range(sum(sizes))])
     found = probe(topoloom, launcher(tmp_path, tree(sizes), hosts))
-    assert host_groups(found) == planted(sizes)
+    assert host_groups(found) == group_hosts(sizes)
     assert found["suspects"] == []
     near, far = found["models"]
     assert near["alone"]["lines"][0]["alpha_s"] == pytest.approx(
@@ -150,7 +150,7 @@ def test_a_slow_host_of_a_small_group_is_named(
     """Hosts of other groups are its peers: their links are as fast."""
     xml = tree(sizes, bandwidths={"h1": 5e9})
     found = probe(topoloom, launcher(tmp_path, xml, [f"h{host}" for host in range(8)]))
-    assert host_groups(found) == planted(sizes)
+    assert host_groups(found) == group_hosts(sizes)
     (suspect,) = found["suspects"]
     assert (suspect["hosts"], suspect["of"]) == (["h1"], "bandwidth")
     assert suspect["times_as_long"] == pytest.approx(2, rel=0.05)
@@ -211,7 +211,7 @@ def test_hosts_behind_one_link_are_named(topoloom: Command, tmp_path: Path) -> N
     hosts = shuffled([f"h{host}" for host in range(16)])
     platform = tree([10, 6], trunk=(behind, 12e9))
     found = probe(topoloom, launcher(tmp_path, platform, hosts))
-    assert host_groups(found) == planted([10, 6])
+    assert host_groups(found) == group_hosts([10, 6])
     (link,) = found["shared_links"]
     assert sorted(link["hosts"]) == behind
     assert link["bytes_per_second"] == pytest.approx(12e9, rel=0.1)

@@ -55,7 +55,7 @@ def with_tool(mpi: Mpi, place: str, chained: bool) -> list[str]:
     return ["sh", "-c", start, str(program)]
 
 
-def printed(command: list[str]) -> str:
+def output_of(command: list[str]) -> str:
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     return done.stdout
 
@@ -74,7 +74,7 @@ def test_a_tool_sees_every_call_and_the_recorder_too(
     mpi: Mpi, place: str, chained: bool, tmp_path: Path
 ) -> None:
     command = mpi.command(4, *with_tool(mpi, place, chained))
-    expected = printed(command)
+    expected = output_of(command)
     assert "tool: 3 received" in expected
     profile, output = record_with_output(command, tmp_path)
     assert output == expected
@@ -110,7 +110,7 @@ def test_eztrace_traces_a_recorded_program(mpi: Mpi, tmp_path: Path) -> None:
         folder = tmp_path / name
         return sorted(file.relative_to(folder) for file in folder.rglob("*.evt"))
 
-    printed(traced("alone"))
+    output_of(traced("alone"))
     profile = record(traced("beside"), folder=tmp_path, timeout=600)
     assert len(traces("alone")) >= 4
     assert traces("beside") == traces("alone")

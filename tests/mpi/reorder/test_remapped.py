@@ -38,7 +38,7 @@ def job(request: pytest.FixtureRequest) -> tuple[Mpi, Path]:
     return mpi, with_reordering(mpi, PROGRAMS / "remap_ranks.c")
 
 
-def ordered(
+def run_order(
     job: tuple[Mpi, Path], *options: str, **variables: str
 ) -> subprocess.CompletedProcess[str]:
     mpi, program = job
@@ -57,7 +57,7 @@ def test_a_vector_defines_a_communicator(
     assert ranks_of(given) == vector
     file = tmp_path / "order.txt"
     file.write_text("".join(f"{rank}  # a comment\n" for rank in vector))
-    assert ranks_of(ordered(job, f"order=file({file})")) == vector
+    assert ranks_of(run_order(job, f"order=file({file})")) == vector
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_a_file_without_a_permutation_is_an_error_everywhere(
 ) -> None:
     file = tmp_path / "order.txt"
     file.write_text(text)
-    done = ordered(job, f"order=file({file})")
+    done = run_order(job, f"order=file({file})")
     assert done.stdout == f"failed {RANKS}\n"
     assert done.stderr == f"topoloom: topoloom_comm_order: {file}: {line}\n"
 
@@ -119,14 +119,14 @@ def test_a_file_without_a_permutation_is_an_error_everywhere(
 def test_wrong_options_are_errors_everywhere(
     job: tuple[Mpi, Path], options: str, line: str
 ) -> None:
-    done = ordered(job, options)
+    done = run_order(job, options)
     assert done.stdout == f"failed {RANKS}\n"
     assert done.stderr.startswith(f"topoloom: topoloom_comm_order: {line}")
     assert done.stderr.count("\n") == 1
 
 
 def test_options_can_be_set_in_the_environment(job: tuple[Mpi, Path]) -> None:
-    assert ranks_of(ordered(job, TOPOLOOM_ORDER="order=standard,root=1")) == [
+    assert ranks_of(run_order(job, TOPOLOOM_ORDER="order=standard,root=1")) == [
         1,
         2,
         3,
@@ -136,7 +136,7 @@ def test_options_can_be_set_in_the_environment(job: tuple[Mpi, Path]) -> None:
 
 def test_all_ranks_agree_on_the_best_of_several_orders(job: tuple[Mpi, Path]) -> None:
     options = "order=standard|random|standard,root=3,operation=allreduce,bytes=80"
-    done = ordered(job, f"{options},repeats=3,report=1")
+    done = run_order(job, f"{options},repeats=3,report=1")
     ranks = ranks_of(done)
     assert sorted(ranks) == [0, 1, 2, 3]
     assert ranks[0] == 3

@@ -78,7 +78,7 @@ def test_groups_of_different_sizes_are_found_despite_outliers(node: str) -> None
         costs = 20 - 5.0 * shared + rng.exponential(0.4, (size, size))
         costs *= np.where(rng.random((size, size)) < 0.03, 100, 1)
         found = schedules.find_cost_groups(costs)
-        assert shape(found.groups, places) == planted(node)
+        assert shape(found.groups, places) == group_places(node)
 
 
 def shape(groups: list[schedules.CostGroup], places: list[tuple[int, ...]]) -> object:
@@ -92,7 +92,7 @@ def shape(groups: list[schedules.CostGroup], places: list[tuple[int, ...]]) -> o
     )
 
 
-def planted(node: str) -> object:
+def group_places(node: str) -> object:
     places = sorted(RAGGED[node])
     if node == "one alone on a socket":  # a group of one has no messages inside
         return []

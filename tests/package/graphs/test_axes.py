@@ -22,7 +22,7 @@ from topoloom.placements import objective_value
 GB = 10**9
 
 
-def ordered(machine: str, mesh: str, traffic: str) -> MeshOrders:
+def order_mesh(machine: str, mesh: str, traffic: str) -> MeshOrders:
     axes = parse_mesh(mesh)
     allocation = Allocation.whole(load_machine(machine))
     return order_axes(allocation, axes, parse_traffic(traffic, axes))
@@ -82,12 +82,12 @@ def test_an_invalid_mesh_is_refused(mesh: str, message: str) -> None:
 )
 def test_invalid_traffic_is_refused(traffic: str, message: str) -> None:
     with pytest.raises(Error, match=message):
-        ordered("torus:4x4", "tp=2,dp=6", traffic)
+        order_mesh("torus:4x4", "tp=2,dp=6", traffic)
 
 
 def test_a_mesh_that_does_not_fit_is_refused_with_one_that_does() -> None:
     with pytest.raises(Error, match=r"has 32 ranks.* 20 slots; tp=1 or dp=10 fits"):
-        ordered("torus:4x5", "tp=2,dp=16", "tp=1")
+        order_mesh("torus:4x5", "tp=2,dp=16", "tp=1")
 
 
 def test_ranks_are_numbered_as_megatron_numbers_them() -> None:
@@ -121,7 +121,7 @@ def test_devices_have_the_shape_of_the_mesh() -> None:
 
 def test_a_nested_order_equals_its_definition() -> None:
     """As Megatron reads the name: ranks count along its first axis first."""
-    orders = ordered(
+    orders = order_mesh(
         "rails:4:4:1,bandwidth=1GB/s,bandwidth.nvlink=9GB/s",
         "tp=4,dp=4",
         "tp=1MB,dp=1GB",
@@ -132,7 +132,7 @@ def test_a_nested_order_equals_its_definition() -> None:
 
 
 def test_seconds_are_those_of_the_objective_time() -> None:
-    orders = ordered(
+    orders = order_mesh(
         "tpu-v4-cube", "tp=4,ep=4,dp=4", "tp=1GB,ep=2GB,dp=halving:1GB,dp+ep=1GB"
     )
     graph, phases = mesh_graph(orders.mesh, orders.traffic)
@@ -150,7 +150,7 @@ def test_seconds_are_those_of_the_objective_time() -> None:
 
 
 def test_groups_of_sixteen_leave_eight_of_seventy_two_idle() -> None:
-    orders = ordered("nvl72-row", "tp=16,dp=32", "tp=16GB,dp=1GB")
+    orders = order_mesh("nvl72-row", "tp=16,dp=32", "tp=16GB,dp=1GB")
     domains = orders.best.slots.reshape(32, 16) // 72
     assert (domains == domains[:, :1]).all()
     # A ring of 16 GB per rank over NVLinks of 900 GB/s; starting takes microseconds.
@@ -159,13 +159,13 @@ def test_groups_of_sixteen_leave_eight_of_seventy_two_idle() -> None:
 
 
 def test_an_axis_larger_than_a_torus_axis_is_split() -> None:
-    orders = ordered("torus:4x4x4", "ep=8,dp=8", "ep=7GB,dp=1GB")
+    orders = order_mesh("torus:4x4x4", "ep=8,dp=8", "ep=7GB,dp=1GB")
     best = orders.text(orders.best)
     assert "ep2" in best or "ep4" in best
     assert orders.best.total < orders.nested.total
 
 
 def test_no_traffic_takes_no_time() -> None:
-    orders = ordered("torus:4", "tp=1,dp=4", "tp=1GB")
+    orders = order_mesh("torus:4", "tp=1,dp=4", "tp=1GB")
     assert orders.best.total == 0
     assert mesh_graph(orders.mesh, orders.traffic)[0].edge_count == 0

@@ -32,14 +32,14 @@ def ring_files(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(import_formats, "IMPORTERS", (ring,))
 
 
-def written(tmp_path: Path, text: str) -> Path:
+def write_file(tmp_path: Path, text: str) -> Path:
     file = tmp_path / "net.txt"
     file.write_text(text)
     return file
 
 
 def test_a_file_is_read_by_the_importer_that_recognizes_it(tmp_path: Path) -> None:
-    file = written(tmp_path, "ring 3 a b c")
+    file = write_file(tmp_path, "ring 3 a b c")
     assert describe_machine(file) == MachineDescription("torus:3", ("a", "b", "c"))
     assert load_machine(str(file)).text == "torus:3"
     machine, hosts = load_machine_and_hosts(file)
@@ -62,7 +62,7 @@ def test_a_file_is_read_by_the_importer_that_recognizes_it(tmp_path: Path) -> No
 )
 def test_errors_name_the_file(text: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(Error, match=message):
-        load_machine(written(tmp_path, text))
+        load_machine(write_file(tmp_path, text))
 
 
 def test_a_file_that_is_too_long_is_refused(
@@ -70,7 +70,7 @@ def test_a_file_that_is_too_long_is_refused(
 ) -> None:
     monkeypatch.setattr(machine_file, "MAX_BYTES", 1 << 20)
     with pytest.raises(Error, match="over 1 MiB"):
-        load_machine(written(tmp_path, "ring 3" + " " * (1 << 20)))
+        load_machine(write_file(tmp_path, "ring 3" + " " * (1 << 20)))
 
 
 def test_a_missing_file_is_reported() -> None:

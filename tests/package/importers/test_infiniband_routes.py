@@ -17,7 +17,7 @@ from topoloom.importers.infiniband.ibnetdiscover import read_ibnetdiscover
 sizes = st.tuples(*[st.integers(1, 3)] * 5)
 
 
-def wired(fabric: Fabric) -> Counter[float]:
+def count_links(fabric: Fabric) -> Counter[float]:
     """Count directed links by bandwidth, one for each cable."""
     rates = {"4xEDR": 12.5e9, "4xHDR": 25e9}
     return Counter(
@@ -47,7 +47,7 @@ def test_regular_fat_trees_are_recognized(
     machine = Machine(described.text)
     assert described.hosts == tuple(f"n{i + 1}" for i in range(pods * leaves * hosts))
     rates = Counter(machine.bandwidth(link) for link in range(machine.link_count))
-    assert rates == wired(fabric)
+    assert rates == count_links(fabric)
     for i, start in enumerate(described.hosts):
         hops = slow_hops(fabric, start)
         assert [machine.hops(i, j) for j in range(machine.node_count)] == [

@@ -25,7 +25,7 @@ levels = [4]
 """
 
 
-def written(folder: Path, tables: str) -> Path:
+def write_file(folder: Path, tables: str) -> Path:
     file = folder / "m.toml"
     file.write_text(HEAD + tables)
     return file
@@ -34,7 +34,7 @@ def written(folder: Path, tables: str) -> Path:
 def test_a_file_names_nodes_and_slots_in_the_launchers_order(tmp_path: Path) -> None:
     tables = '[[allocation]]\nhosts = "n[4,1]"\nslots = "0-1,3"\n'
     job = load_machine_and_allocation(
-        written(tmp_path, tables + '[[allocation]]\nhosts = "n0"\n')
+        write_file(tmp_path, tables + '[[allocation]]\nhosts = "n0"\n')
     )
     assert job.hosts == ("n4", "n1", "n0")
     assert job.allocation.nodes.tolist() == [4, 1, 0]
@@ -42,7 +42,7 @@ def test_a_file_names_nodes_and_slots_in_the_launchers_order(tmp_path: Path) -> 
 
 
 def test_without_tables_the_allocation_is_the_whole_machine(tmp_path: Path) -> None:
-    job = load_machine_and_allocation(written(tmp_path, ""))
+    job = load_machine_and_allocation(write_file(tmp_path, ""))
     assert job.hosts == tuple(f"n{i}" for i in range(6))
     assert job.allocation.slot_count == 24
     assert load_machine_and_allocation("torus:2x3").hosts is None
@@ -60,7 +60,7 @@ def test_a_written_allocation_is_read_back(
 ) -> None:
     folder = tmp_path_factory.mktemp("written")
     allocated = tuple(AllocatedNode(f"n{i}", tuple(sorted(s))) for i, s in parts)
-    machine, plain = load_described(written(folder, ""))
+    machine, plain = load_described(write_file(folder, ""))
     save_machine(folder / "again.toml", machine, plain.hosts, allocated)
     assert load_described(folder / "again.toml")[1].allocated == allocated
 
@@ -93,4 +93,4 @@ def test_a_written_allocation_is_read_back(
 )
 def test_missing_files_are_named(tmp_path: Path, tables: str, message: str) -> None:
     with pytest.raises(Error, match=f"m.toml: .*{message}"):
-        load_machine_and_allocation(written(tmp_path, tables))
+        load_machine_and_allocation(write_file(tmp_path, tables))

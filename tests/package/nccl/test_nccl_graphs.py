@@ -29,7 +29,7 @@ ENTRY %main (p: f32[1024]) -> f32[1024] {{
 """
 
 
-def written(folder: Path, groups: str) -> Path:
+def write_file(folder: Path, groups: str) -> Path:
     call = (
         f"all-reduce(%p), channel_id=1, replica_groups={groups}, "
         "use_global_device_ids=true, to_apply=%add"
@@ -45,7 +45,7 @@ def edges(path: Path, gpus_per_node: int) -> dict[tuple[int, int], int]:
 
 
 def test_a_small_all_reduce_between_nodes_uses_trees(tmp_path: Path) -> None:
-    found = edges(written(tmp_path, "[1,16]<=[16]"), 8)
+    found = edges(write_file(tmp_path, "[1,16]<=[16]"), 8)
     between = {(s, t): sent for (s, t), sent in found.items() if s // 8 != t // 8}
     # Each of 8 NICs has two channels: ranks r and r + 8 exchange half of a share twice.
     assert between == {
@@ -57,17 +57,17 @@ def test_a_small_all_reduce_between_nodes_uses_trees(tmp_path: Path) -> None:
 def test_an_all_reduce_in_a_node_is_a_ring_of_its_ranks(
     tmp_path: Path,
 ) -> None:
-    found = edges(written(tmp_path, "[2,8]<=[16]"), 8)
+    found = edges(write_file(tmp_path, "[2,8]<=[16]"), 8)
     expected = {(8 * n + i, 8 * n + (i + 1) % 8) for n in (0, 1) for i in range(8)}
     assert set(found) == expected
     assert set(found.values()) == {2 * 7 * 4096 // 8}
-    strided = edges(written(tmp_path, "[8,2]<=[2,8]T(1,0)"), 8)
+    strided = edges(write_file(tmp_path, "[8,2]<=[2,8]T(1,0)"), 8)
     assert {abs(s - t) for s, t in strided} == {8}
 
 
 def test_the_file_keeps_the_collectives_and_the_graph(tmp_path: Path) -> None:
     path = tmp_path / "p.npz"
-    trace = written(tmp_path, "[1,16]<=[16]")
+    trace = write_file(tmp_path, "[1,16]<=[16]")
     made = import_pattern(trace, collectives="nccl", gpus_per_node=4)
     made.save(path)
     profile = load_profile(path)
@@ -123,7 +123,7 @@ def test_a_job_too_large_to_list_is_refused_at_once(name: str) -> None:
 
 
 def test_ranks_must_fill_their_nodes(tmp_path: Path) -> None:
-    trace = written(tmp_path, "[1,16]<=[16]")
+    trace = write_file(tmp_path, "[1,16]<=[16]")
     with pytest.raises(Error, match="16 ranks are not a multiple of 6 GPUs per node"):
         import_pattern(trace, collectives="nccl", gpus_per_node=6)
     with pytest.raises(Error, match="not a multiple of 8 GPUs"):

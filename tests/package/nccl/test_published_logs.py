@@ -31,7 +31,7 @@ def group_of(log: dict[str, Any]) -> Communicator:
     return Communicator(known.nodes, (paths,) * nodes, log.get("alternate", False))
 
 
-def printed(found: Tree, rank: int) -> str:
+def format_tree(found: Tree, rank: int) -> str:
     """Write a tree as NCCL does: its children, the rank, its parent."""
     down = [*found.down[rank], -1, -1, -1][:3]
     return f"{'/'.join(map(str, down))}->{rank}->{found.up[rank]}"
@@ -59,7 +59,7 @@ def test_trees_equal_the_published_ones(log: dict[str, Any]) -> None:
         found = make_tree(group, int(channel))
         for line in lines:
             rank = int(line.split("->")[1])
-            assert printed(found, rank) == line, channel
+            assert format_tree(found, rank) == line, channel
 
 
 def test_published_logs_cover_many_shapes() -> None:

@@ -139,7 +139,7 @@ def play(
     )
 
 
-def counted(profile: Profile) -> Counter[tuple[str, Members, int, int]]:
+def count_collectives(profile: Profile) -> Counter[tuple[str, Members, int, int]]:
     """Count the collectives of a profile as a script does."""
     counts: Counter[tuple[str, Members, int, int]] = Counter()
     for _, operation, number, root, size, calls in profile.records.tolist():

@@ -19,7 +19,7 @@ from nccl_stub import (
     Message,
     Script,
     compiled,
-    counted,
+    count_collectives,
     play,
     sent,
 )
@@ -85,7 +85,7 @@ def test_every_call_of_sixteen_threads_is_counted(
         profile, losses = read_trace(folder)
     assert losses == []
     assert profile.rank_count == len(script.communicators[0])
-    assert counted(profile) == script.collectives(16)
+    assert count_collectives(profile) == script.collectives(16)
     assert sent(profile) == script.messages(16)
 
 
@@ -97,7 +97,7 @@ def test_ranks_that_share_a_process_are_distinguished_by_gpu(
     assert len(list(tmp_path.iterdir())) == 2
     profile, _ = read_trace(tmp_path)
     assert sent(profile) == script.messages(2)
-    assert counted(profile) == script.collectives(2)
+    assert count_collectives(profile) == script.collectives(2)
 
 
 def test_ranks_of_the_launcher_need_no_world_communicator(
@@ -128,7 +128,7 @@ def test_kinds_beyond_the_table_are_reported_as_lost(
     profile, losses = read_trace(tmp_path, partial=True)
     lost = int(losses[0].partition("note ")[2].partition(" ")[0])
     assert 0 < lost < 1000
-    assert sum(counted(profile).values()) == 3500 - lost
+    assert sum(count_collectives(profile).values()) == 3500 - lost
 
 
 def test_a_rank_that_was_killed_is_reported(program: Path, tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ LATENCY, BETA = 2e-6, 1e-10
 AT_ONCE = 32768
 
 
-def measured(send: float, receive: float, agree: float) -> LevelCosts:
+def infer_costs(send: float, receive: float, agree: float) -> LevelCosts:
     """Infer from exchanges of ranks whose calls take this long."""
 
     def alone(size: int) -> float:
@@ -52,14 +52,14 @@ def measured(send: float, receive: float, agree: float) -> LevelCosts:
 def test_a_single_message_takes_its_measured_time_at_every_size(
     send: float, receive: float, agree: float
 ) -> None:
-    costs = measured(send, receive, agree)
+    costs = infer_costs(send, receive, agree)
     fit = costs.alone.fit
     found = [costs.model.arrival(int(size)) for size in fit.sizes]
     assert found == pytest.approx(fit.measured.tolist(), rel=0.03)
 
 
 def test_successive_long_messages_do_not_wait_for_a_handshake() -> None:
-    model = measured(3e-7, 2e-7, agree=3e-5).model
+    model = infer_costs(3e-7, 2e-7, agree=3e-5).model
     size = 2 * AT_ONCE
     assert model.arrival(size) == pytest.approx(3.25e-5 + BETA * size, rel=0.02)
     assert model.time(size) == pytest.approx(BETA * size, rel=0.05)
@@ -70,7 +70,7 @@ def test_successive_long_messages_do_not_wait_for_a_handshake() -> None:
 def test_overheads_are_measured_from_many_waiting_calls(
     send: float, receive: float
 ) -> None:
-    costs = measured(send, receive, 0)
+    costs = infer_costs(send, receive, 0)
     assert costs.send_cpu == pytest.approx(send)
     assert costs.receive_cpu == pytest.approx(receive, rel=0.01)
     if receive > 1.2 * send:  # with several receivers it is the sender that counts
@@ -99,6 +99,6 @@ def test_errors_and_intervals_match_the_written_lines() -> None:
 
 def test_sender_overhead_does_not_exceed_the_gap() -> None:
     """A clock adds to the time of a call; what is exported has the gap."""
-    costs = measured(3e-7, 1e-7, 0)
+    costs = infer_costs(3e-7, 1e-7, 0)
     slow_clock = replace(costs, send_cpu=5e-7)
     assert slow_clock.model.costs.send_cpu == pytest.approx(3e-7, rel=0.01)

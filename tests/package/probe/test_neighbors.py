@@ -64,7 +64,7 @@ def costs_of(count: int, pairs: Pairs, values: Floats) -> PairCosts:
     return PairCosts(count, pairs[:, 0], pairs[:, 1], values)
 
 
-def measured(torus: Torus, noise: float) -> tuple[PairCosts, PairCosts]:
+def measure_pairs(torus: Torus, noise: float) -> tuple[PairCosts, PairCosts]:
     """Measure landmarks with all hosts, then possible neighbors."""
     every = np.arange(torus.count)
     landmarks = torus.draw.choice(every, LANDMARKS, replace=False)
@@ -90,7 +90,7 @@ def test_the_links_of_planted_tori_are_found(
     shape: tuple[int, ...], hop: float, noise: float
 ) -> None:
     torus = Torus(shape, hop, noise)
-    found = find_linked_hosts(*measured(torus, noise), np.arange(torus.count), 0.2)
+    found = find_linked_hosts(*measure_pairs(torus, noise), np.arange(torus.count), 0.2)
     assert found is not None
     assert set(found.neighbors) == torus.neighbors()
     assert (found.hops == torus.hops).all()
@@ -103,7 +103,7 @@ def test_the_links_of_planted_tori_are_found(
 def test_equal_hosts_have_no_neighbors() -> None:
     alike = Torus((200,), 0, 0.0125)
     every = np.arange(200)
-    assert find_linked_hosts(*measured(alike, 0.0125), every, 0.0) is None
+    assert find_linked_hosts(*measure_pairs(alike, 0.0125), every, 0.0) is None
 
 
 def test_hosts_without_landmarks_have_no_neighbors() -> None:

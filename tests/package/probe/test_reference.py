@@ -18,7 +18,7 @@ LINES = {
 }
 
 
-def written(folder: Path, **changed: str | None) -> Path:
+def write_file(folder: Path, **changed: str | None) -> Path:
     file = folder / "m.toml"
     lines = LINES | changed
     text = "".join(f"{key} = {value}\n" for key, value in lines.items() if value)
@@ -27,7 +27,7 @@ def written(folder: Path, **changed: str | None) -> Path:
 
 
 def test_pairs_of_a_group_are_near(tmp_path: Path) -> None:
-    reference = read_reference(written(tmp_path, unit_groups="[[0, 1]]"))
+    reference = read_reference(write_file(tmp_path, unit_groups="[[0, 1]]"))
     assert reference.expected("echo", 0, 1) == 1e-6
     assert reference.expected("echo", 1, 2) == 2e-6
     assert reference.expected("burst", 0, 1) == 1e-3
@@ -41,7 +41,7 @@ def suspect(kind: str, hosts: str, of: str, way: str = "both") -> str:
 
 
 def test_hosts_that_were_slow_are_expected_to_be_slow(tmp_path: Path) -> None:
-    slow = written(tmp_path, suspects=suspect("host", '["b"]', "bandwidth", "out"))
+    slow = write_file(tmp_path, suspects=suspect("host", '["b"]', "bandwidth", "out"))
     reference = read_reference(slow)
     # Only the bandwidth part is three times as slow.
     longer = 2 * (1e-3 - 2 * 1e-6)
@@ -50,7 +50,7 @@ def test_hosts_that_were_slow_are_expected_to_be_slow(tmp_path: Path) -> None:
     # 512 bytes of a round trip, one way of which is slow.
     later = longer * 512 / (4 * 262144) / 2
     assert reference.expected("echo", 0, 1) == pytest.approx(1e-6 + later)
-    link = written(tmp_path, suspects=suspect("link", '["a", "b"]', "latency"))
+    link = write_file(tmp_path, suspects=suspect("link", '["a", "b"]', "latency"))
     reference = read_reference(link)
     assert reference.expected("echo", 1, 0) == pytest.approx(3e-6)
     assert reference.expected("burst", 0, 1) == pytest.approx(1e-3 + 2 * 2e-6)
@@ -80,7 +80,7 @@ def test_hosts_that_were_slow_are_expected_to_be_slow(tmp_path: Path) -> None:
 def test_keys_that_a_probe_does_not_write_are_refused(
     tmp_path: Path, key: str, value: str | None
 ) -> None:
-    file = written(tmp_path, **{key: value})
+    file = write_file(tmp_path, **{key: value})
     with pytest.raises(Error, match=r"m\.toml: ") as raised:
         read_reference(file)
     assert "\n" not in str(raised.value)

@@ -9,7 +9,7 @@ from itertools import pairwise
 from networks import Network, Route, Speed, Wires, shortest
 
 
-def listed(
+def list_graph(
     nodes: int,
     links: dict[tuple[int, int], Speed],
     given: dict[tuple[int, int], list[int]],

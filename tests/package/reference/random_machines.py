@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from dragonflies import dragonfly
 from grids import hyperx, ring_bus, torus, twisted
-from listed_graphs import listed
+from listed_graphs import list_graph
 from networks import Failures, Network, Speed, Wire, degraded, on_routers
 from rail_clusters import rails
 from trees import fat_tree, tree
@@ -241,7 +241,7 @@ def draw_graph(rng: Random) -> tuple[str, Network, bool]:
         if len(walk) > 1 and walk[-1] < nodes:
             given[walk[0], walk[-1]] = walk
             text += ",route=" + ">".join(map(str, walk))
-    return text, listed(nodes, links, given, forward), False
+    return text, list_graph(nodes, links, given, forward), False
 
 
 KINDS: dict[str, Callable[[Random], tuple[str, Network, bool]]] = {

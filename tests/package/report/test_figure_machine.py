@@ -52,13 +52,13 @@ CROWDED = [
 ]
 
 
-def described(text: str) -> tuple[dict[str, Any], Network]:
+def describe(text: str) -> tuple[dict[str, Any], Network]:
     topology = write_topology(MachineText(text))
     return topology, make_network(Machine(text), topology)
 
 
 def parts(text: str) -> tuple[Network, Parts]:
-    topology, network = described(text)
+    topology, network = describe(text)
     found = find_parts(topology, network)
     assert found is not None
     return network, found
@@ -98,7 +98,7 @@ def test_another_suffix_is_refused_and_leaves_no_file(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", KINDS)
 def test_vertices_do_not_overlap(text: str) -> None:
-    topology, network = described(text)
+    topology, network = describe(text)
     places = place_vertices(topology, network)
     assert places.shape == (len(network.nodes), 2)
     assert np.isfinite(places).all()
@@ -113,7 +113,7 @@ def test_parallel_links_are_drawn_as_one_line(text: str) -> None:
         machine = Machine(f"{text},hosts=free")
         assert whole.link_count == machine.link_count + 2 * whole.node_count
     pairs = {frozenset(machine.link_ends(link)) for link in range(machine.link_count)}
-    _, network = described(text)
+    _, network = describe(text)
     assert {frozenset(pair) for pair in network.ends.tolist()} == pairs
     assert len(network.ends) == len(network.bandwidth) == len(pairs)
     if not text.startswith("graph"):  # whose links may be one way
@@ -121,18 +121,18 @@ def test_parallel_links_are_drawn_as_one_line(text: str) -> None:
 
 
 def test_failed_parts_are_not_drawn() -> None:
-    _, network = described("torus:5+down:v2,3-4")
+    _, network = describe("torus:5+down:v2,3-4")
     assert network.ends.tolist() == [[0, 1], [0, 4]]
 
 
 def test_the_widest_of_parallel_links_gives_the_color() -> None:
-    _, network = described("graph:2:0>1@2GB/s,1>0@3GB/s")
+    _, network = describe("graph:2:0>1@2GB/s,1>0@3GB/s")
     assert network.bandwidth.tolist() == [3e9]
     assert network.cables.tolist() == [1]
 
 
 def test_switches_are_drawn_above_their_nodes() -> None:
-    _, network = described("tree:2:2:2")
+    _, network = describe("tree:2:2:2")
     assert network.height.tolist() == [0] * 8 + [1] * 4 + [2] * 2 + [3]
 
 

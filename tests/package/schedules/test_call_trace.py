@@ -34,14 +34,14 @@ LINE = {
 }
 
 
-def written(folder: Path, **changed: object) -> Path:
+def write_trace(folder: Path, **changed: object) -> Path:
     path = folder / "trace.jsonl"
     path.write_text(json.dumps({**LINE, **changed}) + "\n\n")
     return path
 
 
 def test_a_rank_waits_for_messages_sent_after_it_is_ready(tmp_path: Path) -> None:
-    (trace,) = load_traces(written(tmp_path))
+    (trace,) = load_traces(write_trace(tmp_path))
     (wait,) = trace.waits()
     assert (wait.receive.rank, wait.receive.peer, wait.receive.bytes) == (0, 1, 64)
     assert (wait.ready, wait.sent, wait.receive.end) == (10.0, 13.0, 14.0)
@@ -51,14 +51,14 @@ def test_a_rank_waits_for_messages_sent_after_it_is_ready(tmp_path: Path) -> Non
 def test_the_last_message_of_a_round_determines_the_wait(tmp_path: Path) -> None:
     last = [[0, "receive", 0, 2, 8, 10.0, 14.2], [2, "send", 0, 0, 8, 12.0, 12.1]]
     call = [2, "call", 0, 0, 0, 10.0, 12.1]
-    path = written(tmp_path, ranks=3, events=[*EVENTS, call, *last])
+    path = write_trace(tmp_path, ranks=3, events=[*EVENTS, call, *last])
     (trace,) = load_traces(path)
     (wait,) = trace.waits()
     assert (wait.receive.peer, wait.sent) == (2, 12.0)
 
 
 def test_timelines_are_reproducible(tmp_path: Path) -> None:
-    (trace,) = load_traces(written(tmp_path))
+    (trace,) = load_traces(write_trace(tmp_path))
     pictures = [tmp_path / name for name in ("one.svg", "two.svg")]
     for picture in pictures:
         draw_timeline(picture, trace)
@@ -81,6 +81,6 @@ def test_timelines_are_reproducible(tmp_path: Path) -> None:
 def test_an_invalid_trace_is_refused_with_its_line(
     tmp_path: Path, changed: dict[str, Any]
 ) -> None:
-    path = written(tmp_path, **changed)
+    path = write_trace(tmp_path, **changed)
     with pytest.raises(Error, match=r"trace\.jsonl:1: not the trace of a call; "):
         load_traces(path)

@@ -27,7 +27,7 @@ def seconds(size: int, switch: SwitchModel) -> float:
     return simulate(Machine(MACHINE), [0, 2], [graph], switch).seconds[0]
 
 
-def written(folder: Path, text: str) -> Path:
+def write_file(folder: Path, text: str) -> Path:
     path = folder / "own.toml"
     path.write_text(f'format = "topoloom-switch"\nversion = 1\n[switch]\n{text}\n')
     return path
@@ -46,7 +46,7 @@ def test_every_included_switch_can_be_simulated_and_has_a_source() -> None:
 
 def test_keys_set_the_named_options(tmp_path: Path) -> None:
     switch = load_switch(
-        written(
+        write_file(
             tmp_path,
             'latency = "1 us"\nvirtual_channels = 2\nbuffer = "64 KiB"\nflit = "32 B"\n'
             'payload = "2 KiB"\nheader = "32 B"\nswitching = "cut-through"\n'
@@ -99,7 +99,7 @@ def test_a_machine_file_can_have_a_switch(tmp_path: Path) -> None:
     ],
 )
 def test_errors_name_file_and_key(tmp_path: Path, text: str, fault: str) -> None:
-    path = written(tmp_path, text)
+    path = write_file(tmp_path, text)
     with pytest.raises(Error, match=fault) as caught:
         load_switch(path)
     assert str(caught.value).startswith(str(path))

@@ -15,7 +15,7 @@ Matrix = NDArray[np.float64]
 NODES = {"sockets": (16, [8]), "EPYC": (64, [8, 32]), "quads": (24, [4, 12])}
 
 
-def measured(node: str, seed: int) -> tuple[Matrix, Matrix]:
+def make_costs(node: str, seed: int) -> tuple[Matrix, Matrix]:
     """Return costs without noise and with, processes in any order."""
     rng = np.random.default_rng(seed)
     size, groups = NODES[node]
@@ -44,7 +44,7 @@ def test_equal_processes_stay_in_the_standard_order(size: int, noise: str) -> No
 
 @pytest.mark.parametrize("node", NODES)
 def test_one_outlier_changes_neither_order_nor_times(node: str) -> None:
-    _, costs = measured(node, 3)
+    _, costs = make_costs(node, 3)
     rng = np.random.default_rng(4)
     before = order_processes(costs, channels=2)
     assert before.method != "standard"
@@ -61,7 +61,7 @@ def test_one_outlier_changes_neither_order_nor_times(node: str) -> None:
 @pytest.mark.parametrize("method", [None, *METHODS])
 def test_noise_does_not_change_the_gain(node: str, method: str | None) -> None:
     for seed in range(3):
-        clean, costs = measured(node, seed)
+        clean, costs = make_costs(node, seed)
         found = order_processes(costs, method, channels=2)
         groups = schedules.find_cost_groups(clean)
         for order, steps in (
@@ -77,7 +77,7 @@ def test_noise_does_not_change_the_gain(node: str, method: str | None) -> None:
 
 @pytest.mark.parametrize("node", NODES)
 def test_costs_of_planted_groups_are_found(node: str) -> None:
-    clean, costs = measured(node, 5)
+    clean, costs = make_costs(node, 5)
     groups = schedules.find_cost_groups(costs)
     means = schedules.group_costs(costs, groups)
     assert means == pytest.approx(1.1 * clean, rel=0.05)
@@ -86,7 +86,7 @@ def test_costs_of_planted_groups_are_found(node: str) -> None:
 
 
 def test_a_named_method_uses_costs_unchanged() -> None:
-    _, costs = measured("sockets", 6)
+    _, costs = make_costs("sockets", 6)
     for method in METHODS:
         literal = schedules.binomial_order(costs, method)
         assert order_processes(costs, method).order == literal
