@@ -35,9 +35,9 @@ def import_programs(python: Path) -> Iterator[Imported]:
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([python, PROGRAMS, folder], check=True, stderr=subprocess.PIPE)
         about = json.loads((Path(folder) / "programs.json").read_text())
-        for name, said in about.items():
+        for name, options in about.items():
             path = Path(folder) / f"{name}.hlo"
-            yield _import(name, path, said["mesh"], said["moves"])
+            yield _import(name, path, options["mesh"], options["moves"])
 
 
 def _import(

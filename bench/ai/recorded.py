@@ -43,17 +43,17 @@ def import_job(python: Path) -> list[Recorded]:
 def compare_job(folder: Path) -> list[Recorded]:
     """Compare the traces of a folder with the counts in it."""
     about = json.loads((folder / "job.json").read_text())
-    said = Counts(about["counts"])
+    expected = Counts(about["counts"])
     release = about["release"].partition("+")[0]
     found = []
     for kind in ("flight-recorder", "kineto"):
         profile, losses = read_trace(folder / kind, partial=True)
         read = count(profile)
-        equal = sum(calls for key, calls in said.items() if read[key] == calls)
-        differ = sorted(key for key in read if read[key] != said[key])
-        unread = sum(calls for key, calls in said.items() if key not in read)
+        equal = sum(calls for key, calls in expected.items() if read[key] == calls)
+        differ = sorted(key for key in read if read[key] != expected[key])
+        unread = sum(calls for key, calls in expected.items() if key not in read)
         name = f"PyTorch {release}, gloo, {kind}"
-        found.append(Recorded(name, said.total(), equal, differ, unread, losses))
+        found.append(Recorded(name, expected.total(), equal, differ, unread, losses))
     return found
 
 

@@ -83,16 +83,18 @@ def record_job(python: Path) -> RecordedJob:
         folder = Path(name)
         command = torchrun(python, RANKS, "recorded_job.py", str(folder))
         recorded = record_torch(command, folder / "job.npz", stdout=sys.stderr)
-        said, release = Counter[str](), ""
+        expected, release = Counter[str](), ""
         for file in folder.glob("counts_*.json"):
             about = json.loads(file.read_text())
-            said.update(about["counts"])
+            expected.update(about["counts"])
             release = about["release"].partition("+")[0]
     read = count(recorded.profile)
-    equal = sum(calls for key, calls in said.items() if read[key] == calls)
-    differ = sorted(key for key in read | said if read[key] != said[key])
-    bytes = sum(json.loads(key)[2] * calls for key, calls in said.items())
-    return RecordedJob(release, said.total(), equal, bytes, differ, [*recorded.losses])
+    equal = sum(calls for key, calls in expected.items() if read[key] == calls)
+    differ = sorted(key for key in read | expected if read[key] != expected[key])
+    bytes = sum(json.loads(key)[2] * calls for key, calls in expected.items())
+    return RecordedJob(
+        release, expected.total(), equal, bytes, differ, [*recorded.losses]
+    )
 
 
 def play_world(python: Path) -> Played:

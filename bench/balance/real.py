@@ -52,10 +52,10 @@ def _share(program: Path, waits: Path, ranks: int, walkers: int) -> Share:
     root = {f"OMPI_ALLOW_RUN_AS_ROOT{word}": "1" for word in ("", "_CONFIRM")}
     found = []
     for _ in range(RUNS):
-        said = subprocess.run(
+        output = subprocess.run(
             command, capture_output=True, text=True, env={**os.environ, **root}
         ).stdout
-        match = re.search(r"processor time ([\d.]+) %", said)
+        match = re.search(r"processor time ([\d.]+) %", output)
         if match is None:
             raise SystemExit(f"bench: {program.name} on {ranks} ranks failed")
         found.append(float(match[1]))

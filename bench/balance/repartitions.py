@@ -223,14 +223,14 @@ def _chooses(program: Path) -> Chooses:
         arrays = [first, peer, graph.bytes, loads, tasks.sizes, owners]
         lines = [" ".join(map(str, [*head, TOLERANCE]))]
         lines += [" ".join(map(str, np.asarray(one).tolist())) for one in arrays]
-        said = subprocess.run(
+        output = subprocess.run(
             [program],
             input="\n".join(lines),
             capture_output=True,
             text=True,
             check=True,
         )
-        return np.array(said.stdout.split(), np.int64)
+        return np.array(output.stdout.split(), np.int64)
 
     return choose
 

@@ -80,8 +80,8 @@ def migrations(folder: Path, count: int) -> None:
     program = build(TRAFFIC, "mpicxx.mpich", folder)
     for ranks in (2, 4):
         for order in ("ordered", "any"):
-            said = launch("mpich", ranks, program, count, order).strip()
-            print(f"{ranks} ranks, {order}: {said}", flush=True)
+            output = launch("mpich", ranks, program, count, order).strip()
+            print(f"{ranks} ranks, {order}: {output}", flush=True)
 
 
 def overlap(folder: Path, most: int) -> None:
@@ -129,15 +129,15 @@ def molecules(folder: Path, most: int) -> None:
         for policy in ("none", "bricks(computes=anywhere)", "bricks", "place"):
             words = [program, "7x7x5", 3, steps, policy, f"torus:{torus}"]
             variables = {"NS_PER_PAIR": "100"}
-            said = run_simulated(folder, platform, ranks, variables, network, *words)
-            if said is None:
+            output = run_simulated(folder, platform, ranks, variables, network, *words)
+            if output is None:
                 print(f"| {ranks} | {torus} | {policy} | {DID_NOT_END} | | |")
                 continue
             found = re.search(
-                r"to (\S+) of the average, hop-bytes \S+ to (\S+),.* to (\S+)", said
+                r"to (\S+) of the average, hop-bytes \S+ to (\S+),.* to (\S+)", output
             )
-            if not said.startswith("right") or found is None:
-                raise SystemExit(f"bench: {said}")
+            if not output.startswith("right") or found is None:
+                raise SystemExit(f"bench: {output}")
             load, hop_bytes, milliseconds = found.groups()
             size = f"{float(hop_bytes) / 1e6:.2f} | {load} | {milliseconds}"
             print(f"| {ranks} | {torus} | {policy} | {size} |", flush=True)

@@ -150,11 +150,11 @@ def step(
     policy = ("place", f"torus:{torus}") if order == "place" else ()
     words = (one.dimensions, blocks, one.cells, one.steps, begins, *policy)
     platform = on_torus(torus, f"{one.rate}MBps", one.latency)
-    said = stencil(folder, platform, one.ranks, program, words, NETWORK + TORUS)
+    output = stencil(folder, platform, one.ranks, program, words, NETWORK + TORUS)
     hops = float(one.hops("random" if policy else order))
-    if said is None:
+    if output is None:
         return None, hops
-    took, _, before, after = said
+    took, _, before, after = output
     return took, hops * after / before if policy else hops
 
 
@@ -171,7 +171,9 @@ def stencil(
     None where the simulation did not end.
     """
     variables = {"NS_PER_CELL": str(NS_PER_CELL)}
-    said = run_simulated(folder, described, ranks, variables, network, program, *words)
-    if said is None:
+    output = run_simulated(
+        folder, described, ranks, variables, network, program, *words
+    )
+    if output is None:
         return None
-    return [float(number) for number in re.findall(r"[0-9.]+(?:e[+-]\d+)?", said)]
+    return [float(number) for number in re.findall(r"[0-9.]+(?:e[+-]\d+)?", output)]

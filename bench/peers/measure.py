@@ -113,11 +113,11 @@ def measure(
         ]
         # Scotch differs from run to run on several threads, and takes all there are.
         one = {"SCOTCH_PTHREAD_NUMBER": str(threads), "OMP_NUM_THREADS": str(threads)}
-        said = _watch(command, run, limit, one)
+        reason = _watch(command, run, limit, one)
         if run.outcome == "timeout":
             return run
         if not answer.exists():
-            run.why = said
+            run.why = reason
             return run
         _read(answer, instance, run)
     return run
@@ -128,12 +128,12 @@ def _watch(
 ) -> str:
     """Run a command within the limit; note what it used, return its last line."""
     environment = os.environ | variables | {"PYTHONPATH": str(ROOT / "bench")}
-    with tempfile.TemporaryFile("w+") as said:
+    with tempfile.TemporaryFile("w+") as output:
         process = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
-            stdout=said,
-            stderr=said,
+            stdout=output,
+            stderr=output,
             env=environment,
             start_new_session=True,
         )
@@ -147,8 +147,8 @@ def _watch(
         process.returncode = 0
         run.process_cpu = used.ru_utime + used.ru_stime
         run.memory = used.ru_maxrss * 1024
-        said.seek(0)
-        lines = [line for line in said.read().splitlines() if line.strip()]
+        output.seek(0)
+        lines = [line for line in output.read().splitlines() if line.strip()]
     return lines[-1] if lines else "it said nothing"
 
 

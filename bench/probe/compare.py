@@ -262,8 +262,8 @@ def _compare_suspects(
 ) -> None:
     slow = machine.slow
     for suspect in suspects:
-        said = suspect["kind"], sorted(suspect["hosts"]), suspect["of"]
-        if slow is not None and said == (
+        reported = suspect["kind"], sorted(suspect["hosts"]), suspect["of"]
+        if slow is not None and reported == (
             *(slow.kind, sorted(f"h{host}" for host in slow.hosts)),
             slow.of,
         ):

@@ -81,9 +81,9 @@ def _lines() -> Iterator[Row]:
             split = fit_split(sizes, times, SPLIT).model.lines[0]
             regimes = fit_model(sizes, times).model.lines
             free = "; ".join(_line(a, b) for a, b, _ in regimes)
-            said = f"{alpha} us, {rate} MB/s"
+            value = f"{alpha} us, {rate} MB/s"
             ours = f"{_line(*split[:2])}; in regimes: {free}"
-            yield Row("3.4", f"{machine}, {side}", said, ours)
+            yield Row("3.4", f"{machine}, {side}", value, ours)
 
 
 def _line(alpha: float, beta: float) -> str:
@@ -97,10 +97,10 @@ def _totals() -> Iterator[Row]:
             trips = np.array(numbers(PAIRS[machine][1][side]))
             counts = np.arange(len(trips)) + 1
             curve = make_pair_curve(counts, trips / 2e3, PAIR_BYTES)
-            said = [f"{total} MB/s"] if total else []
-            said += [f"{channels} channels"] if channels else []
+            value = [f"{total} MB/s"] if total else []
+            value += [f"{channels} channels"] if channels else []
             ours = f"{1e-6 * curve.node_bandwidth:.1f} MB/s, {curve.channels} channels"
-            yield Row("3.11", f"{machine}, {side}", ", ".join(said), ours)
+            yield Row("3.11", f"{machine}, {side}", ", ".join(value), ours)
 
 
 def _groups(rng: Generator) -> Iterator[Row]:
@@ -113,9 +113,9 @@ def _groups(rng: Generator) -> Iterator[Row]:
             split = np.equal.outer(found.of, found.of)
             right += bool((same == split).all())
             more += any(part.groups for part in found.groups)
-        said = f"2 groups of {size}"
+        value = f"2 groups of {size}"
         ours = f"the same in {right} of {DRAWS} draws; split again in {more}"
-        yield Row("4.7", machine, said, ours)
+        yield Row("4.7", machine, value, ours)
 
 
 def _costs(

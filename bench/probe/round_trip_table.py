@@ -50,9 +50,9 @@ def _within(what: str, errors: Sequence[float], most: float) -> Row:
         sizes = np.maximum(errors, 0)
     good = int((sizes <= most).sum())
     worst = errors[int(sizes.argmax())]
-    said = f"median {np.median(sizes):.1%}, 95th {np.quantile(sizes, 0.95):.1%}"
+    quantiles = f"median {np.median(sizes):.1%}, 95th {np.quantile(sizes, 0.95):.1%}"
     reached = f"{good} of {len(errors)} ({good / len(errors):.0%})"
-    return Row(what, f"within {most:.0%}", reached, f"{said}, worst {worst:+.1%}")
+    return Row(what, f"within {most:.0%}", reached, f"{quantiles}, worst {worst:+.1%}")
 
 
 def save(trip: RoundTrip, file: Path) -> None:

@@ -42,8 +42,10 @@ def rows(outcomes: Sequence[Outcome]) -> list[Row]:
 
 
 def _ended(outcomes: Sequence[Outcome]) -> Row:
-    said = [f"{o.seed}: {o.ended}" for o in outcomes if o.ended]
-    return Row("ended early", "0", _share(len(said), len(outcomes)), "; ".join(said))
+    problems = [f"{o.seed}: {o.ended}" for o in outcomes if o.ended]
+    return Row(
+        "ended early", "0", _share(len(problems), len(outcomes)), "; ".join(problems)
+    )
 
 
 def _constants(outcomes: Sequence[Outcome], name: str) -> list[Row]:
@@ -178,9 +180,9 @@ def _suspects(outcomes: Sequence[Outcome]) -> list[Row]:
     alarms = [f"{o.seed}: {alarm}" for o in outcomes for alarm in o.alarms]
     machines = sum(bool(outcome.alarms) for outcome in outcomes)
     hosts = sum(outcome.hosts for outcome in outcomes)
-    said = f"{len(alarms)} alarms on {hosts:,} hosts"
+    summary = f"{len(alarms)} alarms on {hosts:,} hosts"
     share = _share(machines, len(outcomes))
-    details = "; ".join([said, *alarms[:8]])
+    details = "; ".join([summary, *alarms[:8]])
     made.append(Row("machines with false alarms", "<= 0.1 %", share, details))
     return made
 

@@ -53,8 +53,8 @@ def test_ranks_are_put_on_cores_at_once() -> None:
     save_graph("ring.npz", ring(ranks, 1000))
     output_of("mpicc.openmpi", "-o", "where", PROGRAMS / "where.c")
     run = [*TOPOLOOM, "run", "--machine", "detect", "--profile", "ring.npz"]
-    said = output_of(*run, "--", "mpirun.openmpi", "-n", ranks, "./where")
-    cores = [line.split()[2:] for line in said.splitlines()]
+    output = output_of(*run, "--", "mpirun.openmpi", "-n", ranks, "./where")
+    cores = [line.split()[2:] for line in output.splitlines()]
     # Each rank has the CPUs of one core, and no other rank has them.
     assert len(cores) == ranks
     assert sorted(int(cpu) for core in cores for cpu in core) == CPUS

@@ -68,5 +68,5 @@ def test_one_rule_matches_host_names(
 
 
 def test_a_host_that_matches_two_names_is_refused(find: Path, tmp_path: Path) -> None:
-    said = ask(find, tmp_path, ["n1", "n2", "n1"], "n1")
-    assert said == f"{tmp_path / 'machine'}: a host is given twice: n1"
+    problem = ask(find, tmp_path, ["n1", "n2", "n1"], "n1")
+    assert problem == f"{tmp_path / 'machine'}: a host is given twice: n1"

@@ -102,10 +102,10 @@ def test_an_interrupt_of_topoloom_alone_ends_the_program(
 
 def test_a_host_with_another_name_in_its_launcher_is_named(tmp_path: Path) -> None:
     launcher = tmp_path / "mpirun"
-    said = "The hostfile contained a node (localhost) that is not in your allocation."
-    launcher.write_text(f"#!/bin/sh\necho '{said}' >&2; exit 1\n")
+    line = "The hostfile contained a node (localhost) that is not in your allocation."
+    launcher.write_text(f"#!/bin/sh\necho '{line}' >&2; exit 1\n")
     launcher.chmod(0o755)
     with pytest.raises(Error) as error:
         trial.check_launch(Launch([str(launcher)]))
     known = f"It knows localhost as {socket.gethostname()}: give --hosts that name."
-    assert str(error.value).endswith(f"{said} {known}")
+    assert str(error.value).endswith(f"{line} {known}")

@@ -88,8 +88,8 @@ def test_preloaded_libraries_reach_the_ranks_of_each_launcher() -> None:
     )
     options = ["-genv", *ours.split("="), "-genv", "A", "1"]
     words = ["-n", "2", "a"]
-    said = handed(OF_MPICH, "mpiexec", *words, **inherited)[0]
-    assert said == ["mpiexec", *options, *words]
+    command_line = handed(OF_MPICH, "mpiexec", *words, **inherited)[0]
+    assert command_line == ["mpiexec", *options, *words]
     command, environment = handed(None, "srun", "a", **inherited)
     assert command == ["srun", "a"]
     assert environment["A"] == "1"

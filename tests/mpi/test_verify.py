@@ -197,8 +197,8 @@ def test_a_program_can_verify_itself(tmp_path: Path) -> None:
         (head + "7 a 0 - - -\n", "ranks are not counted from 0"),
         (head + "0 a 0 3-1 - -\n", "expected CPUs, as 0-3,8"),
     ):
-        said, answer = ask(text)
-        assert problem in said
+        output, answer = ask(text)
+        assert problem in output
         assert answer == "elsewhere -1"
     assert (
         "the plan is for 3 ranks, but there are 2" in ask(head + seats + "2 a 0 -\n")[0]

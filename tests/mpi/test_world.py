@@ -196,8 +196,8 @@ def test_a_program_that_cannot_be_renumbered_runs_unmodified(mpi: Mpi) -> None:
 def test_a_program_of_sessions_is_refused_by_name() -> None:
     program = build_program(OPEN_MPI_5, PROGRAMS / "sessions.c")
     command = tagged(OPEN_MPI_5, 3, program)
-    said = refusal(OPEN_MPI_5, command, on_one_host([2, 1, 0]))
-    assert "the program uses MPI sessions" in said
+    printed = refusal(OPEN_MPI_5, command, on_one_host([2, 1, 0]))
+    assert "the program uses MPI sessions" in printed
 
 
 def test_ranks_on_each_host_get_the_numbers_of_the_placement(

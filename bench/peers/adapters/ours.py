@@ -45,9 +45,9 @@ def solve(request: Request) -> Answer:
     _time_place(answer)
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder) / "x.json"
-        said = _run(command_line(request, output))
+        text = _run(command_line(request, output))
         if not output.exists():
-            raise Failed(said)
+            raise Failed(text)
         slots = np.array(json.loads(output.read_text())["placement"], np.int64)
     answer.place = _places(request.instance, slots)
     return answer
@@ -72,14 +72,14 @@ def _run(words: list[str]) -> str:
     """Run the command line; return its last line of output."""
     from topoloom.cli.app import run
 
-    said = io.StringIO()
+    text = io.StringIO()
     with (
-        contextlib.redirect_stdout(said),
-        contextlib.redirect_stderr(said),
+        contextlib.redirect_stdout(text),
+        contextlib.redirect_stderr(text),
         contextlib.suppress(SystemExit),
     ):
         run(words)
-    lines = [line for line in said.getvalue().splitlines() if line.strip(" ╭╮╰╯─")]
+    lines = [line for line in text.getvalue().splitlines() if line.strip(" ╭╮╰╯─")]
     return lines[-1].strip(" │") if lines else "it said nothing"
 
 

@@ -147,7 +147,7 @@ def test_receives_are_limited_as_requested(topoloom: Command) -> None:
 
 
 @pytest.mark.parametrize(
-    ("lines", "said"),
+    ("lines", "message"),
     [
         ([], "loads.csv is empty; give the load of each rank, one per line"),
         ([3, -4], "loads.csv:2: loads are 0 or more, not -4"),
@@ -158,17 +158,17 @@ def test_receives_are_limited_as_requested(topoloom: Command) -> None:
     ],
 )
 def test_invalid_loads_are_refused_in_one_line(
-    topoloom: Command, lines: list[Any], said: str
+    topoloom: Command, lines: list[Any], message: str
 ) -> None:
     write(lines)
     refused = topoloom("balance", "loads.csv")
     assert (refused.status, refused.out) == (2, "")
     assert refused.err.count("\n") == 1
-    assert said in refused.err
+    assert message in refused.err
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["--method", "alais"], "no balancer 'alais' (did you mean 'alias'?)"),
         (["--method", "transport"], "balancer 'transport' chooses near ranks; give a"),
@@ -183,13 +183,13 @@ def test_invalid_loads_are_refused_in_one_line(
     ],
 )
 def test_invalid_options_are_refused_in_one_line(
-    topoloom: Command, words: list[str], said: str
+    topoloom: Command, words: list[str], message: str
 ) -> None:
     write(LOADS)
     refused = topoloom("balance", "loads.csv", *words)
     assert (refused.status, refused.out) == (2, "")
     assert refused.err.count("\n") == 1
-    assert said in refused.err
+    assert message in refused.err
 
 
 @pytest.mark.parametrize("loads", [[7], [0], [0, 0, 0], [5, 5], ["# none", 1, "", 1]])

@@ -34,9 +34,9 @@ def test_the_task_with_few_bytes_for_its_load_moves(topoloom: Command) -> None:
         "moved_bytes": 10,
         "least_bytes": 10,
     }
-    said = topoloom("balance", "tasks.csv", "--tolerance", "0.5").out
-    assert "busiest rank" in said
-    assert "bytes that move" in said
+    output = topoloom("balance", "tasks.csv", "--tolerance", "0.5").out
+    assert "busiest rank" in output
+    assert "bytes that move" in output
 
 
 def test_empty_ranks_receive_tasks(topoloom: Command) -> None:

@@ -74,7 +74,7 @@ def test_shared_slots_need_capacities_or_an_imbalance(topoloom: Command) -> None
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["p.npz"], "nothing to bound; name a placement file, or a machine"),
         (["p.npz", "-m", "torus:2x2"], "only 4 slots"),
@@ -86,7 +86,7 @@ def test_shared_slots_need_capacities_or_an_imbalance(topoloom: Command) -> None
     ],
 )
 def test_invalid_input_gets_one_line(
-    topoloom: Command, words: list[str], said: str
+    topoloom: Command, words: list[str], message: str
 ) -> None:
     topoloom("pattern", "ring", "--ranks", "16", "-o", "p.npz")
     topoloom("map", "p.npz", "-m", "torus:4x4", "-o", "x.json")
@@ -94,7 +94,7 @@ def test_invalid_input_gets_one_line(
     outcome = topoloom("bound", *words)
     assert outcome.status == 2
     assert outcome.err.count("\n") == 1
-    assert said in outcome.err
+    assert message in outcome.err
 
 
 def test_a_linear_relaxation_proves_more_with_the_routes_of_the_machine(

@@ -39,7 +39,7 @@ def test_jobs_share_links_of_simulated_switches(jobs: Command) -> None:
         assert times["apart"] == pytest.approx(2 * times["alone"], rel=0.03)
         assert times["alone"] == pytest.approx(10e-6 * 4096 / 4064 + 0.2e-6, rel=0.01)
     assert "simulated in switches" in jobs(*words, *on).out
-    for wrong, said in (
+    for wrong, message in (
         (["-m", "torus:4x4", "--with", "switches"], "no links with bandwidths"),
         ([*on[:2], "--with", "simgrid"], "simulated with switches, not with"),
         ([*on[:2], "--switch", "quantum"], "--switch is for --with switches"),
@@ -47,7 +47,7 @@ def test_jobs_share_links_of_simulated_switches(jobs: Command) -> None:
         refused = jobs(*words, *wrong)
         assert refused.status == 2
         (line,) = refused.err.splitlines()
-        assert said in line
+        assert message in line
 
 
 def test_jobs_with_separate_slots_do_not_interfere(jobs: Command) -> None:
@@ -92,12 +92,12 @@ def test_map_beside_another_job_has_the_objective_of_joint(
     mapped = jobs("map", "b.npz", *on, *beside, *quick)
     both = jobs("joint", "a.npz", "b.npz", *on, "--mapper", "block", *quick)
     assert mapped.json["objective"] == both.json["objective"] == objective
-    said = [jobs(verb, "--help").out for verb in ("map", "joint")]
+    message = [jobs(verb, "--help").out for verb in ("map", "joint")]
     for text in (
         "beside other jobs time, or congestion",
         "objective beside other jobs",
     ):
-        assert all(text in " ".join(help.split()) for help in said)
+        assert all(text in " ".join(help.split()) for help in message)
 
 
 def test_jobs_are_placed_for_time_where_bandwidths_are_known(jobs: Command) -> None:
@@ -148,7 +148,7 @@ def test_a_budget_is_shared_by_all_searches(jobs: Command) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         ([], "missing argument 'JOB'"),
         (["a.npz"], "'a.npz' is one job; name two or more"),
@@ -171,10 +171,10 @@ def test_a_budget_is_shared_by_all_searches(jobs: Command) -> None:
     ],
 )
 def test_invalid_input_gets_one_line(
-    jobs: Command, words: list[str], said: str
+    jobs: Command, words: list[str], message: str
 ) -> None:
     Path("empty").write_text("")
     outcome = jobs("joint", *words, *TORUS)
     assert (outcome.status, outcome.out) == (2, "")
     assert outcome.err.count("\n") == 1
-    assert said in outcome.err
+    assert message in outcome.err

@@ -111,7 +111,7 @@ def test_ranks_of_several_cores_are_bound_to_all_of_them(topoloom: Command) -> N
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         (["--ranks-per-node", 0], "--ranks-per-node must be 1 or more, not 0"),
         (["--cores-per-rank", -1], "--cores-per-rank must be 1 or more, not -1"),
@@ -130,12 +130,12 @@ def test_ranks_of_several_cores_are_bound_to_all_of_them(topoloom: Command) -> N
 )
 @pytest.mark.parametrize("where", [[], ["--allocate", 16]])
 def test_impossible_requests_are_refused_in_one_line(
-    topoloom: Command, options: list[Any], said: str, where: list[Any]
+    topoloom: Command, options: list[Any], message: str, where: list[Any]
 ) -> None:
     outcome = topoloom("map", "p.npz", "-m", "m.toml", *where, *options)
     assert (outcome.status, outcome.out) == (2, "")
     assert re.fullmatch(r"topoloom: .*\n", outcome.err)
-    assert said in outcome.err
+    assert message in outcome.err
 
 
 def test_only_ranks_on_shared_slots_have_no_limits(topoloom: Command) -> None:
@@ -160,5 +160,5 @@ def test_the_memory_of_nodes_is_printed_and_respected(topoloom: Command) -> None
     topoloom("machine", "m.toml", "-o", "again.toml")
     assert 'memory_size = "96 GiB"' in Path("again.toml").read_text()
     Path("m.toml").write_text(NODE.replace("96 GiB", "0"))
-    said = topoloom("machine", "m.toml").err
-    assert said == "topoloom: m.toml: node.memory_size must be more than 0\n"
+    message = topoloom("machine", "m.toml").err
+    assert message == "topoloom: m.toml: node.memory_size must be more than 0\n"

@@ -37,9 +37,9 @@ def test_simgrid_files_state_the_assumed_rate(topoloom: Command, machine: str) -
     outcome = topoloom("machine", machine, "-o", "m.xml")
     assert outcome.status == 0
     text = Path("m.xml").read_text()
-    said = "assumed: links of 12.5 GB/s (100 Gbit/s); the machine gives no bandwidths"
-    assert (f"<!-- {said} -->" in text) == (machine in UNKNOWN)
-    assert (f"topoloom: m.xml: {said}\n" in outcome.err) == (machine in UNKNOWN)
+    remark = "assumed: links of 12.5 GB/s (100 Gbit/s); the machine gives no bandwidths"
+    assert (f"<!-- {remark} -->" in text) == (machine in UNKNOWN)
+    assert (f"topoloom: m.xml: {remark}\n" in outcome.err) == (machine in UNKNOWN)
     rates = {float(rate) for rate in re.findall(r'(?:bw|bandwidth)="(\S+)Bps"', text)}
     without_limit = {1e18}  # what is there for its latency
     assert rates - without_limit == {RATE if machine in UNKNOWN else 2e9}

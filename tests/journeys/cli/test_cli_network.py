@@ -64,7 +64,7 @@ def test_bursts_wait_longer_and_a_window_limits_waiting_packets(
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["--vcs", "1"], "packets could wait for each other in a circle: (0,0) +x, "),
         (["--vcs", "99"], "virtual channels must be 1 to 32, not 99"),
@@ -97,13 +97,13 @@ def test_bursts_wait_longer_and_a_window_limits_waiting_packets(
     ],
 )
 def test_invalid_input_is_refused_in_one_line(
-    topoloom: Command, words: list[str], said: str
+    topoloom: Command, words: list[str], message: str
 ) -> None:
     refused = topoloom(*SWEEP, *words)
     assert refused.status == 2
     assert refused.out == ""
     (line,) = refused.err.splitlines()
-    assert said in line
+    assert message in line
 
 
 def test_deadlocked_packets_are_detected(topoloom: Command) -> None:

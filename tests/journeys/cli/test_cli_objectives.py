@@ -156,7 +156,7 @@ def refused(topoloom: Command, *words: object) -> str:
 
 @pytest.mark.parametrize("verb", ["map", "compare"])
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (
             ["--objective", "timed"],
@@ -179,7 +179,7 @@ def refused(topoloom: Command, *words: object) -> str:
     ],
 )
 def test_invalid_input_gets_one_line(
-    pattern: Command, verb: str, words: list[str], said: str
+    pattern: Command, verb: str, words: list[str], message: str
 ) -> None:
     pattern("map", "p.npz", "-m", "torus:5x4", "--mapper", "block", "-o", "5x4.x")
     pattern("judge", "p.npz", "5x4.x", "--loads", "5x4.json")
@@ -187,7 +187,7 @@ def test_invalid_input_gets_one_line(
     Path("empty").write_text("")
     bad = json.loads(Path("5x4.json").read_text()) | {"machine": "torus:4x4"}
     Path("bad.json").write_text(json.dumps({**bad, "loads": [-1] * 64}))
-    assert said in refused(pattern, verb, "p.npz", *TORUS, *words)
+    assert message in refused(pattern, verb, "p.npz", *TORUS, *words)
 
 
 def test_options_for_hop_bytes_only_are_named(pattern: Command) -> None:
@@ -202,7 +202,7 @@ def test_options_for_hop_bytes_only_are_named(pattern: Command) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["ring", "-n", 4], "ring has one phase; several have recursive-doubling"),
         (["stencil2d", "--grid", "4x4"], "stencil2d has one phase"),
@@ -210,9 +210,9 @@ def test_options_for_hop_bytes_only_are_named(pattern: Command) -> None:
     ],
 )
 def test_only_some_patterns_have_phases(
-    pattern: Command, words: list[str], said: str
+    pattern: Command, words: list[str], message: str
 ) -> None:
-    assert said in refused(pattern, "pattern", *words, "--phases", "-o", "q.npz")
+    assert message in refused(pattern, "pattern", *words, "--phases", "-o", "q.npz")
     assert not Path("q.npz").exists()
 
 

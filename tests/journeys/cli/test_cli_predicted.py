@@ -36,7 +36,7 @@ def rows_of(printed: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("machine", "said"),
+    ("machine", "message"),
     [
         ("torus:4x4", "hop-bytes: the machine gives no bandwidths"),
         (TOLD, "time: links, network cards and memory take 100 % of the time"),
@@ -45,13 +45,13 @@ def rows_of(printed: str) -> list[str]:
 )
 @pytest.mark.parametrize("verb", ["map", "compare"])
 def test_a_line_names_the_chosen_objective_and_the_reason(
-    topoloom: Command, verb: str, machine: str, said: str
+    topoloom: Command, verb: str, machine: str, message: str
 ) -> None:
     words = [verb, "p.npz", "-m", machine, "--allocate", 16, "--work", 10_000]
     if verb == "compare":
         words += ["--mappers", "hilbert"]
-    assert f"  {said}" in topoloom(*words).out
-    assert said.startswith(topoloom(*words, "--json").json["objective"])
+    assert f"  {message}" in topoloom(*words).out
+    assert message.startswith(topoloom(*words, "--json").json["objective"])
     named = topoloom(*words, "--objective", "hop-bytes").out
     assert "  objective  " not in named
 
@@ -115,7 +115,7 @@ def test_increased_measures_are_marked(topoloom: Command) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["-m", "torus:4x4", "--objective", "time"], "time needs bandwidths, and"),
         (["-m", "torus:4x4,bandwidth.x=5GB/s"], "give the bandwidth of all links"),
@@ -126,12 +126,12 @@ def test_increased_measures_are_marked(topoloom: Command) -> None:
 )
 @pytest.mark.parametrize("verb", ["map", "compare"])
 def test_a_machine_without_times_is_refused_in_one_line(
-    topoloom: Command, verb: str, words: list[str], said: str
+    topoloom: Command, verb: str, words: list[str], message: str
 ) -> None:
     refused = topoloom(verb, "p.npz", *words)
     assert (refused.status, refused.out) == (2, "")
     assert refused.err.count("\n") == 1
-    assert said in refused.err
+    assert message in refused.err
 
 
 def test_assumptions_about_a_machine_are_reported(topoloom: Command) -> None:

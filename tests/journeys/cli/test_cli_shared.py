@@ -121,8 +121,8 @@ def test_more_effort_is_never_worse(topoloom: Command) -> None:
 def test_the_default_effort_needs_no_option(topoloom: Command) -> None:
     write_mesh()
     plain = place(topoloom, "-m", TREE, "--imbalance", 0.03)
-    said = place(topoloom, "-m", TREE, "--imbalance", 0.03, "--effort", "default")
-    assert plain["placement"] == said["placement"]
+    placed = place(topoloom, "-m", TREE, "--imbalance", 0.03, "--effort", "default")
+    assert plain["placement"] == placed["placement"]
 
 
 def test_loads_of_ranks_are_respected(topoloom: Command) -> None:

@@ -278,14 +278,14 @@ def test_without_simgrid_the_package_is_named(
 
 
 @pytest.mark.parametrize(
-    ("number", "status", "said"),
+    ("number", "status", "expected"),
     [
         (signal.SIGINT, 130, "topoloom: interrupted\n"),
         (signal.SIGTERM, 143, ""),
     ],
 )
 def test_signals_end_simgrid_and_leave_nothing_behind(
-    number: signal.Signals, status: int, said: str, tmp_path: Path
+    number: signal.Signals, status: int, expected: str, tmp_path: Path
 ) -> None:
     """The simulation takes many seconds."""
     scratch = tmp_path / "scratch"
@@ -305,7 +305,7 @@ def test_signals_end_simgrid_and_leave_nothing_behind(
         time.sleep(0.05)
     process.send_signal(number)
     _, errors = process.communicate(timeout=600)
-    assert (process.returncode, errors) == (status, said)
+    assert (process.returncode, errors) == (status, expected)
     assert not list(scratch.iterdir())
     while replaying(scratch):
         time.sleep(0.05)

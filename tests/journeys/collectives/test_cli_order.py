@@ -107,12 +107,12 @@ def test_equal_processes_stay_in_the_standard_order(
         for a in range(8)
     )
     Path("costs.csv").write_text("\n".join(rows) + "\n")
-    said = "groups  none: no group of processes is nearer to each other than chance"
+    line = "groups  none: no group of processes is nearer to each other than chance"
     printed = topoloom("order", "costs.csv").out
-    assert printed.startswith(f"order   0 1 2 3 4 5 6 7\n{said}: standard order\n")
+    assert printed.startswith(f"order   0 1 2 3 4 5 6 7\n{line}: standard order\n")
     assert "gain" not in printed
     named = topoloom("order", "costs.csv", "--method", "fastest-edge-first").out
-    assert f"{said}\n" in named
+    assert f"{line}\n" in named
     assert "gain" in named
 
 

@@ -202,11 +202,11 @@ def test_concurrent_pairs_show_their_channels(
 ) -> None:
     tree(tmp_path / "m.toml")
     shown = show()
-    said = text(shown, "#together ~ .fits .legend")
-    assert said.startswith(
+    legend = text(shown, "#together ~ .fits .legend")
+    assert legend.startswith(
         "2 to 3 at once do not slow each other down; one pair has 10"
     )
-    assert "all have 20 GB/s, 2.0 x that" in said
+    assert "all have 20 GB/s, 2.0 x that" in legend
 
 
 def test_groups_are_boxes_with_their_hosts_and_evidence(

@@ -88,14 +88,14 @@ def test_links_show_their_load_and_its_senders(opened: Opened) -> None:
     page = opened.page
     page.focus("#scene-marks")
     page.keyboard.press("n")
-    said = text(page, "#scene-read")
+    caption = text(page, "#scene-read")
     first = text(page, "#hot tbody tr:first-child th")
-    assert said.startswith(f"Link {first}: ")
-    assert "Loaded by rank" in said
+    assert caption.startswith(f"Link {first}: ")
+    assert "Loaded by rank" in caption
     page.keyboard.press("n")
-    assert text(page, "#scene-read") != said
+    assert text(page, "#scene-read") != caption
     page.click("#hot tbody tr:first-child button")
-    assert text(page, "#scene-read") == said
+    assert text(page, "#scene-read") == caption
     # The marks show where it is: the pointer finds something there, too.
     page.keyboard.press("0")
     box = page.locator("#scene-marks").bounding_box()
@@ -145,7 +145,7 @@ def test_links_are_shown_by_the_axis_that_loads_them(
     changed(page, picture, every)
     assert text(page, "#hot-title").endswith(", loaded by tp")
     page.focus("#scene-marks")
-    said, last = dict.fromkeys(loaded, 0), ""
+    visited, last = dict.fromkeys(loaded, 0), ""
     while True:
         page.keyboard.press("n")
         read = text(page, "#scene-read")
@@ -153,9 +153,9 @@ def test_links_are_shown_by_the_axis_that_loads_them(
             break
         found = re.match(r"Link .* (\S+): .* of tp, 100 % of .* Of all: tp ", read)
         assert found, read
-        said[found[1]] += 1
+        visited[found[1]] += 1
         last = read
-    assert said == loaded
+    assert visited == loaded
     page.check("input[name=part][value='']")
     page.wait_for_function(f"every => {picture} === every", arg=every)
     page.close()

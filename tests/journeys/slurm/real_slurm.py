@@ -164,7 +164,11 @@ def _configure(
     """Write the configuration; return the names of the nodes."""
     from topoloom.support.hostlist import expand_hostlist
 
-    names = {host: said for key, said in nodes.items() for host in expand_hostlist(key)}
+    names = {
+        host: settings
+        for key, settings in nodes.items()
+        for host in expand_hostlist(key)
+    }
     if network is None:
         host = platform.node()
         socket.gethostbyname(host)  # Slurm asks for it again and again, for minutes.
@@ -174,8 +178,8 @@ def _configure(
     port, *ports = _free_ports(1 + len(names))
     lines = [
         f"NodeName={name} NodeHostName={name if network else host} "
-        f"NodeAddr={addresses[name]} Port={own} {said}"
-        for own, (name, said) in zip(ports, names.items(), strict=True)
+        f"NodeAddr={addresses[name]} Port={own} {settings}"
+        for own, (name, settings) in zip(ports, names.items(), strict=True)
     ]
     (home / "slurm.conf").write_text(
         CONFIGURATION.format(

@@ -45,8 +45,8 @@ def test_srun_starts_ranks_that_are_bound(
     mapping = ["--mapper", "random", "--seed", str(seed), "-o", "x.json"]
     command = ["srun", "--mpi=none", "-n", str(ranks), "./rank", "two words"]
     words = [*TOPOLOOM, "run", *placing, *mapping, "--", *command]
-    said = slurm.in_job("-N2 --exclusive", f"cd {tmp_path}; {shlex.join(words)}")
-    rows = [line.split(maxsplit=4) for line in said.splitlines()]
+    output = slurm.in_job("-N2 --exclusive", f"cd {tmp_path}; {shlex.join(words)}")
+    rows = [line.split(maxsplit=4) for line in output.splitlines()]
     placed = load_placement(tmp_path / "x.json").placement.slots.tolist()
     assert sorted(
         (int(rank), host, cpu, last) for rank, host, _, cpu, last in rows
@@ -84,8 +84,8 @@ def test_cray_mpich_puts_the_ranks_where_srun_starts_tasks_in_blocks(
         export CRAY_MPICH_VERSION=8.1.29
         {shlex.join([*TOPOLOOM, "run", *words])}
     """
-    said = slurm.in_job("-N2 --exclusive", script)
-    rows = sorted(line.split() for line in said.splitlines())
+    output = slurm.in_job("-N2 --exclusive", script)
+    rows = sorted(line.split() for line in output.splitlines())
     slots = load_placement(tmp_path / "x.json").placement.slots.tolist()
     hosts = [f"n{slot // 2 + 1}" for slot in slots]
     assert [row[:2] for row in rows] == [

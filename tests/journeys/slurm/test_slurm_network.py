@@ -58,11 +58,11 @@ def test_srun_places_and_binds_ranks_that_communicate_over_the_network(
     before = {node: slurm.network.received(node) for node in NODES}
     variables = " ".join(f"{name}={value}" for name, value in OVER_TCP.items())
     script = f"cd {tmp_path}; export {variables}; {shlex.join(words)}"
-    said = slurm.in_job("-N3 --exclusive", script)
+    output = slurm.in_job("-N3 --exclusive", script)
 
     slots = load_placement(tmp_path / "x.json").placement.slots.tolist()
     hosts = [f"n{slot // 2 + 1}" for slot in slots]
-    assert sorted(said.splitlines()) == [
+    assert sorted(output.splitlines()) == [
         f"{rank} {host} {slurm.network.addresses[host]} {'10'[slot % 2]}"
         for rank, (host, slot) in enumerate(zip(hosts, slots, strict=True))
     ]
@@ -89,11 +89,11 @@ def test_export_asks_srun_where_ranks_would_start(
         cp h right
         {words} {export} "n1,n2,n9" 2>&1 || echo status $?
     """
-    said = slurm.in_job("-N3 --exclusive", script).splitlines()
-    (checked,) = (line for line in said if line.startswith("checked: Slurm "))
+    output = slurm.in_job("-N3 --exclusive", script).splitlines()
+    (checked,) = (line for line in output if line.startswith("checked: Slurm "))
     assert checked.endswith("would start all 5 ranks as placed")
-    assert "did not wait for another step" in said
-    refused, status = said[-2:]
+    assert "did not wait for another step" in output
+    refused, status = output[-2:]
     assert refused.startswith("topoloom: srun refuses the placement: srun: error:")
     assert status == "status 1"
     assert (tmp_path / "h").read_text() == (tmp_path / "right").read_text()

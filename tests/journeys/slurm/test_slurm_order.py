@@ -36,9 +36,9 @@ def slurm() -> Iterator[RealSlurm]:
             yield running
 
 
-def hosts(said: str) -> list[str]:
+def hosts(output: str) -> list[str]:
     """Read the hosts that the ranks report, by rank."""
-    rows = [line.split() for line in said.splitlines() if line[:1].isdigit()]
+    rows = [line.split() for line in output.splitlines() if line[:1].isdigit()]
     return [host for _, host in sorted(rows, key=lambda row: int(row[0]))]
 
 
@@ -69,8 +69,8 @@ def test_srun_starts_ranks_where_block_order_has_them(
         command = f"srun -N {nodes} -n {ranks} -c {order.cores_per_rank}"
     names = ",".join(f"n{node + 1}" for node in range(nodes))
     script = f"{command} --mpi=none sh -c '{SAY}'"
-    said = slurm.in_job(f"-N{nodes} -w {names} --exclusive", script)
-    assert hosts(said) == [f"n{slot // 4 + 1}" for slot in used.slots.tolist()]
+    output = slurm.in_job(f"-N{nodes} -w {names} --exclusive", script)
+    assert hosts(output) == [f"n{slot // 4 + 1}" for slot in used.slots.tolist()]
 
 
 @pytest.mark.parametrize("ranks", [2, 7])
@@ -81,12 +81,12 @@ def test_a_job_is_mapped_on_the_slots_that_srun_uses(
     words = ["map", "ring.npz", "--machine", "detect", "--mapper", "block"]
     mapping = shlex.join([*TOPOLOOM, *words, "-o", "x.json"])
     script = f"cd {tmp_path}; {mapping}; srun --mpi=none -n {ranks} sh -c '{SAY}'"
-    said = slurm.in_job("-N3 -w n1,n2,n4 --exclusive", script)
-    assert "ranks use" in said
+    output = slurm.in_job("-N3 -w n1,n2,n4 --exclusive", script)
+    assert "ranks use" in output
     placed = load_placement(tmp_path / "x.json")
     assert placed.hosts is not None
     name = dict(zip(placed.allocation.nodes.tolist(), placed.hosts, strict=True))
     per_node = placed.machine.slots_per_node
     slots = placed.placement.slots.tolist()
-    started = said[said.index("allocation") :]
+    started = output[output.index("allocation") :]
     assert hosts(started) == [name[slot // per_node] for slot in slots]

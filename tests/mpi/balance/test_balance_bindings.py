@@ -41,8 +41,8 @@ def test_cmake_finds_the_library(tmp_path: Path) -> None:
     prefix = installed(MPICH)
     cmake(tmp_path, tmp_path / "build", MPICH, f"-DCMAKE_PREFIX_PATH={prefix}")
     assert run(MPICH.command(3, tmp_path / "build/fortran_program")) == "once\n"
-    said = run(MPICH.command(2, tmp_path / "build/c_program", 1))
-    assert said.endswith("every task is once where it should be\n")
+    output = run(MPICH.command(2, tmp_path / "build/c_program", 1))
+    assert output.endswith("every task is once where it should be\n")
 
 
 def test_a_program_that_chooses_owners_itself_links_with_libtopoloom_too(

@@ -64,22 +64,22 @@ def test_the_commands_of_the_how_to_work(tmp_path: Path) -> None:
     (tmp_path / "walkers.c").write_text(program)
     (tmp_path / "loads.csv").write_text("4\n2\n5\n5\n")
     console = text.partition("$ mpicc ")[2].partition("```")[0]
-    compiling, running, *said = console.splitlines()
+    compiling, running, *lines = console.splitlines()
     shell = f"set -e; cd {tmp_path}; mpicc.mpich {compiling}; mpirun.mpich "
     prefix = installed(MPICH)
     done = run(
         ["bash", "-c", shell + running.removeprefix("$ mpirun ")],
         PKG_CONFIG_PATH=f"{prefix}/lib/pkgconfig",
     )
-    assert sorted(done.splitlines()) == said
+    assert sorted(done.splitlines()) == lines
 
 
 @pytest.mark.full
 def test_sanitizers_report_nothing() -> None:
     unchecked = {"ASAN_OPTIONS": "detect_leaks=0"}  # MPI itself leaks
-    for source, said in ((CASES, "2"), (MISTAKES, "returned")):
+    for source, mode in ((CASES, "2"), (MISTAKES, "returned")):
         program = sanitized(OPEN_MPI_4, source)
-        done = run_to_end(OPEN_MPI_4.command(3, program, said), **unchecked)
+        done = run_to_end(OPEN_MPI_4.command(3, program, mode), **unchecked)
         assert done.returncode == 0, done.stderr
 
 

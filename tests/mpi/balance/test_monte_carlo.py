@@ -31,12 +31,12 @@ def test_energies_are_equal_bit_by_bit(
     app: tuple[Mpi, Path], system: str, runs: list[tuple[int, list[str]]]
 ) -> None:
     mpi, program = app
-    said = set()
+    lines = set()
     for ranks, method in [(1, ["none"]), *runs]:
         done = run_to_end(mpi.command(ranks, program, system, 1000, 150, *method))
         assert done.returncode == 0, done.stdout + done.stderr
-        said.add(done.stdout.splitlines()[0])
-    (line,) = said
+        lines.add(done.stdout.splitlines()[0])
+    (line,) = lines
     assert line.startswith("right: energy ")
 
 

@@ -35,17 +35,17 @@ def lines(job: Job, name: str, ranks: int, *words: object) -> list[str]:
 def test_particles_end_at_the_same_positions_as_on_one_rank(
     job: Job, rod: tuple[float, float]
 ) -> None:
-    said, busiest = set(), {}
+    first_lines, busiest = set(), {}
     for ranks, method in [(1, "none"), (2, "ring"), (4, "ring"), (3, "sweep")]:
         first, second = lines(job, "particle_transport", ranks, 5000, 10, method, *rod)
-        said.add(first)
+        first_lines.add(first)
         busiest[method] = float(second.split("has ")[1].split()[0])
-    assert len(said) == 1
+    assert len(first_lines) == 1
     assert busiest["sweep"] < 1.01 < busiest["ring"] < 2
 
 
 def test_a_refined_mesh_equals_that_of_one_rank(job: Job) -> None:
-    said, busiest, edges = set(), {}, {}
+    first_lines, busiest, edges = set(), {}, {}
     for ranks, policy in [
         (1, "none"),
         (3, "none"),
@@ -54,10 +54,10 @@ def test_a_refined_mesh_equals_that_of_one_rank(job: Job) -> None:
         (4, "few-bytes"),
     ]:
         first, second = lines(job, "adaptive_mesh", ranks, 8, 12, policy)
-        said.add(first)
+        first_lines.add(first)
         busiest[policy] = float(second.split("has ")[1].split()[0])
         edges[policy] = int(second.split("edges ")[1].split()[0])
-    assert len(said) == 1
+    assert len(first_lines) == 1
     assert busiest["repartition"] < 1.05 < busiest["none"]
     assert edges["repartition"] < edges["few-bytes"]
 

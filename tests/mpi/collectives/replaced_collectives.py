@@ -59,6 +59,6 @@ def answers(done: subprocess.CompletedProcess[str]) -> list[str]:
 
 
 def reports(done: subprocess.CompletedProcess[str]) -> list[str]:
-    said = [x for x in done.stderr.splitlines() if x.startswith("topoloom:")]
-    assert all(x.startswith("topoloom: collectives: ") for x in said), said
-    return said
+    output = [x for x in done.stderr.splitlines() if x.startswith("topoloom:")]
+    assert all(x.startswith("topoloom: collectives: ") for x in output), output
+    return output

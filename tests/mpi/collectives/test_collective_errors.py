@@ -34,8 +34,10 @@ MISTAKES = {
 @pytest.mark.parametrize("mpi", MPIS, ids=lambda mpi: mpi.name)
 def test_returned_errors_end_no_program(mpi: Mpi) -> None:
     program = with_collectives(mpi, PROGRAMS / "collectives/mistakes.c")
-    said = run(mpi.command(3, program, *MISTAKES)).splitlines()
-    assert said == [f"{name}: {what} {what} {what}" for name, what in MISTAKES.items()]
+    output = run(mpi.command(3, program, *MISTAKES)).splitlines()
+    assert output == [
+        f"{name}: {what} {what} {what}" for name, what in MISTAKES.items()
+    ]
 
 
 #: Schedules whose number of messages does not depend on the count.
@@ -55,9 +57,9 @@ FORMS = 4
 def test_a_larger_count_on_one_rank_blocks_no_other_rank(mpi: Mpi, ranks: int) -> None:
     # Short ones: Open MPI 4.1 writes behind the buffer of a longer truncated message.
     program = with_collectives(mpi, PROGRAMS / "collectives/larger_counts.c")
-    said = run_to_end(mpi.command(ranks, program, 4 * ranks, *SCHEDULES))
-    assert said.returncode == 0, said.stderr[-3000:]
-    lines = [line.split() for line in said.stdout.splitlines()]
+    output = run_to_end(mpi.command(ranks, program, 4 * ranks, *SCHEDULES))
+    assert output.returncode == 0, output.stderr[-3000:]
+    lines = [line.split() for line in output.stdout.splitlines()]
     assert len(lines) > 40
     for schedule, operation, none, truncated, another, wrong in lines:
         where = f"{operation} by {schedule}"
@@ -98,11 +100,11 @@ def test_a_rank_that_is_out_of_memory_does_not_block_the_others(
     machine.write_text(MACHINE.format(host=gethostname()))
     program = with_collectives(mpi, PROGRAMS / "collectives/short_of_memory.c")
     # The first two are there before anything is said to other ranks.
-    said = run(
+    output = run(
         mpi.command(3, program, 2),
         TOPOLOOM_COLLECTIVES=settings.format(machine=machine, trace=tmp_path / "trace"),
     ).split()
-    failures, given_up, disagreements = (int(said[at]) for at in (0, 2, 5))
+    failures, given_up, disagreements = (int(output[at]) for at in (0, 2, 5))
     assert disagreements == 0
     assert failures >= given_up > 10
 

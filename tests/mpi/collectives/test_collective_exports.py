@@ -225,8 +225,8 @@ def count_forced(
         return read_counts(done), done.stderr
 
     def find(case: Case) -> tuple[Traffic, str]:
-        found, said = run(case.library, case.index)
-        return found[case.word], said
+        found, output = run(case.library, case.index)
+        return found[case.word], output
 
     return find
 
@@ -248,8 +248,8 @@ def test_names_of_mpi_algorithms_match_their_schedules(
     expected = traffic(case.operation, case.algorithm.schedule, case.ranks)
     if case.algorithm.algorithm.endswith("scattered"):  # it sends to itself, too
         expected = Counter({(s + 1, r + 1): n for (s, r), n in expected.items()})
-    found, said = count_forced(case)
-    assert found == expected, said
+    found, output = count_forced(case)
+    assert found == expected, output
 
 
 by_version = pytest.mark.parametrize(

@@ -259,14 +259,14 @@ def test_an_interrupt_returns_the_completed_repetitions(
     while not (folder / "started").exists() and time.monotonic() < deadline:
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
-    printed, said = process.communicate(timeout=SECONDS)
+    printed, errors = process.communicate(timeout=SECONDS)
     assert process.returncode == 130
-    assert len(said.splitlines()) == 1
+    assert len(errors.splitlines()) == 1
     if not turns:
         assert not printed
         assert [file.name for file in folder.iterdir()] == ["started"]
         return
-    assert "interrupted after 2 of 30 calls" in said
+    assert "interrupted after 2 of 30 calls" in errors
     (size,) = json.loads(printed)["sizes"]
     medians = {one["name"]: one["median"] for one in size["schedules"]}
     assert medians == pytest.approx({MPI_OWN: 3e-6, "bruck": 2e-6})

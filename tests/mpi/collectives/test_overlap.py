@@ -19,11 +19,11 @@ def test_matrices_are_transposed() -> None:
     flags = run(words, PKG_CONFIG_PATH=f"{prefix}/lib/pkgconfig").split()
     program = compile_program("overlap", [compiler, APP / "overlap.c", *flags])
     for ranks, rows in ((1, 2), (3, 6)):
-        said = run(MPICH.command(ranks, program, rows))
-        assert said.startswith(
+        output = run(MPICH.command(ranks, program, rows))
+        assert output.startswith(
             f"overlap: {ranks} ranks, {ranks * rows} x {ranks * rows}: MPI "
         )
-        assert said.endswith("; verified\n")
+        assert output.endswith("; verified\n")
     odd = subprocess.run(
         MPICH.command(2, program, 3), capture_output=True, text=True, check=False
     )

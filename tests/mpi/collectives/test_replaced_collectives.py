@@ -181,7 +181,7 @@ def test_the_machine_of_the_user_overrides_that_of_the_job(
     Path("costs").write_text("message - 1e-6 1e-10\n")
     Path("own").write_text(f"machine mesh:1+node:9\nnode 0 {host}\n")
 
-    def said(machine: str, setting: str) -> str:
+    def find_basis(machine: str, setting: str) -> str:
         done = topoloom(
             "run",
             *("--machine", machine, "--hosts", host, "--profile", "ring.npz"),
@@ -193,8 +193,8 @@ def test_the_machine_of_the_user_overrides_that_of_the_job(
         return words.partition(", schedules by ")[0]
 
     job = f"mesh:1+node:{RANKS}"
-    assert said(job, "machine=costs") == f" of {job}, placed by a file"
-    assert said(job, "machine=own") == " of mesh:1+node:9"
+    assert find_basis(job, "machine=costs") == f" of {job}, placed by a file"
+    assert find_basis(job, "machine=own") == " of mesh:1+node:9"
 
 
 @pytest.mark.parametrize(

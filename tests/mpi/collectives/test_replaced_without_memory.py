@@ -46,7 +46,7 @@ def test_a_rank_that_cannot_choose_a_schedule_reports_it(
     for allocations in (1, 500):  # while it finds out whether ours gains, and after
         done = run(mpi, setting, program, "call", allocations)
         assert done.returncode != 0
-        said = [x for x in done.stderr.splitlines() if "topoloom_" in x]
-        assert said == ["topoloom: topoloom_allgather: not enough memory"]
+        output = [x for x in done.stderr.splitlines() if "topoloom_" in x]
+        assert output == ["topoloom: topoloom_allgather: not enough memory"]
     enough = run(mpi, setting, program, "call", 1000000)
     assert answers(enough) == ["right"] * RANKS

@@ -24,8 +24,8 @@ def threads(request: pytest.FixtureRequest) -> list[str]:
 @pytest.mark.parametrize("progress", "01")
 def test_threads_use_separate_communicators(threads: list[str], progress: str) -> None:
     setting = f"progress={progress}"
-    said = run([*threads, "at-once", 3, 100], TOPOLOOM_COLLECTIVES=setting)
-    assert said == "0 wrong\n"
+    output = run([*threads, "at-once", 3, 100], TOPOLOOM_COLLECTIVES=setting)
+    assert output == "0 wrong\n"
 
 
 def test_calls_progress_without_tests(threads: list[str]) -> None:
@@ -37,8 +37,8 @@ def test_calls_progress_without_tests(threads: list[str]) -> None:
 def test_a_communicator_is_set_up_once_by_any_thread(
     threads: list[str],
 ) -> None:
-    said = run([*threads, "fresh", 40], TOPOLOOM_COLLECTIVES="progress=1")
-    assert said == "0 wrong\n"
+    output = run([*threads, "fresh", 40], TOPOLOOM_COLLECTIVES="progress=1")
+    assert output == "0 wrong\n"
 
 
 def test_a_program_with_one_thread_progresses_by_tests() -> None:
@@ -68,5 +68,5 @@ def test_the_thread_sanitizer_reports_nothing() -> None:
         "TSAN_OPTIONS": "ignore_noninstrumented_modules=1",  # such as the MPI
     }
     for words in (["at-once", 3, 40], ["unseen", 40], ["fresh", 12]):
-        said = run([*OPEN_MPI_4.command(4, program), *words], **variables)
-        assert said == "0 wrong\n"
+        output = run([*OPEN_MPI_4.command(4, program), *words], **variables)
+        assert output == "0 wrong\n"

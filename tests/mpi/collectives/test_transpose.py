@@ -32,9 +32,9 @@ def test_a_simulated_transposition_is_faster_and_traced(tmp_path: Path) -> None:
     options = hosts_options(tmp_path, 16, SETTINGS)
 
     def microseconds(program: Path, **variables: str) -> float:
-        said = run(SIMGRID.command(16, *options, program, 8, 10), **variables)
-        assert said.endswith("; 0 wrong\n")
-        found = re.search(r"([0-9.]+) us each time", said)
+        output = run(SIMGRID.command(16, *options, program, 8, 10), **variables)
+        assert output.endswith("; 0 wrong\n")
+        found = re.search(r"([0-9.]+) us each time", output)
         assert found is not None
         return float(found[1])
 

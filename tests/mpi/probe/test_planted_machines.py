@@ -139,8 +139,8 @@ def test_a_slow_cable_is_found(topoloom: Command, tmp_path: Path, part: float) -
     words = launcher(tmp_path, tree([5], 1e-4, bandwidths=rates), hosts)
     done = topoloom("probe", "-o", "m.toml", "--", *words)
     assert done.status == 0, done.err
-    said = f"slow host h2: bandwidth {part:.2f} times as long as its like"
-    assert [line for line in done.out.splitlines() if "slow" in line] == [said]
+    suspect = f"slow host h2: bandwidth {part:.2f} times as long as its like"
+    assert [line for line in done.out.splitlines() if "slow" in line] == [suspect]
 
 
 @pytest.mark.parametrize("sizes", [[2, 2, 2, 2], [3, 3, 2]])

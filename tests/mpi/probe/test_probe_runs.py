@@ -155,9 +155,9 @@ def test_an_interrupted_probe_can_be_resumed(
     running = start(["probe", "--thorough", "-o", "m.toml", "--", *slow_machine])
     wait_for_results()
     running.send_signal(signal.SIGINT)
-    _, said = running.communicate(timeout=SECONDS)
-    assert running.returncode == 130, said
-    assert said.splitlines()[-1] == (
+    _, message = running.communicate(timeout=SECONDS)
+    assert running.returncode == 130, message
+    assert message.splitlines()[-1] == (
         "topoloom: interrupted; m.toml has what was measured before"
     )
     assert load_machine("m.toml").node_count == 24
@@ -175,9 +175,11 @@ def test_a_termination_by_the_batch_system_keeps_the_measured_samples(
     running = start(["probe", "--thorough", "-o", "m.toml", "--", *slow_machine])
     wait_for_results()
     running.send_signal(signal.SIGTERM)
-    _, said = running.communicate(timeout=SECONDS)
-    assert running.returncode == 128 + signal.SIGTERM, said
-    assert said.endswith("topoloom: terminated; m.toml has what was measured before\n")
+    _, message = running.communicate(timeout=SECONDS)
+    assert running.returncode == 128 + signal.SIGTERM, message
+    assert message.endswith(
+        "topoloom: terminated; m.toml has what was measured before\n"
+    )
     assert load_samples(Path("m.npz")).count > 0
     assert not list(Path.cwd().glob(".topoloom-probe-*"))
 
@@ -192,22 +194,22 @@ def test_a_killed_job_keeps_its_measured_samples(slow_machine: list[str]) -> Non
             continue
         if str(folder).encode() in words and b"smpimain" in words[0]:
             os.kill(int(process.name), signal.SIGKILL)
-    _, said = running.communicate(timeout=SECONDS)
-    assert running.returncode == 1, said
-    assert "ended with status" in said
-    assert said.endswith("; m.toml has what was measured before\n")
+    _, message = running.communicate(timeout=SECONDS)
+    assert running.returncode == 1, message
+    assert "ended with status" in message
+    assert message.endswith("; m.toml has what was measured before\n")
     assert load_machine("m.toml").node_count == 24
 
 
 @pytest.mark.parametrize(
-    ("filled", "said"),
+    ("filled", "message"),
     [
         (4096, "rank 0 cannot write '.*/ranks': No space left on device"),
         (0, "m.npz: No space left on device; what was measured is in (.*) and beside"),
     ],
 )
 def test_a_full_disk_is_reported_at_once(
-    tmp_path: Path, filled: int, said: str
+    tmp_path: Path, filled: int, message: str
 ) -> None:
     """Earlier samples are kept in a folder with free space."""
     if not can_name_hosts():
@@ -232,7 +234,7 @@ def test_a_full_disk_is_reported_at_once(
         timeout=SECONDS,
     )
     assert done.returncode != 0
-    found = re.search(said, done.stderr)
+    found = re.search(message, done.stderr)
     assert found is not None, done.stderr
     for kept in map(Path, found.groups()):
         assert load_samples(kept.with_suffix(".npz")).count > 0

@@ -31,9 +31,9 @@ def run(model: Path, *words: object) -> str:
 def test_all_interleavings_terminate_correctly(
     model: Path, size: tuple[int, ...]
 ) -> None:
-    said = run(model, "all", *size, "ours")
-    assert said.startswith("every interleaving of ")
-    assert said.endswith("ends in time\n")
+    output = run(model, "all", *size, "ours")
+    assert output.startswith("every interleaving of ")
+    assert output.endswith("ends in time\n")
 
 
 def test_random_delays_terminate_correctly(model: Path) -> None:

@@ -18,21 +18,21 @@ from topoloom.cli.forecast import Forecast
     ],
 )
 def test_a_long_remaining_time_is_reported_once(done: int, left: str | None) -> None:
-    said: list[str] = []
+    lines: list[str] = []
     now = iter([5.0, 6.0, 25.0, 30.0])
-    forecast = Forecast("1/2 block", "packets", said.append, lambda: next(now))
+    forecast = Forecast("1/2 block", "packets", lines.append, lambda: next(now))
     forecast(0, 1000)
     for _ in range(2):
         forecast(done, 1000)
     expected = f"topoloom: 1/2 block: {done} of 1,000 packets in 20 s; the rest takes"
-    assert said == ([f"{expected} about {left}"] if left else [])
+    assert lines == ([f"{expected} about {left}"] if left else [])
 
 
 def test_nothing_is_reported_before_progress() -> None:
-    said: list[str] = []
+    lines: list[str] = []
     now = iter([0.0, 100.0, 200.0])
-    forecast = Forecast("1/2 block", "packets", said.append, lambda: next(now))
+    forecast = Forecast("1/2 block", "packets", lines.append, lambda: next(now))
     forecast(0, 10**12)
     forecast(10**6, 10**12)
-    assert len(said) == 1
-    assert said[0].endswith("the rest takes about 2,315 days")
+    assert len(lines) == 1
+    assert lines[0].endswith("the rest takes about 2,315 days")

@@ -37,7 +37,7 @@ def named_instances(*kinds: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("text", "card", "said"),
+    ("text", "card", "message"),
     [
         (TREE, 12.5e9, "a network of 100 Gbit/s"),
         (SWITCHES, 25e9, "Slingshot"),
@@ -67,14 +67,14 @@ def named_instances(*kinds: str) -> str:
     ],
 )
 def test_missing_bandwidths_are_assumed_with_a_remark(
-    text: str, card: float, said: str, tmp_path: Path
+    text: str, card: float, message: str, tmp_path: Path
 ) -> None:
     file = tmp_path / "file"
     file.write_text(text)
     machine = load_machine(file)
     assert machine.has_bandwidths
     assert machine.bandwidth(machine.route(0, 1)[0][0]) == card
-    assert any(remark.startswith(f"assumed: {said}") for remark in machine.remarks)
+    assert any(remark.startswith(f"assumed: {message}") for remark in machine.remarks)
 
 
 @pytest.mark.parametrize(

@@ -44,8 +44,8 @@ def test_no_described_machine_has_too_many_sockets(name: str) -> None:
     machine, described = load_described(name)
     sockets = int(first_host(machine, described.node).packages_of_host[0])
     each = slots_per_host(machine) // sockets
-    for slot, said in enumerate(rankfile_slots(machine, described.node)):
-        socket, colon, core = said.rpartition(":")
+    for slot, text in enumerate(rankfile_slots(machine, described.node)):
+        socket, colon, core = text.rpartition(":")
         assert bool(colon) == (sockets > 1)
         assert (int(socket or 0) * each) + int(core) == slot
         assert int(socket or 0) < sockets
@@ -67,14 +67,14 @@ def test_an_imported_node_has_the_sockets_of_its_file(fake: Fake) -> None:
     machine = Machine(described.text)
     sockets = xml.count('type="Package"')
     each = machine.slots_per_node // max(sockets, 1)
-    for slot, said in enumerate(rankfile_slots(machine, described.node)):
-        socket, colon, core = said.rpartition(":")
+    for slot, text in enumerate(rankfile_slots(machine, described.node)):
+        socket, colon, core = text.rpartition(":")
         if colon:
             assert 0 <= int(socket) < sockets
             assert 0 <= int(core) < each
             assert int(socket) * each + int(core) == slot
         else:
-            assert int(said) == slot
+            assert int(text) == slot
 
 
 @given(st.lists(fakes(), min_size=1, max_size=3))

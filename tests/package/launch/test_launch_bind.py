@@ -120,13 +120,13 @@ def test_all_launchers_get_the_same_cpus(
     wanted = [NODE.cpus[slot % 4][: 1 if bind == "pu" else 2] for slot in slots[:ranks]]
     assert [one.cpus(rank) for rank in range(ranks)] == wanted
 
-    said = []
+    found = []
     for line in write("mpich-hostfile", one).splitlines():
         host, _, cpus = line.partition(" binding=user:")
         each = [tuple(map(int, rank.split("+"))) for rank in cpus.split(",")]
         assert host.endswith(f":{len(each)}")
-        said += each
-    assert said == wanted
+        found += each
+    assert found == wanted
 
     rows = [line.split() for line in write("bindings", one).splitlines()[1:]]
     assert [row[3] for row in rows] == [",".join(map(str, cpus)) for cpus in wanted]
@@ -200,7 +200,7 @@ def test_ranks_bind_themselves_under_srun(tmp_path: Path, bind: str, cpus: int) 
     (tmp_path / "taskset").write_text('#!/bin/sh\nprintf "%s;" "$@"\n')
     (tmp_path / "taskset").chmod(0o755)
     for rank, slot in enumerate(UNLIKE):
-        said = subprocess.run(
+        output = subprocess.run(
             made.command[head:],
             env={"PATH": f"{tmp_path}:/usr/bin:/bin", "SLURM_PROCID": str(rank)},
             capture_output=True,
@@ -208,7 +208,7 @@ def test_ranks_bind_themselves_under_srun(tmp_path: Path, bind: str, cpus: int) 
             check=True,
         )
         wanted = ",".join(map(str, NODE.cpus[slot % 4][:cpus]))
-        assert said.stdout == f"-c;{wanted};./app;-c;x y;"
+        assert output.stdout == f"-c;{wanted};./app;-c;x y;"
     assert made.loss is None
 
 

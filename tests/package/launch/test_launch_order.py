@@ -157,7 +157,7 @@ def test_a_large_allocation_is_described_in_words() -> None:
 
 
 @pytest.mark.parametrize(
-    ("order", "said"),
+    ("order", "message"),
     [
         (LaunchOrder(ranks_per_node=9), "9 ranks per node are more than the 8 that"),
         (LaunchOrder(cores_per_rank=9), "9 cores per rank: a node of the allocation"),
@@ -165,10 +165,12 @@ def test_a_large_allocation_is_described_in_words() -> None:
         (LaunchOrder(memory_per_rank=2000), "is more than the 1 kB of a node"),
     ],
 )
-def test_a_request_that_fits_no_node_is_refused(order: LaunchOrder, said: str) -> None:
+def test_a_request_that_fits_no_node_is_refused(
+    order: LaunchOrder, message: str
+) -> None:
     allocation = Allocation.whole(Machine(f"tree:{NODES}+node:{SLOTS}"))
     for take in (order.used_slots, order.first_slots):
-        with pytest.raises(Error, match=said):
+        with pytest.raises(Error, match=message):
             take(allocation, 7, 1000)
 
 

@@ -57,14 +57,14 @@ def on_hosts(text: str, hosts: str) -> HostPlacement:
 
 
 @pytest.mark.parametrize(
-    ("hosts", "said"),
+    ("hosts", "message"),
     [
         ("dgx[0-1]", "GPU 3 of host dgx0, node 3, is down; leave the host out, or "),
         ("2\n3\n", "^line 2: node 3 is down; leave it out$"),
     ],
 )
-def test_a_host_with_a_failed_gpu_is_refused_by_name(hosts: str, said: str) -> None:
-    with pytest.raises(Error, match=said):
+def test_a_host_with_a_failed_gpu_is_refused_by_name(hosts: str, message: str) -> None:
+    with pytest.raises(Error, match=message):
         read_allocation(Machine("rails:8:4:2+down:3"), hosts)
 
 

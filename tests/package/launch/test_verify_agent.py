@@ -91,8 +91,8 @@ def test_a_damaged_report_leaves_the_exit_status(
     assert not account.holds
     assert account.why == "report-n1-1 is damaged at rank 0"
     note_unverified(account)
-    said = "topoloom: not verified: report-n1-1 is damaged at rank 0\n"
-    assert capfd.readouterr().err == said
+    warning = "topoloom: not verified: report-n1-1 is damaged at rank 0\n"
+    assert capfd.readouterr().err == warning
 
 
 def test_a_report_of_another_node_may_arrive_late(agent: VerifyAgent) -> None:

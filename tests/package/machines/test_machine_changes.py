@@ -82,7 +82,7 @@ def test_failures_add_up(rack: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "message"),
     [
         ("frontie+node:8", "no machine 'frontie' \\(did you mean 'frontier'\\?\\)"),
         ("frontier+node:x", "frontier\\+node:x: .*expected a number"),
@@ -91,8 +91,8 @@ def test_failures_add_up(rack: str) -> None:
         ("titan+node:2+node:3", "titan\\+node:2\\+node:3: .*is not expected"),
     ],
 )
-def test_unreadable_parts_are_named(name: str, said: str) -> None:
-    with pytest.raises(Error, match=said):
+def test_unreadable_parts_are_named(name: str, message: str) -> None:
+    with pytest.raises(Error, match=message):
         load_machine(name)
 
 

@@ -178,25 +178,27 @@ def test_another_plugin_for_nccl_is_replaced_and_named(
     program: Path, tmp_path: Path
 ) -> None:
     script = Script(((0, 1),), (ALL,))
-    said = record(program, tmp_path, script, NCCL_PROFILER_PLUGIN="inspector")
+    output = record(program, tmp_path, script, NCCL_PROFILER_PLUGIN="inspector")
     line = "topoloom: NCCL_PROFILER_PLUGIN=inspector: our plugin ran in its place"
-    assert said == f"0\n{line}\n"
+    assert output == f"0\n{line}\n"
 
 
 def test_errors_of_the_verb_are_one_line(program: Path, tmp_path: Path) -> None:
     script = Script(((0, 1),), (ALL,))
-    said = record(program, tmp_path, script, CC="no-such-compiler")
-    assert said.startswith("2\ntopoloom: no C compiler (CC names 'no-such-compiler'")
-    said = record(Path("true"), tmp_path, script)
-    assert said.startswith("1\ntopoloom: nothing was recorded (exit status 0): no pro")
-    said = record(program, tmp_path, script, "--mpicc", "mpicc")
-    assert said == (
+    output = record(program, tmp_path, script, CC="no-such-compiler")
+    assert output.startswith("2\ntopoloom: no C compiler (CC names 'no-such-compiler'")
+    output = record(Path("true"), tmp_path, script)
+    assert output.startswith(
+        "1\ntopoloom: nothing was recorded (exit status 0): no pro"
+    )
+    output = record(program, tmp_path, script, "--mpicc", "mpicc")
+    assert output == (
         "2\ntopoloom: --mpicc is for MPI programs, not for --nccl; leave it out\n"
     )
     assert list(tmp_path.iterdir()) == []
-    said = record(program, tmp_path, Script(((0, 1), (2, 3)), (ALL,)))
-    assert said.startswith("2\ntopoloom: ranks cannot be joined: no communicator has")
-    kept = [one for one in tmp_path.iterdir() if one.name in said]
+    output = record(program, tmp_path, Script(((0, 1), (2, 3)), (ALL,)))
+    assert output.startswith("2\ntopoloom: ranks cannot be joined: no communicator has")
+    kept = [one for one in tmp_path.iterdir() if one.name in output]
     assert len(kept) == 1
     assert len(list(kept[0].glob("*.jsonl"))) == 4
-    assert said.count("\n") == 2
+    assert output.count("\n") == 2

@@ -48,18 +48,18 @@ def test_a_setting_is_rewritten_unchanged() -> None:
     assert read_setting(write_setting(read)) == read
 
 
-@pytest.mark.parametrize(("option", "text", "said"), WRONG)
+@pytest.mark.parametrize(("option", "text", "message"), WRONG)
 def test_a_file_that_the_library_would_not_read_is_refused_by_its_name(
-    option: str, text: str, said: str
+    option: str, text: str, message: str
 ) -> None:
     Path("x").write_text(text)
     with pytest.raises(Error) as error:
         read_setting(f"{option}=x")
-    assert str(error.value).startswith(said)
+    assert str(error.value).startswith(message)
 
 
 @pytest.mark.parametrize(
-    ("setting", "said"),
+    ("setting", "message"),
     [
         ("schedule=rung", "no schedule 'rung' (did you mean 'ring'?)"),
         ("schedule=chain(segment=0)", "chain: option segment is '0'"),
@@ -67,7 +67,7 @@ def test_a_file_that_the_library_would_not_read_is_refused_by_its_name(
         ("report=2", "--replace-collectives: 'report' is 0 or 1, not '2'"),
     ],
 )
-def test_other_errors_are_one_line(setting: str, said: str) -> None:
+def test_other_errors_are_one_line(setting: str, message: str) -> None:
     with pytest.raises(Error) as error:
         read_setting(setting)
-    assert str(error.value).startswith(said)
+    assert str(error.value).startswith(message)

@@ -12,7 +12,7 @@ from topoloom.tasks.machines.probe import probe_facts
 
 
 @pytest.mark.parametrize(
-    ("lines", "said"),
+    ("lines", "message"),
     [
         ("probe = 3", "[probe] must be a table"),
         ("[probe]\nmodels = [1]", "probe.models[0] must be a table"),
@@ -36,14 +36,14 @@ from topoloom.tasks.machines.probe import probe_facts
     ],
 )
 def test_keys_that_a_probe_does_not_write_are_refused(
-    tmp_path: Path, lines: str, said: str
+    tmp_path: Path, lines: str, message: str
 ) -> None:
     file = tmp_path / "m.toml"
     file.write_text(lines + "\n")
     with pytest.raises(Error) as raised:
         probe_facts(str(file))
     assert str(raised.value).startswith(f"{file}: ")
-    assert str(raised.value).endswith(said)
+    assert str(raised.value).endswith(message)
 
 
 def test_other_machines_have_no_probe_facts(tmp_path: Path) -> None:

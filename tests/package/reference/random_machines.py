@@ -88,7 +88,7 @@ def draw_torus(rng: Random) -> tuple[str, Network, bool]:
     text = f"torus:{body},wrap={marks}" if any(wraps) else f"mesh:{body}"
     text += f",order={':'.join(map(str, order))},ties={ties}"
     names = [f"{axis}{sign}" for axis in axes for sign in "+-"]
-    said, by_name = speeds(rng, names)
+    options, by_name = speeds(rng, names)
     routers = torus(
         extents,
         wraps,
@@ -97,9 +97,9 @@ def draw_torus(rng: Random) -> tuple[str, Network, bool]:
         lambda axis, sign: by_name[axes[axis] + ("+" if sign > 0 else "-")],
     )
     if rng.random() < 0.5:
-        return text + said, routers, False
-    more, network, hosted = draw_hosts(rng, routers, False, bool(said))
-    return text + said + more, network, hosted
+        return text + options, routers, False
+    more, network, hosted = draw_hosts(rng, routers, False, bool(options))
+    return text + options + more, network, hosted
 
 
 def draw_twisted(rng: Random) -> tuple[str, Network, bool]:
@@ -115,9 +115,9 @@ def draw_twisted(rng: Random) -> tuple[str, Network, bool]:
         twist.append(shift)
         if any(shift):
             text += f",twist.{axes[axis]}={':'.join(map(str, shift))}"
-    said, by_name = speeds(rng, axes)
+    options, by_name = speeds(rng, axes)
     routers = twisted(extents, twist, lambda axis, sign: by_name[axes[axis]])
-    return text + said, routers, False
+    return text + options, routers, False
 
 
 def draw_hyperx(rng: Random) -> tuple[str, Network, bool]:
@@ -132,10 +132,10 @@ def draw_hyperx(rng: Random) -> tuple[str, Network, bool]:
     axes = "xyz"[: len(extents)]
     order = rng.sample(range(len(extents)), len(extents))
     text += f",order={':'.join(map(str, order))}"
-    said, by_name = speeds(rng, axes)
+    options, by_name = speeds(rng, axes)
     routers = hyperx(extents, order, lambda axis, _: by_name[axes[axis]])
-    more, network, hosted = draw_hosts(rng, routers, switches, bool(said))
-    return text + said + more, network, hosted
+    more, network, hosted = draw_hosts(rng, routers, switches, bool(options))
+    return text + options + more, network, hosted
 
 
 def draw_ring(rng: Random) -> tuple[str, Network, bool]:
@@ -153,17 +153,17 @@ def draw_levels(rng: Random) -> tuple[str, Network, bool]:
     each = [Speed(rng.randint(1, 9) * 1e9, rng.randint(1, 9) / 1e6) for _ in levels]
     bandwidths = ":".join(f"{one.bandwidth / 1e9:g}GB/s" for one in each)
     latencies = ":".join(f"{one.latency * 1e6:g}us" for one in each)
-    said = f",bandwidth={bandwidths},latency={latencies}"
+    options = f",bandwidth={bandwidths},latency={latencies}"
     if rng.random() < 0.3:
         distances = []
         if rng.random() < 0.5:
             distances = sorted(rng.randint(0, 20) for _ in levels)
-            said += f",distance={':'.join(map(str, distances))}"
-        return f"tree:{body}{said}", tree(levels, each, distances), False
+            options += f",distance={':'.join(map(str, distances))}"
+        return f"tree:{body}{options}", tree(levels, each, distances), False
     up = [rng.randint(1, 3) for _ in levels]
     parallel = [rng.randint(1, 3) for _ in levels]
     routing = rng.choice(("d-mod-k", "s-mod-k", "random", "simgrid"))
-    text = f"fattree:{body},routing={routing}{said}"
+    text = f"fattree:{body},routing={routing}{options}"
     if rng.random() < 0.3:  # as many parents as children, and a node has one cable
         up, parallel = [1, *levels[:-1]], [1] * len(levels)
     else:
@@ -185,12 +185,12 @@ def draw_dragonfly(rng: Random) -> tuple[str, Network, bool]:
         ports += rng.randint(0, 2)
         text += f",global={ports}"
     names = ["local", "global"] if flat else ["row", "column", "global"]
-    said, by_name = speeds(rng, names)
+    options, by_name = speeds(rng, names)
     row = by_name["local" if flat else "row"]
     each = [row, by_name.get("column", row), by_name["global"]]
     routers = dragonfly(groups, rows, columns, ports, arrangement, routing, each)
-    more, network, hosted = draw_hosts(rng, routers, True, bool(said))
-    return text + said + more, network, hosted
+    more, network, hosted = draw_hosts(rng, routers, True, bool(options))
+    return text + options + more, network, hosted
 
 
 def draw_rails(rng: Random) -> tuple[str, Network, bool]:
@@ -205,9 +205,13 @@ def draw_rails(rng: Random) -> tuple[str, Network, bool]:
     text = f"rails:{gpus}:{domains}:{units},rails={count},spines={spines},cross={cross}"
     if rng.random() < 0.5:
         text += f",host={rng.choice([c for c in (1, 2, 3, 4, 6) if gpus % c == 0])}"
-    said, by_name = speeds(rng, ["nvlink", "rail", "spine"])
+    options, by_name = speeds(rng, ["nvlink", "rail", "spine"])
     each = list(by_name.values())
-    return text + said, rails(gpus, domains, units, count, spines, cross, each), False
+    return (
+        text + options,
+        rails(gpus, domains, units, count, spines, cross, each),
+        False,
+    )
 
 
 def draw_graph(rng: Random) -> tuple[str, Network, bool]:

@@ -59,13 +59,13 @@ def draw_inside(
         count = Inside(levels).slots
         port = [rng.randint(0, 5) for _ in range(rng.choice((1, count)))]
         text += f",port={':'.join(map(str, port))}"
-        said = list(distances)
+        listed = list(distances)
         if whole and rng.random() < 0.5:
             weight = default_weight(drawn.network, distances)
         else:
             weight = rng.randint(1, 6)
-            said.append(weight)
-        text += f",distance={':'.join(map(str, said))}"
+            listed.append(weight)
+        text += f",distance={':'.join(map(str, listed))}"
         inside = Inside(levels, distances, weight, port)
     return RandomMachine(Machine(text), drawn.network), inside
 
@@ -117,8 +117,8 @@ def host_of(kind: str, machine: Machine) -> int:
     """Count the nodes of a host: GPUs of an NVLink domain, or as many as it says."""
     if kind != "rails":
         return 1
-    said = re.search(r",host=([0-9]+)", machine.text)
-    return int(said[1] if said else machine.text.split(":")[1])
+    match = re.search(r",host=([0-9]+)", machine.text)
+    return int(match[1] if match else machine.text.split(":")[1])
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -78,11 +78,11 @@ def test_a_headline_names_shared_links_and_suspects() -> None:
     links = ["h0, h1 share a link of 9 GB/s to all other hosts", "h2-h3 and h0-h1 ..."]
     costs = in_blocks(4, 2, 1e-6, 2e-6)
     probed = machine(costs, [0, 1, 2, 3], shared_links=links, suspects=[slow])
-    said = write_probed_headline(probed)
+    headline = write_probed_headline(probed)
     assert (
         ". h0, h1 share a link of 9 GB/s to all other hosts, and 1 shared link more. "
         "The host h3 is slow"
-    ) in said
+    ) in headline
 
 
 def test_groups_of_hosts_with_a_rank_each_are_read() -> None:

@@ -161,16 +161,16 @@ def test_numbers_out_of_range_are_named(name: str, value: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "ends"),
+    ("result", "ends"),
     [
         *((on, False) for on in (None, True, 1, np.True_)),
         *((end, True) for end in (False, 0, np.False_)),
     ],
 )
-def test_a_callback_can_return_any_truth_value(said: Any, ends: bool) -> None:
+def test_a_callback_can_return_any_truth_value(result: Any, ends: bool) -> None:
     allocation = Allocation.whole(Machine("torus:4x4"))
     graph = stencil([4, 4], 9, bytes=1000)
     mapper = "block,tabu(iterations=2000)"
-    found = place(graph, allocation, mapper, progress=lambda work: said)
+    found = place(graph, allocation, mapper, progress=lambda work: result)
     whole = place(graph, allocation, mapper)
     assert (found.work < whole.work) == ends

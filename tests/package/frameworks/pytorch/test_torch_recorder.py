@@ -159,12 +159,12 @@ time.sleep(600)
         for _ in range(2):
             assert job.stdout.readline() == "counted\n"
         job.send_signal(signal.SIGINT)
-        _, said = job.communicate(timeout=600)
+        _, errors = job.communicate(timeout=600)
     finally:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(job.pid, signal.SIGKILL)
-    assert job.returncode == 1, said
-    assert "the command ended with status 1" in said
+    assert job.returncode == 1, errors
+    assert "the command ended with status 1" in errors
     assert calls() == {("allreduce", (0, 1), -1, 40): 1}
 
 

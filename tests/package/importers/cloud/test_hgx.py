@@ -52,7 +52,7 @@ def test_nvlink_inside_nodes_has_the_speed_of_the_board(
 
 
 @pytest.mark.parametrize(
-    ("labels", "said"),
+    ("labels", "message"),
     [
         ({PRODUCT: "NVIDIA-H100-PCIe"}, "PCIe cards: NVIDIA-H100-PCIe"),
         ({PRODUCT: "NVIDIA-L40S"}, "PCIe cards: NVIDIA-L40S"),
@@ -63,12 +63,12 @@ def test_nvlink_inside_nodes_has_the_speed_of_the_board(
     ],
 )
 def test_other_gpus_have_no_nvlink_and_a_remark(
-    labels: dict[str, str], said: str, tmp_path: Path
+    labels: dict[str, str], message: str, tmp_path: Path
 ) -> None:
     (tmp_path / "nodes.json").write_text(hosts(labels))
     machine, described = load_described(tmp_path / "nodes.json")
     assert machine.text.endswith("+node:8")
-    assert any("NVLink inside nodes" in o and said in o for o in described.remarks)
+    assert any("NVLink inside nodes" in o and message in o for o in described.remarks)
 
 
 def test_mixed_boards_count_as_the_slowest(tmp_path: Path) -> None:

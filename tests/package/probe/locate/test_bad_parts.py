@@ -44,19 +44,19 @@ def test_rounds_of_tables_find_a_slow_host(
     assert [bad["one_of"][0] for bad in found["bad"]] == ["host cn06"]
     assert found["bad"][0]["times_as_long"] == pytest.approx(3, rel=0.05)
     assert found["rounds_at_most"] == 8
-    said = topoloom("probe", "-m", cluster, "--measured", table)
-    assert said.status == 1
-    assert said.out.startswith(
+    message = topoloom("probe", "-m", cluster, "--measured", table)
+    assert message.status == 1
+    assert message.out.startswith(
         "host cn06 or cable cn06 to level 1 switch 1: messages take"
     )
-    said = topoloom("probe", "--plan", "-m", cluster, "--measured", table)
-    assert "no pair of hosts would say more" in said.out
+    message = topoloom("probe", "--plan", "-m", cluster, "--measured", table)
+    assert "no pair of hosts would say more" in message.out
 
 
 def test_a_slow_switch_is_reported_by_name(topoloom: Any, tmp_path: Path) -> None:
     hosts = [f"cn{n}" for n in range(9)]
     leaves = ["leafA", "leafB", "leafC"]
-    for switches, said in (
+    for switches, message in (
         ([*leaves, "top"], "switch leafB"),
         ([], "switch of level 1 group 1"),
     ):
@@ -68,13 +68,13 @@ def test_a_slow_switch_is_reported_by_name(topoloom: Any, tmp_path: Path) -> Non
         ]
         (tmp_path / "all.csv").write_text("\n".join(["a,b,us", *rows, ""]))
         found = topoloom("probe", "-m", file, "--measured", tmp_path / "all.csv")
-        assert found.out.startswith(f"{said}: messages take 2.00 times as long")
+        assert found.out.startswith(f"{message}: messages take 2.00 times as long")
 
 
 def test_a_plan_keeps_to_the_hosts_of_a_job(topoloom: Any, cluster: Path) -> None:
-    said = topoloom("probe", "--plan", "--check", cluster, "-a", "cn[00-03,08-09]")
-    first, _, *pairs = said.out.splitlines()
-    assert said.status == 0
+    message = topoloom("probe", "--plan", "--check", cluster, "-a", "cn[00-03,08-09]")
+    first, _, *pairs = message.out.splitlines()
+    assert message.status == 0
     assert first == "nothing measured so far; 6 hosts"
     named = {host for pair in pairs for host in pair.split(",")}
     assert named <= {"cn00", "cn01", "cn02", "cn03", "cn08", "cn09"}
@@ -176,8 +176,8 @@ def test_names_of_an_allocation_can_be_used_in_plans(
     table = tmp_path / "rounds.csv"
     rows = [f"{a},{b},12.5\n" for a, b in pairs]
     table.write_text("".join(["a,b,GB/s\n", *rows]))
-    said = topoloom("probe", "--measured", table, *network)
-    assert said.out.startswith(f"nothing bad found by {len(rows)} measurements; 8")
+    message = topoloom("probe", "--measured", table, *network)
+    assert message.out.startswith(f"nothing bad found by {len(rows)} measurements; 8")
 
 
 def dump(
@@ -256,7 +256,7 @@ def test_limits_of_dumps_are_reported(cluster: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("", ":1: the first line is a,b,UNIT"),
         ("a,b,furlongs\n", ":1: the first line is a,b,UNIT"),
@@ -268,16 +268,16 @@ def test_limits_of_dumps_are_reported(cluster: Path, tmp_path: Path) -> None:
     ],
 )
 def test_tables_that_cannot_be_read_are_refused(
-    cluster: Path, tmp_path: Path, text: str, said: str
+    cluster: Path, tmp_path: Path, text: str, message: str
 ) -> None:
     file = tmp_path / "t.csv"
     file.write_text(text)
-    with pytest.raises(Error, match="t.csv" + said.replace("(", r"\(")):
+    with pytest.raises(Error, match="t.csv" + message.replace("(", r"\(")):
         locate_bad_parts(cluster, [file])
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["--plan"], "say with -m, or --check, how the hosts are wired"),
         (["--plan", "-m", "tree:4:4", "--check", "m.toml"], "leave one of them out"),
@@ -288,7 +288,9 @@ def test_tables_that_cannot_be_read_are_refused(
         ([], "say behind -- what starts the ranks"),
     ],
 )
-def test_wrong_options_are_refused(topoloom: Any, words: list[str], said: str) -> None:
+def test_wrong_options_are_refused(
+    topoloom: Any, words: list[str], message: str
+) -> None:
     found = topoloom("probe", *words)
     assert found.status == 2
-    assert said in found.err
+    assert message in found.err

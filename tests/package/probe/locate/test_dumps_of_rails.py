@@ -102,20 +102,20 @@ def test_truncated_or_foreign_dumps_need_partial(
     files[7].write_text(files[7].read_text()[:-60])
     (dumps / "slurm.out").write_text("srun: job 7\nstep 1: loss 2.71\nstep 2\n")
     words = ("probe", "-m", cluster, "--measured", dumps)
-    said = topoloom(*words)
-    assert said.status == 2
-    assert said.err.count("\n") == 1
-    assert "slurm.out:1: is not a line of the Inspector" in said.err
+    output = topoloom(*words)
+    assert output.status == 2
+    assert output.err.count("\n") == 1
+    assert "slurm.out:1: is not a line of the Inspector" in output.err
     (dumps / "slurm.out").unlink()
-    said = topoloom(*words)
-    assert said.status == 2
-    assert f"{files[7].name}:" in said.err
-    assert "is cut short; --partial uses what could be read" in said.err
+    output = topoloom(*words)
+    assert output.status == 2
+    assert f"{files[7].name}:" in output.err
+    assert "is cut short; --partial uses what could be read" in output.err
     (dumps / "slurm.out").write_text("srun: job 7\n\x00\xff\nstep 2\n")
-    said = topoloom(*words, "--partial")
-    assert said.status == 1
-    assert said.out.startswith(f"{NIC}: messages take 2.0")
-    assert "is cut short" in said.out
+    output = topoloom(*words, "--partial")
+    assert output.status == 1
+    assert output.out.startswith(f"{NIC}: messages take 2.0")
+    assert "is cut short" in output.out
 
 
 def test_missing_ranks_need_partial(cluster: Path, tmp_path: Path) -> None:
