@@ -292,7 +292,10 @@ FAST = "torus:2x2,bandwidth=1GB/s,latency=1us"
             ["loads.csv", "-m", FAST, "--bytes", "1TiB", "--simulate"],
             "up to 20,000,000 are simulated; simulate smaller tasks",
         ),
-        (["tasks.csv", "--periods", "2"], "--periods says how often --edges are sent"),
+        (
+            ["tasks.csv", "--periods", "2"],
+            "--periods counts how often --edges are sent",
+        ),
         (
             ["tasks.csv", "--edges", "edges.csv", "--periods", "0"],
             "more than 0 periods",
