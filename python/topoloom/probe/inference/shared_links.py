@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from topoloom._core import CostGroup, find_cost_groups
-from topoloom.probe.inference.groups import P_VALUE
+from topoloom.probe.inference.groups import P_VALUE, SIGMA
 from topoloom.support.units import format_bandwidth
 
 Pair = tuple[int, int]
@@ -20,8 +20,6 @@ Pair = tuple[int, int]
 SLOWED_RATIO = 1.15
 #: Standard deviations from which on two pairs of a round seem slowed.
 _FAR = 3.0
-#: For normal values: standard deviation / median deviation.
-_SIGMA = 1.4826
 #: Samples of a pair from which on their median is typical.
 _USUAL = 3
 #: Limit on host names in a description.
@@ -140,7 +138,7 @@ class Meetings:
             for pair, seconds in each.items()
         }
         values = np.array(list(ratios.values()) or [0.0])
-        sigma = _SIGMA * float(np.median(np.abs(values - np.median(values))))
+        sigma = SIGMA * float(np.median(np.abs(values - np.median(values))))
         least = max(np.log(SLOWED_RATIO), _FAR * sigma)
         by_round: dict[int, list[Pair]] = {}
         for (n, pair), ratio in ratios.items():
