@@ -57,7 +57,7 @@ def test_concurrent_pairs_are_from_different_parts(
     suspects.append(Suspect("link", ends, LATENCY, 1.2, 8))
     found = _machine(groups, suspects)
     for asked in choose_concurrent_pairs(found):
-        assert not any(found.slow_pairs.has(*pair) for pair in asked.pairs)
+        assert not any(found.slow_pairs.contains(*pair) for pair in asked.pairs)
         first, second = asked.pairs[0]
         within = HOSTS if first // (PARTS * HOSTS) != second // (PARTS * HOSTS) else 1
         for side in zip(*asked.pairs[: asked.common], strict=True):

@@ -97,11 +97,11 @@ class SlowPairs:
         """Return whether the host is slow."""
         return bool(self._hosts[host])
 
-    def has(self, first: int, second: int) -> bool:
+    def contains(self, first: int, second: int) -> bool:
         """Return whether a pair of ranks is slow."""
-        return bool(self.among(np.array([first]), np.array([second]))[0])
+        return bool(self.find_among(np.array([first]), np.array([second]))[0])
 
-    def among(self, first: Numbers, second: Numbers) -> NDArray[np.bool_]:
+    def find_among(self, first: Numbers, second: Numbers) -> NDArray[np.bool_]:
         """Return which of several pairs are slow."""
         a, b = self._host_of[first], self._host_of[second]
         found: NDArray[np.bool_] = (a != b) & (self._hosts[a] | self._hosts[b])
