@@ -11,7 +11,7 @@ from pathlib import Path
 
 from objects.programs import DID_NOT_END, LIMIT, processor_seconds
 from smpi import simulate
-from stream.laid import BUCKET, CLUSTER, MACHINES, SETTINGS, scattered
+from stream.aligned_meshes import BUCKET, CLUSTER, MACHINES, SETTINGS, scattered
 from stream.shapes import build, written
 
 #: Tori, and fat trees of two levels, of nodes with 4 or 16 cores, by ranks.

@@ -13,7 +13,7 @@ from topoloom.frameworks.deepspeed import DeepSpeedJob
 from topoloom.graphs import Request, load_profile
 from topoloom.graphs.axes import Traffic, parse_traffic
 from topoloom.graphs.layouts import Layout
-from topoloom.graphs.nccl_collectives import algorithm
+from topoloom.graphs.nccl_collectives import choose_algorithm
 from topoloom.graphs.nccl_layouts import graph_by_nccl
 from topoloom.graphs.patterns import make_graph, make_phases
 from topoloom.graphs.phases import add_phases, edge_rows
@@ -138,8 +138,8 @@ def test_generated_all_reduces_have_equal_total_bytes(name: str) -> None:
 
 def test_large_and_small_all_reduces_use_different_algorithms() -> None:
     two = make_communicator(range(16), 8)
-    assert [algorithm(two, size) for size in (8, 1 << 30)] == ["tree", "nvls"]
-    assert algorithm(make_communicator(range(8), 8), 8) == "ring"
+    assert [choose_algorithm(two, size) for size in (8, 1 << 30)] == ["tree", "nvls"]
+    assert choose_algorithm(make_communicator(range(8), 8), 8) == "ring"
 
 
 def test_an_exchange_uses_the_rails_of_its_targets() -> None:
