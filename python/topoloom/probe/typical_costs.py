@@ -39,7 +39,7 @@ def _choose_pairs(
 ) -> list[tuple[int, int]]:
     network, slow = found.network, found.slow_pairs
     if network is None or not network.is_graph or level.groups[0].kind != ALL:
-        return choose_typical_pairs(level, found.costs, effort.pairs, slow.among)
+        return choose_typical_pairs(level, found.costs, effort.pairs, slow.find_among)
     first = list_first_ranks(found)
     links = [
         (a, b) for a, b in network.neighbors if not slow.contains(first[a], first[b])
